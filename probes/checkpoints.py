@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 from advisor.core.errors import MycnfError
 from probes import results
-from probes.pooling import merged
+from probes.pooling import merge_runs
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -16,10 +16,10 @@ if TYPE_CHECKING:
     from advisor.facts.probes import ProbeResult
     from probes.results import KeptResult
 
-BETWEEN = 60.0  # seconds between two notes of what there is so far, in a run that may be killed
+CHECKPOINT_SECONDS = 60.0  # seconds between two notes of what there is so far, in a run that may be killed
 
 
-class Keeper:
+class ResultWriter:
     """Writes results to the state directory; one that can't be written costs a line, not the answer.
 
     `say` takes lines for the user; `earlier` is the kept run that this one goes on with.
@@ -32,33 +32,33 @@ class Keeper:
         self._latest: ProbeResult | None = None
         self._noted = time.monotonic()
 
-    def note(self, so_far: ProbeResult) -> None:
+    def checkpoint(self, so_far: ProbeResult) -> None:
         """Remember the whole rounds, and write them where the last writing is long ago."""
         self._latest = replace(so_far, ended="cancelled")
-        if time.monotonic() - self._noted >= BETWEEN:
-            self._write(self._whole(self._latest))
+        if time.monotonic() - self._noted >= CHECKPOINT_SECONDS:
+            self._write(self._with_earlier_rounds(self._latest))
             self._noted = time.monotonic()
 
-    def rescue(self) -> None:
+    def write_checkpoint(self) -> None:
         """Write what there was when the run was ended by force."""
         if self._latest is not None:
-            whole = self._whole(self._latest)
+            whole = self._with_earlier_rounds(self._latest)
             if self._write(whole):
                 self._say(f"{whole.rounds} whole rounds are kept; --resume goes on with them")
 
-    def finish(self, result: ProbeResult) -> ProbeResult:
+    def write_final(self, result: ProbeResult) -> ProbeResult:
         """Write the result, the earlier rounds before it where there are any, and say under which name it is kept."""
-        whole = self._whole(result)
+        whole = self._with_earlier_rounds(result)
         if self._write(whole) and self._path:
-            self._say(f"kept: mycnf probe results {results.identity(self._path)}")
+            self._say(f"kept: mycnf probe results {results.result_id(self._path)}")
         return whole
 
-    def _whole(self, result: ProbeResult) -> ProbeResult:
-        return merged(self._earlier.result, result) if self._earlier else result
+    def _with_earlier_rounds(self, result: ProbeResult) -> ProbeResult:
+        return merge_runs(self._earlier.result, result) if self._earlier else result
 
     def _write(self, result: ProbeResult) -> bool:
         try:
-            self._path = results.keep(result, self._path)
+            self._path = results.write_result(result, self._path)
         except MycnfError as error:
             self._say(str(error))
             return False

@@ -16,53 +16,53 @@ if TYPE_CHECKING:
 
     Read = TypeVar("Read")
 
-FACTORS = {letter: step for step, letter in STEPS} | {"": 1}
-SECONDS = {"": 1, "s": 1, "m": 60, "min": 60, "h": 3600}
+SIZE_FACTORS = {letter: step for step, letter in STEPS} | {"": 1}
+UNIT_SECONDS = {"": 1, "s": 1, "m": 60, "min": 60, "h": 3600}
 
 
 class ChosenOptions:
     """The choices of one run; asking for a name that the experiment doesn't offer is a mistake of ours."""
 
-    def __init__(self, offered: tuple[Choice, ...], wanted: ProbeRequest) -> None:
+    def __init__(self, offered: tuple[Choice, ...], request: ProbeRequest) -> None:
         """Raises ProbeError for a choice that the experiment doesn't offer."""
         self._values = {choice.name: choice.default for choice in offered}
-        for name in wanted.choices:
+        for name in request.choices:
             if name not in self._values:
                 known = ", ".join(self._values) or "nothing"
                 raise ProbeError(f"this probe has no option {name!r}: it takes {known}")
-        self._values.update(wanted.choices)
+        self._values.update(request.choices)
 
     def word(self, name: str, *among: str) -> str:
         """A word; one `among` these, where some are given."""
-        return self._one(name, self._values[name].strip(), lambda text: _member(text, among))
+        return self._parse(name, self._values[name].strip(), lambda text: _require_one_of(text, among))
 
     def words(self, name: str, *among: str) -> list[str]:
         """Words, parted by commas."""
-        return self._each(name, lambda text: _member(text, among))
+        return self._parse_list(name, lambda text: _require_one_of(text, among))
 
     def size(self, name: str, least: int = 1) -> int:
         """Bytes; 128K, 1.5G and plain digits are sizes."""
-        return self._one(name, self._values[name], lambda text: _at_least(_size(text), least))
+        return self._parse(name, self._values[name], lambda text: _require_minimum(_parse_size(text), least))
 
     def sizes(self, name: str, least: int = 1) -> list[int]:
         """Several sizes, parted by commas."""
-        return self._each(name, lambda text: _at_least(_size(text), least))
+        return self._parse_list(name, lambda text: _require_minimum(_parse_size(text), least))
 
     def number(self, name: str, least: int = 0) -> int:
         """A whole number."""
-        return self._one(name, self._values[name], lambda text: _at_least(int(text), least))
+        return self._parse(name, self._values[name], lambda text: _require_minimum(int(text), least))
 
     def numbers(self, name: str, least: int = 0) -> list[int]:
         """Several whole numbers, parted by commas."""
-        return self._each(name, lambda text: _at_least(int(text), least))
+        return self._parse_list(name, lambda text: _require_minimum(int(text), least))
 
-    def _each(self, name: str, read: Callable[[str], Read]) -> list[Read]:
+    def _parse_list(self, name: str, read: Callable[[str], Read]) -> list[Read]:
         parts = [part.strip() for part in self._values[name].split(",") if part.strip()]
         if not parts:
             raise ProbeError(f"{name} names nothing: give at least one value")
-        return list(dict.fromkeys(self._one(name, part, read) for part in parts))
+        return list(dict.fromkeys(self._parse(name, part, read) for part in parts))
 
-    def _one(self, name: str, text: str, read: Callable[[str], Read]) -> Read:
+    def _parse(self, name: str, text: str, read: Callable[[str], Read]) -> Read:
         try:
             return read(text)
         except ValueError as error:
@@ -70,26 +70,26 @@ class ChosenOptions:
             raise ProbeError(f"{name}={text} can't be taken{why}") from None
 
 
-def duration(text: str) -> float | None:
+def parse_duration(text: str) -> float | None:
     """Seconds of 60s, 10m, 3h or 90; None for what is no time to measure for."""
     match = re.fullmatch(r"(\d+(?:\.\d+)?)\s*(s|m|min|h)?", text.strip())
-    return float(match[1]) * SECONDS[match[2] or ""] or None if match else None
+    return float(match[1]) * UNIT_SECONDS[match[2] or ""] or None if match else None
 
 
-def _size(text: str) -> int:
+def _parse_size(text: str) -> int:
     match = re.fullmatch(r"\s*(\d+(?:\.\d+)?)\s*([KMGTPE]?)(?:i?B)?\s*", text, re.IGNORECASE)
     if match is None:
         raise ValueError("sizes are digits with K, M or G behind them")
-    return int(float(match[1]) * FACTORS[match[2].upper()])
+    return int(float(match[1]) * SIZE_FACTORS[match[2].upper()])
 
 
-def _at_least(number: int, least: int) -> int:
+def _require_minimum(number: int, least: int) -> int:
     if number < least:
         raise ValueError(f"at least {least}")
     return number
 
 
-def _member(text: str, among: tuple[str, ...]) -> str:
+def _require_one_of(text: str, among: tuple[str, ...]) -> str:
     if among and text not in among:
         raise ValueError(f"one of {', '.join(among)} is wanted")
     return text

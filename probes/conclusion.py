@@ -11,18 +11,18 @@ from typing import TYPE_CHECKING
 from advisor.core.sizes import percent
 from advisor.facts.probes import baselines
 from probes.stats import VariantComparison, compare, compare_in_groups, compare_variation
-from probes.stats.drift import drift
-from probes.stats.estimate import two_sided
-from probes.stats.table import table_of
-from probes.unsafe import risk_of
+from probes.stats.drift import drift_notes
+from probes.stats.estimate import t_quantile
+from probes.stats.table import round_table
+from probes.unsafe import crash_risk
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
     from advisor.facts.probes import Metric, ProbeResult
 
-BLIND = 0.5  # relative; a run that could have missed this much has not answered its question
-TIMES = 2.0  # from where on a ratio reads better as times than as percent
+INCONCLUSIVE_BOUND = 0.5  # relative; a run that could have missed this much has not answered its question
+FACTOR_LIMIT = 2.0  # from where on a ratio reads better as times than as percent
 FEW_ROUNDS, MANY_ROUNDS = 3, 1000  # fewer don't know their own scatter; noise that takes more is no matter of time
 MORE_TIME = "give it more time (--time)"
 
@@ -60,30 +60,34 @@ def conclude(result: ProbeResult) -> Conclusion:
     metric = result.metrics[0]
     comparisons = compare_in_groups(result.arms, metric, result.baseline)
     varied = compare_variation(result.arms, metric, result.baseline)
-    own = _of_group(comparisons, result.baseline)
+    own = _comparisons_with(comparisons, result.baseline)
     verdict, best = _verdict(result, metric, own, result.baseline)
     within = max((comparison.bound for comparison in own), default=None)
     told = [comparison for comparison in comparisons if comparison.claim != "none" and verdict != "described"]
-    uneven = [_uneven(comparison, metric) for comparison in varied if comparison.claim != "none"]
+    uneven = [_variation_sentence(comparison, metric) for comparison in varied if comparison.claim != "none"]
     return Conclusion(
         verdict=verdict,
         best=best,
-        alike=_alike(result, metric, best),
+        alike=_tied_variants(result, metric, best),
         within=within if within is not None and math.isfinite(within) else None,
         comparisons=comparisons,
         varied=varied,
-        sentences=(_answer(result, comparisons), *(_claim(comparison, metric) for comparison in told), *uneven),
+        sentences=(
+            _answer_sentence(result, comparisons),
+            *(_difference_sentence(comparison, metric) for comparison in told),
+            *uneven,
+        ),
         limits=(
-            *_invalid(result),
-            *_sight(comparisons),
-            *drift(result.arms, metric, result.baseline),
-            *_notes(comparisons),
+            *_invalid_block_sentences(result),
+            *_detectable_sentences(comparisons),
+            *drift_notes(result.arms, metric, result.baseline),
+            *_comparison_notes(comparisons),
             *result.limits,
         ),
     )
 
 
-def means(result: ProbeResult, metric: Metric) -> dict[str, float]:
+def metric_means(result: ProbeResult, metric: Metric) -> dict[str, float]:
     """The mean of a metric for each variant that has it: the one that comparisons are made of, in every metric alike.
 
     A geometric mean, where no value forbids one, with single outliers drawn in.
@@ -93,43 +97,43 @@ def means(result: ProbeResult, metric: Metric) -> dict[str, float]:
         found[comparison.baseline] = comparison.baseline_mean
         found[comparison.arm] = comparison.mean
     for arm in result.arms:
-        if arm.name not in found and (alone := table_of([arm], metric.name, arm.name)) is not None:
+        if arm.name not in found and (alone := round_table([arm], metric.name, arm.name)) is not None:
             found[arm.name] = alone.mean(0)
         elif arm.name not in found and any(metric.name in block.metrics for block in arm.blocks):
             found[arm.name] = 0.0  # zero throughout, which is no baseline
     return found
 
 
-def change(ratio: float) -> str:
+def format_ratio(ratio: float) -> str:
     """A ratio as people say it: +12 %, -3.4 %, 5.1 times."""
     if not math.isfinite(ratio):
         return "any number of times"
-    if not 1 / TIMES <= ratio <= TIMES:
+    if not 1 / FACTOR_LIMIT <= ratio <= FACTOR_LIMIT:
         digits = 0 if ratio >= 10 else 1 if ratio > 1 else 2  # noqa: PLR2004 - where a digit stops counting
         return f"{ratio:.{digits}f} times"
     return f"{'-' if ratio < 1 else '+'}{percent(abs(ratio - 1))}"
 
 
-def _of_group(comparisons: tuple[VariantComparison, ...], baseline: str) -> tuple[VariantComparison, ...]:
+def _comparisons_with(comparisons: tuple[VariantComparison, ...], baseline: str) -> tuple[VariantComparison, ...]:
     return tuple(comparison for comparison in comparisons if comparison.baseline == baseline)
 
 
-def _answer(result: ProbeResult, comparisons: tuple[VariantComparison, ...]) -> str:
+def _answer_sentence(result: ProbeResult, comparisons: tuple[VariantComparison, ...]) -> str:
     """The answer in a sentence; where there are groups, one for those of which it is the same."""
     metric, first = result.metrics[0], baselines(result.arms, result.baseline)
     if result.is_void:
-        return _void(result)
+        return _no_result_sentence(result)
     told: dict[str, list[str]] = {}
     for group, baseline in first.items():
-        own = _of_group(comparisons, baseline)
+        own = _comparisons_with(comparisons, baseline)
         verdict, best = _verdict(result, metric, own, baseline)
         if verdict == "described" and len(first) > 1:
-            return _described(result, metric)
-        said = _headline(result, own, verdict, best, baseline)
+            return _range_sentence(result, metric)
+        said = _verdict_sentence(result, own, verdict, best, baseline)
         told.setdefault(said, []).append(group)
     if len(told) == 1:
         return next(iter(told))
-    return " ".join(f"{_listed(tuple(groups))}: {said}" for said, groups in told.items())
+    return " ".join(f"{_join_names(tuple(groups))}: {said}" for said, groups in told.items())
 
 
 def _verdict(
@@ -147,10 +151,10 @@ def _verdict(
         return "better", max(better, key=lambda comparison: gain * comparison.ratio).arm
     if any(comparison.claim != "none" for comparison in comparisons):
         return "baseline", baseline
-    return ("none" if max(comparison.bound for comparison in comparisons) <= BLIND else "unknown"), None
+    return ("none" if max(comparison.bound for comparison in comparisons) <= INCONCLUSIVE_BOUND else "unknown"), None
 
 
-def _alike(result: ProbeResult, metric: Metric, best: str | None) -> tuple[str, ...]:
+def _tied_variants(result: ProbeResult, metric: Metric, best: str | None) -> tuple[str, ...]:
     if best is None:
         return ()
     group = next(arm.group for arm in result.arms if arm.name == best)
@@ -158,18 +162,18 @@ def _alike(result: ProbeResult, metric: Metric, best: str | None) -> tuple[str, 
     return tuple(beside.arm for beside in compare(own, metric, best) if beside.claim == "none")
 
 
-def _headline(
+def _verdict_sentence(
     result: ProbeResult, comparisons: tuple[VariantComparison, ...], verdict: str, best: str | None, baseline: str
 ) -> str:
-    metric, alike = result.metrics[0], _alike(result, result.metrics[0], best)
-    same = f" {_listed(alike)} can't be told from it." if alike else ""
+    metric, alike = result.metrics[0], _tied_variants(result, result.metrics[0], best)
+    same = f" {_join_names(alike)} can't be told from it." if alike else ""
     if verdict == "better":
         found = next(comparison for comparison in comparisons if comparison.arm == best)
-        risk = next(risk_of(arm.settings) for arm in result.arms if arm.name == best)
+        risk = next(crash_risk(arm.settings) for arm in result.arms if arm.name == best)
         if risk:
-            words = f"{best} is best by its {metric.name} alone: {_against(found)}"
+            words = f"{best} is best by its {metric.name} alone: {_difference_text(found)}"
             return f"{words}, at the risk of {risk}. This is no recommendation.{same}"
-        return f"{best} is best by its {metric.name}: {_against(found)}.{same}"
+        return f"{best} is best by its {metric.name}: {_difference_text(found)}.{same}"
     if verdict == "baseline":
         return f"Nothing beats {baseline} by its {metric.name}.{same}"
     if verdict == "none":
@@ -178,11 +182,11 @@ def _headline(
             f"No difference larger than {within}: what these variants change in {metric.name} is smaller, or nothing."
         )
     if verdict == "described":
-        return _described(result, metric)
-    return _unknown(result, metric, comparisons)
+        return _range_sentence(result, metric)
+    return _inconclusive_sentence(result, metric, comparisons)
 
 
-def _void(result: ProbeResult) -> str:
+def _no_result_sentence(result: ProbeResult) -> str:
     """How many blocks did not exercise what they measure, and the reason given most often."""
     blocks = [block for arm in result.arms for block in arm.blocks]
     reasons = Counter(block.invalid for block in blocks if block.invalid)
@@ -190,8 +194,8 @@ def _void(result: ProbeResult) -> str:
     return f"No result: {reasons.total()} of {len(blocks)} blocks are invalid; most often: {usual}."
 
 
-def _described(result: ProbeResult, metric: Metric) -> str:
-    known = means(result, metric)
+def _range_sentence(result: ProbeResult, metric: Metric) -> str:
+    known = metric_means(result, metric)
     if not known:
         return f"No {metric.name} was measured."
     low, high = min(known, key=known.__getitem__), max(known, key=known.__getitem__)
@@ -199,22 +203,22 @@ def _described(result: ProbeResult, metric: Metric) -> str:
     return f"{metric.name} is {least}." if len(known) == 1 else f"{metric.name} is from {least} to {most}."
 
 
-def _unknown(result: ProbeResult, metric: Metric, comparisons: tuple[VariantComparison, ...]) -> str:
+def _inconclusive_sentence(result: ProbeResult, metric: Metric, comparisons: tuple[VariantComparison, ...]) -> str:
     if len(result.arms) == 1:
-        return _described(result, metric)
+        return _range_sentence(result, metric)
     if not comparisons:
         return f"{metric.name} of {result.baseline}, which the others are compared with, is missing or zero."
     if result.rounds < 2:  # noqa: PLR2004 - noise shows from the second on
         return f"One round was finished, which can't tell a difference from noise: {MORE_TIME}."
     worst = max(comparison.bound for comparison in comparisons)
-    hidden = f"a difference of {percent(worst)}" if worst < TIMES else "a difference of many times"
+    hidden = f"a difference of {percent(worst)}" if worst < FACTOR_LIMIT else "a difference of many times"
     needed = max(map(_rounds_needed, comparisons))
     if result.rounds < FEW_ROUNDS or needed > MANY_ROUNDS:
         return f"This run can't tell: {hidden} may hide in its noise; {MORE_TIME}."
     minutes = math.ceil(needed * result.seconds / result.rounds / 60)
     return (
         f"This run can't tell: {hidden} may hide in its noise; {MORE_TIME}. With this noise, about {minutes} min "
-        f"would see or exclude one of {percent(BLIND)}."
+        f"would see or exclude one of {percent(INCONCLUSIVE_BOUND)}."
     )
 
 
@@ -222,25 +226,25 @@ def _rounds_needed(comparison: VariantComparison) -> float:
     """Rounds with the same scatter after which the interval reaches BLIND to either side; infinite of one round."""
     if not math.isfinite(comparison.bound) or comparison.ratio <= 0:
         return math.inf
-    half, wanted = math.log1p(comparison.bound) - abs(math.log(comparison.ratio)), math.log1p(BLIND)
-    scatter = half * math.sqrt(comparison.rounds) / two_sided(0.05, comparison.rounds - 1)
+    half, wanted = math.log1p(comparison.bound) - abs(math.log(comparison.ratio)), math.log1p(INCONCLUSIVE_BOUND)
+    scatter = half * math.sqrt(comparison.rounds) / t_quantile(0.05, comparison.rounds - 1)
     rounds = float(comparison.rounds)
-    while rounds <= MANY_ROUNDS and scatter * two_sided(0.05, rounds - 1) / math.sqrt(rounds) > wanted:
+    while rounds <= MANY_ROUNDS and scatter * t_quantile(0.05, rounds - 1) / math.sqrt(rounds) > wanted:
         rounds += 1
     return rounds
 
 
-def _claim(comparison: VariantComparison, metric: Metric) -> str:
-    return f"{comparison.arm}: {metric.name} {_against(comparison)}."
+def _difference_sentence(comparison: VariantComparison, metric: Metric) -> str:
+    return f"{comparison.arm}: {metric.name} {_difference_text(comparison)}."
 
 
-def _against(comparison: VariantComparison) -> str:
+def _difference_text(comparison: VariantComparison) -> str:
     """`-20 % against a (95 %: -22 % to -18 %)`."""
-    interval = f"(95 %: {change(comparison.low)} to {change(comparison.high)})"
-    return f"{change(comparison.ratio)} against {comparison.baseline} {interval}"
+    interval = f"(95 %: {format_ratio(comparison.low)} to {format_ratio(comparison.high)})"
+    return f"{format_ratio(comparison.ratio)} against {comparison.baseline} {interval}"
 
 
-def _uneven(comparison: VariantComparison, metric: Metric) -> str:
+def _variation_sentence(comparison: VariantComparison, metric: Metric) -> str:
     word = "more" if comparison.claim == "more" else "less"
     return (
         f"{comparison.arm}: {metric.name} varies {word} from second to second, {percent(comparison.median)} against"
@@ -249,16 +253,18 @@ def _uneven(comparison: VariantComparison, metric: Metric) -> str:
     )
 
 
-def _sight(comparisons: tuple[VariantComparison, ...]) -> tuple[str, ...]:
+def _detectable_sentences(comparisons: tuple[VariantComparison, ...]) -> tuple[str, ...]:
     """What could have been seen: in the median variant, and in the one that scatters most."""
     if not comparisons or math.isinf(comparisons[0].detectable):
         return ()
     worst = max(comparisons, key=lambda comparison: comparison.detectable)
     usual = statistics.median(comparison.detectable for comparison in comparisons)
     seen = f"With {comparisons[0].rounds} rounds and this noise, four of five runs would claim "
-    seen += f"a difference of {percent(usual)}" if usual < TIMES else "nothing less than a difference of many times"
-    if usual < min(worst.detectable, TIMES):
-        most = percent(worst.detectable) if worst.detectable < TIMES else "many times"
+    seen += (
+        f"a difference of {percent(usual)}" if usual < FACTOR_LIMIT else "nothing less than a difference of many times"
+    )
+    if usual < min(worst.detectable, FACTOR_LIMIT):
+        most = percent(worst.detectable) if worst.detectable < FACTOR_LIMIT else "many times"
         seen += f"; in {worst.arm}, which scatters most, of {most}"
     seen += "."
     drawn = comparisons[0].drawn_in
@@ -266,7 +272,7 @@ def _sight(comparisons: tuple[VariantComparison, ...]) -> tuple[str, ...]:
     return (seen, f"{blocks} stood far out and count as if at the edge of the rest.") if drawn else (seen,)
 
 
-def _invalid(result: ProbeResult) -> Iterator[str]:
+def _invalid_block_sentences(result: ProbeResult) -> Iterator[str]:
     """A sentence on each invalid block of a run that has a result all the same."""
     if not result.is_void:
         for arm in result.arms:
@@ -275,9 +281,9 @@ def _invalid(result: ProbeResult) -> Iterator[str]:
                     yield f"{arm.name}: the block of round {block.round} is invalid and left out: {block.invalid}."
 
 
-def _notes(comparisons: tuple[VariantComparison, ...]) -> tuple[str, ...]:
+def _comparison_notes(comparisons: tuple[VariantComparison, ...]) -> tuple[str, ...]:
     return tuple(f"{comparison.arm}: {comparison.note}" for comparison in comparisons if comparison.note)
 
 
-def _listed(names: tuple[str, ...]) -> str:
+def _join_names(names: tuple[str, ...]) -> str:
     return names[0] if len(names) == 1 else f"{', '.join(names[:-1])} and {names[-1]}"

@@ -13,10 +13,10 @@ if TYPE_CHECKING:
 
     from advisor.facts.host import Host
     from advisor.facts.probes import Metric
-    from probes.safety.neighbours import Neighbour
-    from probes.safety.watch import Ask
+    from probes.safety.neighbours import OtherServer
+    from probes.safety.watch import LatencyProbe
     from probes.sandbox import Binary
-    from probes.stop import Stop
+    from probes.stop import StopSignal
 
 
 class ProbeError(MycnfError):
@@ -150,14 +150,14 @@ class Environment:
     binaries: tuple[Binary, ...] = ()
     report: Callable[[str], None] = print
     templates: str | None = None
-    listen: Callable[[Neighbour], Ask | None] = lambda _: None
-    tidy: Callable[[tuple[str, ...]], None] = lambda _: None
+    open_latency_session: Callable[[OtherServer], LatencyProbe | None] = lambda _: None
+    remove_leftovers: Callable[[tuple[str, ...]], None] = lambda _: None
 
 
 class Bench(Protocol):
     """A prepared experiment."""
 
-    def measure(self, variant: Variant, turn: Turn, stop: Stop) -> BlockMeasurement:
+    def measure(self, variant: Variant, turn: Turn, stop: StopSignal) -> BlockMeasurement:
         """Measure one variant for about so long; returns early, with whatever is whole, once `stop` is set.
 
         Raises ProbeError where it breaks off for good.
@@ -180,10 +180,10 @@ class Experiment(Protocol):
     evidence: tuple[str, ...]
     choices: tuple[Choice, ...]
 
-    def plan(self, ground: Environment, wanted: ProbeRequest) -> RunPlan:
+    def plan(self, environment: Environment, request: ProbeRequest) -> RunPlan:
         """What a run would do and cost; touches nothing. Raises ProbeError where it refuses, with the override."""
 
     def prepare(
-        self, ground: Environment, wanted: ProbeRequest, plan: RunPlan, stop: Stop
+        self, environment: Environment, request: ProbeRequest, plan: RunPlan, stop: StopSignal
     ) -> AbstractContextManager[Bench]:
         """Make what the run needs; leaving the context removes it all, whatever happened."""

@@ -24,14 +24,14 @@ def host_id(state: str, machine_id: str = MACHINE_ID) -> str:
 
     Where neither can be had (a container without an id, a state folder that can't be written) it is "unknown".
     """
-    known = _read(machine_id) or _own(state)
+    known = _read_id(machine_id) or _own_id(state)
     return hashlib.sha256(f"{SALT} {known}".encode()).hexdigest()[:DIGITS] if known else "unknown"
 
 
-def _own(state: str) -> str:
+def _own_id(state: str) -> str:
     """A number made once, with the host's name: a home directory may be shared by many hosts."""
     place = os.path.join(state, "host-id")
-    number = _read(place)
+    number = _read_id(place)
     if not number:
         from advisor.state.private_file import replace_private
 
@@ -43,7 +43,7 @@ def _own(state: str) -> str:
     return f"{number} {os.uname().nodename}"
 
 
-def _read(path: str) -> str:
+def _read_id(path: str) -> str:
     try:
         with open(path, encoding="ascii", errors="replace") as file:
             text = file.read(100).strip()
@@ -52,12 +52,12 @@ def _read(path: str) -> str:
     return "" if text == "uninitialized" else text  # what systemd writes until the first boot is over
 
 
-def place_of(ground: Environment, directory: str) -> RunPlace:
+def run_place(environment: Environment, directory: str) -> RunPlace:
     """The host and the file system under `directory`, as the host's reader found them."""
-    host = ground.host
-    file_system, device = beneath(host.storage)
+    host = environment.host
+    file_system, device = file_system_of(host.storage)
     return RunPlace(
-        host=ground.host_id,
+        host=environment.host_id,
         cpu=host.cpu.model_name if host.cpu else None,
         cpus=len(host.cpu.online) if host.cpu else None,
         memory=host.memory.total if host.memory else None,
@@ -68,7 +68,7 @@ def place_of(ground: Environment, directory: str) -> RunPlace:
     )
 
 
-def beneath(storage: Storage | None) -> tuple[str | None, str | None]:
+def file_system_of(storage: Storage | None) -> tuple[str | None, str | None]:
     """The type of a file system and the disks beneath it, None where that can't be told."""
     if storage is None:
         return None, None

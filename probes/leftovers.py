@@ -10,68 +10,68 @@ from typing import TYPE_CHECKING
 
 from advisor.state.private_file import PRIVATE, make_private
 from probes.experiment import ProbeError
-from probes.results import clear_up, make_folder
+from probes.results import make_results_folder, remove_partial_files
 from probes.sandbox import sweep
-from probes.sandbox.scratch import PREFIX, SHORT, default_base
+from probes.sandbox.scratch import PREFIX, SHORT_BASE, default_base
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-BOOK = "places"
-MOST = 100  # places that are remembered, the latest ones
-LARGEST = 1 << 20
+PLACES_FILE = "places"
+MAXIMUM_PLACES = 100  # places that are remembered, the latest ones
+MAXIMUM_BYTES = 1 << 20
 
 
-def tidy(places: tuple[str, ...]) -> None:
+def remove_leftovers(places: tuple[str, ...]) -> None:
     """Remove what dead runs left, in all directories that are remembered and in these, in which a run is to begin.
 
     These are remembered then; others are forgotten once nothing of ours is in them any more.
     """
-    clear_up()
+    remove_partial_files()
     begun = (*places, default_base())
-    with _book() as known:
-        for place in dict.fromkeys((*begun, SHORT, *known)):
+    with _remembered_places() as known:
+        for place in dict.fromkeys((*begun, SHORT_BASE, *known)):
             sweep(place)
-        known[:] = dict.fromkeys((*(place for place in known if _has_any(place)), *begun))
+        known[:] = dict.fromkeys((*(place for place in known if _has_leftovers(place)), *begun))
 
 
 @contextlib.contextmanager
-def _book() -> Iterator[list[str]]:
+def _remembered_places() -> Iterator[list[str]]:
     """The places that are remembered, to be changed while nobody else does; none where nothing can be kept."""
     try:
         how = os.O_RDWR | os.O_CREAT | os.O_CLOEXEC | os.O_NOFOLLOW
-        file = os.open(os.path.join(make_folder(), BOOK), how, PRIVATE)
+        file = os.open(os.path.join(make_results_folder(), PLACES_FILE), how, PRIVATE)
     except (OSError, ProbeError):
         yield []
         return
     try:
         make_private(file, PRIVATE)
         fcntl.flock(file, fcntl.LOCK_EX)
-        known = _read(file)
+        known = _read_places(file)
         before = list(known)
         yield known
         if known != before:
-            _write(file, known[-MOST:])
+            _write_places(file, known[-MAXIMUM_PLACES:])
     finally:
         os.close(file)
 
 
-def _read(file: int) -> list[str]:
+def _read_places(file: int) -> list[str]:
     try:
-        told = json.loads(os.pread(file, LARGEST, 0) or b"[]")
+        told = json.loads(os.pread(file, MAXIMUM_BYTES, 0) or b"[]")
     except (ValueError, RecursionError):
         return []
     return [place for place in told if isinstance(place, str)] if isinstance(told, list) else []
 
 
-def _write(file: int, known: list[str]) -> None:
+def _write_places(file: int, known: list[str]) -> None:
     text = json.dumps(known).encode("ascii")
     with contextlib.suppress(OSError):  # a full disk costs the note, not the run
         os.pwrite(file, text, 0)
         os.ftruncate(file, len(text))
 
 
-def _has_any(place: str) -> bool:
+def _has_leftovers(place: str) -> bool:
     try:
         return any(name.startswith(PREFIX) for name in os.listdir(place))
     except OSError:

@@ -26,7 +26,7 @@ def evict(paths: list[str]) -> None:
                 os.close(handle)
 
 
-def resident(path: str) -> float:
+def resident_share(path: str) -> float:
     """The share of a file that lies in the page cache, 0 for an empty one."""
     size = os.path.getsize(path)
     if size == 0:
@@ -54,6 +54,6 @@ def resident(path: str) -> float:
         os.close(handle)
 
 
-def evictable(host: Host) -> bool:
+def has_device(host: Host) -> bool:
     """Whether files of the file system under test can leave memory: on tmpfs there is nowhere else for them to go."""
     return host.storage is None or host.storage.mount.fs_type not in ("tmpfs", "ramfs")

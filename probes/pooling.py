@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 
 from probes.experiment import ProbeError
 from probes.stats import compare_in_groups
-from probes.stats.estimate import two_sided
+from probes.stats.estimate import t_quantile
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -19,12 +19,12 @@ if TYPE_CHECKING:
     from advisor.facts.probes import Arm, ProbeResult
 
 
-APART = 3.0  # standard errors between the scatter of two runs from which on it is no chance
-LONG = 10  # rounds from which on a run knows its own scatter
-OLD = timedelta(days=180)  # before the newest run: the host has changed in ways that nobody wrote down
+ERRORS_APART = 3.0  # standard errors between the scatter of two runs from which on it is no chance
+LONG_RUN_ROUNDS = 10  # rounds from which on a run knows its own scatter
+MAXIMUM_AGE = timedelta(days=180)  # before the newest run: the host has changed in ways that nobody wrote down
 
 
-def pooled(runs: Sequence[ProbeResult]) -> ProbeResult:
+def pool_runs(runs: Sequence[ProbeResult]) -> ProbeResult:
     """What runs of one kind say together, the newest run first: it says on which configuration.
 
     Runs of another configuration (host, server, driver, metrics, format of the samples), runs much older and runs
@@ -33,18 +33,18 @@ def pooled(runs: Sequence[ProbeResult]) -> ProbeResult:
     the samples are those of the longest run in it, the date is that of the newest.
     """
     newest = next((run for run in runs if not run.is_void), runs[0])
-    alike = [run for run in runs if run is newest or (not run.is_void and _is_alike(run, newest))]
+    alike = [run for run in runs if run is newest or (not run.is_void and _is_same_configuration(run, newest))]
     scatters = [scatter(run) for run in alike]
     quietest = scatters.index(min(scatters))
-    chosen = [run for place, run in enumerate(alike) if _counts(alike, scatters, place, quietest)]
+    chosen = [run for place, run in enumerate(alike) if _scatters_alike(alike, scatters, place, quietest)]
     longest = max(reversed(chosen), key=lambda run: run.rounds)  # the first of several: no later one replaces it
     if len(chosen) == 1:
         return longest
-    whole = replace(reduce(merged, reversed(chosen)), began_at=chosen[0].began_at, facts=longest.facts)
-    return longest if longest.rounds >= LONG and width(longest) < width(whole) else whole
+    whole = replace(reduce(merge_runs, reversed(chosen)), began_at=chosen[0].began_at, facts=longest.facts)
+    return longest if longest.rounds >= LONG_RUN_ROUNDS and interval_width(longest) < interval_width(whole) else whole
 
 
-def width(run: ProbeResult) -> float:
+def interval_width(run: ProbeResult) -> float:
     """How wide the interval of the usual comparison is, as a logarithm; infinite of one round."""
     found = compare_in_groups(run.arms, run.metrics[0], run.baseline)
     widths = [math.log(c.high / c.low) if 0 < c.low <= c.high < math.inf else math.inf for c in found]
@@ -53,11 +53,11 @@ def width(run: ProbeResult) -> float:
 
 def scatter(run: ProbeResult) -> float:
     """The standard deviation of a round in the usual comparison, as a logarithm; infinite of one round."""
-    half = width(run) / 2
-    return half * math.sqrt(run.rounds) / two_sided(0.05, run.rounds - 1) if math.isfinite(half) else math.inf
+    half = interval_width(run) / 2
+    return half * math.sqrt(run.rounds) / t_quantile(0.05, run.rounds - 1) if math.isfinite(half) else math.inf
 
 
-def _counts(runs: Sequence[ProbeResult], scatters: Sequence[float], place: int, quietest: int) -> bool:
+def _scatters_alike(runs: Sequence[ProbeResult], scatters: Sequence[float], place: int, quietest: int) -> bool:
     """Whether a run scatters no more than the quietest does, but for chance."""
     if place == quietest:
         return True
@@ -65,23 +65,23 @@ def _counts(runs: Sequence[ProbeResult], scatters: Sequence[float], place: int, 
     if not math.isfinite(seen):
         return False
     chance = math.sqrt(sum(1 / (2 * (runs[number].rounds - 1)) for number in (place, quietest)))
-    return seen <= least * math.exp(APART * chance)
+    return seen <= least * math.exp(ERRORS_APART * chance)
 
 
-def _is_alike(run: ProbeResult, newest: ProbeResult) -> bool:
+def _is_same_configuration(run: ProbeResult, newest: ProbeResult) -> bool:
     """Whether a run was made on the newest one's configuration, and not long before it."""
-    same = (run.place, run.schema) == (newest.place, newest.schema) and not differs(run, newest)
-    return same and _when(newest) - _when(run) <= OLD
+    same = (run.place, run.schema) == (newest.place, newest.schema) and not difference_between(run, newest)
+    return same and _start_time(newest) - _start_time(run) <= MAXIMUM_AGE
 
 
-def _when(run: ProbeResult) -> datetime:
+def _start_time(run: ProbeResult) -> datetime:
     try:
         return datetime.fromisoformat(run.began_at)
     except ValueError:
         return datetime.fromisoformat("1970-01-01T00:00:00Z")
 
 
-def differs(earlier: ProbeResult, later: ProbeResult) -> str:
+def difference_between(earlier: ProbeResult, later: ProbeResult) -> str:
     """What keeps two runs from being one longer run, in a word or two; empty where nothing does."""
     for words, one, other in (
         ("the experiment", earlier.probe, later.probe),
@@ -92,19 +92,19 @@ def differs(earlier: ProbeResult, later: ProbeResult) -> str:
         ("the parameters", earlier.parameters, later.parameters),
         ("what is measured", earlier.metrics, later.metrics),
         ("the baseline", earlier.baseline, later.baseline),
-        ("the variants", _variants(earlier), _variants(later)),
+        ("the variants", _variant_fields(earlier), _variant_fields(later)),
     ):
         if one != other:
             return words
     return ""
 
 
-def merged(earlier: ProbeResult, later: ProbeResult) -> ProbeResult:
+def merge_runs(earlier: ProbeResult, later: ProbeResult) -> ProbeResult:
     """Two runs of the same parameters as one, the later one's rounds after the earlier one's.
 
     Raises ProbeError where they differ in more than their time.
     """
-    if what := differs(earlier, later):
+    if what := difference_between(earlier, later):
         raise ProbeError(f"the runs of {earlier.began_at} and {later.began_at} can't be made one: {what} changed")
     runs = f"Measured in several runs; the last one began {later.began_at}."
     earlier_notes = tuple(note for note in earlier.notes if not note.startswith("Measured in several runs"))
@@ -112,17 +112,17 @@ def merged(earlier: ProbeResult, later: ProbeResult) -> ProbeResult:
         later,
         began_at=earlier.began_at,
         seconds=round(earlier.seconds + later.seconds, 3),
-        arms=tuple(_joined(a, b, earlier.seconds) for a, b in zip(earlier.arms, later.arms, strict=True)),
+        arms=tuple(_append_blocks(a, b, earlier.seconds) for a, b in zip(earlier.arms, later.arms, strict=True)),
         notes=tuple(dict.fromkeys((*earlier_notes, *later.notes, runs))),
         limits=tuple(dict.fromkeys((*earlier.limits, *later.limits))),
     )
 
 
-def _joined(earlier: Arm, later: Arm, after: float) -> Arm:
+def _append_blocks(earlier: Arm, later: Arm, after: float) -> Arm:
     rounds = len(earlier.blocks)
     moved = (replace(b, round=b.round + rounds, began=round(b.began + after, 3)) for b in later.blocks)
     return replace(later, blocks=(*earlier.blocks, *moved))
 
 
-def _variants(result: ProbeResult) -> list[tuple[str, dict[str, str], float | None, str]]:
+def _variant_fields(result: ProbeResult) -> list[tuple[str, dict[str, str], float | None, str]]:
     return [(arm.name, arm.settings, arm.point, arm.group) for arm in result.arms]

@@ -45,6 +45,6 @@ def load(name: str) -> Experiment:
     return experiment
 
 
-def everything() -> list[Experiment]:
+def load_all() -> list[Experiment]:
     """All experiments, in the order of the list."""
     return [load(name) for name in MODULES]

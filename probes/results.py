@@ -20,10 +20,10 @@ from probes.experiment import ProbeError
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
-LARGEST = 64 << 20  # bytes: hours of per-second values of many variants take less than one megabyte
+MAXIMUM_BYTES = 64 << 20  # bytes: hours of per-second values of many variants take less than one megabyte
 FOLDER = "probes"
-WRITING = 60.0  # seconds after which nobody is still writing
-MAJOR = PROBE_SCHEMA.partition(".")[0]
+WRITING_SECONDS = 60.0  # seconds after which nobody is still writing
+SCHEMA_MAJOR = PROBE_SCHEMA.partition(".")[0]
 
 
 class KeptResult(NamedTuple):
@@ -41,12 +41,12 @@ class KeptResults(NamedTuple):
     damaged: tuple[str, ...]
 
 
-def folder() -> str:
+def results_folder() -> str:
     """Where results are kept: $XDG_STATE_HOME/mycnf/probes, ~/.local/state/mycnf/probes without it."""
     return state_folder(FOLDER)
 
 
-def make_folder() -> str:
+def make_results_folder() -> str:
     """The folder, made where it isn't there, closed to others. Raises ProbeError where it can't be written."""
     try:
         return make_state_folder(FOLDER)
@@ -54,11 +54,11 @@ def make_folder() -> str:
         raise ProbeError(str(error)) from error
 
 
-def keep(result: ProbeResult, path: str | None = None) -> str:
+def write_result(result: ProbeResult, path: str | None = None) -> str:
     """Write a result, over the one at `path` where that is given, and return where it is. Raises ProbeError."""
-    place = path or os.path.join(make_folder(), f"{_stem(result)}.json")
+    place = path or os.path.join(make_results_folder(), f"{_file_stem(result)}.json")
     try:
-        replace_private(place, written(result).encode("ascii"))
+        replace_private(place, result_json(result).encode("ascii"))
     except OSError as error:
         raise ProbeError(
             f"the result can't be kept at {place} ({error.strerror}): free some space there, or set XDG_STATE_HOME"
@@ -66,64 +66,64 @@ def keep(result: ProbeResult, path: str | None = None) -> str:
     return place
 
 
-def clear_up() -> None:
+def remove_partial_files() -> None:
     """Remove the parts of results that a kill -9 kept from becoming whole."""
     with contextlib.suppress(OSError):
-        for entry in list(os.scandir(folder())):
-            if entry.name.endswith(PART) and time.time() - entry.stat(follow_symlinks=False).st_mtime > WRITING:
+        for entry in list(os.scandir(results_folder())):
+            if entry.name.endswith(PART) and time.time() - entry.stat(follow_symlinks=False).st_mtime > WRITING_SECONDS:
                 os.unlink(entry.path)
 
 
-def written(result: ProbeResult) -> str:
+def result_json(result: ProbeResult) -> str:
     """The result as the JSON that is kept."""
-    return json.dumps(fields(result), ensure_ascii=True, indent=1) + "\n"
+    return json.dumps(result_fields(result), ensure_ascii=True, indent=1) + "\n"
 
 
-def fields(result: ProbeResult) -> dict[str, Any]:
+def result_fields(result: ProbeResult) -> dict[str, Any]:
     """The result as plain values, as JSON has them."""
     told: dict[str, Any] = plain(result)
     return told
 
 
-def shelf() -> KeptResults:
+def read_all() -> KeptResults:
     """Every result that is kept, whichever host it is of (a home directory may be shared)."""
     kept: list[KeptResult] = []
     damaged: list[str] = []
-    for path in _files():
+    for path in _result_files():
         try:
-            kept.append(KeptResult(identity(path), path, read(path)))
+            kept.append(KeptResult(result_id(path), path, read_result(path)))
         except ProbeError as error:
             damaged.append(str(error))
     return KeptResults(tuple(sorted(kept, key=lambda k: (k.result.began_at, k.id), reverse=True)), tuple(damaged))
 
 
-def of_host(kept: Iterable[KeptResult], host: str) -> list[KeptResult]:
+def results_of_host(kept: Iterable[KeptResult], host: str) -> list[KeptResult]:
     """Those that were measured on the host of that id; none for a host that can't be told from others."""
     return [k for k in kept if k.result.place.host == host and host != "unknown"]
 
 
-def latest(found: KeptResults, host: str) -> tuple[ProbeResult, ...]:
+def latest_results(found: KeptResults, host: str) -> tuple[ProbeResult, ...]:
     """What the host of that id measured in each kind of experiment, the newest kind first, for rules and snapshots.
 
     One kind is one experiment with the same values compared under the same parameters, on one server program and disk.
     Its runs are one result as far as they can be (see `pooled`), so that a worse run takes nothing from a better one.
     """
     kinds: dict[tuple[object, ...], list[ProbeResult]] = {}
-    for kept in of_host(found.kept, host):
-        kinds.setdefault(_kind(kept.result), []).append(kept.result)
+    for kept in results_of_host(found.kept, host):
+        kinds.setdefault(_configuration(kept.result), []).append(kept.result)
     if not any(len(runs) > 1 for runs in kinds.values()):
         return tuple(run for runs in kinds.values() for run in runs)
-    from probes.pooling import pooled  # imported lazily: statistics take longer to load than one run of a kind needs
+    from probes.pooling import pool_runs  # imported lazily: statistics take longer to load than one run of a kind needs
 
-    return tuple(pooled(runs) for runs in kinds.values())
+    return tuple(pool_runs(runs) for runs in kinds.values())
 
 
-def read(path: str) -> ProbeResult:
+def read_result(path: str) -> ProbeResult:
     """One kept result. Raises ProbeError with the file's name where it holds none that this version reads."""
     try:
         with open(path, "rb") as file:
-            data = file.read(LARGEST + 1)
-        found = json.loads(data) if len(data) <= LARGEST else None
+            data = file.read(MAXIMUM_BYTES + 1)
+        found = json.loads(data) if len(data) <= MAXIMUM_BYTES else None
     except OSError as error:
         raise ProbeError(f"{path} can't be read ({error.strerror}); it was passed over") from error
     except (ValueError, RecursionError) as error:
@@ -131,7 +131,7 @@ def read(path: str) -> ProbeResult:
     schema = found.get("schema") if isinstance(found, dict) else None
     if not isinstance(schema, str):
         raise ProbeError(f"{path} is no result of a probe and was passed over; remove it")
-    if schema.partition(".")[0] != MAJOR:
+    if schema.partition(".")[0] != SCHEMA_MAJOR:
         raise ProbeError(f"{path} has schema {clean(schema[:20])}, this mycnf reads {PROBE_SCHEMA}; it was passed over")
     try:
         return shaped(found, ProbeResult)
@@ -139,29 +139,29 @@ def read(path: str) -> ProbeResult:
         raise ProbeError(f"{path} is damaged at {clean(error.place)[:100]!r} and was passed over; remove it") from error
 
 
-def identity(path: str) -> str:
+def result_id(path: str) -> str:
     """How the user names a kept result: the last word of its file's name."""
     return os.path.basename(path).removesuffix(".json").rpartition("-")[2]
 
 
-def find(kept: Iterable[KeptResult], name: str) -> KeptResult | None:
+def find_result(kept: Iterable[KeptResult], name: str) -> KeptResult | None:
     """The result of that id, or the newest of the experiment of that name."""
     return next((k for k in kept if name in (k.id, k.result.probe)), None)
 
 
-def _kind(result: ProbeResult) -> tuple[object, ...]:
+def _configuration(result: ProbeResult) -> tuple[object, ...]:
     compared = frozenset(arm.name for arm in result.arms)
     parameters = frozenset(result.parameters.items())
     return result.probe, result.server, result.place.path and result.place.device, compared, parameters
 
 
-def _stem(result: ProbeResult) -> str:
+def _file_stem(result: ProbeResult) -> str:
     stamp = "".join(c for c in result.began_at if c.isalnum())
     return f"{result.probe}-{stamp}-{secrets.token_hex(3)}"
 
 
-def _files() -> list[str]:
-    place = folder()
+def _result_files() -> list[str]:
+    place = results_folder()
     try:
         names = sorted(name for name in os.listdir(place) if name.endswith(".json"))
     except OSError:

@@ -7,30 +7,30 @@ from typing import TYPE_CHECKING
 
 from advisor import __version__
 from advisor.facts.probes import PROBE_SCHEMA, Arm, ProbeResult
-from probes.host_identity import place_of
-from probes.pooling import differs
-from probes.results import of_host, shelf
+from probes.host_identity import run_place
+from probes.pooling import difference_between
+from probes.results import read_all, results_of_host
 
 if TYPE_CHECKING:
     from probes.experiment import Environment, Experiment, ProbeRequest, RunPlan
     from probes.results import KeptResult
 
 
-def matching(
-    experiment: Experiment, ground: Environment, wanted: ProbeRequest, plan: RunPlan
+def find_matching_run(
+    experiment: Experiment, environment: Environment, request: ProbeRequest, plan: RunPlan
 ) -> tuple[KeptResult | None, str]:
     """The newest kept run of this host that differs from this one in its time alone; without any None, and why."""
-    blank = _blank(experiment, ground, wanted, plan)
-    known = [k for k in of_host(shelf().kept, ground.host_id) if k.result.probe == experiment.name]
-    reasons = [differs(kept.result, blank) for kept in known]
+    blank = _empty_result(experiment, environment, request, plan)
+    known = [k for k in results_of_host(read_all().kept, environment.host_id) if k.result.probe == experiment.name]
+    reasons = [difference_between(kept.result, blank) for kept in known]
     same = next((kept for kept, reason in zip(known, reasons, strict=True) if not reason), None)
     why = f"the latest one differs in {reasons[0]}" if reasons else "none is kept"
     return same, "" if same else why
 
 
-def remaining(wanted: ProbeRequest, plan: RunPlan, earlier: ProbeResult) -> ProbeRequest | None:
+def remaining_request(request: ProbeRequest, plan: RunPlan, earlier: ProbeResult) -> ProbeRequest | None:
     """The wishes less what the earlier run did, its order of variants not repeated; None where nothing is left."""
-    seconds, rounds = wanted.seconds, wanted.rounds
+    seconds, rounds = request.seconds, request.rounds
     if seconds is not None:
         seconds -= earlier.seconds
         if seconds < (plan.shortest + plan.overhead) * len(plan.variants):
@@ -39,10 +39,12 @@ def remaining(wanted: ProbeRequest, plan: RunPlan, earlier: ProbeResult) -> Prob
         rounds = (rounds or plan.rounds) - earlier.rounds
         if rounds < 1:
             return None
-    return replace(wanted, seconds=seconds, rounds=rounds, seed=wanted.seed + earlier.rounds)
+    return replace(request, seconds=seconds, rounds=rounds, seed=request.seed + earlier.rounds)
 
 
-def _blank(experiment: Experiment, ground: Environment, wanted: ProbeRequest, plan: RunPlan) -> ProbeResult:
+def _empty_result(
+    experiment: Experiment, environment: Environment, request: ProbeRequest, plan: RunPlan
+) -> ProbeResult:
     """What the run would be with no round in it."""
     return ProbeResult(
         schema=PROBE_SCHEMA,
@@ -51,7 +53,7 @@ def _blank(experiment: Experiment, ground: Environment, wanted: ProbeRequest, pl
         began_at="",
         seconds=0.0,
         ended="",
-        place=place_of(ground, wanted.directory),
+        place=run_place(environment, request.directory),
         metrics=plan.metrics,
         arms=tuple(Arm(v.name, v.settings, (), v.point, v.group) for v in plan.variants),
         baseline=plan.baseline,

@@ -12,22 +12,22 @@ from typing import TYPE_CHECKING, NamedTuple
 from advisor import __version__
 from advisor.facts.probes import OTHERS, PROBE_SCHEMA, Arm, Block, ProbeResult, has_no_result
 from probes.experiment import ProbeError, Turn
-from probes.host_identity import place_of
-from probes.safety import cautions, refuse, watching
-from probes.safety.neighbours import read_work
-from probes.stats import settled
+from probes.host_identity import run_place
+from probes.safety import host_cautions, require_no_objection, watch_other_servers
+from probes.safety.neighbours import read_cpu_seconds
+from probes.stats import is_precise
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
     from probes.experiment import Bench, Environment, Experiment, ProbeRequest, RunPlan, Variant
-    from probes.stop import Stop
+    from probes.stop import StopSignal
 
-SLACK = 0.02  # the share of its time by which a run may overrun
-FEWEST = 3  # rounds before anything can be called precise
-SEEDS_OF_ROUND = 1_000  # one for each variant, with room for warm-ups
-SEEDS_OF_RUN = 1_000_000
-OTHERS_MOST = 0.25
+OVERRUN_SHARE = 0.02  # the share of its time by which a run may overrun
+MINIMUM_ROUNDS = 3  # rounds before anything can be called precise
+SEEDS_PER_ROUND = 1_000  # one for each variant, with room for warm-ups
+SEEDS_PER_RUN = 1_000_000
+MAXIMUM_OTHERS = 0.25
 
 
 @dataclass(frozen=True, slots=True)
@@ -42,11 +42,11 @@ class Progress:
     latest: Block | None = None
 
 
-def run(
+def run_experiment(
     experiment: Experiment,
-    ground: Environment,
-    wanted: ProbeRequest,
-    stop: Stop,
+    environment: Environment,
+    request: ProbeRequest,
+    stop: StopSignal,
     watch: Callable[[Progress], None] = lambda _: None,
     *,
     keep: Callable[[ProbeResult], None] = lambda _: None,
@@ -58,37 +58,40 @@ def run(
     seconds; simulations have their own.
     Raises ProbeError where it is refused, or ends before its first round is whole.
     """
-    plan = experiment.plan(ground, wanted)
+    plan = experiment.plan(environment, request)
     began = datetime.now(UTC)
-    refuse_haste(plan, wanted)
-    ground.tidy((wanted.directory, *plan.cost.elsewhere))  # before a disk counts as full of it
-    refuse(ground, wanted, plan.cost)
+    require_enough_time(plan, request)
+    environment.remove_leftovers((request.directory, *plan.cost.elsewhere))  # before a disk counts as full of it
+    require_no_objection(environment, request, plan.cost)
 
-    def so_far(measuring: _Measuring) -> ProbeResult:
-        return _result(experiment, ground, wanted, measuring, began=began)
+    def so_far(measuring: _Measurement) -> ProbeResult:
+        return _result(experiment, environment, request, measuring, began=began)
 
-    with watching(stop, wanted.force, ground.listen), experiment.prepare(ground, wanted, plan, stop) as bench:
-        measuring = _Measuring(bench, plan, wanted, stop, watch=watch, keep=lambda it: keep(so_far(it)), clock=clock)
-        measuring.go()
+    with (
+        watch_other_servers(stop, request.force, environment.open_latency_session),
+        experiment.prepare(environment, request, plan, stop) as bench,
+    ):
+        measuring = _Measurement(bench, plan, request, stop, watch=watch, keep=lambda it: keep(so_far(it)), clock=clock)
+        measuring.run_rounds()
         result = so_far(measuring)
         for sentence in measuring.notes:
-            ground.report(sentence[0].lower() + sentence[1:])
-        facts, notes = _told(bench)
+            environment.report(sentence[0].lower() + sentence[1:])
+        facts, notes = _bench_findings(bench)
     return replace(result, facts={} if result.is_void else facts, notes=(*result.notes, *notes))
 
 
-def without_numbers(arms: tuple[Arm, ...]) -> tuple[Arm, ...]:
+def without_metrics(arms: tuple[Arm, ...]) -> tuple[Arm, ...]:
     """The variants as they are kept: where too many blocks are invalid, no block keeps a metric that could be read."""
     if not has_no_result(arms):
         return arms
     return tuple(replace(arm, blocks=tuple(replace(b, metrics={}, series={}) for b in arm.blocks)) for arm in arms)
 
 
-def refuse_haste(plan: RunPlan, wanted: ProbeRequest) -> None:
+def require_enough_time(plan: RunPlan, request: ProbeRequest) -> None:
     """Raise ProbeError, before anything is prepared, where no round fits into the time."""
-    if wanted.rounds and not wanted.seconds:
+    if request.rounds and not request.seconds:
         return  # who asks for rounds alone gets them, each as short as makes sense
-    budget = wanted.budget(plan.seconds, plan.rounds)
+    budget = request.budget(plan.seconds, plan.rounds)
     count = len(plan.variants)
     least = (plan.shortest + plan.overhead) * count
     if budget < least * 0.9 + plan.warm_up * count:
@@ -97,7 +100,7 @@ def refuse_haste(plan: RunPlan, wanted: ProbeRequest) -> None:
 
 
 def _result(
-    experiment: Experiment, ground: Environment, wanted: ProbeRequest, measuring: _Measuring, *, began: datetime
+    experiment: Experiment, environment: Environment, request: ProbeRequest, measuring: _Measurement, *, began: datetime
 ) -> ProbeResult:
     plan = measuring.plan
     return ProbeResult(
@@ -105,23 +108,23 @@ def _result(
         tool=__version__,
         probe=experiment.name,
         began_at=began.strftime("%Y-%m-%dT%H:%M:%SZ"),
-        seconds=round(measuring.elapsed(), 3),
+        seconds=round(measuring.elapsed_seconds(), 3),
         ended=measuring.ended,
-        place=place_of(ground, wanted.directory),
+        place=run_place(environment, request.directory),
         metrics=plan.metrics,
-        arms=measuring.arms(),
+        arms=measuring.measured_arms(),
         baseline=plan.baseline,
         axis=plan.axis,
         server=plan.server,
         driver=plan.driver,
         parameters=plan.parameters,
         limits=plan.limits,
-        notes=(*plan.notes, *measuring.notes, *cautions(ground.host)),
+        notes=(*plan.notes, *measuring.notes, *host_cautions(environment.host)),
         evidence=experiment.evidence,
     )
 
 
-def _told(bench: Bench) -> tuple[dict[str, float | str], tuple[str, ...]]:
+def _bench_findings(bench: Bench) -> tuple[dict[str, float | str], tuple[str, ...]]:
     """What the bench adds to the samples; one that broke may have nothing more to say, and the samples stay."""
     try:
         facts = {name: told if isinstance(told, str) else float(told) for name, told in bench.facts().items()}
@@ -130,72 +133,76 @@ def _told(bench: Bench) -> tuple[dict[str, float | str], tuple[str, ...]]:
         return {}, (f"Nothing was found out beside the samples: {error}",)
 
 
-class _Turns(NamedTuple):
+class _RoundPlan(NamedTuple):
     """A round to come: how long each of its blocks measures, and whether no other follows it."""
 
     seconds: float
     last: bool
 
 
-class _Measuring:
+class _Measurement:
     """The rounds of one run: how long each block may take is worked out anew before every round."""
 
     def __init__(
         self,
         bench: Bench,
         plan: RunPlan,
-        wanted: ProbeRequest,
-        stop: Stop,
+        request: ProbeRequest,
+        stop: StopSignal,
         *,
         watch: Callable[[Progress], None],
-        keep: Callable[[_Measuring], None],
+        keep: Callable[[_Measurement], None],
         clock: Callable[[], float],
     ) -> None:
         self._clock = clock
         self._bench, self.plan, self._stop, self._watch, self._keep = bench, plan, stop, watch, keep
-        self._seed, self._force = wanted.seed * SEEDS_OF_RUN, wanted.force
-        self._order = random.Random(wanted.seed)  # noqa: S311 - an order, no secret
-        self._rounds = wanted.rounds or plan.rounds
-        self._free = wanted.rounds is None and wanted.seconds is None
-        self._budget = wanted.budget(plan.seconds, plan.rounds)
+        self._seed, self._force = request.seed * SEEDS_PER_RUN, request.force
+        self._order = random.Random(request.seed)  # noqa: S311 - an order, no secret
+        self._rounds = request.rounds or plan.rounds
+        self._may_stop_early = request.rounds is None and request.seconds is None
+        self._budget = request.budget(plan.seconds, plan.rounds)
         self._overhead = plan.overhead
         self._blocks: dict[str, list[Block]] = {variant.name: [] for variant in plan.variants}
-        self._whole = 0
+        self._finished = 0
         self._began = clock()
         self.ended = "finished"
         self.notes: tuple[str, ...] = ()
 
-    def elapsed(self) -> float:
+    def elapsed_seconds(self) -> float:
         """Seconds since the measuring began."""
         return self._clock() - self._began
 
-    def arms(self) -> tuple[Arm, ...]:
+    def measured_arms(self) -> tuple[Arm, ...]:
         """The variants with the blocks of the whole rounds. Raises ProbeError where no round is whole."""
-        if not self._whole:
+        if not self._finished:
             word, _, sentence = self._stop.reason.partition(": ")
             words = "it was stopped before its first round was whole, so there is nothing to keep"
             why = f"{word}: {sentence}; {words}: run this at a quiet time, or --force {word}" if sentence else words
             raise ProbeError(why)
-        whole = self._whole
-        return without_numbers(
+        whole = self._finished
+        return without_metrics(
             tuple(
                 Arm(v.name, v.settings, tuple(self._blocks[v.name][:whole]), v.point, v.group)
                 for v in self.plan.variants
             )
         )
 
-    def go(self) -> None:
+    def run_rounds(self) -> None:
         """Measure until the rounds are done, time is up, further rounds would add nothing, or the stop is said."""
-        while self._whole < self._rounds and not self._stop.is_set():
-            turns = self._next_round()
+        while self._finished < self._rounds and not self._stop.is_set():
+            turns = self._plan_round()
             if turns is None:
                 self.ended = "time"
                 return
-            if not self._round(turns):
+            if not self._run_round(turns):
                 break
-            self._whole += 1
+            self._finished += 1
             self._keep(self)
-            if self._free and self._whole >= FEWEST and settled(self.arms(), self.plan.metrics[0], self.plan.baseline):
+            if (
+                self._may_stop_early
+                and self._finished >= MINIMUM_ROUNDS
+                and is_precise(self.measured_arms(), self.plan.metrics[0], self.plan.baseline)
+            ):
                 self.ended = "precise"
                 return
         if self._stop.is_set():
@@ -203,84 +210,84 @@ class _Measuring:
             self.ended = word or "cancelled"
             self.notes += (f"It was stopped: {sentence}.",) if sentence else ()
 
-    def _next_round(self) -> _Turns | None:
+    def _plan_round(self) -> _RoundPlan | None:
         """How long the blocks of the next round measure, and whether it is the last; None where none fits any more."""
         plan, count = self.plan, len(self.plan.variants)
-        warming = 0.0 if self._whole else plan.warm_up
-        left = self._budget - self.elapsed()
+        warming = 0.0 if self._finished else plan.warm_up
+        left = self._budget - self.elapsed_seconds()
         least = (plan.shortest + self._overhead) * count
         left -= warming * count
-        fitting = int((left + self._budget * SLACK) / least)  # a round that overruns a little beats an idle end
-        if fitting < 1 and self._whole:
+        fitting = int((left + self._budget * OVERRUN_SHARE) / least)  # a round that overruns a little beats an idle end
+        if fitting < 1 and self._finished:
             return None
-        rounds = max(1, min(self._rounds - self._whole, fitting))
-        return _Turns(max(plan.shortest, left / (rounds * count) - self._overhead), rounds == 1)
+        rounds = max(1, min(self._rounds - self._finished, fitting))
+        return _RoundPlan(max(plan.shortest, left / (rounds * count) - self._overhead), rounds == 1)
 
-    def _round(self, turns: _Turns) -> bool:
+    def _run_round(self, turns: _RoundPlan) -> bool:
         """One block of each variant, in an order of its own; whether it became whole."""
         started, seconds = self._clock(), 0.0
         order = list(self.plan.variants)
         self._order.shuffle(order)
         for place, variant in enumerate(order):
-            self._tell(variant, place)
-            seconds += (turn := self._turn(turns, len(order) - place))
+            self._report_progress(variant, place)
+            seconds += (turn := self._block_seconds(turns, len(order) - place))
             try:
-                block = self._block(variant, turn)
+                block = self._measure_block(variant, turn)
             except ProbeError as error:
-                if not self._whole:
+                if not self._finished:
                     raise
                 self._stop.say("broken")
-                self.notes = (f"It broke off in round {self._whole + 1}: {error}",)
+                self.notes = (f"It broke off in round {self._finished + 1}: {error}",)
                 return False
             if self._stop.is_set():
                 return False
             self._blocks[variant.name].append(block)
-            self._tell(variant, place + 1, block)
+            self._report_progress(variant, place + 1, block)
         besides = (self._clock() - started - seconds) / len(order)
         # The order decides how often a server restarts in a round: the most that any took is what the next may take.
-        least = self._overhead if self._whole else 0.0
-        self._overhead = max(least, besides if self._whole else besides - self.plan.warm_up)
+        least = self._overhead if self._finished else 0.0
+        self._overhead = max(least, besides if self._finished else besides - self.plan.warm_up)
         return True
 
-    def _turn(self, turns: _Turns, to_come: int) -> float:
+    def _block_seconds(self, turns: _RoundPlan, to_come: int) -> float:
         """Seconds that one block measures; in the last round the blocks share what is left, as it is by then."""
         plan, seconds = self.plan, turns.seconds
         if turns.last:
-            left = self._budget - self.elapsed()
-            seconds = left / to_come - self._overhead - (0.0 if self._whole else plan.warm_up)
+            left = self._budget - self.elapsed_seconds()
+            seconds = left / to_come - self._overhead - (0.0 if self._finished else plan.warm_up)
         if plan.grain:
             seconds = plan.grain * round(seconds / plan.grain)
         return max(plan.shortest, seconds)
 
-    def _block(self, variant: Variant, seconds: float) -> Block:
-        began = self.elapsed()
-        number = self._whole + 1
-        before = read_work()
-        measured = self._bench.measure(variant, self._seeded(variant, seconds), self._stop)
-        others = before.share_until(read_work())
-        invalid = measured.invalid or self._disturbed(others)
+    def _measure_block(self, variant: Variant, seconds: float) -> Block:
+        began = self.elapsed_seconds()
+        number = self._finished + 1
+        before = read_cpu_seconds()
+        measured = self._bench.measure(variant, self._seeded_turn(variant, seconds), self._stop)
+        others = before.others_share(read_cpu_seconds())
+        invalid = measured.invalid or self._disturbance(others)
         return Block(
             round=number,
             began=round(began, 3),
-            seconds=round(self.elapsed() - began, 3),
+            seconds=round(self.elapsed_seconds() - began, 3),
             metrics={} if invalid else measured.metrics,
             series={} if invalid else measured.series,
             counters={**measured.counters, **({} if others is None else {OTHERS: others})},
             invalid=invalid,
         )
 
-    def _seeded(self, variant: Variant, seconds: float) -> Turn:
-        number = self._whole + 1
-        shared = self._seed + number * SEEDS_OF_ROUND
+    def _seeded_turn(self, variant: Variant, seconds: float) -> Turn:
+        number = self._finished + 1
+        shared = self._seed + number * SEEDS_PER_ROUND
         return Turn(number, seconds, shared, shared + 1 + self.plan.variants.index(variant))
 
-    def _disturbed(self, others: float | None) -> str:
+    def _disturbance(self, others: float | None) -> str:
         """Why other processes make a block worthless, empty where they don't or the user said to measure anyway."""
-        if "busy" in self._force or others is None or others <= OTHERS_MOST:
+        if "busy" in self._force or others is None or others <= MAXIMUM_OTHERS:
             return ""
-        return f"other processes used {others:.0%} of the processors, {OTHERS_MOST:.0%} at most are allowed"
+        return f"other processes used {others:.0%} of the processors, {MAXIMUM_OTHERS:.0%} at most are allowed"
 
-    def _tell(self, variant: Variant, place: int, latest: Block | None = None) -> None:
-        done = (self._whole + place / len(self.plan.variants)) / self._rounds
-        left = max(0.0, self._budget - self.elapsed())
-        self._watch(Progress(variant.name, self._whole + 1, self._rounds, min(1.0, done), left, latest))
+    def _report_progress(self, variant: Variant, place: int, latest: Block | None = None) -> None:
+        done = (self._finished + place / len(self.plan.variants)) / self._rounds
+        left = max(0.0, self._budget - self.elapsed_seconds())
+        self._watch(Progress(variant.name, self._finished + 1, self._rounds, min(1.0, done), left, latest))

@@ -5,7 +5,7 @@ from __future__ import annotations
 import threading
 
 
-class Stop(threading.Event):
+class StopSignal(threading.Event):
     """An event with a reason: a word (cancelled, neighbour, broken), which a sentence may follow behind `: `."""
 
     def __init__(self) -> None:

@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
-TORN = "torn pages that no crash recovery can repair"
-UNSAFE = {"innodb_doublewrite": {"OFF": TORN, "FALSE": TORN, "0": TORN, "DETECT_ONLY": TORN}}
+TORN_PAGES = "torn pages that no crash recovery can repair"
+UNSAFE_SETTINGS = {
+    "innodb_doublewrite": {"OFF": TORN_PAGES, "FALSE": TORN_PAGES, "0": TORN_PAGES, "DETECT_ONLY": TORN_PAGES}
+}
 
 
-def risk_of(settings: dict[str, str]) -> str:
+def crash_risk(settings: dict[str, str]) -> str:
     """What a crash may leave under these settings, empty where they are safe."""
-    risks = (UNSAFE.get(name, {}).get(value.upper(), "") for name, value in settings.items())
+    risks = (UNSAFE_SETTINGS.get(name, {}).get(value.upper(), "") for name, value in settings.items())
     return next(filter(None, risks), "")

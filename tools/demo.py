@@ -18,7 +18,7 @@ import tempfile
 TOP = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
 sys.path.insert(0, TOP)
 
-from probes.sandbox import Binary, SandboxError, host_binaries, start
+from probes.sandbox import Binary, SandboxError, host_binaries, start_server
 
 OPTION_FILE = os.path.join(TOP, "examples", "bad.cnf")
 WINDOW = "3"  # seconds between the two samples of an idle server's counters
@@ -55,7 +55,10 @@ def unpacked(name: str) -> Binary:
 def audit_throwaway(binary: Binary) -> int:
     """Start the server, audit it over its socket, and remove it."""
     say(f"starting a throwaway {binary.target.label} ({binary.program}) with examples/bad.cnf")
-    with start(binary, option_file=OPTION_FILE) as server, tempfile.NamedTemporaryFile(suffix=".cnf") as no_options:
+    with (
+        start_server(binary, option_file=OPTION_FILE) as server,
+        tempfile.NamedTemporaryFile(suffix=".cnf") as no_options,
+    ):
         # An empty option file: the account in ~/.my.cnf is not this server's.
         return mycnf("audit", "--defaults-file", no_options.name, "--socket", server.socket, "--user", "root")
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from probes.conclusion import conclude
-from probes.host_identity import beneath
+from probes.host_identity import file_system_of
 from probes.stats import compare
 from rules.core.context import BEYOND
 from rules.measured.answers import LocalAnswer, LocalArm, LocalPair
@@ -24,7 +24,7 @@ MOST = 64  # variants that are compared each with each; no experiment that a cla
 
 def answers_for(facts: Facts, target: Target) -> tuple[LocalAnswer, ...]:
     """What was measured with the server's own series, on the file system that its data lies on, the newest first."""
-    storage = beneath(facts.host.storage if facts.host else None)
+    storage = file_system_of(facts.host.storage if facts.host else None)
     return answers(r for r in facts.probes if _of_series(r, target) and _there(r, storage))
 
 

@@ -59,9 +59,9 @@ def collect_facts(args: argparse.Namespace) -> Facts:
 def kept_probes() -> tuple[ProbeResult, ...]:
     """The latest kept results of experiments on this host; files that hold none are named and passed over."""
     from probes.host_identity import host_id
-    from probes.results import folder, latest, shelf
+    from probes.results import latest_results, read_all, results_folder
 
-    found = shelf()
+    found = read_all()
     for line in found.damaged:
         narrate(line)
-    return latest(found, host_id(folder())) if found.kept else ()
+    return latest_results(found, host_id(results_folder())) if found.kept else ()

@@ -57,7 +57,7 @@ def _list(args: argparse.Namespace, reports: list[tuple[str, str | None]]) -> in
 
     place = spot(args.dir)
     here = ground(place.path, args.server, narrate)
-    experiments = registry.everything()
+    experiments = registry.load_all()
     entries = [outlook(experiment, here, place) for experiment in experiments]
     for form, path in reports:
         write(listing.listing(entries, form, Paper.to(path)), path)
@@ -118,12 +118,12 @@ def _carry_out(args: argparse.Namespace, order: _Order, reports: list[tuple[str,
 def _run(order: _Order, resume: bool, reports: list[tuple[str, str | None]]) -> int:
     from advisor.commands.probing.results import show
     from advisor.commands.probing.run import earlier_run, go
-    from probes.resume import remaining
+    from probes.resume import remaining_request
 
     experiment, here, wish = order.experiment, order.ground, order.wish
     plan = experiment.plan(here, wish)
     earlier = earlier_run(experiment, here, wish, plan) if resume else None
-    left = remaining(wish, plan, earlier.result) if earlier else wish
+    left = remaining_request(wish, plan, earlier.result) if earlier else wish
     if earlier and left is None:
         narrate(f"the kept run is complete ({earlier.result.rounds} rounds); ask for more with --rounds or --time")
         show(earlier.result, reports, order.proof)

@@ -116,10 +116,10 @@ def _ask(job: HostTask, began: float) -> None:
 def _measured() -> tuple[ProbeResult, ...]:
     """The latest kept results of experiments on this host."""
     from probes.host_identity import host_id
-    from probes.results import folder, latest, shelf
+    from probes.results import latest_results, read_all, results_folder
 
-    found = shelf()
-    return latest(found, host_id(folder())) if found.kept else ()
+    found = read_all()
+    return latest_results(found, host_id(results_folder())) if found.kept else ()
 
 
 def _limits(timeout: float) -> Limits:

@@ -94,8 +94,8 @@ def with_window(facts: Facts, workload: Workload) -> Facts:
 
 def with_result(facts: Facts, result: ProbeResult) -> Facts:
     """The facts with what is known of this host by now: the result that was just made and, of other kinds, the kept."""
-    from probes.results import KeptResult, latest, shelf
+    from probes.results import KeptResult, latest_results, read_all
 
-    found = shelf()
+    found = read_all()
     newest_first = found._replace(kept=(KeptResult("", "", result), *found.kept))
-    return replace(facts, probes=latest(newest_first, result.place.host))
+    return replace(facts, probes=latest_results(newest_first, result.place.host))

@@ -9,14 +9,14 @@ import os
 import sys
 from typing import TYPE_CHECKING, Any
 
-from probes.disk.turns import address, buffer
+from probes.disk.turns import aligned_buffer, buffer_address
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator
 
-SETUP, DESTROY, SUBMIT, ANSWERS = range(4)  # io_setup, io_destroy, io_submit, io_getevents
+SETUP, DESTROY, SUBMIT, GET_EVENTS = range(4)  # io_setup, io_destroy, io_submit, io_getevents
 _GENERIC = (0, 1, 2, 4)
-CALLS = {
+CALL_NUMBERS = {
     "x86_64": (206, 207, 209, 208),
     "aarch64": _GENERIC,
     "riscv64": _GENERIC,
@@ -25,7 +25,7 @@ CALLS = {
     "s390x": (243, 244, 246, 245),
 }
 READ, WRITE = 0, 1
-WORD = 8
+WORD_BYTES = 8
 WORDS_OF_EVENT = 4
 
 
@@ -47,7 +47,7 @@ class _Request(ctypes.Structure):
     )
 
 
-def available() -> bool:
+def aio_available() -> bool:
     """Whether this kernel grants asynchronous I/O to this process."""
     try:
         _destroy(_setup(1))
@@ -64,8 +64,8 @@ class AioRing:
 
     def __init__(self, file: int, slots: int, block: int, opcode: int = READ) -> None:
         self._block = block
-        self.memory = buffer(slots * block)
-        start = address(self.memory)
+        self.memory = aligned_buffer(slots * block)
+        start = buffer_address(self.memory)
         self._requests = (_Request * slots)()
         for slot, request in enumerate(self._requests):
             request.data, request.opcode, request.file = slot, opcode, file
@@ -73,22 +73,22 @@ class AioRing:
         first, length = ctypes.addressof(self._requests), ctypes.sizeof(_Request)
         self._each = list(self._requests)
         self._addresses = (ctypes.c_uint64 * slots)(*(first + slot * length for slot in range(slots)))
-        self._sent = [ctypes.c_void_p(ctypes.addressof(self._addresses) + slot * WORD) for slot in range(slots)]
+        self._sent = [ctypes.c_void_p(ctypes.addressof(self._addresses) + slot * WORD_BYTES) for slot in range(slots)]
         self._events = (ctypes.c_uint64 * (WORDS_OF_EVENT * slots))()
         self._context = _setup(slots)
         # All words of the two calls that stay the same are made once: each call is a good part of what we cost.
         one, none = ctypes.c_long(1), ctypes.c_void_p(None)
-        self._ask = _call(SUBMIT, self._context, one)
-        self._answers = _call(ANSWERS, self._context, one, ctypes.c_long(slots), self._events, none)
+        self._submit_one = _call(SUBMIT, self._context, one)
+        self._get_events = _call(GET_EVENTS, self._context, one, ctypes.c_long(slots), self._events, none)
 
     def submit(self, slots: Iterable[int], places: Iterator[int]) -> None:
         """Send the requests of these slots, each to the next of the places (bytes into the file)."""
-        each, sent, ask = self._each, self._sent, self._ask
+        each, sent, ask = self._each, self._sent, self._submit_one
         for slot in slots:
             each[slot].offset = next(places)
             # One by one: of many that are handed over together the first would wait until the last is made ready.
             while ask(sent[slot]) < 1:
-                _raise_unless(errno.EAGAIN, errno.EINTR)
+                _raise_errno_unless(errno.EAGAIN, errno.EINTR)
 
     def reap(self) -> list[int]:
         """Slots whose requests are done; waits for the first. Raises OSError where one failed.
@@ -96,14 +96,14 @@ class AioRing:
         A signal may leave none.
         """
         events = self._events
-        got = self._answers()
+        got = self._get_events()
         if got < 0:
-            _raise_unless(errno.EINTR)
+            _raise_errno_unless(errno.EINTR)
             return []
         words = events[: got * WORDS_OF_EVENT]
         for result in words[2::WORDS_OF_EVENT]:
             if result != self._block:
-                self._failed(ctypes.c_int64(result).value)
+                self._raise_failed(ctypes.c_int64(result).value)
         return words[::WORDS_OF_EVENT]
 
     def close(self) -> None:
@@ -112,7 +112,7 @@ class AioRing:
             _destroy(self._context)
             self._context = ctypes.c_ulong(0)
 
-    def _failed(self, result: int) -> None:
+    def _raise_failed(self, result: int) -> None:
         if result < 0:
             raise OSError(-result, os.strerror(-result))
         raise OSError(errno.EIO, f"{result} of {self._block} bytes came through")
@@ -121,7 +121,7 @@ class AioRing:
 def _setup(slots: int) -> ctypes.c_ulong:
     context = ctypes.c_ulong(0)
     if _call(SETUP)(ctypes.c_uint(slots), ctypes.byref(context)) < 0:
-        _raise_unless()
+        _raise_errno_unless()
     return context
 
 
@@ -131,7 +131,7 @@ def _destroy(context: ctypes.c_ulong) -> None:
 
 def _call(which: int, *words: Any) -> Callable[..., int]:
     """One of the four calls with its first words. Raises OSError on an architecture whose numbers aren't known."""
-    numbers = CALLS.get(os.uname().machine)
+    numbers = CALL_NUMBERS.get(os.uname().machine)
     if numbers is None or sys.maxsize < 1 << 32:
         raise OSError(errno.ENOSYS, "this architecture's numbers of asynchronous I/O aren't known")
     function = ctypes.CDLL(None, use_errno=True)["syscall"]
@@ -139,7 +139,7 @@ def _call(which: int, *words: Any) -> Callable[..., int]:
     return functools.partial(function, ctypes.c_long(numbers[which]), *words)
 
 
-def _raise_unless(*harmless: int) -> None:
+def _raise_errno_unless(*harmless: int) -> None:
     number = ctypes.get_errno()
     if number not in harmless:
         raise OSError(number, os.strerror(number))

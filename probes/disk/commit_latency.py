@@ -11,23 +11,23 @@ from probes.choices import ChosenOptions
 from probes.disk import driver, io_method
 from probes.disk.tally import PROCESSOR
 from probes.experiment import Choice, ProbeError, RunPlan, Variant
-from probes.page_cache import evictable
+from probes.page_cache import has_device
 
 if TYPE_CHECKING:
     from contextlib import AbstractContextManager
 
     from probes.disk.tally import DiskTally
     from probes.experiment import Environment, ProbeRequest
-    from probes.stop import Stop
+    from probes.stop import StopSignal
 
 LATENCY = Metric("latency", "us", "less")
 P99 = Metric("latency_p99", "us", "less")
 SYNC = Metric("sync", "us", "less")
 RATE = Metric("syncs", "1/s", "more")
-CALLS = ("fsync", "fdatasync")
-WAYS = ("buffered", "direct")
+SYNC_CALLS = ("fsync", "fdatasync")
+OPEN_METHODS = ("buffered", "direct")
 AXIS = "write size"
-FILE = 64 << 20
+FILE_SIZE = 64 << 20
 LIMITS = (
     "It overwrites a file that was written before, as a redo log is. A binary log grows: its length is written too.",
     "One commit at a time: servers put the commits of several connections into one sync.",
@@ -48,46 +48,46 @@ class CommitLatency:
         Choice("open", "words", "buffered,direct", "through the page cache, or past it (O_DIRECT)"),
     )
 
-    def plan(self, ground: Environment, wanted: ProbeRequest) -> RunPlan:
+    def plan(self, environment: Environment, request: ProbeRequest) -> RunPlan:
         """Each call with each way of opening and each size; it takes one small file."""
-        chosen = ChosenOptions(self.choices, wanted)
-        direct, smallest = io_method.direct_possible(ground, wanted), io_method.sector(ground)
-        ways = chosen.words("open", *WAYS)
-        sizes = io_method.blocks(chosen, "sizes")
+        chosen = ChosenOptions(self.choices, request)
+        direct, smallest = io_method.can_use_o_direct(environment, request), io_method.sector_size(environment)
+        ways = chosen.words("open", *OPEN_METHODS)
+        sizes = io_method.block_sizes(chosen, "sizes")
         variants = tuple(
             _variant(call, way, size)
-            for way, call, size in itertools.product(ways, chosen.words("calls", *CALLS), sizes)
+            for way, call, size in itertools.product(ways, chosen.words("calls", *SYNC_CALLS), sizes)
             if way == "buffered" or (direct and size % smallest == 0)
         )
         if not variants:
             raise ProbeError(
-                f"no such write can be made past the page cache in {wanted.directory}: choose --option open=buffered"
+                f"no such write can be made past the page cache in {request.directory}: choose --option open=buffered"
             )
         return RunPlan(
             variants=variants,
             baseline=variants[0].name,
             metrics=(LATENCY, P99, SYNC, RATE, PROCESSOR),
-            cost=driver.cost(wanted, FILE, sizes[-1]),
+            cost=driver.run_cost(request, FILE_SIZE, sizes[-1]),
             seconds=20.0,
             rounds=5,
             overhead=driver.OVERHEAD / 2,
             axis=AXIS,
             driver="mycnf",
-            parameters={"file": exact(FILE)},
+            parameters={"file": exact(FILE_SIZE)},
             limits=LIMITS,
-            notes=_left_out(ways, sizes, direct, smallest) + _of_memory(ground),
+            notes=_skipped_notes(ways, sizes, direct, smallest) + _tmpfs_notes(environment),
         )
 
     def prepare(
-        self, ground: Environment, wanted: ProbeRequest, plan: RunPlan, stop: Stop
-    ) -> AbstractContextManager[driver.Single]:
+        self, environment: Environment, request: ProbeRequest, plan: RunPlan, stop: StopSignal
+    ) -> AbstractContextManager[driver.SingleFileBench]:
         """Write the file."""
         reported = {LATENCY.name: "median", P99.name: "p99", SYNC.name: "sync"}
-        work = driver.DiskWork({"task": "commit"}, _order, RATE.name, reported, _facts)
-        return driver.bench(ground, wanted, plan, stop, work)
+        work = driver.DiskWork({"task": "commit"}, _task_settings, RATE.name, reported, _facts)
+        return driver.prepared_bench(environment, request, plan, stop, work)
 
 
-def _order(variant: Variant) -> dict[str, int | str | bool]:
+def _task_settings(variant: Variant) -> dict[str, int | str | bool]:
     settings = variant.settings
     return {"block": int(settings["bytes"]), "call": settings["call"], "direct": settings["open"] == "direct"}
 
@@ -95,7 +95,7 @@ def _order(variant: Variant) -> dict[str, int | str | bool]:
 def _facts(tally: DiskTally, names: list[str]) -> dict[str, float | str]:
     """The usual commit in a sentence, the `quickest` variant and its median latency in us as `quickest_latency`."""
     best, latency = tally.best(names, LATENCY.name, least=True)
-    first = f"{names[0]}: {tally.wait(names[0], LATENCY.name, P99.name)}"
+    first = f"{names[0]}: {tally.latency_text(names[0], LATENCY.name, P99.name)}"
     fastest = "" if best == names[0] else f" {best} has the shortest median, {waited(latency)}."
     return {ANSWER: f"{first}, one commit at a time.{fastest}", "quickest": best, "quickest_latency": round(latency, 1)}
 
@@ -105,7 +105,7 @@ def _variant(call: str, way: str, size: int) -> Variant:
     return Variant(name, {AXIS: exact(size), "bytes": str(size), "call": call, "open": way}, float(size))
 
 
-def _left_out(ways: list[str], sizes: list[int], direct: bool, smallest: int) -> tuple[str, ...]:
+def _skipped_notes(ways: list[str], sizes: list[int], direct: bool, smallest: int) -> tuple[str, ...]:
     if "direct" in ways and not direct:
         return ("Files can't be opened with O_DIRECT here, so all writes go through the page cache.",)
     if "direct" in ways and any(size % smallest for size in sizes):
@@ -113,8 +113,8 @@ def _left_out(ways: list[str], sizes: list[int], direct: bool, smallest: int) ->
     return ()
 
 
-def _of_memory(ground: Environment) -> tuple[str, ...]:
-    if evictable(ground.host):
+def _tmpfs_notes(environment: Environment) -> tuple[str, ...]:
+    if has_device(environment.host):
         return ()
     return ("The file lies in memory here (tmpfs), where nothing is ever safe: this is the cost of the calls alone.",)
 

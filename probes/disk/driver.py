@@ -13,8 +13,8 @@ from typing import TYPE_CHECKING, Any, NamedTuple, Self
 
 from advisor.core.sizes import about
 from probes.disk import io_method
-from probes.disk.files import Material
-from probes.disk.tally import DiskTally, together
+from probes.disk.files import ScratchFiles
+from probes.disk.tally import DiskTally, combine_reports
 from probes.disk.worker import END
 from probes.experiment import BlockMeasurement, Cost, ProbeError
 
@@ -23,13 +23,15 @@ if TYPE_CHECKING:
     from types import TracebackType
 
     from probes.experiment import Environment, ProbeRequest, RunPlan, Turn, Variant
-    from probes.stop import Stop
+    from probes.stop import StopSignal
 
 
-BOOT = "import json, sys; sys.path[:] = json.loads(sys.argv[1]); from probes.disk.worker import work; work()"
-GRACE = 60.0  # seconds that the last request of a measurement may take
+WORKER_CODE = (
+    "import json, sys; sys.path[:] = json.loads(sys.argv[1]); from probes.disk.worker import run_worker; run_worker()"
+)
+ANSWER_TIMEOUT = 60.0  # seconds that the last request of a measurement may take
 POLL = 0.02
-ENDING = 5.0
+STOP_TIMEOUT = 5.0
 
 
 class DriverProcesses:
@@ -39,7 +41,7 @@ class DriverProcesses:
         self._processes: list[subprocess.Popen[bytes]] = []
         try:
             for _ in range(count):
-                self._processes.append(_start())
+                self._processes.append(_start_worker())
         except OSError as error:
             self.close()
             raise ProbeError(f"the driver can't be started ({error.strerror}): lower the number of readers") from error
@@ -50,18 +52,18 @@ class DriverProcesses:
     def __exit__(self, kind: type[BaseException] | None, error: BaseException | None, at: TracebackType | None) -> None:
         self.close()
 
-    def run(self, tasks: list[dict[str, Any]], seconds: float, stop: Stop) -> list[dict[str, Any]]:
+    def run(self, tasks: list[dict[str, Any]], seconds: float, stop: StopSignal) -> list[dict[str, Any]]:
         """Do the tasks at the same time, a process each, for so long; the reports, of what was done once `stop` is set.
 
         Raises ProbeError where one breaks off.
         """
         doing = self._processes[: len(tasks)]
         for process, task in zip(doing, tasks, strict=True):
-            _tell(process, task)
-        self._answers(doing, GRACE, stop)
+            _send_line(process, task)
+        self._read_answers(doing, ANSWER_TIMEOUT, stop)
         for process in doing:
-            _tell(process, seconds)
-        return self._answers(doing, seconds + GRACE, stop)
+            _send_line(process, seconds)
+        return self._read_answers(doing, seconds + ANSWER_TIMEOUT, stop)
 
     def close(self) -> None:
         """End them all; the second time nothing happens."""
@@ -69,7 +71,7 @@ class DriverProcesses:
             with contextlib.suppress(OSError):
                 if process.stdin:
                     process.stdin.close()
-        deadline = time.monotonic() + ENDING
+        deadline = time.monotonic() + STOP_TIMEOUT
         for process in self._processes:
             try:
                 process.wait(max(0.0, deadline - time.monotonic()))
@@ -80,28 +82,30 @@ class DriverProcesses:
                 process.stdout.close()
         self._processes.clear()
 
-    def _answers(self, doing: list[subprocess.Popen[bytes]], patience: float, stop: Stop) -> list[dict[str, Any]]:
+    def _read_answers(
+        self, doing: list[subprocess.Popen[bytes]], patience: float, stop: StopSignal
+    ) -> list[dict[str, Any]]:
         deadline = time.monotonic() + patience
         told = False
         answers = []
         for process in doing:
-            while not _waiting(process):
+            while not _has_answer(process):
                 if stop.is_set() and not told:
                     told = True
                     for other in doing:
-                        _tell(other, END)
+                        _send_line(other, END)
                 if time.monotonic() > deadline:
                     raise ProbeError(
-                        f"the disk has not answered for {GRACE:.0f} s: see the kernel's log for its errors"
+                        f"the disk has not answered for {ANSWER_TIMEOUT:.0f} s: see the kernel's log for its errors"
                     )
-            answers.append(_answer(process))
+            answers.append(_read_answer(process))
         return answers
 
 
-def _start() -> subprocess.Popen[bytes]:
+def _start_worker() -> subprocess.Popen[bytes]:
     # In a group of its own: Ctrl-C is said to us, and we say it to the driver.
     return subprocess.Popen(
-        [sys.executable, "-I", "-S", "-c", BOOT, json.dumps(sys.path)],
+        [sys.executable, "-I", "-S", "-c", WORKER_CODE, json.dumps(sys.path)],
         stdin=subprocess.PIPE,
         stdout=subprocess.PIPE,
         stderr=subprocess.DEVNULL,
@@ -110,7 +114,7 @@ def _start() -> subprocess.Popen[bytes]:
     )
 
 
-def _tell(process: subprocess.Popen[bytes], words: Any) -> None:
+def _send_line(process: subprocess.Popen[bytes], words: Any) -> None:
     assert process.stdin  # noqa: S101 - it was started with one
     try:
         process.stdin.write(json.dumps(words).encode() + b"\n")
@@ -118,13 +122,13 @@ def _tell(process: subprocess.Popen[bytes], words: Any) -> None:
         raise ProbeError("a process of the driver has ended, perhaps for want of memory: run it again") from error
 
 
-def _waiting(process: subprocess.Popen[bytes]) -> bool:
+def _has_answer(process: subprocess.Popen[bytes]) -> bool:
     """Whether an answer is there, after a short wait for it."""
     assert process.stdout  # noqa: S101 - it was started with one
     return bool(select.select([process.stdout], [], [], POLL)[0])
 
 
-def _answer(process: subprocess.Popen[bytes]) -> dict[str, Any]:
+def _read_answer(process: subprocess.Popen[bytes]) -> dict[str, Any]:
     assert process.stdout  # noqa: S101 - it was started with one
     line = process.stdout.readline()
     if not line:
@@ -136,7 +140,7 @@ def _answer(process: subprocess.Popen[bytes]) -> dict[str, Any]:
 
 
 OVERHEAD = 0.03
-OURS = 32 << 20  # bytes of memory: an interpreter, and what it notes down
+DRIVER_MEMORY = 32 << 20  # bytes of memory: an interpreter, and what it notes down
 
 
 class DiskWork(NamedTuple):
@@ -145,38 +149,42 @@ class DiskWork(NamedTuple):
     """
 
     task: dict[str, Any]
-    order: Callable[[Variant], dict[str, Any]]
+    task_of: Callable[[Variant], dict[str, Any]]
     rate: str
     reported: dict[str, str]
     facts: Callable[[DiskTally, list[str]], dict[str, float | str]]
 
 
-def cost(wanted: ProbeRequest, size: int, buffers: int) -> Cost:
+def run_cost(request: ProbeRequest, size: int, buffers: int) -> Cost:
     """What a run on one file of that size takes, the driver's buffers being so large."""
-    creates = f"a file of {about(size)} in a directory of its own in {wanted.directory}"
-    return Cost(disk=size, memory=OURS + buffers, prepare=io_method.preparation(size), creates=(creates,))
+    creates = f"a file of {about(size)} in a directory of its own in {request.directory}"
+    return Cost(
+        disk=size, memory=DRIVER_MEMORY + buffers, prepare=io_method.preparation_seconds(size), creates=(creates,)
+    )
 
 
 @contextlib.contextmanager
-def bench(ground: Environment, wanted: ProbeRequest, plan: RunPlan, stop: Stop, work: DiskWork) -> Iterator[Single]:
+def prepared_bench(
+    environment: Environment, request: ProbeRequest, plan: RunPlan, stop: StopSignal, work: DiskWork
+) -> Iterator[SingleFileBench]:
     """Write the file, start the process, and take both away again."""
-    with Material(wanted.directory, ground.report, stop) as material, DriverProcesses(1) as crew:
-        path = material.file("pages", plan.cost.disk)
-        yield Single(crew, plan, work, {"path": path, "size": os.path.getsize(path), "seed": wanted.seed})
+    with ScratchFiles(request.directory, environment.report, stop) as material, DriverProcesses(1) as crew:
+        path = material.create("pages", plan.cost.disk)
+        yield SingleFileBench(crew, plan, work, {"path": path, "size": os.path.getsize(path), "seed": request.seed})
 
 
-class Single:
+class SingleFileBench:
     """The bench."""
 
     def __init__(self, crew: DriverProcesses, plan: RunPlan, work: DiskWork, file: dict[str, Any]) -> None:
         self._crew, self._work, self._file, self._tally = crew, work, file, DiskTally()
         self._names = [variant.name for variant in plan.variants]
 
-    def measure(self, variant: Variant, turn: Turn, stop: Stop) -> BlockMeasurement:
+    def measure(self, variant: Variant, turn: Turn, stop: StopSignal) -> BlockMeasurement:
         """Do a variant's work for so long."""
-        task = self._file | self._work.task | self._work.order(variant)
+        task = self._file | self._work.task | self._work.task_of(variant)
         report = self._crew.run([task], turn.seconds, stop)
-        whole = together(report)
+        whole = combine_reports(report)
         metrics = {self._work.rate: whole.done / whole.seconds}
         if whole.done:
             metrics |= {name: report[0][told] for name, told in self._work.reported.items()}

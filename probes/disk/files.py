@@ -12,31 +12,31 @@ from typing import TYPE_CHECKING, Self
 from advisor.core.sizes import about
 from probes.experiment import ProbeError
 from probes.sandbox import sweep
-from probes.sandbox.cleanup import forget, remember
+from probes.sandbox.cleanup import register, unregister
 from probes.sandbox.scratch import Scratch
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from probes.stop import Stop
+    from probes.stop import StopSignal
 
 CHUNK = 4 << 20
 PAGE = 4096
-STAMP = 8
-PATIENCE = 20.0
+STAMP_BYTES = 8
+FILL_SECONDS = 20.0
 """Seconds after which a file that is still being written must do as it is."""
-SMALLEST = 64 << 20
+MINIMUM_BYTES = 64 << 20
 """Bytes that are written however long it takes."""
 
 
-class Material:
+class ScratchFiles:
     """A scratch directory with our files; leaving the context removes it, and so does the end of the process."""
 
-    def __init__(self, directory: str, report: Callable[[str], None], stop: Stop) -> None:
+    def __init__(self, directory: str, report: Callable[[str], None], stop: StopSignal) -> None:
         sweep(directory)
         self._scratch = Scratch(directory, needed=0)  # whether a file has room is found out when it is made
         self._report, self._stop = report, stop
-        remember(self)
+        register(self)
 
     def __enter__(self) -> Self:
         return self
@@ -47,9 +47,9 @@ class Material:
     def close(self) -> None:
         """Remove everything; the second time nothing happens."""
         self._scratch.remove()
-        forget(self)
+        unregister(self)
 
-    def file(self, name: str, size: int) -> str:
+    def create(self, name: str, size: int) -> str:
         """The path of a new file of that size, written through to the disk, in one piece where the disk has room.
 
         On a slow disk it is shorter. Raises ProbeError where it can't be written.
@@ -67,7 +67,7 @@ class Material:
             finally:
                 os.close(file)
         except OSError as error:
-            raise _refused(path, size, error) from error
+            raise _write_error(path, size, error) from error
         return path
 
     def _fill(self, file: int, size: int) -> int:
@@ -76,10 +76,10 @@ class Material:
         chunk[:] = os.urandom(CHUNK)
         began, done = time.monotonic(), 0
         while done < size:
-            if self._stop.is_set() or (done >= SMALLEST and time.monotonic() - began > PATIENCE):
+            if self._stop.is_set() or (done >= MINIMUM_BYTES and time.monotonic() - began > FILL_SECONDS):
                 break
             for page in range(0, CHUNK, PAGE):  # no two pages alike, should something beneath look for doubles
-                chunk[page : page + STAMP] = (done + page).to_bytes(STAMP, "little")
+                chunk[page : page + STAMP_BYTES] = (done + page).to_bytes(STAMP_BYTES, "little")
             length = min(CHUNK, size - done)
             with memoryview(chunk)[:length] as piece:
                 os.pwrite(file, piece, done)
@@ -88,7 +88,7 @@ class Material:
         return done
 
 
-def accepts_direct(directory: str) -> bool:
+def supports_o_direct(directory: str) -> bool:
     """Whether files there can be opened past the page cache; nothing is left behind, and nothing is ever seen of it."""
     try:
         os.close(os.open(directory, os.O_TMPFILE | os.O_RDWR | os.O_DIRECT | os.O_CLOEXEC, 0o600))
@@ -98,11 +98,11 @@ def accepts_direct(directory: str) -> bool:
     return True
 
 
-def _refused(path: str, size: int, error: OSError) -> ProbeError:
+def _write_error(path: str, size: int, error: OSError) -> ProbeError:
     with contextlib.suppress(OSError):
         os.unlink(path)
     place = os.path.dirname(os.path.dirname(os.path.dirname(path)))
     if error.errno in (errno.ENOSPC, errno.EDQUOT, errno.EFBIG):
         words = f"{place} has no room for a file of {about(size)}: free some space there, or name another --dir"
-        return ProbeError(words + (", or choose a smaller --option size=…" if size > SMALLEST else ""))
+        return ProbeError(words + (", or choose a smaller --option size=…" if size > MINIMUM_BYTES else ""))
     return ProbeError(f"no test file can be written in {place} ({error.strerror}): name another directory with --dir")

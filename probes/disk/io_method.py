@@ -5,17 +5,17 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, NamedTuple
 
 from advisor.core.sizes import exact
-from probes.disk.aio import available
-from probes.disk.files import PATIENCE, accepts_direct
+from probes.disk.aio import aio_available
+from probes.disk.files import FILL_SECONDS, supports_o_direct
 from probes.experiment import Choice, ProbeError
-from probes.page_cache import evictable
+from probes.page_cache import has_device
 
 if TYPE_CHECKING:
     from probes.choices import ChosenOptions
     from probes.experiment import Environment, ProbeRequest
 
 SECTOR = 512
-MOST = 1 << 26
+LARGEST_BLOCK = 1 << 26
 SMALLEST_FILE = 64 << 20
 LARGEST_FILE = 1 << 40
 OPEN = Choice("open", "word", "auto", "auto, direct (O_DIRECT) or buffered (through the page cache, evicted first)")
@@ -26,49 +26,53 @@ class IoMethod(NamedTuple):
     """Whether files are opened past the page cache, and `many`: aio, or threads, for requests under way at once."""
 
     direct: bool
-    many: str
+    backend: str
 
     @property
     def driver(self) -> str:
         """For the result: who asked, and how."""
-        many = "Linux AIO" if self.many == "aio" else "threads"
+        many = "Linux AIO" if self.backend == "aio" else "threads"
         return f"mycnf ({many}, {'O_DIRECT' if self.direct else 'through the page cache'})"
 
 
-def direct_possible(ground: Environment, wanted: ProbeRequest) -> bool:
+def can_use_o_direct(environment: Environment, request: ProbeRequest) -> bool:
     """Whether O_DIRECT reaches a device from the directory: tmpfs takes the flag and has no device."""
-    return evictable(ground.host) and accepts_direct(wanted.directory)
+    return has_device(environment.host) and supports_o_direct(request.directory)
 
 
-def way_of(ground: Environment, wanted: ProbeRequest, chosen: ChosenOptions) -> IoMethod:
+def choose_io_method(environment: Environment, request: ProbeRequest, chosen: ChosenOptions) -> IoMethod:
     """How random reads and writes are made. Raises ProbeError where O_DIRECT is demanded and can't be had."""
     word = chosen.word(OPEN.name, "auto", "direct", "buffered")
-    direct = word != "buffered" and direct_possible(ground, wanted)
+    direct = word != "buffered" and can_use_o_direct(environment, request)
     if word == "direct" and not direct:
         raise ProbeError(
-            f"files in {wanted.directory} can't be opened with O_DIRECT: name a directory on a disk with --dir, or "
+            f"files in {request.directory} can't be opened with O_DIRECT: name a directory on a disk with --dir, or "
             "choose --option open=buffered"
         )
-    return IoMethod(direct, "aio" if direct and available() else "threads")  # on buffered files the kernel's AIO waits
+    return IoMethod(
+        direct, "aio" if direct and aio_available() else "threads"
+    )  # on buffered files the kernel's AIO waits
 
 
-def reservations(ground: Environment, way: IoMethod) -> tuple[str, ...]:
+def io_method_limits(environment: Environment, way: IoMethod) -> tuple[str, ...]:
     """Sentences on what the way of asking takes from the result."""
-    if not evictable(ground.host):
+    if not has_device(environment.host):
         return ("The files lie in memory here (tmpfs): this is the speed of memory and of the driver, of no disk.",)
     if not way.direct:
         return ("Without O_DIRECT some pages are served from the page cache: the device may be slower than this.",)
-    if way.many != "aio":
+    if way.backend != "aio":
         return ("The kernel grants no asynchronous I/O here: threads of one process ask, which costs at deep queues.",)
     return ()
 
 
-def blocks(chosen: ChosenOptions, name: str, step: int = SECTOR) -> list[int]:
+def block_sizes(chosen: ChosenOptions, name: str, step: int = SECTOR) -> list[int]:
     """Sizes of requests in bytes, ascending, multiples of `step`. Raises ProbeError for others."""
     sizes = sorted(chosen.sizes(name, step))
     for size in sizes:
-        if size % step or size > MOST:
-            raise ProbeError(f"{name}={exact(size)} can't be: multiples of {exact(step)} up to {exact(MOST)} can")
+        if size % step or size > LARGEST_BLOCK:
+            raise ProbeError(
+                f"{name}={exact(size)} can't be: multiples of {exact(step)} up to {exact(LARGEST_BLOCK)} can"
+            )
     return sizes
 
 
@@ -80,12 +84,12 @@ def file_size(chosen: ChosenOptions, name: str = SIZE.name) -> int:
     return size >> 20 << 20
 
 
-def sector(ground: Environment) -> int:
+def sector_size(environment: Environment) -> int:
     """The smallest write that the devices under the directory take past the page cache."""
-    devices = ground.host.storage.devices if ground.host.storage else ()
+    devices = environment.host.storage.devices if environment.host.storage else ()
     return max([SECTOR, *(device.logical_sector or 0 for device in devices)])
 
 
-def preparation(size: int) -> float:
+def preparation_seconds(size: int) -> float:
     """Seconds that writing so many bytes takes on a plain disk; ours gives up at some time and makes do with less."""
-    return min(PATIENCE, 1 + size / 150e6)
+    return min(FILL_SECONDS, 1 + size / 150e6)

@@ -15,40 +15,40 @@ if TYPE_CHECKING:
 
 NEAR_BEST = 0.9
 """The share of the best throughput that is as good as the best."""
-FEWEST = 3  # rounds, below which one slow spell of the host could make a bend
-BESIDE = 2.0
+MINIMUM_ROUNDS = 3  # rounds, below which one slow spell of the host could make a bend
+LIMIT_FACTOR = 2.0
 """A limit of the device explains a bend that is at most so many times away."""
 
 
-class Knees(NamedTuple):
+class CurveBends(NamedTuple):
     """Bends of one curve in bytes: no block above `enough` was surely faster; all above `falls_above` were surely
     slower than the best, which is None where there are none.
     """
 
-    enough: int
-    falls_above: int | None
+    sufficient: int
+    drops_above: int | None
 
 
-def knees(curve: Mapping[int, Sequence[float]]) -> Knees | None:
+def find_bends(curve: Mapping[int, Sequence[float]]) -> CurveBends | None:
     """The bends of throughput by block size; None with fewer than two sizes or three rounds.
 
     Surely slower than the best is what was so in every round against every round of the best, by a tenth in the median.
     """
-    if len(curve) < 2 or min(len(values) for values in curve.values()) < FEWEST:  # noqa: PLR2004 - it takes two points
+    if len(curve) < 2 or min(len(values) for values in curve.values()) < MINIMUM_ROUNDS:  # noqa: PLR2004 - it takes two points
         return None
     sizes = sorted(curve)
     best = max(sizes, key=lambda size: statistics.median(curve[size]))
-    slow = [size for size in sizes if _slower(curve[size], curve[best])]
+    slow = [size for size in sizes if _is_slower(curve[size], curve[best])]
     enough = next(size for size in sizes if size > max([s for s in slow if s < best], default=0))
     before = [size for size in sizes if size not in slow]
-    return Knees(enough, before[-1] if before[-1] != sizes[-1] else None)
+    return CurveBends(enough, before[-1] if before[-1] != sizes[-1] else None)
 
 
-def _slower(these: Sequence[float], those: Sequence[float]) -> bool:
+def _is_slower(these: Sequence[float], those: Sequence[float]) -> bool:
     return max(these) < min(those) and statistics.median(these) < NEAR_BEST * statistics.median(those)
 
 
-def limits_of(host: Host) -> dict[str, int]:
+def host_io_limits(host: Host) -> dict[str, int]:
     """What the host says of block sizes, in bytes: `read_ahead`, `largest_request`, `chunk`, `stripe`, if known.
 
     The first device of the path that tells it counts: it is the one that a file system asks.
@@ -69,12 +69,12 @@ def limits_of(host: Host) -> dict[str, int]:
     return found
 
 
-MEETS = {
+LIMITS_BY_METHOD = {
     "cached": (),
     "ahead": ("read_ahead", "largest_request", "chunk", "stripe"),
     "direct": ("largest_request", "chunk", "stripe"),
 }
-WORDS = {
+LIMIT_TEXTS = {
     "read_ahead": "what the kernel reads ahead at most",
     "largest_request": "the largest request that the device is sent",
     "chunk": "the RAID's chunk",
@@ -82,11 +82,11 @@ WORDS = {
 }
 
 
-def explained(block: int, limits: Mapping[str, int], way: str) -> str:
+def nearest_limit_text(block: int, limits: Mapping[str, int], way: str) -> str:
     """A half-sentence on the nearest of the host's limits that such reads meet, empty where none is near."""
-    met = MEETS[way]
-    near = [name for name in met if name in limits and abs(math.log2(limits[name] / block)) <= math.log2(BESIDE)]
+    met = LIMITS_BY_METHOD[way]
+    near = [name for name in met if name in limits and abs(math.log2(limits[name] / block)) <= math.log2(LIMIT_FACTOR)]
     if not near:
         return ""
     nearest = min(near, key=lambda name: abs(math.log2(limits[name] / block)))
-    return f", near {WORDS[nearest]} ({exact(limits[nearest])})"
+    return f", near {LIMIT_TEXTS[nearest]} ({exact(limits[nearest])})"

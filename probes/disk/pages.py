@@ -11,66 +11,70 @@ import threading
 from typing import TYPE_CHECKING, Any
 
 from probes.disk.aio import READ, WRITE, AioRing
-from probes.disk.turns import Stopwatch, buffer, clock, spread, turns
+from probes.disk.turns import Stopwatch, aligned_buffer, clock, latency_percentiles, time_slices
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
 
-WORD = 8
-SWITCH = 0.0005  # seconds: threads of Python wait so long for one another, ten times as long unless told
-_orders: dict[tuple[int, int], list[int]] = {}
+STAMP_BYTES = 8
+SWITCH_INTERVAL = 0.0005  # seconds: threads of Python wait so long for one another, ten times as long unless told
+_page_orders: dict[tuple[int, int], list[int]] = {}
 
 
 @contextlib.contextmanager
-def reading(task: dict[str, Any]) -> Iterator[Callable[[float], dict[str, Any]]]:
+def random_reads(task: dict[str, Any]) -> Iterator[Callable[[float], dict[str, Any]]]:
     """Reads of `block` bytes, `depth` at a time, by `way` (aio, or threads); a single one at a time needs neither.
 
     `path` is opened past the page cache where `direct` is set; otherwise the file is written back and dropped from it
     first. Measuring gives `count`, `bytes` and latencies.
     """
-    with _opened(task, os.O_RDONLY) as file:
-        places = _places(task)
+    with _open_file(task, os.O_RDONLY) as file:
+        places = _page_offsets(task)
         if not task["direct"]:
             os.fsync(file)
             os.posix_fadvise(file, 0, 0, os.POSIX_FADV_DONTNEED)
             os.posix_fadvise(file, 0, 0, os.POSIX_FADV_RANDOM)
         if task["depth"] == 1:
-            yield lambda seconds: _one_by_one(file, task, places, seconds)
+            yield lambda seconds: _read_singly(file, task, places, seconds)
         elif task["way"] == "aio":
             with contextlib.closing(AioRing(file, task["depth"], task["block"], READ)) as ring:
-                yield lambda seconds: _by_ring(ring, task, places, seconds)
+                yield lambda seconds: _read_by_aio(ring, task, places, seconds)
         else:
-            yield lambda seconds: _by_threads(file, task, places, seconds)
+            yield lambda seconds: _read_by_threads(file, task, places, seconds)
 
 
 @contextlib.contextmanager
-def writing(task: dict[str, Any]) -> Iterator[Callable[[float], dict[str, Any]]]:
+def random_writes(task: dict[str, Any]) -> Iterator[Callable[[float], dict[str, Any]]]:
     """Batches of `batch` pages of `block` bytes at random places, each followed by one fsync.
 
     By aio `depth` pages of a batch are under way at once, otherwise they are written one after another. Measuring
     gives `count` and `bytes` of the pages, and the latencies of whole batches.
     """
-    with _opened(task, os.O_RDWR) as file:
-        places = _places(task)
+    with _open_file(task, os.O_RDWR) as file:
+        places = _page_offsets(task)
         slots = min(task["batch"], task["depth"])
         if task["way"] == "aio":
             with contextlib.closing(AioRing(file, slots, task["block"], WRITE)) as ring:
-                _fill(ring.memory)
-                yield lambda seconds: _batches(task, file, lambda: _send(ring, slots, task, places), seconds)
+                _randomize(ring.memory)
+                yield lambda seconds: _write_batches(
+                    task, file, lambda: _write_batch_by_aio(ring, slots, task, places), seconds
+                )
         else:
-            page = buffer(task["block"])
-            _fill(page)
-            yield lambda seconds: _batches(task, file, lambda: _send_singly(file, page, task, places), seconds)
+            page = aligned_buffer(task["block"])
+            _randomize(page)
+            yield lambda seconds: _write_batches(
+                task, file, lambda: _write_batch_singly(file, page, task, places), seconds
+            )
 
 
-def _by_ring(ring: AioRing, task: dict[str, Any], places: Iterator[int], seconds: float) -> dict[str, Any]:
+def _read_by_aio(ring: AioRing, task: dict[str, Any], places: Iterator[int], seconds: float) -> dict[str, Any]:
     slots = list(range(task["depth"]))
     latencies: list[int] = []
     reap, submit, note = ring.reap, ring.submit, latencies.append
     watch = Stopwatch()
     started = [clock()] * len(slots)
     ring.submit(slots, places)
-    for soon in turns(seconds):
+    for soon in time_slices(seconds):
         now = clock()
         while now < soon:
             done = reap()
@@ -82,13 +86,13 @@ def _by_ring(ring: AioRing, task: dict[str, Any], places: Iterator[int], seconds
     return _report(watch, len(latencies), task, latencies)
 
 
-def _one_by_one(file: int, task: dict[str, Any], places: Iterator[int], seconds: float) -> dict[str, Any]:
+def _read_singly(file: int, task: dict[str, Any], places: Iterator[int], seconds: float) -> dict[str, Any]:
     """As a thread reads that waits for each page."""
-    page = [buffer(task["block"])]
+    page = [aligned_buffer(task["block"])]
     latencies: list[int] = []
     preadv, note = os.preadv, latencies.append
     watch = Stopwatch()
-    for soon in turns(seconds):
+    for soon in time_slices(seconds):
         now = clock()
         while now < soon:
             began = now
@@ -98,13 +102,13 @@ def _one_by_one(file: int, task: dict[str, Any], places: Iterator[int], seconds:
     return _report(watch, len(latencies), task, latencies)
 
 
-def _by_threads(file: int, task: dict[str, Any], places: Iterator[int], seconds: float) -> dict[str, Any]:
+def _read_by_threads(file: int, task: dict[str, Any], places: Iterator[int], seconds: float) -> dict[str, Any]:
     latencies: list[list[int]] = [[] for _ in range(task["depth"])]
     gate, over = threading.Event(), threading.Event()
     broken: list[OSError] = []
 
     def read(mine: list[int]) -> None:
-        page = [buffer(task["block"])]
+        page = [aligned_buffer(task["block"])]
         gate.wait()
         try:
             while not over.is_set():
@@ -114,13 +118,13 @@ def _by_threads(file: int, task: dict[str, Any], places: Iterator[int], seconds:
         except OSError as error:
             broken.append(error)
 
-    sys.setswitchinterval(SWITCH)
+    sys.setswitchinterval(SWITCH_INTERVAL)
     threads = [threading.Thread(target=read, args=(mine,)) for mine in latencies]
     for thread in threads:
         thread.start()
     watch = Stopwatch()
     gate.set()
-    for soon in turns(seconds):
+    for soon in time_slices(seconds):
         over.wait(max(0, soon - clock()) / 1e9)
     over.set()
     for thread in threads:
@@ -131,10 +135,10 @@ def _by_threads(file: int, task: dict[str, Any], places: Iterator[int], seconds:
     return _report(watch, len(together), task, together)
 
 
-def _batches(task: dict[str, Any], file: int, send: Callable[[], None], seconds: float) -> dict[str, Any]:
+def _write_batches(task: dict[str, Any], file: int, send: Callable[[], None], seconds: float) -> dict[str, Any]:
     latencies: list[int] = []
     watch = Stopwatch()
-    for soon in turns(seconds):
+    for soon in time_slices(seconds):
         while (began := clock()) < soon:
             send()
             os.fsync(file)
@@ -142,7 +146,7 @@ def _batches(task: dict[str, Any], file: int, send: Callable[[], None], seconds:
     return _report(watch, len(latencies) * task["batch"], task, latencies)
 
 
-def _send(ring: AioRing, slots: int, task: dict[str, Any], places: Iterator[int]) -> None:
+def _write_batch_by_aio(ring: AioRing, slots: int, task: dict[str, Any], places: Iterator[int]) -> None:
     """Write one batch by asynchronous I/O, and wait for all of it."""
     left = task["batch"] - slots
     under_way = slots
@@ -158,31 +162,31 @@ def _send(ring: AioRing, slots: int, task: dict[str, Any], places: Iterator[int]
             ring.submit(again, places)
 
 
-def _send_singly(file: int, page: memoryview, task: dict[str, Any], places: Iterator[int]) -> None:
+def _write_batch_singly(file: int, page: memoryview, task: dict[str, Any], places: Iterator[int]) -> None:
     for _ in range(task["batch"]):
         _stamp(page, (0,), task["block"])
         os.pwrite(file, page, next(places))
 
 
-_stamps = itertools.count(1)
+_stamp_numbers = itertools.count(1)
 
 
 def _stamp(memory: memoryview, slots: Any, block: int) -> None:
     # No two pages alike: a device or a file system that finds doubles would save the work.
     for slot in slots:
-        memory[slot * block : slot * block + WORD] = next(_stamps).to_bytes(WORD, "little")
+        memory[slot * block : slot * block + STAMP_BYTES] = next(_stamp_numbers).to_bytes(STAMP_BYTES, "little")
 
 
-def _fill(memory: memoryview) -> None:
+def _randomize(memory: memoryview) -> None:
     memory[:] = os.urandom(len(memory))
 
 
 def _report(watch: Stopwatch, count: int, task: dict[str, Any], latencies: list[int]) -> dict[str, Any]:
-    return watch.stop() | {"count": count, "bytes": count * task["block"]} | spread(latencies)
+    return watch.stop() | {"count": count, "bytes": count * task["block"]} | latency_percentiles(latencies)
 
 
 @contextlib.contextmanager
-def _opened(task: dict[str, Any], flags: int) -> Iterator[int]:
+def _open_file(task: dict[str, Any], flags: int) -> Iterator[int]:
     file = os.open(task["path"], flags | os.O_CLOEXEC | (os.O_DIRECT if task["direct"] else 0))
     try:
         yield file
@@ -190,15 +194,15 @@ def _opened(task: dict[str, Any], flags: int) -> Iterator[int]:
         os.close(file)
 
 
-def _places(task: dict[str, Any]) -> Iterator[int]:
+def _page_offsets(task: dict[str, Any]) -> Iterator[int]:
     """Offsets of all pages of the file in a random order, from a random one on, over and over.
 
     No page comes twice before all others came: what a cache on the way has just seen isn't asked for again.
     """
     key = (task["size"], task["block"])
-    if key not in _orders:
+    if key not in _page_orders:
         order = list(range(0, task["size"] - task["block"] + 1, task["block"]))
         random.Random(task["seed"]).shuffle(order)  # noqa: S311 - an order, no secret
-        _orders[key] = order
-    order = _orders[key]
+        _page_orders[key] = order
+    order = _page_orders[key]
     return itertools.islice(itertools.cycle(order), random.randrange(len(order)), None)  # noqa: S311 - the same

@@ -16,15 +16,18 @@ if TYPE_CHECKING:
 
     from probes.disk.tally import DiskTally
     from probes.experiment import Environment, ProbeRequest
-    from probes.stop import Stop
+    from probes.stop import StopSignal
 
 READS = Metric("reads", "1/s", "more")
 MEDIAN = Metric("latency", "us", "less")
 P99 = Metric("latency_p99", "us", "less")
-DEEPEST = 1024
+MAXIMUM_DEPTH = 1024
 AXIS = "queue depth"
-ALONE = "1 at once"
-QUICK, SLOW = 1500.0, 3000.0  # us of one 16K read: below, nothing has to turn; above, a disk's head has to move
+DEPTH_ONE = "1 at once"
+FLASH_MAXIMUM, SEEK_MINIMUM = (
+    1500.0,
+    3000.0,
+)  # us of one 16K read: below, nothing has to turn; above, a disk's head has to move
 LIMITS = (
     "It reads a file of its own, over which a device's cache or the host beneath a virtual machine may have a hand.",
     "It is what the device can do, not what a server asks of it: no setting follows from it alone.",
@@ -46,17 +49,17 @@ class RandomRead:
         io_method.OPEN,
     )
 
-    def plan(self, ground: Environment, wanted: ProbeRequest) -> RunPlan:
+    def plan(self, environment: Environment, request: ProbeRequest) -> RunPlan:
         """Each block size at each depth; it takes one file."""
-        chosen = ChosenOptions(self.choices, wanted)
-        size, way = io_method.file_size(chosen), io_method.way_of(ground, wanted, chosen)
-        depths, blocks = _depths(chosen), io_method.blocks(chosen, "blocks", io_method.sector(ground))
+        chosen = ChosenOptions(self.choices, request)
+        size, way = io_method.file_size(chosen), io_method.choose_io_method(environment, request, chosen)
+        depths, blocks = _depths(chosen), io_method.block_sizes(chosen, "blocks", io_method.sector_size(environment))
         variants = tuple(_variant(depth, block, len(blocks) > 1) for block in blocks for depth in depths)
         return RunPlan(
             variants=variants,
             baseline=variants[0].name,
             metrics=(READS, MEDIAN, P99, PROCESSOR),
-            cost=driver.cost(wanted, size, depths[-1] * blocks[-1]),
+            cost=driver.run_cost(request, size, depths[-1] * blocks[-1]),
             seconds=20.0,
             rounds=5,
             overhead=driver.OVERHEAD,
@@ -64,20 +67,22 @@ class RandomRead:
             driver=way.driver,
             parameters={"size": exact(size), "open": "O_DIRECT" if way.direct else "buffered"},
             limits=LIMITS,
-            notes=io_method.reservations(ground, way),
+            notes=io_method.io_method_limits(environment, way),
         )
 
     def prepare(
-        self, ground: Environment, wanted: ProbeRequest, plan: RunPlan, stop: Stop
-    ) -> AbstractContextManager[driver.Single]:
+        self, environment: Environment, request: ProbeRequest, plan: RunPlan, stop: StopSignal
+    ) -> AbstractContextManager[driver.SingleFileBench]:
         """Write the file."""
-        way = io_method.way_of(ground, wanted, ChosenOptions(self.choices, wanted))
-        task = {"task": "read", "direct": way.direct, "way": way.many}
+        way = io_method.choose_io_method(environment, request, ChosenOptions(self.choices, request))
+        task = {"task": "read", "direct": way.direct, "way": way.backend}
         reported = {MEDIAN.name: "median", P99.name: "p99"}
-        return driver.bench(ground, wanted, plan, stop, driver.DiskWork(task, _order, READS.name, reported, _facts))
+        return driver.prepared_bench(
+            environment, request, plan, stop, driver.DiskWork(task, _task_settings, READS.name, reported, _facts)
+        )
 
 
-def _order(variant: Variant) -> dict[str, int]:
+def _task_settings(variant: Variant) -> dict[str, int]:
     return {"depth": int(variant.settings[AXIS]), "block": int(variant.settings["bytes"])}
 
 
@@ -85,15 +90,15 @@ def _facts(tally: DiskTally, names: list[str]) -> dict[str, float | str]:
     """One read's time in a sentence; `most_reads` a second and the variant that gave them; `one_read` in us, and what
     sort of disk that is."""
     best, most = tally.best(names, READS.name)
-    told = f"One read takes {tally.wait(names[0], MEDIAN.name, P99.name)} with {names[0]}"
+    told = f"One read takes {tally.latency_text(names[0], MEDIAN.name, P99.name)} with {names[0]}"
     facts: dict[str, float | str] = {
         ANSWER: f"{told}; {best} gave most reads, {most:,.0f} a second.",
         "most_reads": round(most, 1),
         "most_reads_at": best,
     }
-    alone = next((name for name in names if name.split(", ")[-1] == ALONE), "")
-    one = tally.usual(alone, MEDIAN.name)
-    return facts if one is None else facts | {"one_read": round(one, 1), "sort": _sort(one)}
+    alone = next((name for name in names if name.split(", ")[-1] == DEPTH_ONE), "")
+    one = tally.mean(alone, MEDIAN.name)
+    return facts if one is None else facts | {"one_read": round(one, 1), "sort": _device_kind(one)}
 
 
 def _variant(depth: int, block: int, named: bool) -> Variant:
@@ -103,16 +108,16 @@ def _variant(depth: int, block: int, named: bool) -> Variant:
 
 def _depths(chosen: ChosenOptions) -> list[int]:
     depths = sorted(chosen.numbers("depths", 1))
-    if depths[-1] > DEEPEST:
-        raise ProbeError(f"depths={depths[-1]} is deeper than any server goes: up to {DEEPEST} can be measured")
+    if depths[-1] > MAXIMUM_DEPTH:
+        raise ProbeError(f"depths={depths[-1]} is deeper than any server goes: up to {MAXIMUM_DEPTH} can be measured")
     return depths
 
 
-def _sort(microseconds: float) -> str:
+def _device_kind(microseconds: float) -> str:
     """What kind of disk a read of that length tells of: what a disk says of itself may be wrong."""
-    if microseconds < QUICK:
+    if microseconds < FLASH_MAXIMUM:
         return "no moving parts"
-    return "moving heads, or a slow network" if microseconds > SLOW else "between disk and flash"
+    return "moving heads, or a slow network" if microseconds > SEEK_MINIMUM else "between disk and flash"
 
 
 EXPERIMENT = RandomRead()

@@ -16,13 +16,13 @@ if TYPE_CHECKING:
 
     from probes.disk.tally import DiskTally
     from probes.experiment import Environment, ProbeRequest
-    from probes.stop import Stop
+    from probes.stop import StopSignal
 
 WRITES = Metric("writes", "1/s", "more")
 BATCH = Metric("batch", "us", "less")
 BATCH_P99 = Metric("batch_p99", "us", "less")
 DEPTH = 64
-MOST_PAGES = 4096
+MAXIMUM_BATCH = 4096
 AXIS = "pages per fsync"
 LIMITS = (
     "The most that was seen is a bound for innodb_io_capacity, and never a reason by itself to raise it.",
@@ -47,20 +47,20 @@ class RandomWrite:
         io_method.OPEN,
     )
 
-    def plan(self, ground: Environment, wanted: ProbeRequest) -> RunPlan:
+    def plan(self, environment: Environment, request: ProbeRequest) -> RunPlan:
         """Each number of pages per fsync; it takes one file."""
-        chosen = ChosenOptions(self.choices, wanted)
-        size, way = io_method.file_size(chosen), io_method.way_of(ground, wanted, chosen)
-        block = io_method.blocks(chosen, "block", io_method.sector(ground))[0]
+        chosen = ChosenOptions(self.choices, request)
+        size, way = io_method.file_size(chosen), io_method.choose_io_method(environment, request, chosen)
+        block = io_method.block_sizes(chosen, "block", io_method.sector_size(environment))[0]
         variants = tuple(
             Variant(f"{pages} to each fsync", {AXIS: str(pages), "bytes": str(block)}, float(pages))
-            for pages in _pages(chosen)
+            for pages in _batch_sizes(chosen)
         )
         return RunPlan(
             variants=variants,
             baseline=variants[0].name,
             metrics=(WRITES, BATCH, BATCH_P99, PROCESSOR),
-            cost=driver.cost(wanted, size, DEPTH * block),
+            cost=driver.run_cost(request, size, DEPTH * block),
             seconds=20.0,
             rounds=5,
             overhead=driver.OVERHEAD,
@@ -70,23 +70,25 @@ class RandomWrite:
                 "size": exact(size),
                 "block": exact(block),
                 "open": "O_DIRECT" if way.direct else "buffered",
-                "at once": str(DEPTH if way.many == "aio" else 1),
+                "at once": str(DEPTH if way.backend == "aio" else 1),
             },
             limits=LIMITS,
-            notes=io_method.reservations(ground, way),
+            notes=io_method.io_method_limits(environment, way),
         )
 
     def prepare(
-        self, ground: Environment, wanted: ProbeRequest, plan: RunPlan, stop: Stop
-    ) -> AbstractContextManager[driver.Single]:
+        self, environment: Environment, request: ProbeRequest, plan: RunPlan, stop: StopSignal
+    ) -> AbstractContextManager[driver.SingleFileBench]:
         """Write the file."""
-        way = io_method.way_of(ground, wanted, ChosenOptions(self.choices, wanted))
-        task = {"task": "write", "direct": way.direct, "way": way.many, "depth": DEPTH}
+        way = io_method.choose_io_method(environment, request, ChosenOptions(self.choices, request))
+        task = {"task": "write", "direct": way.direct, "way": way.backend, "depth": DEPTH}
         reported = {BATCH.name: "median", BATCH_P99.name: "p99"}
-        return driver.bench(ground, wanted, plan, stop, driver.DiskWork(task, _order, WRITES.name, reported, _facts))
+        return driver.prepared_bench(
+            environment, request, plan, stop, driver.DiskWork(task, _task_settings, WRITES.name, reported, _facts)
+        )
 
 
-def _order(variant: Variant) -> dict[str, int]:
+def _task_settings(variant: Variant) -> dict[str, int]:
     return {"batch": int(variant.settings[AXIS]), "block": int(variant.settings["bytes"])}
 
 
@@ -94,16 +96,16 @@ def _facts(tally: DiskTally, names: list[str]) -> dict[str, float | str]:
     """The most that was kept in a sentence; `most_writes` a second, the variant that gave them, and the same to two
     digits as `io_capacity_bound`."""
     best, most = tally.best(names, WRITES.name)
-    took = tally.wait(best, BATCH.name, BATCH_P99.name)
+    took = tally.latency_text(best, BATCH.name, BATCH_P99.name)
     answer = f"At most {most:,.0f} random page writes a second are kept, {best}: a batch takes {took}."
     bound = float(f"{most:.2g}")
     return {ANSWER: answer, "most_writes": round(most, 1), "most_writes_at": best, "io_capacity_bound": bound}
 
 
-def _pages(chosen: ChosenOptions) -> list[int]:
+def _batch_sizes(chosen: ChosenOptions) -> list[int]:
     pages = sorted(chosen.numbers("pages", 1))
-    if pages[-1] > MOST_PAGES:
-        raise ProbeError(f"pages={pages[-1]} is more than any server writes between two: up to {MOST_PAGES} can be")
+    if pages[-1] > MAXIMUM_BATCH:
+        raise ProbeError(f"pages={pages[-1]} is more than any server writes between two: up to {MAXIMUM_BATCH} can be")
     return pages
 
 

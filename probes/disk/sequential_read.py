@@ -11,26 +11,26 @@ from advisor.facts.probes import ANSWER, Metric
 from probes.choices import ChosenOptions
 from probes.disk import io_method
 from probes.disk.driver import DriverProcesses
-from probes.disk.files import Material
-from probes.disk.knees import explained, knees, limits_of
-from probes.disk.tally import PROCESSOR, DiskTally, together
+from probes.disk.files import ScratchFiles
+from probes.disk.knees import find_bends, host_io_limits, nearest_limit_text
+from probes.disk.tally import PROCESSOR, DiskTally, combine_reports
 from probes.experiment import BlockMeasurement, Choice, Cost, ProbeError, RunPlan, Variant
-from probes.page_cache import evictable, resident
+from probes.page_cache import has_device, resident_share
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
     from probes.experiment import Environment, ProbeRequest, Turn
-    from probes.stop import Stop
+    from probes.stop import StopSignal
 
 THROUGHPUT = Metric("throughput", "MB/s", "more")
 AXIS = "block size"
-PATHS = {"cached": "From the page cache", "ahead": "Through the page cache", "direct": "Past the page cache"}
-WAYS = tuple(PATHS)
-CACHED_SHARE = 4  # the file that stays in the page cache is so many times smaller than the one that doesn't
-LONGEST_CACHED = 256 << 20
-CROWD = 128  # readers
-BASE = 128 << 10
+METHOD_TEXTS = {"cached": "From the page cache", "ahead": "Through the page cache", "direct": "Past the page cache"}
+METHODS = tuple(METHOD_TEXTS)
+CACHED_DIVISOR = 4  # the file that stays in the page cache is so many times smaller than the one that doesn't
+CACHED_MAXIMUM = 256 << 20
+MAXIMUM_READERS = 128  # readers
+BASELINE_BLOCK = 128 << 10
 LIMITS = (
     "Cached reads are at least so fast: the processor is their limit, and the driver's asking is part of them.",
     "A large read is sent in as many parts as its buffer has in memory, which is luck and differs between rounds.",
@@ -54,11 +54,11 @@ class SequentialRead:
         io_method.SIZE,
     )
 
-    def plan(self, ground: Environment, wanted: ProbeRequest) -> RunPlan:
+    def plan(self, environment: Environment, request: ProbeRequest) -> RunPlan:
         """One reader with each block in each way, several with every other one; two files."""
-        chosen = ChosenOptions(self.choices, wanted)
-        ways, dropped = _ways(ground, wanted, chosen.words("ways", *WAYS))
-        readers, blocks = _readers(chosen), io_method.blocks(chosen, "blocks", _step(ground))
+        chosen = ChosenOptions(self.choices, request)
+        ways, dropped = _possible_methods(environment, request, chosen.words("ways", *METHODS))
+        readers, blocks = _readers(chosen), io_method.block_sizes(chosen, "blocks", _block_step(environment))
         size = io_method.file_size(chosen)
         cached = _cached_size(size) if "cached" in ways else 0
         variants = tuple(_variants({way: cached if way == "cached" else size for way in ways}, readers, blocks))
@@ -72,8 +72,8 @@ class SequentialRead:
             cost=Cost(
                 disk=size + cached,
                 memory=readers[-1] * ((16 << 20) + blocks[-1]) + in_cache,
-                prepare=io_method.preparation(size + cached),
-                creates=(f"files of {about(size + cached)} in a directory of their own in {wanted.directory}",),
+                prepare=io_method.preparation_seconds(size + cached),
+                creates=(f"files of {about(size + cached)} in a directory of their own in {request.directory}",),
             ),
             seconds=20.0,
             rounds=3,
@@ -81,33 +81,38 @@ class SequentialRead:
             shortest=0.06,
             axis=AXIS,
             driver="mycnf",
-            parameters={"size": exact(size), **{name: exact(of) for name, of in limits_of(ground.host).items()}},
+            parameters={
+                "size": exact(size),
+                **{name: exact(of) for name, of in host_io_limits(environment.host).items()},
+            },
             limits=LIMITS,
             notes=dropped,
         )
 
     @contextlib.contextmanager
-    def prepare(self, ground: Environment, wanted: ProbeRequest, plan: RunPlan, stop: Stop) -> Iterator[_Bench]:
+    def prepare(
+        self, environment: Environment, request: ProbeRequest, plan: RunPlan, stop: StopSignal
+    ) -> Iterator[SequentialReadBench]:
         """Write the files, and read the one that is to stay in the page cache."""
-        size = io_method.file_size(ChosenOptions(self.choices, wanted))
+        size = io_method.file_size(ChosenOptions(self.choices, request))
         used = {variant.settings["from"] for variant in plan.variants}
         most = max(int(variant.settings["readers"]) for variant in plan.variants)
-        with Material(wanted.directory, ground.report, stop) as material, DriverProcesses(most) as crew:
+        with ScratchFiles(request.directory, environment.report, stop) as material, DriverProcesses(most) as crew:
             paths: dict[str, str] = {}
             if used - {"cached"}:
-                paths |= dict.fromkeys(("ahead", "direct"), material.file("cold", size))
+                paths |= dict.fromkeys(("ahead", "direct"), material.create("cold", size))
             if "cached" in used:
-                paths["cached"] = material.file("warm", _cached_size(size))
-                _warm(paths["cached"])
-            yield _Bench(crew, paths, plan, ground)
+                paths["cached"] = material.create("warm", _cached_size(size))
+                _read_into_cache(paths["cached"])
+            yield SequentialReadBench(crew, paths, plan, environment)
 
 
-class _Bench:
-    def __init__(self, crew: DriverProcesses, paths: dict[str, str], plan: RunPlan, ground: Environment) -> None:
-        self._crew, self._paths, self._plan, self._ground = crew, paths, plan, ground
+class SequentialReadBench:
+    def __init__(self, crew: DriverProcesses, paths: dict[str, str], plan: RunPlan, environment: Environment) -> None:
+        self._crew, self._paths, self._plan, self._environment = crew, paths, plan, environment
         self._tally = DiskTally()
 
-    def measure(self, variant: Variant, turn: Turn, stop: Stop) -> BlockMeasurement:
+    def measure(self, variant: Variant, turn: Turn, stop: StopSignal) -> BlockMeasurement:
         """Let the readers read for so long; each finishes the block that it is at."""
         way, readers = variant.settings["from"], int(variant.settings["readers"])
         block = int(variant.settings["bytes"])
@@ -118,39 +123,41 @@ class _Bench:
             "drop": way == "ahead",
             "block": block,
         }
-        shares = parts(os.path.getsize(self._paths[way]), readers, block)
-        whole = together(self._crew.run([task | share for share in shares], turn.seconds, stop))
+        shares = reader_ranges(os.path.getsize(self._paths[way]), readers, block)
+        whole = combine_reports(self._crew.run([task | share for share in shares], turn.seconds, stop))
         return self._tally.add(variant, whole, {THROUGHPUT.name: whole.bytes / whole.seconds / 1e6})
 
     def facts(self) -> dict[str, float | str]:
         """The throughput in a sentence; bends in bytes by way and readers (`enough_direct_1`, `falls_above_direct_1`),
         and the host's own limits."""
-        facts: dict[str, float | str] = {ANSWER: self._answer()}
-        facts |= {name: float(size) for name, size in limits_of(self._ground.host).items()}
+        facts: dict[str, float | str] = {ANSWER: self._answer_sentence()}
+        facts |= {name: float(size) for name, size in host_io_limits(self._environment.host).items()}
         for (way, readers), curve in self._curves().items():
-            bends = knees(curve)
+            bends = find_bends(curve)
             if bends:
-                facts[f"enough_{way}_{readers}"] = float(bends.enough)
-                if bends.falls_above:
-                    facts[f"falls_above_{way}_{readers}"] = float(bends.falls_above)
-        return facts | self._tally.facts(self._past_the_cache())
+                facts[f"enough_{way}_{readers}"] = float(bends.sufficient)
+                if bends.drops_above:
+                    facts[f"falls_above_{way}_{readers}"] = float(bends.drops_above)
+        return facts | self._tally.facts(self._device_variants())
 
     def notes(self) -> tuple[str, ...]:
         """What bends where, and what of the measuring went otherwise than meant."""
-        said = [_sentence(way, readers, curve, self._ground) for (way, readers), curve in self._curves().items()]
-        if "cached" in self._paths and (share := resident(self._paths["cached"])) < 1:
+        said = [
+            _bend_sentence(way, readers, curve, self._environment) for (way, readers), curve in self._curves().items()
+        ]
+        if "cached" in self._paths and (share := resident_share(self._paths["cached"])) < 1:
             said.append(f"Memory was short: only {share:.0%} of the file that was to stay in the page cache did so.")
-        return (*filter(None, said), *self._tally.notes(self._past_the_cache()))
+        return (*filter(None, said), *self._tally.notes(self._device_variants()))
 
-    def _answer(self) -> str:
+    def _answer_sentence(self) -> str:
         """The throughput of the baseline, and the most that its way of reading gave."""
         base = next(variant for variant in self._plan.variants if variant.name == self._plan.baseline)
         alike = [v.name for v in self._plan.variants if v.settings["from"] == base.settings["from"]]
         best, most = self._tally.best(alike, THROUGHPUT.name)
-        usual = self._tally.usual(base.name, THROUGHPUT.name)
+        usual = self._tally.mean(base.name, THROUGHPUT.name)
         block = base.settings[AXIS]
         first = "" if usual is None else f"one reader gets {usual:,.0f} MB/s in blocks of {block}; "
-        return f"{PATHS[base.settings['from']]} {first}most is {most:,.0f} MB/s ({best})."
+        return f"{METHOD_TEXTS[base.settings['from']]} {first}most is {most:,.0f} MB/s ({best})."
 
     def _curves(self) -> dict[tuple[str, str], dict[int, list[float]]]:
         curves: dict[tuple[str, str], dict[int, list[float]]] = {}
@@ -159,35 +166,39 @@ class _Bench:
             curve[int(variant.settings["bytes"])] = self._tally.values(variant.name, THROUGHPUT.name)
         return curves
 
-    def _past_the_cache(self) -> list[str]:
+    def _device_variants(self) -> list[str]:
         """Variants whose limit should be the device; that of cached reads is always the processor."""
         return [variant.name for variant in self._plan.variants if variant.settings["from"] != "cached"]
 
 
-def _ways(ground: Environment, wanted: ProbeRequest, chosen: list[str]) -> tuple[list[str], tuple[str, ...]]:
+def _possible_methods(
+    environment: Environment, request: ProbeRequest, chosen: list[str]
+) -> tuple[list[str], tuple[str, ...]]:
     """The ways that this file system has, and a sentence on those that it hasn't."""
-    ways = [way for way in WAYS if way in chosen]
-    if not evictable(ground.host):
+    ways = [way for way in METHODS if way in chosen]
+    if not has_device(environment.host):
         possible, why = ["cached"], "Files lie in memory here (tmpfs): only cached reads can be measured."
-    elif not io_method.direct_possible(ground, wanted):
+    elif not io_method.can_use_o_direct(environment, request):
         possible, why = ["cached", "ahead"], "Files can't be opened with O_DIRECT here: these reads are left out."
     else:
         return ways, ()
     kept = [way for way in ways if way in possible]
     if not kept:
-        raise ProbeError(f"nothing of ways={','.join(ways)} can be measured in {wanted.directory}: name a disk's --dir")
+        raise ProbeError(
+            f"nothing of ways={','.join(ways)} can be measured in {request.directory}: name a disk's --dir"
+        )
     return kept, (why,) if kept != ways else ()
 
 
 def _readers(chosen: ChosenOptions) -> list[int]:
     readers = sorted(chosen.numbers("readers", 1))
-    if readers[-1] > CROWD:
-        raise ProbeError(f"readers={readers[-1]} are too many: up to {CROWD} can read at once")
+    if readers[-1] > MAXIMUM_READERS:
+        raise ProbeError(f"readers={readers[-1]} are too many: up to {MAXIMUM_READERS} can read at once")
     return readers
 
 
-def _step(ground: Environment) -> int:
-    return max(4096, io_method.sector(ground))
+def _block_step(environment: Environment) -> int:
+    return max(4096, io_method.sector_size(environment))
 
 
 def _variants(ways: dict[str, int], readers: list[int], blocks: list[int]) -> Iterator[Variant]:
@@ -210,36 +221,36 @@ def _variants(ways: dict[str, int], readers: list[int], blocks: list[int]) -> It
 def _baseline(variants: tuple[Variant, ...]) -> str:
     """128K of the last way: what servers' scans and the sources' tables begin with."""
     last = [v for v in variants if v.settings["from"] == variants[-1].settings["from"]]
-    return min(last, key=lambda v: (int(v.settings["readers"]), abs(int(v.settings["bytes"]) - BASE))).name
+    return min(last, key=lambda v: (int(v.settings["readers"]), abs(int(v.settings["bytes"]) - BASELINE_BLOCK))).name
 
 
 def _cached_size(size: int) -> int:
-    return min(LONGEST_CACHED, size // CACHED_SHARE) >> 20 << 20
+    return min(CACHED_MAXIMUM, size // CACHED_DIVISOR) >> 20 << 20
 
 
-def parts(size: int, readers: int, block: int) -> list[dict[str, int]]:
+def reader_ranges(size: int, readers: int, block: int) -> list[dict[str, int]]:
     """Where each reader begins, and how much it goes over again and again: parts of whole blocks, apart if they fit."""
     length = max(block, size // readers // block * block)
     last = max(0, size - length) // block * block
     return [{"start": min(place * length, last), "length": length} for place in range(readers)]
 
 
-def _warm(path: str) -> None:
+def _read_into_cache(path: str) -> None:
     with open(path, "rb", buffering=0) as file:
         while file.read(1 << 20):
             pass
 
 
-def _sentence(way: str, readers: str, curve: dict[int, list[float]], ground: Environment) -> str:
-    bends = knees(curve)
+def _bend_sentence(way: str, readers: str, curve: dict[int, list[float]], environment: Environment) -> str:
+    bends = find_bends(curve)
     if bends is None:
         return ""
     who = "one reader" if readers == "1" else f"{readers} readers"
-    limits = limits_of(ground.host)
-    said = f"{PATHS[way]}, {who}: no block above {exact(bends.enough)} was surely faster"
-    said += explained(bends.enough, limits, way)
-    if bends.falls_above:
-        said += f"; above {exact(bends.falls_above)} it gets slower{explained(bends.falls_above, limits, way)}"
+    limits = host_io_limits(environment.host)
+    said = f"{METHOD_TEXTS[way]}, {who}: no block above {exact(bends.sufficient)} was surely faster"
+    said += nearest_limit_text(bends.sufficient, limits, way)
+    if bends.drops_above:
+        said += f"; above {exact(bends.drops_above)} it gets slower{nearest_limit_text(bends.drops_above, limits, way)}"
     return said + "."
 
 

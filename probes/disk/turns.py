@@ -14,20 +14,20 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
 
 
-LOOK = 50_000_000
+LOOK_NS = 50_000_000
 """Nanoseconds between two looks for the word to end, which is a line on standard input or its end."""
 
 clock = time.monotonic_ns
 
 
-def turns(seconds: float) -> Iterator[int]:
+def time_slices(seconds: float) -> Iterator[int]:
     """Until time is up or the word to end has come: the next moment, in ns, until which to go on without looking."""
     ending = select.poll()
     ending.register(sys.stdin.fileno(), select.POLLIN)
     now = clock()
     end = now + int(seconds * 1e9)
     while now < end and not ending.poll(0):
-        yield min(end, now + LOOK)
+        yield min(end, now + LOOK_NS)
         now = clock()
 
 
@@ -35,8 +35,8 @@ class Stopwatch:
     """When a measurement began and ended, in ns of the system's monotonic clock, and the processor time between."""
 
     def __init__(self) -> None:
-        self._used = _used()
-        self._waited = _waited()
+        self._used = _cpu_seconds()
+        self._waited = _queued_seconds()
         self.began = clock()
 
     def stop(self) -> dict[str, Any]:
@@ -45,12 +45,12 @@ class Stopwatch:
         return {
             "began": self.began,
             "ended": ended,
-            "cpu": _used() - self._used,
-            "queued": _waited() - self._waited,
+            "cpu": _cpu_seconds() - self._used,
+            "queued": _queued_seconds() - self._waited,
         }
 
 
-def spread(latencies: list[int]) -> dict[str, float]:
+def latency_percentiles(latencies: list[int]) -> dict[str, float]:
     """Median and 99th percentile in microseconds, of nanoseconds; nothing of nothing."""
     if not latencies:
         return {}
@@ -61,12 +61,12 @@ def spread(latencies: list[int]) -> dict[str, float]:
     }
 
 
-def _used() -> float:
+def _cpu_seconds() -> float:
     usage = resource.getrusage(resource.RUSAGE_SELF)
     return usage.ru_utime + usage.ru_stime
 
 
-def _waited() -> float:
+def _queued_seconds() -> float:
     """Seconds that this process stood ready without a processor; 0 where the kernel doesn't count them."""
     try:
         with open("/proc/self/schedstat", encoding="ascii") as text:
@@ -75,10 +75,10 @@ def _waited() -> float:
         return 0.0
 
 
-BEFORE = 8 << 20
+SCATTERED_BYTES = 8 << 20
 
 
-def buffer(size: int) -> memoryview:
+def aligned_buffer(size: int) -> memoryview:
     """So many bytes, aligned to a page, zeroed.
 
     Private memory in ordinary pages, as malloc gives it to a server. How scattered these lie decides in how many parts
@@ -86,12 +86,12 @@ def buffer(size: int) -> memoryview:
     first, and are not what is used. Each measurement has memory of its own, so that luck with it shows as what it is,
     a difference between rounds.
     """
-    room = mmap.mmap(-1, BEFORE + size, mmap.MAP_PRIVATE | mmap.MAP_ANONYMOUS)
-    room.write(bytes(BEFORE + size))  # pages that were never touched would be made while we measure
-    room.madvise(mmap.MADV_DONTNEED, 0, BEFORE)
-    return memoryview(room)[BEFORE:]
+    room = mmap.mmap(-1, SCATTERED_BYTES + size, mmap.MAP_PRIVATE | mmap.MAP_ANONYMOUS)
+    room.write(bytes(SCATTERED_BYTES + size))  # pages that were never touched would be made while we measure
+    room.madvise(mmap.MADV_DONTNEED, 0, SCATTERED_BYTES)
+    return memoryview(room)[SCATTERED_BYTES:]
 
 
-def address(memory: memoryview) -> int:
+def buffer_address(memory: memoryview) -> int:
     """Where it lies."""
     return ctypes.addressof(ctypes.c_char.from_buffer(memory))

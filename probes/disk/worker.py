@@ -12,19 +12,19 @@ import os
 import sys
 from typing import TYPE_CHECKING, Any
 
-from probes.disk.pages import reading, writing
-from probes.disk.turns import Stopwatch, buffer, clock, spread, turns
+from probes.disk.pages import random_reads, random_writes
+from probes.disk.turns import Stopwatch, aligned_buffer, clock, latency_percentiles, time_slices
 
 if TYPE_CHECKING:
     import io
     from collections.abc import Callable, Iterator
 
 
-LARGE = 4 << 20
+LARGE_BUFFER = 4 << 20
 
 
 @contextlib.contextmanager
-def following(task: dict[str, Any]) -> Iterator[Callable[[float], dict[str, Any]]]:
+def sequential_reads(task: dict[str, Any]) -> Iterator[Callable[[float], dict[str, Any]]]:
     """Reads of `block` bytes in a row, from byte `start` on, over `length` bytes again and again.
 
     `drop` keeps what was read out of the page cache, so that each pass reads from the device anew. Measuring gives
@@ -33,11 +33,11 @@ def following(task: dict[str, Any]) -> Iterator[Callable[[float], dict[str, Any]
     flags = os.O_RDONLY | os.O_CLOEXEC | (os.O_DIRECT if task["direct"] else 0)
     with open(os.open(task["path"], flags), "rb", buffering=0) as file:
         if task["drop"]:
-            _forget(file)
-        piece = _memory(task["block"])
+            _drop_from_cache(file)
+        piece = _read_buffer(task["block"])
         yield lambda seconds: _measure_sequence(file, piece, task, seconds)
         if task["drop"]:
-            _forget(file)
+            _drop_from_cache(file)
 
 
 def _measure_sequence(file: io.FileIO, piece: memoryview, task: dict[str, Any], seconds: float) -> dict[str, Any]:
@@ -47,14 +47,14 @@ def _measure_sequence(file: io.FileIO, piece: memoryview, task: dict[str, Any], 
     count, left, short = 0, reads, 0
     watch = Stopwatch()
     file.seek(start)
-    for soon in turns(seconds):
+    for soon in time_slices(seconds):
         while clock() < soon:
             short += readinto(piece) != block
             count += 1
             left -= 1
             if not left:
                 if task["drop"]:
-                    _forget(file)
+                    _drop_from_cache(file)
                 file.seek(start)
                 left = reads
     if short:
@@ -62,28 +62,28 @@ def _measure_sequence(file: io.FileIO, piece: memoryview, task: dict[str, Any], 
     return watch.stop() | {"count": count, "bytes": count * block}
 
 
-_kept: list[memoryview] = []
+_large_buffers: list[memoryview] = []
 
 
-def _memory(size: int) -> memoryview:
+def _read_buffer(size: int) -> memoryview:
     """Memory for that much; much is kept for the next task, for making it anew takes longer than to read into it."""
-    if size < LARGE:
-        return buffer(size)
-    if not _kept or len(_kept[-1]) < size:
-        _kept.clear()
-        _kept.append(buffer(size))
-    return _kept[-1][:size]
+    if size < LARGE_BUFFER:
+        return aligned_buffer(size)
+    if not _large_buffers or len(_large_buffers[-1]) < size:
+        _large_buffers.clear()
+        _large_buffers.append(aligned_buffer(size))
+    return _large_buffers[-1][:size]
 
 
-def _forget(file: io.FileIO) -> None:
+def _drop_from_cache(file: io.FileIO) -> None:
     os.posix_fadvise(file.fileno(), 0, 0, os.POSIX_FADV_DONTNEED)
 
 
-WORD = 8
+STAMP_BYTES = 8
 
 
 @contextlib.contextmanager
-def committing(task: dict[str, Any]) -> Iterator[Callable[[float], dict[str, Any]]]:
+def log_writes(task: dict[str, Any]) -> Iterator[Callable[[float], dict[str, Any]]]:
     """Pieces of `block` bytes over a file that was written before, one after another, each made safe by `call`.
 
     Measuring gives `count`, the latencies of write and sync together, and the `sync`'s own median in microseconds.
@@ -92,23 +92,23 @@ def committing(task: dict[str, Any]) -> Iterator[Callable[[float], dict[str, Any
     sync = {"fsync": os.fsync, "fdatasync": os.fdatasync}[task["call"]]
     file = os.open(task["path"], flags)
     try:
-        piece = buffer(task["block"])
+        piece = aligned_buffer(task["block"])
         piece[:] = os.urandom(task["block"])
-        yield lambda seconds: _measure(file, piece, sync, task, seconds)
+        yield lambda seconds: _measure_log_writes(file, piece, sync, task, seconds)
     finally:
         os.close(file)
 
 
-def _measure(
+def _measure_log_writes(
     file: int, piece: memoryview, sync: Callable[[int], None], task: dict[str, Any], seconds: float
 ) -> dict[str, Any]:
     whole: list[int] = []
     syncs: list[int] = []
     place, end = 0, task["size"] - task["block"]
     watch = Stopwatch()
-    for soon in turns(seconds):
+    for soon in time_slices(seconds):
         while (began := clock()) < soon:
-            piece[:WORD] = began.to_bytes(WORD, "little")
+            piece[:STAMP_BYTES] = began.to_bytes(STAMP_BYTES, "little")
             os.pwrite(file, piece, place)
             written = clock()
             sync(file)
@@ -116,39 +116,39 @@ def _measure(
             whole.append(now - began)
             syncs.append(now - written)
             place = place + task["block"] if place < end else 0
-    report = watch.stop() | {"count": len(whole), "bytes": len(whole) * task["block"]} | spread(whole)
-    return report | {"sync": spread(syncs).get("median", 0.0)}
+    report = watch.stop() | {"count": len(whole), "bytes": len(whole) * task["block"]} | latency_percentiles(whole)
+    return report | {"sync": latency_percentiles(syncs).get("median", 0.0)}
 
 
-TASKS = {"read": reading, "write": writing, "commit": committing, "follow": following}
+TASKS = {"read": random_reads, "write": random_writes, "commit": log_writes, "follow": sequential_reads}
 END = "end"
 OOM_SCORE = "600"  # short of memory, the kernel takes a driver before anything of the user's
 
 
-def work() -> None:
+def run_worker() -> None:
     """Do what comes, until nothing comes any more."""
     try:
         with open("/proc/self/oom_score_adj", "w", encoding="ascii") as score:
             score.write(OOM_SCORE)
     except OSError:
         pass  # it may be held higher already
-    while line := _line():
+    while line := _read_line():
         told = json.loads(line)
         if isinstance(told, dict):  # else a word to end that came when it was done already
-            _say(_done(told))
+            _write_answer(_run_task(told))
 
 
-def _done(told: dict[str, Any]) -> dict[str, Any]:
+def _run_task(told: dict[str, Any]) -> dict[str, Any]:
     try:
         with TASKS[told["task"]](told) as measure:
-            _say({"ready": True})
-            seconds = json.loads(_line() or "0")
+            _write_answer({"ready": True})
+            seconds = json.loads(_read_line() or "0")
             return measure(0 if seconds == END else seconds)
     except (OSError, MemoryError) as error:
         return {"broken": getattr(error, "strerror", None) or str(error) or "out of memory"}
 
 
-def _line() -> bytes:
+def _read_line() -> bytes:
     # Unbuffered: the next line must be seen waiting by poll.
     line = b""
     while not line.endswith(b"\n") and (byte := os.read(sys.stdin.fileno(), 1)):
@@ -156,6 +156,6 @@ def _line() -> bytes:
     return line
 
 
-def _say(answer: dict[str, Any]) -> None:
+def _write_answer(answer: dict[str, Any]) -> None:
     sys.stdout.write(json.dumps(answer) + "\n")
     sys.stdout.flush()

@@ -16,17 +16,17 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
 
     from probes.experiment import Environment, ProbeRequest, Turn
-    from probes.memory.compiled import Answers
-    from probes.stop import Stop
+    from probes.memory.compiled import MemoryDriver
+    from probes.stop import StopSignal
 
 THROUGH = Metric("through", "MiB/s", "more")
 READ = Metric("read", "MiB/s", "more")
 ALLOCATE = Metric("allocate", "us/MiB", "less")
 MIB = 1 << 20
-FAR = 128 << 20  # bytes of the memory that buffers are filled from, as kernel.c has it
-DEFAULT = "128K"  # read_buffer_size of every supported server
-BUFFERS = "16K,32K,64K,128K,256K,512K,1M,2M,4M,8M,16M,32M,64M"
-CLIFF = 4.0  # times the cheapest allocation; page faults make it many more
+SOURCE_BYTES = 128 << 20  # bytes of the memory that buffers are filled from, as kernel.c has it
+DEFAULT_BUFFER = "128K"  # read_buffer_size of every supported server
+BUFFER_SIZES = "16K,32K,64K,128K,256K,512K,1M,2M,4M,8M,16M,32M,64M"
+CLIFF_FACTOR = 4.0  # times the cheapest allocation; page faults make it many more
 LIMITS = (
     "It measures memory, no server: a query does more with a row than these loops do, so its share is smaller.",
     "One thread was measured: many at once share the way to memory and fall off earlier.",
@@ -42,22 +42,22 @@ class MemoryBandwidth:
     question = "From which size on does a read or sort buffer cost more than it saves, when no disk takes part?"
     kind = "host"
     evidence = ("RBS-02", "MALLOC-01", "MALLOC-02")
-    choices = (Choice("buffers", "sizes", BUFFERS, "sizes of the buffer"), compiled_module.BY)
+    choices = (Choice("buffers", "sizes", BUFFER_SIZES, "sizes of the buffer"), compiled_module.BY_CHOICE)
 
-    def plan(self, _ground: Environment, wanted: ProbeRequest) -> RunPlan:
+    def plan(self, _environment: Environment, request: ProbeRequest) -> RunPlan:
         """Each buffer size, beside the default of read_buffer_size where that is among them."""
-        chosen = ChosenOptions(self.choices, wanted)
-        driver = compiled_module.driver_of(chosen)
+        chosen = ChosenOptions(self.choices, request)
+        driver = compiled_module.choose_driver(chosen)
         sizes = sorted(chosen.sizes("buffers", 4 << 10))
-        if sizes[-1] > FAR:
-            raise ProbeError(f"buffers={exact(sizes[-1])} is too large: up to {exact(FAR)} can be measured")
+        if sizes[-1] > SOURCE_BYTES:
+            raise ProbeError(f"buffers={exact(sizes[-1])} is too large: up to {exact(SOURCE_BYTES)} can be measured")
         names = [exact(size) for size in sizes]
         compiled = driver == compiled_module.COMPILED
         return RunPlan(
             variants=tuple(Variant(exact(size), {"bytes": str(size)}, float(size)) for size in sizes),
-            baseline=DEFAULT if DEFAULT in names else names[0],
+            baseline=DEFAULT_BUFFER if DEFAULT_BUFFER in names else names[0],
             metrics=(THROUGH, READ, ALLOCATE) if compiled else (THROUGH, READ),
-            cost=Cost(0, FAR + 2 * sizes[-1] + (16 << 20), 2.0, compiled_module.creates(driver)),
+            cost=Cost(0, SOURCE_BYTES + 2 * sizes[-1] + (16 << 20), 2.0, compiled_module.created_files(driver)),
             seconds=18.0,
             rounds=5,
             overhead=0.005,
@@ -68,25 +68,27 @@ class MemoryBandwidth:
         )
 
     @contextlib.contextmanager
-    def prepare(self, ground: Environment, _wanted: ProbeRequest, plan: RunPlan, _stop: Stop) -> Iterator[_Bench]:
+    def prepare(
+        self, environment: Environment, _request: ProbeRequest, plan: RunPlan, _stop: StopSignal
+    ) -> Iterator[BandwidthBench]:
         """Have the far memory touched."""
-        with compiled_module.answering(plan.driver, ground.report) as answers:
-            answers.ask("through", 4 << 10, 0.001)
-            yield _Bench(answers, plan)
+        with compiled_module.memory_driver(plan.driver, environment.report) as answers:
+            answers.measure("through", 4 << 10, 0.001)
+            yield BandwidthBench(answers, plan)
 
 
-class _Bench:
-    def __init__(self, answers: Answers, plan: RunPlan) -> None:
+class BandwidthBench:
+    def __init__(self, answers: MemoryDriver, plan: RunPlan) -> None:
         self._answers, self._plan = answers, plan
         self._costs: dict[str, list[float]] = {}
         self._rates: dict[str, list[float]] = {}
 
-    def measure(self, variant: Variant, turn: Turn, stop: Stop) -> BlockMeasurement:
+    def measure(self, variant: Variant, turn: Turn, stop: StopSignal) -> BlockMeasurement:
         """The three questions, one after the other."""
         size = int(variant.settings["bytes"])
         metrics = {}
         for metric in self._plan.metrics:
-            given = compiled_module.slowly(
+            given = compiled_module.measure_in_slices(
                 self._answers, metric.name, size, turn.seconds / len(self._plan.metrics), stop
             )
             if given:
@@ -99,13 +101,13 @@ class _Bench:
 
     def facts(self) -> dict[str, float | str]:
         """The rates in a sentence; `allocation_cliff`: the least size, in bytes, whose allocation costs page faults."""
-        cliff = self._cliff()
+        cliff = self._allocation_cliff()
         facts: dict[str, float | str] = {"measured_by": self._answers.name}
         if self._rates:
-            facts[ANSWER] = self._answer()
+            facts[ANSWER] = self._answer_sentence()
         return facts | ({"allocation_cliff": float(cliff[0])} if cliff else {})
 
-    def _answer(self) -> str:
+    def _answer_sentence(self) -> str:
         """How fast data pass through the baseline's buffer and through the largest one."""
         names = dict.fromkeys((self._plan.baseline, self._plan.variants[-1].name))
         rates = {name: statistics.median(self._rates[name]) for name in names if name in self._rates}
@@ -115,14 +117,14 @@ class _Bench:
 
     def notes(self) -> tuple[str, ...]:
         """Where allocation falls off, in words."""
-        cliff = self._cliff()
+        cliff = self._allocation_cliff()
         if not cliff:
             return ()
         size, cost, least = cliff
         words = f"malloc takes {exact(size)} from the system anew each time, and its pages are made one by one:"
         return (f"{words} {cost:.0f} us a MiB instead of {least:.3g}.",)
 
-    def _cliff(self) -> tuple[int, float, float] | None:
+    def _allocation_cliff(self) -> tuple[int, float, float] | None:
         """The size, its cost and that of smaller ones; every size from there on costs as much."""
         costs = [
             (int(variant.settings["bytes"]), statistics.median(self._costs[variant.name]))
@@ -131,7 +133,7 @@ class _Bench:
         ]
         for place in range(1, len(costs)):
             before, after = [cost for _, cost in costs[:place]], [cost for _, cost in costs[place:]]
-            if min(after) > CLIFF * max(before):
+            if min(after) > CLIFF_FACTOR * max(before):
                 return (*costs[place], statistics.median(before))
         return None
 

@@ -9,33 +9,35 @@ from importlib.resources import files
 from typing import TYPE_CHECKING, Protocol
 
 from probes.experiment import Choice, ProbeError
-from probes.memory.plain import Plain
-from probes.sandbox.cleanup import forget, remember
+from probes.memory.plain import PythonDriver
+from probes.sandbox.cleanup import register, unregister
 from probes.sandbox.scratch import Scratch, sweep
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
 
     from probes.choices import ChosenOptions
-    from probes.stop import Stop
+    from probes.stop import StopSignal
 
 COMPILED, PLAIN = "compiled program", "python"
-BY = Choice("by", "word", "auto", "who measures: compiled (needs a C compiler), python, or auto for the best there is")
+BY_CHOICE = Choice(
+    "by", "word", "auto", "who measures: compiled (needs a C compiler), python, or auto for the best there is"
+)
 COMPILERS = ("cc", "gcc", "clang")
-PATIENCE = 60.0  # seconds that a compiler may take
-SLICE = 0.5  # seconds of one question; a stop is heard between them
+COMPILE_TIMEOUT = 60.0  # seconds that a compiler may take
+SLICE_SECONDS = 0.5  # seconds of one question; a stop is heard between them
 
 
-class Answers(Protocol):
+class MemoryDriver(Protocol):
     """Who measures; `name` says which."""
 
     name: str
 
-    def ask(self, what: str, size: int, seconds: float) -> float | None:
+    def measure(self, what: str, size: int, seconds: float) -> float | None:
         """One figure, as kernel.c describes it; None for what this one can't measure."""
 
 
-class Compiled:
+class CompiledDriver:
     """The compiled program at the other end of a pipe."""
 
     name = COMPILED
@@ -43,12 +45,12 @@ class Compiled:
     def __init__(self, process: subprocess.Popen[str]) -> None:
         self._process = process
 
-    def ask(self, what: str, size: int, seconds: float) -> float | None:
+    def measure(self, what: str, size: int, seconds: float) -> float | None:
         """One figure. Raises ProbeError where the program has ended."""
-        answer = self.say(f"{what} {size} {seconds:.6f}")
+        answer = self.send(f"{what} {size} {seconds:.6f}")
         return answer if answer > 0 else None
 
-    def say(self, line: str) -> float:
+    def send(self, line: str) -> float:
         """The answer to one line; -1 is none."""
         assert self._process.stdin is not None  # noqa: S101 - both are pipes, which types can't tell
         assert self._process.stdout is not None  # noqa: S101
@@ -61,7 +63,7 @@ class Compiled:
         return float(answer)
 
 
-def driver_of(chosen: ChosenOptions) -> str:
+def choose_driver(chosen: ChosenOptions) -> str:
     """Who will measure. Raises ProbeError where a compiler is asked for and there is none."""
     by = chosen.word("by", "auto", "compiled", "python")
     if by == "python" or (by == "auto" and _compiler() is None):
@@ -71,31 +73,31 @@ def driver_of(chosen: ChosenOptions) -> str:
     return COMPILED
 
 
-def creates(driver: str) -> tuple[str, ...]:
+def created_files(driver: str) -> tuple[str, ...]:
     """What comes into being for it."""
     return ("a small program, compiled into a directory of its own",) if driver == COMPILED else ()
 
 
 @contextlib.contextmanager
-def answering(driver: str, report: Callable[[str], None]) -> Iterator[Answers]:
+def memory_driver(driver: str, report: Callable[[str], None]) -> Iterator[MemoryDriver]:
     """Compile and start the program, in a directory of its own which goes with it; Python where that fails."""
     if driver != COMPILED:
-        yield Plain()
+        yield PythonDriver()
         return
     sweep()  # what an earlier run left that was killed
     with contextlib.ExitStack() as leaving:
         scratch = Scratch(needed=0)
         leaving.callback(scratch.remove)
-        remember(leaving)
+        register(leaving)
         try:
-            with _started(scratch, report) as answers:
+            with _start_compiled(scratch, report) as answers:
                 yield answers
         finally:
-            forget(leaving)
+            unregister(leaving)
 
 
 @contextlib.contextmanager
-def _started(scratch: Scratch, report: Callable[[str], None]) -> Iterator[Answers]:
+def _start_compiled(scratch: Scratch, report: Callable[[str], None]) -> Iterator[MemoryDriver]:
     program = scratch.file("kernel")
     try:
         _compile(program)
@@ -103,23 +105,23 @@ def _started(scratch: Scratch, report: Callable[[str], None]) -> Iterator[Answer
             [program], stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True, start_new_session=True
         )
     except (OSError, subprocess.SubprocessError) as error:
-        report(f"the measuring program can't be had here ({_reason(error)}), so Python measures, which sees less")
-        yield Plain()
+        report(f"the measuring program can't be had here ({_failure_text(error)}), so Python measures, which sees less")
+        yield PythonDriver()
         return
     try:
-        yield Compiled(process)
+        yield CompiledDriver(process)
     finally:  # when we are killed it ends by itself, for its pipe is closed then
         process.kill()
         with contextlib.suppress(BrokenPipeError), process:
             pass
 
 
-def slowly(answers: Answers, what: str, size: int, seconds: float, stop: Stop) -> list[float]:
+def measure_in_slices(answers: MemoryDriver, what: str, size: int, seconds: float, stop: StopSignal) -> list[float]:
     """Answers to the same question over so long, until stopped; at least one unless it can't be answered."""
-    pieces = max(1, round(seconds / SLICE))
+    pieces = max(1, round(seconds / SLICE_SECONDS))
     given: list[float] = []
     for _ in range(pieces):
-        answer = answers.ask(what, size, seconds / pieces)
+        answer = answers.measure(what, size, seconds / pieces)
         given += [] if answer is None else [answer]
         if stop.is_set() or answer is None:
             break
@@ -133,10 +135,10 @@ def _compiler() -> str | None:
 def _compile(program: str) -> None:
     source = files("probes.memory").joinpath("kernel.c").read_bytes()  # which may lie in a zip file, so not by path
     command = [_compiler() or COMPILERS[0], "-O2", "-x", "c", "-o", program, "-"]
-    subprocess.run(command, input=source, check=True, capture_output=True, timeout=PATIENCE)
+    subprocess.run(command, input=source, check=True, capture_output=True, timeout=COMPILE_TIMEOUT)
 
 
-def _reason(error: Exception) -> str:
+def _failure_text(error: Exception) -> str:
     if isinstance(error, subprocess.CalledProcessError):
         said = error.stderr.decode(errors="replace").strip().splitlines()
         return said[0] if said else f"the compiler ended with {error.returncode}"

@@ -10,21 +10,21 @@ from advisor.facts.probes import ANSWER, Metric
 from probes.choices import ChosenOptions
 from probes.experiment import BlockMeasurement, Choice, Cost, ProbeError, RunPlan, Variant
 from probes.memory import compiled, plain
-from probes.memory.levels import SeenBoundaries, see
+from probes.memory.levels import CacheBoundaries, cache_boundaries
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
     from advisor.facts.host import Host
     from probes.experiment import Environment, ProbeRequest, Turn
-    from probes.memory.compiled import Answers
-    from probes.stop import Stop
+    from probes.memory.compiled import MemoryDriver
+    from probes.stop import StopSignal
 
 LATENCY = Metric("latency", "ns", "neither")
 SMALLEST = 4 << 10
-HALVES = 64 << 20  # up to here there is a size between two powers of two
-SHARE = 8  # part of the available memory that all chains together may take
-MAKING = 3e-9  # seconds a byte
+HALF_STEP_MAXIMUM = 64 << 20  # up to here there is a size between two powers of two
+MEMORY_DIVISOR = 8  # part of the available memory that all chains together may take
+SECONDS_PER_BYTE = 3e-9  # seconds a byte
 LIMITS = (
     "One thread on one processor was measured: others at work share the last cache and the way to memory.",
     "It tells what this machine is like, not that any buffer should be as large as a cache.",
@@ -41,19 +41,19 @@ class MemoryLatency:
     evidence = ("METH-02", "RBS-02")
     choices = (
         Choice("largest", "size", "512M", "the largest working set; less is taken where memory is short"),
-        compiled.BY,
+        compiled.BY_CHOICE,
     )
 
-    def plan(self, ground: Environment, wanted: ProbeRequest) -> RunPlan:
+    def plan(self, environment: Environment, request: ProbeRequest) -> RunPlan:
         """A chain of cache lines in random order for each working set, 4K to 512M."""
-        chosen = ChosenOptions(self.choices, wanted)
-        driver = compiled.driver_of(chosen)
-        sizes = _sizes(_largest(ground.host, chosen.size("largest", 2 * SMALLEST), driver))
+        chosen = ChosenOptions(self.choices, request)
+        driver = compiled.choose_driver(chosen)
+        sizes = _sizes(_largest(environment.host, chosen.size("largest", 2 * SMALLEST), driver))
         return RunPlan(
             variants=tuple(Variant(exact(size), {"bytes": str(size)}, float(size)) for size in sizes),
             baseline=exact(sizes[0]),
             metrics=(LATENCY,),
-            cost=Cost(0, sum(sizes) + (32 << 20), 1 + sum(sizes) * MAKING, compiled.creates(driver)),
+            cost=Cost(0, sum(sizes) + (32 << 20), 1 + sum(sizes) * SECONDS_PER_BYTE, compiled.created_files(driver)),
             seconds=18.0,
             rounds=4,
             overhead=0.005,
@@ -65,25 +65,27 @@ class MemoryLatency:
         )
 
     @contextlib.contextmanager
-    def prepare(self, ground: Environment, _wanted: ProbeRequest, plan: RunPlan, stop: Stop) -> Iterator[_Bench]:
+    def prepare(
+        self, environment: Environment, _request: ProbeRequest, plan: RunPlan, stop: StopSignal
+    ) -> Iterator[LatencyBench]:
         """Make every chain, and go through it once."""
-        with compiled.answering(plan.driver, ground.report) as answers:
-            ground.report(f"making chains through {about(plan.cost.memory)} of memory")
+        with compiled.memory_driver(plan.driver, environment.report) as answers:
+            environment.report(f"making chains through {about(plan.cost.memory)} of memory")
             for variant in plan.variants:
                 if not stop.is_set():
-                    answers.ask("chase", int(variant.settings["bytes"]), 0.001)
-            yield _Bench(answers, ground.host)
+                    answers.measure("chase", int(variant.settings["bytes"]), 0.001)
+            yield LatencyBench(answers, environment.host)
 
 
-class _Bench:
-    def __init__(self, answers: Answers, host: Host) -> None:
+class LatencyBench:
+    def __init__(self, answers: MemoryDriver, host: Host) -> None:
         self._answers, self._host = answers, host
         self._given: dict[int, list[float]] = {}
 
-    def measure(self, variant: Variant, turn: Turn, stop: Stop) -> BlockMeasurement:
+    def measure(self, variant: Variant, turn: Turn, stop: StopSignal) -> BlockMeasurement:
         """Follow one chain for so long."""
         size = int(variant.settings["bytes"])
-        given = compiled.slowly(self._answers, "chase", size, turn.seconds, stop)
+        given = compiled.measure_in_slices(self._answers, "chase", size, turn.seconds, stop)
         if not given:
             return BlockMeasurement({}, {})
         self._given.setdefault(size, []).append(min(given))
@@ -94,13 +96,13 @@ class _Bench:
         facts: dict[str, float | str] = {"measured_by": self._answers.name}
         if not self._given:
             return facts
-        seen = self._seen()
+        seen = self._find_boundaries()
         if seen.resolved:
             facts["boundary"] = float(round(seen.resolved[-1].size))
             facts["boundaries"] = ", ".join(about(boundary.size) for boundary in seen.resolved)
         if seen.share is not None:
             facts["share_of_last_cache"] = float(round(seen.share.size))
-        nearest, farthest = self._ends()
+        nearest, farthest = self._extreme_latencies()
         facts["nearest_ns"], facts["farthest_ns"] = round(nearest, 2), round(farthest, 2)
         sizes = about(min(self._given)), about(max(self._given))
         facts[ANSWER] = f"A load takes {nearest:.3g} ns within {sizes[0]} and {farthest:.3g} ns within {sizes[1]}."
@@ -109,26 +111,26 @@ class _Bench:
 
     def notes(self) -> tuple[str, ...]:
         """What was seen, and what could not be resolved."""
-        return (*self._seen().words, *self._kernels_words()) if self._given else ()
+        return (*self._find_boundaries().words, *self._sysfs_caches()) if self._given else ()
 
-    def _seen(self) -> SeenBoundaries:
+    def _find_boundaries(self) -> CacheBoundaries:
         virtual = bool(self._host.cpu and self._host.cpu.hypervisor)
-        return see(self._given, compiled=self._answers.name == compiled.COMPILED, virtual=virtual)
+        return cache_boundaries(self._given, compiled=self._answers.name == compiled.COMPILED, virtual=virtual)
 
-    def _ends(self) -> tuple[float, float]:
+    def _extreme_latencies(self) -> tuple[float, float]:
         return min(self._given[min(self._given)]), min(self._given[max(self._given)])
 
-    def _kernels_words(self) -> tuple[str, ...]:
+    def _sysfs_caches(self) -> tuple[str, ...]:
         caches = self._host.cpu.caches if self._host.cpu else ()
         named = ", ".join(f"{cache.name} {exact(cache.size)}" for cache in caches if cache.name != "L1i")
         return (f"The kernel names these caches (from /sys, not measured): {named}.",) if named else ()
 
 
-def _largest(host: Host, wanted: int, driver: str) -> int:
+def _largest(host: Host, request: int, driver: str) -> int:
     """The largest working set whose chains, all together, take no more than a share of the available memory."""
-    largest = min(wanted, plain.LARGEST) if driver == compiled.PLAIN else wanted
+    largest = min(request, plain.LARGEST_CHAIN) if driver == compiled.PLAIN else request
     available = host.memory.available if host.memory else None
-    while available and sum(_sizes(largest)) > available // SHARE and largest > 2 * SMALLEST:
+    while available and sum(_sizes(largest)) > available // MEMORY_DIVISOR and largest > 2 * SMALLEST:
         largest //= 2
     if largest < 2 * SMALLEST:
         raise ProbeError("there is too little memory for any working set: stop something else first")
@@ -138,7 +140,7 @@ def _largest(host: Host, wanted: int, driver: str) -> int:
 def _sizes(largest: int) -> list[int]:
     sizes, size = [], SMALLEST
     while size <= largest:
-        sizes += [size] if size >= HALVES else [size, size * 3 // 2]
+        sizes += [size] if size >= HALF_STEP_MAXIMUM else [size, size * 3 // 2]
         size *= 2
     return [size for size in sizes if size <= largest]
 

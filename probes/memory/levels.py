@@ -8,9 +8,9 @@ from typing import NamedTuple
 
 from advisor.core.sizes import about
 
-RISE = 0.07  # growth of the logarithm from one size to the next that is more than drift
-LEAST = 1.3  # a boundary makes a load at least so many times as long
-DIP = 3.0  # by how much growth must fall between two rises that touch
+MINIMUM_GROWTH = 0.07  # growth of the logarithm from one size to the next that is more than drift
+MINIMUM_FACTOR = 1.3  # a boundary makes a load at least so many times as long
+DIP_FACTOR = 3.0  # by how much growth must fall between two rises that touch
 
 
 class Boundary(NamedTuple):
@@ -21,7 +21,7 @@ class Boundary(NamedTuple):
     above: float
 
 
-def boundaries(curve: list[tuple[int, float]]) -> list[Boundary]:
+def find_boundaries(curve: list[tuple[int, float]]) -> list[Boundary]:
     """The boundaries that a curve of (bytes, nanoseconds) shows, smallest first.
 
     Each lies where latency passes the geometric mean of the levels below and above. What else runs only makes loads
@@ -32,7 +32,7 @@ def boundaries(curve: list[tuple[int, float]]) -> list[Boundary]:
     levels = [min(value for _, value in ordered[place:]) for place in range(len(ordered))]
     growth = [math.log(above / below) for below, above in pairwise(levels)]
     found = [_boundary(sizes, levels, first, last + 1) for first, last in _rises(growth)]
-    return [boundary for boundary in found if boundary.above >= LEAST * boundary.below]
+    return [boundary for boundary in found if boundary.above >= MINIMUM_FACTOR * boundary.below]
 
 
 def _rises(growth: list[float]) -> list[tuple[int, int]]:
@@ -40,19 +40,19 @@ def _rises(growth: list[float]) -> list[tuple[int, int]]:
     rises: list[tuple[int, int]] = []
     start: int | None = None
     for place, value in enumerate([*growth, 0.0]):
-        if value > RISE and start is None:
+        if value > MINIMUM_GROWTH and start is None:
             start = place
-        elif value <= RISE and start is not None:
-            rises += _parted(growth, start, place - 1)
+        elif value <= MINIMUM_GROWTH and start is not None:
+            rises += _split_at_dips(growth, start, place - 1)
             start = None
     return rises
 
 
-def _parted(growth: list[float], first: int, last: int) -> list[tuple[int, int]]:
+def _split_at_dips(growth: list[float], first: int, last: int) -> list[tuple[int, int]]:
     for place in range(first + 1, last):
         before, after = max(growth[first:place]), max(growth[place + 1 : last + 1])
-        if growth[place] * DIP < min(before, after):
-            return [(first, place - 1), *_parted(growth, place + 1, last)]
+        if growth[place] * DIP_FACTOR < min(before, after):
+            return [(first, place - 1), *_split_at_dips(growth, place + 1, last)]
     return [(first, last)]
 
 
@@ -64,13 +64,13 @@ def _boundary(sizes: list[int], levels: list[float], first: int, last: int) -> B
     return Boundary(size, levels[first], levels[last])
 
 
-MEMORY = 45.0  # ns; no cache that is near a processor takes so long, no memory less
-APART = 4.0  # a cache holds at least so many times what the one before it holds
-DISTINCT = 2.5  # times that the next cache takes, where the step is a cache's and no ragged edge
-STEADY = 2.0  # times by which rounds may differ on a boundary that is said to be resolved
+MEMORY_LATENCY = 45.0  # ns; no cache that is near a processor takes so long, no memory less
+CAPACITY_FACTOR = 4.0  # a cache holds at least so many times what the one before it holds
+DISTINCT_FACTOR = 2.5  # times that the next cache takes, where the step is a cache's and no ragged edge
+STEADY_FACTOR = 2.0  # times by which rounds may differ on a boundary that is said to be resolved
 
 
-class SeenBoundaries(NamedTuple):
+class CacheBoundaries(NamedTuple):
     """Boundaries that were `resolved`, the `share` of a cache that others use too, and both in words."""
 
     resolved: tuple[Boundary, ...]
@@ -78,59 +78,59 @@ class SeenBoundaries(NamedTuple):
     words: tuple[str, ...]
 
 
-def see(given: dict[int, list[float]], *, compiled: bool, virtual: bool) -> SeenBoundaries:
+def cache_boundaries(given: dict[int, list[float]], *, compiled: bool, virtual: bool) -> CacheBoundaries:
     """What latencies in ns by working set in bytes, one a round, allow to say.
 
     The last step up to memory's latency is a capacity only where nobody else uses that cache: on a virtual machine
     other guests do, and rounds that differ tell of other work.
     """
-    found = _up_to_memory(boundaries([(size, min(values)) for size, values in given.items()]))
+    found = _up_to_memory(find_boundaries([(size, min(values)) for size, values in given.items()]))
     share = found[-1] if found and _is_a_share(given, found, virtual) else None
-    resolved = tuple(b for b in found[:-1] if not _begins(share, b)) if share else tuple(found)
-    words = [_resolved(resolved) if resolved else "No boundary of a cache could be resolved."]
+    resolved = tuple(b for b in found[:-1] if not _is_edge_of(share, b)) if share else tuple(found)
+    words = [_resolved_sentence(resolved) if resolved else "No boundary of a cache could be resolved."]
     if share:
-        words.append(_shared(share, virtual))
+        words.append(_shared_sentence(share, virtual))
     if not compiled:
         words.append(
             "Python's own steps take longer than loads from the first caches: without a C compiler these can't be told."
         )
-    return SeenBoundaries(resolved, share, tuple(words))
+    return CacheBoundaries(resolved, share, tuple(words))
 
 
 def _up_to_memory(found: list[Boundary]) -> list[Boundary]:
     """The first step up to memory's latency ends the caches; what rises beyond is the way to memory itself."""
-    far = next((place for place, boundary in enumerate(found) if boundary.above >= MEMORY), len(found))
+    far = next((place for place, boundary in enumerate(found) if boundary.above >= MEMORY_LATENCY), len(found))
     return found[: far + 1]
 
 
-def _begins(share: Boundary, boundary: Boundary) -> bool:
+def _is_edge_of(share: Boundary, boundary: Boundary) -> bool:
     """Whether a small step just below the share is its beginning: a share that changes has a ragged edge."""
-    return share.size < APART * boundary.size and boundary.above < DISTINCT * boundary.below
+    return share.size < CAPACITY_FACTOR * boundary.size and boundary.above < DISTINCT_FACTOR * boundary.below
 
 
 def _is_a_share(given: dict[int, list[float]], found: list[Boundary], virtual: bool) -> bool:
     last = found[-1]
-    if last.above < MEMORY:
+    if last.above < MEMORY_LATENCY:
         return False
-    if virtual or (len(found) > 1 and last.size < APART * found[-2].size):
+    if virtual or (len(found) > 1 and last.size < CAPACITY_FACTOR * found[-2].size):
         return True
-    return not _steady(given)
+    return not _is_steady(given)
 
 
-def _steady(given: dict[int, list[float]]) -> bool:
+def _is_steady(given: dict[int, list[float]]) -> bool:
     rounds = min(len(values) for values in given.values())
     curves = [[(size, values[place]) for size, values in given.items()] for place in range(rounds)]
-    each = [_up_to_memory(boundaries(curve)) for curve in curves]
+    each = [_up_to_memory(find_boundaries(curve)) for curve in curves]
     sizes = [found[-1].size for found in each if found]
-    return len(sizes) == rounds and max(sizes) <= STEADY * min(sizes)
+    return len(sizes) == rounds and max(sizes) <= STEADY_FACTOR * min(sizes)
 
 
-def _resolved(resolved: tuple[Boundary, ...]) -> str:
+def _resolved_sentence(resolved: tuple[Boundary, ...]) -> str:
     steps = "; ".join(f"at {about(b.size)}, from {b.below:.3g} to {b.above:.3g} ns" for b in resolved)
     return f"Boundaries of caches by latency alone, each within a factor of two: {steps}."
 
 
-def _shared(share: Boundary, virtual: bool) -> str:
+def _shared_sentence(share: Boundary, virtual: bool) -> str:
     others = "other guests of the machine beneath, and other work here," if virtual else "other work here"
     return (
         f"Not resolved: the size of the last cache. From about {about(share.size)} on loads wait for memory"

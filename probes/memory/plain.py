@@ -7,16 +7,16 @@ import time
 from array import array
 from collections.abc import Callable
 
-Turn = Callable[[], None]
+Pass = Callable[[], None]
 
-LINE = 64
+CACHE_LINE = 64
 STEPS = 1000
-LARGEST = 64 << 20  # bytes of a chain; making a larger one takes Python too long
-FAR = 128 << 20
-TURN = 1 << 20  # bytes of a turn, at least, so that it is timed well
+LARGEST_CHAIN = 64 << 20  # bytes of a chain; making a larger one takes Python too long
+SOURCE_BYTES = 128 << 20
+PASS_BYTES = 1 << 20  # bytes of a turn, at least, so that it is timed well
 
 
-class Plain:
+class PythonDriver:
     """Answers by loops over arrays and by the copying and searching that Python leaves to C."""
 
     name = "python"
@@ -25,17 +25,17 @@ class Plain:
         self._chains: dict[int, array[int]] = {}
         self._far: bytearray | None = None
 
-    def ask(self, what: str, size: int, seconds: float) -> float | None:
+    def measure(self, what: str, size: int, seconds: float) -> float | None:
         """One figure, as kernel.c describes it; None for malloc, which Python hides, and for chains too large."""
         if what == "chase":
-            return self._chase(size, seconds) if size <= LARGEST else None
+            return self._chain_latency(size, seconds) if size <= LARGEST_CHAIN else None
         if what == "through":
-            return self._through(size, seconds)
-        return _rate(_searches(size), size, seconds) if what == "read" else None
+            return self._copy_rate(size, seconds)
+        return _measure_rate(_read_pass(size), size, seconds) if what == "read" else None
 
-    def _chase(self, size: int, seconds: float) -> float:
+    def _chain_latency(self, size: int, seconds: float) -> float:
         if size not in self._chains:
-            self._chains[size] = _chain(size)
+            self._chains[size] = _make_chain(size)
         chain = self._chains[size]
         at, turns = 0, []
         end = time.perf_counter() + seconds
@@ -48,34 +48,34 @@ class Plain:
             if done >= end:
                 return _best_tenth(turns)
 
-    def _through(self, size: int, seconds: float) -> float:
-        far = self._far = self._far or bytearray(b"\1" * FAR)
+    def _copy_rate(self, size: int, seconds: float) -> float:
+        far = self._far = self._far or bytearray(b"\1" * SOURCE_BYTES)
         view, buffer = memoryview(far), bytearray(size)
-        places = range(0, FAR - size + 1, size)
+        places = range(0, SOURCE_BYTES - size + 1, size)
         step = 0
 
         def turn() -> None:
             nonlocal step
-            for _ in range(max(1, TURN // size)):
+            for _ in range(max(1, PASS_BYTES // size)):
                 place = places[step % len(places)]
                 buffer[:] = view[place : place + size]
                 buffer.find(b"\0")
                 step += 1
 
-        return _rate(turn, size, seconds)
+        return _measure_rate(turn, size, seconds)
 
 
-def _searches(size: int) -> Turn:
+def _read_pass(size: int) -> Pass:
     buffer = bytearray(b"\1" * size)
 
     def turn() -> None:
-        for _ in range(max(1, TURN // size)):
+        for _ in range(max(1, PASS_BYTES // size)):
             buffer.find(b"\0")
 
     return turn
 
 
-def _rate(turn: Turn, size: int, seconds: float) -> float:
+def _measure_rate(turn: Pass, size: int, seconds: float) -> float:
     turns = []
     end = time.perf_counter() + seconds
     while True:
@@ -84,12 +84,12 @@ def _rate(turn: Turn, size: int, seconds: float) -> float:
         done = time.perf_counter()
         turns.append(done - began)
         if done >= end:
-            return max(1, TURN // size) * size / _best_tenth(turns)
+            return max(1, PASS_BYTES // size) * size / _best_tenth(turns)
 
 
-def _chain(size: int) -> array[int]:
+def _make_chain(size: int) -> array[int]:
     """An array whose entries lead through all of its lines, in random order."""
-    lines = list(range(0, size // 8, LINE // 8))
+    lines = list(range(0, size // 8, CACHE_LINE // 8))
     random.Random(size).shuffle(lines)  # noqa: S311 - an order, no secret
     chain = array("q", bytes(size))
     for here, there in zip(lines, lines[1:] + lines[:1], strict=True):

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from probes.safety.objections import Objection, cautions, objections, refuse
-from probes.safety.watch import watching
+from probes.safety.objections import Objection, find_objections, host_cautions, require_no_objection
+from probes.safety.watch import watch_other_servers
 
-__all__ = ["Objection", "cautions", "objections", "refuse", "watching"]
+__all__ = ["Objection", "find_objections", "host_cautions", "require_no_objection", "watch_other_servers"]

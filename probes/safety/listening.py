@@ -16,12 +16,12 @@ from advisor.core.errors import MycnfError
 
 if TYPE_CHECKING:
     from advisor.collect.connection.session import Session
-    from probes.safety.neighbours import Neighbour
+    from probes.safety.neighbours import OtherServer
 
-LIMITS = Limits(connect=2.0, read=2.0, statement=2)
+SESSION_LIMITS = Limits(connect=2.0, read=2.0, statement=2)
 
 
-class Listener:
+class LatencySession:
     """A session on a server, in which one small statement is sent again and again."""
 
     def __init__(self, session: Session) -> None:
@@ -43,21 +43,21 @@ class Listener:
         self._session.close()
 
 
-def listen(neighbour: Neighbour) -> Listener | None:
+def open_latency_session(neighbour: OtherServer) -> LatencySession | None:
     """A session on this server with the account of the user's option files, None where they lead into none."""
-    paths: list[str | None] = [*sockets_of(neighbour.pid)]
+    paths: list[str | None] = [*listening_sockets(neighbour.pid)]
     for path in paths or [None]:
         try:
-            session = open_session(account(ConnectRequest(socket=path)), LIMITS)
+            session = open_session(account(ConnectRequest(socket=path)), SESSION_LIMITS)
         except MycnfError:
             continue
         if session.wire.peer_pid == neighbour.pid:
-            return Listener(session)
+            return LatencySession(session)
         session.close()
     return None
 
 
-def sockets_of(pid: int) -> list[str]:
+def listening_sockets(pid: int) -> list[str]:
     """The Unix sockets on which a process listens, by /proc/PID/fd; none where the kernel doesn't show us.
 
     MySQL has a second one, for another protocol, whose name is the user's choice: by its usual name it comes last.

@@ -16,11 +16,11 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
 
 
-ASKED = ("--help", "-?", "--validate-config", "--print-defaults")  # it answers and ends, and serves nobody
-TICKS = os.sysconf("SC_CLK_TCK")
+QUERY_OPTIONS = ("--help", "-?", "--validate-config", "--print-defaults")  # it answers and ends, and serves nobody
+TICKS_PER_SECOND = os.sysconf("SC_CLK_TCK")
 
 
-class Neighbour(NamedTuple):
+class OtherServer(NamedTuple):
     """A server that we didn't start; `datadir` is its working directory, empty where we may not see it."""
 
     pid: int
@@ -32,7 +32,7 @@ class Neighbour(NamedTuple):
         return f"{self.name} (process {self.pid}{where})"
 
 
-class Waits(NamedTuple):
+class WaitTimes(NamedTuple):
     """What a process waited for since it began, in seconds, over all its threads; None where the kernel doesn't tell.
 
     `disk` is its control group's pressure, told only where the group is the server's own.
@@ -42,7 +42,7 @@ class Waits(NamedTuple):
     disk: float | None
 
 
-def find_neighbours() -> tuple[Neighbour, ...]:
+def find_other_servers() -> tuple[OtherServer, ...]:
     """The database servers on this host that are no throwaway servers of ours."""
     found = []
     for pid in server_pids(open_root("/")):
@@ -50,14 +50,14 @@ def find_neighbours() -> tuple[Neighbour, ...]:
         with contextlib.suppress(OSError):
             datadir = os.readlink(f"/proc/{pid}/cwd")
         words = _read(f"/proc/{pid}/cmdline").split("\0")
-        if PREFIX not in datadir and not any(PREFIX in word or word in ASKED for word in words):
-            found.append(Neighbour(pid, os.path.basename(words[0]) or "a database server", datadir))
+        if PREFIX not in datadir and not any(PREFIX in word or word in QUERY_OPTIONS for word in words):
+            found.append(OtherServer(pid, os.path.basename(words[0]) or "a database server", datadir))
     return tuple(found)
 
 
 def running_programs() -> Iterator[str]:
     """The programs of those servers, where they are files of this host: a container's are not."""
-    for neighbour in find_neighbours():
+    for neighbour in find_other_servers():
         with contextlib.suppress(OSError):
             program = os.readlink(f"/proc/{neighbour.pid}/exe")
             if os.path.samestat(os.stat(program), os.stat(f"/proc/{neighbour.pid}/exe")):
@@ -67,7 +67,7 @@ def running_programs() -> Iterator[str]:
 def processor_seconds(pid: int) -> float | None:
     """Processor time of a process since it began; None where it is gone."""
     fields = _read(f"/proc/{pid}/stat").rpartition(")")[2].split()
-    return (int(fields[11]) + int(fields[12])) / TICKS if len(fields) > 12 else None  # noqa: PLR2004 - utime, stime
+    return (int(fields[11]) + int(fields[12])) / TICKS_PER_SECOND if len(fields) > 12 else None  # noqa: PLR2004 - utime, stime
 
 
 def disk_bytes(pid: int) -> int | None:
@@ -76,9 +76,9 @@ def disk_bytes(pid: int) -> int | None:
     return int(rows["read_bytes"]) + int(rows["write_bytes"]) if "read_bytes" in rows else None
 
 
-def waits(pid: int) -> Waits:
+def read_wait_times(pid: int) -> WaitTimes:
     """What a process has waited for so far."""
-    return Waits(_processor_wait(pid), _disk_wait(pid))
+    return WaitTimes(_processor_wait(pid), _disk_wait(pid))
 
 
 def _processor_wait(pid: int) -> float | None:
@@ -108,7 +108,7 @@ def _read(path: str) -> str:
         return ""
 
 
-SHORTEST = 0.5  # seconds; the kernel counts processor time in hundredths, so less says nothing
+MINIMUM_SECONDS = 0.5  # seconds; the kernel counts processor time in hundredths, so less says nothing
 
 
 class CpuSeconds(NamedTuple):
@@ -118,26 +118,26 @@ class CpuSeconds(NamedTuple):
     whole: float
     own: float
 
-    def share_until(self, later: CpuSeconds) -> float | None:
+    def others_share(self, later: CpuSeconds) -> float | None:
         """What others used since then, as a share of all processors; None over too short a time."""
         seconds = later.moment - self.moment
-        if seconds < SHORTEST:
+        if seconds < MINIMUM_SECONDS:
             return None
         used = (later.whole - self.whole) - (later.own - self.own)
         return round(max(0.0, used) / (seconds * (psutil.cpu_count() or 1)), 3)
 
 
-def read_work() -> CpuSeconds:
+def read_cpu_seconds() -> CpuSeconds:
     """The host's processor time and our own, with that of every process that we started."""
     times = psutil.cpu_times()
     guests = getattr(times, "guest", 0.0) + getattr(times, "guest_nice", 0.0)  # counted as user and nice already
     waiting = times.idle + getattr(times, "iowait", 0.0)
     ours = psutil.Process()
-    own = sum(map(_seconds, (ours, *ours.children(recursive=True))))
+    own = sum(map(_process_seconds, (ours, *ours.children(recursive=True))))
     return CpuSeconds(time.monotonic(), sum(times) - guests - waiting, own)
 
 
-def _seconds(process: psutil.Process) -> float:
+def _process_seconds(process: psutil.Process) -> float:
     """A process's own time, and that of its children that have ended and were waited for."""
     with contextlib.suppress(psutil.Error):
         times = process.cpu_times()

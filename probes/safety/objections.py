@@ -9,14 +9,14 @@ from typing import TYPE_CHECKING, NamedTuple
 from advisor.core.sizes import about
 from probes.experiment import ProbeError
 from probes.safety import thresholds as at
-from probes.safety.neighbours import disk_bytes, find_neighbours, processor_seconds
+from probes.safety.neighbours import disk_bytes, find_other_servers, processor_seconds
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
     from advisor.facts.host import Host
     from probes.experiment import Cost, Environment, ProbeRequest
-    from probes.safety.neighbours import Neighbour
+    from probes.safety.neighbours import OtherServer
 
 
 SYSTEM_FILES = ("ibdata1", "mysql.ibd", "aria_log_control", "auto.cnf")
@@ -35,27 +35,29 @@ class Objection(NamedTuple):
         return f"{self.words}: {self.remedy}{way}"
 
 
-def refuse(ground: Environment, wanted: ProbeRequest, cost: Cost) -> None:
+def require_no_objection(environment: Environment, request: ProbeRequest, cost: Cost) -> None:
     """Raise ProbeError with the first reason that the user has not overridden."""
-    for objection in objections(ground, wanted, cost):
-        if objection.final or objection.name not in wanted.force:
+    for objection in find_objections(environment, request, cost):
+        if objection.final or objection.name not in request.force:
             raise ProbeError(str(objection))
 
 
-def objections(ground: Environment, wanted: ProbeRequest, cost: Cost) -> Iterator[Objection]:
+def find_objections(environment: Environment, request: ProbeRequest, cost: Cost) -> Iterator[Objection]:
     """The reasons, gravest first; the last ones take a second of looking at the host."""
-    neighbours = find_neighbours()
-    directories = (wanted.directory, *cost.elsewhere)
+    neighbours = find_other_servers()
+    directories = (request.directory, *cost.elsewhere)
     for directory in directories:
-        yield from _data_directory(directory, neighbours)
+        yield from _data_directory_objections(directory, neighbours)
     for directory in directories:
-        yield from _full(directory, cost.disk * _sharing(directory, directories) // len(directories))
-    yield from _little(ground.host, cost.memory)
-    if "busy" not in wanted.force:  # looking takes a second
-        yield from _busy(neighbours)
+        yield from _space_objections(
+            directory, cost.disk * _count_on_same_device(directory, directories) // len(directories)
+        )
+    yield from _memory_objections(environment.host, cost.memory)
+    if "busy" not in request.force:  # looking takes a second
+        yield from _load_objections(neighbours)
 
 
-def _data_directory(directory: str, neighbours: tuple[Neighbour, ...]) -> Iterator[Objection]:
+def _data_directory_objections(directory: str, neighbours: tuple[OtherServer, ...]) -> Iterator[Objection]:
     here = os.path.realpath(directory)
     held = {n.datadir for n in neighbours if n.datadir}
     place = here
@@ -69,13 +71,13 @@ def _data_directory(directory: str, neighbours: tuple[Neighbour, ...]) -> Iterat
         place = os.path.dirname(place)
 
 
-def _sharing(directory: str, directories: tuple[str, ...]) -> int:
+def _count_on_same_device(directory: str, directories: tuple[str, ...]) -> int:
     """How many of the directories are on this one's file system."""
     devices = [os.stat(each).st_dev for each in directories if os.path.isdir(each)]
     return devices.count(os.stat(directory).st_dev) if os.path.isdir(directory) else 1
 
 
-def _full(directory: str, needed: int) -> Iterator[Objection]:
+def _space_objections(directory: str, needed: int) -> Iterator[Objection]:
     try:
         room = os.statvfs(directory)
     except OSError as error:
@@ -83,7 +85,7 @@ def _full(directory: str, needed: int) -> Iterator[Objection]:
         yield Objection("directory", words, "name another with --dir", final=True)
         return
     free, size = room.f_bavail * room.f_frsize, room.f_blocks * room.f_frsize
-    keep = max(at.FULL_ROOM, int(size * at.FULL_SHARE))
+    keep = max(at.FULL_BYTES, int(size * at.FULL_SHARE))
     if free - needed < keep:
         words = (
             f"the file system of {directory} would be full: {about(free)} are free, this takes {about(needed)}, "
@@ -92,11 +94,11 @@ def _full(directory: str, needed: int) -> Iterator[Objection]:
         yield Objection("full", words, "free some space, or name another file system with --dir")
 
 
-def _little(host: Host, needed: int) -> Iterator[Objection]:
-    available, total = _memory(host)
+def _memory_objections(host: Host, needed: int) -> Iterator[Objection]:
+    available, total = _available_and_total(host)
     if available is None or total is None:
         return
-    keep = max(at.LITTLE_ROOM, int(total * at.LITTLE_SHARE))
+    keep = max(at.LITTLE_BYTES, int(total * at.LITTLE_SHARE))
     if available - needed < keep:
         words = (
             f"there is too little memory: {about(available)} are available, this takes {about(needed)}, "
@@ -105,7 +107,7 @@ def _little(host: Host, needed: int) -> Iterator[Objection]:
         yield Objection("little", words, "stop something else, or choose smaller sizes")
 
 
-def _memory(host: Host) -> tuple[int | None, int | None]:
+def _available_and_total(host: Host) -> tuple[int | None, int | None]:
     """Memory that is available to us and the whole of it, the control group's limit considered."""
     if host.memory is None:
         return None, None
@@ -117,29 +119,29 @@ def _memory(host: Host) -> tuple[int | None, int | None]:
     return available, total
 
 
-def _busy(neighbours: tuple[Neighbour, ...]) -> Iterator[Objection]:
-    before = [_use(n) for n in neighbours]
-    idle, whole = _processors()
+def _load_objections(neighbours: tuple[OtherServer, ...]) -> Iterator[Objection]:
+    before = [_server_use(n) for n in neighbours]
+    idle, whole = _cpu_ticks()
     time.sleep(at.BUSY_SAMPLE)
     for neighbour, (cpu, disk) in zip(neighbours, before, strict=True):
-        now_cpu, now_disk = _use(neighbour)
+        now_cpu, now_disk = _server_use(neighbour)
         cores, rate = (now_cpu - cpu) / at.BUSY_SAMPLE, (now_disk - disk) / at.BUSY_SAMPLE
         if cores >= at.BUSY_SERVER_CPU or rate >= at.BUSY_SERVER_IO:
             words = f"{neighbour} is at work ({cores:.1f} processors, {about(int(rate))}/s from and to disks)"
             yield Objection("busy", words, "run this at a quiet time")
             return
-    idle_now, whole_now = _processors()
+    idle_now, whole_now = _cpu_ticks()
     used = 1 - (idle_now - idle) / max(1, whole_now - whole)
     if used >= at.BUSY_HOST:
         words = f"this host is busy: {used:.0%} of its processor time is in use, and results would tell of that"
         yield Objection("busy", words, "run this at a quiet time")
 
 
-def _use(neighbour: Neighbour) -> tuple[float, int]:
+def _server_use(neighbour: OtherServer) -> tuple[float, int]:
     return processor_seconds(neighbour.pid) or 0.0, disk_bytes(neighbour.pid) or 0
 
 
-def _processors() -> tuple[int, int]:
+def _cpu_ticks() -> tuple[int, int]:
     """Idle ticks (waiting for disks included) and all ticks of the host's processors."""
     with open("/proc/stat", encoding="ascii") as text:
         ticks = [int(word) for word in text.readline().split()[1:9]]
@@ -147,10 +149,21 @@ def _processors() -> tuple[int, int]:
 
 
 # As the firmware names the machine: families of instances whose processors are paid by credits.
-BURSTING = ("t2.", "t3.", "t3a.", "t4g.", "Standard_B", "e2-micro", "e2-small", "e2-medium", "f1-micro", "g1-small")
+BURSTABLE_TYPES = (
+    "t2.",
+    "t3.",
+    "t3a.",
+    "t4g.",
+    "Standard_B",
+    "e2-micro",
+    "e2-small",
+    "e2-medium",
+    "f1-micro",
+    "g1-small",
+)
 
 
-def cautions(host: Host) -> Iterator[str]:
+def host_cautions(host: Host) -> Iterator[str]:
     """Sentences on what may flatter or spoil a short run on this host."""
     system = host.os
     if system and system.cloud:
@@ -158,7 +171,7 @@ def cautions(host: Host) -> Iterator[str]:
             f"This is a machine of {system.cloud}: its disks may run on burst credits, so a short run can be faster "
             "than the disk stays. Repeat with a longer --time before you rely on it."
         )
-    if system and system.product and system.product.startswith(BURSTING):
+    if system and system.product and system.product.startswith(BURSTABLE_TYPES):
         yield f"{system.product} pays for its processors with credits: once they are spent, all of this is slower."
     if system and system.containers:
         yield "This is a container: its neighbours on the same host can't be seen from here, and may share the disk."

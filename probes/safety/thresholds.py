@@ -14,10 +14,10 @@ BUSY_SAMPLE = 1.0
 """Seconds over which all three are looked at."""
 
 FULL_SHARE = 0.05
-FULL_ROOM = GIB
+FULL_BYTES = GIB
 """What stays free on the file system after we took ours: this share of it and this many bytes at least."""
 LITTLE_SHARE = 0.1
-LITTLE_ROOM = GIB // 2
+LITTLE_BYTES = GIB // 2
 """What stays available of the memory after we took ours: this share of it and this many bytes at least."""
 
 WATCH_EVERY = 0.5

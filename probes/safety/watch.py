@@ -10,16 +10,16 @@ from collections import deque
 from typing import TYPE_CHECKING, NamedTuple, Protocol
 
 from probes.safety import thresholds as at
-from probes.safety.neighbours import find_neighbours, waits
+from probes.safety.neighbours import find_other_servers, read_wait_times
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
 
-    from probes.safety.neighbours import Neighbour
-    from probes.stop import Stop
+    from probes.safety.neighbours import OtherServer
+    from probes.stop import StopSignal
 
 
-class Ask(Protocol):
+class LatencyProbe(Protocol):
     """Something that asks a server, and tells how many seconds its answer took; None where it has none to ask."""
 
     def __call__(self) -> float | None:
@@ -38,16 +38,18 @@ class ServerSample(NamedTuple):
 
 
 @contextlib.contextmanager
-def watching(
-    stop: Stop, force: frozenset[str] = frozenset(), ask: Callable[[Neighbour], Ask | None] = lambda _: None
-) -> Iterator[tuple[Neighbour, ...]]:
+def watch_other_servers(
+    stop: StopSignal,
+    force: frozenset[str] = frozenset(),
+    ask: Callable[[OtherServer], LatencyProbe | None] = lambda _: None,
+) -> Iterator[tuple[OtherServer, ...]]:
     """Watch every other server of this host for as long as the context lasts; gives the servers that are watched.
 
     First it looks at them as they are without us, which takes two and a half seconds where there are any. `ask` may
     give a function that asks one of them something small and returns the seconds until its answer. With "neighbour"
     in `force` nothing is watched.
     """
-    found = () if "neighbour" in force else find_neighbours()
+    found = () if "neighbour" in force else find_other_servers()
     if not found:
         yield ()
         return
@@ -55,9 +57,9 @@ def watching(
     for _ in range(at.BASELINE_LOOKS):
         time.sleep(at.WATCH_EVERY)
         for watch in watches:
-            watch.learn()
+            watch.sample_baseline()
     over = threading.Event()
-    thread = threading.Thread(target=_keep_looking, args=(watches, stop, over), name="mycnf-watch", daemon=True)
+    thread = threading.Thread(target=_watch_until, args=(watches, stop, over), name="mycnf-watch", daemon=True)
     thread.start()
     try:
         yield found
@@ -68,10 +70,10 @@ def watching(
             watch.close()
 
 
-def _keep_looking(watches: list[_Watch], stop: Stop, over: threading.Event) -> None:
+def _watch_until(watches: list[_Watch], stop: StopSignal, over: threading.Event) -> None:
     while not over.wait(at.WATCH_EVERY) and not stop.is_set():
         for watch in watches:
-            suffering = watch.look()
+            suffering = watch.check()
             if suffering:
                 stop.say(f"neighbour: {watch.neighbour} {suffering}")
                 return
@@ -80,30 +82,30 @@ def _keep_looking(watches: list[_Watch], stop: Stop, over: threading.Event) -> N
 class _Watch:
     """One server: what it was like without us, and its last looks."""
 
-    def __init__(self, neighbour: Neighbour, ask: Ask | None) -> None:
+    def __init__(self, neighbour: OtherServer, ask: LatencyProbe | None) -> None:
         self.neighbour = neighbour
         self._ask = ask
-        self._before = (time.monotonic(), waits(neighbour.pid))
-        self._alone: list[ServerSample] = []
+        self._before = (time.monotonic(), read_wait_times(neighbour.pid))
+        self._baseline: list[ServerSample] = []
         self._latest: deque[ServerSample] = deque(maxlen=at.WORSE_LOOKS)
 
-    def learn(self) -> None:
+    def sample_baseline(self) -> None:
         """One look at what it is like without us."""
-        self._alone.append(self._see())
+        self._baseline.append(self._sample())
 
-    def look(self) -> str:
+    def check(self) -> str:
         """One look while we are at work; in what way it suffers, in words, or nothing."""
-        self._latest.append(self._see())
-        return judge(self._alone, list(self._latest)) if len(self._latest) == at.WORSE_LOOKS else ""
+        self._latest.append(self._sample())
+        return describe_degradation(self._baseline, list(self._latest)) if len(self._latest) == at.WORSE_LOOKS else ""
 
     def close(self) -> None:
         """Look no more."""
         if self._ask:
             self._ask.close()
 
-    def _see(self) -> ServerSample:
+    def _sample(self) -> ServerSample:
         then, waited = self._before
-        now, waits_now = time.monotonic(), waits(self.neighbour.pid)
+        now, waits_now = time.monotonic(), read_wait_times(self.neighbour.pid)
         self._before = now, waits_now
         passed = max(1e-3, now - then)
         return ServerSample(
@@ -113,7 +115,7 @@ class _Watch:
         )
 
 
-def judge(alone: list[ServerSample], latest: list[ServerSample]) -> str:
+def describe_degradation(alone: list[ServerSample], latest: list[ServerSample]) -> str:
     """In what way every one of the latest looks is worse than what was usual before; nothing where none is."""
     for field, least, words in (
         ("answer", at.WORSE_ANSWER, "answers {times:.0f} times slower than before"),

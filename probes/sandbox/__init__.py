@@ -3,25 +3,25 @@
 from __future__ import annotations
 
 from probes.sandbox.ask import ask_help, print_defaults, server_defaults, validate_config
-from probes.sandbox.binary import Binary, describe, host_binaries
+from probes.sandbox.binary import Binary, describe_binary, host_binaries
 from probes.sandbox.errors import SandboxError
 from probes.sandbox.placement import help_values
 from probes.sandbox.scratch import sweep
 from probes.sandbox.server import Sandbox
-from probes.sandbox.starting import open_port, start
+from probes.sandbox.starting import open_port, start_server
 
 __all__ = [
     "Binary",
     "Sandbox",
     "SandboxError",
     "ask_help",
-    "describe",
+    "describe_binary",
     "help_values",
     "host_binaries",
     "open_port",
     "print_defaults",
     "server_defaults",
-    "start",
+    "start_server",
     "sweep",
     "validate_config",
 ]

@@ -7,14 +7,14 @@ from typing import TYPE_CHECKING
 
 from probes.sandbox.binary import Binary, run_briefly
 from probes.sandbox.errors import SandboxError
-from probes.sandbox.placement import placement
+from probes.sandbox.placement import placement_options
 from probes.sandbox.scratch import empty_folder
 
 if TYPE_CHECKING:
     import subprocess
     from collections.abc import Iterable
 
-VALIDATES_SINCE = (8, 0, 16)
+VALIDATE_CONFIG_SINCE = (8, 0, 16)
 
 
 def ask_help(
@@ -32,8 +32,8 @@ def ask_help(
     file's too, unless `own_datadir`; then the server looks into the directory that the file or its build names.
     """
     with empty_folder() as empty:
-        command = [binary.program, _defaults(option_file)]
-        command += placement(binary) if placed else _messages(binary)
+        command = [binary.program, _defaults_option(option_file)]
+        command += placement_options(binary) if placed else _messages_option(binary)
         command += [] if own_datadir else [f"--datadir={empty}"]
         return run_briefly([*command, *arguments, "--verbose", "--help"], cwd=empty)
 
@@ -45,10 +45,16 @@ def validate_config(
 
     Raises SandboxError for a server that doesn't know the option.
     """
-    if not binary.target.since("mysql", *VALIDATES_SINCE):
+    if not binary.target.since("mysql", *VALIDATE_CONFIG_SINCE):
         raise SandboxError(f"{binary.name} knows no --validate-config: ask MySQL 8.0.16 or later, or use ask_help")
     with empty_folder() as empty:
-        command = [binary.program, _defaults(option_file), *placement(binary), f"--datadir={empty}", *as_user()]
+        command = [
+            binary.program,
+            _defaults_option(option_file),
+            *placement_options(binary),
+            f"--datadir={empty}",
+            *user_option(),
+        ]
         return run_briefly([*command, *arguments, "--validate-config"], cwd=empty)
 
 
@@ -63,7 +69,7 @@ def print_defaults(
         raise SandboxError(f"{binary.name} came without my_print_defaults: use server_defaults, or install it")
     if not os.access(option_file, os.R_OK):
         raise SandboxError(f"{os.fspath(option_file)} can't be read")  # MySQL's program passes over it in silence
-    done = run_briefly([binary.print_defaults, _defaults(option_file), *arguments, *groups])
+    done = run_briefly([binary.print_defaults, _defaults_option(option_file), *arguments, *groups])
     if done.returncode != 0:
         raise SandboxError(f"{binary.name} refuses {os.fspath(option_file)}: {done.stderr.strip()}", done.stderr)
     return done.stdout.splitlines()
@@ -78,18 +84,18 @@ def server_defaults(
     """
     # Only these may stand before --print-defaults: after any other option it is passed over, and the server starts.
     chosen = [f"--defaults-group-suffix={suffix}"] if suffix else []
-    return run_briefly([binary.program, _defaults(option_file), *chosen, "--print-defaults"])
+    return run_briefly([binary.program, _defaults_option(option_file), *chosen, "--print-defaults"])
 
 
-def as_user() -> list[str]:
+def user_option() -> list[str]:
     """The option without which a server refuses to run as root."""
     return ["--user=root"] if os.geteuid() == 0 else []
 
 
-def _defaults(option_file: str | os.PathLike[str] | None) -> str:
+def _defaults_option(option_file: str | os.PathLike[str] | None) -> str:
     return "--no-defaults" if option_file is None else f"--defaults-file={os.path.abspath(os.fspath(option_file))}"
 
 
-def _messages(binary: Binary) -> list[str]:
+def _messages_option(binary: Binary) -> list[str]:
     # Without its messages MySQL 5.7 reports an error of its own, which is none of the file.
-    return [option for option in placement(binary) if option.startswith("--lc-messages-dir=")]
+    return [option for option in placement_options(binary) if option.startswith("--lc-messages-dir=")]

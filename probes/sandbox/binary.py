@@ -11,13 +11,13 @@ from types import MappingProxyType
 from typing import TYPE_CHECKING, NamedTuple
 
 from advisor.core.model import Target
-from probes.sandbox.errors import SandboxError, explain
+from probes.sandbox.errors import SandboxError, explain_log
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping
 
 
-NONE: Mapping[str, str] = MappingProxyType({})
+NO_VARIABLES: Mapping[str, str] = MappingProxyType({})
 USUAL_FOLDERS = (
     "/usr/sbin",
     "/usr/libexec",
@@ -74,7 +74,7 @@ class Binary:
     print_defaults: str | None = None
 
 
-def describe(
+def describe_binary(
     program: str,
     name: str | None = None,
     *,
@@ -87,15 +87,15 @@ def describe(
 
     Raises SandboxError when it doesn't run or tells no version, and for scripts that would start a server of their own.
     """
-    refuse_starters(program)
+    reject_start_scripts(program)
     said = run_briefly([program, "--no-defaults", "--version"])
     match = re.search(r"Ver\s+((\d+(?:\.\d+)+)\S*)", said.stdout)
     if said.returncode != 0 or match is None:
-        refuse_apart(program, said.stderr)
-        raise explain(f"{program} doesn't say its version", said.stderr + said.stdout)
+        reject_missing_library(program, said.stderr)
+        raise explain_log(f"{program} doesn't say its version", said.stderr + said.stdout)
     flavour = "mariadb" if "mariadb" in said.stdout.lower() else "mysql"
     target = Target(flavour, tuple(int(part) for part in match[2].split(".")))
-    beside = tree_of(program)
+    beside = find_server_tree(program)
     return Binary(
         name or str(target),
         program,
@@ -108,7 +108,7 @@ def describe(
     )
 
 
-def refuse_starters(program: str) -> None:
+def reject_start_scripts(program: str) -> None:
     """Raise SandboxError for a script that starts a server in the background, whatever it is asked: name the server."""
     for name in dict.fromkeys((os.path.basename(program), os.path.basename(os.path.realpath(program)))):
         if name in STARTERS:
@@ -118,7 +118,7 @@ def refuse_starters(program: str) -> None:
             )
 
 
-def refuse_apart(program: str, said: str) -> None:
+def reject_missing_library(program: str, said: str) -> None:
     """Raise SandboxError where the library that a program lacks lies in its own tree, where the loader doesn't look."""
     match = MISSING_LIBRARY.search(said)
     base = os.path.dirname(os.path.dirname(os.path.realpath(program)))
@@ -141,14 +141,14 @@ def host_binaries(also: Iterable[str] = ()) -> list[Binary]:
         if real in found or not (os.path.isfile(program) and os.access(program, os.X_OK)):
             continue
         try:
-            found[real] = describe(program, print_defaults=shutil.which("my_print_defaults"))
+            found[real] = describe_binary(program, print_defaults=shutil.which("my_print_defaults"))
         except SandboxError:
             continue
     return list(found.values())
 
 
 def run_briefly(
-    command: list[str], *, timeout: float = 60, cwd: str | None = None, variables: Mapping[str, str] = NONE
+    command: list[str], *, timeout: float = 60, cwd: str | None = None, variables: Mapping[str, str] = NO_VARIABLES
 ) -> subprocess.CompletedProcess[str]:
     """Run a server for an answer, in the C locale, free of the caller's MySQL variables, with these variables more.
 
@@ -172,17 +172,17 @@ def run_briefly(
     return subprocess.CompletedProcess(command, done.returncode, out, err)
 
 
-def environment(temporary: str | None = None, variables: Mapping[str, str] = NONE) -> dict[str, str]:
+def environment(temporary: str | None = None, variables: Mapping[str, str] = NO_VARIABLES) -> dict[str, str]:
     """The environment of a throwaway server; `temporary` is where it puts its temporary files."""
     kept = {name: value for name, value in os.environ.items() if name not in FOREIGN_VARIABLES}
     return {**kept, "LC_ALL": "C", **({"TMPDIR": temporary} if temporary else {}), **variables}
 
 
-SHARES = ("share", "share/mysql", "share/mariadb")
-PLUGINS = ("lib/plugin", "lib/mysql/plugin", "lib/mariadb/plugin", "lib64/mysql/plugin", "lib64/mariadb/plugin")
+SHARE_FOLDERS = ("share", "share/mysql", "share/mariadb")
+PLUGIN_FOLDERS = ("lib/plugin", "lib/mysql/plugin", "lib/mariadb/plugin", "lib64/mysql/plugin", "lib64/mariadb/plugin")
 
 
-class Tree(NamedTuple):
+class ServerTree(NamedTuple):
     """Where a tree of files keeps a server's parts; None for what isn't there."""
 
     basedir: str | None = None
@@ -190,11 +190,13 @@ class Tree(NamedTuple):
     plugins: str | None = None
 
 
-def tree_of(program: str) -> Tree:
+def find_server_tree(program: str) -> ServerTree:
     """The parts beside a program, as archives and packages lay them out: bin or sbin, share and lib side by side."""
     base = os.path.dirname(os.path.dirname(os.path.realpath(program)))
-    shares = (os.path.join(base, name) for name in SHARES)
+    shares = (os.path.join(base, name) for name in SHARE_FOLDERS)
     share = next((path for path in shares if os.path.isfile(os.path.join(path, "charsets", "Index.xml"))), None)
     if share is None:
-        return Tree()
-    return Tree(base, share, next(filter(os.path.isdir, (os.path.join(base, name) for name in PLUGINS)), None))
+        return ServerTree()
+    return ServerTree(
+        base, share, next(filter(os.path.isdir, (os.path.join(base, name) for name in PLUGIN_FOLDERS)), None)
+    )

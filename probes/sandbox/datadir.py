@@ -12,18 +12,18 @@ import subprocess
 import time
 from typing import TYPE_CHECKING
 
-from probes.sandbox.ask import as_user
-from probes.sandbox.errors import SandboxError, ended, full
+from probes.sandbox.ask import user_option
+from probes.sandbox.errors import SandboxError, disk_full_error, server_ended_error
 from probes.sandbox.parent_death import spawn
-from probes.sandbox.placement import placement, share_folder
-from probes.sandbox.scratch import DEATH_TAKES, out_of_room
+from probes.sandbox.placement import placement_options, share_folder
+from probes.sandbox.scratch import KILL_TIMEOUT, is_disk_full
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
     from probes.sandbox.binary import Binary
 
-FINGERPRINT = 16
+FINGERPRINT_DIGITS = 16
 TIMEOUT = 180.0  # seconds; 2 to 4 on an idle disk
 POLL = 0.02
 # In the order in which mariadb-install-db feeds them.
@@ -40,7 +40,7 @@ PREFACE = (
 )
 
 
-def initialise(binary: Binary, datadir: str, room: str, initial: tuple[str, ...] = ()) -> None:
+def initialize(binary: Binary, datadir: str, room: str, initial: tuple[str, ...] = ()) -> None:
     """Let the server fill an empty data directory; its root account has no password.
 
     `room` is a scratch directory for what is only needed meanwhile, `initial` are options that shape the data files,
@@ -51,25 +51,33 @@ def initialise(binary: Binary, datadir: str, room: str, initial: tuple[str, ...]
     if binary.target.is_mariadb:
         feed, how = os.path.join(room, "bootstrap.sql"), "--bootstrap"
         with open(feed, "wb") as script:
-            script.write(_bootstrap(share_folder(binary)))
-    command = [binary.program, "--no-defaults", *placement(binary), *as_user(), f"--datadir={datadir}", *initial, how]
+            script.write(_bootstrap_sql(share_folder(binary)))
+    command = [
+        binary.program,
+        "--no-defaults",
+        *placement_options(binary),
+        *user_option(),
+        f"--datadir={datadir}",
+        *initial,
+        how,
+    ]
     process = spawn(command, log=log, temporary=room, feed=feed)
     try:
         code = _await_end(process, binary, datadir)
     finally:
         process.kill()
         with contextlib.suppress(subprocess.TimeoutExpired):
-            process.wait(DEATH_TAKES)
+            process.wait(KILL_TIMEOUT)
     if code != 0:
         with open(log, encoding="utf-8", errors="replace") as words:
-            raise ended(binary.name, "while it initialised its data directory", code, words.read())
+            raise server_ended_error(binary.name, "while it initialised its data directory", code, words.read())
 
 
 def _await_end(process: subprocess.Popen[bytes], binary: Binary, datadir: str) -> int:
     deadline = time.monotonic() + TIMEOUT
     while (code := process.poll()) is None:
-        if out_of_room(datadir):  # some writes would wait until somebody makes room
-            raise full(f"{binary.name} was ended while it initialised its data directory")
+        if is_disk_full(datadir):  # some writes would wait until somebody makes room
+            raise disk_full_error(f"{binary.name} was ended while it initialised its data directory")
         if time.monotonic() > deadline:
             raise SandboxError(f"{binary.name} was not done initialising in {TIMEOUT:.0f} s: is the disk busy?")
         time.sleep(POLL)
@@ -88,13 +96,13 @@ def copy_template(binary: Binary, templates: str, datadir: str, initial: tuple[s
     os.makedirs(templates, mode=0o700, exist_ok=True)
     template = os.path.join(templates, f"{binary.name.replace(os.sep, '_')}-{_fingerprint(binary)}")
     # Locked while it is copied too: whoever has a newer one drops it.
-    with _lock(template, fcntl.LOCK_SH):
+    with _lock_template(template, fcntl.LOCK_SH):
         if os.path.isdir(template):
-            return _copy(template, datadir)
-    with _lock(template, fcntl.LOCK_EX):
+            return _copy_folder(template, datadir)
+    with _lock_template(template, fcntl.LOCK_EX):
         if not os.path.isdir(template):
             _make_template(binary, template, initial)
-        return _copy(template, datadir)
+        return _copy_folder(template, datadir)
 
 
 def _make_template(binary: Binary, template: str, initial: tuple[str, ...]) -> None:
@@ -104,10 +112,10 @@ def _make_template(binary: Binary, template: str, initial: tuple[str, ...]) -> N
     try:
         for folder in (beside, fresh, sparse, room):
             os.mkdir(folder, 0o700)
-        initialise(binary, fresh, room, initial)
+        initialize(binary, fresh, room, initial)
         with contextlib.suppress(FileNotFoundError):
             os.unlink(os.path.join(fresh, "auto.cnf"))
-        _copy(fresh, sparse)
+        _copy_folder(fresh, sparse)
         os.rename(sparse, template)
     finally:
         shutil.rmtree(beside, ignore_errors=True)
@@ -115,13 +123,13 @@ def _make_template(binary: Binary, template: str, initial: tuple[str, ...]) -> N
 
 
 def _drop_older(template: str) -> None:
-    for other in glob.glob(glob.escape(template.rpartition("-")[0]) + "-" + "[0-9a-f]" * FINGERPRINT):
+    for other in glob.glob(glob.escape(template.rpartition("-")[0]) + "-" + "[0-9a-f]" * FINGERPRINT_DIGITS):
         if other != template:
-            with contextlib.suppress(BlockingIOError), _lock(other, fcntl.LOCK_EX | fcntl.LOCK_NB):
+            with contextlib.suppress(BlockingIOError), _lock_template(other, fcntl.LOCK_EX | fcntl.LOCK_NB):
                 shutil.rmtree(other, ignore_errors=True)
 
 
-def _copy(source: str, target: str) -> None:
+def _copy_folder(source: str, target: str) -> None:
     """Copy a folder's contents; redo logs are mostly zeros, which take no room and no time as holes."""
     cp = ["cp", "-a", "--reflink=auto", "--sparse=always", source + "/.", target]
     done = subprocess.run(cp, check=False, capture_output=True, stdin=subprocess.DEVNULL)
@@ -138,16 +146,16 @@ def _copy(source: str, target: str) -> None:
 def _fingerprint(binary: Binary) -> str:
     program = os.stat(binary.program)
     facts = (binary, os.path.realpath(binary.program), program.st_size, program.st_mtime_ns, os.geteuid(), PREFACE)
-    return hashlib.sha256(repr(facts).encode("utf-8", "surrogateescape")).hexdigest()[:FINGERPRINT]
+    return hashlib.sha256(repr(facts).encode("utf-8", "surrogateescape")).hexdigest()[:FINGERPRINT_DIGITS]
 
 
-def _bootstrap(share: str) -> bytes:
+def _bootstrap_sql(share: str) -> bytes:
     parts = ["\n".join(PREFACE).encode()]
-    parts += [_script(share, name) for name in (*SYSTEM_TABLES, *SYSTEM_ROUTINES)]
+    parts += [_read_script(share, name) for name in (*SYSTEM_TABLES, *SYSTEM_ROUTINES)]
     return b"\n".join(parts) + b"\n"
 
 
-def _script(share: str, name: str) -> bytes:
+def _read_script(share: str, name: str) -> bytes:
     candidates = (
         [f"{share}/{name}"]
         if name.endswith(".sql")
@@ -164,7 +172,7 @@ def _script(share: str, name: str) -> bytes:
 
 
 @contextlib.contextmanager
-def _lock(template: str, how: int) -> Iterator[None]:
+def _lock_template(template: str, how: int) -> Iterator[None]:
     with open(template + ".lock", "w", encoding="ascii") as handle:
         fcntl.flock(handle, how)
         yield

@@ -12,7 +12,7 @@ from advisor.core.errors import MycnfError
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-LIBRARIES = {
+LIBRARY_PACKAGES = {
     "libaio.so.1": "apt-get install libaio1 (RHEL: dnf install libaio)",
     "libnuma.so.1": "apt-get install libnuma1 (RHEL: dnf install numactl-libs)",
     "libncurses.so.5": "apt-get install libncurses5 (RHEL: dnf install ncurses-compat-libs)",
@@ -21,8 +21,8 @@ LIBRARIES = {
 ERROR_LINE = re.compile(
     r"\[ERROR\]|^\S+: unknown |^\S+: .*error|fatal error|got signal \d|assertion failure", re.IGNORECASE
 )
-LAST_LINES = 10
-LAST_ERRORS = 5
+TAIL_LINES = 10
+TAIL_ERRORS = 5
 PROFILES = "/etc/apparmor.d"
 APPARMOR = "/sys/module/apparmor/parameters/enabled"
 SELINUX = "/sys/fs/selinux/enforce"
@@ -47,7 +47,7 @@ class Cause(NamedTuple):
     remedy: str
 
 
-FULL = Cause(
+DISK_FULL = Cause(
     re.compile(
         r"No space left on device|Errcode: 28|OS errno 28|OS error code 28|[Ee]rror (?:number |code )?28\b|Disk quota"
         r"|waiting for someone to free|Waiting for someone to free"
@@ -57,7 +57,7 @@ FULL = Cause(
 )
 PORT_TAKEN = "another server has the port"
 CAUSES = (
-    FULL,
+    DISK_FULL,
     Cause(
         re.compile(r"Cannot allocate memory|Out of memory|Errcode: 12\b|OS errno 12\b"),
         "there is not enough memory for this server",
@@ -76,53 +76,53 @@ CAUSES = (
 )
 
 
-def explain(what: str, log: str) -> SandboxError:
+def explain_log(what: str, log: str) -> SandboxError:
     """Turn a server's last words into one error: what happened, why, and the remedy."""
-    shown = tail(log)
+    shown = log_tail(log)
     library = re.search(r"error while loading shared libraries: (\S+?):", log)
     if library:
-        remedy = LIBRARIES.get(library[1], f"install the package that ships {library[1]}")
+        remedy = LIBRARY_PACKAGES.get(library[1], f"install the package that ships {library[1]}")
         return SandboxError(f"{what}: the library {library[1]} is missing: {remedy}", shown)
     for cause in CAUSES:
         if cause.pattern.search(shown):
             return SandboxError(f"{what}: {cause.meaning}: {cause.remedy}", shown)
     if re.search(r"Permission denied|Errcode: 13\b|OS errno 13\b", shown):
-        for name, remedy in _confined():
+        for name, remedy in _confinements():
             return SandboxError(f"{what}: it may not use the scratch directory, and {name} is on: {remedy}", shown)
-    return SandboxError(f"{what}: {own_words(log)}", shown)
+    return SandboxError(f"{what}: {first_log_errors(log)}", shown)
 
 
-def ended(who: str, when: str, code: int, log: str) -> SandboxError:
+def server_ended_error(who: str, when: str, code: int, log: str) -> SandboxError:
     """The error of a server that ended by itself: who, in which phase, its exit code as subprocess has it, its log."""
-    if code == -signal.SIGKILL and not speaks_of_room(log):
+    if code == -signal.SIGKILL and not reports_disk_full(log):
         return SandboxError(
             f"{who} was killed {when}, most likely by the kernel for want of memory: "
             "stop something else, or start it with smaller buffers",
-            tail(log),
+            log_tail(log),
         )
     how = f"exit code {code}" if code >= 0 else f"signal {-code}"
-    return explain(f"{who} died {when} ({how})", log)
+    return explain_log(f"{who} died {when} ({how})", log)
 
 
-def full(what: str) -> SandboxError:
+def disk_full_error(what: str) -> SandboxError:
     """The error of a server whose file system has no room left."""
-    return SandboxError(f"{what}: {FULL.meaning}: {FULL.remedy}")
+    return SandboxError(f"{what}: {DISK_FULL.meaning}: {DISK_FULL.remedy}")
 
 
-def speaks_of_room(log: str) -> bool:
+def reports_disk_full(log: str) -> bool:
     """Whether a server's last words are that nothing more can be written, or that it waits until something can."""
-    return bool(FULL.pattern.search(tail(log)))
+    return bool(DISK_FULL.pattern.search(log_tail(log)))
 
 
-def tail(log: str) -> str:
+def log_tail(log: str) -> str:
     """The last lines of a log, and before them its last errors, which MySQL 5.7 buries under an orderly shutdown."""
     kept = [line.rstrip() for line in log.splitlines() if line.strip()]
-    errors = [number for number, line in enumerate(kept) if ERROR_LINE.search(line)][-LAST_ERRORS:]
-    shown = sorted({*errors, *range(max(0, len(kept) - LAST_LINES), len(kept))})
+    errors = [number for number, line in enumerate(kept) if ERROR_LINE.search(line)][-TAIL_ERRORS:]
+    shown = sorted({*errors, *range(max(0, len(kept) - TAIL_LINES), len(kept))})
     return "\n".join(kept[number] for number in shown)
 
 
-def own_words(log: str) -> str:
+def first_log_errors(log: str) -> str:
     """The first errors of a log, of which the others follow, else its last lines; all on one line."""
     kept = [line.strip() for line in log.splitlines() if line.strip()]
     errors = [line for line in kept if ERROR_LINE.search(line) and not line.endswith("Aborting")]
@@ -130,16 +130,16 @@ def own_words(log: str) -> str:
     return "its log says: " + " / ".join(line[:300] for line in said) if said else "it left no message"
 
 
-def _confined() -> Iterator[tuple[str, str]]:
+def _confinements() -> Iterator[tuple[str, str]]:
     """What may deny a server a directory that its user may use, with the way out."""
-    if os.path.isdir(PROFILES) and _says(APPARMOR, "Y"):
+    if os.path.isdir(PROFILES) and _file_starts_with(APPARMOR, "Y"):
         remedy = "name a directory that the server's profile in /etc/apparmor.d allows, or put that profile into"
         yield "AppArmor", f"{remedy} complain mode (aa-complain)"
-    if _says(SELINUX, "1"):
+    if _file_starts_with(SELINUX, "1"):
         yield "SELinux", "ausearch -m avc -ts recent shows what it denied; name a directory in /var/tmp"
 
 
-def _says(path: str, word: str) -> bool:
+def _file_starts_with(path: str, word: str) -> bool:
     try:
         with open(path, encoding="ascii") as answer:
             return answer.read(1) == word

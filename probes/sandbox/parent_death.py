@@ -11,7 +11,7 @@ import threading
 from concurrent.futures import Future
 from typing import TYPE_CHECKING, NamedTuple
 
-from probes.sandbox.binary import NONE, environment
+from probes.sandbox.binary import NO_VARIABLES, environment
 from probes.sandbox.errors import SandboxError
 
 if TYPE_CHECKING:
@@ -43,11 +43,11 @@ class ServerLaunch(NamedTuple):
 _Job = tuple["Future[subprocess.Popen[bytes]]", ServerLaunch]
 _jobs: queue.SimpleQueue[_Job] = queue.SimpleQueue()
 _starter: dict[int, threading.Thread] = {}
-_guard = threading.Lock()
+_starter_lock = threading.Lock()
 
 
 def spawn(
-    command: list[str], *, log: str, temporary: str, feed: str = os.devnull, variables: Mapping[str, str] = NONE
+    command: list[str], *, log: str, temporary: str, feed: str = os.devnull, variables: Mapping[str, str] = NO_VARIABLES
 ) -> subprocess.Popen[bytes]:
     """Start a server in a session of its own; it dies with us.
 
@@ -70,14 +70,14 @@ def spawn(
 def _ensure_starter() -> None:
     # The kernel's "parent" is the thread that forked: a server started from a passing worker thread would die with
     # that thread. So one thread forks them all, and it lasts as long as the process (a forked child gets its own).
-    with _guard:
+    with _starter_lock:
         owner = os.getpid()
         if owner not in _starter:
-            _starter[owner] = threading.Thread(target=_serve, name="mycnf-sandbox-starter", daemon=True)
+            _starter[owner] = threading.Thread(target=_start_jobs, name="mycnf-sandbox-starter", daemon=True)
             _starter[owner].start()
 
 
-def _serve() -> None:
+def _start_jobs() -> None:
     while True:
         started, job = _jobs.get()
         try:

@@ -7,14 +7,14 @@ import os
 import re
 
 from probes.sandbox.binary import Binary, run_briefly
-from probes.sandbox.errors import explain
+from probes.sandbox.errors import explain_log
 from probes.sandbox.scratch import empty_folder
 
 UNSET = "(No default value)"
 
 
 @functools.lru_cache(maxsize=32)
-def placement(binary: Binary) -> tuple[str, ...]:
+def placement_options(binary: Binary) -> tuple[str, ...]:
     """Options for where the server's own parts stand, none where it finds them by itself.
 
     The server is asked first: what it would use by default and finds there is left alone.
@@ -50,7 +50,7 @@ def printed_defaults(binary: Binary) -> dict[str, str]:
         told = run_briefly([binary.program, "--no-defaults", f"--datadir={empty}", "--verbose", "--help"])
     values = help_values(told.stdout)
     if not values:
-        raise explain(f"{binary.name} doesn't print its options", told.stderr)
+        raise explain_log(f"{binary.name} doesn't print its options", told.stderr)
     return values
 
 

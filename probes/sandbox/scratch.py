@@ -24,12 +24,14 @@ if TYPE_CHECKING:
 PREFIX = "mycnf-sandbox-"
 PRIVATE = 0o700
 MARKER = ".mycnf-sandbox.json"
-NEW = MARKER + ".new"
-SOCKET_ROOM = 107 - 1 - len("mysqlx.sock.lock")  # sun_path holds 107 bytes, and the servers put a lock file beside it
-SHORT = "/tmp"  # noqa: S108  where sockets go when a scratch directory's path has no room for one
-DEATH_TAKES = 10.0  # seconds in which a killed server gives its memory back, at most
+NEW_MARKER = MARKER + ".new"
+SOCKET_PATH_MAXIMUM = (
+    107 - 1 - len("mysqlx.sock.lock")
+)  # sun_path holds 107 bytes, and the servers put a lock file beside it
+SHORT_BASE = "/tmp"  # noqa: S108  where sockets go when a scratch directory's path has no room for one
+KILL_TIMEOUT = 10.0  # seconds in which a killed server gives its memory back, at most
 SPACE_NEEDED = 400 << 20  # a fresh data directory takes 110 to 190 MiB, and it must be able to start
-NO_ROOM = 4 << 20  # bytes left on a file system from which on it counts as full: what InnoDB grows a table by
+FULL_BELOW = 4 << 20  # bytes left on a file system from which on it counts as full: what InnoDB grows a table by
 
 
 class Scratch:
@@ -56,8 +58,8 @@ class Scratch:
             self._markers.append(_locked_marker(self.path))
             for folder in ("data", "tmp"):
                 os.mkdir(self.file(folder), PRIVATE)
-            if len(os.fsencode(self.path)) + 1 > SOCKET_ROOM:
-                self.runtime = tempfile.mkdtemp(prefix=PREFIX, dir=SHORT)
+            if len(os.fsencode(self.path)) + 1 > SOCKET_PATH_MAXIMUM:
+                self.runtime = tempfile.mkdtemp(prefix=PREFIX, dir=SHORT_BASE)
                 self._markers.append(_locked_marker(self.runtime))
         except BaseException:
             self.remove()
@@ -75,7 +77,11 @@ class Scratch:
 
     def note(self, server_pid: int | None = None) -> None:
         """Write down who owns the directory and which process serves from it."""
-        facts = {"product": PRODUCT, "owner": identity(self.owner), "server": server_pid and identity(server_pid)}
+        facts = {
+            "product": PRODUCT,
+            "owner": process_identity(self.owner),
+            "server": server_pid and process_identity(server_pid),
+        }
         for marker in self._markers:
             os.pwrite(marker, json.dumps(facts).encode().ljust(512), 0)
 
@@ -84,7 +90,7 @@ class Scratch:
         if os.getpid() != self.owner:
             return  # a forked child must not take its parent's server away
         for path in {self.path, self.runtime}:
-            remove(path)
+            remove_scratch(path)
         with contextlib.suppress(IndexError):  # two threads may come to remove it
             while True:
                 os.close(self._markers.pop())
@@ -100,13 +106,13 @@ def empty_folder() -> Iterator[str]:
         scratch.remove()
 
 
-def out_of_room(path: str) -> bool:
+def is_disk_full(path: str) -> bool:
     """Whether the file system of a path is full for everybody but root."""
     try:
         room = os.statvfs(path)
     except OSError:
         return False
-    return room.f_blocks > 0 and room.f_bavail * room.f_frsize < NO_ROOM  # some network file systems don't tell
+    return room.f_blocks > 0 and room.f_bavail * room.f_frsize < FULL_BELOW  # some network file systems don't tell
 
 
 def default_base() -> str:
@@ -114,7 +120,7 @@ def default_base() -> str:
     return tempfile.gettempdir()
 
 
-def remove(path: str) -> bool:
+def remove_scratch(path: str) -> bool:
     """Remove a scratch directory; returns whether it is gone."""
     # The marker goes last: what a broken removal leaves behind, the next sweep still knows as ours.
     with contextlib.suppress(OSError):
@@ -128,7 +134,7 @@ def remove(path: str) -> bool:
     return not os.path.exists(path)
 
 
-def identity(pid: int) -> dict[str, object] | None:
+def process_identity(pid: int) -> dict[str, object] | None:
     """A process beyond doubt: number, start in clock ticks since boot, boot; None when it is gone."""
     try:
         with open(f"/proc/{pid}/stat", "rb") as text:
@@ -142,7 +148,7 @@ def identity(pid: int) -> dict[str, object] | None:
 
 def _locked_marker(path: str) -> int:
     # Locked before it has its name: no sweep ever meets a marker of a living owner unlocked.
-    nameless = os.path.join(path, NEW)
+    nameless = os.path.join(path, NEW_MARKER)
     marker = os.open(nameless, os.O_RDWR | os.O_CREAT | os.O_EXCL | os.O_CLOEXEC, 0o600)
     fcntl.flock(marker, fcntl.LOCK_EX)
     os.pwrite(marker, json.dumps({"product": PRODUCT}).encode().ljust(512), 0)
@@ -162,8 +168,10 @@ def _require_space(parent: str, needed: int) -> None:
         )
 
 
-NAME = re.compile(re.escape(PREFIX) + "[a-z0-9_]{8}")  # as tempfile makes names
-BIRTH = 60.0  # seconds after which a directory without a marker won't get one any more; that takes well below one
+SCRATCH_NAME = re.compile(re.escape(PREFIX) + "[a-z0-9_]{8}")  # as tempfile makes names
+MARKER_SECONDS = (
+    60.0  # seconds after which a directory without a marker won't get one any more; that takes well below one
+)
 
 
 def sweep(base: str | os.PathLike[str] | None = None) -> list[str]:
@@ -183,12 +191,12 @@ def sweep(base: str | os.PathLike[str] | None = None) -> list[str]:
     return [path for path in ours if _sweep_one(path)]
 
 
-def has_left(owner: int, base: str) -> bool:
+def has_leftovers(owner: int, base: str) -> bool:
     """Whether a directory in `base` says that it is of the process of that number, alive or not."""
     for name in os.listdir(base) if os.path.isdir(base) else ():
         if name.startswith(PREFIX):
             with contextlib.suppress(OSError), open(os.path.join(base, name, MARKER), "rb") as marker:
-                facts = _facts(marker.fileno())
+                facts = _read_marker(marker.fileno())
                 told = facts.get("owner") if facts else None
                 if isinstance(told, dict) and told.get("pid") == owner:
                     return True
@@ -198,13 +206,13 @@ def has_left(owner: int, base: str) -> bool:
 def _sweep_one(path: str) -> bool:
     marker = _abandoned_marker(path)
     if marker is None:
-        return _bury_stillborn(path)
+        return _remove_unmarked(path)
     try:
-        facts = _facts(marker)
+        facts = _read_marker(marker)
         if facts is None:
             return False
-        _end(facts.get("server"))
-        return remove(path)
+        _kill_server(facts.get("server"))
+        return remove_scratch(path)
     finally:
         os.close(marker)
 
@@ -232,24 +240,28 @@ def _is_private(directory: os.stat_result) -> bool:
     return directory.st_uid == os.geteuid() and stat.S_IMODE(directory.st_mode) & 0o777 == PRIVATE
 
 
-def _bury_stillborn(path: str) -> bool:
+def _remove_unmarked(path: str) -> bool:
     """Remove a directory whose maker was killed before it had a marker, or a moment after it had none any more.
 
     It holds nothing, or nothing but the marker that was still to get its name.
     """
-    if not NAME.fullmatch(os.path.basename(path)):
+    if not SCRATCH_NAME.fullmatch(os.path.basename(path)):
         return False
     with contextlib.suppress(OSError):
         directory = os.lstat(path)
-        if _is_private(directory) and time.time() - directory.st_mtime > BIRTH and os.listdir(path) in ([], [NEW]):
+        if (
+            _is_private(directory)
+            and time.time() - directory.st_mtime > MARKER_SECONDS
+            and os.listdir(path) in ([], [NEW_MARKER])
+        ):
             with contextlib.suppress(FileNotFoundError):
-                os.unlink(os.path.join(path, NEW))
+                os.unlink(os.path.join(path, NEW_MARKER))
             os.rmdir(path)
             return True
     return False
 
 
-def _facts(marker: int) -> dict[str, Any] | None:
+def _read_marker(marker: int) -> dict[str, Any] | None:
     try:
         facts = json.loads(os.pread(marker, 4096, 0))
     except ValueError:
@@ -257,12 +269,12 @@ def _facts(marker: int) -> dict[str, Any] | None:
     return facts if isinstance(facts, dict) and facts.get("product") == PRODUCT else None
 
 
-def _end(server: object) -> None:
+def _kill_server(server: object) -> None:
     # The number alone could be another process by now; the time of its start can't be the same.
     if not isinstance(server, dict) or not isinstance(server.get("pid"), int):
         return
-    deadline = time.monotonic() + DEATH_TAKES
-    while server == identity(server["pid"]) and time.monotonic() < deadline:
+    deadline = time.monotonic() + KILL_TIMEOUT
+    while server == process_identity(server["pid"]) and time.monotonic() < deadline:
         with contextlib.suppress(OSError):
             os.kill(server["pid"], signal.SIGKILL)
         time.sleep(0.05)

@@ -11,11 +11,11 @@ import time
 from typing import TYPE_CHECKING, Any, Self
 
 from probes.sandbox import cleanup
-from probes.sandbox.ask import as_user
-from probes.sandbox.errors import SandboxError, ended, full, own_words, tail
+from probes.sandbox.ask import user_option
+from probes.sandbox.errors import SandboxError, disk_full_error, first_log_errors, log_tail, server_ended_error
 from probes.sandbox.parent_death import spawn
-from probes.sandbox.placement import placement
-from probes.sandbox.scratch import DEATH_TAKES, Scratch, out_of_room
+from probes.sandbox.placement import placement_options
+from probes.sandbox.scratch import KILL_TIMEOUT, Scratch, is_disk_full
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
@@ -29,7 +29,7 @@ READY_TIMEOUT = 180.0
 STOP_TIMEOUT = 60.0
 POLL = 0.02
 CLIENT_ERRORS = range(2000, 3000)  # no answer from the server; every other number is an answer, if a refusal
-LOG_SHOWN = 1 << 20  # bytes of an error log that are looked at, from its end
+LOG_BYTES = 1 << 20  # bytes of an error log that are looked at, from its end
 
 
 class Sandbox:
@@ -54,7 +54,7 @@ class Sandbox:
         self._scratch = scratch
         self._process: subprocess.Popen[bytes] | None = None
         self._log_start = 0
-        cleanup.remember(self)
+        cleanup.register(self)
 
     @property
     def pid(self) -> int:
@@ -69,18 +69,18 @@ class Sandbox:
         process = self._process
         return process is not None and process.poll() is None
 
-    def log(self) -> str:
+    def read_log(self) -> str:
         """The server's error log since its last start, its end if it is long; what it wrote to stderr included."""
         with contextlib.suppress(OSError), open(self.error_log, "rb") as text:
-            text.seek(max(self._log_start, os.path.getsize(self.error_log) - LOG_SHOWN))
+            text.seek(max(self._log_start, os.path.getsize(self.error_log) - LOG_BYTES))
             return text.read().decode("utf-8", "replace")
         return ""
 
-    def died(self, when: str) -> SandboxError:
+    def ended_error(self, when: str) -> SandboxError:
         """What to say of a server that ended by itself; `when` is the phase, such as "at its start"."""
         process = self._process
         code = process.poll() if process else None
-        return ended(self.binary.name, when, code or 0, self.log())
+        return server_ended_error(self.binary.name, when, code or 0, self.read_log())
 
     def connect(self, **options: Any) -> pymysql.Connection[Any]:
         """A PyMySQL connection as root through the socket; options as for `pymysql.connect`."""
@@ -108,7 +108,7 @@ class Sandbox:
             process.kill()
             # Bounded: called from a signal's handler, it may have interrupted the very wait that it repeats.
             with contextlib.suppress(subprocess.TimeoutExpired):
-                process.wait(DEATH_TAKES)
+                process.wait(KILL_TIMEOUT)
 
     def restart(self, arguments: Iterable[str] | None = None, *, timeout: float = READY_TIMEOUT) -> None:
         """Shut down, and start again on the same data; new `arguments` replace the old ones.
@@ -127,7 +127,7 @@ class Sandbox:
         self.kill()
         self._process = None
         self._scratch.remove()
-        cleanup.forget(self)
+        cleanup.unregister(self)
 
     def __enter__(self) -> Self:
         return self
@@ -143,16 +143,16 @@ class Sandbox:
         return [
             self.binary.program,
             first,
-            *placement(self.binary),
-            *as_user(),
+            *placement_options(self.binary),
+            *user_option(),
             f"--datadir={self.datadir}",
             f"--socket={self.socket}",
-            *self._network(),
-            *self._shelter(),
+            *self._network_options(),
+            *self._path_options(),
             *self.arguments,
         ]
 
-    def _network(self) -> list[str]:
+    def _network_options(self) -> list[str]:
         options = ["--skip-networking"] if self.port is None else [f"--port={self.port}", "--bind-address=127.0.0.1"]
         if self.binary.target.since("mysql", 8):
             options.append(f"--loose-mysqlx-socket={os.path.dirname(self.socket)}/mysqlx.sock")
@@ -160,7 +160,7 @@ class Sandbox:
                 options += ["--loose-mysqlx-bind-address=127.0.0.1", f"--loose-mysqlx-port={free_port()}"]
         return options
 
-    def _shelter(self) -> list[str]:
+    def _path_options(self) -> list[str]:
         # An option file may point anywhere on the host; without one the server's own defaults lie in the scratch
         # directory already, or come from the environment.
         if self.option_file is None:
@@ -179,21 +179,21 @@ class Sandbox:
         self._await_ready(time.monotonic() + timeout)
 
     def _await_ready(self, deadline: float) -> None:
-        while not self._answers():
+        while not self._is_ready():
             if not self.running:
-                raise self.died("at its start")
-            if out_of_room(self.directory):
+                raise self.ended_error("at its start")
+            if is_disk_full(self.directory):
                 self.kill()
-                raise full(f"{self.binary.name} was ended at its start")
+                raise disk_full_error(f"{self.binary.name} was ended at its start")
             if time.monotonic() > deadline:
                 self.kill()
                 raise SandboxError(
-                    f"{self.binary.name} did not get ready in time: is the host overloaded? {own_words(self.log())}",
-                    tail(self.log()),
+                    f"{self.binary.name} did not get ready in time: is the host overloaded? {first_log_errors(self.read_log())}",
+                    log_tail(self.read_log()),
                 )
             time.sleep(POLL)
 
-    def _answers(self) -> bool:
+    def _is_ready(self) -> bool:
         # A whole login and farewell, for a socket opened and closed would stand in the counters as an aborted one.
         if not os.path.exists(self.socket):
             return False

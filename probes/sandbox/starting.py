@@ -5,9 +5,9 @@ from __future__ import annotations
 import os
 from typing import TYPE_CHECKING
 
-from probes.sandbox.datadir import copy_template, initialise
+from probes.sandbox.datadir import copy_template, initialize
 from probes.sandbox.errors import PORT_TAKEN, SandboxError
-from probes.sandbox.scratch import SHORT, Scratch, default_base, sweep
+from probes.sandbox.scratch import SHORT_BASE, Scratch, default_base, sweep
 from probes.sandbox.server import READY_TIMEOUT, Sandbox, free_port
 
 if TYPE_CHECKING:
@@ -15,8 +15,8 @@ if TYPE_CHECKING:
 
     from probes.sandbox.binary import Binary
 
-ELSEWHERE = 3  # ports that are tried before the last
-SMALL = (
+PORT_RETRIES = 3  # ports that are tried before the last
+SMALL_OPTIONS = (
     "--innodb-buffer-pool-size=32M",
     "--max-connections=40",
     "--table-open-cache=200",
@@ -25,7 +25,7 @@ SMALL = (
 )
 
 
-def start(
+def start_server(
     binary: Binary,
     *,
     base: str | os.PathLike[str] | None = None,
@@ -46,16 +46,16 @@ def start(
     directory is kept and copied from, which is faster than initialising anew.
     Raises SandboxError, and then nothing is left behind.
     """
-    for place in {SHORT, default_base(), os.fspath(base or default_base())}:
+    for place in {SHORT_BASE, default_base(), os.fspath(base or default_base())}:
         sweep(place)
     file = None if option_file is None else os.path.abspath(os.fspath(option_file))
     scratch = Scratch(base)
     shaping = tuple(initial)
-    given = (*(SMALL if small else ()), *shaping, *arguments)
+    given = (*(SMALL_OPTIONS if small else ()), *shaping, *arguments)
     sandbox = Sandbox(binary, scratch, free_port() if tcp else None, file, given)
     try:
         if templates is None:
-            initialise(binary, sandbox.datadir, scratch.file("tmp"), shaping)
+            initialize(binary, sandbox.datadir, scratch.file("tmp"), shaping)
         else:
             copy_template(binary, os.fspath(templates), sandbox.datadir, shaping)
         _first_start(sandbox, timeout)
@@ -78,7 +78,7 @@ def open_port(sandbox: Sandbox, arguments: Iterable[str], timeout: float = READY
 
 def _first_start(sandbox: Sandbox, timeout: float) -> None:
     """Start it, at another port where somebody took the free one in the meantime."""
-    for _ in range(ELSEWHERE):
+    for _ in range(PORT_RETRIES):
         try:
             return sandbox.restart(timeout=timeout)
         except SandboxError as error:

@@ -14,9 +14,9 @@ from probes.sandbox.binary import run_briefly
 if TYPE_CHECKING:
     from probes.sandbox import Binary
 
-GLIBC, ARENAS = "glibc", "glibc-2-arenas"
+GLIBC, TWO_ARENAS = "glibc", "glibc-2-arenas"
 PRELOAD, ARENA_MAX = "LD_PRELOAD", "MALLOC_ARENA_MAX"
-LOADED = re.compile(r"calling init: \S*/lib(jemalloc|tcmalloc|mimalloc)[^/\s]*$", re.MULTILINE)
+LOADED_LIBRARY = re.compile(r"calling init: \S*/lib(jemalloc|tcmalloc|mimalloc)[^/\s]*$", re.MULTILINE)
 
 
 class Library(NamedTuple):
@@ -33,56 +33,56 @@ LIBRARIES = {
         "apt-get install libtcmalloc-minimal4 (RHEL: dnf install gperftools-libs, from EPEL)",
     ),
 }
-WORDS = (GLIBC, ARENAS, *LIBRARIES)
+ALLOCATORS = (GLIBC, TWO_ARENAS, *LIBRARIES)
 
 
-def folders() -> tuple[str, ...]:
+def library_folders() -> tuple[str, ...]:
     """Where distributions put libraries of this machine's kind."""
     return (f"/usr/lib/{platform.machine()}-linux-gnu", "/usr/lib64", "/usr/lib", "/usr/local/lib")
 
 
 @functools.lru_cache(maxsize=32)
-def linked_with(binary: Binary) -> str:
+def linked_allocator(binary: Binary) -> str:
     """The allocator that a server's program is linked with, by what the loader loads for it."""
     done = run_briefly([binary.program, "--no-defaults", "--version"], variables={"LD_DEBUG": "libs"})
-    found = LOADED.search(done.stderr)
+    found = LOADED_LIBRARY.search(done.stderr)
     return found[1] if found else GLIBC
 
 
-def variables_for(word: str, own: str) -> dict[str, str]:
+def allocator_variables(word: str, own: str) -> dict[str, str]:
     """The environment that gives a server, which is linked with `own`, this allocator.
 
     Raises ProbeError for a library that isn't installed, and for glibc's where another one is linked in.
     """
     if word == own:
         return {}
-    if word in (GLIBC, ARENAS):
+    if word in (GLIBC, TWO_ARENAS):
         if own != GLIBC:
             raise ProbeError(f"this server is linked with {own}, so glibc's malloc can't be compared: choose others")
         return {ARENA_MAX: "2"}
     library = LIBRARIES[word]
-    paths = (os.path.join(folder, name) for folder in folders() for name in library.files)
+    paths = (os.path.join(folder, name) for folder in library_folders() for name in library.files)
     path = next((path for path in paths if os.path.isfile(path)), None)
     if path is None:
         raise ProbeError(f"{library.files[0]} isn't installed: {library.package}, or choose allocators without {word}")
     return {PRELOAD: path}
 
 
-def has_taken(pid: int, variables: dict[str, str], own: str) -> bool:
+def uses_allocator(pid: int, variables: dict[str, str], own: str) -> bool:
     """Whether a process has these variables and the library that they name; where they name none, its own alone."""
     with open(f"/proc/{pid}/environ", "rb") as text:
         environment = dict(part.split(b"=", 1) for part in text.read().split(b"\0") if b"=" in part)
     for name in (PRELOAD, ARENA_MAX):
         if environment.get(os.fsencode(name), b"") != os.fsencode(variables.get(name, "")):
             return False
-    files, library = mapped(pid), variables.get(PRELOAD)
+    files, library = mapped_files(pid), variables.get(PRELOAD)
     if library is not None:
         return os.path.realpath(library) in files
     others = tuple(f"lib{word}" for word in LIBRARIES if word != own)
     return not any(os.path.basename(file).startswith(others) for file in files)
 
 
-def mapped(pid: int) -> set[str]:
+def mapped_files(pid: int) -> set[str]:
     """The files that a process has mapped."""
     with open(f"/proc/{pid}/maps", encoding="utf-8", errors="replace") as text:
         return {line.split(maxsplit=5)[5].rstrip("\n") for line in text if "/" in line}

@@ -9,11 +9,11 @@ from typing import TYPE_CHECKING
 from advisor.facts.probes import Metric
 from probes.choices import ChosenOptions
 from probes.experiment import BlockMeasurement, Choice, ProbeError, RunPlan, Variant
-from probes.served.choices import SERVER, binary_for
-from probes.served.mechanism import Precondition, always
-from probes.served.under_load import P95, TPS, Beyond, LoadedBench, beyond
-from probes.served.variant_server import serve
-from probes.workload.driver import DRIVER, driver_of
+from probes.served.choices import SERVER_CHOICE, choose_binary
+from probes.served.mechanism import Precondition, fixed_bounds
+from probes.served.under_load import P95, TPS, DataSet, WorkloadBench, choose_data_set
+from probes.served.variant_server import start_variant_server
+from probes.workload.driver import DRIVER_CHOICE, choose_driver
 from probes.workload.statements import OLTP, Access
 
 if TYPE_CHECKING:
@@ -21,14 +21,14 @@ if TYPE_CHECKING:
 
     from probes.experiment import Environment, ProbeRequest, Turn
     from probes.sandbox import Binary
-    from probes.served.mechanism import Activity
-    from probes.stop import Stop
+    from probes.served.mechanism import BlockActivity
+    from probes.stop import StopSignal
     from probes.workload.load import Task
 
 GIB = 1 << 30
 WORKLOAD = OLTP["oltp_read_write"]
-VARIATION = Metric("variation", "% (standard deviation of a second's transactions)", "less")
-STALLED = Metric("stalled", "% of seconds below a tenth of the usual", "less")
+VARIATION_METRIC = Metric("variation", "% (standard deviation of a second's transactions)", "less")
+STALLED_METRIC = Metric("stalled", "% of seconds below a tenth of the usual", "less")
 SECONDS = 900.0
 LONG = 3600.0  # a run this long has seen checkpoints; the article's took three hours for each value
 ROUNDS = 5
@@ -39,15 +39,15 @@ RESTART = 4.0
 STALL = 0.1
 TABLES = 8  # one alone makes deadlocks the bottleneck
 LEAST_DEPTH = 100  # of innodb_lru_scan_depth, which every instance has for itself
-SPARE = 2.0  # times the free pages that the server aims for
-EVICTED = "pages evicted/transaction"
+FREE_FACTOR = 2.0  # times the free pages that the server aims for
+EVICTED_PAGES = "pages evicted/transaction"
 LEAST_EVICTED = 1.0  # pages a transaction; a pool that evicts nothing is no matter of instances
-TOO_SHORT = (
+SHORT_RUN = (
     "Stalls come with checkpoints and full redo logs, minutes apart: less than an hour of each value can't show them. "
     "The published runs took three hours each: --time 21h for seven values; --resume goes on with one that broke off."
 )
 LIMITS = (
-    TOO_SHORT,
+    SHORT_RUN,
     "With few processors there are few threads to contend for one instance's latch.",
 )
 
@@ -61,26 +61,26 @@ class PoolInstances:
     kind = "server"
     evidence = ("BPI-01", "BPI-03")
     choices = (
-        SERVER,
-        DRIVER,
+        SERVER_CHOICE,
+        DRIVER_CHOICE,
         Choice("instances", "numbers", "1,8,64", "values of innodb_buffer_pool_instances; published: 1,2,4,8,16,32,64"),
         Choice("pool", "size", "1G", "innodb_buffer_pool_size, 1G at least: below that there is one instance"),
         Choice("data", "number", "160", "size of the data in percent of the pool; published: 400"),
         Choice("threads", "number", "16", "connections that work at once"),
     )
 
-    def plan(self, ground: Environment, wanted: ProbeRequest) -> RunPlan:
+    def plan(self, environment: Environment, request: ProbeRequest) -> RunPlan:
         """One variant for each number of instances. Raises ProbeError for a pool below 1G, and for MariaDB."""
-        chosen = ChosenOptions(self.choices, wanted)
-        binary = _binary(ground, chosen)
-        table = _beyond(chosen)
+        chosen = ChosenOptions(self.choices, request)
+        binary = _binary(environment, chosen)
+        table = _data_set(chosen)
         counts = chosen.numbers("instances", 1)
         variants = tuple(_variant(count, max(counts)) for count in counts)
-        seconds = wanted.budget(SECONDS, ROUNDS)
+        seconds = request.budget(SECONDS, ROUNDS)
         return RunPlan(
             variants=variants,
             baseline=variants[0].name,
-            metrics=(TPS, VARIATION, STALLED, P95),
+            metrics=(TPS, VARIATION_METRIC, STALLED_METRIC, P95),
             cost=table.cost(seconds),
             seconds=SECONDS,
             rounds=ROUNDS,
@@ -88,49 +88,51 @@ class PoolInstances:
             shortest=SHORTEST,
             grain=1.0,
             axis="innodb_buffer_pool_instances",
-            driver=driver_of(chosen.word("driver")),
+            driver=choose_driver(chosen.word("driver")),
             server=str(binary.target),
             parameters=table.parameters(f"{WORKLOAD.name}, pareto"),
             limits=LIMITS if seconds < LONG * len(variants) else LIMITS[1:],
         )
 
     @contextlib.contextmanager
-    def prepare(self, ground: Environment, wanted: ProbeRequest, plan: RunPlan, stop: Stop) -> Iterator[VaryingBench]:
+    def prepare(
+        self, environment: Environment, request: ProbeRequest, plan: RunPlan, stop: StopSignal
+    ) -> Iterator[EvennessBench]:
         """A server that reads past the page cache, and one table larger than its pool."""
-        chosen = ChosenOptions(self.choices, wanted)
-        binary, table = _binary(ground, chosen), _beyond(chosen)
-        with serve(ground, binary, wanted.directory, table.arguments(binary.target)) as served:
-            table.fill(ground, served, stop)
+        chosen = ChosenOptions(self.choices, request)
+        binary, table = _binary(environment, chosen), _data_set(chosen)
+        with start_variant_server(environment, binary, request.directory, table.arguments(binary.target)) as served:
+            table.fill(environment, served, stop)
 
             def task_of(_: Variant) -> Task:
                 return table.task(served, WORKLOAD, Access("pareto"))
 
             free = LEAST_DEPTH * max(chosen.numbers("instances", 1))
-            yield VaryingBench(served, plan.driver, task_of, warm_seconds=WARM, preconditions=_preconditions(free))
+            yield EvennessBench(served, plan.driver, task_of, warm_seconds=WARM, preconditions=_preconditions(free))
 
 
-class VaryingBench(LoadedBench):
+class EvennessBench(WorkloadBench):
     """Fills the pool after each restart, and measures how even the seconds of a block are beside how much gets done."""
 
-    def _warm(self, variant: Variant, turn: Turn, stop: Stop) -> None:
+    def _warm_up(self, variant: Variant, turn: Turn, stop: StopSignal) -> None:
         for number in range(1, TABLES + 1):
             if not stop.is_set():
                 self.served.query(f"SELECT COUNT(pad) FROM sbtest.sbtest{number} FORCE INDEX (PRIMARY)")  # noqa: S608
-        super()._warm(variant, turn, stop)
+        super()._warm_up(variant, turn, stop)
 
-    def measure(self, variant: Variant, turn: Turn, stop: Stop) -> BlockMeasurement:
+    def measure(self, variant: Variant, turn: Turn, stop: StopSignal) -> BlockMeasurement:
         """One block, see LoadedBench."""
         measured = super().measure(variant, turn, stop)
         tps = measured.series.get("tps", ())
-        return measured._replace(metrics={**measured.metrics, **evenness(tps)}) if tps else measured
+        return measured._replace(metrics={**measured.metrics, **evenness_metrics(tps)}) if tps else measured
 
 
-def evenness(tps: tuple[float, ...]) -> dict[str, float]:
+def evenness_metrics(tps: tuple[float, ...]) -> dict[str, float]:
     """The variation of a block's seconds and the share that stalled, both in percent."""
     mean, usual = fmean(tps), median(tps)
     return {
-        VARIATION.name: 100 * pstdev(tps) / mean if mean else 0.0,
-        STALLED.name: 100 * sum(rate < usual * STALL for rate in tps) / len(tps),
+        VARIATION_METRIC.name: 100 * pstdev(tps) / mean if mean else 0.0,
+        STALLED_METRIC.name: 100 * sum(rate < usual * STALL for rate in tps) / len(tps),
     }
 
 
@@ -146,28 +148,28 @@ def _preconditions(free: int) -> tuple[Precondition, ...]:
         Precondition(
             "free pages of the pool",
             lambda activity: activity.after.get("Innodb_buffer_pool_pages_free"),
-            always(high=SPARE * free),
+            fixed_bounds(high=FREE_FACTOR * free),
         ),
-        Precondition(EVICTED, evicted, always(LEAST_EVICTED)),
+        Precondition(EVICTED_PAGES, evicted_per_transaction, fixed_bounds(LEAST_EVICTED)),
     )
 
 
-def evicted(activity: Activity) -> float | None:
+def evicted_per_transaction(activity: BlockActivity) -> float | None:
     """Pages that came in less those by which the pool became fuller."""
     came = [activity.per_transaction(f"Innodb_pages_{how}") for how in ("read", "created")]
     kept = activity.per_transaction("Innodb_buffer_pool_pages_data")
     return None if kept is None or None in came else sum(filter(None, came)) - kept
 
 
-def _binary(ground: Environment, chosen: ChosenOptions) -> Binary:
+def _binary(environment: Environment, chosen: ChosenOptions) -> Binary:
     why = "has buffer pool instances: MariaDB ignores the option since 10.5, so there is nothing to measure"
-    return binary_for(ground, chosen.word("server"), lambda binary: not binary.target.is_mariadb, why)
+    return choose_binary(environment, chosen.word("server"), lambda binary: not binary.target.is_mariadb, why)
 
 
-def _beyond(chosen: ChosenOptions) -> Beyond:
+def _data_set(chosen: ChosenOptions) -> DataSet:
     if chosen.size("pool") < GIB:
         raise ProbeError("pool must be 1G or more: below that the server runs with one instance, whatever is set")
-    return beyond(chosen, tables=TABLES)
+    return choose_data_set(chosen, tables=TABLES)
 
 
 EXPERIMENT = PoolInstances()

@@ -18,8 +18,8 @@ if TYPE_CHECKING:
 
 
 # These say where the server stands and writes, and an experiment touches nothing but its own directory.
-PLACES = ("dir", "_file", "path", "basename", "socket", "log_error", "secure_file_priv")
-OURS = frozenset(
+PATH_SUFFIXES = ("dir", "_file", "path", "basename", "socket", "log_error", "secure_file_priv")
+RESERVED_OPTIONS = frozenset(
     [
         *("port", "bind_address", "skip_networking", "user", "chroot", "daemonize", "help", "verbose", "log_bin_index"),
         *("log_bin", "relay_log", "relay_log_index", "init_connect", "plugin_load", "plugin_load_add", "upgrade"),
@@ -27,7 +27,7 @@ OURS = frozenset(
         *("innodb_read_only", "read_only", "super_read_only", "innodb_force_recovery", "offline_mode"),
     ]
 )
-SHAPING = frozenset(
+DATA_FILE_OPTIONS = frozenset(
     [
         *("innodb_page_size", "lower_case_table_names", "innodb_data_file_path", "innodb_undo_tablespaces"),
         *("aria_block_size"),
@@ -43,7 +43,7 @@ class OptionValues(NamedTuple):
     made: tuple[str, ...]
 
 
-def read_change(text: str, target: Target) -> OptionValues:
+def read_option_values(text: str, target: Target) -> OptionValues:
     """NAME=V1,V2,… (or parted by | where a value holds commas), as the target would take it.
 
     Raises ProbeError for a name or value that the server refuses, for values that are one to it, and for options
@@ -53,12 +53,12 @@ def read_change(text: str, target: Target) -> OptionValues:
     values = tuple(dict.fromkeys(v.strip() for v in listed.split("|" if "|" in listed else ",") if v.strip()))
     if not name.strip() or not values:
         raise ProbeError("say what to compare: --option set=NAME=VALUE1,VALUE2")
-    verdicts = [_take(name.strip(), value, target) for value in values]
+    verdicts = [_require_accepted(name.strip(), value, target) for value in values]
     canonical = str(verdicts[0].canonical)
-    _require_harmless(canonical, values)
+    _require_comparable(canonical, values)
     if len(values) == 1:
         raise ProbeError(f"one value of {canonical} can't be compared: give two or more, parted by commas")
-    made = tuple(_made(verdict, value) for verdict, value in zip(verdicts, values, strict=True))
+    made = tuple(_running_value(verdict, value) for verdict, value in zip(verdicts, values, strict=True))
     for place, value in enumerate(made):
         if value in made[:place]:
             twin = values[made.index(value)]
@@ -66,7 +66,7 @@ def read_change(text: str, target: Target) -> OptionValues:
     return OptionValues(canonical, values, made)
 
 
-def _take(name: str, value: str, target: Target) -> LineVerdict:
+def _require_accepted(name: str, value: str, target: Target) -> LineVerdict:
     verdict = take(name, value, load(target))
     if verdict.canonical is None or verdict.outcome in REFUSED:
         why = verdict.reason or f"it is {verdict.outcome.value} there"
@@ -74,35 +74,37 @@ def _take(name: str, value: str, target: Target) -> LineVerdict:
     return verdict
 
 
-def _made(verdict: LineVerdict, value: str) -> str:
+def _running_value(verdict: LineVerdict, value: str) -> str:
     return verdict.running or verdict.value or value
 
 
-def _require_harmless(name: str, values: tuple[str, ...]) -> None:
-    if name in SHAPING:
+def _require_comparable(name: str, values: tuple[str, ...]) -> None:
+    if name in DATA_FILE_OPTIONS:
         raise ProbeError(f"{name} shapes the data files, so its values can't be compared on the same data")
-    if name in OURS or name.endswith(PLACES) or any("/" in value for value in values):
+    if name in RESERVED_OPTIONS or name.endswith(PATH_SUFFIXES) or any("/" in value for value in values):
         raise ProbeError(f"{name} can't be compared: a throwaway server stands and writes in its own directory alone")
 
 
-SERVER = Choice("server", "word", "", "the server to start, such as mysql-8.0 or a program's path; the first one found")
+SERVER_CHOICE = Choice(
+    "server", "word", "", "the server to start, such as mysql-8.0 or a program's path; the first one found"
+)
 
 
-def binary_for(
-    ground: Environment, word: str, fits: Callable[[Binary], bool] = lambda _: True, why: str = "suits this probe"
+def choose_binary(
+    environment: Environment, word: str, fits: Callable[[Binary], bool] = lambda _: True, why: str = "suits this probe"
 ) -> Binary:
     """The program that `word` means (its name, path, target or the start of one), or the first that `fits`.
 
     Raises ProbeError where there is none; `why` says what the ones that don't fit lack.
     """
-    if not ground.binaries:
+    if not environment.binaries:
         raise ProbeError(
             "no MySQL or MariaDB server program was found on this host: install one (it is started on a scratch "
             "directory of its own), or name its path"
         )
-    named = [binary for binary in ground.binaries if _means(word, binary)]
+    named = [binary for binary in environment.binaries if _matches(word, binary)]
     if not named:
-        known = ", ".join(binary.name for binary in ground.binaries)
+        known = ", ".join(binary.name for binary in environment.binaries)
         raise ProbeError(f"no server here is called {word!r}: there is {known}")
     fitting = [binary for binary in named if fits(binary)]
     if not fitting:
@@ -110,6 +112,6 @@ def binary_for(
     return fitting[0]
 
 
-def _means(word: str, binary: Binary) -> bool:
+def _matches(word: str, binary: Binary) -> bool:
     target = str(binary.target)
     return word in ("", binary.name, binary.program, target, binary.target.flavour) or target.startswith(word + ".")

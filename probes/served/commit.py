@@ -10,14 +10,14 @@ from advisor.facts.probes import Metric
 from probes.choices import ChosenOptions
 from probes.experiment import Choice, ProbeError, RunPlan, Variant
 from probes.served import server_settings
-from probes.served.choices import SERVER, binary_for
-from probes.served.mechanism import LOG_SYNCS, Bounds, Precondition, log_syncs, syncs_as_set
-from probes.served.under_load import METRICS, LoadedBench
-from probes.served.variant_server import BINLOG_SYNCS, serve
-from probes.workload.driver import DRIVER, driver_of
+from probes.served.choices import SERVER_CHOICE, choose_binary
+from probes.served.mechanism import LOG_SYNCS, Bounds, Precondition, log_syncs_per_transaction, sync_bounds
+from probes.served.under_load import METRICS, WorkloadBench
+from probes.served.variant_server import BINLOG_SYNCS, start_variant_server
+from probes.workload.driver import DRIVER_CHOICE, choose_driver
 from probes.workload.load import Task
 from probes.workload.statements import OLTP, Access
-from probes.workload.tables import Shape, fill
+from probes.workload.tables import TableShape, fill_tables
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
@@ -25,27 +25,29 @@ if TYPE_CHECKING:
     from advisor.core.model import Target
     from probes.experiment import BlockMeasurement, Environment, ProbeRequest, Turn
     from probes.sandbox import Binary
-    from probes.served.mechanism import Activity
-    from probes.served.variant_server import Served
-    from probes.stop import Stop
+    from probes.served.mechanism import BlockActivity
+    from probes.served.variant_server import VariantServer
+    from probes.stop import StopSignal
 
 POOL = 128 << 20
 WORKLOAD = OLTP["oltp_update_non_index"]
 FLUSH, SYNC = "innodb_flush_log_at_trx_commit", "sync_binlog"
 DELAY, DELAY_COUNT = "binlog_group_commit_sync_delay", "binlog_group_commit_sync_no_delay_count"
 WAIT, WAIT_COUNT = "binlog_commit_wait_usec", "binlog_commit_wait_count"  # MariaDB's names of the two
-GROUPS, GROUPS_COUNTED = "groups of commits", "Binlog_group_commits"
-GROUPS_A_SECOND, SIZE = "groups of commits/s", "commits/group"
-COMMITS_A_CONNECTION = "commits/s of a connection"
-GROUP = Metric("group", SIZE, "neither")
-SECOND = 1_000_000  # microseconds; the longest delay that MySQL takes
-EARLY = 1.25  # times as many groups as delays fit into a second: MariaDB ends one early that other sessions wait for
+COMMIT_GROUPS, GROUP_STATUS = "groups of commits", "Binlog_group_commits"
+GROUPS_PER_SECOND, GROUP_SIZE = "groups of commits/s", "commits/group"
+COMMITS_PER_CONNECTION = "commits/s of a connection"
+GROUP_METRIC = Metric("group", GROUP_SIZE, "neither")
+SECOND_US = 1_000_000  # microseconds; the longest delay that MySQL takes
+EARLY_FACTOR = (
+    1.25  # times as many groups as delays fit into a second: MariaDB ends one early that other sessions wait for
+)
 PRECONDITIONS = (
-    Precondition(LOG_SYNCS, log_syncs, syncs_as_set(FLUSH, "1")),
+    Precondition(LOG_SYNCS, log_syncs_per_transaction, sync_bounds(FLUSH, "1")),
     Precondition(
         "binary log syncs/transaction",
         lambda activity: activity.per_transaction(BINLOG_SYNCS),
-        syncs_as_set(SYNC, "1"),
+        sync_bounds(SYNC, "1"),
     ),
 )
 SECONDS = 300.0
@@ -71,8 +73,8 @@ class Commit:
     kind = "server"
     evidence = ("DUR-01", "DUR-02", "DUR-03", "BINLOG-01")
     choices = (
-        SERVER,
-        DRIVER,
+        SERVER_CHOICE,
+        DRIVER_CHOICE,
         Choice("flush", "numbers", "1,2,0", "values of innodb_flush_log_at_trx_commit"),
         Choice("sync", "numbers", "1,0", "values of sync_binlog"),
         Choice("threads", "numbers", "1,4,16,64", "how many connections commit at once"),
@@ -93,28 +95,28 @@ class Commit:
         Choice("rows", "number", "50000", "rows of the table whose rows are updated"),
     )
 
-    def plan(self, ground: Environment, wanted: ProbeRequest) -> RunPlan:
+    def plan(self, environment: Environment, request: ProbeRequest) -> RunPlan:
         """Every flush with every sync and delay at every concurrency; the first of each, 1 and 1 without a delay by
         default, is what the others at the same concurrency are compared with."""
-        chosen = ChosenOptions(self.choices, wanted)
-        binary = binary_for(ground, chosen.word("server"))
+        chosen = ChosenOptions(self.choices, request)
+        binary = choose_binary(environment, chosen.word("server"))
         threads = chosen.numbers("threads", 1)
         delays, ending = _delays(chosen), chosen.number("count")
         variants = tuple(
-            _variant(flush, sync, count, _delayed(binary.target, delay, ending, count) if any(delays) else {})
+            _variant(flush, sync, count, _delay_settings(binary.target, delay, ending, count) if any(delays) else {})
             for count in threads
-            for flush in _flushes(chosen, binary)
+            for flush in _flush_values(chosen, binary)
             for sync in chosen.numbers("sync")
             for delay in delays
         )
-        driver = driver_of(chosen.word("driver"))
-        shape = Shape(chosen.number("rows", 100))
-        seconds = wanted.budget(SECONDS, ROUNDS)
+        driver = choose_driver(chosen.word("driver"))
+        shape = TableShape(chosen.number("rows", 100))
+        seconds = request.budget(SECONDS, ROUNDS)
         return RunPlan(
             variants=variants,
             baseline=variants[0].name,
-            metrics=(*METRICS, GROUP),
-            cost=server_settings.cost(
+            metrics=(*METRICS, GROUP_METRIC),
+            cost=server_settings.server_cost(
                 pool=POOL,
                 data=shape.bytes,
                 growth=server_settings.BINARY_LOG + int(LOG_RATE * seconds / len(variants)),
@@ -132,42 +134,44 @@ class Commit:
         )
 
     @contextlib.contextmanager
-    def prepare(self, ground: Environment, wanted: ProbeRequest, plan: RunPlan, stop: Stop) -> Iterator[CommitBench]:
+    def prepare(
+        self, environment: Environment, request: ProbeRequest, plan: RunPlan, stop: StopSignal
+    ) -> Iterator[CommitBench]:
         """A server with the binary log on, and one table."""
-        chosen = ChosenOptions(self.choices, wanted)
-        binary = binary_for(ground, chosen.word("server"))
+        chosen = ChosenOptions(self.choices, request)
+        binary = choose_binary(environment, chosen.word("server"))
         rows = chosen.number("rows", 100)
-        arguments = server_settings.arguments(binary.target, pool=POOL, binary_log=True)
-        with serve(ground, binary, wanted.directory, arguments) as served:
-            ground.report(f"filling a table of {rows} rows")
-            fill(served.connection(), Shape(rows, key_on_k=False), stop)
+        arguments = server_settings.server_arguments(binary.target, pool=POOL, binary_log=True)
+        with start_variant_server(environment, binary, request.directory, arguments) as served:
+            environment.report(f"filling a table of {rows} rows")
+            fill_tables(served.connection(), TableShape(rows, key_on_k=False), stop)
 
             def task_of(variant: Variant) -> Task:
                 threads = int(variant.point or 1)
-                return Task(served.sandbox.socket, served.room, WORKLOAD, Access(), threads, rows)
+                return Task(served.sandbox.socket, served.scratch_folder, WORKLOAD, Access(), threads, rows)
 
             yield CommitBench(served, plan.driver, task_of, chosen.number("count"))
 
 
-class CommitBench(LoadedBench):
+class CommitBench(WorkloadBench):
     """Adds to each block how many commits shared a group, where the server counts groups."""
 
-    def __init__(self, served: Served, driver: str, task_of: Callable[[Variant], Task], count: int) -> None:
+    def __init__(self, served: VariantServer, driver: str, task_of: Callable[[Variant], Task], count: int) -> None:
         self._settings: dict[str, str] = {}
         super().__init__(served, driver, task_of, warm_seconds=0, preconditions=_preconditions(count))
 
-    def measure(self, variant: Variant, turn: Turn, stop: Stop) -> BlockMeasurement:
+    def measure(self, variant: Variant, turn: Turn, stop: StopSignal) -> BlockMeasurement:
         """One block, see LoadedBench."""
         self._settings = variant.settings
         measured = super().measure(variant, turn, stop)
-        if SIZE in measured.counters:
-            measured.metrics[GROUP.name] = measured.counters[SIZE]
+        if GROUP_SIZE in measured.counters:
+            measured.metrics[GROUP_METRIC.name] = measured.counters[GROUP_SIZE]
         return measured
 
-    def _settled(self) -> dict[str, int]:
-        status = super()._settled()
+    def _read_status(self) -> dict[str, int]:
+        status = super()._read_status()
         counter = group_counter(self._settings, status)
-        return status if counter is None else {**status, GROUPS: status[counter]}
+        return status if counter is None else {**status, COMMIT_GROUPS: status[counter]}
 
 
 def group_counter(settings: dict[str, str], status: dict[str, int]) -> str | None:
@@ -176,11 +180,11 @@ def group_counter(settings: dict[str, str], status: dict[str, int]) -> str | Non
     No other tells: MySQL's redo log is synced between groups too, up to 1.6 times a commit of one connection.
     """
     synced = BINLOG_SYNCS if settings[SYNC] == "1" else ""
-    return next((name for name in (GROUPS_COUNTED, synced) if name in status), None)
+    return next((name for name in (GROUP_STATUS, synced) if name in status), None)
 
 
-def _size(activity: Activity) -> float | None:
-    groups = activity.grown.get(GROUPS)
+def _commits_per_group(activity: BlockActivity) -> float | None:
+    groups = activity.grown.get(COMMIT_GROUPS)
     return activity.transactions / groups if groups else None
 
 
@@ -190,15 +194,15 @@ def _preconditions(count: int) -> tuple[Precondition, ...]:
     Where groups aren't counted, each connection's commits tell: every one of them waits.
     """
 
-    def delayed(variant: Variant, _activity: Activity) -> Bounds | None:
+    def delayed(variant: Variant, _activity: BlockActivity) -> Bounds | None:
         delay = int(variant.settings.get(DELAY) or variant.settings.get(WAIT) or 0)
-        return Bounds(high=EARLY * SECOND / delay) if delay and not count else None
+        return Bounds(high=EARLY_FACTOR * SECOND_US / delay) if delay and not count else None
 
     return (
         *PRECONDITIONS,
-        Precondition(GROUPS_A_SECOND, lambda activity: activity.per_second(GROUPS), delayed),
-        Precondition(COMMITS_A_CONNECTION, lambda it: it.transactions / it.seconds / it.threads, delayed),
-        Precondition(SIZE, _size, lambda *_: None),
+        Precondition(GROUPS_PER_SECOND, lambda activity: activity.per_second(COMMIT_GROUPS), delayed),
+        Precondition(COMMITS_PER_CONNECTION, lambda it: it.transactions / it.seconds / it.threads, delayed),
+        Precondition(GROUP_SIZE, _commits_per_group, lambda *_: None),
     )
 
 
@@ -211,12 +215,12 @@ def _variant(flush: int, sync: int, threads: int, delayed: dict[str, str]) -> Va
 
 def _delays(chosen: ChosenOptions) -> list[int]:
     delays = chosen.numbers("delay")
-    if max(delays) > SECOND:
-        raise ProbeError(f"delay={max(delays)} is longer than a second: choose at most {SECOND} microseconds")
+    if max(delays) > SECOND_US:
+        raise ProbeError(f"delay={max(delays)} is longer than a second: choose at most {SECOND_US} microseconds")
     return delays
 
 
-def _delayed(target: Target, delay: int, count: int, threads: int) -> dict[str, str]:
+def _delay_settings(target: Target, delay: int, count: int, threads: int) -> dict[str, str]:
     """The options of a delay in microseconds, which ends early once so many commits wait; 0 for no such count."""
     if load(target).get(DELAY) is not None:
         return {DELAY: str(delay), DELAY_COUNT: str(count)}
@@ -224,7 +228,7 @@ def _delayed(target: Target, delay: int, count: int, threads: int) -> dict[str, 
     return {WAIT: str(delay), WAIT_COUNT: str((count or threads + 1) if delay else 0)}
 
 
-def _flushes(chosen: ChosenOptions, binary: Binary) -> list[int]:
+def _flush_values(chosen: ChosenOptions, binary: Binary) -> list[int]:
     flushes = chosen.numbers("flush")
     most = 3 if binary.target.is_mariadb else 2
     if max(flushes) > most:

@@ -10,14 +10,14 @@ from advisor.facts.probes import Metric
 from advisor.verdict import Outcome, take
 from probes.choices import ChosenOptions
 from probes.experiment import Choice, ProbeError, RunPlan, Variant
-from probes.served.choices import SERVER, binary_for
+from probes.served.choices import SERVER_CHOICE, choose_binary
 from probes.served.filling import fill_pool
-from probes.served.flushing import FLUSHED
-from probes.served.mechanism import Bounds, Precondition, always, reads_pages
-from probes.served.redo_capacity import SETTINGS
-from probes.served.under_load import P99, TPS, LoadedBench, beyond
-from probes.served.variant_server import serve
-from probes.workload.driver import DRIVER, driver_of
+from probes.served.flushing import PAGES_FLUSHED
+from probes.served.mechanism import Bounds, Precondition, fixed_bounds, page_read_precondition
+from probes.served.redo_capacity import COMMIT_OPTIONS
+from probes.served.under_load import P99, TPS, WorkloadBench, choose_data_set
+from probes.served.variant_server import start_variant_server
+from probes.workload.driver import DRIVER_CHOICE, choose_driver
 from probes.workload.statements import OLTP
 
 if TYPE_CHECKING:
@@ -26,9 +26,9 @@ if TYPE_CHECKING:
     from advisor.core.model import Target
     from probes.experiment import BlockMeasurement, Environment, ProbeRequest, Turn
     from probes.sandbox import Binary
-    from probes.served.mechanism import Activity
-    from probes.served.variant_server import Served
-    from probes.stop import Stop
+    from probes.served.mechanism import BlockActivity
+    from probes.served.variant_server import VariantServer
+    from probes.stop import StopSignal
     from probes.workload.load import Task
 
 OPTION = "innodb_doublewrite"
@@ -43,9 +43,9 @@ RESTART = 5.0
 WARM = 4.0
 SCAN_RATE = 100 << 20  # bytes a second at which scans fill the pool, at least
 TABLES = 4
-LEAST_BEYOND = 150  # percent of the pool
+MINIMUM_DATA = 150  # percent of the pool
 LEAST_FLUSHED, LEAST_READ = 20.0, 0.05  # pages a second, pages a transaction
-LEAST_COPIED = 0.5  # of the flushed pages; pages that are new are written once only
+MINIMUM_COPIED = 0.5  # of the flushed pages; pages that are new are written once only
 LEAST_KIB, MOST_KIB = 8.0, 4.0  # of a page of 16
 RATE, COPIED = "pages flushed/s", "pages written to the doublewrite buffer/page flushed"
 COPIED_KIB = "KiB written to the doublewrite buffer/page flushed"
@@ -56,20 +56,20 @@ ASK_COPY_BYTES = (
     "WHERE EVENT_NAME = 'wait/io/file/innodb/innodb_dblwr_file'"
 )
 FLUSH_RATE = Metric("flushed", "pages/s", "neither")
-UNSAFE = (
+UNSAFE_LIMIT = (
     "No speed measured here is a reason for OFF or DETECT_ONLY: a crash can tear a page of which neither keeps a copy, "
     "and the redo log can't recover a torn page. They are safe only on storage that writes whole pages atomically."
 )
-FAST = "fast (MariaDB) keeps copies of pages as ON does; the difference is in the syncs of data files."
-DURABLE = (
+FAST_LIMIT = "fast (MariaDB) keeps copies of pages as ON does; the difference is in the syncs of data files."
+DURABLE_LIMIT = (
     "Commits don't wait for the disk here (innodb_flush_log_at_trx_commit=2), so that page writes show. With durable "
     "commits the share of doublewrite in the time of a transaction is smaller."
 )
-BEYOND = (
+DATA_LIMIT = (
     "The data are larger than the pool, so pages are written all the time. Where they fit and the redo log is large, "
     "fewer pages are written, and doublewrite costs less."
 )
-LIMITS = (UNSAFE, DURABLE, BEYOND)
+LIMITS = (UNSAFE_LIMIT, DURABLE_LIMIT, DATA_LIMIT)
 
 
 class Doublewrite:
@@ -81,106 +81,108 @@ class Doublewrite:
     kind = "server"
     evidence = ("DBLW-01", "DBLW-03", "DBLW-04")
     choices = (
-        SERVER,
-        DRIVER,
+        SERVER_CHOICE,
+        DRIVER_CHOICE,
         Choice("modes", "words", "all", f"values of {OPTION}, all that the server has; the first is the baseline"),
         Choice("pool", "size", "64M", "innodb_buffer_pool_size"),
-        Choice("data", "number", "400", f"size of the data in percent of the pool, {LEAST_BEYOND} at least"),
+        Choice("data", "number", "400", f"size of the data in percent of the pool, {MINIMUM_DATA} at least"),
         Choice("threads", "number", "8", "connections that write at once"),
     )
 
-    def plan(self, ground: Environment, wanted: ProbeRequest) -> RunPlan:
+    def plan(self, environment: Environment, request: ProbeRequest) -> RunPlan:
         """One variant for each mode. Raises ProbeError for modes that the server lacks, and data that fit the pool."""
-        chosen = ChosenOptions(self.choices, wanted)
-        binary = binary_for(ground, chosen.word("server"))
-        table, modes = beyond(chosen, TABLES), _modes(chosen, binary)
-        if chosen.number("data") < LEAST_BEYOND:
-            raise ProbeError(f"data must be {LEAST_BEYOND} percent of the pool or more: else few pages are written")
+        chosen = ChosenOptions(self.choices, request)
+        binary = choose_binary(environment, chosen.word("server"))
+        table, modes = choose_data_set(chosen, TABLES), _modes(chosen, binary)
+        if chosen.number("data") < MINIMUM_DATA:
+            raise ProbeError(f"data must be {MINIMUM_DATA} percent of the pool or more: else few pages are written")
         variants = tuple(Variant(mode, {OPTION: mode}) for mode in modes)
         return RunPlan(
             variants=variants,
             baseline=variants[0].name,
             metrics=(TPS, P99, FLUSH_RATE),
-            cost=table.cost(wanted.budget(SECONDS, ROUNDS)),
+            cost=table.cost(request.budget(SECONDS, ROUNDS)),
             seconds=SECONDS,
             rounds=ROUNDS,
             overhead=RESTART + WARM + table.shape.bytes / SCAN_RATE,
             shortest=SHORTEST,
             grain=1.0,
-            driver=driver_of(chosen.word("driver")),
+            driver=choose_driver(chosen.word("driver")),
             server=str(binary.target),
             parameters=table.parameters(WORKLOAD.name),
-            limits=(*LIMITS, FAST) if "fast" in modes else LIMITS,
+            limits=(*LIMITS, FAST_LIMIT) if "fast" in modes else LIMITS,
         )
 
     @contextlib.contextmanager
-    def prepare(self, ground: Environment, wanted: ProbeRequest, plan: RunPlan, stop: Stop) -> Iterator[WriteBench]:
+    def prepare(
+        self, environment: Environment, request: ProbeRequest, plan: RunPlan, stop: StopSignal
+    ) -> Iterator[WriteBench]:
         """A server whose tables are larger than its pool."""
-        chosen = ChosenOptions(self.choices, wanted)
-        binary = binary_for(ground, chosen.word("server"))
-        table = beyond(chosen, TABLES)
-        arguments = (*table.arguments(binary.target), *SETTINGS)
-        with serve(ground, binary, wanted.directory, arguments) as served:
-            table.fill(ground, served, stop)
+        chosen = ChosenOptions(self.choices, request)
+        binary = choose_binary(environment, chosen.word("server"))
+        table = choose_data_set(chosen, TABLES)
+        arguments = (*table.arguments(binary.target), *COMMIT_OPTIONS)
+        with start_variant_server(environment, binary, request.directory, arguments) as served:
+            table.fill(environment, served, stop)
             yield WriteBench(served, plan, table.task(served, WORKLOAD))
 
 
-class WriteBench(LoadedBench):
+class WriteBench(WorkloadBench):
     """Fills the pool after each restart, and adds to each block how many pages were flushed."""
 
-    def __init__(self, served: Served, plan: RunPlan, task: Task) -> None:
+    def __init__(self, served: VariantServer, plan: RunPlan, task: Task) -> None:
         super().__init__(served, plan.driver, lambda _: task, warm_seconds=WARM, preconditions=PRECONDITIONS)
 
-    def measure(self, variant: Variant, turn: Turn, stop: Stop) -> BlockMeasurement:
+    def measure(self, variant: Variant, turn: Turn, stop: StopSignal) -> BlockMeasurement:
         """One block, see LoadedBench."""
         measured = super().measure(variant, turn, stop)
         if RATE in measured.counters:
             measured.metrics[FLUSH_RATE.name] = measured.counters[RATE]
         return measured
 
-    def _settled(self) -> dict[str, int]:
-        found = super()._settled()
+    def _read_status(self) -> dict[str, int]:
+        found = super()._read_status()
         for (size,) in self.served.query(ASK_COPY_BYTES):
             found[COPY_BYTES] = int(size)
         return found
 
-    def _warm(self, variant: Variant, turn: Turn, stop: Stop) -> None:
+    def _warm_up(self, variant: Variant, turn: Turn, stop: StopSignal) -> None:
         fill_pool(self.served, TABLES, stop)
-        super()._warm(variant, turn, stop)
+        super()._warm_up(variant, turn, stop)
 
 
-def _copied(activity: Activity) -> float | None:
+def _copies_per_page(activity: BlockActivity) -> float | None:
     """Pages that went to the doublewrite buffer, for each page that was flushed."""
-    copies, flushed = activity.grown.get("Innodb_dblwr_pages_written"), activity.grown.get(FLUSHED)
+    copies, flushed = activity.grown.get("Innodb_dblwr_pages_written"), activity.grown.get(PAGES_FLUSHED)
     return None if copies is None or not flushed else copies / flushed
 
 
-def _copied_kib(activity: Activity) -> float | None:
+def _copied_kib_per_page(activity: BlockActivity) -> float | None:
     """KiB that went to the files of the doublewrite buffer, for each page that was flushed."""
-    written, flushed = activity.grown.get(COPY_BYTES), activity.grown.get(FLUSHED)
+    written, flushed = activity.grown.get(COPY_BYTES), activity.grown.get(PAGES_FLUSHED)
     return None if written is None or not flushed else written / 1024 / flushed
 
 
-def _as_set(variant: Variant, _activity: Activity) -> Bounds:
-    return Bounds(high=0.0) if variant.settings[OPTION] == OFF else Bounds(LEAST_COPIED)
+def _copy_bounds(variant: Variant, _activity: BlockActivity) -> Bounds:
+    return Bounds(high=0.0) if variant.settings[OPTION] == OFF else Bounds(MINIMUM_COPIED)
 
 
-def _whole(variant: Variant, _activity: Activity) -> Bounds | None:
+def _copy_size_bounds(variant: Variant, _activity: BlockActivity) -> Bounds | None:
     """The server counts pages with DETECT_ONLY as well, though it writes their numbers alone."""
     mode = variant.settings[OPTION]
     return Bounds(LEAST_KIB) if mode == "ON" else Bounds(high=MOST_KIB) if mode == DETECT else None
 
 
 PRECONDITIONS = (
-    Precondition(RATE, lambda activity: activity.per_second(FLUSHED), always(LEAST_FLUSHED)),
-    Precondition(COPIED, _copied, _as_set),
-    Precondition(COPIED_KIB, _copied_kib, _whole),
-    reads_pages(always(LEAST_READ)),
+    Precondition(RATE, lambda activity: activity.per_second(PAGES_FLUSHED), fixed_bounds(LEAST_FLUSHED)),
+    Precondition(COPIED, _copies_per_page, _copy_bounds),
+    Precondition(COPIED_KIB, _copied_kib_per_page, _copy_size_bounds),
+    page_read_precondition(fixed_bounds(LEAST_READ)),
 )
 
 
 def _modes(chosen: ChosenOptions, binary: Binary) -> list[str]:
-    words, there = chosen.words("modes", "all", *MODES), [mode for mode in MODES if _has(mode, binary.target)]
+    words, there = chosen.words("modes", "all", *MODES), [mode for mode in MODES if _accepts_mode(mode, binary.target)]
     if words == ["all"]:
         return there
     for word in words:
@@ -189,7 +191,7 @@ def _modes(chosen: ChosenOptions, binary: Binary) -> list[str]:
     return words
 
 
-def _has(mode: str, target: Target) -> bool:
+def _accepts_mode(mode: str, target: Target) -> bool:
     return take(OPTION, mode, load(target)).outcome is Outcome.ACCEPTED
 
 

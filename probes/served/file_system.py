@@ -8,25 +8,25 @@ from typing import TYPE_CHECKING
 
 from probes.choices import ChosenOptions
 from probes.experiment import BlockMeasurement, Choice, ProbeError, RunPlan, Variant
-from probes.served.choices import SERVER, binary_for
-from probes.served.mechanism import SYNCS_LOG, always, reads_pages
-from probes.served.under_load import METRICS, LoadedBench, beyond
-from probes.served.variant_server import serve
-from probes.workload.driver import DRIVER, driver_of
+from probes.served.choices import SERVER_CHOICE, choose_binary
+from probes.served.mechanism import SYNCS_LOG, fixed_bounds, page_read_precondition
+from probes.served.under_load import METRICS, WorkloadBench, choose_data_set
+from probes.served.variant_server import start_variant_server
+from probes.workload.driver import DRIVER_CHOICE, choose_driver
 from probes.workload.statements import OLTP
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
 
     from probes.experiment import Environment, ProbeRequest, Turn
-    from probes.stop import Stop
+    from probes.stop import StopSignal
     from probes.workload.load import Task
 
 WORKLOAD = OLTP["oltp_read_write"]
 SECONDS = 100.0
 ROUNDS = 8
 WARM = 4.0
-PRECONDITIONS = (reads_pages(always(1.0)), SYNCS_LOG)  # else the file system has no part in it
+PRECONDITIONS = (page_read_precondition(fixed_bounds(1.0)), SYNCS_LOG)  # else the file system has no part in it
 LIMITS = (
     "Both are new files on what may be an old or a full file system: its age and fragmentation are not measured.",
     "While one server works the other stands idle, and what it still had to write may have run on for a moment.",
@@ -43,33 +43,33 @@ class FileSystem:
     evidence = ("FS-01", "FS-02", "FS-03", "FS-04")
     choices = (
         Choice("against", "word", "", "the other directory; the first one is --dir"),
-        SERVER,
-        DRIVER,
+        SERVER_CHOICE,
+        DRIVER_CHOICE,
         Choice("pool", "size", "128M", "innodb_buffer_pool_size"),
         Choice("data", "number", "300", "size of the data in percent of the pool"),
         Choice("threads", "number", "4", "connections that work at once"),
     )
 
-    def plan(self, ground: Environment, wanted: ProbeRequest) -> RunPlan:
+    def plan(self, environment: Environment, request: ProbeRequest) -> RunPlan:
         """One variant a directory. Raises ProbeError without a second directory."""
-        chosen = ChosenOptions(self.choices, wanted)
-        binary = binary_for(ground, chosen.word("server"))
-        directories = _directories(chosen, wanted)
-        table = beyond(chosen)
+        chosen = ChosenOptions(self.choices, request)
+        binary = choose_binary(environment, chosen.word("server"))
+        directories = _directories(chosen, request)
+        table = choose_data_set(chosen)
         variants = tuple(Variant(path, {}) for path in directories)
         both = os.stat(directories[0]).st_dev == os.stat(directories[1]).st_dev
         return RunPlan(
             variants=variants,
             baseline=variants[0].name,
             metrics=METRICS,
-            cost=table.cost(wanted.budget(SECONDS, ROUNDS), servers=2)._replace(elsewhere=directories[1:]),
+            cost=table.cost(request.budget(SECONDS, ROUNDS), servers=2)._replace(elsewhere=directories[1:]),
             seconds=SECONDS,
             rounds=ROUNDS,
             overhead=0.6,
             shortest=1.0,
             warm_up=WARM,
             grain=1.0,
-            driver=driver_of(chosen.word("driver")),
+            driver=choose_driver(chosen.word("driver")),
             server=str(binary.target),
             parameters=table.parameters(f"{WORKLOAD.name}, uniform"),
             limits=LIMITS,
@@ -77,31 +77,35 @@ class FileSystem:
         )
 
     @contextlib.contextmanager
-    def prepare(self, ground: Environment, wanted: ProbeRequest, plan: RunPlan, stop: Stop) -> Iterator[SideBySide]:
+    def prepare(
+        self, environment: Environment, request: ProbeRequest, plan: RunPlan, stop: StopSignal
+    ) -> Iterator[DirectoriesBench]:
         """A server with one table in each directory."""
-        chosen = ChosenOptions(self.choices, wanted)
-        binary, table = binary_for(ground, chosen.word("server")), beyond(chosen)
+        chosen = ChosenOptions(self.choices, request)
+        binary, table = choose_binary(environment, chosen.word("server")), choose_data_set(chosen)
         with contextlib.ExitStack() as stack:
             benches = {}
             for variant in plan.variants:
                 if stop.is_set():  # another server would only be ended again
                     break
-                served = stack.enter_context(serve(ground, binary, variant.name, table.arguments(binary.target)))
-                table.fill(ground, served, stop, f" in {variant.name}")
-                always = _always(table.task(served, WORKLOAD))
-                benches[variant.name] = LoadedBench(
-                    served, plan.driver, always, warm_seconds=WARM, preconditions=PRECONDITIONS, own_server=True
+                served = stack.enter_context(
+                    start_variant_server(environment, binary, variant.name, table.arguments(binary.target))
                 )
-            yield SideBySide(benches)
+                table.fill(environment, served, stop, f" in {variant.name}")
+                fixed_bounds = _same_task(table.task(served, WORKLOAD))
+                benches[variant.name] = WorkloadBench(
+                    served, plan.driver, fixed_bounds, warm_seconds=WARM, preconditions=PRECONDITIONS, own_server=True
+                )
+            yield DirectoriesBench(benches)
 
 
-class SideBySide:
+class DirectoriesBench:
     """Several servers, each measured for the variant of its name."""
 
-    def __init__(self, benches: dict[str, LoadedBench]) -> None:
+    def __init__(self, benches: dict[str, WorkloadBench]) -> None:
         self._benches = benches
 
-    def measure(self, variant: Variant, turn: Turn, stop: Stop) -> BlockMeasurement:
+    def measure(self, variant: Variant, turn: Turn, stop: StopSignal) -> BlockMeasurement:
         """One block on the variant's own server."""
         return self._benches[variant.name].measure(variant, turn, stop)
 
@@ -116,19 +120,19 @@ class SideBySide:
         return tuple(f"{name}: {note}" for name, bench in self._benches.items() for note in bench.notes())
 
 
-def _directories(chosen: ChosenOptions, wanted: ProbeRequest) -> tuple[str, str]:
+def _directories(chosen: ChosenOptions, request: ProbeRequest) -> tuple[str, str]:
     other = chosen.word("against")
     if not other:
         raise ProbeError("a second directory is needed to compare with: give --option against=DIR beside --dir")
     if not os.path.isdir(other):
         raise ProbeError(f"{other} is no directory: make it, or name another with --option against=DIR")
-    first, second = os.path.abspath(wanted.directory), os.path.abspath(other)
+    first, second = os.path.abspath(request.directory), os.path.abspath(other)
     if first == second:
         raise ProbeError(f"{first} is the same directory twice: name two")
     return first, second
 
 
-def _always(task: Task) -> Callable[[Variant], Task]:
+def _same_task(task: Task) -> Callable[[Variant], Task]:
     return lambda _: task
 
 

@@ -6,33 +6,33 @@ import time
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
-    from probes.served.variant_server import Served
-    from probes.stop import Stop
+    from probes.served.variant_server import VariantServer
+    from probes.stop import StopSignal
 
 CAPACITY, CAPACITY_MAX = "innodb_io_capacity", "innodb_io_capacity_max"
 LOW_WATER, DIRTY_LIMIT = "innodb_max_dirty_pages_pct_lwm", "innodb_max_dirty_pages_pct"
 # Batches whose size innodb_io_capacity limits, and those that write as much as a checkpoint needs.
-LIMITED = ("buffer_flush_adaptive_total_pages", "buffer_flush_background_total_pages")
-UNLIMITED = "buffer_flush_sync_total_pages"
-FLUSHED, DIRTY = "Innodb_buffer_pool_pages_flushed", "Innodb_buffer_pool_pages_dirty"
+LIMITED_BATCHES = ("buffer_flush_adaptive_total_pages", "buffer_flush_background_total_pages")
+SYNC_BATCHES = "buffer_flush_sync_total_pages"
+PAGES_FLUSHED, PAGES_DIRTY = "Innodb_buffer_pool_pages_flushed", "Innodb_buffer_pool_pages_dirty"
 DRAIN_CAPACITY, LEAST_CAPACITY = 20_000, 100  # pages a second; servers take no less
-FEW = 16  # dirty pages that a server without load may keep
-PATIENCE, LOOK = 20.0, 0.1  # seconds
+FEW_DIRTY = 16  # dirty pages that a server without load may keep
+DRAIN_TIMEOUT, LOOK = 20.0, 0.1  # seconds
 
 
-def enable_batch_counters(served: Served) -> None:
+def enable_batch_counters(served: VariantServer) -> None:
     """Have InnoDB count the pages of each kind of batch; a restart ends that."""
     served.query("SET GLOBAL innodb_monitor_enable = 'buffer_flush_%'")
 
 
-def batch_counters(served: Served) -> dict[str, int]:
+def batch_counters(served: VariantServer) -> dict[str, int]:
     """Pages that each kind of batch has flushed so far."""
-    names = ", ".join(f"'{name}'" for name in (*LIMITED, UNLIMITED))
+    names = ", ".join(f"'{name}'" for name in (*LIMITED_BATCHES, SYNC_BATCHES))
     rows = served.query(f"SELECT NAME, COUNT FROM information_schema.INNODB_METRICS WHERE NAME IN ({names})")  # noqa: S608
     return {str(name): int(count) for name, count in rows}
 
 
-def write_all_pages(served: Served, stop: Stop) -> None:
+def write_all_pages(served: VariantServer, stop: StopSignal) -> None:
     """Let the server write its dirty pages, so that blocks begin alike.
 
     Its limits of dirty pages are as before afterwards, and innodb_io_capacity is the least that there is: servers take
@@ -41,13 +41,13 @@ def write_all_pages(served: Served, stop: Stop) -> None:
     low, limit = served.variable(LOW_WATER), served.variable(DIRTY_LIMIT)
     most = str(2 * DRAIN_CAPACITY)
     try:
-        served.set_to({CAPACITY_MAX: most, CAPACITY: str(DRAIN_CAPACITY)})
+        served.apply_settings({CAPACITY_MAX: most, CAPACITY: str(DRAIN_CAPACITY)})
         served.query(f"SET GLOBAL {LOW_WATER} = 0")  # which may not be above the limit
         served.query(f"SET GLOBAL {DIRTY_LIMIT} = 0")
-        deadline = time.monotonic() + PATIENCE
-        while served.status().get(DIRTY, 0) > FEW and time.monotonic() < deadline and not stop.wait(LOOK):
+        deadline = time.monotonic() + DRAIN_TIMEOUT
+        while served.status().get(PAGES_DIRTY, 0) > FEW_DIRTY and time.monotonic() < deadline and not stop.wait(LOOK):
             pass
     finally:
         served.query(f"SET GLOBAL {DIRTY_LIMIT} = {limit}")
         served.query(f"SET GLOBAL {LOW_WATER} = {low}")
-        served.set_to({CAPACITY_MAX: most, CAPACITY: str(LEAST_CAPACITY)})
+        served.apply_settings({CAPACITY_MAX: most, CAPACITY: str(LEAST_CAPACITY)})

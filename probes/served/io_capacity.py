@@ -11,36 +11,36 @@ from advisor.facts.probes import Metric
 from probes.choices import ChosenOptions
 from probes.experiment import Choice, RunPlan, Variant
 from probes.served import server_settings
-from probes.served.choices import SERVER, binary_for
+from probes.served.choices import SERVER_CHOICE, choose_binary
 from probes.served.flushing import (
     CAPACITY,
     CAPACITY_MAX,
-    DIRTY,
-    FLUSHED,
     LEAST_CAPACITY,
-    LIMITED,
+    LIMITED_BATCHES,
     LOW_WATER,
-    UNLIMITED,
+    PAGES_DIRTY,
+    PAGES_FLUSHED,
+    SYNC_BATCHES,
     batch_counters,
     enable_batch_counters,
     write_all_pages,
 )
-from probes.served.mechanism import Bounds, Precondition, always
-from probes.served.redo_capacity import AGE, FILLED, SETTINGS, WORST, redo_counters
+from probes.served.mechanism import Bounds, Precondition, fixed_bounds
+from probes.served.redo_capacity import AGE, COMMIT_OPTIONS, REDO_FILLED, WORST_METRIC, read_redo_counters
 from probes.served.redo_capacity import CAPACITY as REDO_CAPACITY
-from probes.served.under_load import P99, TPS, LoadedBench, beyond
-from probes.served.variant_server import serve
-from probes.workload.driver import DRIVER, driver_of
+from probes.served.under_load import P99, TPS, WorkloadBench, choose_data_set
+from probes.served.variant_server import start_variant_server
+from probes.workload.driver import DRIVER_CHOICE, choose_driver
 from probes.workload.statements import OLTP
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
     from probes.experiment import BlockMeasurement, Environment, ProbeRequest, Turn
-    from probes.served.mechanism import Activity
-    from probes.served.under_load import Beyond
-    from probes.served.variant_server import Served
-    from probes.stop import Stop
+    from probes.served.mechanism import BlockActivity
+    from probes.served.under_load import DataSet
+    from probes.served.variant_server import VariantServer
+    from probes.stop import StopSignal
 
 MIB = 1 << 20
 WORKLOAD = OLTP["oltp_write_only"]
@@ -52,22 +52,28 @@ LEAST_REDO = 16 * MIB
 TABLES = 4
 IDLE_SECONDS = 2.0
 ABOVE_IDLE = 10.0  # pages a second
-MOSTLY = 0.5
+MAJORITY = 0.5
 DIRTY_SHARE = Metric("dirty", "% of the pool's pages, at the end", "neither")
 AGE_SHARE = Metric("age", "% of the redo log's size, at the end", "less")
 FLUSH_RATE = Metric("flushed", "pages/s", "neither")
-RATE, WITHIN, SYNCED = "pages flushed/s", "pages flushed within innodb_io_capacity/s", "pages flushed by sync batches/s"
+RATE, WITHIN_RATE, SYNC_RATE = (
+    "pages flushed/s",
+    "pages flushed within innodb_io_capacity/s",
+    "pages flushed by sync batches/s",
+)
 DIRTY_COUNT = "dirty pages at the end, %"
-DURABLE = (
+DURABLE_LIMIT = (
     "Commits don't wait for the disk here (innodb_flush_log_at_trx_commit=2), so that flushing shows. With durable "
     "commits fewer pages change a second, and a smaller value suffices."
 )
-IDLE = "It can't see what a value costs while the server is idle and writes at that rate, nor the wear of the disk."
-SMALL_LOG = (
+IDLE_LIMIT = (
+    "It can't see what a value costs while the server is idle and writes at that rate, nor the wear of the disk."
+)
+SMALL_LOG_LIMIT = (
     "The redo log is small, so that its filling drives the flushing within a block. With a log of many gigabytes the "
     "same value shows its effect after hours."
 )
-MARK = "{option} is {mark} here. At its default of 0, {server} flushes less before the redo log fills."
+LOW_WATER_LIMIT = "{option} is {mark} here. At its default of 0, {server} flushes less before the redo log fills."
 
 
 class IoCapacity:
@@ -79,8 +85,8 @@ class IoCapacity:
     kind = "server"
     evidence = ("IOC-01", "IOC-02", "IOC-03", "IOC-04")
     choices = (
-        SERVER,
-        DRIVER,
+        SERVER_CHOICE,
+        DRIVER_CHOICE,
         Choice("values", "numbers", "100,1000,10000", f"values of {CAPACITY}; the first is the baseline"),
         Choice("max", "number", "2", f"{CAPACITY_MAX}, as a multiple of each value"),
         Choice("redo", "size", "32M", "size of the whole redo log"),
@@ -90,18 +96,18 @@ class IoCapacity:
         Choice("threads", "number", "8", "connections that write at once"),
     )
 
-    def plan(self, ground: Environment, wanted: ProbeRequest) -> RunPlan:
+    def plan(self, environment: Environment, request: ProbeRequest) -> RunPlan:
         """One variant for each value. Raises ProbeError for values below 100."""
-        chosen = ChosenOptions(self.choices, wanted)
-        binary = binary_for(ground, chosen.word("server"))
-        table, redo = beyond(chosen, TABLES), chosen.size("redo", LEAST_REDO)
+        chosen = ChosenOptions(self.choices, request)
+        binary = choose_binary(environment, chosen.word("server"))
+        table, redo = choose_data_set(chosen, TABLES), chosen.size("redo", LEAST_REDO)
         times, mark = chosen.number("max", 1), chosen.number("lwm")
         variants = tuple(_variant(value, times) for value in chosen.numbers("values", LEAST_CAPACITY))
-        cost = table.cost(wanted.budget(SECONDS, ROUNDS))
+        cost = table.cost(request.budget(SECONDS, ROUNDS))
         return RunPlan(
             variants=variants,
             baseline=variants[0].name,
-            metrics=(TPS, P99, WORST, DIRTY_SHARE, AGE_SHARE, FLUSH_RATE),
+            metrics=(TPS, P99, WORST_METRIC, DIRTY_SHARE, AGE_SHARE, FLUSH_RATE),
             cost=cost._replace(disk=cost.disk + redo),
             seconds=SECONDS,
             rounds=ROUNDS,
@@ -109,7 +115,7 @@ class IoCapacity:
             shortest=SHORTEST,
             grain=1.0,
             axis=CAPACITY,
-            driver=driver_of(chosen.word("driver")),
+            driver=choose_driver(chosen.word("driver")),
             server=str(binary.target),
             parameters={
                 **table.parameters(WORKLOAD.name),
@@ -117,31 +123,38 @@ class IoCapacity:
                 "max": f"{times} times",
                 "lwm": str(mark),
             },
-            limits=(DURABLE, SMALL_LOG, IDLE, *_own_limits(binary.name, binary.target.since("mysql", 8), mark)),
+            limits=(
+                DURABLE_LIMIT,
+                SMALL_LOG_LIMIT,
+                IDLE_LIMIT,
+                *_own_limits(binary.name, binary.target.since("mysql", 8), mark),
+            ),
         )
 
     @contextlib.contextmanager
-    def prepare(self, ground: Environment, wanted: ProbeRequest, plan: RunPlan, stop: Stop) -> Iterator[FlushBench]:
+    def prepare(
+        self, environment: Environment, request: ProbeRequest, plan: RunPlan, stop: StopSignal
+    ) -> Iterator[FlushBench]:
         """A server with a small redo log, and its tables."""
-        chosen = ChosenOptions(self.choices, wanted)
-        binary = binary_for(ground, chosen.word("server"))
-        table, redo = beyond(chosen, TABLES), chosen.size("redo")
+        chosen = ChosenOptions(self.choices, request)
+        binary = choose_binary(environment, chosen.word("server"))
+        table, redo = choose_data_set(chosen, TABLES), chosen.size("redo")
         arguments = (
-            *server_settings.arguments(binary.target, pool=table.pool, redo=redo),
-            *SETTINGS,
+            *server_settings.server_arguments(binary.target, pool=table.pool, redo=redo),
+            *COMMIT_OPTIONS,
             f"--{LOW_WATER.replace('_', '-')}={chosen.number('lwm')}",
         )
-        with serve(ground, binary, wanted.directory, arguments) as served:
-            table.fill(ground, served, stop)
+        with start_variant_server(environment, binary, request.directory, arguments) as served:
+            table.fill(environment, served, stop)
             enable_batch_counters(served)
             write_all_pages(served, stop)
             yield FlushBench(served, plan, table, _idle_rate(served, stop))
 
 
-class FlushBench(LoadedBench):
+class FlushBench(WorkloadBench):
     """Begins each block with no dirty pages, and reads at its end how far flushing fell behind."""
 
-    def __init__(self, served: Served, plan: RunPlan, table: Beyond, idle: float) -> None:
+    def __init__(self, served: VariantServer, plan: RunPlan, table: DataSet, idle: float) -> None:
         self._redo, self._idle = int(plan.parameters["redo"]), idle
         self._values = [variant.point or 0.0 for variant in plan.variants]
         self._seen: dict[str, list[dict[str, float]]] = {}
@@ -149,9 +162,9 @@ class FlushBench(LoadedBench):
         checks = preconditions(max(self._values), idle)
         super().__init__(served, plan.driver, lambda _: task, warm_seconds=0, preconditions=checks)
 
-    def measure(self, variant: Variant, turn: Turn, stop: Stop) -> BlockMeasurement:
+    def measure(self, variant: Variant, turn: Turn, stop: StopSignal) -> BlockMeasurement:
         """One block, see LoadedBench."""
-        with self.served.guard():
+        with self.served.explain_errors():
             write_all_pages(self.served, stop)
         measured = super().measure(variant, turn, stop)
         counters = measured.counters
@@ -159,8 +172,8 @@ class FlushBench(LoadedBench):
             return measured
         self._seen.setdefault(variant.name, []).append(counters)
         latency = measured.series.get("p99", ())
-        measured.metrics.update({WORST.name: max(latency)} if latency else {})
-        measured.metrics[AGE_SHARE.name] = 100 * counters[FILLED]
+        measured.metrics.update({WORST_METRIC.name: max(latency)} if latency else {})
+        measured.metrics[AGE_SHARE.name] = 100 * counters[REDO_FILLED]
         measured.metrics[DIRTY_SHARE.name] = counters[DIRTY_COUNT]
         measured.metrics[FLUSH_RATE.name] = counters[RATE]
         return measured
@@ -171,28 +184,28 @@ class FlushBench(LoadedBench):
 
     def notes(self) -> tuple[str, ...]:
         """Whether the values could matter at all, and where the server ignored them."""
-        return (*super().notes(), *self._could_not_matter(), *self._ignored())
+        return (*super().notes(), *self._too_large_values(), *self._ignored_values())
 
-    def _settled(self) -> dict[str, int]:
-        own = {**redo_counters(self.served), **batch_counters(self.served), REDO_CAPACITY: self._redo}
-        return {**own, **super()._settled()}
+    def _read_status(self) -> dict[str, int]:
+        own = {**read_redo_counters(self.served), **batch_counters(self.served), REDO_CAPACITY: self._redo}
+        return {**own, **super()._read_status()}
 
-    def _usual(self, name: str) -> dict[str, float]:
+    def _medians(self, name: str) -> dict[str, float]:
         """The median of a counter, by variant."""
         return {variant: statistics.median(block[name] for block in blocks) for variant, blocks in self._seen.items()}
 
-    def _could_not_matter(self) -> Iterator[str]:
-        rates = self._usual(RATE)
+    def _too_large_values(self) -> Iterator[str]:
+        rates = self._medians(RATE)
         if rates and max(rates.values()) < min(self._values):
             yield (
                 f"No value could matter: this load needed {max(rates.values()):.0f} pages a second at most, which the "
                 f"smallest value allows. Choose smaller values, a smaller redo log (--option redo=) or more threads."
             )
 
-    def _ignored(self) -> Iterator[str]:
-        rates, synced = self._usual(RATE), self._usual(SYNCED)
+    def _ignored_values(self) -> Iterator[str]:
+        rates, synced = self._medians(RATE), self._medians(SYNC_RATE)
         for variant, count in synced.items():
-            if rates[variant] and count > MOSTLY * rates[variant]:
+            if rates[variant] and count > MAJORITY * rates[variant]:
                 share = percent(min(1.0, count / rates[variant]))
                 yield (
                     f"{variant}: {share} of the pages were flushed because the redo log was nearly full, in batches "
@@ -206,38 +219,38 @@ def preconditions(largest: float, idle: float) -> tuple[Precondition, ...]:
     With a value that is too small the redo log fills, and all pages may be flushed for a checkpoint.
     """
 
-    def limited(variant: Variant, _activity: Activity) -> Bounds | None:
+    def limited(variant: Variant, _activity: BlockActivity) -> Bounds | None:
         return Bounds(ABOVE_IDLE) if variant.point == largest else None
 
     return (
-        Precondition(RATE, lambda activity: activity.per_second(FLUSHED), always(idle + ABOVE_IDLE)),
-        Precondition(WITHIN, _within, limited),
-        Precondition(SYNCED, lambda activity: activity.per_second(UNLIMITED), lambda *_: None),
-        Precondition(DIRTY_COUNT, _dirty, lambda *_: None),
-        Precondition(FILLED, _filled, lambda *_: None),
+        Precondition(RATE, lambda activity: activity.per_second(PAGES_FLUSHED), fixed_bounds(idle + ABOVE_IDLE)),
+        Precondition(WITHIN_RATE, _limited_rate, limited),
+        Precondition(SYNC_RATE, lambda activity: activity.per_second(SYNC_BATCHES), lambda *_: None),
+        Precondition(DIRTY_COUNT, _dirty_percent, lambda *_: None),
+        Precondition(REDO_FILLED, _checkpoint_age_share, lambda *_: None),
     )
 
 
-def _filled(activity: Activity) -> float | None:
+def _checkpoint_age_share(activity: BlockActivity) -> float | None:
     age, capacity = activity.after.get(AGE), activity.after.get(REDO_CAPACITY)
     return None if age is None or not capacity else age / capacity
 
 
-def _within(activity: Activity) -> float | None:
-    rates = [activity.per_second(name) for name in LIMITED]
+def _limited_rate(activity: BlockActivity) -> float | None:
+    rates = [activity.per_second(name) for name in LIMITED_BATCHES]
     return None if None in rates else sum(filter(None, rates))
 
 
-def _dirty(activity: Activity) -> float | None:
-    dirty, total = activity.after.get(DIRTY), activity.after.get("Innodb_buffer_pool_pages_total")
+def _dirty_percent(activity: BlockActivity) -> float | None:
+    dirty, total = activity.after.get(PAGES_DIRTY), activity.after.get("Innodb_buffer_pool_pages_total")
     return None if dirty is None or not total else 100 * dirty / total
 
 
-def _idle_rate(served: Served, stop: Stop) -> float:
+def _idle_rate(served: VariantServer, stop: StopSignal) -> float:
     """Pages that the server flushes a second while nothing is asked of it."""
-    before = served.status()[FLUSHED]
+    before = served.status()[PAGES_FLUSHED]
     stop.wait(IDLE_SECONDS)
-    return (served.status()[FLUSHED] - before) / IDLE_SECONDS
+    return (served.status()[PAGES_FLUSHED] - before) / IDLE_SECONDS
 
 
 def _variant(value: int, times: int) -> Variant:
@@ -247,7 +260,7 @@ def _variant(value: int, times: int) -> Variant:
 
 def _own_limits(server: str, by_default: bool, mark: int) -> Iterator[str]:
     if mark and not by_default:
-        yield MARK.format(option=LOW_WATER, mark=mark, server=server)
+        yield LOW_WATER_LIMIT.format(option=LOW_WATER, mark=mark, server=server)
 
 
 EXPERIMENT = IoCapacity()

@@ -11,9 +11,9 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 from advisor.facts.probes import ANSWER, Metric
 from probes.experiment import BlockMeasurement
-from probes.served.mechanism import Bounds, Precondition, always, check, reads_pages
-from probes.served.under_load import NOTHING, activity_of
-from probes.workload.driver import drive
+from probes.served.mechanism import Bounds, Precondition, check_preconditions, fixed_bounds, page_read_precondition
+from probes.served.under_load import EMPTY_BLOCK, block_activity
+from probes.workload.driver import run_load
 from probes.workload.load import Task
 from probes.workload.statements import OLTP, Access
 
@@ -21,18 +21,18 @@ if TYPE_CHECKING:
     from collections.abc import Iterable
 
     from probes.experiment import Turn, Variant
-    from probes.served.mechanism import Activity
-    from probes.served.variant_server import Served
-    from probes.stop import Stop
+    from probes.served.mechanism import BlockActivity
+    from probes.served.variant_server import VariantServer
+    from probes.stop import StopSignal
 
 MISSES = Metric("misses", "pages read/query", "neither")
 POINT = OLTP["oltp_point_select"]
-AT_HAND = 0.1  # pages read a query, up to which the keys count as at hand
-READ, UNCOMPRESSED = "Innodb_buffer_pool_reads", "pages uncompressed"
+CACHED_LIMIT = 0.1  # pages read a query, up to which the keys count as at hand
+PAGES_READ, PAGES_UNCOMPRESSED = "Innodb_buffer_pool_reads", "pages uncompressed"
 UNCOMPRESSED_LEAST = 0.5  # of the pages that were read; the pool may keep some both ways
-FITTING = 0.3  # pages read a query where all fit: a small pool keeps some of its pages for itself
-AT_ONCE = 500  # keys a statement, when keys are read to warm up
-ASKED = 200  # keys that pages are counted over
+FITTING_LIMIT = 0.3  # pages read a query where all fit: a small pool keeps some of its pages for itself
+KEYS_PER_STATEMENT = 500  # keys a statement, when keys are read to warm up
+SAMPLED_KEYS = 200  # keys that pages are counted over
 
 
 class Layout(NamedTuple):
@@ -43,7 +43,7 @@ class Layout(NamedTuple):
     """
 
     name: str
-    served: Served
+    served: VariantServer
     database: str
     pages: int
     fitting: int = 0
@@ -64,21 +64,21 @@ class KeyedBench:
         self._rates: dict[str, dict[int, list[float]]] = {name: {} for name in layouts}
         self._misses: dict[str, dict[int, list[float]]] = {name: {} for name in layouts}
 
-    def measure(self, variant: Variant, turn: Turn, stop: Stop) -> BlockMeasurement:
+    def measure(self, variant: Variant, turn: Turn, stop: StopSignal) -> BlockMeasurement:
         """Bring the keys' pages into the pool as far as it holds them, and read keys at random."""
         layout, count = self._layouts[variant.name.partition(",")[0]], int(variant.point or 1)
-        keys = self._first(count)
-        with layout.served.guard():
-            self._warm(layout, keys, stop)
-            task, before = self._task(layout, keys), _status(layout.served)
-            ran = drive(self._driver, task, turn.seconds, stop)
+        keys = self._first_keys(count)
+        with layout.served.explain_errors():
+            self._warm_up(layout, keys, stop)
+            task, before = self._task(layout, keys), _read_status(layout.served)
+            ran = run_load(self._driver, task, turn.seconds, stop)
             if ran is None:
-                return NOTHING
-            activity = activity_of(ran, task, before, _status(layout.served))
-        checked = check(_preconditions(layout, fits=count <= layout.fitting), variant, activity)
+                return EMPTY_BLOCK
+            activity = block_activity(ran, task, before, _read_status(layout.served))
+        checked = check_preconditions(_preconditions(layout, fits=count <= layout.fitting), variant, activity)
         if checked.invalid:
             return BlockMeasurement({}, {}, checked.counters, checked.invalid)
-        misses, qps = activity.grown[READ] / max(1, ran.queries), ran.queries / ran.seconds
+        misses, qps = activity.grown[PAGES_READ] / max(1, ran.queries), ran.queries / ran.seconds
         self._rates[layout.name].setdefault(count, []).append(qps)
         self._misses[layout.name].setdefault(count, []).append(misses)
         metrics = {"qps": qps, "p95": ran.p95, MISSES.name: misses}
@@ -90,20 +90,20 @@ class KeyedBench:
         facts: dict[str, float | str] = {}
         for name, rates in self._rates.items():
             steps = _medians(rates)
-            facts[f"keys at hand, {name}"] = _most_at_hand(self._misses[name])
-            facts[f"keys held at {self._acceptable} qps, {name}"] = held(steps, self._acceptable)
+            facts[f"keys at hand, {name}"] = _most_cached(self._misses[name])
+            facts[f"keys held at {self._acceptable} qps, {name}"] = most_held(steps, self._acceptable)
             if len(steps) > 1:
-                facts[f"steepest step, {name}"] = steepest(steps)
-            facts.update(self._pages(self._layouts[name]))
-        return {ANSWER: self._answer(), **facts} if any(self._rates.values()) else facts
+                facts[f"steepest step, {name}"] = steepest_step(steps)
+            facts.update(self._pages_per_row(self._layouts[name]))
+        return {ANSWER: self._answer_sentence(), **facts} if any(self._rates.values()) else facts
 
-    def _answer(self) -> str:
+    def _answer_sentence(self) -> str:
         """What the counters of pages say, which noise in the rates leaves alone."""
-        brackets = {name: _bracket(misses) for name, misses in self._misses.items() if misses}
+        brackets = {name: _cached_range(misses) for name, misses in self._misses.items() if misses}
         (_, first), *rest = brackets.items()
-        told = [f"{_keys(bracket)} in {name}{_times(bracket, first)}" for name, bracket in rest]
-        all_told = ", ".join([f"{_keys(first)} in {next(iter(brackets))}", *told])
-        return f"With a page read for at most one query in {1 / AT_HAND:.0f}, the pool held {all_told}."
+        told = [f"{_range_text(bracket)} in {name}{_factor_text(bracket, first)}" for name, bracket in rest]
+        all_told = ", ".join([f"{_range_text(first)} in {next(iter(brackets))}", *told])
+        return f"With a page read for at most one query in {1 / CACHED_LIMIT:.0f}, the pool held {all_told}."
 
     def notes(self) -> tuple[str, ...]:
         """Whether the cliff was seen at all."""
@@ -117,28 +117,28 @@ class KeyedBench:
                 )
         return tuple(said)
 
-    def _first(self, count: int) -> list[int]:
+    def _first_keys(self, count: int) -> list[int]:
         """The first keys of one long random row, so that each step has those of the step before and some more."""
         if len(self._keys) < count:
             self._keys = random.Random(self._seed).sample(range(1, self._rows + 1), min(2 * count, self._rows))  # noqa: S311
         return self._keys[:count]
 
-    def _warm(self, layout: Layout, keys: list[int], stop: Stop) -> None:
+    def _warm_up(self, layout: Layout, keys: list[int], stop: StopSignal) -> None:
         # More than the pool holds would only push each other out.
         reading = self._source.sample(keys, min(len(keys), layout.pages))
-        for place in range(0, len(reading), AT_ONCE):
+        for place in range(0, len(reading), KEYS_PER_STATEMENT):
             if stop.is_set():
                 return
-            layout.served.query(_select(layout, reading[place : place + AT_ONCE], "COUNT(c)"))
+            layout.served.query(_select(layout, reading[place : place + KEYS_PER_STATEMENT], "COUNT(c)"))
 
     def _task(self, layout: Layout, keys: list[int]) -> Task:
-        path = os.path.join(layout.served.room, f"keys-{layout.database}-{len(keys)}")
+        path = os.path.join(layout.served.scratch_folder, f"keys-{layout.database}-{len(keys)}")
         if not os.path.exists(path):
             with open(path, "w", encoding="ascii") as file:
                 file.writelines(f"{key}\n" for key in keys)
         return Task(
             socket=layout.served.sandbox.socket,
-            room=layout.served.room,
+            scratch_folder=layout.served.scratch_folder,
             workload=POINT,
             access=Access(keys_file=path),
             threads=self._threads,
@@ -147,12 +147,12 @@ class KeyedBench:
             seed=self._source.randrange(1, 1 << 30),
         )
 
-    def _pages(self, layout: Layout) -> dict[str, float | str]:
+    def _pages_per_row(self, layout: Layout) -> dict[str, float | str]:
         """Pages that one row's query touches: told by MariaDB's ANALYZE, else not more than the pool was asked for."""
-        keys = self._first(max(ASKED, len(self._keys)))[:ASKED]
-        with layout.served.guard():
+        keys = self._first_keys(max(SAMPLED_KEYS, len(self._keys)))[:SAMPLED_KEYS]
+        with layout.served.explain_errors():
             if layout.served.target.is_mariadb:
-                told = _pages_told(layout.served.query("ANALYZE FORMAT=JSON " + _select(layout, keys, "c"))[0][0])
+                told = _pages_accessed(layout.served.query("ANALYZE FORMAT=JSON " + _select(layout, keys, "c"))[0][0])
                 if told is not None:
                     return {f"pages a row, {layout.name}": round(told / len(keys), 2)}
             before = layout.served.status()["Innodb_buffer_pool_read_requests"]
@@ -166,23 +166,23 @@ def _medians(seen: dict[int, list[float]]) -> list[tuple[int, float]]:
     return [(count, statistics.median(values)) for count, values in sorted(seen.items())]
 
 
-def _bracket(misses: dict[int, list[float]]) -> tuple[int, int | None]:
+def _cached_range(misses: dict[int, list[float]]) -> tuple[int, int | None]:
     """The most keys that were at hand in every round, and the fewest that were in none; None where the pool held all.
 
     0 where not even the fewest were.
     """
-    low = held(((count, -max(seen)) for count, seen in sorted(misses.items())), -AT_HAND)
-    return low, next((count for count, seen in sorted(misses.items()) if min(seen) > AT_HAND), None)
+    low = most_held(((count, -max(seen)) for count, seen in sorted(misses.items())), -CACHED_LIMIT)
+    return low, next((count for count, seen in sorted(misses.items()) if min(seen) > CACHED_LIMIT), None)
 
 
-def _keys(bracket: tuple[int, int | None]) -> str:
+def _range_text(bracket: tuple[int, int | None]) -> str:
     low, high = bracket
     if high is None:
         return f"{low:,} keys or more"
     return f"{low:,} to {high:,} keys" if low else f"fewer than {high:,} keys"
 
 
-def _times(bracket: tuple[int, int | None], first: tuple[int, int | None]) -> str:
+def _factor_text(bracket: tuple[int, int | None], first: tuple[int, int | None]) -> str:
     """How many times as many keys as the first layout, as far as the steps tell."""
     (low, high), (least, most) = bracket, first
     if not (low and high and least and most):
@@ -190,37 +190,37 @@ def _times(bracket: tuple[int, int | None], first: tuple[int, int | None]) -> st
     return f" ({low / most:.2g} to {high / least:.2g} times as many)"
 
 
-def _most_at_hand(misses: dict[int, list[float]]) -> int:
-    return held(((count, -share) for count, share in _medians(misses)), -AT_HAND)
+def _most_cached(misses: dict[int, list[float]]) -> int:
+    return most_held(((count, -share) for count, share in _medians(misses)), -CACHED_LIMIT)
 
 
 def _preconditions(layout: Layout, *, fits: bool) -> tuple[Precondition, ...]:
     """That each query looked a row up, that pages came from memory where all fit, and that compressed ones were
     uncompressed as they were read."""
 
-    def uncompressed(_variant: Variant, activity: Activity) -> Bounds | None:
+    def uncompressed(_variant: Variant, activity: BlockActivity) -> Bounds | None:
         if not layout.compressed:
             return Bounds(high=0.0)
-        return Bounds(UNCOMPRESSED_LEAST) if (activity.per_transaction(READ) or 0.0) > AT_HAND else None
+        return Bounds(UNCOMPRESSED_LEAST) if (activity.per_transaction(PAGES_READ) or 0.0) > CACHED_LIMIT else None
 
     return (
-        Precondition("rows looked up/query", lambda a: a.per_transaction("Handler_read_key"), always(0.98, 1.05)),
-        reads_pages(always(high=FITTING) if fits else always()),
-        Precondition("pages uncompressed/page read", _uncompressed, uncompressed),
+        Precondition("rows looked up/query", lambda a: a.per_transaction("Handler_read_key"), fixed_bounds(0.98, 1.05)),
+        page_read_precondition(fixed_bounds(high=FITTING_LIMIT) if fits else fixed_bounds()),
+        Precondition("pages uncompressed/page read", _uncompressed_per_read, uncompressed),
     )
 
 
-def _uncompressed(activity: Activity) -> float:
-    return activity.grown[UNCOMPRESSED] / max(1, activity.grown[READ])
+def _uncompressed_per_read(activity: BlockActivity) -> float:
+    return activity.grown[PAGES_UNCOMPRESSED] / max(1, activity.grown[PAGES_READ])
 
 
-def _status(served: Served) -> dict[str, int]:
+def _read_status(served: VariantServer) -> dict[str, int]:
     """The server's counters, with how many pages it has uncompressed since it started."""
     ((count,),) = served.query("SELECT SUM(uncompress_ops) FROM information_schema.INNODB_CMP")
-    return {**served.status(), UNCOMPRESSED: int(count)}
+    return {**served.status(), PAGES_UNCOMPRESSED: int(count)}
 
 
-def held(steps: Iterable[tuple[int, float]], acceptable: float) -> int:
+def most_held(steps: Iterable[tuple[int, float]], acceptable: float) -> int:
     """The most keys of the steps before the first that falls below the rate; 0 where the first one does."""
     most = 0
     for count, rate in steps:
@@ -230,7 +230,7 @@ def held(steps: Iterable[tuple[int, float]], acceptable: float) -> int:
     return most
 
 
-def steepest(steps: list[tuple[int, float]]) -> str:
+def steepest_step(steps: list[tuple[int, float]]) -> str:
     """The step on which the rate falls most, in words."""
     pairs = itertools.pairwise(steps)
     (before, fast), (after, slow) = max(pairs, key=lambda pair: pair[0][1] / max(pair[1][1], 1e-9))
@@ -242,7 +242,7 @@ def _select(layout: Layout, keys: list[int], what: str) -> str:
     return f"SELECT {what} FROM {layout.database}.sbtest1 WHERE id IN ({listed})"  # noqa: S608 - numbers of our own
 
 
-def _pages_told(text: str) -> float | None:
+def _pages_accessed(text: str) -> float | None:
     """The sum of pages_accessed in an ANALYZE FORMAT=JSON, None where it tells none."""
     found: list[float] = []
 

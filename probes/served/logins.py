@@ -22,19 +22,19 @@ from probes.workload.tables import DATABASE
 
 if TYPE_CHECKING:
     from probes.sandbox import Binary
-    from probes.served.variant_server import Served
+    from probes.served.variant_server import VariantServer
 
 USER = "mycnf_probe"
-TOKEN = 24  # bytes of randomness in its password
+PASSWORD_BYTES = 24  # bytes of randomness in its password
 OLDEST_TLS = "TLSv1.2"  # of today's clients
 MADE_BY_SERVER = ("ca.pem", "client-cert.pem", "client-key.pem")  # of MySQL, in the order of CERTIFICATES
 SERVER_KEY = "server-key.pem"
-RSA, CURVE = ("rsa:2048",), ("ec", "-pkeyopt", "ec_paramgen_curve:prime256v1")
+RSA_KEY, EC_KEY = ("rsa:2048",), ("ec", "-pkeyopt", "ec_paramgen_curve:prime256v1")
 # Clients are known by their address, so that no account of localhost is theirs; X Protocol has a port of its own.
-CLOSED = ("--skip-name-resolve", "--loose-mysqlx=OFF")
+PORT_OPTIONS = ("--skip-name-resolve", "--loose-mysqlx=OFF")
 
 
-def no_tls(binary: Binary) -> str:
+def missing_tls_reason(binary: Binary) -> str:
     """Why a server of this program can't offer TLS to today's clients, empty where it can."""
     if OLDEST_TLS not in printed_defaults(binary).get("tls-version", ""):
         return f"{binary.name} offers no {OLDEST_TLS}, which clients ask for"
@@ -43,36 +43,36 @@ def no_tls(binary: Binary) -> str:
     return ""
 
 
-def open_to_one(served: Served, *, encrypted: bool) -> Login:
+def open_port_for_one(served: VariantServer, *, encrypted: bool) -> Login:
     """Restart a server with a port for one new account, which may log in through the socket too.
 
     Raises ProbeError where any other account gets in at the port; the server is ended first.
     """
-    login = Login(USER, secrets.token_urlsafe(TOKEN))
+    login = Login(USER, secrets.token_urlsafe(PASSWORD_BYTES))
     for user, host in served.query("SELECT user, host FROM mysql.user WHERE host <> 'localhost'"):
         served.query(f"DROP USER '{user}'@'{host}'")
     served.query(f"CREATE USER {USER}@'%' IDENTIFIED BY '{login.password}'")
     served.query(f"GRANT SELECT ON {DATABASE}.* TO {USER}@'%'")
-    port = served.open_port(*CLOSED, *(_certificates(served) if encrypted else ()))
-    _refuse_others(served, port)
+    port = served.open_port(*PORT_OPTIONS, *(_certificates(served) if encrypted else ()))
+    _require_closed_port(served, port)
     # The first login of MySQL 8 and later compares the password itself, the later ones a digest that it keeps.
     served.sandbox.connect(user=login.user, password=login.password).close()
     return login._replace(port=port)
 
 
-def cipher_of(served: Served, login: Login) -> str:
+def negotiated_cipher(served: VariantServer, login: Login) -> str:
     """The version of TLS and the cipher that a client of this host agrees on with the server."""
     import pymysql
 
     with (
-        pymysql.connect(**login._replace(encrypted=True).options("", served.room)) as connection,
+        pymysql.connect(**login._replace(encrypted=True).options("", served.scratch_folder)) as connection,
         connection.cursor() as cursor,
     ):
         cursor.execute("SHOW SESSION STATUS WHERE Variable_name IN ('Ssl_cipher', 'Ssl_version')")
         return ", ".join(value for _, value in sorted(cursor.fetchall(), reverse=True))
 
 
-def _refuse_others(served: Served, port: int) -> None:
+def _require_closed_port(served: VariantServer, port: int) -> None:
     import pymysql
 
     try:
@@ -83,15 +83,15 @@ def _refuse_others(served: Served, port: int) -> None:
     raise ProbeError(f"{served.sandbox.binary.name} lets root in by TCP without a password, so it was ended")
 
 
-def _certificates(served: Served) -> list[str]:
+def _certificates(served: VariantServer) -> list[str]:
     """Make the files that clients use, in the room, and give the server's options: its own, or ones of openssl."""
-    room = served.room
+    room = served.scratch_folder
     if shutil.which("openssl") is None:
         for ours, theirs in zip(CERTIFICATES, MADE_BY_SERVER, strict=True):
             shutil.copy(os.path.join(served.sandbox.datadir, theirs), os.path.join(room, ours))
         return []
-    _self_signed(room, SERVER_CERTIFICATE, SERVER_KEY, RSA)
-    _self_signed(room, CLIENT_CERTIFICATE, CLIENT_KEY, CURVE)  # cheap: ordinary clients show none
+    _self_signed(room, SERVER_CERTIFICATE, SERVER_KEY, RSA_KEY)
+    _self_signed(room, CLIENT_CERTIFICATE, CLIENT_KEY, EC_KEY)  # cheap: ordinary clients show none
     files = {"cert": SERVER_CERTIFICATE, "key": SERVER_KEY, "ca": CLIENT_CERTIFICATE}
     return [f"--ssl-{what}={os.path.join(room, name)}" for what, name in files.items()]
 

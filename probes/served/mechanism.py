@@ -16,13 +16,13 @@ if TYPE_CHECKING:
     from probes.workload.statements import StatementMix
 
 TOLERANCE = 0.02  # of the rows that a transaction changes
-UPDATED = "rows updated/transaction"
+ROWS_UPDATED = "rows updated/transaction"
 LOG_SYNCS = "redo log syncs/transaction"
 PAGES_READ = "pages read from disk/transaction"
-FEW_SYNCS, FEW_A_SECOND = 0.1, 30.0  # a transaction, and a second
+FEW_SYNCS, FEW_SYNCS_PER_SECOND = 0.1, 30.0  # a transaction, and a second
 
 
-class Activity(NamedTuple):
+class BlockActivity(NamedTuple):
     """What a block did: its load, and the server's status counters, by how much they grew and as they are after it.
 
     `repeated` transactions met a deadlock or a lock wait and count in no rate, though the server did their work.
@@ -65,18 +65,20 @@ class Precondition(NamedTuple):
     """
 
     name: str
-    value: Callable[[Activity], float | None]
-    bounds: Callable[[Variant, Activity], Bounds | None]
+    value: Callable[[BlockActivity], float | None]
+    bounds: Callable[[Variant, BlockActivity], Bounds | None]
 
 
-class Check(NamedTuple):
+class MechanismCheck(NamedTuple):
     """The values that were looked at, and why the block is invalid, empty where it isn't."""
 
     counters: dict[str, float]
     invalid: str = ""
 
 
-def check(preconditions: Iterable[Precondition], variant: Variant, activity: Activity) -> Check:
+def check_preconditions(
+    preconditions: Iterable[Precondition], variant: Variant, activity: BlockActivity
+) -> MechanismCheck:
     """Look at all preconditions of a block; the first one that fails is the reason."""
     counters, invalid = {}, ""
     for precondition in preconditions:
@@ -89,58 +91,60 @@ def check(preconditions: Iterable[Precondition], variant: Variant, activity: Act
             invalid = f"{precondition.name} {value:.3g}, where the mechanism needs {bounds}"
     if not activity.transactions:
         invalid = invalid or "no transaction went through"
-    return Check(counters, invalid)
+    return MechanismCheck(counters, invalid)
 
 
-def always(low: float = 0.0, high: float = math.inf) -> Callable[[Variant, Activity], Bounds | None]:
+def fixed_bounds(low: float = 0.0, high: float = math.inf) -> Callable[[Variant, BlockActivity], Bounds | None]:
     """The same bounds for every variant."""
     return lambda _variant, _activity: Bounds(low, high)
 
 
-def changes_rows(workload: StatementMix) -> tuple[Precondition, ...]:
+def row_preconditions(workload: StatementMix) -> tuple[Precondition, ...]:
     """That each UPDATE of the workload changes its row; nothing to check for workloads without any."""
     expected = workload.updates
     if not expected:
         return ()
 
-    def bounds(_variant: Variant, activity: Activity) -> Bounds:
+    def bounds(_variant: Variant, activity: BlockActivity) -> Bounds:
         again = activity.repeated / max(1, activity.transactions)
         return Bounds(expected * (1 - TOLERANCE), expected * (1 + TOLERANCE + again))
 
-    return (Precondition(UPDATED, lambda activity: activity.per_transaction("Handler_update"), bounds),)
+    return (Precondition(ROWS_UPDATED, lambda activity: activity.per_transaction("Handler_update"), bounds),)
 
 
-def log_syncs(activity: Activity) -> float | None:
+def log_syncs_per_transaction(activity: BlockActivity) -> float | None:
     """Syncs of the redo log a transaction; MariaDB counts those of all data files with them."""
     of_log = activity.per_transaction("Innodb_os_log_fsyncs")
     return activity.per_transaction("Innodb_data_fsyncs") if of_log is None else of_log
 
 
-def syncs_as_set(option: str, when: str, least: float = 0.9) -> Callable[[Variant, Activity], Bounds | None]:
+def sync_bounds(option: str, when: str, least: float = 0.9) -> Callable[[Variant, BlockActivity], Bounds | None]:
     """That each group of commits is synced where `option` is `when`, and hardly any where it is something else.
 
     A group holds as many commits as there are connections at most. Checkpoints and the flush of each second remain
     where commits aren't synced.
     """
 
-    def bounds(variant: Variant, activity: Activity) -> Bounds:
+    def bounds(variant: Variant, activity: BlockActivity) -> Bounds:
         if variant.settings.get(option, when) == when:
             return Bounds(least / activity.threads)
-        return Bounds(0.0, max(FEW_SYNCS, FEW_A_SECOND * activity.seconds / max(1, activity.transactions)))
+        return Bounds(0.0, max(FEW_SYNCS, FEW_SYNCS_PER_SECOND * activity.seconds / max(1, activity.transactions)))
 
     return bounds
 
 
-def reads_pages(bounds: Callable[[Variant, Activity], Bounds | None]) -> Precondition:
+def page_read_precondition(bounds: Callable[[Variant, BlockActivity], Bounds | None]) -> Precondition:
     """How many pages came from the disk: on MySQL those that statements waited for, on MariaDB those read ahead too."""
     return Precondition(PAGES_READ, lambda activity: activity.per_transaction("Innodb_buffer_pool_reads"), bounds)
 
 
-SYNCS_LOG = Precondition(LOG_SYNCS, log_syncs, lambda _variant, activity: Bounds(0.9 / activity.threads))
+SYNCS_LOG = Precondition(
+    LOG_SYNCS, log_syncs_per_transaction, lambda _variant, activity: Bounds(0.9 / activity.threads)
+)
 # What every block of a load is kept with, whether or not its numbers depend on it.
-SEEN = (
-    reads_pages(lambda _variant, _activity: None),
-    Precondition(LOG_SYNCS, log_syncs, lambda _variant, _activity: None),
+RECORDED = (
+    page_read_precondition(lambda _variant, _activity: None),
+    Precondition(LOG_SYNCS, log_syncs_per_transaction, lambda _variant, _activity: None),
     Precondition(
         "temporary tables on disk/transaction",
         lambda activity: activity.per_transaction("Created_tmp_disk_tables"),

@@ -8,30 +8,30 @@ from typing import TYPE_CHECKING
 from advisor.facts.probes import Metric
 from probes.choices import ChosenOptions
 from probes.experiment import Choice, ProbeError, RunPlan, Variant
-from probes.served.choices import SERVER, binary_for
+from probes.served.choices import SERVER_CHOICE, choose_binary
 from probes.served.mechanism import Bounds, Precondition
-from probes.served.under_load import METRICS, LoadedBench, beyond
-from probes.served.variant_server import serve
-from probes.workload.driver import DRIVER, driver_of
+from probes.served.under_load import METRICS, WorkloadBench, choose_data_set
+from probes.served.variant_server import start_variant_server
+from probes.workload.driver import DRIVER_CHOICE, choose_driver
 from probes.workload.statements import POINT, StatementMix, TransactionStep, simple_ranges
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
     from probes.experiment import Environment, ProbeRequest
-    from probes.served.mechanism import Activity
-    from probes.stop import Stop
+    from probes.served.mechanism import BlockActivity
+    from probes.stop import StopSignal
     from probes.workload.load import Task
 
 EVICTED = Metric("evicted", "unread pages/transaction", "less")
-AHEAD, EVICTED_UNREAD = "Innodb_buffer_pool_read_ahead", "Innodb_buffer_pool_read_ahead_evicted"
-AHEAD_AT_RANDOM = "Innodb_buffer_pool_read_ahead_rnd"
+READ_AHEAD, EVICTED_UNREAD = "Innodb_buffer_pool_read_ahead", "Innodb_buffer_pool_read_ahead_evicted"
+RANDOM_READ_AHEAD = "Innodb_buffer_pool_read_ahead_rnd"
 SETTINGS = {
     "linear (56)": {"innodb_read_ahead_threshold": "56", "innodb_random_read_ahead": "OFF"},
     "off (0)": {"innodb_read_ahead_threshold": "0", "innodb_random_read_ahead": "OFF"},
     "linear and random": {"innodb_read_ahead_threshold": "56", "innodb_random_read_ahead": "ON"},
 }
-LONG, POINTS = "long scans", "points"
+LONG_SCANS, POINTS = "long scans", "points"
 SHORTEST = 50_000  # rows of a scan; a shorter one ends before read-ahead can help it
 SECONDS = 180.0
 ROUNDS = 8
@@ -52,64 +52,66 @@ class ReadAhead:
     kind = "server"
     evidence = ("IO-01", "RA-01")
     choices = (
-        SERVER,
-        DRIVER,
+        SERVER_CHOICE,
+        DRIVER_CHOICE,
         Choice("pool", "size", "128M", "innodb_buffer_pool_size"),
         Choice("data", "number", "400", "size of the data in percent of the pool"),
         Choice("range", "number", str(SHORTEST), "rows of a long scan; one extent holds about 4,500"),
         Choice("threads", "number", "4", "connections that work at once"),
     )
 
-    def plan(self, ground: Environment, wanted: ProbeRequest) -> RunPlan:
+    def plan(self, environment: Environment, request: ProbeRequest) -> RunPlan:
         """Linear read-ahead as it is by default, none (a threshold of 0), and random read-ahead, by kind of load."""
-        chosen = ChosenOptions(self.choices, wanted)
-        binary = binary_for(ground, chosen.word("server"))
-        table = beyond(chosen)
+        chosen = ChosenOptions(self.choices, request)
+        binary = choose_binary(environment, chosen.word("server"))
+        table = choose_data_set(chosen)
         span = _span(chosen, table.shape.rows)
         variants = tuple(
             Variant(f"{load}, {name}", settings, group=load)
-            for load in (LONG, POINTS)
+            for load in (LONG_SCANS, POINTS)
             for name, settings in SETTINGS.items()
         )
         return RunPlan(
             variants=variants,
             baseline=variants[0].name,
             metrics=(*METRICS, EVICTED),
-            cost=table.cost(wanted.budget(SECONDS, ROUNDS)),
+            cost=table.cost(request.budget(SECONDS, ROUNDS)),
             seconds=SECONDS,
             rounds=ROUNDS,
             overhead=0.6,
             shortest=2.0,
             warm_up=WARM,
             grain=1.0,
-            driver=driver_of(chosen.word("driver")),
+            driver=choose_driver(chosen.word("driver")),
             server=str(binary.target),
             parameters=table.parameters(f"scans of {span} rows; 10 points and 2 updates a transaction; uniform"),
             limits=LIMITS,
         )
 
     @contextlib.contextmanager
-    def prepare(self, ground: Environment, wanted: ProbeRequest, plan: RunPlan, stop: Stop) -> Iterator[LoadedBench]:
+    def prepare(
+        self, environment: Environment, request: ProbeRequest, plan: RunPlan, stop: StopSignal
+    ) -> Iterator[WorkloadBench]:
         """A server that reads past the page cache, and one table several times its pool."""
-        chosen = ChosenOptions(self.choices, wanted)
-        binary = binary_for(ground, chosen.word("server"))
-        table = beyond(chosen)
-        loads = {LONG: simple_ranges(_span(chosen, table.shape.rows)), POINTS: points_and_updates()}
-        with serve(ground, binary, wanted.directory, table.arguments(binary.target)) as served:
-            table.fill(ground, served, stop)
+        chosen = ChosenOptions(self.choices, request)
+        binary = choose_binary(environment, chosen.word("server"))
+        table = choose_data_set(chosen)
+        loads = {LONG_SCANS: simple_ranges(_span(chosen, table.shape.rows)), POINTS: points_and_updates()}
+        with start_variant_server(environment, binary, request.directory, table.arguments(binary.target)) as served:
+            table.fill(environment, served, stop)
 
             def task_of(variant: Variant) -> Task:
                 task, load = table.task(served, loads[variant.group]), loads[variant.group]
                 return task._replace(rows=task.rows - load.span + 1)  # every scan finds all of its rows
 
-            yield LoadedBench(
+            yield WorkloadBench(
                 served,
                 plan.driver,
                 task_of,
                 warm_seconds=WARM,
                 counters={EVICTED.name: EVICTED_UNREAD},
-                preconditions=_preconditions(loads[LONG].span),
-                settling=(AHEAD, AHEAD_AT_RANDOM, EVICTED_UNREAD),
+                preconditions=_preconditions(loads[LONG_SCANS].span),
+                settling=(READ_AHEAD, RANDOM_READ_AHEAD, EVICTED_UNREAD),
             )
 
 
@@ -125,20 +127,20 @@ def _span(chosen: ChosenOptions, rows: int) -> int:
 def _preconditions(span: int) -> tuple[Precondition, ...]:
     pages = span / ROWS_OF_PAGE
 
-    def reading(variant: Variant, _activity: Activity) -> Bounds:
-        return Bounds(pages / 4) if variant.group == LONG else Bounds(1.0)
+    def reading(variant: Variant, _activity: BlockActivity) -> Bounds:
+        return Bounds(pages / 4) if variant.group == LONG_SCANS else Bounds(1.0)
 
-    def ahead(variant: Variant, _activity: Activity) -> Bounds | None:
+    def ahead(variant: Variant, _activity: BlockActivity) -> Bounds | None:
         if variant.settings["innodb_read_ahead_threshold"] == "0":
             return Bounds(high=0.0)
-        return Bounds(pages / 8) if variant.group == LONG else None
+        return Bounds(pages / 8) if variant.group == LONG_SCANS else None
 
     return (
         Precondition("pages read/transaction", lambda activity: activity.per_transaction("Innodb_pages_read"), reading),
-        Precondition("pages read ahead/transaction", lambda activity: activity.per_transaction(AHEAD), ahead),
+        Precondition("pages read ahead/transaction", lambda activity: activity.per_transaction(READ_AHEAD), ahead),
         Precondition(
             "pages read ahead at random/transaction",
-            lambda activity: activity.per_transaction(AHEAD_AT_RANDOM),
+            lambda activity: activity.per_transaction(RANDOM_READ_AHEAD),
             lambda variant, _: None if variant.settings["innodb_random_read_ahead"] == "ON" else Bounds(high=0.0),
         ),
     )

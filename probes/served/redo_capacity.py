@@ -12,25 +12,25 @@ from advisor.facts.probes import Metric
 from probes.choices import ChosenOptions
 from probes.experiment import BlockMeasurement, Choice, RunPlan, Variant
 from probes.served import server_settings
-from probes.served.buffer_pool_instances import STALLED, VARIATION, evenness
-from probes.served.choices import SERVER, binary_for
+from probes.served.buffer_pool_instances import STALLED_METRIC, VARIATION_METRIC, evenness_metrics
+from probes.served.choices import SERVER_CHOICE, choose_binary
 from probes.served.filling import fill_pool
 from probes.served.mechanism import Bounds, Precondition
-from probes.served.under_load import P99, TPS, LoadedBench
-from probes.served.variant_server import serve
-from probes.workload.driver import DRIVER, driver_of
+from probes.served.under_load import P99, TPS, WorkloadBench
+from probes.served.variant_server import start_variant_server
+from probes.workload.driver import DRIVER_CHOICE, choose_driver
 from probes.workload.load import Task
 from probes.workload.statements import OLTP, Access
-from probes.workload.tables import ROW_BYTES, Shape, fill
+from probes.workload.tables import ROW_BYTES, TableShape, fill_tables
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
     from advisor.core.model import Target
     from probes.experiment import Environment, ProbeRequest, Turn
-    from probes.served.mechanism import Activity
-    from probes.served.variant_server import Served
-    from probes.stop import Stop
+    from probes.served.mechanism import BlockActivity
+    from probes.served.variant_server import VariantServer
+    from probes.stop import StopSignal
 
 
 MIB = 1 << 20
@@ -44,21 +44,21 @@ TABLES = 4
 DATA = 60  # percent of the pool: what evicts dirty pages writes them whatever the redo log
 GROWTH_RATE = 4 * MIB  # bytes a second that updates add to tables and undo logs, at most
 CAPACITY = "redo log capacity"
-WORST = Metric("worst", "ms (p99 of the worst second)", "less")
+WORST_METRIC = Metric("worst", "ms (p99 of the worst second)", "less")
 FLUSHED, WAITS = "Innodb_buffer_pool_pages_flushed", "Innodb_log_waits"
-TURNED = "redo written/capacity"
-FILLED = "checkpoint age/capacity"
+REDO_TURNS = "redo written/capacity"
+REDO_FILLED = "checkpoint age/capacity"
 LEAST_FILLED = 0.1  # of the smallest log: innodb_adaptive_flushing_lwm, below which the log makes nothing be flushed
-SETTINGS = ("--innodb-flush-log-at-trx-commit=2",)
-DURABLE = (
+COMMIT_OPTIONS = ("--innodb-flush-log-at-trx-commit=2",)
+DURABLE_LIMIT = (
     "Commits don't wait for the disk here (innodb_flush_log_at_trx_commit=2), so that waits for checkpoints show. With "
     "durable commits fewer go through, and a log of the same size lasts longer."
 )
-CACHED = (
+CACHED_LIMIT = (
     "The data fit the buffer pool: where they don't, pages are written early to make room, and the log matters less."
 )
-RECOVERY = "It can't see how much longer a crash recovery takes with a larger redo log."
-LIMITS = (DURABLE, CACHED, RECOVERY)
+RECOVERY_LIMIT = "It can't see how much longer a crash recovery takes with a larger redo log."
+LIMITS = (DURABLE_LIMIT, CACHED_LIMIT, RECOVERY_LIMIT)
 
 
 class RedoCapacity:
@@ -70,33 +70,35 @@ class RedoCapacity:
     kind = "server"
     evidence = ("REDO-01", "REDO-04", "REDO-05")
     choices = (
-        SERVER,
-        DRIVER,
+        SERVER_CHOICE,
+        DRIVER_CHOICE,
         Choice("sizes", "sizes", "16M,32M,128M", "sizes of the whole redo log; the first is the baseline"),
         Choice("pool", "size", "512M", "innodb_buffer_pool_size; the data take 60 percent of it"),
         Choice("threads", "number", "8", "connections that write at once"),
     )
 
-    def plan(self, ground: Environment, wanted: ProbeRequest) -> RunPlan:
+    def plan(self, environment: Environment, request: ProbeRequest) -> RunPlan:
         """One variant for each size, on one server that is restarted for it. Raises ProbeError for sizes below 16M."""
-        chosen = ChosenOptions(self.choices, wanted)
-        binary = binary_for(ground, chosen.word("server"))
+        chosen = ChosenOptions(self.choices, request)
+        binary = choose_binary(environment, chosen.word("server"))
         sizes, pool, threads = chosen.sizes("sizes", LEAST), chosen.size("pool", LEAST), chosen.number("threads", 1)
-        variants = tuple(Variant(exact(size), sized(binary.target, size), float(size)) for size in sizes)
+        variants = tuple(Variant(exact(size), redo_size_options(binary.target, size), float(size)) for size in sizes)
         shape = _shape(pool)
-        growth = int(wanted.budget(SECONDS, ROUNDS) * GROWTH_RATE)
+        growth = int(request.budget(SECONDS, ROUNDS) * GROWTH_RATE)
         return RunPlan(
             variants=variants,
             baseline=variants[0].name,
-            metrics=(P99, WORST, TPS, VARIATION, STALLED),
-            cost=server_settings.cost(pool=pool, data=shape.bytes, redo=2 * max(sizes), growth=growth, threads=threads),
+            metrics=(P99, WORST_METRIC, TPS, VARIATION_METRIC, STALLED_METRIC),
+            cost=server_settings.server_cost(
+                pool=pool, data=shape.bytes, redo=2 * max(sizes), growth=growth, threads=threads
+            ),
             seconds=SECONDS,
             rounds=ROUNDS,
             overhead=RESTART,
             shortest=SHORTEST,
             grain=1.0,
             axis="bytes of redo log",
-            driver=driver_of(chosen.word("driver")),
+            driver=choose_driver(chosen.word("driver")),
             server=str(binary.target),
             parameters={
                 "workload": WORKLOAD.name,
@@ -109,71 +111,82 @@ class RedoCapacity:
         )
 
     @contextlib.contextmanager
-    def prepare(self, ground: Environment, wanted: ProbeRequest, plan: RunPlan, stop: Stop) -> Iterator[RedoBench]:
+    def prepare(
+        self, environment: Environment, request: ProbeRequest, plan: RunPlan, stop: StopSignal
+    ) -> Iterator[RedoBench]:
         """A server whose tables fit its pool."""
-        chosen = ChosenOptions(self.choices, wanted)
-        binary = binary_for(ground, chosen.word("server"))
+        chosen = ChosenOptions(self.choices, request)
+        binary = choose_binary(environment, chosen.word("server"))
         pool, threads = chosen.size("pool", LEAST), chosen.number("threads", 1)
         shape = _shape(pool)
-        arguments = (*server_settings.arguments(binary.target, pool=pool, redo=max(chosen.sizes("sizes"))), *SETTINGS)
-        with serve(ground, binary, wanted.directory, arguments) as served:
-            ground.report(f"filling {TABLES} tables of {shape.rows} rows")
-            fill(served.connection(), shape, stop)
+        arguments = (
+            *server_settings.server_arguments(binary.target, pool=pool, redo=max(chosen.sizes("sizes"))),
+            *COMMIT_OPTIONS,
+        )
+        with start_variant_server(environment, binary, request.directory, arguments) as served:
+            environment.report(f"filling {TABLES} tables of {shape.rows} rows")
+            fill_tables(served.connection(), shape, stop)
             task = Task(
-                served.sandbox.socket, served.room, WORKLOAD, Access(), threads=threads, rows=shape.rows, tables=TABLES
+                served.sandbox.socket,
+                served.scratch_folder,
+                WORKLOAD,
+                Access(),
+                threads=threads,
+                rows=shape.rows,
+                tables=TABLES,
             )
             yield RedoBench(served, plan, task)
 
 
-class RedoBench(LoadedBench):
+class RedoBench(WorkloadBench):
     """Fills the pool after each restart, and reads before and after a block how full the redo log is."""
 
-    def __init__(self, served: Served, plan: RunPlan, task: Task) -> None:
+    def __init__(self, served: VariantServer, plan: RunPlan, task: Task) -> None:
         smallest = min(variant.point or 0.0 for variant in plan.variants)
         checks = preconditions(smallest)
         self._capacity = 0.0
         super().__init__(served, plan.driver, lambda _: task, warm_seconds=0, preconditions=checks)
 
-    def measure(self, variant: Variant, turn: Turn, stop: Stop) -> BlockMeasurement:
+    def measure(self, variant: Variant, turn: Turn, stop: StopSignal) -> BlockMeasurement:
         """One block, see LoadedBench, with how even its seconds were."""
         self._capacity = variant.point or 0.0
         measured = super().measure(variant, turn, stop)
         tps, latency = measured.series.get("tps", ()), measured.series.get("p99", ())
         if not tps:
             return measured
-        worst = {WORST.name: max(latency)} if latency else {}
-        return measured._replace(metrics={**measured.metrics, **evenness(tps), **worst})
+        worst = {WORST_METRIC.name: max(latency)} if latency else {}
+        return measured._replace(metrics={**measured.metrics, **evenness_metrics(tps), **worst})
 
-    def _warm(self, variant: Variant, turn: Turn, stop: Stop) -> None:
+    def _warm_up(self, variant: Variant, turn: Turn, stop: StopSignal) -> None:
         """The pool is empty after a restart: let no page be read while it is measured."""
         fill_pool(self.served, TABLES, stop)
-        super()._warm(variant, turn, stop)
+        super()._warm_up(variant, turn, stop)
 
-    def _settled(self) -> dict[str, int]:
-        return {**redo_counters(self.served), **super()._settled(), CAPACITY: int(self._capacity)}
+    def _read_status(self) -> dict[str, int]:
+        return {**read_redo_counters(self.served), **super()._read_status(), CAPACITY: int(self._capacity)}
 
 
 def preconditions(smallest: float) -> tuple[Precondition, ...]:
     """That every log was written round, and that the `smallest` (in bytes) was so full that pages had to be flushed."""
 
-    def filled(variant: Variant, _activity: Activity) -> Bounds | None:
+    def filled(variant: Variant, _activity: BlockActivity) -> Bounds | None:
         return Bounds(LEAST_FILLED) if variant.point == smallest else None
 
     return (
-        Precondition(TURNED, lambda activity: _share(activity, activity.grown.get(LSN)), lambda *_: Bounds(1.0)),
-        Precondition(FILLED, lambda activity: _share(activity, activity.after.get(AGE)), filled),
+        Precondition(REDO_TURNS, lambda activity: _share(activity, activity.grown.get(LSN)), lambda *_: Bounds(1.0)),
+        Precondition(REDO_FILLED, lambda activity: _share(activity, activity.after.get(AGE)), filled),
         Precondition("pages flushed/s", lambda activity: activity.per_second(FLUSHED), lambda *_: None),
         Precondition("waits for the log buffer/s", lambda activity: activity.per_second(WAITS), lambda *_: None),
     )
 
 
-def _share(activity: Activity, count: int | None) -> float | None:
+def _share(activity: BlockActivity, count: int | None) -> float | None:
     capacity = activity.after.get(CAPACITY)
     return None if count is None or not capacity else count / capacity
 
 
-def _shape(pool: int) -> Shape:
-    return Shape(max(1, pool * DATA // 100 // ROW_BYTES // TABLES), TABLES)
+def _shape(pool: int) -> TableShape:
+    return TableShape(max(1, pool * DATA // 100 // ROW_BYTES // TABLES), TABLES)
 
 
 EXPERIMENT = RedoCapacity()
@@ -185,7 +198,7 @@ STATUS = re.compile(r"^Log sequence number\s+(\d+)\s.*?^Last checkpoint at\s+(\d
 LSN, AGE = "redo log sequence number", "checkpoint age"
 
 
-class Redo(NamedTuple):
+class RedoState(NamedTuple):
     """The sequence number of the newest redo and of the last checkpoint, in bytes."""
 
     newest: int
@@ -197,20 +210,20 @@ class Redo(NamedTuple):
         return self.newest - self.checkpoint
 
 
-def sized(target: Target, size: int) -> dict[str, str]:
+def redo_size_options(target: Target, size: int) -> dict[str, str]:
     """The options of a redo log of so many bytes in all."""
     if load(target).get(CAPACITY) is not None:
         return {CAPACITY: str(size)}
     return {FILE_SIZE: str(size if target.since("mariadb", 10, 5) else size // FILES)}
 
 
-def read_redo(text: str) -> Redo | None:
+def parse_redo_state(text: str) -> RedoState | None:
     """What SHOW ENGINE INNODB STATUS says of the redo log, None where it says nothing."""
     found = STATUS.search(text)
-    return Redo(int(found[1]), int(found[2])) if found else None
+    return RedoState(int(found[1]), int(found[2])) if found else None
 
 
-def redo_counters(served: Served) -> dict[str, int]:
+def read_redo_counters(served: VariantServer) -> dict[str, int]:
     """The log sequence number and the checkpoint age under names of their own, for use beside status counters."""
-    redo = read_redo(str(served.query("SHOW ENGINE INNODB STATUS")[0][2]))
+    redo = parse_redo_state(str(served.query("SHOW ENGINE INNODB STATUS")[0][2]))
     return {} if redo is None else {LSN: redo.newest, AGE: redo.age}

@@ -8,37 +8,37 @@ import time
 from concurrent.futures import ThreadPoolExecutor, wait
 from typing import TYPE_CHECKING, Any, NamedTuple, Self
 
-from probes.page_cache import evict, resident
+from probes.page_cache import evict, resident_share
 
 if TYPE_CHECKING:
     from concurrent.futures import Future
 
-    from probes.served.variant_server import Served
-    from probes.stop import Stop
-    from probes.workload.scans import Scan
+    from probes.served.variant_server import VariantServer
+    from probes.stop import StopSignal
+    from probes.workload.scans import ScanTable
 
 
 POLL = 0.02
 CHUNK = 1 << 20
-WHOLE = 0.999  # the share of a file in the page cache that counts as all of it
+CACHED_SHARE = 0.999  # the share of a file in the page cache that counts as all of it
 
 
-class Wave(NamedTuple):
+class ScanWave(NamedTuple):
     """All readers scanned the table once: the seconds until the last was done, and what the server read."""
 
     seconds: float
-    reads: Reads | None
+    reads: ReadCounters | None
 
 
-class Readers:
+class ScanReaders:
     """So many connections that scan one table together; use it as a context."""
 
-    def __init__(self, served: Served, scan: Scan, count: int) -> None:
+    def __init__(self, served: VariantServer, scan: ScanTable, count: int) -> None:
         self._served = served
         self.scan = scan
         self._path = os.path.join(served.sandbox.datadir, scan.file)
         self._connections = [served.sandbox.connect(autocommit=True) for _ in range(count)]
-        self._ids = [int(_ask(connection, "SELECT CONNECTION_ID()")) for connection in self._connections]
+        self._ids = [int(_first_value(connection, "SELECT CONNECTION_ID()")) for connection in self._connections]
         self._pool = ThreadPoolExecutor(count)
         self.count = count
 
@@ -56,38 +56,38 @@ class Readers:
         """Bytes of the file with the rows."""
         return os.path.getsize(self._path)
 
-    def set(self, variable: str, value: int) -> int:
+    def set_variable(self, variable: str, value: int) -> int:
         """Set a session variable of every reader; the value that the server made of it."""
         for connection in self._connections:
-            _ask(connection, f"SET SESSION {variable} = {value}")
-        return int(_ask(self._connections[0], f"SELECT @@session.{variable}"))
+            _first_value(connection, f"SET SESSION {variable} = {value}")
+        return int(_first_value(self._connections[0], f"SELECT @@session.{variable}"))
 
     def evict(self) -> float:
         """Drop the table from the page cache; the share of it that stayed."""
         evict([self._path])
-        return resident(self._path)
+        return resident_share(self._path)
 
-    def bring_in(self) -> None:
+    def read_into_cache(self) -> None:
         """Have all of the table in the page cache, as far as memory allows."""
-        if resident(self._path) >= WHOLE:
+        if resident_share(self._path) >= CACHED_SHARE:
             return
         with open(self._path, "rb", buffering=0) as file:
             while file.read(CHUNK):
                 pass
 
-    def wave(self, stop: Stop) -> Wave | None:
+    def scan_once(self, stop: StopSignal) -> ScanWave | None:
         """Scan once by all at once; None when told to stop meanwhile."""
         pid = self._served.sandbox.pid
-        before = reads_of(pid)
+        before = read_counters(pid)
         began = time.monotonic()
-        scans = [self._pool.submit(_ask, connection, self.scan.query) for connection in self._connections]
-        if not self._done(scans, stop):
+        scans = [self._pool.submit(_first_value, connection, self.scan.query) for connection in self._connections]
+        if not self._wait_for_scans(scans, stop):
             return None
         seconds = time.monotonic() - began
-        after = reads_of(pid)
-        return Wave(seconds, after.since(before) if before and after else None)
+        after = read_counters(pid)
+        return ScanWave(seconds, after.since(before) if before and after else None)
 
-    def _done(self, scans: list[Future[Any]], stop: Stop) -> bool:
+    def _wait_for_scans(self, scans: list[Future[Any]], stop: StopSignal) -> bool:
         """Wait for all scans, and end them on the server once told to stop. Raises what a scan raised."""
         killed = False
         while True:
@@ -104,7 +104,7 @@ class Readers:
                 return True
 
 
-def _ask(connection: Any, sql: str) -> Any:
+def _first_value(connection: Any, sql: str) -> Any:
     """The first value that a statement gives, None without rows."""
     with connection.cursor() as cursor:
         cursor.execute(sql)
@@ -112,16 +112,16 @@ def _ask(connection: Any, sql: str) -> Any:
         return row[0] if row else None
 
 
-class Reads(NamedTuple):
+class ReadCounters(NamedTuple):
     """Calls of read() and its kin, the bytes that they gave, and the bytes that came from a device meanwhile."""
 
     calls: int
     bytes: int
     from_device: int
 
-    def since(self, before: Reads) -> Reads:
+    def since(self, before: ReadCounters) -> ReadCounters:
         """What was read after `before`."""
-        return Reads(*(now - then for now, then in zip(self, before, strict=True)))
+        return ReadCounters(*(now - then for now, then in zip(self, before, strict=True)))
 
     @property
     def size(self) -> float | None:
@@ -129,11 +129,11 @@ class Reads(NamedTuple):
         return self.bytes / self.calls if self.calls else None
 
 
-def reads_of(pid: int) -> Reads | None:
+def read_counters(pid: int) -> ReadCounters | None:
     """What a process has read so far; None where the kernel doesn't tell (another user's process)."""
     try:
         with open(f"/proc/{pid}/io", encoding="ascii") as text:
             told = dict(line.split(": ") for line in text.read().splitlines())
-        return Reads(int(told["syscr"]), int(told["rchar"]), int(told["read_bytes"]))
+        return ReadCounters(int(told["syscr"]), int(told["rchar"]), int(told["read_bytes"]))
     except (OSError, KeyError, ValueError):
         return None

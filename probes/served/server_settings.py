@@ -12,9 +12,9 @@ if TYPE_CHECKING:
 
 MIB = 1 << 20
 CONNECTIONS = 300
-FRESH = 250 * MIB  # a fresh data directory with its undo, system and temporary tablespaces, at most
-PROCESS = 450 * MIB  # what a server takes besides its buffer pool: MySQL's Performance Schema is most of it
-CONNECTION = 2 * MIB
+FRESH_DATADIR = 250 * MIB  # a fresh data directory with its undo, system and temporary tablespaces, at most
+PROCESS_MEMORY = 450 * MIB  # what a server takes besides its buffer pool: MySQL's Performance Schema is most of it
+CONNECTION_MEMORY = 2 * MIB
 BINARY_LOG = 64 * MIB  # a file of it; old ones are purged between blocks
 PAGE = 16 << 10
 FREE_SHARE = 32  # of so many pages one is kept free, as in a pool of half a gigabyte
@@ -22,7 +22,7 @@ LEAST_DEPTH = 100  # of innodb_lru_scan_depth
 USUAL_DEPTH = 1024
 START_SECONDS = 12.0  # initialise and start, on an idle disk at most
 LOAD_RATE = 20 * MIB  # bytes of a table a second, filled and indexed, on a slow machine
-BOUNDED = (
+BOUNDED_OPTIONS = (
     f"--max-connections={CONNECTIONS}",
     "--table-open-cache=200",
     "--table-definition-cache=400",
@@ -31,7 +31,7 @@ BOUNDED = (
 )
 
 
-def arguments(
+def server_arguments(
     target: Target, *, pool: int, redo: int = 256 * MIB, binary_log: bool = False, direct: bool = True
 ) -> tuple[str, ...]:
     """Options of a server with a buffer pool and a redo log of so many bytes.
@@ -40,7 +40,7 @@ def arguments(
     what is cached. A small pool keeps its share of pages free, not the number meant for large ones. Everything else
     stays as the server's makers set it.
     """
-    flags = [f"--innodb-buffer-pool-size={pool}", *BOUNDED, *_redo(target, redo), *_free_pages(pool)]
+    flags = [f"--innodb-buffer-pool-size={pool}", *BOUNDED_OPTIONS, *_redo_options(target, redo), *_lru_options(pool)]
     logging = ["--log-bin=binlog", "--server-id=1", f"--max-binlog-size={BINARY_LOG}"]
     flags += logging if binary_log else ["--skip-log-bin"]
     flags += ["--innodb-flush-method=O_DIRECT"] if direct else ["--innodb-flush-method=fsync"]
@@ -49,18 +49,18 @@ def arguments(
     return tuple(flags)
 
 
-def free_pages(pool: int) -> int:
+def lru_scan_depth(pool: int) -> int:
     """Pages that the server is to keep free of a pool of so many bytes, by innodb_lru_scan_depth."""
     return min(USUAL_DEPTH, max(LEAST_DEPTH, pool // PAGE // FREE_SHARE))
 
 
-def _free_pages(pool: int) -> list[str]:
+def _lru_options(pool: int) -> list[str]:
     # The server keeps innodb_lru_scan_depth pages free by throwing others out: of a pool of 16M, nearly all.
-    depth = free_pages(pool)
+    depth = lru_scan_depth(pool)
     return [f"--innodb-lru-scan-depth={depth}"] if depth < USUAL_DEPTH else []
 
 
-def _redo(target: Target, redo: int) -> list[str]:
+def _redo_options(target: Target, redo: int) -> list[str]:
     if load(target).get("innodb_redo_log_capacity") is not None:
         return [f"--innodb-redo-log-capacity={redo}"]
     if target.since("mariadb", 10, 5):  # one file since then
@@ -68,11 +68,13 @@ def _redo(target: Target, redo: int) -> list[str]:
     return [f"--innodb-log-file-size={redo // 2}", "--innodb-log-files-in-group=2"]
 
 
-def cost(*, pool: int, data: int, redo: int = 256 * MIB, growth: int = 0, servers: int = 1, threads: int = 1) -> Cost:
+def server_cost(
+    *, pool: int, data: int, redo: int = 256 * MIB, growth: int = 0, servers: int = 1, threads: int = 1
+) -> Cost:
     """What such servers take, each with `data` bytes of tables; `growth` is what the run itself may write, in all."""
     return Cost(
-        disk=servers * (FRESH + redo + int(data * 1.3)) + growth,
-        memory=servers * (PROCESS + int(pool * 1.1)) + threads * CONNECTION,
+        disk=servers * (FRESH_DATADIR + redo + int(data * 1.3)) + growth,
+        memory=servers * (PROCESS_MEMORY + int(pool * 1.1)) + threads * CONNECTION_MEMORY,
         prepare=servers * (START_SECONDS + data / LOAD_RATE),
         creates=(
             "a scratch directory with a throwaway server's data, removed when it ends",

@@ -11,14 +11,14 @@ from advisor.facts.probes import Metric
 from probes.choices import ChosenOptions
 from probes.experiment import Choice, ProbeError, RunPlan, Variant
 from probes.served import server_settings
-from probes.served.choices import SERVER, binary_for
+from probes.served.choices import SERVER_CHOICE, choose_binary
 from probes.served.mechanism import Bounds, Precondition
-from probes.served.under_load import P95, P99, TPS, LoadedBench
-from probes.served.variant_server import serve
-from probes.workload.driver import DRIVER, driver_of
+from probes.served.under_load import P95, P99, TPS, WorkloadBench
+from probes.served.variant_server import start_variant_server
+from probes.workload.driver import DRIVER_CHOICE, choose_driver
 from probes.workload.load import Task
 from probes.workload.statements import Access, StatementMix, groups, joins, sorts
-from probes.workload.tables import Shape, fill
+from probes.workload.tables import TableShape, fill_tables
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
@@ -26,24 +26,28 @@ if TYPE_CHECKING:
     from advisor.core.model import Target
     from probes.experiment import BlockMeasurement, Environment, ProbeRequest, Turn
     from probes.sandbox import Binary
-    from probes.served.mechanism import Activity
-    from probes.served.variant_server import Served
-    from probes.stop import Stop
+    from probes.served.mechanism import BlockActivity
+    from probes.served.variant_server import VariantServer
+    from probes.stop import StopSignal
 
 SORT, JOIN, TABLE = "sort_buffer_size", "join_buffer_size", "tmp_table_size"
 SECONDS = 180.0
 ROUNDS = 5
 OVERHEAD = 0.5  # the driver's start and the statements that set the options
 LEAST = 32 << 10  # bytes; the smallest that all servers take for all three
-STARTS = 20_000  # rows that ranges may begin at
-INNER = 50  # rows of the inner table of a join
+START_ROWS = 20_000  # rows that ranges may begin at
+INNER_ROWS = 50  # rows of the inner table of a join
 # A row takes 120 bytes of text and what the server keeps with it, which differs by version: with less than the first a
 # row the buffer must have been too small, with more than the second it must have sufficed.
 TOO_SMALL, ENOUGH = 100, 400
-PASSES, ON_DISK, SCANS = "merge passes/sort", "temporary tables on disk/statement", "scans of the inner table/join"
-CHUNKS = "writes to hash join files/join"
+MERGE_PASSES, DISK_TABLES, INNER_SCANS = (
+    "merge passes/sort",
+    "temporary tables on disk/statement",
+    "scans of the inner table/join",
+)
+HASH_WRITES = "writes to hash join files/join"
 CHUNK_WRITES, ROWS = "writes to hash join files", "rows of a statement"
-SPILLED = "spilled"
+SPILLED_NAME = "spilled"
 ASK_CHUNKS = (
     "SELECT COUNT_WRITE FROM performance_schema.file_summary_by_event_name "
     "WHERE EVENT_NAME = 'wait/io/file/sql/hash_join'"
@@ -55,8 +59,8 @@ LIMITS = (
     "Rows of 120 bytes in one character set: other rows reach the limits with other counts.",
     "It can't see what the memory of many sessions does to a host that runs short of it.",
 )
-SPACE = f"{JOIN_LIMIT} is set to twice each size here; at its default of 2M it would cap larger buffers."
-CAPPED = f"{MEMORY_LIMIT} is set to each size as well; the smaller of the two is the limit."
+JOIN_LIMIT_NOTE = f"{JOIN_LIMIT} is set to twice each size here; at its default of 2M it would cap larger buffers."
+MEMORY_LIMIT_NOTE = f"{MEMORY_LIMIT} is set to each size as well; the smaller of the two is the limit."
 
 
 class BufferKind(NamedTuple):
@@ -72,11 +76,11 @@ class BufferKind(NamedTuple):
 
 
 KINDS = {
-    SORT: BufferKind(sorts, PASSES, 1.0, 0.0),
-    JOIN: BufferKind(lambda rows: joins(rows, INNER), SCANS, 2.5, 2.1),
-    TABLE: BufferKind(groups, ON_DISK, 1.0, 0.1),
+    SORT: BufferKind(sorts, MERGE_PASSES, 1.0, 0.0),
+    JOIN: BufferKind(lambda rows: joins(rows, INNER_ROWS), INNER_SCANS, 2.5, 2.1),
+    TABLE: BufferKind(groups, DISK_TABLES, 1.0, 0.1),
 }
-HASHED = BufferKind(KINDS[JOIN].workload, CHUNKS, 1.0, 0.0)
+HASH_JOIN = BufferKind(KINDS[JOIN].workload, HASH_WRITES, 1.0, 0.0)
 
 
 class BufferCase(NamedTuple):
@@ -102,26 +106,26 @@ class SessionBuffers:
     kind = "server"
     evidence = ("SORT-01", "SORT-02", "SORT-04", "SORT-07", "JOIN-01", "TMP-02")
     choices = (
-        SERVER,
-        DRIVER,
+        SERVER_CHOICE,
+        DRIVER_CHOICE,
         Choice("buffer", "word", SORT, f"the option to compare: {SORT}, {JOIN} or {TABLE}"),
         Choice("sizes", "sizes", "256K,2M,32M", "its values; the first is the baseline"),
         Choice("rows", "numbers", "500,20000", "rows that a statement sorts, joins or groups"),
         Choice("threads", "numbers", "1,8", "sessions that run statements at once"),
     )
 
-    def plan(self, ground: Environment, wanted: ProbeRequest) -> RunPlan:
+    def plan(self, environment: Environment, request: ProbeRequest) -> RunPlan:
         """A group for each number of rows and sessions, with a variant for each size.
 
         Raises ProbeError where the option limits nothing on the server.
         """
-        chosen = ChosenOptions(self.choices, wanted)
-        binary = binary_for(ground, chosen.word("server"))
+        chosen = ChosenOptions(self.choices, request)
+        binary = choose_binary(environment, chosen.word("server"))
         buffer, cases = _buffer(chosen, binary), _cases(chosen)
         variants = tuple(case.variant(buffer, binary.target) for case in cases)
         shape, threads = _shape(cases), max(case.threads for case in cases)
         spilled = threads * max(case.rows for case in cases) * ENOUGH
-        cost = server_settings.cost(pool=_pool(shape), data=shape.bytes, growth=2 * spilled, threads=threads)
+        cost = server_settings.server_cost(pool=_pool(shape), data=shape.bytes, growth=2 * spilled, threads=threads)
         return RunPlan(
             variants=variants,
             baseline=variants[0].name,
@@ -133,53 +137,55 @@ class SessionBuffers:
             shortest=1.0,
             grain=1.0,
             axis=buffer,
-            driver=driver_of(chosen.word("driver")),
+            driver=choose_driver(chosen.word("driver")),
             server=str(binary.target),
             parameters={"option": buffer, "rows": str(shape.rows), "pool": str(_pool(shape))},
             limits=(*LIMITS, *_own_limits(binary.target, buffer)),
         )
 
     @contextlib.contextmanager
-    def prepare(self, ground: Environment, wanted: ProbeRequest, plan: RunPlan, stop: Stop) -> Iterator[BufferBench]:
+    def prepare(
+        self, environment: Environment, request: ProbeRequest, plan: RunPlan, stop: StopSignal
+    ) -> Iterator[BufferBench]:
         """A server with one table in its pool."""
-        chosen = ChosenOptions(self.choices, wanted)
-        binary = binary_for(ground, chosen.word("server"))
+        chosen = ChosenOptions(self.choices, request)
+        binary = choose_binary(environment, chosen.word("server"))
         buffer, cases = _buffer(chosen, binary), _cases(chosen)
         shape = _shape(cases)
-        with serve(
-            ground, binary, wanted.directory, server_settings.arguments(binary.target, pool=_pool(shape))
+        with start_variant_server(
+            environment, binary, request.directory, server_settings.server_arguments(binary.target, pool=_pool(shape))
         ) as served:
-            ground.report(f"filling a table of {shape.rows} rows")
-            fill(served.connection(), shape, stop)
+            environment.report(f"filling a table of {shape.rows} rows")
+            fill_tables(served.connection(), shape, stop)
             by_name = {case.variant(buffer, binary.target).name: case for case in cases}
             yield BufferBench(served, plan.driver, _kind(binary.target, buffer), by_name)
 
 
-class BufferBench(LoadedBench):
+class BufferBench(WorkloadBench):
     """Adds to each block how often its statements exceeded their buffer."""
 
-    def __init__(self, served: Served, driver: str, kind: BufferKind, cases: dict[str, BufferCase]) -> None:
+    def __init__(self, served: VariantServer, driver: str, kind: BufferKind, cases: dict[str, BufferCase]) -> None:
         self._kind, self._rows = kind, 0
         self._cases = cases
 
         def task_of(variant: Variant) -> Task:
             case = cases[variant.name]
             workload = kind.workload(case.rows)
-            return Task(served.sandbox.socket, served.room, workload, Access(), case.threads, STARTS)
+            return Task(served.sandbox.socket, served.scratch_folder, workload, Access(), case.threads, START_ROWS)
 
         super().__init__(served, driver, task_of, warm_seconds=0, preconditions=preconditions(kind, cases))
 
-    def measure(self, variant: Variant, turn: Turn, stop: Stop) -> BlockMeasurement:
+    def measure(self, variant: Variant, turn: Turn, stop: StopSignal) -> BlockMeasurement:
         """One block, see LoadedBench."""
         self._rows = self._cases[variant.name].rows
         measured = super().measure(variant, turn, stop)
         if self._kind.metric in measured.counters:
-            measured.metrics[SPILLED] = measured.counters[self._kind.metric]
+            measured.metrics[SPILLED_NAME] = measured.counters[self._kind.metric]
         return measured
 
-    def _settled(self) -> dict[str, int]:
-        status = {**super()._settled(), ROWS: self._rows}
-        if self._kind.metric == CHUNKS:
+    def _read_status(self) -> dict[str, int]:
+        status = {**super()._read_status(), ROWS: self._rows}
+        if self._kind.metric == HASH_WRITES:
             status[CHUNK_WRITES] = sum(int(count) for (count,) in self.served.query(ASK_CHUNKS))
         return status
 
@@ -187,36 +193,36 @@ class BufferBench(LoadedBench):
 def preconditions(kind: BufferKind, cases: dict[str, BufferCase]) -> tuple[Precondition, ...]:
     """That statements exceed buffers that are far too small for their rows, and no other."""
 
-    def bounds(variant: Variant, _activity: Activity) -> Bounds | None:
+    def bounds(variant: Variant, _activity: BlockActivity) -> Bounds | None:
         case = cases[variant.name]
         if case.size < case.rows * TOO_SMALL:
             return Bounds(kind.too_small)
         return Bounds(high=kind.enough) if case.size >= case.rows * ENOUGH else None
 
-    return (Precondition(kind.metric, COUNTS[kind.metric], bounds),)
+    return (Precondition(kind.metric, METRIC_VALUES[kind.metric], bounds),)
 
 
-def _inner_scans(activity: Activity) -> float | None:
+def _inner_scans(activity: BlockActivity) -> float | None:
     """How often the inner table of a join was read: once for each filling of the join buffer."""
     read = activity.per_transaction("Handler_read_next")
-    return None if read is None else (read - activity.after[ROWS]) / INNER
+    return None if read is None else (read - activity.after[ROWS]) / INNER_ROWS
 
 
-COUNTS: dict[str, Callable[[Activity], float | None]] = {
-    PASSES: lambda activity: activity.per_transaction("Sort_merge_passes"),
-    ON_DISK: lambda activity: activity.per_transaction("Created_tmp_disk_tables"),
-    SCANS: _inner_scans,
-    CHUNKS: lambda activity: activity.per_transaction(CHUNK_WRITES),
+METRIC_VALUES: dict[str, Callable[[BlockActivity], float | None]] = {
+    MERGE_PASSES: lambda activity: activity.per_transaction("Sort_merge_passes"),
+    DISK_TABLES: lambda activity: activity.per_transaction("Created_tmp_disk_tables"),
+    INNER_SCANS: _inner_scans,
+    HASH_WRITES: lambda activity: activity.per_transaction(CHUNK_WRITES),
 }
 
 
 def _metric(kind: BufferKind) -> Metric:
-    return Metric(SPILLED, kind.metric, "neither")
+    return Metric(SPILLED_NAME, kind.metric, "neither")
 
 
 def _kind(target: Target, buffer: str) -> BufferKind:
     hashed = buffer == JOIN and target.since("mysql", 8, 0, 18)  # which joins equal columns without an index by hash
-    return HASHED if hashed else KINDS[buffer]
+    return HASH_JOIN if hashed else KINDS[buffer]
 
 
 def _buffer(chosen: ChosenOptions, binary: Binary) -> str:
@@ -246,16 +252,16 @@ def _settings(target: Target, buffer: str, size: int) -> dict[str, str]:
 
 def _own_limits(target: Target, buffer: str) -> Iterator[str]:
     if buffer == JOIN and load(target).get(JOIN_LIMIT) is not None:
-        yield SPACE
+        yield JOIN_LIMIT_NOTE
     if buffer == TABLE and not target.since("mysql", 8):
-        yield CAPPED
+        yield MEMORY_LIMIT_NOTE
 
 
-def _shape(cases: list[BufferCase]) -> Shape:
-    return Shape(STARTS + max(case.rows for case in cases), key_on_k=False)
+def _shape(cases: list[BufferCase]) -> TableShape:
+    return TableShape(START_ROWS + max(case.rows for case in cases), key_on_k=False)
 
 
-def _pool(shape: Shape) -> int:
+def _pool(shape: TableShape) -> int:
     return max(64 * server_settings.MIB, 2 * shape.bytes)
 
 

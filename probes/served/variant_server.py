@@ -12,9 +12,9 @@ from advisor.catalog.load import load
 from advisor.verdict import Outcome, take
 from advisor.verdict.compare import same
 from probes.experiment import ProbeError
-from probes.sandbox import SandboxError, open_port, start
-from probes.sandbox.errors import full, speaks_of_room
-from probes.sandbox.scratch import out_of_room
+from probes.sandbox import SandboxError, open_port, start_server
+from probes.sandbox.errors import disk_full_error, reports_disk_full
+from probes.sandbox.scratch import is_disk_full
 from probes.sandbox.server import CLIENT_ERRORS
 from probes.workload.load import DriverError
 
@@ -29,8 +29,10 @@ if TYPE_CHECKING:
 
 
 Connection = Any
-DYING = 1.0  # seconds until a server counts as alive whose driver broke off
-LOST = 10.0  # the same where a connection broke: nothing else breaks one, and a large server takes its time to end
+END_SECONDS = 1.0  # seconds until a server counts as alive whose driver broke off
+LOST_SECONDS = (
+    10.0  # the same where a connection broke: nothing else breaks one, and a large server takes its time to end
+)
 POLL = 0.02
 BINLOG_SYNCS = "syncs of the binary log"
 # MISC is every call that neither reads nor writes: of this file, almost all are syncs. MariaDB's is empty by default.
@@ -39,51 +41,53 @@ ASK_BINLOG_SYNCS = (
 )
 # The resizing of a pool or a redo log goes on in the background while one measures; doublewrite can't be switched on or
 # off while a server runs, though where it is dynamic its detecting form can.
-RESTARTED = frozenset(
+RESTART_OPTIONS = frozenset(
     ["innodb_buffer_pool_size", "innodb_doublewrite", "innodb_redo_log_capacity", "innodb_log_file_size"]
 )
 
 
 @contextlib.contextmanager
-def serve(
-    ground: Environment,
+def start_variant_server(
+    environment: Environment,
     binary: Binary,
     directory: str,
     arguments: Iterable[str],
     *,
     initial: Iterable[str] = (),
-) -> Iterator[Served]:
+) -> Iterator[VariantServer]:
     """Start a server in `directory`; leaving the context ends it and removes all that it wrote.
 
     `initial` options shape the data files. Raises ProbeError where it can't be had.
     """
-    ground.report(f"starting {binary.name} in {directory}")
+    environment.report(f"starting {binary.name} in {directory}")
     shaping, given = tuple(initial), tuple(arguments)
     try:
-        sandbox = start(binary, base=directory, arguments=given, initial=shaping, templates=ground.templates)
+        sandbox = start_server(
+            binary, base=directory, arguments=given, initial=shaping, templates=environment.templates
+        )
     except SandboxError as error:
         raise ProbeError(str(error)) from error
     with sandbox:
-        served = Served(sandbox, (*shaping, *given))
-        with served.guard(), room_watched(sandbox):
+        served = VariantServer(sandbox, (*shaping, *given))
+        with served.explain_errors(), watch_disk_space(sandbox):
             yield served
 
 
-class Served:
+class VariantServer:
     """A running throwaway server and the options in force on it; `room` is a folder for a driver's files."""
 
     def __init__(self, sandbox: Sandbox, arguments: tuple[str, ...]) -> None:
         self.sandbox = sandbox
         self.target = sandbox.binary.target
         self.catalog = load(self.target)
-        self.room = os.path.join(sandbox.directory, "tmp")
+        self.scratch_folder = os.path.join(sandbox.directory, "tmp")
         self._base = arguments
         self._at_start: dict[str, str] = {}
         self._changed: dict[str, str] = {}
         self._originals: dict[str, str] = {}
         self._connection: pymysql.Connection[Any] | None = None
 
-    def set_to(self, settings: dict[str, str]) -> bool:
+    def apply_settings(self, settings: dict[str, str]) -> bool:
         """Bring these options into force, and put back all others that were changed; whether that took a restart.
 
         Raises ProbeError where the server refuses one.
@@ -107,7 +111,7 @@ class Served:
         """Restart the server, with startup options beside its own; None keeps those in force."""
         self._at_start = self._at_start if at_start is None else dict(at_start)
         self._changed.clear()
-        self._hang_up()
+        self._disconnect()
         given = [f"--{name.replace('_', '-')}={value}" for name, value in self._at_start.items()]
         try:
             self.sandbox.restart([*self._base, *given])
@@ -123,7 +127,7 @@ class Served:
         """Restart the server with these options more, and with a free port of 127.0.0.1, which is given back."""
         self._base = (*self._base, *arguments)
         self._changed.clear()
-        self._hang_up()
+        self._disconnect()
         try:
             open_port(self.sandbox, self._base)
         except SandboxError as error:
@@ -149,12 +153,12 @@ class Served:
             raise ProbeError(f"{self.sandbox.binary.name} has no variable {name}")
         return str(rows[0][1])
 
-    def trim(self) -> None:
+    def purge_binary_logs(self) -> None:
         """Let go of full files of the binary log, which would fill the disk."""
-        if self._logs():
+        if self._has_binary_log():
             self.query("PURGE BINARY LOGS BEFORE NOW()")
 
-    def runs_with(self, name: str, value: str) -> str | None:
+    def differing_value(self, name: str, value: str) -> str | None:
         """The value that the server made of the one it was given, None where it is the same or no variable tells."""
         if self._variable_of(name) is None:
             return None
@@ -168,39 +172,39 @@ class Served:
     def status(self) -> dict[str, int]:
         """The status counters that are whole numbers, and BINLOG_SYNCS where the server counts them."""
         found = {str(name): int(value) for name, value in self.query("SHOW GLOBAL STATUS") if str(value).isdigit()}
-        for (syncs,) in self.query(ASK_BINLOG_SYNCS) if self._logs() else ():
+        for (syncs,) in self.query(ASK_BINLOG_SYNCS) if self._has_binary_log() else ():
             found[BINLOG_SYNCS] = int(syncs)
         return found
 
     @contextlib.contextmanager
-    def guard(self) -> Iterator[None]:
+    def explain_errors(self) -> Iterator[None]:
         """Turn what goes wrong with the server into a ProbeError with the server's own last words."""
         import pymysql
 
         try:
             yield
         except (SandboxError, pymysql.Error, OSError, DriverError) as error:
-            raise self._explained(error) from error
+            raise self._explain(error) from error
 
-    def _logs(self) -> bool:
+    def _has_binary_log(self) -> bool:
         return any(argument.startswith("--log-bin") for argument in self._base)
 
-    def _explained(self, error: Exception) -> ProbeError:
-        gone = self._is_gone(LOST if _is_lost(error) else DYING)
+    def _explain(self, error: Exception) -> ProbeError:
+        gone = self._has_ended(LOST_SECONDS if _is_connection_lost(error) else END_SECONDS)
         if gone:
-            self._hang_up()
-        if (full := want_of_room(self.sandbox, str(error))) is not None:
-            return ProbeError(str(full))
+            self._disconnect()
+        if (disk_full_error := disk_space_error(self.sandbox, str(error))) is not None:
+            return ProbeError(str(disk_full_error))
         if gone:
-            return ProbeError(str(self.sandbox.died("in the middle of the run")))
+            return ProbeError(str(self.sandbox.ended_error("in the middle of the run")))
         if isinstance(error, DriverError):
             return ProbeError(str(error))
-        return ProbeError(f"{self.sandbox.binary.name} refused: {_words(error)}")
+        return ProbeError(f"{self.sandbox.binary.name} refused: {_error_text(error)}")
 
     def _is_dynamic(self, name: str) -> bool:
         return is_dynamic(self.catalog, name)
 
-    def _is_gone(self, patience: float) -> bool:
+    def _has_ended(self, patience: float) -> bool:
         """Whether the server has ended; its connections break a moment before its process does."""
         deadline = time.monotonic() + patience
         while self.sandbox.running and time.monotonic() < deadline:
@@ -226,14 +230,14 @@ class Served:
             return "ON" if made.value == "TRUE" else "OFF"
         return value if value.lstrip("-").isdigit() else "'" + value.replace("\\", "\\\\").replace("'", "''") + "'"
 
-    def _hang_up(self) -> None:
+    def _disconnect(self) -> None:
         if self._connection is not None:
             with contextlib.suppress(Exception):
                 self._connection.close()
             self._connection = None
 
 
-def _is_lost(error: Exception) -> bool:
+def _is_connection_lost(error: Exception) -> bool:
     """Whether a connection broke, or had been broken before."""
     import pymysql
 
@@ -241,7 +245,7 @@ def _is_lost(error: Exception) -> bool:
     return isinstance(error, pymysql.err.InterfaceError) or (isinstance(error, pymysql.Error) and broke)
 
 
-def _words(error: Exception) -> str:
+def _error_text(error: Exception) -> str:
     """What an error says, a server's number behind its words."""
     import pymysql
 
@@ -252,25 +256,25 @@ def _words(error: Exception) -> str:
 def is_dynamic(catalog: Catalog, name: str) -> bool:
     """Whether an option is brought into force by SET GLOBAL, without a restart."""
     option = _option(catalog, name)
-    return bool(option and option.dynamic and option.variable not in RESTARTED)
+    return bool(option and option.dynamic and option.variable not in RESTART_OPTIONS)
 
 
 def _option(catalog: Catalog, name: str) -> Option | None:
     return catalog.get(name) or catalog.find_variable(name)
 
 
-LOOK = 0.5  # seconds
+POLL_SECONDS = 0.5  # seconds
 
 
 @contextlib.contextmanager
-def room_watched(sandbox: Sandbox) -> Iterator[None]:
+def watch_disk_space(sandbox: Sandbox) -> Iterator[None]:
     """Look after the file system of a server for as long as the context lasts.
 
     MyISAM tables and binary logs wait on a full one until somebody makes room, and so would whoever waits for them.
     What else writes there would fail meanwhile: ending the server is also the first step to giving the room back.
     """
     over = threading.Event()
-    thread = threading.Thread(target=_look, args=(sandbox, over), name="mycnf-room", daemon=True)
+    thread = threading.Thread(target=_kill_when_full, args=(sandbox, over), name="mycnf-room", daemon=True)
     thread.start()
     try:
         yield
@@ -279,14 +283,14 @@ def room_watched(sandbox: Sandbox) -> Iterator[None]:
         thread.join()
 
 
-def want_of_room(sandbox: Sandbox, said: str = "") -> SandboxError | None:
+def disk_space_error(sandbox: Sandbox, said: str = "") -> SandboxError | None:
     """The error of a server that has no room left, by its file system, its log or what it `said`; None with room."""
-    if out_of_room(sandbox.directory) or speaks_of_room(sandbox.log()) or speaks_of_room(said):
-        return full(f"{sandbox.binary.name} can't go on in {sandbox.directory}")
+    if is_disk_full(sandbox.directory) or reports_disk_full(sandbox.read_log()) or reports_disk_full(said):
+        return disk_full_error(f"{sandbox.binary.name} can't go on in {sandbox.directory}")
     return None
 
 
-def _look(sandbox: Sandbox, over: threading.Event) -> None:
-    while not over.wait(LOOK):
-        if sandbox.running and want_of_room(sandbox):
+def _kill_when_full(sandbox: Sandbox, over: threading.Event) -> None:
+    while not over.wait(POLL_SECONDS):
+        if sandbox.running and disk_space_error(sandbox):
             sandbox.kill()

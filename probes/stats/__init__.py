@@ -2,6 +2,6 @@
 
 from __future__ import annotations
 
-from probes.stats.comparing import VariantComparison, compare, compare_in_groups, compare_variation, settled
+from probes.stats.comparing import VariantComparison, compare, compare_in_groups, compare_variation, is_precise
 
-__all__ = ["VariantComparison", "compare", "compare_in_groups", "compare_variation", "settled"]
+__all__ = ["VariantComparison", "compare", "compare_in_groups", "compare_variation", "is_precise"]

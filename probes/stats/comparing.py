@@ -8,16 +8,16 @@ from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
 from advisor.facts.probes import Metric, baselines
-from probes.stats.estimate import Estimate, estimates
-from probes.stats.table import VARIATION, RoundTable, table_of, with_variation
+from probes.stats.estimate import MeanDifference, estimate_differences
+from probes.stats.table import VARIATION, RoundTable, round_table, variation_arms
 
 if TYPE_CHECKING:
     from advisor.facts.probes import Arm
 
 
-LEAST = 0.001  # relative; below it clocks and counters differ, not variants
-HALVES = 4  # rounds that it takes to lay the halves of a run side by side
-SURE = 3.0  # standard errors between the halves of a run that are worth a note
+MINIMUM_DIFFERENCE = 0.001  # relative; below it clocks and counters differ, not variants
+HALVES_ROUNDS = 4  # rounds that it takes to lay the halves of a run side by side
+HALVES_ERRORS = 3.0  # standard errors between the halves of a run that are worth a note
 
 
 @dataclass(frozen=True, slots=True)
@@ -68,37 +68,37 @@ def compare(
     `family` is how many comparisons the run makes, where these aren't all. Variants without the metric are left out; a
     baseline that lacks it, or is zero throughout, leaves none.
     """
-    table = table_of(arms, metric.name, baseline)
+    table = round_table(arms, metric.name, baseline)
     if table is None or not table.rounds or len(table.names) == 1:
         return ()
     base = table.names.index(baseline)
     places = [place for place in range(len(table.names)) if place != base]
-    differences = differences_of(table, baseline)
+    differences = row_differences(table, baseline)
     return tuple(
         _comparison(table, (place, base), row, estimate, family or len(places))
-        for place, row, estimate in zip(places, differences, estimates(differences), strict=True)
+        for place, row, estimate in zip(places, differences, estimate_differences(differences), strict=True)
     )
 
 
 def compare_variation(arms: tuple[Arm, ...], metric: Metric, baseline: str) -> tuple[VariantComparison, ...]:
     """The same for how much the values within a block vary, each block's coefficient of variation being its value."""
-    return compare_in_groups(with_variation(arms, metric.name), Metric(VARIATION, "", "less"), baseline)
+    return compare_in_groups(variation_arms(arms, metric.name), Metric(VARIATION, "", "less"), baseline)
 
 
-def differences_of(table: RoundTable, baseline: str) -> list[list[float]]:
+def row_differences(table: RoundTable, baseline: str) -> list[list[float]]:
     """Each other variant's rows less the baseline's, round by round."""
     base = table.rows[table.names.index(baseline)]
     others = (row for name, row in zip(table.names, table.rows, strict=True) if name != baseline)
     return [[value - beside for value, beside in zip(row, base, strict=True)] for row in others]
 
 
-def relative(difference: float, logs: bool) -> float:
+def relative_difference(difference: float, logs: bool) -> float:
     """A difference of the table's rows as a share of the baseline."""
-    return _grown(difference) - 1 if logs else difference
+    return _exp(difference) - 1 if logs else difference
 
 
 def _comparison(
-    table: RoundTable, places: tuple[int, int], row: list[float], estimate: Estimate, family: int
+    table: RoundTable, places: tuple[int, int], row: list[float], estimate: MeanDifference, family: int
 ) -> VariantComparison:
     half, surely = estimate.half_width(), estimate.half_width(family)
     reach = abs(estimate.mean) + surely
@@ -110,64 +110,66 @@ def _comparison(
         ratio=_ratio(estimate.mean, table.logs),
         low=_ratio(estimate.mean - half, table.logs),
         high=_ratio(estimate.mean + half, table.logs),
-        detectable=max(LEAST, relative(estimate.detectable(family), table.logs)),
-        bound=max(LEAST, relative(reach, table.logs)),
+        detectable=max(MINIMUM_DIFFERENCE, relative_difference(estimate.detectable(family), table.logs)),
+        bound=max(MINIMUM_DIFFERENCE, relative_difference(reach, table.logs)),
         claim="none",
         rounds=table.rounds,
         median=statistics.median(own),
         baseline_median=statistics.median(beside),
-        variation=_varied(own),
-        baseline_variation=_varied(beside),
+        variation=_coefficient_of_variation(own),
+        baseline_variation=_coefficient_of_variation(beside),
         mean=ours,
         baseline_mean=theirs,
         drawn_in=table.drawn_in,
-        note=_halves(row),
+        note=_halves_note(row),
     )
-    if relative(abs(estimate.mean), table.logs) <= max(LEAST, relative(surely, table.logs)):
+    if relative_difference(abs(estimate.mean), table.logs) <= max(
+        MINIMUM_DIFFERENCE, relative_difference(surely, table.logs)
+    ):
         return found
     return replace(found, claim="more" if estimate.mean > 0 else "less")
 
 
 def _ratio(difference: float, logs: bool) -> float:
-    return _grown(difference) if logs else max(0.0, 1 + difference)
+    return _exp(difference) if logs else max(0.0, 1 + difference)
 
 
-def _grown(difference: float) -> float:
+def _exp(difference: float) -> float:
     try:
         return math.exp(difference)
     except OverflowError:
         return math.inf
 
 
-def _varied(values: list[float]) -> float:
+def _coefficient_of_variation(values: list[float]) -> float:
     """The coefficient of variation; zero of a single value."""
     mean = statistics.fmean(values)
     return statistics.stdev(values) / abs(mean) if len(values) > 1 and mean else 0.0
 
 
-def _halves(row: list[float]) -> str:
+def _halves_note(row: list[float]) -> str:
     """A sentence where the difference itself changed between the halves of the run."""
     half = len(row) // 2
-    if len(row) < HALVES:
+    if len(row) < HALVES_ROUNDS:
         return ""
     first, second = row[:half], row[-half:]
     error = math.sqrt((statistics.variance(first) + statistics.variance(second)) / half)
-    if abs(statistics.fmean(second) - statistics.fmean(first)) <= max(LEAST, _surely(half) * error):
+    if abs(statistics.fmean(second) - statistics.fmean(first)) <= max(MINIMUM_DIFFERENCE, _halves_limit(half) * error):
         return ""
     return "The difference changed between the first and the second half of the run: a longer run may say otherwise."
 
 
-def _surely(half: int) -> float:
-    return SURE * (1 + 6 / half**2)  # few rounds know their own spread badly
+def _halves_limit(half: int) -> float:
+    return HALVES_ERRORS * (1 + 6 / half**2)  # few rounds know their own spread badly
 
 
-ENOUGH = 0.02  # relative; who tunes a server cares about no less
+ENOUGH_PRECISION = 0.02  # relative; who tunes a server cares about no less
 # Degrees of freedom of the noise. With fewer, intervals are often narrow by chance: of two variants without a
 # difference 9 % of the runs that ended so early claimed one, simulated in tests/probes/stats/test_simulated.py.
-FREEDOM = 6
+MINIMUM_FREEDOM = 6
 
 
-def settled(arms: tuple[Arm, ...], metric: Metric, baseline: str) -> bool:
+def is_precise(arms: tuple[Arm, ...], metric: Metric, baseline: str) -> bool:
     """Whether further rounds would add nothing worth the time: differences of 2 % could be seen in every variant.
 
     It must have been so a round earlier too. Stopping at the first narrow interval would prefer runs that are
@@ -175,31 +177,39 @@ def settled(arms: tuple[Arm, ...], metric: Metric, baseline: str) -> bool:
     """
     return (
         _knows_noise(arms, metric, baseline)
-        and _narrow(arms, metric, baseline, 0)
-        and _narrow(arms, metric, baseline, 1)
+        and _is_narrow(arms, metric, baseline, 0)
+        and _is_narrow(arms, metric, baseline, 1)
     )
 
 
 def _knows_noise(arms: tuple[Arm, ...], metric: Metric, baseline: str) -> bool:
     """Whether there are rounds enough to know how much the differences scatter; a single variant has none."""
     for group, first in baselines(arms, baseline).items():
-        table = table_of([arm for arm in arms if arm.group == group], metric.name, first)
-        differences = differences_of(table, first) if table and table.rounds > 1 else []
-        if any(estimate.freedom < FREEDOM for estimate in (estimates(differences) if differences else ())):
+        table = round_table([arm for arm in arms if arm.group == group], metric.name, first)
+        differences = row_differences(table, first) if table and table.rounds > 1 else []
+        if any(
+            estimate.freedom < MINIMUM_FREEDOM
+            for estimate in (estimate_differences(differences) if differences else ())
+        ):
             return False
     return True
 
 
-def _narrow(arms: tuple[Arm, ...], metric: Metric, baseline: str, less: int) -> bool:
-    shortened = tuple(_shortened(arm, less) for arm in arms)
+def _is_narrow(arms: tuple[Arm, ...], metric: Metric, baseline: str, less: int) -> bool:
+    shortened = tuple(_without_last_rounds(arm, less) for arm in arms)
     if len(arms) == 1:  # nothing to compare with: its own mean is the answer
-        table = table_of(shortened, metric.name, baseline)
+        table = round_table(shortened, metric.name, baseline)
         rows = [[value - table.rows[0][0] for value in table.rows[0]]] if table else []
-        return bool(table and all(relative(e.detectable(1), table.logs) <= ENOUGH for e in estimates(rows)))
+        return bool(
+            table
+            and all(
+                relative_difference(e.detectable(1), table.logs) <= ENOUGH_PRECISION for e in estimate_differences(rows)
+            )
+        )
     found = compare_in_groups(shortened, metric, baseline)
     whole = len(found) == len(arms) - len(baselines(arms, baseline))
-    return whole and all(comparison.detectable <= ENOUGH for comparison in found)
+    return whole and all(comparison.detectable <= ENOUGH_PRECISION for comparison in found)
 
 
-def _shortened(arm: Arm, less: int) -> Arm:
+def _without_last_rounds(arm: Arm, less: int) -> Arm:
     return replace(arm, blocks=arm.blocks[: len(arm.blocks) - less]) if less else arm

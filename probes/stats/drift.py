@@ -6,30 +6,30 @@ import math
 import statistics
 from typing import TYPE_CHECKING
 
-from probes.stats.estimate import two_sided
-from probes.stats.table import table_of
+from probes.stats.estimate import t_quantile
+from probes.stats.table import round_table
 
 if TYPE_CHECKING:
     from advisor.facts.probes import Arm, Metric
 
-RARE = 0.01  # chance of a note where nothing changed
-WORTH = 0.05  # relative; less of a change is not worth a word
-ROUNDS = 4
-VARIANTS = 3
-SECONDS = 6  # of a block's series; shorter ones have no halves
+FALSE_NOTE_RATE = 0.01  # chance of a note where nothing changed
+MINIMUM_CHANGE = 0.05  # relative; less of a change is not worth a word
+MINIMUM_ROUNDS = 4
+MINIMUM_VARIANTS = 3
+MINIMUM_SECONDS = 6  # of a block's series; shorter ones have no halves
 
 
-def drift(arms: tuple[Arm, ...], metric: Metric, baseline: str) -> tuple[str, ...]:
+def drift_notes(arms: tuple[Arm, ...], metric: Metric, baseline: str) -> tuple[str, ...]:
     """Sentences on what rose or fell with time: a tired machine, a warm-up not over, a cache that filled."""
-    return tuple(filter(None, (_over_rounds(arms, metric, baseline), _within_blocks(arms, metric))))
+    return tuple(filter(None, (_drift_over_rounds(arms, metric, baseline), _drift_within_blocks(arms, metric))))
 
 
-def _over_rounds(arms: tuple[Arm, ...], metric: Metric, baseline: str) -> str:
-    table = table_of(arms, metric.name, baseline)
-    if table is None or not table.logs or table.rounds < ROUNDS or len(table.rows) < VARIANTS:
+def _drift_over_rounds(arms: tuple[Arm, ...], metric: Metric, baseline: str) -> str:
+    table = round_table(arms, metric.name, baseline)
+    if table is None or not table.logs or table.rounds < MINIMUM_ROUNDS or len(table.rows) < MINIMUM_VARIANTS:
         return ""
     half = table.rounds // 2
-    change = _change([statistics.fmean(row[-half:]) - statistics.fmean(row[:half]) for row in table.rows])
+    change = _change_text([statistics.fmean(row[-half:]) - statistics.fmean(row[:half]) for row in table.rows])
     if not change:
         return ""
     return (
@@ -39,13 +39,15 @@ def _over_rounds(arms: tuple[Arm, ...], metric: Metric, baseline: str) -> str:
     )
 
 
-def _within_blocks(arms: tuple[Arm, ...], metric: Metric) -> str:
+def _drift_within_blocks(arms: tuple[Arm, ...], metric: Metric) -> str:
     blocks = [block.series.get(metric.name, ()) for arm in arms for block in arm.blocks]
     halves = [
-        (series[: len(series) // 2], series[-(len(series) // 2) :]) for series in blocks if len(series) >= SECONDS
+        (series[: len(series) // 2], series[-(len(series) // 2) :])
+        for series in blocks
+        if len(series) >= MINIMUM_SECONDS
     ]
     pairs = [(statistics.fmean(first), statistics.fmean(second)) for first, second in halves]
-    change = _change([math.log(second / first) for first, second in pairs if first > 0 and second > 0])
+    change = _change_text([math.log(second / first) for first, second in pairs if first > 0 and second > 0])
     if not change:
         return ""
     return (
@@ -55,13 +57,13 @@ def _within_blocks(arms: tuple[Arm, ...], metric: Metric) -> str:
     )
 
 
-def _change(logs: list[float]) -> str:
+def _change_text(logs: list[float]) -> str:
     """Rose or fell by so much, where that is no chance and worth a word."""
-    if len(logs) < VARIANTS:
+    if len(logs) < MINIMUM_VARIANTS:
         return ""
     mean = statistics.fmean(logs)
     error = statistics.stdev(logs) / math.sqrt(len(logs))
     share = abs(math.expm1(mean))
-    if share < WORTH or abs(mean) <= two_sided(RARE, len(logs) - 1) * error:
+    if share < MINIMUM_CHANGE or abs(mean) <= t_quantile(FALSE_NOTE_RATE, len(logs) - 1) * error:
         return ""
     return f"{'rose' if mean > 0 else 'fell'} by {100 * share:.0f} %"

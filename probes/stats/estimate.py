@@ -12,17 +12,17 @@ from functools import lru_cache
 from itertools import pairwise
 from typing import NamedTuple
 
-SHARED = 0.25  # the square of the correlation that two differences from one baseline have, arms being alike
-FALSE = 0.05  # of all runs without a difference, how many may claim one
+SHARED_CORRELATION = 0.25  # the square of the correlation that two differences from one baseline have, arms being alike
+FALSE_CLAIM_RATE = 0.05  # of all runs without a difference, how many may claim one
 # Standard deviations. Normal noise needs 0.84 for four of five runs; with the stalls of real hosts, or with a noisy
 # baseline, it takes this many from five rounds on: simulated in tests/probes/stats/test_simulated.py.
 POWER = 1.6
-TELLING = 10  # rounds; with fewer, the likeness of one with the next is noise alone
-CHANCE = 0.1  # likeness of a round with the next that noise alone often shows
-STEADIEST = 0.8  # the most correlation of a round with the next that so few rounds can speak of
+AUTOCORRELATION_ROUNDS = 10  # rounds; with fewer, the likeness of one with the next is noise alone
+CHANCE_CORRELATION = 0.1  # likeness of a round with the next that noise alone often shows
+MAXIMUM_CORRELATION = 0.8  # the most correlation of a round with the next that so few rounds can speak of
 
 
-class Estimate(NamedTuple):
+class MeanDifference(NamedTuple):
     """A mean difference with its standard error and degrees of freedom."""
 
     mean: float
@@ -31,7 +31,7 @@ class Estimate(NamedTuple):
 
     def half_width(self, comparisons: int = 1) -> float:
         """Half of the 95 % interval; with `comparisons`, of the one that holds for that many at once."""
-        return _times(two_sided(1 - (1 - FALSE) ** (1 / comparisons), self.freedom), self.error)
+        return _scale(t_quantile(1 - (1 - FALSE_CLAIM_RATE) ** (1 / comparisons), self.freedom), self.error)
 
     def detectable(self, comparisons: int) -> float:
         """The smallest true difference that four of five such runs claim: claims begin at the family's half width.
@@ -41,27 +41,27 @@ class Estimate(NamedTuple):
         """
         if math.isinf(self.error):
             return math.inf
-        claimed = two_sided(1 - (1 - FALSE) ** (1 / comparisons), self.freedom)
+        claimed = t_quantile(1 - (1 - FALSE_CLAIM_RATE) ** (1 / comparisons), self.freedom)
         away = claimed * (1 - 1 / (4 * self.freedom)) + POWER * math.sqrt(1 + claimed**2 / (2 * self.freedom))
         return away * self.error / math.pow(1 - 2 / (9 * self.freedom), 1.5)
 
 
-def estimates(rows: list[list[float]]) -> list[Estimate]:
+def estimate_differences(rows: list[list[float]]) -> list[MeanDifference]:
     """The estimate of each row of differences, one a round; of one round nothing is sure."""
     rounds = len(rows[0])
     means = [statistics.fmean(row) for row in rows]
     if rounds < 2:  # noqa: PLR2004 - a variance takes two
-        return [Estimate(mean, math.inf, 0) for mean in means]
+        return [MeanDifference(mean, math.inf, 0) for mean in means]
     rests = [[value - mean for value in row] for row, mean in zip(rows, means, strict=True)]
-    persistence = _inflation(rests)
-    spread = _spreads(rests)
+    persistence = _variance_inflation(rests)
+    spread = _variances(rests)
     return [
-        Estimate(mean, math.sqrt(persistence * variance / rounds), freedom)
+        MeanDifference(mean, math.sqrt(persistence * variance / rounds), freedom)
         for mean, (variance, freedom) in zip(means, spread, strict=True)
     ]
 
 
-def _spreads(rests: list[list[float]]) -> list[tuple[float, float]]:
+def _variances(rests: list[list[float]]) -> list[tuple[float, float]]:
     """Variance and degrees of freedom of each row: its own and what all rows have in common, by credibility.
 
     Three rounds tell little about one variant's noise. As far as the rows look alike, they tell of each other; as
@@ -73,7 +73,7 @@ def _spreads(rests: list[list[float]]) -> list[tuple[float, float]]:
     if len(own) < 2 or not common:  # noqa: PLR2004 - one row has nothing in common
         return [(variance, own_freedom) for variance in own]
     chance = 2 / own_freedom
-    unlike = max(0.0, statistics.variance(own) / common**2 - chance * (1 - SHARED))
+    unlike = max(0.0, statistics.variance(own) / common**2 - chance * (1 - SHARED_CORRELATION))
     weight = unlike / (unlike + chance)
     freedom = weight * own_freedom + (1 - weight) * _common_freedom(rests, own_freedom)
     return [(weight * variance + (1 - weight) * common, freedom) for variance in own]
@@ -85,7 +85,7 @@ def _common_freedom(rests: list[list[float]], own: int) -> float:
     They do so with a noisy baseline. The sum of squared covariances tells, less what chance adds to it, and 2 less
     for what chance adds to the squared trace.
     """
-    most = own * len(rests) / (1 + (len(rests) - 1) * SHARED)
+    most = own * len(rests) / (1 + (len(rests) - 1) * SHARED_CORRELATION)
     if own < 2:  # noqa: PLR2004 - the correction divides by own - 1
         return own
     trace = math.fsum(rest * rest for row in rests for rest in row) / own
@@ -98,50 +98,50 @@ def _covariance(a: list[float], b: list[float], freedom: int) -> float:
     return math.fsum(x * y for x, y in zip(a, b, strict=True)) / freedom
 
 
-def _inflation(rests: list[list[float]]) -> float:
+def _variance_inflation(rests: list[list[float]]) -> float:
     """By what a mean's variance grows where rounds resemble the rounds before them, at least 1.
 
     A shuffled order leaves no such likeness, but a variant may keep a state of its own from round to round.
     """
     rounds = len(rests[0])
     whole = math.fsum(rest * rest for row in rests for rest in row)
-    if not whole or rounds < TELLING:
+    if not whole or rounds < AUTOCORRELATION_ROUNDS:
         return 1.0
     seen = math.fsum(a * b for row in rests for a, b in pairwise(row)) / whole
-    likeness = min(STEADIEST, max(0.0, (seen + 1 / rounds) / (1 - 1 / rounds) - CHANCE))
+    likeness = min(MAXIMUM_CORRELATION, max(0.0, (seen + 1 / rounds) / (1 - 1 / rounds) - CHANCE_CORRELATION))
     total = 2 * math.fsum((1 - step / rounds) * likeness**step for step in range(1, rounds))
     return (1 + total) / (1 - total / (rounds - 1)) if total < rounds - 1 else float(rounds)
 
 
-def _times(quantile: float, error: float) -> float:
+def _scale(quantile: float, error: float) -> float:
     return math.inf if math.isinf(error) or math.isinf(quantile) else quantile * error
 
 
-STEPS = 60  # halvings of the search, which leave an error far below what samples know
-TERMS = 300
+BISECTION_STEPS = 60  # halvings of the search, which leave an error far below what samples know
+FRACTION_TERMS = 300
 
 
-def two_sided(alpha: float, freedom: float) -> float:
+def t_quantile(alpha: float, freedom: float) -> float:
     """How many standard errors lie off zero, to either side, with the chance `alpha`.
 
     Degrees of freedom may be fractions; they are rounded down to quarters. Infinite below one.
     """
-    return _two_sided(alpha, math.floor(freedom * 4) / 4) if freedom >= 1 else math.inf
+    return _t_quantile(alpha, math.floor(freedom * 4) / 4) if freedom >= 1 else math.inf
 
 
 @lru_cache(maxsize=1024)
-def _two_sided(alpha: float, freedom: float) -> float:
+def _t_quantile(alpha: float, freedom: float) -> float:
     low, high = 0.0, 1e6
-    for _ in range(STEPS):
+    for _ in range(BISECTION_STEPS):
         middle = (low + high) / 2
-        if _tails(middle, freedom) > alpha:
+        if _two_sided_p(middle, freedom) > alpha:
             low = middle
         else:
             high = middle
     return high
 
 
-def _tails(t: float, freedom: float) -> float:
+def _two_sided_p(t: float, freedom: float) -> float:
     """The chance of a value further from zero than `t`."""
     return _incomplete_beta(freedom / 2, 0.5, freedom / (freedom + t * t))
 
@@ -159,7 +159,7 @@ def _continued_fraction(a: float, b: float, x: float) -> float:
     """Lentz's way of adding up the fraction of the incomplete beta function."""
     c, d = 1.0, 1 / (1 - (a + b) * x / (a + 1))
     total = d
-    for k in range(1, TERMS):
+    for k in range(1, FRACTION_TERMS):
         even = k * (b - k) * x / ((a + 2 * k - 1) * (a + 2 * k))
         odd = -(a + k) * (a + b + k) * x / ((a + 2 * k) * (a + 2 * k + 1))
         for numerator in (even, odd):

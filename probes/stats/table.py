@@ -15,10 +15,10 @@ if TYPE_CHECKING:
 
 Rows = list[list[float]]
 
-TELLING = 5  # rounds; with fewer an outlier can't be told from a habit
-FAR = 4.0  # robust standard deviations off what variant and round let expect
-SWEEPS = 6
-NORMAL = 1.4826  # a normal distribution's standard deviation in median absolute deviations
+OUTLIER_ROUNDS = 5  # rounds; with fewer an outlier can't be told from a habit
+OUTLIER_DEVIATIONS = 4.0  # robust standard deviations off what variant and round let expect
+POLISH_SWEEPS = 6
+MAD_TO_SD = 1.4826  # a normal distribution's standard deviation in median absolute deviations
 
 
 @dataclass(frozen=True, slots=True)
@@ -51,9 +51,9 @@ class RoundTable:
         return statistics.fmean(self.rows[place]) * self.unit
 
 
-def table_of(arms: Sequence[Arm], metric: str, baseline: str) -> RoundTable | None:
+def round_table(arms: Sequence[Arm], metric: str, baseline: str) -> RoundTable | None:
     """The table of a metric; None where the baseline lacks it, or is zero throughout."""
-    values = {arm.name: {block.round: block.metrics[metric] for block in _measured(arm, metric)} for arm in arms}
+    values = {arm.name: {block.round: block.metrics[metric] for block in _measured_blocks(arm, metric)} for arm in arms}
     values = {name: row for name, row in values.items() if row}
     if baseline not in values:
         return None
@@ -61,43 +61,45 @@ def table_of(arms: Sequence[Arm], metric: str, baseline: str) -> RoundTable | No
     raw = [[row[number] for number in rounds] for row in values.values()]
     names = tuple(values)
     if all(value > 0 for row in raw for value in row):
-        return _steadied(RoundTable(names, raw, [[math.log(value) for value in row] for row in raw], logs=True))
+        return _winsorize(RoundTable(names, raw, [[math.log(value) for value in row] for row in raw], logs=True))
     mean = statistics.fmean(raw[names.index(baseline)]) if rounds else 0.0
     if mean <= 0:
         return None
-    return _steadied(RoundTable(names, raw, [[value / mean for value in row] for row in raw], logs=False, unit=mean))
+    return _winsorize(RoundTable(names, raw, [[value / mean for value in row] for row in raw], logs=False, unit=mean))
 
 
-def _measured(arm: Arm, metric: str) -> list[Block]:
+def _measured_blocks(arm: Arm, metric: str) -> list[Block]:
     return [block for block in arm.blocks if math.isfinite(block.metrics.get(metric, math.nan))]
 
 
-def _steadied(table: RoundTable) -> RoundTable:
+def _winsorize(table: RoundTable) -> RoundTable:
     """The table with blocks that stand far out drawn in, so that one stall decides nothing and blurs nothing.
 
     Far is by what all variants show, and by what their own does: a variant that always scatters has no outliers.
     """
-    if table.rounds < TELLING or len(table.rows) < 2:  # noqa: PLR2004 - a single variant has nothing beside it
+    if table.rounds < OUTLIER_ROUNDS or len(table.rows) < 2:  # noqa: PLR2004 - a single variant has nothing beside it
         return table
-    rests = _rests(table.rows)
+    rests = _median_polish(table.rows)
     # Medians leave this many rests at zero whatever the noise is.
     free = sorted(abs(rest) for row in rests for rest in row)[len(table.rows) + table.rounds - 1 :]
     usual = statistics.median(free) if free else 0.0
     if not usual:
         return table
-    beyond = [_beyond(row, FAR * NORMAL * max(usual, statistics.median(map(abs, row)))) for row in rests]
+    beyond = [
+        _excess(row, OUTLIER_DEVIATIONS * MAD_TO_SD * max(usual, statistics.median(map(abs, row)))) for row in rests
+    ]
     rows = [[a - b for a, b in zip(*pair, strict=True)] for pair in zip(table.rows, beyond, strict=True)]
     return replace(table, rows=rows, drawn_in=sum(excess != 0 for row in beyond for excess in row))
 
 
-def _beyond(rests: list[float], reach: float) -> list[float]:
+def _excess(rests: list[float], reach: float) -> list[float]:
     return [math.copysign(max(0.0, abs(rest) - reach), rest) for rest in rests]
 
 
-def _rests(rows: Rows) -> Rows:
+def _median_polish(rows: Rows) -> Rows:
     """What is left of each value when the medians of its variant and of its round are taken away, by turns."""
     rests = [list(row) for row in rows]
-    for _ in range(SWEEPS):
+    for _ in range(POLISH_SWEEPS):
         rests = [[value - statistics.median(row) for value in row] for row in rests]
         middles = [statistics.median(column) for column in zip(*rests, strict=True)]
         rests = [[value - middle for value, middle in zip(row, middles, strict=True)] for row in rests]
@@ -105,25 +107,25 @@ def _rests(rows: Rows) -> Rows:
 
 
 VARIATION = "variation"
-SHORTEST = 3  # values; two have a difference, no variation
+MINIMUM_VALUES = 3  # values; two have a difference, no variation
 
 
-def with_variation(arms: tuple[Arm, ...], metric: str) -> tuple[Arm, ...]:
+def variation_arms(arms: tuple[Arm, ...], metric: str) -> tuple[Arm, ...]:
     """The variants with their blocks' coefficients of variation as the only metric.
 
     Blocks without a series of that metric, or with one that is too short, have none.
     """
-    return tuple(replace(arm, blocks=tuple(_varied(block, metric) for block in arm.blocks)) for arm in arms)
+    return tuple(replace(arm, blocks=tuple(_variation_block(block, metric) for block in arm.blocks)) for arm in arms)
 
 
-def variation_of(series: Sequence[float]) -> float | None:
+def coefficient_of_variation(series: Sequence[float]) -> float | None:
     """Standard deviation over mean; None where there are too few values or nothing happened."""
     mean = statistics.fmean(series) if series else 0.0
-    if len(series) < SHORTEST or mean <= 0:
+    if len(series) < MINIMUM_VALUES or mean <= 0:
         return None
     return statistics.stdev(series) / mean
 
 
-def _varied(block: Block, metric: str) -> Block:
-    varied = variation_of(block.series.get(metric, ()))
+def _variation_block(block: Block, metric: str) -> Block:
+    varied = coefficient_of_variation(block.series.get(metric, ()))
     return replace(block, metrics={} if varied is None else {VARIATION: varied})

@@ -58,7 +58,7 @@ class Task(NamedTuple):
     """
 
     socket: str
-    room: str
+    scratch_folder: str
     workload: StatementMix
     access: Access
     threads: int

@@ -12,53 +12,55 @@ from typing import TYPE_CHECKING, Any
 
 from probes.sandbox.parent_death import spawn
 from probes.workload.load import DriverError, LoadResult
-from probes.workload.worker import PER_DOUBLING, added
+from probes.workload.worker import PER_DOUBLING, add_histograms
 
 if TYPE_CHECKING:
     import subprocess
 
-    from probes.stop import Stop
+    from probes.stop import StopSignal
     from probes.workload.load import Task
 
-BOOT = (
+WORKER_CODE = (
     "import json, sys; orders = json.load(sys.stdin); sys.path[:] = orders['path']; "
-    "from probes.workload.worker import work; work(orders)"
+    "from probes.workload.worker import run_worker; run_worker(orders)"
 )
 READY_TIMEOUT = 60.0
-GRACE = 60.0  # seconds that the last transactions may take after time is up
+END_TIMEOUT = 60.0  # seconds that the last transactions may take after time is up
 POLL = 0.01
-HEAD_START = 0.05
+START_DELAY = 0.05
 
 
-def drive(task: Task, seconds: int, stop: Stop) -> LoadResult | None:
+def run_own_load(task: Task, seconds: int, stop: StopSignal) -> LoadResult | None:
     """Run a load for so many whole seconds; None once it was told to stop.
 
     Raises DriverError where a process can't be started or loses its server.
     """
-    go = os.path.join(task.room, "go")
+    go = os.path.join(task.scratch_folder, "go")
     with contextlib.suppress(FileNotFoundError):
         os.unlink(go)
-    shares = _shares(task.threads)
+    shares = _connections_per_process(task.threads)
     processes: list[tuple[subprocess.Popen[bytes], str]] = []
     try:
         for place, connections in enumerate(shares):
-            processes.append(_start(task, seconds, go, place, connections))
-        if not _await(lambda: all(_ready(log, process) for process, log in processes), READY_TIMEOUT, stop):
+            processes.append(_start_worker(task, seconds, go, place, connections))
+        if not _wait_until(lambda: all(_is_ready(log, process) for process, log in processes), READY_TIMEOUT, stop):
             return None
-        _say_go(go)
-        over = _await(lambda: all(p.poll() is not None for p, _ in processes), seconds + GRACE, stop)
-        return _merge([_report(log, process) for process, log in processes], seconds) if over else None
+        _write_start_time(go)
+        over = _wait_until(lambda: all(p.poll() is not None for p, _ in processes), seconds + END_TIMEOUT, stop)
+        return _merge_reports([_read_report(log, process) for process, log in processes], seconds) if over else None
     finally:
-        _end(process for process, _ in processes)
+        _kill_workers(process for process, _ in processes)
 
 
-def _shares(threads: int) -> list[int]:
+def _connections_per_process(threads: int) -> list[int]:
     """How many connections each process holds: one process a connection, up to two processes a processor."""
     count = min(threads, 2 * (os.cpu_count() or 1))
     return [threads // count + (place < threads % count) for place in range(count)]
 
 
-def _start(task: Task, seconds: int, go: str, place: int, connections: int) -> tuple[subprocess.Popen[bytes], str]:
+def _start_worker(
+    task: Task, seconds: int, go: str, place: int, connections: int
+) -> tuple[subprocess.Popen[bytes], str]:
     orders = {
         "path": sys.path,
         "socket": task.socket,
@@ -77,29 +79,29 @@ def _start(task: Task, seconds: int, go: str, place: int, connections: int) -> t
         "seed": task.seed * 1_000_003 + place * 1_009,
         "go": go,
     }
-    feed, log = (os.path.join(task.room, f"driver-{place}.{part}") for part in ("json", "log"))
+    feed, log = (os.path.join(task.scratch_folder, f"driver-{place}.{part}") for part in ("json", "log"))
     with open(feed, "w", encoding="utf-8") as text:
         json.dump(orders, text)
     with open(log, "wb"):
         pass
-    return spawn([sys.executable, "-I", "-c", BOOT], log=log, temporary=task.room, feed=feed), log
+    return spawn([sys.executable, "-I", "-c", WORKER_CODE], log=log, temporary=task.scratch_folder, feed=feed), log
 
 
-def _ready(log: str, process: subprocess.Popen[bytes]) -> bool:
-    said = _read(log)
+def _is_ready(log: str, process: subprocess.Popen[bytes]) -> bool:
+    said = _read_text(log)
     if process.poll() is not None:
         raise DriverError(f"the driver of the load ended before it began: {_last_line(said)}")
     return said.startswith("ready\n")
 
 
-def _say_go(go: str) -> None:
+def _write_start_time(go: str) -> None:
     beside = go + ".new"
     with open(beside, "w", encoding="ascii") as text:
-        text.write(repr(time.monotonic() + HEAD_START))
+        text.write(repr(time.monotonic() + START_DELAY))
     os.rename(beside, go)
 
 
-def _await(holds: Any, timeout: float, stop: Stop) -> bool:
+def _wait_until(holds: Any, timeout: float, stop: StopSignal) -> bool:
     """Wait until it holds: True; False once told to stop. Raises DriverError when it takes too long."""
     deadline = time.monotonic() + timeout
     while not holds():
@@ -110,8 +112,8 @@ def _await(holds: Any, timeout: float, stop: Stop) -> bool:
     return True
 
 
-def _report(log: str, process: subprocess.Popen[bytes]) -> dict[str, Any]:
-    said = _read(log)
+def _read_report(log: str, process: subprocess.Popen[bytes]) -> dict[str, Any]:
+    said = _read_text(log)
     try:
         report: dict[str, Any] = json.loads(said.splitlines()[-1])
     except (ValueError, IndexError):
@@ -121,13 +123,13 @@ def _report(log: str, process: subprocess.Popen[bytes]) -> dict[str, Any]:
     return report
 
 
-def _merge(reports: list[dict[str, Any]], seconds: int) -> LoadResult:
+def _merge_reports(reports: list[dict[str, Any]], seconds: int) -> LoadResult:
     tps, qps = (
         tuple(float(sum(second)) for second in zip(*(report[name] for report in reports), strict=True))
         for name in ("transactions", "queries")
     )
-    by_second = [added(second) for second in zip(*(report["latencies"] for report in reports), strict=True)]
-    latencies = added(by_second)
+    by_second = [add_histograms(second) for second in zip(*(report["latencies"] for report in reports), strict=True)]
+    latencies = add_histograms(by_second)
     return LoadResult(
         seconds=float(seconds),
         transactions=int(sum(tps)),
@@ -153,14 +155,14 @@ def percentile(latencies: dict[int, int], share: float) -> float:
     return 0.0
 
 
-def _end(processes: Any) -> None:
+def _kill_workers(processes: Any) -> None:
     for process in processes:
         if process.poll() is None:
             process.kill()
         process.wait()
 
 
-def _read(log: str) -> str:
+def _read_text(log: str) -> str:
     with open(log, encoding="utf-8", errors="replace") as text:
         return text.read()
 

@@ -5,16 +5,16 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 if TYPE_CHECKING:
-    from probes.stop import Stop
+    from probes.stop import StopSignal
 
-SEEDS = 20_000  # rows an INSERT
-BESIDE = 5  # bytes of a row that are no text: flags and an INT
-CHAR_MOST = 255
-SHORT = 10  # characters of a row before it grows
+SEED_ROWS = 20_000  # rows an INSERT
+NON_TEXT_BYTES = 5  # bytes of a row that are no text: flags and an INT
+CHAR_MAXIMUM = 255
+INITIAL_LENGTH = 10  # characters of a row before it grows
 SHORTEST, LONGEST = 20, 4000  # bytes a row
 
 
-class Scan(NamedTuple):
+class ScanTable(NamedTuple):
     """A table of about so many `bytes`.
 
     `engine` is MyISAM or Aria, `row_length` bytes a row. `fragmented` is the share of rows, in per cent, that grew
@@ -54,53 +54,55 @@ class Scan(NamedTuple):
         return f"{self.database}/scan{'.MYD' if self.engine == 'MyISAM' else '.MAD'}"
 
 
-def make(connection: Any, scan: Scan, stop: Stop) -> None:
+def create_table(connection: Any, scan: ScanTable, stop: StopSignal) -> None:
     """Make the table, dropping what had its name; ends half-way once `stop` is set."""
     with connection.cursor() as cursor:
         cursor.execute("SET SESSION sql_log_bin = 0")
         cursor.execute(f"CREATE DATABASE IF NOT EXISTS {scan.database} CHARACTER SET latin1")
         cursor.execute(f"DROP TABLE IF EXISTS {scan.name}, {scan.database}.seed")
         cursor.execute(f"CREATE TABLE {scan.database}.seed (id INT NOT NULL) ENGINE=MyISAM")
-        numbers = ",".join(f"({n})" for n in range(1, min(SEEDS, scan.rows) + 1))
+        numbers = ",".join(f"({n})" for n in range(1, min(SEED_ROWS, scan.rows) + 1))
         cursor.execute(f"INSERT INTO {scan.database}.seed VALUES {numbers}")  # noqa: S608 - numbers of our own
-        cursor.execute(f"CREATE TABLE {scan.name} ({_columns(scan)}) {_storage(scan)}")
-        for base in range(0, scan.rows, SEEDS):
+        cursor.execute(f"CREATE TABLE {scan.name} ({_columns(scan)}) {_storage_options(scan)}")
+        for base in range(0, scan.rows, SEED_ROWS):
             if stop.is_set():
                 return
             cursor.execute(_insert(scan, base))
         if scan.fragmented:
             # They no longer fit where they stand, so the rest of each goes to the end of the file.
-            cursor.execute(f"UPDATE {scan.name} SET pad = REPEAT('x', {_width(scan)}) WHERE {_grows(scan, 'id')}")  # noqa: S608
+            grown = f"pad = REPEAT('x', {_text_width(scan)})"
+            cursor.execute(f"UPDATE {scan.name} SET {grown} WHERE {_grows_condition(scan, 'id')}")  # noqa: S608
         cursor.execute(f"DROP TABLE {scan.database}.seed")
         cursor.execute(f"FLUSH TABLES {scan.name}")
 
 
-def _width(scan: Scan) -> int:
-    return max(1, scan.row_length - BESIDE)
+def _text_width(scan: ScanTable) -> int:
+    return max(1, scan.row_length - NON_TEXT_BYTES)
 
 
-def _columns(scan: Scan) -> str:
+def _columns(scan: ScanTable) -> str:
     if scan.is_dynamic:
-        return f"id INT NOT NULL, pad VARCHAR({_width(scan)}) NOT NULL"
-    whole, rest = divmod(_width(scan), CHAR_MOST)
-    widths = [CHAR_MOST] * whole + ([rest] if rest else [])
+        return f"id INT NOT NULL, pad VARCHAR({_text_width(scan)}) NOT NULL"
+    whole, rest = divmod(_text_width(scan), CHAR_MAXIMUM)
+    widths = [CHAR_MAXIMUM] * whole + ([rest] if rest else [])
     return "id INT NOT NULL" + "".join(f", pad{n} CHAR({width}) NOT NULL DEFAULT ''" for n, width in enumerate(widths))
 
 
-def _storage(scan: Scan) -> str:
+def _storage_options(scan: ScanTable) -> str:
     # Aria's own row format goes through its page cache; these two are read as MyISAM's are.
     crash_safe = " TRANSACTIONAL=0" if scan.engine == "Aria" else ""
     return f"ENGINE={scan.engine} ROW_FORMAT={'DYNAMIC' if scan.is_dynamic else 'FIXED'}{crash_safe}"
 
 
-def _insert(scan: Scan, base: int) -> str:
+def _insert(scan: ScanTable, base: int) -> str:
     number = f"id + {base}"
-    which = f"FROM {scan.database}.seed WHERE id <= {min(SEEDS, scan.rows - base)}"
+    which = f"FROM {scan.database}.seed WHERE id <= {min(SEED_ROWS, scan.rows - base)}"
     if not scan.is_dynamic:
         return f"INSERT INTO {scan.name} (id) SELECT {number} {which}"
-    text = f"REPEAT('x', IF({_grows(scan, number)}, {min(SHORT, _width(scan))}, {_width(scan)}))"
+    width = _text_width(scan)
+    text = f"REPEAT('x', IF({_grows_condition(scan, number)}, {min(INITIAL_LENGTH, width)}, {width}))"
     return f"INSERT INTO {scan.name} SELECT {number}, {text} {which}"
 
 
-def _grows(scan: Scan, number: str) -> str:
+def _grows_condition(scan: ScanTable, number: str) -> str:
     return f"({number}) % 100 < {scan.fragmented}"

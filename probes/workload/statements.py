@@ -79,7 +79,7 @@ OLTP: dict[str, StatementMix] = {
 
 
 # A connection for each SELECT of one row.
-CONNECTS = OLTP["oltp_point_select"]._replace(name="connect_select", script=None, connecting=True)
+CONNECT_SELECT = OLTP["oltp_point_select"]._replace(name="connect_select", script=None, connecting=True)
 
 
 def simple_ranges(span: int) -> StatementMix:

@@ -15,27 +15,29 @@ from probes.workload.load import LOOPBACK, DriverError, LoadResult
 from probes.workload.statements import PARETO_SHAPE
 
 if TYPE_CHECKING:
-    from probes.stop import Stop
+    from probes.stop import StopSignal
     from probes.workload.load import Task
     from probes.workload.statements import TransactionStep
 
 POLL = 0.02
-GRACE = 60.0  # seconds that the last transactions may take after time is up
-INTERVAL = re.compile(r"^\[ (\d+)s \] thds: \d+ tps: ([\d.]+) qps: ([\d.]+) .*?lat \(ms,99%\): ([\d.]+)", re.MULTILINE)
-BUCKET = re.compile(r"^ +([\d.]+) \|\** +(\d+)$", re.MULTILINE)
-TOTALS = {
+END_TIMEOUT = 60.0  # seconds that the last transactions may take after time is up
+INTERVAL_LINE = re.compile(
+    r"^\[ (\d+)s \] thds: \d+ tps: ([\d.]+) qps: ([\d.]+) .*?lat \(ms,99%\): ([\d.]+)", re.MULTILINE
+)
+HISTOGRAM_LINE = re.compile(r"^ +([\d.]+) \|\** +(\d+)$", re.MULTILINE)
+TOTAL_LINES = {
     "transactions": re.compile(r"^\s+transactions:\s+(\d+)", re.MULTILINE),
     "queries": re.compile(r"^\s+queries:\s+(\d+)", re.MULTILINE),
     "repeated": re.compile(r"^\s+ignored errors:\s+(\d+)", re.MULTILINE),
     "seconds": re.compile(r"^\s+total time:\s+([\d.]+)s", re.MULTILINE),
     "p99": re.compile(r"^\s+99th percentile:\s+([\d.]+)", re.MULTILINE),
 }
-SHAPES = {"c": "-".join(["#" * 11] * 10), "pad": "-".join(["#" * 11] * 5)}
+TEXT_SHAPES = {"c": "-".join(["#" * 11] * 10), "pad": "-".join(["#" * 11] * 5)}
 LARGEST_SEED = (1 << 31) - 2  # sysbench takes 31 bits, and 0 as the time of day
 
 
 @functools.lru_cache(maxsize=1)
-def version() -> str | None:
+def sysbench_version() -> str | None:
     """What sysbench calls itself, such as "sysbench 1.0.20"; None where it isn't installed or knows no MySQL."""
     program = shutil.which("sysbench")
     if program is None:
@@ -50,22 +52,22 @@ def version() -> str | None:
     return match[0] if match and not match[1].startswith("0.") and "--mysql-socket" in known.stdout else None
 
 
-def drive(task: Task, seconds: int, stop: Stop) -> LoadResult | None:
+def run_sysbench(task: Task, seconds: int, stop: StopSignal) -> LoadResult | None:
     """Run a load for so many whole seconds; None once it was told to stop.
 
     Raises DriverError where sysbench can't be started, is refused, or loses its server.
     """
-    log = os.path.join(task.room, "sysbench.log")
+    log = os.path.join(task.scratch_folder, "sysbench.log")
     with open(log, "wb"):
         pass
-    process = spawn(_command(task, seconds), log=log, temporary=task.room)
+    process = spawn(_command(task, seconds), log=log, temporary=task.scratch_folder)
     waited = 0.0
     try:
         while process.poll() is None:
             if stop.wait(POLL):
                 return None
             waited += POLL
-            if waited > seconds + GRACE:
+            if waited > seconds + END_TIMEOUT:
                 raise DriverError("sysbench did not end in time: is the host overloaded?")
     finally:
         if process.poll() is None:
@@ -74,29 +76,29 @@ def drive(task: Task, seconds: int, stop: Stop) -> LoadResult | None:
     with open(log, encoding="utf-8", errors="replace") as text:
         said = text.read()
     if process.returncode != 0:
-        raise DriverError(f"sysbench broke off ({process.returncode}): {_complaint(said)}")
-    return parse(said, seconds)
+        raise DriverError(f"sysbench broke off ({process.returncode}): {_error_lines(said)}")
+    return parse_report(said, seconds)
 
 
-def parse(said: str, seconds: int) -> LoadResult:
+def parse_report(said: str, seconds: int) -> LoadResult:
     """What a report of sysbench says, its per-second values brought to so many entries.
 
     Raises DriverError for text that is no such report.
     """
-    found = {name: pattern.search(said) for name, pattern in TOTALS.items()}
+    found = {name: pattern.search(said) for name, pattern in TOTAL_LINES.items()}
     if any(match is None for match in found.values()):
-        raise DriverError(f"sysbench's report can't be read: {_complaint(said)}")
+        raise DriverError(f"sysbench's report can't be read: {_error_lines(said)}")
     totals = {name: float(match[1]) for name, match in found.items() if match}
-    rows = {int(row[0]): tuple(float(value) for value in row[1:]) for row in INTERVAL.findall(said)}
+    rows = {int(row[0]): tuple(float(value) for value in row[1:]) for row in INTERVAL_LINE.findall(said)}
     return LoadResult(
         seconds=totals["seconds"],
         transactions=int(totals["transactions"]),
         queries=int(totals["queries"]),
         repeated=int(totals["repeated"]),
-        p95=_percentile([(float(value), int(count)) for value, count in BUCKET.findall(said)], 0.95),
+        p95=_percentile([(float(value), int(count)) for value, count in HISTOGRAM_LINE.findall(said)], 0.95),
         p99=totals["p99"],
-        tps=_filled([row[0] for row in rows.values()], totals["transactions"], seconds),
-        qps=_filled([row[1] for row in rows.values()], totals["queries"], seconds),
+        tps=_per_second_values([row[0] for row in rows.values()], totals["transactions"], seconds),
+        qps=_per_second_values([row[1] for row in rows.values()], totals["queries"], seconds),
         p99_by_second=tuple(row[2] for row in rows.values())[:seconds],
     )
 
@@ -111,7 +113,7 @@ def _percentile(buckets: list[tuple[float, int]], share: float) -> float:
     return 0.0
 
 
-def _filled(rates: list[float], total: float, seconds: int) -> tuple[float, ...]:
+def _per_second_values(rates: list[float], total: float, seconds: int) -> tuple[float, ...]:
     # The last interval goes unreported when it ends with the run: what no interval told of belongs to it.
     if len(rates) < seconds:
         rates = [*rates, max(0.0, total - sum(rates))]
@@ -125,7 +127,7 @@ def _command(task: Task, seconds: int) -> list[str]:
         shutil.which("sysbench") or "sysbench",
         str(script),
         "--db-driver=mysql",
-        *_way(task),
+        *_login_options(task),
         f"--mysql-db={task.database}",
         f"--threads={task.threads}",
         f"--time={seconds}",
@@ -141,7 +143,7 @@ def _command(task: Task, seconds: int) -> list[str]:
     ]
 
 
-def _way(task: Task) -> list[str]:
+def _login_options(task: Task) -> list[str]:
     """The options that say where connections go, who logs in, and whether they are encrypted.
 
     A password goes by a file: others on the host may read command lines.
@@ -153,27 +155,27 @@ def _way(task: Task) -> list[str]:
     options = [*where, f"--mysql-user={login.user}", *(["--mysql-ssl=on"] if login.encrypted else [])]
     if not login.password:
         return options
-    path = os.path.join(task.room, "sysbench.cnf")
+    path = os.path.join(task.scratch_folder, "sysbench.cnf")
     with open(os.open(path, os.O_WRONLY | os.O_CREAT | os.O_TRUNC, 0o600), "w", encoding="ascii") as file:
         file.write(f"mysql-password={login.password}\n")
     return [*options, f"--config-file={path}"]
 
 
 def _write_script(task: Task) -> str:
-    path = os.path.join(task.room, f"{task.workload.name}.lua")
+    path = os.path.join(task.scratch_folder, f"{task.workload.name}.lua")
     with open(path, "w", encoding="ascii") as script:
-        script.write(lua(task))
+        script.write(lua_script(task))
     return path
 
 
-def lua(task: Task) -> str:
+def lua_script(task: Task) -> str:
     """A script for sysbench that sends the workload's statements."""
     # The driver stays in a global: sysbench frees the one that nothing refers to, connections or no.
     lines = ["function thread_init()", "  drv = sysbench.sql.driver()", "  keys = {}"]
     if not task.workload.connecting:
         lines.append("  con = drv:connect()")
     if task.access.keys_file:
-        lines.append(f"  for line in io.lines({_quoted(task.access.keys_file)}) do keys[#keys + 1] = line end")
+        lines.append(f"  for line in io.lines({_quote(task.access.keys_file)}) do keys[#keys + 1] = line end")
     lines += ["end", "function send(text)", "  local rs = con:query(text)", "  if rs ~= nil then rs:free() end", "end"]
     lines.append("function event()")
     if task.workload.connecting:
@@ -182,8 +184,8 @@ def lua(task: Task) -> str:
         lines.append('  send("BEGIN")')
     for step in task.workload.steps:
         lines.append(f"  for _ = 1, {step.times} do")
-        lines += [f"    {line}" for line in _draws(task, step)]
-        lines += [f"    send({_spliced(statement)})" for statement in step.statements]
+        lines += [f"    {line}" for line in _draw_lines(task, step)]
+        lines += [f"    send({_statement_expression(statement)})" for statement in step.statements]
         lines.append("  end")
     if task.workload.bracketed:
         lines.append('  send("COMMIT")')
@@ -195,40 +197,40 @@ def lua(task: Task) -> str:
     return "\n".join([*lines, ""])
 
 
-def _draws(task: Task, step: TransactionStep) -> list[str]:
-    key = "keys[sysbench.rand.default(1, #keys)]" if task.access.keys_file else _drawn(task.rows)
+def _draw_lines(task: Task, step: TransactionStep) -> list[str]:
+    key = "keys[sysbench.rand.default(1, #keys)]" if task.access.keys_file else _draw_expression(task.rows)
     table = f"sysbench.rand.uniform(1, {task.tables})" if task.tables > 1 else "1"
     draws = [
         f"local id = {key}",
         f"local v = {{id = id, ['end'] = id + {task.workload.span - 1}, table = 'sbtest' .. {table}}}",
     ]
-    return [*draws, f"v.k = {_drawn(task.rows)}"] if any("{k}" in text for text in step.statements) else draws
+    return [*draws, f"v.k = {_draw_expression(task.rows)}"] if any("{k}" in text for text in step.statements) else draws
 
 
-def _drawn(rows: int) -> str:
+def _draw_expression(rows: int) -> str:
     return f"sysbench.rand.default(1, {rows})"
 
 
-def _spliced(statement: str) -> str:
+def _statement_expression(statement: str) -> str:
     """A statement as a Lua expression that puts the drawn values in."""
     parts = re.split(r"\{(\w+)\}", statement)
     spliced = []
     for place, part in enumerate(parts):
         if place % 2 == 0:
-            spliced.append(_quoted(part))
-        elif part in SHAPES:
-            spliced.append(f"sysbench.rand.string({_quoted(SHAPES[part])})")
+            spliced.append(_quote(part))
+        elif part in TEXT_SHAPES:
+            spliced.append(f"sysbench.rand.string({_quote(TEXT_SHAPES[part])})")
         else:
-            spliced.append(f"v[{_quoted(part)}]")
+            spliced.append(f"v[{_quote(part)}]")
     return " .. ".join(spliced)
 
 
-def _quoted(text: str) -> str:
+def _quote(text: str) -> str:
     escaped = text.replace("\\", "\\\\").replace('"', '\\"')
     return f'"{escaped}"'
 
 
-def _complaint(said: str) -> str:
+def _error_lines(said: str) -> str:
     lines = [line.strip() for line in said.splitlines() if line.strip()]
     told = [line for line in lines if line.startswith(("FATAL", "ALERT"))] or lines[-1:]
     return " / ".join(told[:2]) or "it left no message"

@@ -5,22 +5,22 @@ from __future__ import annotations
 import random
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from probes.workload.worker import C_GROUPS, PAD_GROUPS, digits
+from probes.workload.worker import C_GROUPS, PAD_GROUPS, random_digits
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from probes.stop import Stop
+    from probes.stop import StopSignal
 
 DATABASE = "sbtest"
-SEEDS = 20_000  # rows of texts that all tables are made of, and rows an INSERT
-SEEDS_AT_ONCE = 1_000
+SEED_ROWS = 20_000  # rows of texts that all tables are made of, and rows an INSERT
+SEED_BATCH = 1_000
 ROW_BYTES = 235  # a row with its key in k, in pages as full as ascending inserts leave them
 CONSTANT = ("a" * 119, "q" * 59)
 COLUMNS = "(id {key} NOT NULL, k INT NOT NULL DEFAULT 0, c CHAR(120) NOT NULL DEFAULT '', pad CHAR(60) NOT NULL DEFAULT '', PRIMARY KEY (id))"  # noqa: E501 - one line of SQL
 
 
-class Shape(NamedTuple):
+class TableShape(NamedTuple):
     """What tables are like: how many and of how many rows, and what follows ENGINE in CREATE TABLE.
 
     `filler` is digits, sysbench's random texts, or constant, which compresses as well as anything can. `key_on_k`
@@ -40,7 +40,7 @@ class Shape(NamedTuple):
         return self.rows * self.tables * ROW_BYTES
 
 
-def fill(connection: Any, shape: Shape, stop: Stop) -> None:
+def fill_tables(connection: Any, shape: TableShape, stop: StopSignal) -> None:
     """Make sbtest1, sbtest2, …, dropping what had those names; ends half-way once `stop` is set.
 
     The connection is root's of a throwaway server; its session leaves the binary log alone, and the server commits
@@ -52,43 +52,45 @@ def fill(connection: Any, shape: Shape, stop: Stop) -> None:
         (flush,) = cursor.fetchone()
         cursor.execute("SET GLOBAL innodb_flush_log_at_trx_commit = 0")
         try:
-            _seed(cursor, shape)
+            _fill_seed_table(cursor, shape)
             for number in range(1, shape.tables + 1):
-                _fill_one(cursor, shape, f"{shape.database}.sbtest{number}", stop)
+                _fill_table(cursor, shape, f"{shape.database}.sbtest{number}", stop)
             cursor.execute(f"DROP TABLE {shape.database}.seed")
         finally:
             cursor.execute(f"SET GLOBAL innodb_flush_log_at_trx_commit = {flush}")
 
 
-def _seed(cursor: Any, shape: Shape) -> None:
+def _fill_seed_table(cursor: Any, shape: TableShape) -> None:
     cursor.execute(f"CREATE DATABASE IF NOT EXISTS {shape.database} CHARACTER SET latin1")
     cursor.execute(f"DROP TABLE IF EXISTS {shape.database}.seed")
     cursor.execute(f"CREATE TABLE {shape.database}.seed {COLUMNS.format(key='INT')} ENGINE=InnoDB")
-    rows = _texts(shape.filler)
-    for _ in range(0, min(shape.rows, SEEDS), SEEDS_AT_ONCE):
-        values = ",".join(next(rows) for _ in range(SEEDS_AT_ONCE))
+    rows = _seed_values(shape.filler)
+    for _ in range(0, min(shape.rows, SEED_ROWS), SEED_BATCH):
+        values = ",".join(next(rows) for _ in range(SEED_BATCH))
         cursor.execute(f"INSERT INTO {shape.database}.seed VALUES {values}")  # noqa: S608 - digits of our own
 
 
-def _texts(filler: str) -> Iterator[str]:
+def _seed_values(filler: str) -> Iterator[str]:
     source = random.Random(1)  # noqa: S311 - load, no secret
     number = 0
     while True:
         number += 1
-        c, pad = CONSTANT if filler == "constant" else (digits(source, C_GROUPS), digits(source, PAD_GROUPS))
+        c, pad = (
+            CONSTANT if filler == "constant" else (random_digits(source, C_GROUPS), random_digits(source, PAD_GROUPS))
+        )
         yield f"({number},0,'{c}','{pad}')"
 
 
-def _fill_one(cursor: Any, shape: Shape, table: str, stop: Stop) -> None:
+def _fill_table(cursor: Any, shape: TableShape, table: str, stop: StopSignal) -> None:
     cursor.execute(f"DROP TABLE IF EXISTS {table}")
     cursor.execute(f"CREATE TABLE {table} {COLUMNS.format(key='INT')} ENGINE={shape.engine}")
     # By key order, so that pages fill up as they do under sysbench, and in transactions of a few megabytes.
-    for base in range(0, shape.rows, SEEDS):
+    for base in range(0, shape.rows, SEED_ROWS):
         if stop.is_set():
             return
         cursor.execute(
             f"INSERT INTO {table} (id, k, c, pad) SELECT id + {base}, 1 + FLOOR(RAND({base + 1}) * {shape.rows}), "  # noqa: S608
-            f"c, pad FROM {shape.database}.seed WHERE id <= {min(SEEDS, shape.rows - base)} ORDER BY id"
+            f"c, pad FROM {shape.database}.seed WHERE id <= {min(SEED_ROWS, shape.rows - base)} ORDER BY id"
         )
     if shape.key_on_k:
         cursor.execute(f"CREATE INDEX k_{table.rpartition('sbtest')[2]} ON {table} (k)")

@@ -28,7 +28,7 @@ C_GROUPS, PAD_GROUPS = 10, 5
 POLL = 0.002
 
 
-class Orders:
+class WorkerOrders:
     """What to do, as it came by JSON."""
 
     def __init__(self, told: dict[str, Any]) -> None:
@@ -42,7 +42,7 @@ class Orders:
         self.connecting: bool = told["connecting"]
         self.span: int = told["span"]
         self.kind: str = told["kind"]
-        self.keys: list[int] = _keys(told["keys_file"])
+        self.keys: list[int] = _read_keys(told["keys_file"])
         self.connections: int = told["connections"]
         self.seconds: int = told["seconds"]
         self.seed: int = told["seed"]
@@ -60,21 +60,21 @@ class ConnectionCounts:
         self.broken = ""
 
 
-def work(told: dict[str, Any]) -> None:
+def run_worker(told: dict[str, Any]) -> None:
     """Connect, wait for the start, send until time is up, and report."""
     import pymysql
 
-    orders = Orders(told)
+    orders = WorkerOrders(told)
     way = orders.login.options(orders.socket)
     connections = [
         pymysql.connect(**way, database=orders.database, autocommit=True, defer_connect=orders.connecting)
         for _ in range(orders.connections)
     ]
     print("ready", flush=True)
-    begin = _await(orders.go)
+    begin = _wait_for_start(orders.go)
     tallies = [ConnectionCounts(orders.seconds) for _ in connections]
     threads = [
-        threading.Thread(target=_send, args=(connection, orders, begin, tally, orders.seed + place))
+        threading.Thread(target=_send_transactions, args=(connection, orders, begin, tally, orders.seed + place))
         for place, (connection, tally) in enumerate(zip(connections, tallies, strict=True))
     ]
     for thread in threads:
@@ -84,7 +84,7 @@ def work(told: dict[str, Any]) -> None:
     print(json.dumps(_report(tallies)), flush=True)
 
 
-def _await(go: str) -> float:
+def _wait_for_start(go: str) -> float:
     """The moment to begin, on the clock that all processes share, once it is told."""
     while not os.path.exists(go):
         time.sleep(POLL)
@@ -94,17 +94,17 @@ def _await(go: str) -> float:
     return begin
 
 
-def _send(connection: Any, orders: Orders, begin: float, tally: ConnectionCounts, seed: int) -> None:
+def _send_transactions(connection: Any, orders: WorkerOrders, begin: float, tally: ConnectionCounts, seed: int) -> None:
     import pymysql
 
-    draw = Draw(orders, seed)
+    draw = KeyDraw(orders, seed)
     end = begin + orders.seconds
     last = orders.seconds - 1
     now = time.monotonic()
     try:
         while now < end:
             started = now
-            whole, sent = _transaction(connection, orders, draw)
+            whole, sent = _send_transaction(connection, orders, draw)
             now = time.monotonic()
             # What was under way when time was up belongs to the last second: the sums stay those of the server.
             second = min(last, int(now - begin))
@@ -119,7 +119,7 @@ def _send(connection: Any, orders: Orders, begin: float, tally: ConnectionCounts
         tally.broken = str(error)
 
 
-def _transaction(connection: Any, orders: Orders, draw: Draw) -> tuple[bool, int]:
+def _send_transaction(connection: Any, orders: WorkerOrders, draw: KeyDraw) -> tuple[bool, int]:
     """Send one transaction: whether it went through, and how many statements were sent."""
     import pymysql
 
@@ -150,17 +150,17 @@ def _transaction(connection: Any, orders: Orders, draw: Draw) -> tuple[bool, int
     return True, sent
 
 
-class Draw:
+class KeyDraw:
     """Draws the values of statements; looks them up as they are asked for."""
 
-    def __init__(self, orders: Orders, seed: int) -> None:
+    def __init__(self, orders: WorkerOrders, seed: int) -> None:
         self._random = random.Random(seed)  # noqa: S311 - load, no secret
         self._orders = orders
         self._id = self._by_kind()
 
     def values(self) -> dict[str, Any]:
         """A new draw of everything that a statement may name."""
-        return _Lazy(self._random, self._orders, self._id())
+        return _LazyValues(self._random, self._orders, self._id())
 
     def _by_kind(self) -> Callable[[], int]:
         uniform, keys, rows = self._random.random, self._orders.keys, self._orders.rows
@@ -171,10 +171,10 @@ class Draw:
         return lambda: 1 + int(count * uniform() ** power)
 
 
-class _Lazy(dict[str, Any]):
+class _LazyValues(dict[str, Any]):
     """The values of one draw; the long texts are made only for statements that name them."""
 
-    def __init__(self, source: random.Random, orders: Orders, key: int) -> None:
+    def __init__(self, source: random.Random, orders: WorkerOrders, key: int) -> None:
         table = f"sbtest{1 if orders.tables == 1 else 1 + source.randrange(orders.tables)}"
         super().__init__(id=key, end=key + orders.span - 1, table=table)
         self._source, self._rows = source, orders.rows
@@ -182,23 +182,23 @@ class _Lazy(dict[str, Any]):
     def __missing__(self, name: str) -> Any:
         if name == "k":
             return 1 + self._source.randrange(self._rows)
-        return digits(self._source, C_GROUPS if name == "c" else PAD_GROUPS)
+        return random_digits(self._source, C_GROUPS if name == "c" else PAD_GROUPS)
 
 
-def digits(source: random.Random, groups: int) -> str:
+def random_digits(source: random.Random, groups: int) -> str:
     """Random text in the shape of sysbench's: groups of eleven digits, parted by hyphens."""
     text = f"{source.randrange(10 ** (11 * groups)):0{11 * groups}d}"
     return "-".join(text[place : place + 11] for place in range(0, len(text), 11))
 
 
-def _keys(path: str | None) -> list[int]:
+def _read_keys(path: str | None) -> list[int]:
     if path is None:
         return []
     with open(path, encoding="ascii") as lines:
         return [int(line) for line in lines]
 
 
-def added(histograms: Iterable[dict[Any, int]]) -> dict[int, int]:
+def add_histograms(histograms: Iterable[dict[Any, int]]) -> dict[int, int]:
     """One histogram of several, by bucket; buckets that came by JSON are text."""
     total: dict[int, int] = {}
     for histogram in histograms:
@@ -212,7 +212,7 @@ def _report(tallies: Sequence[ConnectionCounts]) -> dict[str, Any]:
     return {
         "transactions": [sum(second) for second in zip(*(tally.transactions for tally in tallies), strict=True)],
         "queries": [sum(second) for second in zip(*(tally.queries for tally in tallies), strict=True)],
-        "latencies": [added(second) for second in zip(*(tally.latencies for tally in tallies), strict=True)],
+        "latencies": [add_histograms(second) for second in zip(*(tally.latencies for tally in tallies), strict=True)],
         "errors": sum(tally.errors for tally in tallies),
         "broken": next((tally.broken for tally in tallies if tally.broken), ""),
         "cpu": used.ru_utime + used.ru_stime,

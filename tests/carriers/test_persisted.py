@@ -12,7 +12,7 @@ from real_servers import Binaries, Start
 from advisor.carriers.document import CarrierError
 from advisor.catalog.load import load
 from probes.sandbox import Sandbox, SandboxError
-from probes.sandbox import start as start_sandbox
+from probes.sandbox import start_server as start_sandbox
 from tests.carriers.conftest import Carried, Reader
 
 WRITTEN = (

@@ -10,7 +10,7 @@ import pytest
 from live_server import Live
 from provisioning.shelf import shelf
 
-from probes.sandbox import start as start_sandbox
+from probes.sandbox import start_server as start_sandbox
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

@@ -20,7 +20,7 @@ from process_checks import PATIENCE, eventually
 from real_servers import quickly
 
 from advisor.report.formats import names
-from probes.sandbox import start as start_sandbox
+from probes.sandbox import start_server as start_sandbox
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

@@ -13,7 +13,7 @@ from provisioning.shelf import shelf
 from real_servers import quickly
 
 from probes.sandbox import Binary
-from probes.sandbox.starting import SMALL
+from probes.sandbox.starting import SMALL_OPTIONS
 
 PLACED = "user|basedir|datadir|socket|pid[-_]file|log[-_]error|lc[-_]messages[-_]dir"  # said by the tests' starter
 PLACES = re.compile(rf"^\s*({PLACED})\s*=.*\n", re.MULTILINE)
@@ -40,7 +40,7 @@ def test_a_packaged_server_is_quiet(
     ours = tmp_path / "packaged.cnf"
     ours.write_text(PLACES.sub("", packaged), encoding="utf-8")
     linted = mycnf("lint", "--isolated", "--target", binary.name, "--format", "json", ours)
-    arguments = (*SMALL, *quickly(binary, small=True))
+    arguments = (*SMALL_OPTIONS, *quickly(binary, small=True))
     with start_as_ordinary_user(binary, tmp_path, templates, *arguments, option_file=ours) as running:
         words = ("--socket", running.socket, "--user", "root", "--window", "0", "--format", "json")
         audited = mycnf("audit", *words, "--isolated", "--fail-on", "never")

@@ -19,7 +19,7 @@ from mycnf_command import CHECKOUT, Ended
 from advisor.__main__ import main
 from probes import registry
 from probes.experiment import ProbeError
-from probes.results import shelf
+from probes.results import read_all
 
 SCHEMA = Draft202012Validator(json.loads((CHECKOUT / "schemas" / "probe.schema.json").read_text("utf-8")))
 
@@ -101,7 +101,7 @@ def test_a_dry_run_says_what_it_takes(probe: Any, scan: Steered, tmp_path: Path)
     for words in ("for about 7 s", "20 s for 5 rounds", "3M", "5M", "a table of 3M in a scratch directory"):
         assert words in ended.out
     assert scan.opened == 0
-    assert shelf().kept == ()
+    assert read_all().kept == ()
 
 
 def test_a_dry_run_tells_of_refusals(probe: Any, tmp_path: Path) -> None:
@@ -136,7 +136,7 @@ def test_the_answer_comes_first(probe: Any, scan: Steered) -> None:
 def test_the_result_is_kept_and_shown_again(probe: Any) -> None:
     """The line on stderr names the result, under which and under the probe's name the same report is shown."""
     first = probe("scan")
-    (kept,) = shelf().kept
+    (kept,) = read_all().kept
     assert f"mycnf probe results {kept.id}" in first.err
     assert probe("results", kept.id).out == probe("results", "show", "scan").out == first.out
     listed = probe("results").out
@@ -218,7 +218,7 @@ def test_one_signal_keeps_the_whole_rounds(probe: Any, scan: Steered, number: in
     assert ended.code == 130
     assert "2 rounds in " in ended.out
     assert "cancelled" in ended.out
-    assert shelf().kept[0].result.rounds == 2
+    assert read_all().kept[0].result.rounds == 2
     assert scan.closed == 1
     assert signal.getsignal(number) == before
 
@@ -228,7 +228,7 @@ def test_a_signal_that_is_ignored_stays_ignored(probe: Any, scan: Steered) -> No
     signal.signal(signal.SIGHUP, signal.SIG_IGN)
     scan.at[2 * 4 + 1] = partial(os.kill, os.getpid(), signal.SIGHUP)
     assert probe("scan").code == 0
-    assert shelf().kept[0].result.ended in ("finished", "precise")
+    assert read_all().kept[0].result.ended in ("finished", "precise")
     assert signal.getsignal(signal.SIGHUP) is signal.SIG_IGN
 
 
@@ -246,8 +246,8 @@ def test_two_signals_end_it_at_once(probe: Any, scan: Steered) -> None:
     assert "interrupted" in ended.err
     assert len(scan.measured) == 2 * 4 + 2
     assert scan.closed == 1
-    assert shelf().kept[0].result.rounds == 2
-    assert shelf().kept[0].result.ended == "cancelled"
+    assert read_all().kept[0].result.rounds == 2
+    assert read_all().kept[0].result.ended == "cancelled"
 
 
 def test_a_signal_before_the_first_round_leaves_nothing(probe: Any, scan: Steered) -> None:
@@ -256,7 +256,7 @@ def test_a_signal_before_the_first_round_leaves_nothing(probe: Any, scan: Steere
     ended = probe("scan")
     assert ended.code == 130
     assert "nothing to keep" in ended.err
-    assert shelf().kept == ()
+    assert read_all().kept == ()
     assert scan.closed == 1
 
 
@@ -270,8 +270,8 @@ def test_what_breaks_off_keeps_its_rounds(probe: Any, scan: Steered) -> None:
     ended = probe("scan")
     assert ended.code == 2
     assert "the server died" in ended.out
-    assert shelf().kept[0].result.ended == "broken"
-    assert shelf().kept[0].result.rounds == 1
+    assert read_all().kept[0].result.ended == "broken"
+    assert read_all().kept[0].result.rounds == 1
 
 
 def test_a_broken_run_is_resumed(probe: Any, scan: Steered) -> None:
@@ -283,14 +283,14 @@ def test_a_broken_run_is_resumed(probe: Any, scan: Steered) -> None:
     assert resumed.code == 0, resumed.err
     assert "2 rounds so far" in resumed.err
     assert len(scan.measured) == 3 * 4
-    (kept,) = shelf().kept
+    (kept,) = read_all().kept
     assert [b.round for b in kept.result.arms[0].blocks] == [1, 2, 3, 4, 5]
     assert "5 rounds in " in resumed.out
     again = probe("scan", "--resume")
     assert "complete" in again.err
     assert scan.opened == 2
     assert probe("scan", "--resume", "--rounds", "7").code == 0
-    assert shelf().kept[0].result.rounds == 7
+    assert read_all().kept[0].result.rounds == 7
 
 
 def test_a_run_of_other_parameters_is_not_resumed(probe: Any, scan: Steered) -> None:
@@ -298,7 +298,7 @@ def test_a_run_of_other_parameters_is_not_resumed(probe: Any, scan: Steered) -> 
     probe("scan")
     ended = probe("scan", "--resume", "--option", "readers=4")
     assert "differs in the parameters; a new one begins" in ended.err
-    assert len(shelf().kept) == 2
+    assert len(read_all().kept) == 2
 
 
 def test_the_answer_needs_no_state_directory(probe: Any, monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
@@ -335,10 +335,10 @@ def test_damaged_results_are_named(probe: Any, tmp_path: Path) -> None:
 
 def test_a_long_run_is_kept_as_it_goes(probe: Any, scan: Steered, monkeypatch: pytest.MonkeyPatch) -> None:
     """A run that lasts writes its whole rounds down now and then, into one file, so that even kill -9 loses little."""
-    monkeypatch.setattr("probes.checkpoints.BETWEEN", 0.0)
+    monkeypatch.setattr("probes.checkpoints.CHECKPOINT_SECONDS", 0.0)
     seen: list[list[int]] = []
     for block in (0, 4, 8):
-        scan.at[block] = lambda: seen.append([k.result.rounds for k in shelf().kept])
+        scan.at[block] = lambda: seen.append([k.result.rounds for k in read_all().kept])
     assert probe("scan").code == 0
     assert seen == [[], [1], [2]]
-    assert [k.result.rounds for k in shelf().kept] == [5]
+    assert [k.result.rounds for k in read_all().kept] == [5]

@@ -12,7 +12,7 @@ from mycnf_command import Mycnf
 from advisor.__main__ import main
 from advisor.facts.snapshot import load
 from probes import registry
-from probes.results import keep, shelf
+from probes.results import read_all, write_result
 from probes.sandbox import Sandbox
 
 
@@ -25,10 +25,10 @@ def kept(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> Path:
     for rounds in ("1", "2"):
         words = ["--dir", str(tmp_path), "--force", "busy,neighbour,full,little", "--rounds", rounds]
         assert main(["probe", "scan", *words]) == 0
-    newest, older = sorted((k.result for k in shelf().kept), key=lambda r: -r.rounds)
-    keep(replace(newest, began_at="2999-01-01T00:00:00Z"), shelf().kept[0].path)
-    keep(replace(older, began_at="2998-01-01T00:00:00Z"), shelf().kept[1].path)
-    keep(replace(newest, began_at="2999-02-01T00:00:00Z", place=replace(newest.place, host="elsewhere")))
+    newest, older = sorted((k.result for k in read_all().kept), key=lambda r: -r.rounds)
+    write_result(replace(newest, began_at="2999-01-01T00:00:00Z"), read_all().kept[0].path)
+    write_result(replace(older, began_at="2998-01-01T00:00:00Z"), read_all().kept[1].path)
+    write_result(replace(newest, began_at="2999-02-01T00:00:00Z", place=replace(newest.place, host="elsewhere")))
     return tmp_path / "state"
 
 
@@ -42,7 +42,7 @@ def test_a_snapshot_carries_the_latest_of_this_host(
     assert saved.code == 0, saved.err
     (carried,) = load(str(tmp_path / "snap")).probes
     assert (carried.began_at, carried.rounds) == ("2999-01-01T00:00:00Z", 2)
-    assert carried in [k.result for k in shelf().kept]
+    assert carried in [k.result for k in read_all().kept]
     mycnf(*words, tmp_path / "other", env={"XDG_STATE_HOME": str(tmp_path / "empty")})
     assert load(str(tmp_path / "other")).probes == ()
 

@@ -21,10 +21,10 @@ from advisor.facts.probes import Metric
 from probes import registry
 from probes.choices import ChosenOptions
 from probes.experiment import BlockMeasurement, Choice, Environment, ProbeRequest, RunPlan, Turn, Variant
-from probes.results import shelf
-from probes.safety.neighbours import Neighbour
+from probes.results import read_all
+from probes.safety.neighbours import OtherServer
 from probes.sandbox import Sandbox
-from probes.stop import Stop
+from probes.stop import StopSignal
 
 SCHEMA = Draft202012Validator(json.loads((CHECKOUT / "schemas" / "probe.schema.json").read_text("utf-8")))
 FORCED = "busy,neighbour,full,little"
@@ -47,7 +47,7 @@ class Scan(Steered):
         server = str(ground.binaries[0].target)
         return replace(whole, variants=variants, metrics=(Metric("cached", "s/scan", "less"),), server=server)
 
-    def measure(self, variant: Variant, turn: Turn, stop: Stop) -> BlockMeasurement:
+    def measure(self, variant: Variant, turn: Turn, stop: StopSignal) -> BlockMeasurement:
         """The time of a scan at that speed."""
         return BlockMeasurement({"cached": 1 / super().measure(variant, turn, stop).metrics["scanned"]}, {})
 
@@ -59,7 +59,7 @@ def scan(monkeypatch: pytest.MonkeyPatch, tmp_path: Path, binaries: Binaries) ->
     monkeypatch.setattr(controlled_experiment, "EXPERIMENT", experiment)
     monkeypatch.setattr(registry, "MODULES", {"read-buffer": "controlled_experiment"})
     monkeypatch.setattr("probes.sandbox.host_binaries", lambda _: [binaries("mysql-8.0"), binaries("mariadb-10.11")])
-    monkeypatch.setattr("probes.safety.neighbours.find_neighbours", tuple)
+    monkeypatch.setattr("probes.safety.neighbours.find_other_servers", tuple)
     monkeypatch.setenv("XDG_STATE_HOME", str(tmp_path / "state"))
     return experiment
 
@@ -98,7 +98,7 @@ def test_the_example_is_run_on_a_server_that_the_rule_speaks_of(prove: Prove, sc
     assert "BUF001 oversized-read-buffer, read_buffer_size 8M before, 128K after: better. 128K against 8M: " in said
     assert " % faster from cache (95 %: " in said
     assert said.index("BUF001") < said.index("128K", said.index("better"))
-    assert len(shelf().kept) == 1
+    assert len(read_all().kept) == 1
 
 
 @pytest.mark.parametrize(("speed", "verdict", "says"), [
@@ -135,7 +135,7 @@ def test_the_value_of_the_running_server_is_run(
     (home / ".my.cnf").write_text(f"[client]\nsocket = {running.socket}\nuser = root\n")
     (home / ".my.cnf").chmod(0o600)
     monkeypatch.setenv("HOME", str(home))
-    monkeypatch.setattr("probes.safety.neighbours.find_neighbours", lambda: (Neighbour(1, "mariadbd", ""),))
+    monkeypatch.setattr("probes.safety.neighbours.find_other_servers", lambda: (OtherServer(1, "mariadbd", ""),))
     ended = prove("BUF001")
     assert ended.code == 0, ended.err
     assert "4M before, 128K after" in flat(ended.out)
@@ -147,7 +147,7 @@ def test_a_server_that_lets_nobody_in_costs_a_line(
     """The example is run, and the line says why."""
     (tmp_path / ".my.cnf").write_text(f"[client]\nsocket = {tmp_path}/none.sock\n")
     monkeypatch.setenv("HOME", str(tmp_path))
-    monkeypatch.setattr("probes.safety.neighbours.find_neighbours", lambda: (Neighbour(1, "mariadbd", ""),))
+    monkeypatch.setattr("probes.safety.neighbours.find_other_servers", lambda: (OtherServer(1, "mariadbd", ""),))
     ended = prove("BUF001")
     assert ended.code == 0
     assert "the running server lets nobody in" in ended.err
@@ -196,7 +196,7 @@ def proved(
 ) -> dict[str, str]:  # fmt: skip
     """A state directory with a real run of the rule's claim, on a small table of a real MariaDB."""
     monkeypatch.setattr("probes.sandbox.host_binaries", lambda _: [binaries("mariadb-10.11")])
-    monkeypatch.setattr("probes.safety.neighbours.find_neighbours", tuple)
+    monkeypatch.setattr("probes.safety.neighbours.find_other_servers", tuple)
     monkeypatch.setenv("XDG_STATE_HOME", str(tmp_path / "state"))
     ended = prove("BUF001", "--time", "6s", "--rounds", "3", "--option", "table=4M", "--json")
     assert ended.code == 0, ended.err
@@ -212,7 +212,7 @@ def test_an_audit_shows_what_was_measured_here(
     """The finding of a real server of the same series says what the run showed; of another series it doesn't."""
     file = file_of(tmp_path, "read_buffer_size = 8M")
     words = ("audit", "--user", "root", "--window", "0", "--select", "BUF001", "--socket")
-    (kept,) = shelf().kept
+    (kept,) = read_all().kept
     asked: dict[str, Sandbox] = {
         name: start(name, option_file=file, small=True) for name in ("mariadb-10.11", "mariadb-11.4")
     }

@@ -9,12 +9,12 @@ import threading
 import pytest
 
 from advisor.commands.probing.signals import ending
-from probes.stop import Stop
+from probes.stop import StopSignal
 
 
 def test_a_second_signal_waits_for_what_is_being_drawn() -> None:
     """Both come in mid-draw: the drawing is finished, then the run ends; a third changes nothing."""
-    stop, said, drawn = Stop(), list[str](), list[str]()
+    stop, said, drawn = StopSignal(), list[str](), list[str]()
 
     def draw(text: str) -> None:
         drawn.append(f"begun {text}")
@@ -40,7 +40,7 @@ def test_a_second_signal_between_drawings_ends_it_there() -> None:
         os.kill(os.getpid(), signal.SIGTERM)
         reached.append("too far")
 
-    with ending(Stop(), lambda _: None) as signals:
+    with ending(StopSignal(), lambda _: None) as signals:
         signals.whole(reached.append)("drawn")
         with pytest.raises(KeyboardInterrupt):
             go_on()
@@ -57,7 +57,7 @@ def test_drawings_within_drawings_are_one() -> None:
         signals.whole(drawn.append)(f"inner {text}")
         drawn.append(text)
 
-    with pytest.raises(KeyboardInterrupt), ending(Stop(), lambda _: None) as signals:
+    with pytest.raises(KeyboardInterrupt), ending(StopSignal(), lambda _: None) as signals:
         signals.whole(outer)("bar")
     assert drawn == ["inner bar", "bar"]
 
@@ -65,7 +65,7 @@ def test_drawings_within_drawings_are_one() -> None:
 def test_other_threads_draw_as_they_please() -> None:
     """No interrupt is raised in a thread that gets no signals."""
     drawn: list[str] = []
-    with ending(Stop(), lambda _: None) as signals:
+    with ending(StopSignal(), lambda _: None) as signals:
         os.kill(os.getpid(), signal.SIGINT)
         thread = threading.Thread(target=signals.whole(drawn.append), args=("elsewhere",))
         thread.start()

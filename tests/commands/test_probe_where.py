@@ -9,7 +9,7 @@ import pytest
 
 from advisor.commands.probing import place
 from advisor.core.errors import MycnfError
-from probes.safety.neighbours import Neighbour
+from probes.safety.neighbours import OtherServer
 
 
 @pytest.fixture
@@ -17,7 +17,7 @@ def data(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     """The data directory of a server that runs on this host."""
     path = tmp_path / "lib" / "mysql"
     path.mkdir(parents=True)
-    monkeypatch.setattr(place, "find_neighbours", lambda: (Neighbour(1, "mysqld", str(path)),))
+    monkeypatch.setattr(place, "find_other_servers", lambda: (OtherServer(1, "mysqld", str(path)),))
     return path
 
 
@@ -50,7 +50,7 @@ def test_else_another_disk_with_a_word(
 
 def test_memory_is_no_disk(monkeypatch: pytest.MonkeyPatch) -> None:
     """A directory for temporary files that is in memory is passed over for one that isn't, or said to be in memory."""
-    monkeypatch.setattr(place, "find_neighbours", tuple)
+    monkeypatch.setattr(place, "find_other_servers", tuple)
     monkeypatch.setattr("tempfile.gettempdir", lambda: "/dev/shm")
     kinds = {"/dev/shm": "tmpfs", "/var/tmp": "ext4"}
     monkeypatch.setattr(place, "file_system", lambda path: kinds[path])

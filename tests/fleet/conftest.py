@@ -14,7 +14,7 @@ from live_server import Live
 from provisioning.shelf import shelf
 from real_servers import Binaries
 
-from probes.sandbox import start as start_sandbox
+from probes.sandbox import start_server as start_sandbox
 
 pytest.importorskip("ansible", reason="ansible-core isn't installed: pip install 'mycnf-advisor[fleet]'")
 

@@ -21,7 +21,7 @@ from real_servers import Binaries
 from advisor.facts import Facts
 from advisor.facts.snapshot import load
 from probes.sandbox import Binary
-from probes.sandbox import start as start_sandbox
+from probes.sandbox import start_server as start_sandbox
 
 NAMES = ("mysql-8.0", "mariadb-10.11")
 

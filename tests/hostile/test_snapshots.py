@@ -101,9 +101,9 @@ def test_any_part_may_be_of_any_kind(tmp_path: Path, turns: Turns) -> None:
 
 def test_so_may_any_part_of_what_is_kept(tmp_path: Path, turns: Turns) -> None:
     """Results of probes and baselines alike."""
-    whole: dict[str, Any] = json.loads(results.written(load(str(RECORDED)).probes[0]))
+    whole: dict[str, Any] = json.loads(results.result_json(load(str(RECORDED)).probes[0]))
     each = min(len(WRONG), turns(3))
-    refused, tried = refusals(results.read, tmp_path / "result", shortened(whole), each)
+    refused, tried = refusals(results.read_result, tmp_path / "result", shortened(whole), each)
     assert refused > tried // 2 > 30
     entry = {"path": "a", "code": "OPT001", "name": "x", "group": None, "option": "a", "value": "1", "count": 1}
     refused, tried = refusals(baseline.read, tmp_path / "baseline", {"version": 1, "findings": [entry, entry]}, each)

@@ -21,7 +21,7 @@ from advisor.tui.screens.probes.screen import Probes
 from advisor.tui.start import Opening, Site
 from probes.experiment import Environment
 from probes.host_identity import host_id
-from probes.results import make_folder
+from probes.results import make_results_folder
 from probes.sandbox import Binary
 
 FORCED = "busy, neighbour, full, little"  # whatever else this machine is doing
@@ -53,7 +53,7 @@ def _opening(folder: Path, binaries: tuple[Binary, ...], change: Callable[[Facts
         return change(replace(feed.read(), host=here, probes=kept_probes()))
 
     def site(directory: str | None) -> Site:
-        ground = Environment(here, host_id(make_folder()), binaries, report=lambda _: None)
+        ground = Environment(here, host_id(make_results_folder()), binaries, report=lambda _: None)
         return Site(directory or str(folder), "" if directory else "as the test has it", ground)
 
     return replace(recorded, feed=replace(feed, origin="live", read=read), site=site)

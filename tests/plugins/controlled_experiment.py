@@ -9,7 +9,7 @@ from dataclasses import dataclass, field
 from advisor.facts.probes import Metric
 from probes.choices import ChosenOptions
 from probes.experiment import BlockMeasurement, Choice, Cost, Environment, ProbeRequest, RunPlan, Turn, Variant
-from probes.stop import Stop
+from probes.stop import StopSignal
 
 SIZES = {"16K": 16384, "128K": 131072, "2M": 2097152, "4M": 4194304, "8M": 8388608}
 SPEEDS = {"16K": 1000.0, "128K": 1010.0, "2M": 900.0, "8M": 800.0}
@@ -27,7 +27,7 @@ class Steered:
     opened: int = 0
     closed: int = 0
     asked: list[ProbeRequest] = field(default_factory=list)
-    stop: Stop = field(default_factory=Stop)
+    stop: StopSignal = field(default_factory=StopSignal)
 
     name = "scan"
     title = "Read buffers of full scans"
@@ -59,7 +59,9 @@ class Steered:
         )
 
     @contextmanager
-    def prepare(self, ground: Environment, _wanted: ProbeRequest, _plan: RunPlan, stop: Stop) -> Iterator[Steered]:
+    def prepare(
+        self, ground: Environment, _wanted: ProbeRequest, _plan: RunPlan, stop: StopSignal
+    ) -> Iterator[Steered]:
         """Counts how often it was opened and closed."""
         self.opened += 1
         self.stop = stop
@@ -70,7 +72,7 @@ class Steered:
         finally:
             self.closed += 1
 
-    def measure(self, variant: Variant, _turn: Turn, _stop: Stop) -> BlockMeasurement:
+    def measure(self, variant: Variant, _turn: Turn, _stop: StopSignal) -> BlockMeasurement:
         """The speed, give or take three percent from block to block: too unsteady to end early."""
         block = len(self.measured)
         self.measured.append(variant.name)

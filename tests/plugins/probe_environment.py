@@ -11,8 +11,8 @@ from advisor.collect.host.host import open_root, read_host
 from probes.experiment import Bench, Environment, Experiment, ProbeRequest
 from probes.sandbox import Binary
 from probes.served import server_settings
-from probes.served.variant_server import Served, serve
-from probes.stop import Stop
+from probes.served.variant_server import VariantServer, start_variant_server
+from probes.stop import StopSignal
 
 
 def ground_of(templates: Path, directory: Path, *binaries: Binary) -> Environment:
@@ -24,16 +24,16 @@ def ground_of(templates: Path, directory: Path, *binaries: Binary) -> Environmen
 @contextmanager
 def served(
     binary: Binary, templates: Path, directory: Path, *, pool: int = 32 << 20, binary_log: bool = False
-) -> Iterator[Served]:
+) -> Iterator[VariantServer]:
     """A server with the settings of one that is measured."""
-    arguments = server_settings.arguments(binary.target, pool=pool, redo=32 << 20, binary_log=binary_log)
-    with serve(ground_of(templates, directory, binary), binary, str(directory), arguments) as it:
+    arguments = server_settings.server_arguments(binary.target, pool=pool, redo=32 << 20, binary_log=binary_log)
+    with start_variant_server(ground_of(templates, directory, binary), binary, str(directory), arguments) as it:
         yield it
 
 
 @contextmanager
 def prepared(
-    experiment: Experiment, ground: Environment, directory: Path, stop: Stop, **choices: str
+    experiment: Experiment, ground: Environment, directory: Path, stop: StopSignal, **choices: str
 ) -> Iterator[tuple[Bench, ProbeRequest]]:
     """An experiment's bench, ready to measure; names of choices with underscores for hyphens."""
     wanted = ProbeRequest(str(directory), choices={name.replace("_", "-"): value for name, value in choices.items()})

@@ -20,8 +20,8 @@ from typing import Protocol
 import pytest
 from skip_list import pytest_terminal_summary  # noqa: F401  pytest finds its hooks here
 
-from probes.sandbox import Binary, Sandbox, describe
-from probes.sandbox import start as start_sandbox
+from probes.sandbox import Binary, Sandbox, describe_binary
+from probes.sandbox import start_server as start_sandbox
 
 sys.path.insert(0, str(Path(__file__).resolve().parents[1] / "servers"))
 
@@ -48,7 +48,7 @@ class Server(Protocol):
 
 
 class Start(Protocol):
-    """Starts a server of the test's own; it ends with the test. Words as for `probes.sandbox.start`."""
+    """Starts a server of the test's own; it ends with the test. Words as for `probes.sandbox.start_server`."""
 
     def __call__(
         self,
@@ -105,7 +105,7 @@ def provisioned(name: str) -> Binary:
     def at(path: str | None) -> str | None:
         return None if path is None else str(folder / path)
 
-    return describe(
+    return describe_binary(
         str(folder / manifest.server),
         name,
         basedir=at(manifest.basedir),

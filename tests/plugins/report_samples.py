@@ -14,8 +14,8 @@ from advisor.fleet.row import HostRow, Status
 from advisor.fleet.run_directory import keep as keep_row
 from advisor.fleet.run_directory import prepare
 from advisor.state.history.store import keep as keep_snapshot
-from probes.results import keep as keep_result
-from probes.results import make_folder
+from probes.results import make_results_folder
+from probes.results import write_result as keep_result
 
 SNAPSHOT = CHECKOUT / "examples" / "snapshots" / "mariadb-10.11.json"
 # Rules whose findings stay as they are when rules are added.
@@ -53,7 +53,7 @@ def make(folder: Path) -> None:
     _run(folder / "run")
     for name in ("db1.json", "later.json"):
         keep_snapshot(load(str(folder / name)))
-    keep_result(_result(), str(Path(make_folder()) / "20261121T040000Z-read-buffer-c0ffee.json"))
+    keep_result(_result(), str(Path(make_results_folder()) / "20261121T040000Z-read-buffer-c0ffee.json"))
 
 
 def _snapshot(path: Path, day: int, **variables: str) -> None:

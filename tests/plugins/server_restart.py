@@ -61,7 +61,7 @@ def stops(sandbox: Sandbox) -> SandboxError:
         sandbox.restart()
     except SandboxError as error:
         return error
-    pytest.fail(f"it came up: {sandbox.log()}")
+    pytest.fail(f"it came up: {sandbox.read_log()}")
 
 
 def written(path: Path, text: str) -> Path:

@@ -13,9 +13,9 @@ from typing import NamedTuple
 from advisor.facts.host import Host
 from advisor.facts.probes import Metric, ProbeResult
 from probes.experiment import BlockMeasurement, Choice, Cost, Environment, ProbeRequest, RunPlan, Turn, Variant
-from probes.rounds import run
+from probes.rounds import run_experiment
 from probes.stats import VariantComparison, compare
-from probes.stop import Stop
+from probes.stop import StopSignal
 
 FORCED = frozenset({"busy", "little", "full", "neighbour"})
 METRIC = Metric("throughput", "1/s", "more")
@@ -62,7 +62,9 @@ class Simulated:
         return RunPlan(names, "v0", (METRIC,), Cost(0, 0, 0.0, ()), seconds, self.rounds)
 
     @contextmanager
-    def prepare(self, _ground: Environment, _wanted: ProbeRequest, plan: RunPlan, _stop: Stop) -> Iterator[Simulated]:
+    def prepare(
+        self, _ground: Environment, _wanted: ProbeRequest, plan: RunPlan, _stop: StopSignal
+    ) -> Iterator[Simulated]:
         """Nothing to prepare but the noise."""
         self._random = random.Random(self.seed)  # noqa: S311 - noise, no secret
         self._state = self._random.gauss(0, 1)
@@ -71,7 +73,7 @@ class Simulated:
         self._length = plan.seconds
         yield self
 
-    def measure(self, variant: Variant, turn: Turn, _stop: Stop) -> BlockMeasurement:
+    def measure(self, variant: Variant, turn: Turn, _stop: StopSignal) -> BlockMeasurement:
         """The mean of so many drawn seconds, and these."""
         draw, noise, place = self._random, self.noise, int(variant.name[1:])
         self._state = _next(self._state, noise.likeness, draw)
@@ -114,14 +116,18 @@ class Judged(NamedTuple):
 def judge(noise: Noise, runs: int, variants: int = 8, rounds: int = 5) -> Judged:
     """Run so many experiments without a difference, then as many with one of the detectable size."""
     same = [_compared(Simulated(noise, seed, variants, rounds)) for seed in range(runs)]
-    detectable = statistics.median(comparison.detectable for run in same for comparison in run)
+    detectable = statistics.median(comparison.detectable for run_experiment in same for comparison in run_experiment)
     effects = {1: 1 + detectable}
     unlike = [_compared(Simulated(noise, 10**6 + seed, variants, rounds, effects=effects)) for seed in range(runs)]
-    truths = [(beside, 1.0) for run in same for beside in run] + [(run[0], effects[1]) for run in unlike]
+    truths = [(beside, 1.0) for run_experiment in same for beside in run_experiment] + [
+        (run_experiment[0], effects[1]) for run_experiment in unlike
+    ]
     return Judged(
-        claiming=statistics.fmean(any(comparison.claim != "none" for comparison in run) for run in same),
+        claiming=statistics.fmean(
+            any(comparison.claim != "none" for comparison in run_experiment) for run_experiment in same
+        ),
         covered=statistics.fmean(comparison.low <= truth <= comparison.high for comparison, truth in truths),
-        found=statistics.fmean(run[0].claim == "more" for run in unlike),
+        found=statistics.fmean(run_experiment[0].claim == "more" for run_experiment in unlike),
         detectable=detectable,
     )
 
@@ -134,7 +140,7 @@ def simulate(experiment: Simulated, directory: str = "/") -> ProbeResult:
     """Run it as a user's experiment runs: budget, rounds, order, stop rule."""
     ground = Environment(Host(), "simulated")
     wanted = ProbeRequest(directory, force=FORCED, seed=experiment.seed)
-    return run(experiment, ground, wanted, Stop(), clock=lambda: experiment.now)
+    return run_experiment(experiment, ground, wanted, StopSignal(), clock=lambda: experiment.now)
 
 
 def _next(state: float, likeness: float, draw: random.Random) -> float:

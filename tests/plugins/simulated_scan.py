@@ -9,7 +9,7 @@ from controlled_experiment import Steered
 
 from advisor.facts.probes import Metric
 from probes.experiment import BlockMeasurement, Cost, Environment, ProbeRequest, RunPlan, Turn, Variant
-from probes.stop import Stop
+from probes.stop import StopSignal
 
 ON_DISK = Metric("beyond_cache", "s/scan", "less")
 COST = Cost(3 << 20, 5 << 20, 7.0, ("a table of 3M in a scratch directory",))
@@ -30,7 +30,7 @@ class Scans(Steered):
         """The scan's, in the metric that rules read."""
         return replace(super().plan(ground, wanted), metrics=(ON_DISK,), cost=self.cost)
 
-    def measure(self, variant: Variant, turn: Turn, stop: Stop) -> BlockMeasurement:
+    def measure(self, variant: Variant, turn: Turn, stop: StopSignal) -> BlockMeasurement:
         """Seconds of a scan."""
         if len(self.measured) == self.held:
             self.reached.set()

@@ -12,7 +12,7 @@ from simulated_experiment import METRIC, Noise, Simulated, simulate
 
 from advisor.core.sizes import percent
 from advisor.facts.probes import PROBE_SCHEMA, Arm, Block, Metric, ProbeResult, RunPlace
-from probes.conclusion import change, conclude
+from probes.conclusion import conclude, format_ratio
 
 CALM = Noise(spread=0.01, seconds=0.02, stalls=0, drift=0)
 
@@ -129,4 +129,4 @@ def test_describing_metric_has_no_best() -> None:
 )
 def test_ratios_in_words(ratio: float, words: str) -> None:
     """Ratios read as percent near one and as times far from it."""
-    assert change(ratio) == words
+    assert format_ratio(ratio) == words

@@ -14,8 +14,8 @@ import pytest
 from process_checks import eventually
 from real_servers import Binaries, Start
 
-from probes.sandbox import Binary, SandboxError, describe
-from probes.sandbox import start as start_sandbox
+from probes.sandbox import Binary, SandboxError, describe_binary
+from probes.sandbox import start_server as start_sandbox
 from probes.sandbox.scratch import MARKER, PREFIX
 
 
@@ -41,13 +41,13 @@ def test_a_missing_library_is_named_with_its_package(tmp_path: Path) -> None:
     )
     program.chmod(0o755)
     with pytest.raises(SandboxError, match=r"libaio\.so\.1 is missing: apt-get install libaio1"):
-        describe(str(program))
+        describe_binary(str(program))
 
 
 def test_no_program_is_one_clear_line() -> None:
     """A server that isn't there is one line with the reason."""
     with pytest.raises(SandboxError, match=r"/nowhere/mysqld can't be run: No such file"):
-        describe("/nowhere/mysqld")
+        describe_binary("/nowhere/mysqld")
 
 
 class SmallDisk(Protocol):

@@ -24,9 +24,9 @@ from real_servers import Binaries, Start
 from advisor.__main__ import main
 from advisor.commands.probing import place as place_module
 from probes.experiment import Environment
-from probes.results import shelf as kept_results
+from probes.results import read_all as kept_results
 from probes.sandbox import Binary, SandboxError, errors
-from probes.sandbox import start as start_sandbox
+from probes.sandbox import start_server as start_sandbox
 from probes.sandbox.scratch import PREFIX
 
 MIB = 1 << 20
@@ -317,7 +317,7 @@ def test_a_crash_is_told_in_the_servers_own_words(server_name: str, start: Start
     sandbox = start(server_name, small=True)
     os.kill(sandbox.pid, signal.SIGABRT)
     eventually(lambda: not sandbox.running, what="it writes its last words and ends")
-    said = str(sandbox.died("in the middle of the run"))
+    said = str(sandbox.ended_error("in the middle of the run"))
     assert re.match(rf"{server_name} died in the middle of the run \((signal 6|exit code 2)\): its log says: ", said)
     assert "got signal 6" in said
     assert "\n" not in said

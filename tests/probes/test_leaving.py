@@ -15,7 +15,7 @@ from process_checks import PATIENCE, alive, eventually, first_row
 from real_servers import Binaries, Start
 
 from probes.sandbox import Binary, sweep
-from probes.sandbox import start as start_sandbox
+from probes.sandbox import start_server as start_sandbox
 from probes.sandbox.scratch import MARKER, PREFIX, Scratch
 
 OWNER = """
@@ -23,10 +23,10 @@ import signal, sys, time
 # Jobs of a shell without job control are born deaf to SIGINT, those of nohup to SIGHUP; so would be their children.
 signal.signal(signal.SIGINT, signal.default_int_handler)
 signal.signal(signal.SIGHUP, signal.SIG_DFL)
-from probes.sandbox import Binary, start
+from probes.sandbox import Binary, start_server
 from advisor.core.model import Target
 binary = eval(sys.argv[1])
-sandbox = start(binary, base=sys.argv[2], templates=sys.argv[3])
+sandbox = start_server(binary, base=sys.argv[2], templates=sys.argv[3])
 print(sandbox.pid, sandbox.directory, flush=True)
 {then}
 """
@@ -121,10 +121,10 @@ def test_a_forked_child_leaves_its_parents_server_alone(start: Start) -> None:
     code = (
         "import os, sys\n"
         "from probes.sandbox.scratch import Scratch\n"
-        "from probes.sandbox import farewell\n"
+        "from probes.sandbox import cleanup\n"
         "scratch = Scratch(sys.argv[1])\n"
         "scratch.close = scratch.remove\n"
-        "farewell.remember(scratch)\n"
+        "cleanup.register(scratch)\n"
         "child = os.fork()\n"
         "if child == 0: sys.exit(0)\n"
         "os.waitpid(child, 0)\n"

@@ -15,8 +15,8 @@ from advisor.report.paper import Paper
 from advisor.report.probe.result import render
 from probes.conclusion import conclude
 from probes.experiment import BlockMeasurement, Choice, Cost, Environment, ProbeRequest, RunPlan, Turn, Variant
-from probes.rounds import run
-from probes.stop import Stop
+from probes.rounds import run_experiment
+from probes.stop import StopSignal
 
 WHY = "pages read from disk/transaction 0, where the mechanism needs at least 1"
 GROUPS = {"": ("a", "b"), "grouped": ("1, a", "1, b", "8, a", "8, b")}
@@ -46,11 +46,13 @@ class Checked:
         return RunPlan(variants, self.names[0], metrics, Cost(0, 0, 0.0, ()), 100.0, 10)
 
     @contextmanager
-    def prepare(self, _ground: Environment, _wanted: ProbeRequest, _plan: RunPlan, _stop: Stop) -> Iterator[Checked]:
+    def prepare(
+        self, _ground: Environment, _wanted: ProbeRequest, _plan: RunPlan, _stop: StopSignal
+    ) -> Iterator[Checked]:
         """Itself."""
         yield self
 
-    def measure(self, variant: Variant, turn: Turn, _stop: Stop) -> BlockMeasurement:
+    def measure(self, variant: Variant, turn: Turn, _stop: StopSignal) -> BlockMeasurement:
         """A block as it is checked by counters: an invalid one may carry figures all the same."""
         self.now += turn.seconds
         value = 4711.0 + turn.round
@@ -71,11 +73,11 @@ class Checked:
 def ran(names: tuple[str, ...], *invalid: tuple[str, int]) -> ProbeResult:
     """Ten rounds with these blocks invalid."""
     checked = Checked(frozenset(invalid), names)
-    return run(
+    return run_experiment(
         checked,
         Environment(Host(), "here"),
         ProbeRequest("/", rounds=10, force=FORCED),
-        Stop(),
+        StopSignal(),
         clock=lambda: checked.now,
     )
 
@@ -104,7 +106,9 @@ def test_what_all_groups_say_alike_is_said_once() -> None:
     """One round can't tell anything of any group."""
     checked = Checked(frozenset(), GROUPS["grouped"])
     wish = ProbeRequest("/", rounds=1, force=FORCED)
-    found = conclude(run(checked, Environment(Host(), "here"), wish, Stop(), clock=lambda: checked.now)).sentences[0]
+    found = conclude(
+        run_experiment(checked, Environment(Host(), "here"), wish, StopSignal(), clock=lambda: checked.now)
+    ).sentences[0]
     assert found.count("One round was finished") == 1
     assert found.startswith("One round")
 

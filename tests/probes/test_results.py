@@ -14,8 +14,16 @@ from advisor.facts.probes import PROBE_SCHEMA, Arm, Block, Metric, ProbeResult, 
 from probes import results
 from probes.experiment import ProbeError
 from probes.host_identity import host_id
-from probes.pooling import differs, merged, width
-from probes.results import KeptResults, find, keep, latest, of_host, read, shelf
+from probes.pooling import difference_between, interval_width, merge_runs
+from probes.results import (
+    KeptResults,
+    find_result,
+    latest_results,
+    read_all,
+    read_result,
+    results_of_host,
+    write_result,
+)
 
 HERE = RunPlace("here", "A CPU", 2, 8 << 30, "6.1", "/srv/db", "ext4", "vda")
 
@@ -43,11 +51,11 @@ def test_a_result_comes_back_whole(state: Path) -> None:
     """What is kept is read again as it was, from a file of mode 0600 in a folder of mode 0700."""
     before = os.umask(0)
     try:
-        path = keep(result())
+        path = write_result(result())
     finally:
         os.umask(before)
-    assert read(path) == result()
-    assert [k.result for k in shelf().kept] == [result()]
+    assert read_result(path) == result()
+    assert [k.result for k in read_all().kept] == [result()]
     assert stat.S_IMODE(os.stat(path).st_mode) == 0o600
     assert stat.S_IMODE(state.stat().st_mode) == 0o700
     assert os.listdir(state) == [os.path.basename(path)]
@@ -57,7 +65,7 @@ def test_a_folder_open_to_others_is_closed(state: Path) -> None:
     """A folder that others could look into is closed before anything is kept there."""
     state.mkdir(parents=True)
     state.chmod(0o755)
-    keep(result())
+    write_result(result())
     assert stat.S_IMODE(state.stat().st_mode) == 0o700
 
 
@@ -66,7 +74,7 @@ def test_a_relative_state_home_is_passed_over(monkeypatch: pytest.MonkeyPatch, t
     monkeypatch.setenv("HOME", str(tmp_path))
     for value in ("", "state", "./state"):
         monkeypatch.setenv("XDG_STATE_HOME", value)
-        assert results.folder() == f"{tmp_path}/.local/state/mycnf/probes"
+        assert results.results_folder() == f"{tmp_path}/.local/state/mycnf/probes"
 
 
 def test_a_folder_that_cannot_be_made_is_one_line(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
@@ -74,8 +82,8 @@ def test_a_folder_that_cannot_be_made_is_one_line(monkeypatch: pytest.MonkeyPatc
     (tmp_path / "file").write_text("")
     monkeypatch.setenv("XDG_STATE_HOME", str(tmp_path / "file"))
     with pytest.raises(ProbeError, match=r"^nothing can be kept in [^\n]*file/mycnf/probes .*XDG_STATE_HOME[^\n]*$"):
-        keep(result())
-    assert shelf() == KeptResults((), ())
+        write_result(result())
+    assert read_all() == KeptResults((), ())
 
 
 DAMAGED = {
@@ -93,9 +101,9 @@ DAMAGED = {
 @pytest.mark.parametrize("data", DAMAGED.values(), ids=DAMAGED)
 def test_what_is_no_result_is_named_and_passed_over(state: Path, data: bytes) -> None:
     """A damaged file costs one line with its name, and the results beside it are read."""
-    keep(result())
+    write_result(result())
     (state / "other.json").write_bytes(data)
-    found = shelf()
+    found = read_all()
     assert [k.result for k in found.kept] == [result()]
     assert len(found.damaged) == 1
     assert str(state / "other.json") in found.damaged[0]
@@ -104,40 +112,40 @@ def test_what_is_no_result_is_named_and_passed_over(state: Path, data: bytes) ->
 
 def test_folders_and_fifos_are_not_opened(state: Path) -> None:
     """What is no regular file is left alone, without waiting for somebody to write into it."""
-    keep(result())
+    write_result(result())
     (state / "folder.json").mkdir()
     os.mkfifo(state / "fifo.json")
-    assert len(shelf().kept) == 1
+    assert len(read_all().kept) == 1
 
 
 def test_fields_of_a_newer_minor_schema_are_passed_over() -> None:
     """A newer mycnf's additions don't keep this one from reading what it knows."""
-    path = Path(keep(result()))
+    path = Path(write_result(result()))
     fields = json.loads(path.read_text())
     fields |= {"schema": "1.9", "new": [1]}
     fields["place"]["also_new"] = 1
     path.write_text(json.dumps(fields))
-    assert read(str(path)) == result(schema="1.9")
+    assert read_result(str(path)) == result(schema="1.9")
 
 
 def test_the_newest_come_first_and_are_found_by_name() -> None:
     """A probe's name finds its newest result, an id exactly one."""
     for day in (19, 21, 20):
-        keep(result(f"2026-11-{day}T04:00:00Z"))
-    kept = shelf().kept
+        write_result(result(f"2026-11-{day}T04:00:00Z"))
+    kept = read_all().kept
     assert [k.result.began_at[8:10] for k in kept] == ["21", "20", "19"]
-    assert find(kept, "read-buffer") == kept[0]
-    assert find(kept, kept[2].id) == kept[2]
-    assert find(kept, "fsync") is None
+    assert find_result(kept, "read-buffer") == kept[0]
+    assert find_result(kept, kept[2].id) == kept[2]
+    assert find_result(kept, "fsync") is None
 
 
 def test_rules_get_what_this_host_measured_alone() -> None:
     """Another host's results don't count; two of a kind are one longer run, and another server's are another kind."""
-    keep(result("2026-11-19T04:00:00Z"))
-    keep(result("2026-11-20T04:00:00Z", rounds=3))
-    keep(result("2026-11-18T04:00:00Z", server="mariadb-10.11.19"))
-    keep(result("2026-11-21T04:00:00Z", place=replace(HERE, host="elsewhere")))
-    found = latest(shelf(), "here")
+    write_result(result("2026-11-19T04:00:00Z"))
+    write_result(result("2026-11-20T04:00:00Z", rounds=3))
+    write_result(result("2026-11-18T04:00:00Z", server="mariadb-10.11.19"))
+    write_result(result("2026-11-21T04:00:00Z", place=replace(HERE, host="elsewhere")))
+    found = latest_results(read_all(), "here")
     days = [(r.began_at[8:10], r.server, r.rounds) for r in found]
     assert days == [("20", "mysql-8.0.45", 5), ("18", "mariadb-10.11.19", 2)]
 
@@ -153,27 +161,27 @@ def test_rules_get_what_this_host_measured_alone() -> None:
 def test_what_is_old_void_or_of_another_configuration_never_outranks(changes: dict[str, object]) -> None:
     """Such a run is left out beside a newer one, however narrow it is."""
     newest = result("2026-11-20T04:00:00Z")
-    keep(newest)
-    keep(result(**{"began_at": "2026-11-19T04:00:00Z", "rounds": 9, **changes}))
-    assert latest(shelf(), "here") == (newest,)
+    write_result(newest)
+    write_result(result(**{"began_at": "2026-11-19T04:00:00Z", "rounds": 9, **changes}))
+    assert latest_results(read_all(), "here") == (newest,)
 
 
 def real(name: str, began: str) -> ProbeResult:
     """A run of read-buffer on MySQL 5.7, as it was kept, with another date."""
-    return replace(read(str(Path(__file__).parent / "kept" / f"{name}.json")), began_at=began)
+    return replace(read_result(str(Path(__file__).parent / "kept" / f"{name}.json")), began_at=began)
 
 
 def test_real_runs_are_pooled() -> None:
     """Of a run of five rounds and later ones of two and one, the answer gets no wider."""
     long, short = real("five-rounds", "2026-11-19T04:00:00Z"), real("two-rounds", "2026-11-20T04:00:00Z")
-    keep(long)
-    keep(short)
-    keep(replace(short, began_at="2026-11-21T04:00:00Z", arms=tuple(
+    write_result(long)
+    write_result(short)
+    write_result(replace(short, began_at="2026-11-21T04:00:00Z", arms=tuple(
         replace(arm, blocks=arm.blocks[:1]) for arm in short.arms
     )))  # fmt: skip
-    (found,) = latest(shelf(), long.place.host)
+    (found,) = latest_results(read_all(), long.place.host)
     assert found.rounds == 7
-    assert width(found) <= width(long)
+    assert interval_width(found) <= interval_width(long)
     assert found.began_at == "2026-11-20T04:00:00Z"
     assert found.facts == long.facts
 
@@ -188,26 +196,26 @@ def test_a_real_run_that_went_wild_is_left_out() -> None:
         ))
         for place, arm in enumerate(long.arms)
     ]  # fmt: skip
-    keep(long)
-    keep(replace(long, began_at="2026-11-20T04:00:00Z", arms=tuple(wild)))
-    assert latest(shelf(), long.place.host) == (long,)
+    write_result(long)
+    write_result(replace(long, began_at="2026-11-20T04:00:00Z", arms=tuple(wild)))
+    assert latest_results(read_all(), long.place.host) == (long,)
 
 
 def test_a_host_without_an_identity_has_no_results() -> None:
     """Two hosts that can't be told from each other don't share what they measured."""
-    keep(result(place=replace(HERE, host="unknown")))
-    assert of_host(shelf().kept, "unknown") == []
+    write_result(result(place=replace(HERE, host="unknown")))
+    assert results_of_host(read_all().kept, "unknown") == []
 
 
 def test_two_runs_become_one() -> None:
     """The later run's rounds follow the earlier one's, in number and in time, and the notes say so once."""
-    one = merged(result(rounds=2), result("2026-11-22T04:00:00Z", rounds=3, seconds=6.0, notes=("m",)))
+    one = merge_runs(result(rounds=2), result("2026-11-22T04:00:00Z", rounds=3, seconds=6.0, notes=("m",)))
     assert one.rounds == 5
     assert [b.round for b in one.arms[0].blocks] == [1, 2, 3, 4, 5]
     assert [b.began for b in one.arms[0].blocks] == [2.0, 4.0, 6.0, 8.0, 10.0]
     assert one.began_at == "2026-11-21T04:00:00Z"
     assert one.seconds == 10.0
-    again = merged(one, result("2026-11-23T04:00:00Z", rounds=1))
+    again = merge_runs(one, result("2026-11-23T04:00:00Z", rounds=1))
     assert again.rounds == 6
     assert [n for n in again.notes if "several runs" in n] == [
         "Measured in several runs; the last one began 2026-11-23T04:00:00Z."
@@ -227,10 +235,10 @@ def test_two_runs_become_one() -> None:
 ])  # fmt: skip
 def test_runs_that_differ_stay_apart(changes: dict[str, object], words: str) -> None:
     """What can't be one longer run is refused, with what changed."""
-    assert differs(result(), result(**changes)) == words
+    assert difference_between(result(), result(**changes)) == words
     with pytest.raises(ProbeError, match=f"{words} changed"):
-        merged(result(), result(**changes))
-    assert differs(result(), result(rounds=9, seconds=1.0, tool="2")) == ""
+        merge_runs(result(), result(**changes))
+    assert difference_between(result(), result(rounds=9, seconds=1.0, tool="2")) == ""
 
 
 def test_a_host_is_told_by_a_hash(tmp_path: Path) -> None:

@@ -25,9 +25,9 @@ from probes.experiment import (
     Turn,
     Variant,
 )
-from probes.rounds import Progress, run
+from probes.rounds import Progress, run_experiment
 from probes.safety.neighbours import CpuSeconds
-from probes.stop import Stop
+from probes.stop import StopSignal
 
 FORCED = frozenset({"busy", "neighbour", "full", "little"})
 
@@ -61,7 +61,9 @@ class Timed:
         return RunPlan(names, "a", (Metric("rate", "1/s"),), cost, self.seconds, self.rounds, self.told_extra)
 
     @contextmanager
-    def prepare(self, _ground: Environment, _wanted: ProbeRequest, _plan: RunPlan, _stop: Stop) -> Iterator[Timed]:
+    def prepare(
+        self, _ground: Environment, _wanted: ProbeRequest, _plan: RunPlan, _stop: StopSignal
+    ) -> Iterator[Timed]:
         """Half a minute of preparation, which is no time of measuring."""
         self.now += 30
         try:
@@ -70,7 +72,7 @@ class Timed:
             self.now += self.clearing
             self.closed = True
 
-    def measure(self, variant: Variant, turn: Turn, _stop: Stop) -> BlockMeasurement:
+    def measure(self, variant: Variant, turn: Turn, _stop: StopSignal) -> BlockMeasurement:
         """A rate that is too unsteady to end the run early."""
         block = len(self.order)
         self.order.append(variant.name)
@@ -90,10 +92,10 @@ class Timed:
         return ()
 
 
-def ran(timed: Timed, stop: Stop | None = None, **wanted: float) -> ProbeResult:
+def ran(timed: Timed, stop: StopSignal | None = None, **wanted: float) -> ProbeResult:
     """The experiment as users run it, on its own clock."""
     wish = ProbeRequest("/", force=FORCED, **wanted)
-    return run(timed, Environment(Host(), "here"), wish, stop or Stop(), clock=lambda: timed.now)
+    return run_experiment(timed, Environment(Host(), "here"), wish, stop or StopSignal(), clock=lambda: timed.now)
 
 
 @pytest.mark.parametrize("variants", [1, 2, 8])
@@ -118,7 +120,7 @@ def test_blocks_that_miss_their_time_are_allowed_for(late: float) -> None:
 class Restarting(Timed):
     """A server that restarts where the variant is another than that of the block before."""
 
-    def measure(self, variant: Variant, turn: Turn, stop: Stop) -> BlockMeasurement:
+    def measure(self, variant: Variant, turn: Turn, stop: StopSignal) -> BlockMeasurement:
         """Six seconds more for each restart."""
         self.now += 6.0 if self.order and self.order[-1] != variant.name else 0.0
         return super().measure(variant, turn, stop)
@@ -129,7 +131,9 @@ def test_restarts_are_part_of_the_time(seed: int) -> None:
     """The order decides how often a server restarts in a round; a run of 60 s doesn't take 63."""
     timed = Restarting(variants=2, told_extra=6.0)
     wish = ProbeRequest("/", seconds=60.0, force=FORCED, seed=seed)
-    assert run(timed, Environment(Host(), "here"), wish, Stop(), clock=lambda: timed.now).seconds <= 63.0
+    assert (
+        run_experiment(timed, Environment(Host(), "here"), wish, StopSignal(), clock=lambda: timed.now).seconds <= 63.0
+    )
 
 
 def test_rounds_alone_take_their_share_of_the_plan() -> None:
@@ -168,7 +172,7 @@ def test_every_variant_has_its_turn_in_every_round() -> None:
 @pytest.mark.parametrize("block", [4, 9, 11])
 def test_a_stop_keeps_whole_rounds(block: int) -> None:
     """A round that was cut short is left out, of every variant alike."""
-    timed, stop = Timed(), Stop()
+    timed, stop = Timed(), StopSignal()
     timed.at[block] = partial(stop.say, "cancelled")
     result = ran(timed, stop)
     assert result.ended == "cancelled"
@@ -179,7 +183,7 @@ def test_a_stop_keeps_whole_rounds(block: int) -> None:
 
 def test_a_stop_with_a_sentence_tells_it() -> None:
     """The reason is a word; the sentence behind it becomes a note."""
-    timed, stop = Timed(), Stop()
+    timed, stop = Timed(), StopSignal()
     timed.at[5] = partial(stop.say, "neighbour: mysqld answers slower")
     result = ran(timed, stop)
     assert result.ended == "neighbour"
@@ -211,7 +215,7 @@ def test_an_error_in_the_first_round_is_raised(block: int) -> None:
 
 def test_a_stop_in_the_first_round_is_raised() -> None:
     """The same for a stop."""
-    timed, stop = Timed(), Stop()
+    timed, stop = Timed(), StopSignal()
     timed.at[2] = partial(stop.say, "cancelled")
     with pytest.raises(ProbeError, match="nothing to keep"):
         ran(timed, stop)
@@ -231,7 +235,7 @@ def test_each_whole_round_is_handed_out() -> None:
     timed = Timed()
     seen: list[int] = []
     ground, wish = Environment(Host(), "here"), ProbeRequest("/", force=FORCED)
-    run(timed, ground, wish, Stop(), keep=lambda r: seen.append(r.rounds), clock=lambda: timed.now)
+    run_experiment(timed, ground, wish, StopSignal(), keep=lambda r: seen.append(r.rounds), clock=lambda: timed.now)
     assert seen == [1, 2, 3, 4, 5]
 
 
@@ -239,11 +243,11 @@ def test_progress_only_grows() -> None:
     """What is done grows from nothing to all, what is left falls to nothing, and rounds are counted from one."""
     timed = Timed()
     seen: list[Progress] = []
-    run(
+    run_experiment(
         timed,
         Environment(Host(), "here"),
         ProbeRequest("/", force=FORCED),
-        Stop(),
+        StopSignal(),
         seen.append,
         clock=lambda: timed.now,
     )
@@ -261,10 +265,12 @@ def test_blocks_beside_busy_processes_are_invalid(
 ) -> None:
     """Others that use a third of the processors leave no result, unless the user said to measure beside them."""
     works = (CpuSeconds(moment=float(n), whole=0.3 * n * (os.cpu_count() or 1), own=0.0) for n in itertools.count())
-    monkeypatch.setattr(sys.modules["probes.rounds"], "read_work", lambda: next(works))
-    monkeypatch.setattr(sys.modules["probes.rounds"], "refuse", lambda *_: None)  # this host may be busy
+    monkeypatch.setattr(sys.modules["probes.rounds"], "read_cpu_seconds", lambda: next(works))
+    monkeypatch.setattr(sys.modules["probes.rounds"], "require_no_objection", lambda *_: None)  # this host may be busy
     timed = Timed(variants=2, rounds=4)
-    result = run(timed, Environment(Host(), "here"), ProbeRequest("/", force=force), Stop(), clock=lambda: timed.now)
+    result = run_experiment(
+        timed, Environment(Host(), "here"), ProbeRequest("/", force=force), StopSignal(), clock=lambda: timed.now
+    )
     blocks = [block for arm in result.arms for block in arm.blocks]
     assert result.is_void is void
     assert {block.invalid for block in blocks} == (

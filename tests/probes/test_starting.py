@@ -14,7 +14,7 @@ from process_checks import alive, first_row
 from real_servers import Server, Start
 
 from probes.sandbox import Binary, Sandbox, datadir, starting
-from probes.sandbox import start as start_sandbox
+from probes.sandbox import start_server as start_sandbox
 from probes.sandbox.server import free_port
 
 
@@ -176,7 +176,7 @@ def test_an_older_template_stays_while_it_is_copied(tmp_path: Path) -> None:
     older, newer, other = (tmp_path / name for name in (f"a-{1:016x}", f"a-{2:016x}", f"b-{1:016x}"))
     for folder in (older, newer, other):
         folder.mkdir()
-    with datadir._lock(str(older), fcntl.LOCK_SH):
+    with datadir._lock_template(str(older), fcntl.LOCK_SH):
         datadir._drop_older(str(newer))
         assert older.is_dir()
     datadir._drop_older(str(newer))

@@ -11,8 +11,8 @@ import pytest
 from process_checks import first_row
 from real_servers import quickly
 
-from probes.sandbox import Binary, SandboxError, describe, start
-from probes.sandbox.binary import STARTERS, Tree, tree_of
+from probes.sandbox import Binary, SandboxError, describe_binary, start_server
+from probes.sandbox.binary import STARTERS, ServerTree, find_server_tree
 
 
 # An archive of MySQL, a package and an archive of MariaDB: each is laid out in its own way.
@@ -26,10 +26,10 @@ def test_an_unpacked_server_is_started_by_its_path(
     if manifest.get("executable") is None:
         pytest.skip("needs a server whose own program can be run (this one runs by a loader of its own)")
     monkeypatch.setenv("LD_LIBRARY_PATH", os.pathsep.join(str(folder / path) for path in manifest["libraries"]))
-    by_path = describe(str(folder / manifest["executable"]))
+    by_path = describe_binary(str(folder / manifest["executable"]))
     assert by_path.target == binary.target
     assert by_path.share is not None
-    with start(by_path, base=tmp_path, small=True, arguments=quickly(by_path)) as sandbox:
+    with start_server(by_path, base=tmp_path, small=True, arguments=quickly(by_path)) as sandbox:
         (version,) = first_row(sandbox, "SELECT VERSION()")
     assert str(version).startswith(by_path.target.number)
     assert list(tmp_path.iterdir()) == []
@@ -45,7 +45,7 @@ def test_what_starts_a_server_of_its_own_is_refused_without_being_run(name: str,
     link.symlink_to(script)
     for program in (script, link):
         with pytest.raises(SandboxError, match=f"is {re.escape(name)}, which starts .* name the mysqld or mariadbd"):
-            describe(str(program))
+            describe_binary(str(program))
     assert not (tmp_path / "started").exists()
 
 
@@ -56,8 +56,8 @@ def test_a_link_and_a_script_are_the_server_that_they_run(binary: Binary, tmp_pa
     script.write_text(f'#!/bin/sh\nexec {binary.program} "$@"\n', encoding="utf-8")
     script.chmod(0o755)
     link.symlink_to(script)
-    assert describe(str(script)).target == binary.target
-    assert describe(str(link)).target == binary.target
+    assert describe_binary(str(script)).target == binary.target
+    assert describe_binary(str(link)).target == binary.target
 
 
 @pytest.mark.parametrize("place", ["lib/private", "lib"])
@@ -71,16 +71,18 @@ def test_a_library_beside_a_program_is_named(place: str, tmp_path: Path) -> None
     program.write_text(f"#!/bin/sh\necho '{said}' >&2\nexit 127\n", encoding="utf-8")
     program.chmod(0o755)
     with pytest.raises(SandboxError, match=rf"needs libown\.so\.1, .* LD_LIBRARY_PATH={tmp_path / place}$"):
-        describe(str(program))
+        describe_binary(str(program))
     (tmp_path / place / "libown.so.1").unlink()
     with pytest.raises(SandboxError, match=r"libown\.so\.1"):
-        describe(str(program))
+        describe_binary(str(program))
 
 
 def test_a_program_by_itself_has_no_tree(tmp_path: Path) -> None:
     """Nothing is guessed where charsets aren't beside it."""
     (tmp_path / "bin").mkdir()
     (tmp_path / "share" / "charsets").mkdir(parents=True)
-    assert tree_of(str(tmp_path / "bin" / "mysqld")) == Tree()
+    assert find_server_tree(str(tmp_path / "bin" / "mysqld")) == ServerTree()
     (tmp_path / "share" / "charsets" / "Index.xml").touch()
-    assert tree_of(str(tmp_path / "bin" / "mysqld")) == Tree(str(tmp_path), str(tmp_path / "share"), None)
+    assert find_server_tree(str(tmp_path / "bin" / "mysqld")) == ServerTree(
+        str(tmp_path), str(tmp_path / "share"), None
+    )

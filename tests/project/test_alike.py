@@ -12,8 +12,8 @@ from simulated_experiment import FORCED, Noise, Simulated
 from advisor.facts.host import Host
 from advisor.facts.probes import ProbeResult
 from probes.experiment import Environment, ProbeRequest
-from probes.rounds import run
-from probes.stop import Stop
+from probes.rounds import run_experiment
+from probes.stop import StopSignal
 
 PLACE = Path(__file__).resolve().parents[2] / "tools" / "figures" / "alike.py"
 CALM = Noise(spread=0.01, seconds=0.02, stalls=0, drift=0)
@@ -34,7 +34,9 @@ def ran(alike: ModuleType, seed: int) -> ProbeResult:
     """An experiment whose other variants do twice as much, run as if all were its baseline."""
     simulated = Simulated(CALM, seed, variants=3, effects={1: 2.0, 2: 2.0})
     wanted = ProbeRequest("/", force=FORCED, seed=seed)
-    return run(alike.Alike(simulated), Environment(Host(), "here"), wanted, Stop(), clock=lambda: simulated.now)
+    return run_experiment(
+        alike.Alike(simulated), Environment(Host(), "here"), wanted, StopSignal(), clock=lambda: simulated.now
+    )
 
 
 def test_all_variants_are_the_baseline(alike: ModuleType) -> None:

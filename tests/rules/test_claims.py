@@ -59,7 +59,7 @@ def test_claims_and_remarks_are_of_rules_with_a_probe() -> None:
     rules = {name: find(name) for name in {*CLAIMS, *REMARKS}}
     assert [name for name, rule in rules.items() if rule is None or rule.probe is None] == []
     assert {metric for claim in CLAIMS.values() for metric in claim.metrics} == set(WORDS)
-    assert QUICK == random_read.QUICK
+    assert QUICK == random_read.FLASH_MAXIMUM
 
 
 def bare(target: Target) -> RuleContext:

@@ -139,17 +139,17 @@ def test_commands_that_need_no_server_ask_none(stage: Stage, capfd: pytest.Captu
 
 def test_probes_send_listed_statements_alone(stage: Stage, monkeypatch: pytest.MonkeyPatch) -> None:
     """A probe's ear at a neighbouring server, and the question what it runs with, send nothing else either."""
-    neighbour = neighbours.Neighbour(stage.live.sandbox.pid, "mysqld", stage.live.sandbox.datadir)
+    neighbour = neighbours.OtherServer(stage.live.sandbox.pid, "mysqld", stage.live.sandbox.datadir)
     rule = find("BUF001")
     assert rule is not None
-    monkeypatch.setattr(listening, "LIMITS", Limits(connect=60, read=60))  # a busy host may take its time
+    monkeypatch.setattr(listening, "SESSION_LIMITS", Limits(connect=60, read=60))  # a busy host may take its time
     with overheard(stage.live.sandbox, stage.folder / "general.log") as heard, monkeypatch.context() as patched:
-        listener = listening.listen(neighbour)
-        assert listener is not None, listening.sockets_of(neighbour.pid)
+        listener = listening.open_latency_session(neighbour)
+        assert listener is not None, listening.listening_sockets(neighbour.pid)
         assert listener() is not None
         listener.close()
         assert len(statements(heard())) > 2
-        patched.setattr(neighbours, "find_neighbours", lambda: (neighbour,))  # sandboxes are no neighbours
+        patched.setattr(neighbours, "find_other_servers", lambda: (neighbour,))  # sandboxes are no neighbours
         _running(rule)
         assert len(statements(heard())) > 4
 

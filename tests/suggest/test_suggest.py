@@ -47,7 +47,7 @@ def lines(suggestion: Suggestion) -> dict[str, str]:
 
 def complaints(sandbox: Sandbox) -> set[str]:
     """The warnings and errors of a server's last start, without numbers and paths."""
-    return {re.sub(r"[\d/][\w./-]*", "", line) for line in COMPLAINTS.findall(sandbox.log())}
+    return {re.sub(r"[\d/][\w./-]*", "", line) for line in COMPLAINTS.findall(sandbox.read_log())}
 
 
 def test_the_server_starts_with_it_and_keeps_every_value(

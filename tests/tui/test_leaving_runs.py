@@ -20,9 +20,9 @@ from simulated_scan import Scans
 from tmux import MYCNF, Terminal, audit, place, terminal
 
 from probes.registry import MODULES
-from probes.results import shelf
+from probes.results import read_all
 from probes.sandbox import Sandbox
-from probes.sandbox.scratch import SHORT, has_left
+from probes.sandbox.scratch import SHORT_BASE, has_leftovers
 
 FIELD = "   in spite of "
 
@@ -36,10 +36,10 @@ async def test_leaving_the_app_stops_a_run(scans: Scans, tmp_path: Path) -> None
         await pilot.press("q")
         await until(pilot, lambda: app.return_value == 0)
     assert scans.stop.reason == "cancelled"
-    assert [k.result.rounds for k in shelf().kept] == [1]
+    assert [k.result.rounds for k in read_all().kept] == [1]
     eventually(lambda: scans.closed == 1, what="the end of the run")
     eventually(lambda: not [t for t in threading.enumerate() if t.name == "probe"], what="the end of its thread")
-    assert [k.result.rounds for k in shelf().kept] == [1]
+    assert [k.result.rounds for k in read_all().kept] == [1]
 
 
 async def test_leaving_waits_for_no_run_that_does_not_hear(scans: Scans, tmp_path: Path) -> None:
@@ -50,7 +50,7 @@ async def test_leaving_waits_for_no_run_that_does_not_hear(scans: Scans, tmp_pat
         await until(pilot, lambda: len(scans.measured) == 7)
         await pilot.press("q")
         await until(pilot, lambda: app.return_value == 0)
-        assert [k.result.rounds for k in shelf().kept] == [1]
+        assert [k.result.rounds for k in read_all().kept] == [1]
         scans.go_on.set()
         await until(pilot, lambda: scans.closed == 1)
 
@@ -68,7 +68,7 @@ async def test_an_app_that_breaks_clears_up_behind_its_run(
             app.call_later(lambda: 1 // 0)
             await until(pilot, lambda: not app.is_running)
     assert scans.stop.reason == "cancelled"
-    assert [k.result.rounds for k in shelf().kept] == [1]
+    assert [k.result.rounds for k in read_all().kept] == [1]
     eventually(lambda: scans.closed == 1, what="the end of the run")
 
 
@@ -158,14 +158,14 @@ def test_leaving_takes_the_throwaway_server_along(case: Case, start: Start, tmp_
         begin(window, audited)
         window.shows(case.moment)
         (app,) = (pid for pid, words in processes(scratch).items() if words.startswith(" ".join(MYCNF)))
-        window.until(lambda _: has_left(app, str(scratch)) and has_left(app, SHORT), "its directories")
+        window.until(lambda _: has_leftovers(app, str(scratch)) and has_leftovers(app, SHORT_BASE), "its directories")
         case.way(Under(window, app, scratch))
         if case.code is not None:
             window.shows(f"ended with {case.code}")
         eventually(lambda: not alive(app), what="the end of the app")
     eventually(lambda: not processes(scratch), what="the end of the server and of all that worked on it")
     eventually(lambda: not leftovers(scratch), what="the end of its files")
-    eventually(lambda: not has_left(app, SHORT), what="the end of its socket's directory")
+    eventually(lambda: not has_leftovers(app, SHORT_BASE), what="the end of its socket's directory")
 
 
 def begin(window: Terminal, audited: Sandbox) -> None:

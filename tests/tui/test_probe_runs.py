@@ -14,7 +14,7 @@ from advisor.core.model import Confidence
 from advisor.tui.app import AuditApp
 from advisor.tui.screens.probes import run as run_module
 from advisor.tui.screens.probes.screen import Probes
-from probes.results import shelf
+from probes.results import read_all
 
 
 async def test_a_run_is_seen_growing_and_its_result_is_read(
@@ -38,7 +38,7 @@ async def test_a_run_is_seen_growing_and_its_result_is_read(
         await until(pilot, lambda: "What this run can't show" in shown(app))
         assert scans.closed == 1
         assert "● read-buffer" in screen_text(app)
-        (kept,) = shelf().kept
+        (kept,) = read_all().kept
         assert kept.result.rounds == 5
 
 
@@ -95,14 +95,14 @@ async def test_a_run_can_be_ended_at_any_time(scans: Scans, tmp_path: Path, key:
         await until(pilot, lambda: any("two would measure each other" in n.message for n in app._notifications))
         await pilot.press(key)
         await until(pilot, lambda: screen(app).run is None)
-        (kept,) = shelf().kept
+        (kept,) = read_all().kept
         assert (kept.result.ended, kept.result.rounds) == ("cancelled", 1)
         assert scans.closed == 1
         await pilot.press("c")
         assert "recording" in " ".join(n.message for n in app._notifications)  # c is the app's own again
         scans.held = None
         await run(app, pilot)
-        await until(pilot, lambda: len(shelf().kept) == 2)
+        await until(pilot, lambda: len(read_all().kept) == 2)
 
 
 async def test_a_run_that_was_ended_can_be_gone_on_with(scans: Scans, tmp_path: Path) -> None:
@@ -113,12 +113,12 @@ async def test_a_run_that_was_ended_can_be_gone_on_with(scans: Scans, tmp_path: 
         await until(pilot, scans.reached.is_set)
         await pilot.press("c")
         await until(pilot, lambda: screen(app).run is None)
-        (kept,) = shelf().kept
+        (kept,) = read_all().kept
         assert kept.result.rounds == 1
         scans.held = None
         await run(app, pilot, earlier="yes")
-        await until(pilot, lambda: [k.result.rounds for k in shelf().kept] == [5])
-        assert shelf().kept[0].path == kept.path
+        await until(pilot, lambda: [k.result.rounds for k in read_all().kept] == [5])
+        assert read_all().kept[0].path == kept.path
         await until(pilot, lambda: screen(app).run is None)
         await ask(app, pilot)
         assert not app.screen.query_one("#begin-earlier").is_on_screen  # it is complete
@@ -133,7 +133,7 @@ async def test_ended_before_its_first_round_it_has_no_result(scans: Scans, tmp_p
         await pilot.press("c")
         await until(pilot, lambda: "no result" in shown(app))
         assert "before its first round was whole" in shown(app)
-        assert shelf().kept == ()
+        assert read_all().kept == ()
 
 
 async def test_another_screen_does_not_stop_a_run(scans: Scans, tmp_path: Path) -> None:
@@ -144,9 +144,9 @@ async def test_another_screen_does_not_stop_a_run(scans: Scans, tmp_path: Path) 
         await until(pilot, scans.reached.is_set)
         await pilot.press("1")
         scans.go_on.set()
-        await until(pilot, lambda: bool(shelf().kept))
+        await until(pilot, lambda: bool(read_all().kept))
         await until(pilot, lambda: any("5 rounds" in n.message for n in app._notifications))
-        assert shelf().kept[0].result.ended == "finished"
+        assert read_all().kept[0].result.ended == "finished"
 
 
 async def test_a_run_that_breaks_is_one_line(scans: Scans, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -161,7 +161,7 @@ async def test_a_run_that_breaks_is_one_line(scans: Scans, tmp_path: Path, monke
         await run(app, pilot)
         await until(pilot, lambda: "no result" in shown(app))
         assert app.is_running
-        assert [k.result.rounds for k in shelf().kept] == [1]
+        assert [k.result.rounds for k in read_all().kept] == [1]
 
 
 async def test_memory_is_measured_to_the_end(tmp_path: Path) -> None:
@@ -169,7 +169,7 @@ async def test_memory_is_measured_to_the_end(tmp_path: Path) -> None:
     async with measuring(tmp_path) as (app, pilot):
         await choose_probe(app, pilot, "memory-latency")
         await run(app, pilot, time="3s", **{"choice-0": "4M"})
-        await until(pilot, lambda: bool(shelf().kept))
+        await until(pilot, lambda: bool(read_all().kept))
         await until(pilot, lambda: "Found besides" in shown(app))
         assert app.view is not None
         await until(pilot, lambda: [r.probe for r in app.view.audited.facts.probes] == ["memory-latency"])
@@ -184,5 +184,5 @@ async def test_a_disk_is_measured_until_it_is_stopped(tmp_path: Path) -> None:
         assert leftovers(tmp_path)
         await pilot.press("c")
         await until(pilot, lambda: screen(app).run is None)
-        assert shelf().kept[0].result.ended == "cancelled"
+        assert read_all().kept[0].result.ended == "cancelled"
         assert leftovers(tmp_path) == []

@@ -15,7 +15,7 @@ from textual.widgets import Input
 from advisor.facts.probes import Arm, Block, Metric, ProbeResult, RunPlace
 from probes import registry
 from probes.experiment import Cost
-from probes.results import fields, shelf
+from probes.results import read_all, result_fields
 
 SIZES = [(80, 24), (120, 40), (200, 60)]
 HOSTILE = "[red]\x1b[31m\u202e🔥[/] [@click=app.quit]x[/]"
@@ -96,7 +96,7 @@ async def test_a_snapshot_shows_the_results_that_it_carries(tmp_path: Path) -> N
     )  # fmt: skip
 
     def change(told: dict[str, Any]) -> None:
-        told["probes"] = [fields(result)]
+        told["probes"] = [result_fields(result)]
 
     path = snapshot_with(tmp_path, change)
     async with driven("--snapshot", str(path), size=(120, 40)) as (app, pilot):
@@ -132,7 +132,7 @@ async def test_the_dialog_names_what_is_against_it_and_wants_the_name(scans: Sca
         assert screen(app).run is None
         force.value = "full, busy, neighbour"
         await pilot.press("enter")
-        await until(pilot, lambda: bool(shelf().kept))
+        await until(pilot, lambda: bool(read_all().kept))
 
 
 async def test_a_data_directory_is_never_measured_in(scans: Scans, tmp_path: Path) -> None:
@@ -146,7 +146,7 @@ async def test_a_data_directory_is_never_measured_in(scans: Scans, tmp_path: Pat
         assert screen(app).run is None
         app.screen.query_one("#begin-directory", Input).value = str(tmp_path)
         await pilot.press("enter")
-        await until(pilot, lambda: bool(shelf().kept))
+        await until(pilot, lambda: bool(read_all().kept))
         assert scans.asked[-1].directory == str(tmp_path)
 
 
@@ -174,7 +174,7 @@ async def test_time_and_choices_are_taken(scans: Scans, tmp_path: Path) -> None:
         await pilot.press("tab")
         await until(pilot, lambda: "150 s for up to 5 rounds" in said(app))
         await pilot.press("enter")
-        await until(pilot, lambda: bool(shelf().kept))
-        assert shelf().kept[0].result.parameters["readers"] == "4"
+        await until(pilot, lambda: bool(read_all().kept))
+        assert read_all().kept[0].result.parameters["readers"] == "4"
         # The list is made anew when a run is over, and asks for plans of its own.
         assert [wanted.choices for wanted in scans.asked if wanted.seconds == 150.0][-1] == {"readers": "4"}

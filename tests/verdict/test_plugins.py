@@ -91,7 +91,7 @@ def test_the_server_says_what_the_line_is_said_to_do(start: Start, server_name: 
     assert line.outcome == "ignored"
     assert "logs an error and starts without the plugin" in line.reason
     server = start(server_name, arguments=["--early-plugin-load=keyring_file.so"])
-    assert re.search(r"\[ERROR\].*keyring_file.so", server.log())
+    assert re.search(r"\[ERROR\].*keyring_file.so", server.read_log())
     with server.connect() as connection, connection.cursor() as cursor:
         cursor.execute("SHOW PLUGINS")
         assert not [row for row in cursor.fetchall() if row[0] == "keyring_file"]

@@ -17,7 +17,7 @@ import pymysql
 from real_servers import provisioned
 from tables import write
 
-from probes.sandbox import start
+from probes.sandbox import start_server
 
 READ_ONLY = 1238  # ER_INCORRECT_GLOBAL_LOCAL_VAR: the variable is a read only variable
 # Setting them to what they are could change what the server does with the statements that follow.
@@ -27,7 +27,7 @@ LEFT_ALONE = frozenset({"gtid_purged", "offline_mode", "read_only", "super_read_
 def dynamic(name: str) -> list[dict[str, str]]:
     """A row for each global variable of a default server: its name, and whether it is read only."""
     rows = []
-    with start(provisioned(name)) as server, server.connect(autocommit=True) as connection:
+    with start_server(provisioned(name)) as server, server.connect(autocommit=True) as connection:
         cursor = connection.cursor()
         cursor.execute("SHOW GLOBAL VARIABLES")
         for variable in sorted(variable for variable, _ in cursor.fetchall() if variable not in LEFT_ALONE):

@@ -30,7 +30,7 @@ from real_servers import provisioned
 
 from advisor.collect.host import open_root, read_host
 from advisor.facts.probes import ProbeResult
-from probes.choices import duration
+from probes.choices import parse_duration
 from probes.conclusion import conclude
 from probes.experiment import (
     Bench,
@@ -43,11 +43,11 @@ from probes.experiment import (
     Turn,
     Variant,
 )
-from probes.registry import everything, load
-from probes.results import written
-from probes.rounds import run
+from probes.registry import load, load_all
+from probes.results import result_json
+from probes.rounds import run_experiment
 from probes.sandbox import Binary
-from probes.stop import Stop
+from probes.stop import StopSignal
 
 AGAIN = ", again"
 LARGEST = 100.0  # relative; where more than that is detectable there were too few rounds
@@ -76,7 +76,7 @@ class Alike:
         return replace(plan, variants=tuple(variant for pair in copies for variant in pair))
 
     @contextmanager
-    def prepare(self, ground: Environment, wanted: ProbeRequest, _plan: RunPlan, stop: Stop) -> Iterator[Copying]:
+    def prepare(self, ground: Environment, wanted: ProbeRequest, _plan: RunPlan, stop: StopSignal) -> Iterator[Copying]:
         """What the probe itself prepares."""
         plan = self._experiment.plan(ground, wanted)
         with self._experiment.prepare(ground, wanted, plan, stop) as bench:
@@ -89,7 +89,7 @@ class Copying:
     def __init__(self, bench: Bench, originals: dict[str, Variant]) -> None:
         self._bench, self._originals = bench, originals
 
-    def measure(self, variant: Variant, turn: Turn, stop: Stop) -> BlockMeasurement:
+    def measure(self, variant: Variant, turn: Turn, stop: StopSignal) -> BlockMeasurement:
         """One block of the original."""
         return self._bench.measure(self._originals[variant.name.removesuffix(AGAIN)], turn, stop)
 
@@ -131,7 +131,7 @@ class Count(NamedTuple):
 def main() -> int:
     """Run what was asked for, a line for each probe."""
     asked = _arguments()
-    names = asked.probes or [probe.name for probe in everything() if probe.kind == "server"]
+    names = asked.probes or [probe.name for probe in load_all() if probe.kind == "server"]
     print(f"{asked.server}, {asked.runs} runs of {asked.time or 'the default time'} each", flush=True)
     for name in names:
         try:
@@ -168,17 +168,17 @@ def _measured(name: str, asked: argparse.Namespace, seed: int) -> ProbeResult:
         ground = Environment(read_host(open_root("/"), datadir=place), "here", tuple(binaries), report=lambda _: None)
         wanted = ProbeRequest(
             place,
-            duration(asked.time) if asked.time else None,
+            parse_duration(asked.time) if asked.time else None,
             choices=_choices(probe, binaries, other) | dict(option.split("=", 1) for option in asked.option),
             force=frozenset(asked.force),
             seed=seed,
         )
-        result = run(probe if name in OWN_SERVERS else Alike(probe), ground, wanted, Stop())
+        result = run_experiment(probe if name in OWN_SERVERS else Alike(probe), ground, wanted, StopSignal())
     if asked.keep:
         os.makedirs(asked.keep, exist_ok=True)
         file = os.path.join(asked.keep, f"{name}-{asked.server}-{seed}-{int(time.time())}.json")
         with open(file, "w", encoding="ascii") as text:
-            text.write(written(result))
+            text.write(result_json(result))
     print(f"{name} {seed}: {conclude(result).sentences[0]}", file=sys.stderr, flush=True)
     return result
 

@@ -19,7 +19,7 @@ from real_servers import lacking, names_of, provisioned
 from slow_proxy import slowed
 from terminal import Window, window
 
-from probes.sandbox import start
+from probes.sandbox import start_server
 
 ROUNDS = 5
 KEYS = 200
@@ -137,7 +137,7 @@ def _slow(own: str) -> Iterator[Figure]:
     words = ("--isolated", "--defaults-file", empty, "--socket", slow, "--user", "root")
     hold = [0.0]
     with (
-        start(provisioned(name)) as server,
+        start_server(provisioned(name)) as server,
         slowed(server.socket, slow, lambda _: time.sleep(hold[0])),
         window(*_mycnf(*words)) as shown,
     ):
@@ -163,7 +163,7 @@ def _probing(own: str) -> Iterator[Figure]:
     (_, program), libraries = programs(name)
     scratch, empty = os.path.join(own, "scratch"), os.path.join(own, "empty.cnf")
     os.mkdir(scratch)
-    with start(provisioned(name)) as server:
+    with start_server(provisioned(name)) as server:
         path = f"{os.path.dirname(program)}:{os.environ['PATH']}"
         os.environ |= {"PATH": path, "TMPDIR": scratch} | libraries
         words = ("--isolated", "--defaults-file", empty, "--socket", server.socket, "--user", "root")

@@ -28,8 +28,8 @@ from advisor.report import paper
 from advisor.report.probe.result import render
 from probes.experiment import Environment, ProbeRequest
 from probes.registry import load
-from probes.rounds import run
-from probes.stop import Stop
+from probes.rounds import run_experiment
+from probes.stop import StopSignal
 from rules.core.evidence import Table
 from rules.core.evidence import load as source
 
@@ -97,7 +97,7 @@ def _measured(what: Run) -> tuple[ProbeResult, float, float]:
             place, what.seconds, choices=choices, force=frozenset({"busy"}), seed=time.time_ns() % 1000
         )
         began = time.monotonic()
-        result = run(load(what.probe), ground, wanted, Stop())
+        result = run_experiment(load(what.probe), ground, wanted, StopSignal())
         spent = time.monotonic() - began
     return _nameless(result, directory), spent - result.seconds, result.seconds
 

@@ -15,7 +15,7 @@ from collections.abc import Iterator
 from figure import Figure
 from real_servers import lacking, names_of, provisioned
 
-from probes.sandbox import Sandbox, SandboxError, start
+from probes.sandbox import Sandbox, SandboxError, start_server
 
 WINDOW = 1  # seconds
 ROUNDS = 3
@@ -29,7 +29,7 @@ def figures(top: str) -> Iterator[Figure]:
             yield Figure(f"audit of {name}", None, why_not=reason)
             continue
         try:
-            with start(provisioned(name)) as server, tempfile.NamedTemporaryFile(suffix=".cnf") as no_options:
+            with start_server(provisioned(name)) as server, tempfile.NamedTemporaryFile(suffix=".cnf") as no_options:
                 yield from _of_one(top, name, server, no_options.name)
         except SandboxError as error:
             yield Figure(f"audit of {name}", None, why_not=str(error))

@@ -12,7 +12,7 @@ from functools import partial
 
 from real_servers import provisioned, quickly
 
-from probes.sandbox import Sandbox, start
+from probes.sandbox import Sandbox, start_server
 
 TABLES = int(os.environ.get("TABLES", "10000"))
 CONNECTIONS = int(os.environ.get("CONNECTIONS", "1000"))
@@ -43,7 +43,7 @@ WHILE_MAKING = (
 def big(name: str) -> Iterator[Sandbox]:
     """The server of that name, at its defaults but for max_connections, with its tables and its crowd."""
     binary = provisioned(name)
-    with start(binary, arguments=(*quickly(binary), *WHILE_MAKING)) as sandbox:
+    with start_server(binary, arguments=(*quickly(binary), *WHILE_MAKING)) as sandbox:
         _accounts(sandbox)
         with ThreadPoolExecutor(MAKERS) as pool:
             list(pool.map(partial(_schema, sandbox), range(SCHEMAS)))

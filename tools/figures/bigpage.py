@@ -50,14 +50,14 @@ def _lines(found: Mapping[str, Mapping[str, Took]], version: str) -> Iterator[st
         ours, theirs = by["mycnf"], by["mysqltuner"]
         yield f"- {name}: mycnf is {theirs.median / ours.median:.1f} times as fast. Longest statements:"
         yield f"  `{_cell(ours.load.longest_sql)}` of mycnf, `{_cell(theirs.load.longest_sql)}` of MySQLTuner."
-        if theirs.died:
+        if theirs.ended_error:
             yield f"  MySQLTuner did not come to its end: {_cell(theirs.died)}."
     yield ""
 
 
 def _row(name: str, tool: str, took: Took) -> str:
     load = took.load
-    ended = ", until it died" if took.died else ""
+    ended = ", until it died" if took.ended_error else ""
     runs = len(took.seconds)
     whole = f"{took.median:.2f} s ({min(took.seconds):.2f} to {max(took.seconds):.2f} in {runs} runs)"
     cells = (f"{took.processor:.2f} s", f"{load.statements:,}", f"{load.connections:,}", _time(load.seconds))

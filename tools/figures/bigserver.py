@@ -57,7 +57,7 @@ class Took(NamedTuple):
 
     seconds: tuple[float, ...]
     processor: float
-    died: str
+    ended_error: str
     load: Load
 
     @property

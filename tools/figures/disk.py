@@ -13,12 +13,12 @@ from typing import Any, NamedTuple
 
 from figure import Figure
 
-from probes.disk.aio import available
+from probes.disk.aio import aio_available
 from probes.disk.driver import DriverProcesses
-from probes.disk.files import Material, accepts_direct
-from probes.disk.sequential_read import parts
-from probes.disk.tally import together
-from probes.stop import Stop
+from probes.disk.files import ScratchFiles, supports_o_direct
+from probes.disk.sequential_read import reader_ranges
+from probes.disk.tally import combine_reports
+from probes.stop import StopSignal
 
 PAIRS = 5
 TURNS = 4  # of each in a pair
@@ -81,15 +81,15 @@ def lacking(directory: str) -> str:
     """Why the two can't be laid side by side here, empty where they can."""
     if shutil.which("fio") is None:
         return "no fio (apt-get install fio)"
-    if not accepts_direct(directory):
+    if not supports_o_direct(directory):
         return f"no O_DIRECT in {directory} (DIR=… names another)"
-    return "" if available() else "the kernel grants no asynchronous I/O"
+    return "" if aio_available() else "the kernel grants no asynchronous I/O"
 
 
 def beside_fio(directory: str) -> Iterator[Pairs]:
     """Every case, pair by pair, on one file."""
-    stop = Stop()
-    with Material(directory, lambda _: None, stop) as material, DriverProcesses(4) as crew:
+    stop = StopSignal()
+    with ScratchFiles(directory, lambda _: None, stop) as material, DriverProcesses(4) as crew:
         path = material.file("pages", SIZE)
         size = os.path.getsize(path)
         for case in _cases(path, size):
@@ -133,7 +133,7 @@ def _random(path: str, size: int, depth: int) -> Case:
         "1/s",
         [task | {"depth": depth, "block": 16 * KIB}],
         ["--rw=randread", "--bs=16k", "--ioengine=libaio", f"--iodepth={depth}", "--direct=1", "--randrepeat=0"],
-        lambda reports: together(reports).done / together(reports).seconds,
+        lambda reports: combine_reports(reports).done / combine_reports(reports).seconds,
         lambda job: float(job["read"]["iops"]),
     )
 
@@ -144,7 +144,7 @@ def _sequential(path: str, size: int, block: int, readers: int, *, direct: bool)
     return Case(
         f"sequential reads of {block // KIB}K, {'O_DIRECT' if direct else 'cached'}, {readers} at once",
         "MB/s",
-        [task | part for part in parts(size, readers, block)],
+        [task | part for part in reader_ranges(size, readers, block)],
         [
             *(
                 "--rw=read",
@@ -156,7 +156,7 @@ def _sequential(path: str, size: int, block: int, readers: int, *, direct: bool)
             ),
             *(f"--numjobs={readers}", f"--size={apart}", f"--offset_increment={apart}"),
         ],
-        lambda reports: together(reports).bytes / together(reports).seconds / 1e6,
+        lambda reports: combine_reports(reports).bytes / combine_reports(reports).seconds / 1e6,
         lambda job: float(job["read"]["bw_bytes"]) / 1e6,
     )
 

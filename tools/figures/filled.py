@@ -16,7 +16,7 @@ from advisor.collect.collect import Request, from_account
 from advisor.collect.connection.options import Account
 from advisor.facts import Facts
 from advisor.facts.snapshot import load, save
-from probes.sandbox import Sandbox, start
+from probes.sandbox import Sandbox, start_server
 
 SESSIONS = 64
 SPARE = 6  # connections besides: ours, and one that is only just going
@@ -57,7 +57,7 @@ def measure(server: str, setting: str) -> Iterator[Step]:
     binary = provisioned(server)
     if binary.target.since("mariadb", 11, 4):
         arguments.append("--skip-ssl")  # it would make a key of 4096 bits first
-    with start(binary, arguments=arguments) as sandbox:
+    with start_server(binary, arguments=arguments) as sandbox:
         yield _look(sandbox, "at rest")
         size = sizes(sandbox)
         make_tables(sandbox, size)
@@ -76,7 +76,7 @@ def measure(server: str, setting: str) -> Iterator[Step]:
             except OperationalError as error:  # a lost session costs this load, not the others
                 print(f"{server}, {setting}, {name}: {error}", file=sys.stderr)
                 if not sandbox.running:
-                    raise sandbox.died(f"under the load {name!r}") from error
+                    raise sandbox.ended_error(f"under the load {name!r}") from error
 
 
 def kept(folder: str, server: str, setting: str) -> list[Step]:

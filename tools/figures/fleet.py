@@ -18,7 +18,7 @@ from figure import Figure
 from provisioning.shelf import shelf
 from real_servers import lacking, names_of, provisioned
 
-from probes.sandbox import Sandbox, start
+from probes.sandbox import Sandbox, start_server
 from probes.sandbox.server import free_port
 
 TIMEOUT = 30
@@ -37,7 +37,7 @@ def figures(top: str) -> Iterator[Figure]:
         servers = {n: running.enter_context(_started(n)) for n in names_of(())}
         hanging = running.enter_context(socket.socket())
         hanging.bind(("127.0.0.1", 0))
-        hanging.listen()
+        hanging.open_latency_session()
         hosts = {n: _local(mycnf_socket=server.socket) for n, server in servers.items()}
         hosts["dead"] = _local(mycnf_host="127.0.0.1", mycnf_port=free_port())
         hosts["hanging"] = _local(mycnf_host="127.0.0.1", mycnf_port=hanging.getsockname()[1])
@@ -52,7 +52,7 @@ def figures(top: str) -> Iterator[Figure]:
 
 def _started(name: str) -> Sandbox:
     quick = ["--skip-ssl"] if provisioned(name).target.since("mariadb", 11, 4) else []
-    return start(provisioned(name), arguments=quick, templates=shelf() / ".templates")
+    return start_server(provisioned(name), arguments=quick, templates=shelf() / ".templates")
 
 
 def _local(**variables: object) -> dict[str, object]:

@@ -16,7 +16,7 @@ from real_servers import lacking, names_of, provisioned, quickly
 from advisor.collect.collect import Request, from_account
 from advisor.collect.connection.options import Account
 from advisor.facts.snapshot import written
-from probes.sandbox import SandboxError, start
+from probes.sandbox import SandboxError, start_server
 
 SEED = 7
 RECORDED = "examples/snapshots/*.json"
@@ -90,7 +90,7 @@ def _asked(scratch: str) -> Iterator[bytes]:
         binary = provisioned(name)
         for option_file in (None, options):
             try:
-                with start(binary, option_file=option_file, arguments=quickly(binary)) as server:
+                with start_server(binary, option_file=option_file, arguments=quickly(binary)) as server:
                     yield written(from_account(Account(user="root", socket=server.socket), Request(window=WINDOW)))
             except SandboxError as error:
                 print(f"{name}: {error}")

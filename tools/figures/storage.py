@@ -22,8 +22,8 @@ from advisor.core.sizes import about
 from advisor.facts.probes import Arm, Metric, ProbeResult
 from probes.experiment import Environment, ProbeRequest
 from probes.registry import load
-from probes.rounds import run
-from probes.stop import Stop
+from probes.rounds import run_experiment
+from probes.stop import StopSignal
 
 PAGE = os.path.join(TOP, "docs", "experiments", "storage.md")
 NAMES = ("commit-latency", "random-read", "random-write", "sequential-read")
@@ -44,7 +44,7 @@ def main() -> int:
     busy = os.getloadavg()[0]
     host = read_host(open_root("/"), datadir=directory)
     wanted = ProbeRequest(directory, force=frozenset({"busy", "neighbour"}))
-    results = [run(load(name), Environment(host, "here"), wanted, Stop()) for name in NAMES]
+    results = [run_experiment(load(name), Environment(host, "here"), wanted, StopSignal()) for name in NAMES]
     pairs = list(disk.beside_fio(directory))
     with open(PAGE, "w", encoding="utf-8") as page:
         page.write("\n".join([HEAD, *_machine(results[0], busy), *_beside(pairs)]))

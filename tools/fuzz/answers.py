@@ -7,9 +7,9 @@ from collections.abc import Callable
 from typing import NamedTuple
 
 from probes.sandbox import Binary
-from probes.sandbox.ask import as_user
+from probes.sandbox.ask import user_option
 from probes.sandbox.binary import run_briefly
-from probes.sandbox.placement import help_values, placement
+from probes.sandbox.placement import help_values, placement_options
 
 # What servers call the ways to refuse an option, and the finding that says the same.
 ERRORS = (
@@ -76,13 +76,19 @@ def ask(binary: Binary, path: str, empty: str, goes_on: Callable[[Stop], bool]) 
     `goes_on` says of an error that the server only tells of it, and stops at another one.
     """
     target = binary.target
-    command = [binary.program, f"--defaults-file={path}", *placement(binary), f"--datadir={empty}", "--tmpdir=/tmp"]
+    command = [
+        binary.program,
+        f"--defaults-file={path}",
+        *placement_options(binary),
+        f"--datadir={empty}",
+        "--tmpdir=/tmp",
+    ]
     loud = LOUD if target.since("mysql", 8) else []
     done = run_briefly([*command, *loud, "--verbose", "--help"], cwd=empty)
     stop = _stop(done.stderr, done.returncode != 0, goes_on)
     if stop is None and target.since("mysql", 8, 0, 16):
         # Under --help these servers call no option unknown.
-        told = run_briefly([*command, LOUD[1], *as_user(), "--validate-config"], cwd=empty).stderr
+        told = run_briefly([*command, LOUD[1], *user_option(), "--validate-config"], cwd=empty).stderr
         unknown = [line for line in told.splitlines() if re.search("unknown (var|opt)", line)]
         stop = _stop("\n".join(unknown), bool(unknown), goes_on)
     values = {name.replace("-", "_").lower(): value for name, value in help_values(done.stdout).items()}

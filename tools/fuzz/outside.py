@@ -232,13 +232,13 @@ def _result() -> bytes:
 
 
 def _read_result(data: bytes, folder: str) -> None:
-    from probes.results import latest, shelf
+    from probes.results import latest_results, read_all
 
     place = os.path.join(folder, "state", "mycnf", "probes")
     os.makedirs(place, exist_ok=True)
     put(data, place, "read-buffer-x-abc.json")
     with _environment(XDG_STATE_HOME=os.path.join(folder, "state")):
-        latest(shelf(), "h")
+        latest_results(read_all(), "h")
 
 
 def _read_row(data: bytes, folder: str) -> None:

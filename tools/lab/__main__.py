@@ -39,8 +39,8 @@ from real_servers import provisioned
 
 from advisor.core.errors import MycnfError
 from advisor.core.sizes import exact
-from probes.stop import Stop
-from probes.workload.driver import driver_of
+from probes.stop import StopSignal
+from probes.workload.driver import choose_driver
 
 FOLDER = os.path.join(TOP, "examples", "lab")
 PAGE = os.path.join(TOP, "docs", "experiments", "lab.md")
@@ -106,9 +106,9 @@ def _row(lab: Lab, stage: Stage | MycnfError) -> labpage.Row:
             raise stage
         with (
             tempfile.TemporaryDirectory(prefix="lab-") as place,
-            filled(lab, provisioned(lab.server), place, None, Stop()) as served,
+            filled(lab, provisioned(lab.server), place, None, StopSignal()) as served,
         ):
-            result = measured(lab, served, driver_of("auto"), stage.files, SEED)
+            result = measured(lab, served, choose_driver("auto"), stage.files, SEED)
     except MycnfError as error:
         return labpage.blank(lab, skipped=str(error))
     return labpage.row_of(lab, stage.advice, result)

@@ -15,8 +15,8 @@ from labfolder import Lab, LabError
 from labserver import Switched, task_of
 
 from probes.sandbox import Sandbox
-from probes.stop import Stop
-from probes.workload.driver import drive
+from probes.stop import StopSignal
+from probes.workload.driver import run_load
 
 TOP = os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
 PATIENCE = 120.0  # seconds beyond the window
@@ -42,7 +42,7 @@ class Asking(NamedTuple):
 
     times: Times
     peers: Peers
-    leaving: Stop
+    leaving: StopSignal
 
 
 def audited(lab: Lab, served: Switched, driver: str, asking: Asking) -> tuple[dict[str, Any], Told]:
@@ -50,11 +50,11 @@ def audited(lab: Lab, served: Switched, driver: str, asking: Asking) -> tuple[di
 
     Raises LabError where the load or the audit breaks off.
     """
-    stop, failed = Stop(), []
+    stop, failed = StopSignal(), []
 
     def run() -> None:
         try:
-            drive(driver, task_of(lab, served, 1), asking.times.load + asking.times.window + LONGEST, stop)
+            run_load(driver, task_of(lab, served, 1), asking.times.load + asking.times.window + LONGEST, stop)
         except Exception as error:  # noqa: BLE001  said by the thread that waits for it
             failed.append(error)
 

@@ -9,7 +9,7 @@ from provisioning.recipes import RECIPES
 
 from advisor.facts.probes import Metric
 from probes.workload.statements import OLTP
-from probes.workload.tables import Shape
+from probes.workload.tables import TableShape
 
 THREADS = 4
 ROWS, TABLES = 100_000, 2
@@ -30,7 +30,7 @@ def _default(server: str, path: str) -> Lab:
         option_file=path,
         server=server,
         fault="",
-        data=Shape(ROWS, TABLES),
+        data=TableShape(ROWS, TABLES),
         workload=OLTP["oltp_read_write"],
         threads=THREADS,
         access="pareto",

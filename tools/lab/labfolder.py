@@ -8,9 +8,9 @@ from typing import Any, NamedTuple
 
 from advisor.core.errors import MycnfError
 from advisor.facts.probes import Metric
-from probes.workload.scans import Scan
+from probes.workload.scans import ScanTable
 from probes.workload.statements import OLTP, StatementMix, TransactionStep
-from probes.workload.tables import Shape
+from probes.workload.tables import TableShape
 
 FEWEST_ROUNDS = 5
 UNITS = {"tps": "transactions/s", "qps": "queries/s", "p95": "ms"}
@@ -37,7 +37,7 @@ class Lab(NamedTuple):
     option_file: str
     server: str
     fault: str
-    data: Shape | Scan
+    data: TableShape | ScanTable
     workload: StatementMix
     threads: int
     access: str
@@ -55,7 +55,7 @@ class Lab(NamedTuple):
     @property
     def tables(self) -> int:
         """How many tables there are."""
-        return self.data.tables if isinstance(self.data, Shape) else 1
+        return self.data.tables if isinstance(self.data, TableShape) else 1
 
 
 def labs(folder: str) -> list[Lab]:
@@ -104,14 +104,14 @@ def size(text: str) -> int:
     return int(number) << steps[letter]
 
 
-def _data(told: dict[str, Any]) -> Shape | Scan:
+def _data(told: dict[str, Any]) -> TableShape | ScanTable:
     if told["kind"] == "sbtest":
         _fields(told, SBTEST)
-        return Shape(told["rows"], told["tables"])
+        return TableShape(told["rows"], told["tables"])
     if told["kind"] != "scan":
         raise ValueError(f"data of kind {told['kind']!r}: there is sbtest and scan")
     _fields(told, SCAN)
-    return Scan(size(told["bytes"]), told["row_length"], told["engine"])
+    return ScanTable(size(told["bytes"]), told["row_length"], told["engine"])
 
 
 def _workload(told: dict[str, Any]) -> StatementMix:

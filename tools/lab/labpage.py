@@ -14,7 +14,7 @@ from labrounds import AFTER, BEFORE
 
 from advisor.core.sizes import about, percent
 from advisor.facts.probes import ProbeResult, RunPlace
-from probes.conclusion import BLIND, change, conclude
+from probes.conclusion import INCONCLUSIVE_BOUND, conclude, format_ratio
 from probes.stats import VariantComparison
 
 VERDICTS = {
@@ -98,7 +98,7 @@ def row_of(lab: Lab, advice: Advice, result: ProbeResult) -> Row:
 def _verdict(comparison: VariantComparison, better: str) -> str:
     if comparison.claim != "none":
         return "better" if comparison.claim == better else "worse"
-    return "none" if comparison.bound <= BLIND else "unknown"
+    return "none" if comparison.bound <= INCONCLUSIVE_BOUND else "unknown"
 
 
 def _place(place: RunPlace) -> str:
@@ -152,7 +152,7 @@ def line(row: Row) -> str:
     start = f"| {row.name} ({row.server}) | {row.fault} | {row.metric} of {row.workload}, {row.better} is better |"
     if row.skipped:
         return f"{start} | | | not measured: {row.skipped} | |"
-    difference = f"{change(row.ratio)} ({change(row.low)} to {change(row.high)})"
+    difference = f"{format_ratio(row.ratio)} ({format_ratio(row.low)} to {format_ratio(row.high)})"
     verdict = f"no difference larger than {percent(row.bound)}" if row.verdict == "none" else VERDICTS[row.verdict]
     applied = "<br>".join(f"`{advised}`" for advised in row.applied) or "none"
     return f"{start} {row.before:,.4g} | {row.after:,.4g} | {difference} | {verdict} | {applied} |"

@@ -12,18 +12,18 @@ from labserver import FILE, Switched, task_of
 from advisor.collect.host import open_root, read_host
 from advisor.facts.probes import Metric, ProbeResult
 from probes.experiment import BlockMeasurement, Choice, Cost, Environment, ProbeRequest, RunPlan, Turn, Variant
-from probes.rounds import Progress, run
+from probes.rounds import Progress, run_experiment
 from probes.served import server_settings
-from probes.served.under_load import METRICS, LoadedBench
-from probes.stop import Stop
-from probes.workload.driver import drive
+from probes.served.under_load import METRICS, WorkloadBench
+from probes.stop import StopSignal
+from probes.workload.driver import run_load
 
 BEFORE, AFTER = "before", "after"
 OVERHEAD = 8.0  # seconds of a shutdown and a start
 NEVER = 1e6  # seconds; the rounds end the run, not the time
 
 
-class Fixed(LoadedBench):
+class Fixed(WorkloadBench):
     """A bench whose blocks warm up and measure as long as the lab says, whatever time is left."""
 
     def __init__(self, lab: Lab, served: Switched, driver: str, seed: int) -> None:
@@ -31,11 +31,11 @@ class Fixed(LoadedBench):
         self._lab = lab
         self._load = task_of(lab, served, seed + 1)  # drawn otherwise than what is measured afterwards
 
-    def measure(self, variant: Variant, turn: Turn, stop: Stop) -> BlockMeasurement:
+    def measure(self, variant: Variant, turn: Turn, stop: StopSignal) -> BlockMeasurement:
         """One block of the lab's length, after a restart and the lab's warm-up."""
-        with self.served.guard():
-            self.served.set_to(variant.settings)
-            drive(self.driver, self._load, self._lab.warm, stop)
+        with self.served.explain_errors():
+            self.served.apply_settings(variant.settings)
+            run_load(self.driver, self._load, self._lab.warm, stop)
             return self._run(variant, turn._replace(seconds=self._lab.seconds), stop)
 
 
@@ -60,7 +60,9 @@ class BeforeAfter:
             variants=tuple(Variant(name, {FILE: path}) for name, path in self._files.items()),
             baseline=BEFORE,
             metrics=_metrics(lab.metric),
-            cost=Cost(disk=server_settings.FRESH, memory=server_settings.PROCESS, prepare=0.0, creates=()),
+            cost=Cost(
+                disk=server_settings.FRESH_DATADIR, memory=server_settings.PROCESS_MEMORY, prepare=0.0, creates=()
+            ),
             seconds=NEVER,
             rounds=lab.rounds,
             overhead=OVERHEAD + lab.warm,
@@ -70,7 +72,7 @@ class BeforeAfter:
         )
 
     @contextlib.contextmanager
-    def prepare(self, ground: Environment, wanted: ProbeRequest, plan: RunPlan, stop: Stop) -> Iterator[Fixed]:  # noqa: ARG002
+    def prepare(self, ground: Environment, wanted: ProbeRequest, plan: RunPlan, stop: StopSignal) -> Iterator[Fixed]:  # noqa: ARG002
         """The server is there already: it has just been audited."""
         yield Fixed(self._lab, self._served, self._driver, wanted.seed + 1)
 
@@ -84,7 +86,7 @@ def measured(lab: Lab, served: Switched, driver: str, files: tuple[str, str], se
     ground = Environment(read_host(open_root("/"), datadir=directory), "here", (served.sandbox.binary,))
     # The server that is measured runs already, and would be taken for a neighbour that suffers.
     wanted = ProbeRequest(directory, rounds=lab.rounds, force=frozenset({"busy", "neighbour"}), seed=seed)
-    return run(BeforeAfter(lab, served, driver, files), ground, wanted, Stop(), _told)
+    return run_experiment(BeforeAfter(lab, served, driver, files), ground, wanted, StopSignal(), _told)
 
 
 def length(lab: Lab) -> float:

@@ -12,23 +12,23 @@ from labgroup import limited
 
 from probes.experiment import ProbeError
 from probes.page_cache import evict
-from probes.sandbox import Binary, SandboxError, start
+from probes.sandbox import Binary, SandboxError, start_server
 from probes.served import server_settings
-from probes.served.variant_server import Served, room_watched
-from probes.stop import Stop
+from probes.served.variant_server import VariantServer, watch_disk_space
+from probes.stop import StopSignal
 from probes.workload.load import Task
-from probes.workload.scans import Scan, make
+from probes.workload.scans import ScanTable, create_table
 from probes.workload.statements import Access
-from probes.workload.tables import fill
+from probes.workload.tables import fill_tables
 
 FILE = "option file"  # the setting of a variant: which file the server is started with
 FILLING_POOL = 256 << 20
 
 
-class Switched(Served):
+class Switched(VariantServer):
     """A server whose variants are option files."""
 
-    def set_to(self, settings: dict[str, str]) -> bool:
+    def apply_settings(self, settings: dict[str, str]) -> bool:
         """Restart with the variant's option file, every time, so that all blocks begin alike: with nothing in memory.
 
         Raises ProbeError where the server doesn't come back.
@@ -43,38 +43,38 @@ class Switched(Served):
             raise ProbeError(str(error)) from error
         return True
 
-    def runs_with(self, name: str, value: str) -> str | None:  # noqa: ARG002 - no option of a server's is named
+    def differing_value(self, name: str, value: str) -> str | None:  # noqa: ARG002 - no option of a server's is named
         """An option file is no variable."""
         return None
 
 
 @contextlib.contextmanager
-def filled(lab: Lab, binary: Binary, folder: str, templates: str | None, stop: Stop) -> Iterator[Switched]:
+def filled(lab: Lab, binary: Binary, folder: str, templates: str | None, stop: StopSignal) -> Iterator[Switched]:
     """The lab's server with its data, started with ordinary settings; leaving the context removes it all.
 
     Raises LabError where it can't be had.
     """
     with limited(binary, lab.memory, folder) as program:
         try:
-            sandbox = start(binary, base=folder, arguments=_ordinary(binary), templates=templates)
+            sandbox = start_server(binary, base=folder, arguments=_ordinary(binary), templates=templates)
         except SandboxError as error:
             raise LabError(str(error)) from error
         with sandbox:
             served = Switched(sandbox, ())
-            with served.guard(), room_watched(sandbox):
-                if isinstance(lab.data, Scan):
-                    make(served.connection(), lab.data, stop)
+            with served.explain_errors(), watch_disk_space(sandbox):
+                if isinstance(lab.data, ScanTable):
+                    create_table(served.connection(), lab.data, stop)
                 else:
-                    fill(served.connection(), lab.data, stop)
+                    fill_tables(served.connection(), lab.data, stop)
                 sandbox.binary = program
                 yield served
 
 
-def task_of(lab: Lab, served: Served, seed: int) -> Task:
+def task_of(lab: Lab, served: VariantServer, seed: int) -> Task:
     """The lab's load on its server."""
     return Task(
         socket=served.sandbox.socket,
-        room=served.room,
+        scratch_folder=served.scratch_folder,
         workload=lab.workload,
         access=Access(lab.access),
         threads=lab.threads,
@@ -86,4 +86,4 @@ def task_of(lab: Lab, served: Served, seed: int) -> Task:
 
 
 def _ordinary(binary: Binary) -> tuple[str, ...]:
-    return server_settings.arguments(binary.target, pool=FILLING_POOL)
+    return server_settings.server_arguments(binary.target, pool=FILLING_POOL)

@@ -17,8 +17,8 @@ from real_servers import provisioned
 
 from advisor.catalog.load import load
 from advisor.core.errors import MycnfError
-from probes.stop import Stop
-from probes.workload.driver import driver_of
+from probes.stop import StopSignal
+from probes.workload.driver import choose_driver
 
 BEFORE, AFTER, REPORT, TOLD = "before.cnf", "after.cnf", "report.json", "told.json"
 
@@ -48,7 +48,7 @@ def staged(labs: list[Lab], work: str, times: Times, together: int, peers: Peers
     Servers that are aged together have less of the machine each, which changes what they do in their ten minutes but
     not what is measured afterwards. What can't be had is given as its error.
     """
-    asking = Asking(times, peers, Stop())
+    asking = Asking(times, peers, StopSignal())
     with ThreadPoolExecutor(together) as pool:
         try:
             yield from pool.map(lambda lab: _stage(lab, os.path.join(work, lab.name), asking), labs)
@@ -76,8 +76,8 @@ def _advise(lab: Lab, folder: str, asking: Asking) -> None:
         tempfile.TemporaryDirectory(prefix="lab-") as place,
         filled(lab, binary, place, None, asking.leaving) as served,
     ):
-        served.set_to({FILE: before})
-        report, told = audited(lab, served, driver_of("auto"), asking)
+        served.apply_settings({FILE: before})
+        report, told = audited(lab, served, choose_driver("auto"), asking)
         made = apply(data, advice_of(report), served.catalog)
     if refused := refusals(made, load(binary.target)):
         raise LabError(f"the server would refuse what the audit advised: {'; '.join(refused)}")

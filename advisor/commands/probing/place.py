@@ -12,11 +12,11 @@ from advisor.core.errors import MycnfError
 from advisor.report.probe.listing import Entry
 from probes.experiment import Environment, ProbeRequest
 from probes.host_identity import host_id
-from probes.leftovers import tidy
-from probes.results import folder, make_folder
-from probes.safety import objections
-from probes.safety.listening import listen
-from probes.safety.neighbours import find_neighbours, running_programs
+from probes.leftovers import remove_leftovers
+from probes.results import make_results_folder, results_folder
+from probes.safety import find_objections
+from probes.safety.listening import open_latency_session
+from probes.safety.neighbours import find_other_servers, running_programs
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Sequence
@@ -45,7 +45,7 @@ def spot(given: str | None) -> ProbeDirectory:
         if not os.path.isdir(given):
             raise MycnfError(f"--dir {given} is no directory; name one on the file system to measure")
         return ProbeDirectory(os.path.realpath(given))
-    for datadir in (n.datadir for n in find_neighbours() if n.datadir):
+    for datadir in (n.datadir for n in find_other_servers() if n.datadir):
         path = next((p for p in (*_temporary(), *_above(datadir)) if _usable(p) and _same_device(p, datadir)), None)
         if path is not None:
             return ProbeDirectory(path, f"on the file system of {datadir}")
@@ -66,17 +66,17 @@ def ground(path: str, programs: Sequence[str] | None, report: Callable[[str], No
         host_id=this_host(),
         binaries=tuple(binaries),  # in the order of PATH: the first is the one that the host itself would run
         report=report,
-        listen=listen,
-        tidy=tidy,
+        open_latency_session=open_latency_session,
+        remove_leftovers=remove_leftovers,
     )
 
 
 def this_host() -> str:
     """What tells this host from others in results."""
     try:
-        return host_id(make_folder())
+        return host_id(make_results_folder())
     except MycnfError:
-        return host_id(folder())
+        return host_id(results_folder())
 
 
 def file_system(path: str) -> str:
@@ -92,10 +92,10 @@ def _binary(given: str) -> Binary:
     """The server program at a path, on PATH, or of a target such as mysql-8.0 among those of this host."""
     import shutil
 
-    from probes.sandbox import describe, host_binaries
+    from probes.sandbox import describe_binary, host_binaries
 
     if (found := shutil.which(given)) is not None:
-        return describe(os.path.abspath(found))
+        return describe_binary(os.path.abspath(found))
     for binary in host_binaries(running_programs()):
         if f"{binary.target}.".startswith(f"{given}."):
             return binary
@@ -139,5 +139,5 @@ def outlook(
 
 
 def _objections(ground: Environment, wanted: ProbeRequest, plan: RunPlan) -> tuple[str, ...]:
-    found = objections(ground, wanted, plan.cost)
+    found = find_objections(ground, wanted, plan.cost)
     return tuple(str(o) for o in found if o.final or o.name not in wanted.force)

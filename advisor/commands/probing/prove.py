@@ -117,9 +117,9 @@ def _running(rule: Rule) -> RuleContext | None:
     """What is known of the server that runs here, where it lets us in and the rule speaks of a value of it."""
     from advisor.analysis.context import know
     from advisor.collect.collect import Request, collect
-    from probes.safety.neighbours import find_neighbours
+    from probes.safety.neighbours import find_other_servers
 
-    if not find_neighbours():
+    if not find_other_servers():
         return None
     try:
         facts = collect(Request(window=0.0))

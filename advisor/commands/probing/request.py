@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 from advisor.core.errors import MycnfError
 from advisor.core.suggestions import did_you_mean
-from probes.choices import duration
+from probes.choices import parse_duration
 from probes.experiment import ProbeRequest
 
 if TYPE_CHECKING:
@@ -31,7 +31,7 @@ def wanted(args: argparse.Namespace, experiment: Experiment, directory: str) -> 
 
 
 def _seconds(written: str) -> float:
-    seconds = duration(written)
+    seconds = parse_duration(written)
     if seconds is None:
         raise MycnfError(f"--time {written} is no time to measure for; write 60s, 10m or 3h")
     return seconds

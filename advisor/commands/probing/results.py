@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 
 def look(words: Sequence[str], reports: list[tuple[str, str | None]]) -> int:
     """List the kept results, or show those that are named by id or probe (`show` before them may be said)."""
-    found = results.shelf()
+    found = results.read_all()
     for line in found.damaged:
         narrate(line)
     names = [w for w in words if w not in ("list", "show")]
@@ -36,7 +36,7 @@ def look(words: Sequence[str], reports: list[tuple[str, str | None]]) -> int:
 
 def _show(found: results.KeptResults, names: Sequence[str], reports: list[tuple[str, str | None]]) -> int:
     for name in names:
-        kept = results.find(found.kept, name)
+        kept = results.find_result(found.kept, name)
         if kept is None:
             raise MycnfError(f"no result {name!r} is kept; mycnf probe results lists them")
         show(kept.result, reports)

@@ -12,9 +12,9 @@ from advisor.core import errors
 from advisor.core.console import narrate
 from advisor.core.errors import MycnfError
 from probes import rounds
-from probes.checkpoints import Keeper
-from probes.resume import matching
-from probes.stop import Stop
+from probes.checkpoints import ResultWriter
+from probes.resume import find_matching_run
+from probes.stop import StopSignal
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -45,21 +45,23 @@ def go(
     Raises ProbeError where it is refused or breaks off before its first round is whole, and KeyboardInterrupt for
     the second Ctrl-C, everything removed and whole rounds kept.
     """
-    stop = Stop()
+    stop = StopSignal()
     with bar() as shown, ending(stop, shown.break_in) as signals:
-        keeper = Keeper(signals.whole(narrate), earlier)
+        keeper = ResultWriter(signals.whole(narrate), earlier)
         ground, show = replace(ground, report=signals.whole(shown.say)), signals.whole(shown.show)
         try:
-            result = rounds.run(_Announced(experiment, signals), ground, wanted, stop, show, keep=keeper.note)
+            result = rounds.run_experiment(
+                _Announced(experiment, signals), ground, wanted, stop, show, keep=keeper.checkpoint
+            )
         except MycnfError as error:
             if stop.reason != "cancelled":
                 raise
             shown.say(str(error))
             return RunOutcome(None, errors.INTERRUPTED)
         except BaseException:
-            keeper.rescue()
+            keeper.write_checkpoint()
             raise
-    whole = keeper.finish(result)
+    whole = keeper.write_final(result)
     return RunOutcome(whole, _code(result.ended))
 
 
@@ -82,7 +84,7 @@ class _Announced:
         return self._experiment.plan(ground, wanted)
 
     def prepare(
-        self, ground: Environment, wanted: ProbeRequest, plan: RunPlan, stop: Stop
+        self, ground: Environment, wanted: ProbeRequest, plan: RunPlan, stop: StopSignal
     ) -> AbstractContextManager[Bench]:
         """As the experiment itself, announced where it takes long, and deaf to signals from the moment it is left."""
         if plan.cost.prepare >= LONG:
@@ -101,7 +103,7 @@ def _deaf_at_the_end(prepared: AbstractContextManager[Bench], signals: Ending) -
 
 def earlier_run(experiment: Experiment, ground: Environment, wanted: ProbeRequest, plan: RunPlan) -> KeptResult | None:
     """The kept run that this one can go on with; None, said why, where there is none."""
-    kept, why = matching(experiment, ground, wanted, plan)
+    kept, why = find_matching_run(experiment, ground, wanted, plan)
     if kept is not None:
         narrate(f"going on with the run of {kept.result.began_at}, {kept.result.rounds} rounds so far")
     else:

@@ -12,7 +12,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
     from types import FrameType
 
-    from probes.stop import Stop
+    from probes.stop import StopSignal
 
 Said = TypeVar("Said")
 SIGNALS = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)
@@ -21,7 +21,7 @@ SIGNALS = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)
 class Ending:
     """What signals do meanwhile; once `clearing` is set, nothing more can break in."""
 
-    def __init__(self, stop: Stop, say: Callable[[str], None]) -> None:
+    def __init__(self, stop: StopSignal, say: Callable[[str], None]) -> None:
         self._stop, self._say = stop, say
         self._owner = os.getpid()
         self._times = 0
@@ -61,7 +61,7 @@ class Ending:
 
 
 @contextmanager
-def ending(stop: Stop, say: Callable[[str], None]) -> Iterator[Ending]:
+def ending(stop: StopSignal, say: Callable[[str], None]) -> Iterator[Ending]:
     """Take the signals over, and give them back; one that was to be ignored, as nohup does it, stays so."""
     handler = Ending(stop, say)
     before = {n: signal.getsignal(n) for n in SIGNALS}

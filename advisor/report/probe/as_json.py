@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 from advisor.report.findings_json import dumps
 from advisor.report.probe.words import answer
 from probes.conclusion import conclude
-from probes.results import fields
+from probes.results import result_fields
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
@@ -24,7 +24,7 @@ VERSION = 1
 
 def report(result: ProbeResult, proof: Proof | None = None) -> str:
     """One result with what follows from it, for a rule too where it was made for one."""
-    whole = {"version": VERSION, "result": fields(result), "conclusion": asdict(conclude(result))}
+    whole = {"version": VERSION, "result": result_fields(result), "conclusion": asdict(conclude(result))}
     if proof:
         from advisor.report.probe.proof import fields as proved
 

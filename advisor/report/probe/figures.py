@@ -6,8 +6,8 @@ import math
 from typing import TYPE_CHECKING, NamedTuple
 
 from advisor.facts.probes import baselines
-from probes.conclusion import change as words_for
-from probes.conclusion import means
+from probes.conclusion import format_ratio as words_for
+from probes.conclusion import metric_means
 from probes.stats import compare_in_groups
 
 if TYPE_CHECKING:
@@ -41,7 +41,7 @@ def rows(result: ProbeResult) -> tuple[Row, ...]:
     metric = result.metrics[0]
     compared = {comparison.arm: comparison for comparison in compare_in_groups(result.arms, metric, result.baseline)}
     made = []
-    found, first = means(result, metric), baselines(result.arms, result.baseline).values()
+    found, first = metric_means(result, metric), baselines(result.arms, result.baseline).values()
     for arm in result.arms:
         value, beside = found.get(arm.name), compared.get(arm.name)
         if arm.name in first:

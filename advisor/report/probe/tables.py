@@ -8,7 +8,7 @@ from advisor.report.probe.figures import change, number, rows, span
 from advisor.report.probe.names import axis_name, curve_of, labels, short
 from advisor.report.probe.published import curves, is_grouped
 from advisor.report.probe.words import beside
-from probes.conclusion import means
+from probes.conclusion import metric_means
 
 if TYPE_CHECKING:
     from advisor.facts.probes import Metric, ProbeResult
@@ -65,7 +65,7 @@ def _others(result: ProbeResult) -> list[Sheet]:
     if not metrics:
         return []
     heads = (axis_name(result), *map(_named, metrics))
-    columns = [means(result, metric) for metric in metrics]
+    columns = [metric_means(result, metric) for metric in metrics]
     made = ((short(result, arm.name), *(number(column.get(arm.name)) for column in columns)) for arm in result.arms)
     return [Sheet("", heads, tuple(made))]
 
@@ -74,7 +74,7 @@ def _by_curve(result: ProbeResult, metric: Metric) -> Sheet:
     """One metric; in the first one a star says where the mean differs from the baseline's."""
     compared = rows(result) if metric == result.metrics[0] else ()
     claimed = {row.name for row in compared if row.claim in CLAIMS}
-    values = means(result, metric)
+    values = metric_means(result, metric)
     found, named = curve_of(result), labels(result)
     columns = list(dict.fromkeys(found.values()))
     cells: dict[tuple[float, str], tuple[str, str]] = {}

@@ -9,12 +9,12 @@ from pathlib import Path
 
 import pytest
 
-from probes.disk.aio import READ, WRITE, AioRing, available
+from probes.disk.aio import READ, WRITE, AioRing, aio_available
 
 BLOCK = 4096
 BLOCKS = 64
 
-pytestmark = pytest.mark.skipif(not available(), reason="the kernel grants no asynchronous I/O here")
+pytestmark = pytest.mark.skipif(not aio_available(), reason="the kernel grants no asynchronous I/O here")
 
 
 @pytest.fixture

@@ -15,16 +15,16 @@ import pytest
 from mycnf_command import CHECKOUT
 from process_checks import PATIENCE, alive, eventually
 
-from probes.disk.aio import available
+from probes.disk.aio import aio_available
 from probes.disk.driver import DriverProcesses
-from probes.disk.files import SMALLEST, Material, accepts_direct
-from probes.disk.sequential_read import parts
-from probes.disk.tally import together
+from probes.disk.files import MINIMUM_BYTES, ScratchFiles, supports_o_direct
+from probes.disk.sequential_read import reader_ranges
+from probes.disk.tally import combine_reports
 from probes.experiment import ProbeError
-from probes.page_cache import evict, resident
-from probes.stop import Stop
+from probes.page_cache import evict, resident_share
+from probes.stop import StopSignal
 
-SIZE = SMALLEST
+SIZE = MINIMUM_BYTES
 SHORT = 0.3  # seconds of measuring
 PAGE = 16384
 ASKED = re.compile(r"aio_lio_opcode=(\w+).*?aio_nbytes=(\d+), aio_offset=(\d+)")
@@ -34,14 +34,14 @@ ASKED = re.compile(r"aio_lio_opcode=(\w+).*?aio_nbytes=(\d+), aio_offset=(\d+)")
 def path(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
     """A file of the driver's own, on the file system of the system's temporary files."""
     directory = str(tmp_path_factory.mktemp("driver"))
-    with Material(directory, lambda _: None, Stop()) as material:
-        yield material.file("pages", SIZE)
+    with ScratchFiles(directory, lambda _: None, StopSignal()) as material:
+        yield material.create("pages", SIZE)
 
 
 @pytest.fixture
 def direct(path: str) -> None:
     """Skips where files can't be read past the page cache."""
-    if not accepts_direct(os.path.dirname(path)) or not available():
+    if not supports_o_direct(os.path.dirname(path)) or not aio_available():
         pytest.skip("no O_DIRECT or no asynchronous I/O for temporary files here")
 
 
@@ -57,14 +57,14 @@ def traced(crew: DriverProcesses, task: dict[str, Any], calls: str, log: Path) -
     if shutil.which("strace") is None:
         pytest.skip("no strace (apt-get install strace)")
     pid = crew._processes[0].pid
-    crew.run([task], 0, Stop())  # the first time brings in modules, and those read files too
+    crew.run([task], 0, StopSignal())  # the first time brings in modules, and those read files too
     command = ["strace", "-f", "-y", "-v", "-e", f"trace={calls}", "-o", str(log), "-p", str(pid)]
     with subprocess.Popen(command, stderr=subprocess.PIPE, text=True) as strace:
         assert strace.stderr
         said = strace.stderr.readline()
         if "attached" not in said:
             pytest.skip(f"strace may not trace here: {said.strip()}")
-        report = crew.run([task], SHORT, Stop())[0]
+        report = crew.run([task], SHORT, StopSignal())[0]
         crew.close()
         strace.wait(PATIENCE)
     return report, log.read_text()
@@ -124,26 +124,26 @@ def test_commits_are_a_write_and_a_sync_each(
 def test_direct_reads_come_from_the_device(crew: DriverProcesses, path: str) -> None:
     """The kernel counts as many bytes read from the device as were reported, and nothing stays in the page cache."""
     evict([path])
-    if resident(path):
+    if resident_share(path):
         pytest.skip("the file system of temporary files keeps its files in memory")
     pid = crew._processes[0].pid
     before = read_bytes(pid)
     task = {"task": "follow", "path": path, "direct": True, "drop": False, "block": 1 << 20}
-    report = crew.run([task | parts(SIZE, 1, 1 << 20)[0]], SHORT, Stop())[0]
+    report = crew.run([task | reader_ranges(SIZE, 1, 1 << 20)[0]], SHORT, StopSignal())[0]
     assert read_bytes(pid) - before == pytest.approx(report["bytes"], rel=0.05, abs=1 << 20)
-    assert resident(path) == 0
+    assert resident_share(path) == 0
 
 
 def test_dropped_reads_come_from_the_device_in_every_pass(crew: DriverProcesses, path: str) -> None:
     """Reads through the page cache that are to go beyond it are all read from the device, the second pass as well."""
     evict([path])
-    if resident(path):
+    if resident_share(path):
         pytest.skip("the file system of temporary files keeps its files in memory")
     task = {"task": "follow", "path": path, "direct": False, "drop": True, "block": 1 << 20}
     order = task | {"start": 0, "length": 4 << 20}
     for _ in range(2):
         before = read_bytes(crew._processes[0].pid)
-        report = crew.run([order], SHORT, Stop())[0]
+        report = crew.run([order], SHORT, StopSignal())[0]
         # What was still being read ahead when its pages were to go stays: at most a few reads of a pass.
         assert read_bytes(crew._processes[0].pid) - before > report["bytes"] / 2 > 0
 
@@ -159,8 +159,8 @@ def test_threads_read_where_nothing_else_can(path: str, tmp_path: Path, place: s
     if place == "memory":
         if not os.access("/dev/shm", os.W_OK):
             pytest.skip("no /dev/shm")
-        with Material("/dev/shm", lambda _: None, Stop()) as material, DriverProcesses(1) as crew:
-            report = by_threads(crew, material.file("pages", SIZE))
+        with ScratchFiles("/dev/shm", lambda _: None, StopSignal()) as material, DriverProcesses(1) as crew:
+            report = by_threads(crew, material.create("pages", SIZE))
     else:
         with DriverProcesses(1) as crew:
             report = by_threads(crew, path)
@@ -171,7 +171,7 @@ def test_threads_read_where_nothing_else_can(path: str, tmp_path: Path, place: s
 def by_threads(crew: DriverProcesses, path: str) -> dict[str, Any]:
     """The report of random reads by threads."""
     task = {"task": "read", "path": path, "size": SIZE, "seed": 1, "direct": False, "way": "threads", "depth": 4}
-    return crew.run([task | {"block": 4096}], SHORT, Stop())[0]
+    return crew.run([task | {"block": 4096}], SHORT, StopSignal())[0]
 
 
 @pytest.mark.parametrize("size", [SIZE, 48 << 20, (5 << 20) + 4096])
@@ -179,7 +179,7 @@ def by_threads(crew: DriverProcesses, path: str) -> dict[str, Any]:
 @pytest.mark.parametrize("block", [8192, 1 << 20, 4 << 20])
 def test_readers_have_parts_of_whole_blocks(size: int, readers: int, block: int) -> None:
     """Every part lies within the file, begins and ends at a block, and parts only overlap where blocks don't fit."""
-    shares = parts(size, readers, block)
+    shares = reader_ranges(size, readers, block)
     assert len(shares) == readers
     for share in shares:
         assert share["start"] % block == share["length"] % block == 0
@@ -194,14 +194,14 @@ def test_several_readers_work_at_the_same_time(path: str) -> None:
     """Each reads its own part, and together they count what each did, over the time from the first to the last."""
     with DriverProcesses(3) as crew:
         task = {"task": "follow", "path": path, "direct": False, "drop": False, "block": 65536}
-        reports = crew.run([task | part for part in parts(SIZE, 3, 65536)], SHORT, Stop())
-    whole = together(reports)
+        reports = crew.run([task | part for part in reader_ranges(SIZE, 3, 65536)], SHORT, StopSignal())
+    whole = combine_reports(reports)
     assert whole.bytes == sum(report["bytes"] for report in reports)
     assert max(report["began"] for report in reports) < min(report["ended"] for report in reports)
     assert whole.seconds * 1e9 >= max(report["ended"] - report["began"] for report in reports)
 
 
-class Later(Stop):
+class Later(StopSignal):
     """Says stop once a process has read and written more than any order is long: then it measures."""
 
     def __init__(self, pid: int) -> None:
@@ -229,11 +229,11 @@ def test_the_word_to_stop_ends_a_measurement(crew: DriverProcesses, path: str, t
         "commit": {"size": SIZE, "block": 4096, "call": "fsync", "direct": False},
     }
     order = words[task] | {"task": task, "path": path}
-    crew.run([order], 0, Stop())  # the first time brings in modules, and those read files too
+    crew.run([order], 0, StopSignal())  # the first time brings in modules, and those read files too
     stop = Later(crew._processes[0].pid)
     assert crew.run([order], 3600, stop)[0]["count"] > 0
     assert crew.run([order], 3600, stop)[0]["count"] >= 0
-    assert crew.run([order], SHORT, Stop())[0]["count"] > 0
+    assert crew.run([order], SHORT, StopSignal())[0]["count"] > 0
 
 
 def test_a_file_that_is_gone_is_one_clear_line(crew: DriverProcesses, tmp_path: Path) -> None:
@@ -241,24 +241,24 @@ def test_a_file_that_is_gone_is_one_clear_line(crew: DriverProcesses, tmp_path: 
     task = {"task": "follow", "path": str(tmp_path / "none"), "direct": False, "drop": False, "block": 8192}
     for _ in range(2):
         with pytest.raises(ProbeError, match="refused: No such file or directory"):
-            crew.run([task | {"start": 0, "length": 8192}], SHORT, Stop())
+            crew.run([task | {"start": 0, "length": 8192}], SHORT, StopSignal())
 
 
 def test_a_driver_that_dies_is_one_clear_line(crew: DriverProcesses, path: str) -> None:
     """A process that is killed ends the run with a sentence, not with a wait."""
     crew._processes[0].kill()
     with pytest.raises(ProbeError, match="has ended"):
-        crew.run([{"task": "commit", "path": path}], SHORT, Stop())
+        crew.run([{"task": "commit", "path": path}], SHORT, StopSignal())
 
 
 OWNER = """
 import sys, threading
-from probes.disk.driver import Crew
-from probes.stop import Stop
-crew = Crew(2)
+from probes.disk.driver import DriverProcesses
+from probes.stop import StopSignal
+crew = DriverProcesses(2)
 print(*(process.pid for process in crew._processes), flush=True)
 task = {"task": "follow", "path": sys.argv[1], "direct": False, "drop": False, "block": 8192, "start": 0}
-crew.run([task | {"length": 8192}] * 2, 3600, Stop())
+crew.run([task | {"length": 8192}] * 2, 3600, StopSignal())
 """
 
 

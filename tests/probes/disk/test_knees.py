@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from advisor.facts.host import BlockDevice, Host, Mount, Storage, Stripe
-from probes.disk.knees import Knees, explained, knees, limits_of
+from probes.disk.knees import CurveBends, find_bends, host_io_limits, nearest_limit_text
 
 K, M = 1 << 10, 1 << 20
 
@@ -18,30 +18,30 @@ def curve(*values: float, spread: float = 1.0) -> dict[int, list[float]]:
 @pytest.mark.parametrize(
     ("values", "expected"),
     [
-        ((10, 20, 40, 80, 100, 100, 100), Knees(128 * K, None)),
-        ((100, 100, 100, 100), Knees(8 * K, None)),
-        ((10, 50, 100, 100, 80, 60), Knees(32 * K, 64 * K)),
-        ((10, 100, 50, 100), Knees(16 * K, None)),
-        ((10, 100, 50, 101, 60), Knees(64 * K, 64 * K)),
-        ((10, 20, 40, 80, 95), Knees(128 * K, None)),
-        ((100, 96, 95, 94), Knees(8 * K, None)),
+        ((10, 20, 40, 80, 100, 100, 100), CurveBends(128 * K, None)),
+        ((100, 100, 100, 100), CurveBends(8 * K, None)),
+        ((10, 50, 100, 100, 80, 60), CurveBends(32 * K, 64 * K)),
+        ((10, 100, 50, 100), CurveBends(16 * K, None)),
+        ((10, 100, 50, 101, 60), CurveBends(64 * K, 64 * K)),
+        ((10, 20, 40, 80, 95), CurveBends(128 * K, None)),
+        ((100, 96, 95, 94), CurveBends(8 * K, None)),
     ],
 )
-def test_bends(values: tuple[float, ...], expected: Knees) -> None:
+def test_bends(values: tuple[float, ...], expected: CurveBends) -> None:
     """The block from which on nothing is gained, and the one after which throughput falls and stays down."""
-    assert knees(curve(*values)) == expected
+    assert find_bends(curve(*values)) == expected
 
 
 def test_noise_makes_no_bend() -> None:
     """Where the rounds of a small block reach those of the best, larger ones are not called faster."""
-    assert knees(curve(60, 80, 100, 70, spread=30)) == Knees(8 * K, None)
+    assert find_bends(curve(60, 80, 100, 70, spread=30)) == CurveBends(8 * K, None)
 
 
 def test_too_few_rounds_make_no_bend() -> None:
     """Two rounds, no round, or a single block tell of no bend."""
-    assert knees({8 * K: [1.0, 1.0], 16 * K: [2.0, 2.0]}) is None
-    assert knees({8 * K: [], 16 * K: []}) is None
-    assert knees({8 * K: [1.0, 1.0, 1.0]}) is None
+    assert find_bends({8 * K: [1.0, 1.0], 16 * K: [2.0, 2.0]}) is None
+    assert find_bends({8 * K: [], 16 * K: []}) is None
+    assert find_bends({8 * K: [1.0, 1.0, 1.0]}) is None
 
 
 def disk(**words: int) -> BlockDevice:
@@ -54,15 +54,15 @@ def test_limits_are_those_of_the_upper_device() -> None:
     array = BlockDevice("md0", "md0", "9:0", "raid10", 1 << 40, under=("sda",), read_ahead=4 * M)
     stripe = Stripe(2 * M, "md", "md0", chunk=512 * K)
     storage = Storage("/x", Mount("/", "ext4", "/dev/md0"), (array, disk(read_ahead=128 * K, max_io=1280 * K)), stripe)
-    found = limits_of(Host(storage=storage))
+    found = host_io_limits(Host(storage=storage))
     assert found == {"read_ahead": 4 * M, "largest_request": 1280 * K, "stripe": 2 * M, "chunk": 512 * K}
-    assert limits_of(Host()) == {}
+    assert host_io_limits(Host()) == {}
 
 
 def test_only_limits_that_such_reads_meet_are_named() -> None:
     """Read-ahead explains nothing of reads past the page cache, and no limit of a disk explains cached ones."""
     limits = {"read_ahead": 128 * K, "largest_request": 1280 * K}
-    assert "reads ahead" in explained(256 * K, limits, "ahead")
-    assert explained(256 * K, limits, "direct") == ""
-    assert "largest request" in explained(M, limits, "direct")
-    assert explained(128 * K, limits, "cached") == ""
+    assert "reads ahead" in nearest_limit_text(256 * K, limits, "ahead")
+    assert nearest_limit_text(256 * K, limits, "direct") == ""
+    assert "largest request" in nearest_limit_text(M, limits, "direct")
+    assert nearest_limit_text(128 * K, limits, "cached") == ""

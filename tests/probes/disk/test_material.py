@@ -15,26 +15,26 @@ import pytest
 from mycnf_command import CHECKOUT
 from process_checks import PATIENCE
 
-from probes.disk.files import PAGE, SMALLEST, Material, accepts_direct
+from probes.disk.files import MINIMUM_BYTES, PAGE, ScratchFiles, supports_o_direct
 from probes.experiment import ProbeError
-from probes.page_cache import resident
+from probes.page_cache import resident_share
 from probes.sandbox import sweep
 from probes.sandbox.scratch import SPACE_NEEDED
-from probes.stop import Stop
+from probes.stop import StopSignal
 
 OWNER = """
 import signal, sys
 signal.signal(signal.SIGINT, signal.default_int_handler)
 signal.signal(signal.SIGHUP, signal.SIG_DFL)
 from advisor.facts.host import Host
-from probes.experiment import Ground, Wanted
+from probes.experiment import Environment, ProbeRequest
 from probes.registry import load
-from probes.rounds import run
-from probes.stop import Stop
+from probes.rounds import run_experiment
+from probes.stop import StopSignal
 say = lambda words: print(words, flush=True)
 choices = {"size": "64M"} if sys.argv[1] != "commit-latency" else {}
-wanted = Wanted(sys.argv[2], 3600.0, 1000000, choices=choices, force=frozenset({"busy", "neighbour", "full", "little"}))
-run(load(sys.argv[1]), Ground(Host(), "here", report=say), wanted, Stop(), lambda progress: say(progress.variant))
+request = ProbeRequest(sys.argv[2], 3600.0, 1000000, choices=choices, force=frozenset({"busy", "neighbour", "full", "little"}))
+run_experiment(load(sys.argv[1]), Environment(Host(), "here", report=say), request, StopSignal(), lambda progress: say(progress.variant))
 """
 
 
@@ -44,8 +44,8 @@ def quiet(_words: str) -> None:
 
 def test_a_file_holds_data_that_cannot_be_squeezed(tmp_path: Path) -> None:
     """It is as long as asked for, without holes, no two pages are alike, and compression gains nothing."""
-    with Material(str(tmp_path), quiet, Stop()) as material:
-        path = material.file("pages", 8 << 20)
+    with ScratchFiles(str(tmp_path), quiet, StopSignal()) as material:
+        path = material.create("pages", 8 << 20)
         data = Path(path).read_bytes()
         assert len(data) == 8 << 20
         assert os.stat(path).st_blocks * 512 >= len(data)
@@ -57,26 +57,26 @@ def test_a_file_holds_data_that_cannot_be_squeezed(tmp_path: Path) -> None:
 
 def test_a_new_file_is_not_in_the_page_cache(tmp_path: Path) -> None:
     """What was written has been written through, so the first reads come from the disk."""
-    with Material(str(tmp_path), quiet, Stop()) as material:
-        path = material.file("pages", 8 << 20)
-        if not accepts_direct(str(tmp_path)) or resident(path) == 1:
+    with ScratchFiles(str(tmp_path), quiet, StopSignal()) as material:
+        path = material.create("pages", 8 << 20)
+        if not supports_o_direct(str(tmp_path)) or resident_share(path) == 1:
             pytest.skip("temporary files lie in memory here")
-        assert resident(path) == 0
+        assert resident_share(path) == 0
 
 
 def test_a_stop_while_it_is_written_leaves_it_short(tmp_path: Path) -> None:
     """Nobody waits for a gigabyte that nobody wants any more, and it is removed as any other."""
-    stop = Stop()
+    stop = StopSignal()
     stop.say("cancelled")
-    with Material(str(tmp_path), quiet, stop) as material:
-        assert os.path.getsize(material.file("pages", SMALLEST)) == 0
+    with ScratchFiles(str(tmp_path), quiet, stop) as material:
+        assert os.path.getsize(material.create("pages", MINIMUM_BYTES)) == 0
     assert list(tmp_path.iterdir()) == []
 
 
 def test_looking_for_direct_access_leaves_nothing(tmp_path: Path) -> None:
     """Asking whether O_DIRECT is to be had makes no file that could be seen."""
     before = tmp_path.stat().st_mtime_ns
-    accepts_direct(str(tmp_path))
+    supports_o_direct(str(tmp_path))
     assert list(tmp_path.iterdir()) == []
     assert tmp_path.stat().st_mtime_ns == before
 
@@ -103,9 +103,9 @@ def small_disk(tmp_path: Path) -> Iterator[Path]:
 def test_a_full_disk_is_one_clear_line(small_disk: Path) -> None:
     """A file that doesn't fit is refused with the way out, and the disk is as empty as before."""
     before = shutil.disk_usage(small_disk).free
-    with Material(str(small_disk), quiet, Stop()) as material:
+    with ScratchFiles(str(small_disk), quiet, StopSignal()) as material:
         with pytest.raises(ProbeError, match=f"{small_disk} has no room for a file of 1G: .*size=") as refused:
-            material.file("pages", 1 << 30)
+            material.create("pages", 1 << 30)
         assert "\n" not in str(refused.value)
     assert {entry.name for entry in small_disk.iterdir()} == {"lost+found"}
     assert shutil.disk_usage(small_disk).free >= before - (1 << 20)
@@ -134,7 +134,7 @@ MOMENTS = [
 @pytest.mark.parametrize(("name", "until"), MOMENTS)
 def test_kill_9_is_swept_up_by_the_next_run(tmp_path: Path, name: str, until: str) -> None:
     """While files are written or measured: what kill -9 leaves is gone after the next run's sweep, and nothing else."""
-    if name == "sequential-read" and not accepts_direct(str(tmp_path)):
+    if name == "sequential-read" and not supports_o_direct(str(tmp_path)):
         pytest.skip("no O_DIRECT for temporary files here")
     (tmp_path / "theirs").write_text("stays")
     process = owner(tmp_path, name, until)

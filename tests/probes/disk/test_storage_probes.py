@@ -16,15 +16,15 @@ import pytest
 from advisor.collect.host import open_root, read_host
 from advisor.facts.host import BlockDevice, Host, Mount, Storage
 from advisor.facts.probes import Arm, Block, Metric, ProbeResult
-from probes.conclusion import means
+from probes.conclusion import metric_means
 from probes.disk import io_method
-from probes.disk.aio import available
-from probes.disk.files import accepts_direct
-from probes.disk.tally import DiskTally, Together
+from probes.disk.aio import aio_available
+from probes.disk.files import supports_o_direct
+from probes.disk.tally import CombinedReport, DiskTally
 from probes.experiment import Environment, Experiment, ProbeError, ProbeRequest, RunPlan, Variant
 from probes.registry import load
-from probes.rounds import run
-from probes.stop import Stop
+from probes.rounds import run_experiment
+from probes.stop import StopSignal
 
 NAMES = ("commit-latency", "random-read", "random-write", "sequential-read")
 SMALL = {
@@ -61,7 +61,9 @@ def plan_of(name: str, directory: str, **choices: str) -> RunPlan:
 
 def short(name: str, directory: str) -> ProbeResult:
     """A run of two seconds, of small files."""
-    return run(load(name), ground(directory), ProbeRequest(directory, 2.0, choices=SMALL[name], force=FORCED), Stop())
+    return run_experiment(
+        load(name), ground(directory), ProbeRequest(directory, 2.0, choices=SMALL[name], force=FORCED), StopSignal()
+    )
 
 
 @pytest.mark.parametrize("name", NAMES)
@@ -88,7 +90,7 @@ def test_the_driver_says_how_it_asked(directory: str) -> None:
     if directory.startswith("/dev/shm"):
         assert plan.driver == "mycnf (threads, through the page cache)"
         assert "memory" in plan.notes[0]
-    elif accepts_direct(directory) and available():
+    elif supports_o_direct(directory) and aio_available():
         assert plan.driver == "mycnf (Linux AIO, O_DIRECT)"
         assert plan.notes == ()
     assert plan_of("random-read", directory, open="buffered").driver == "mycnf (threads, through the page cache)"
@@ -128,7 +130,7 @@ def test_the_cost_is_what_is_taken(name: str, tmp_path: Path) -> None:
     experiment: Experiment = load(name)
     wanted = ProbeRequest(str(tmp_path), choices=SMALL[name])
     plan = experiment.plan(ground(str(tmp_path)), wanted)
-    with experiment.prepare(ground(str(tmp_path)), wanted, plan, Stop()):
+    with experiment.prepare(ground(str(tmp_path)), wanted, plan, StopSignal()):
         taken = sum(file.stat().st_blocks * 512 for file in tmp_path.rglob("*") if file.is_file())
     assert plan.cost.disk <= taken <= plan.cost.disk + (1 << 20)
     assert list(tmp_path.iterdir()) == []
@@ -136,7 +138,7 @@ def test_the_cost_is_what_is_taken(name: str, tmp_path: Path) -> None:
 
 def test_sequential_reads_cover_what_they_promise(tmp_path: Path) -> None:
     """Blocks of 8K to 32M, cached and past the cache, by 1, 4 and 16 readers; read-ahead by one reader."""
-    if not accepts_direct(str(tmp_path)):
+    if not supports_o_direct(str(tmp_path)):
         pytest.skip("no O_DIRECT for temporary files here")
     plan = plan_of("sequential-read", str(tmp_path))
     seen: dict[tuple[str, str], list[int]] = {}
@@ -160,7 +162,7 @@ def test_writes_smaller_than_a_sector_are_left_out(tmp_path: Path) -> None:
     host = Host(storage=Storage(str(tmp_path), Mount("/", "ext4", "/dev/sda"), (disk,)))
     here = Environment(host, "here")
     plan = load("commit-latency").plan(here, ProbeRequest(str(tmp_path)))
-    if not io_method.direct_possible(here, ProbeRequest(str(tmp_path))):
+    if not io_method.can_use_o_direct(here, ProbeRequest(str(tmp_path))):
         pytest.skip("no O_DIRECT for temporary files here")
     assert "fsync 512" in {variant.name for variant in plan.variants}
     assert "fsync 512 O_DIRECT" not in {variant.name for variant in plan.variants}
@@ -199,8 +201,8 @@ def test_a_driver_at_its_own_limit_says_at_least() -> None:
     tally = DiskTally()
     quick, slow = Variant("quick", {}), Variant("slow", {})
     for _ in range(3):
-        tally.add(quick, Together(1.0, 1, 1, processor=0.93, queued=0.0), {"reads": 1.0})
-        tally.add(slow, Together(1.0, 1, 1, processor=0.5, queued=0.0), {"reads": 1.0})
+        tally.add(quick, CombinedReport(1.0, 1, 1, processor=0.93, queued=0.0), {"reads": 1.0})
+        tally.add(slow, CombinedReport(1.0, 1, 1, processor=0.5, queued=0.0), {"reads": 1.0})
     assert tally.facts(["quick", "slow"]) == {"at_least": "quick"}
     assert tally.notes(["quick", "slow"])[0].startswith("At least")
     assert tally.notes(["slow"]) == ()
@@ -209,7 +211,7 @@ def test_a_driver_at_its_own_limit_says_at_least() -> None:
 def test_a_driver_that_waits_for_a_processor_says_so() -> None:
     """Where others keep the processors busy, the figures are lower bounds as well."""
     tally = DiskTally()
-    tally.add(Variant("one", {}), Together(1.0, 1, 1, processor=0.3, queued=0.4), {"reads": 1.0})
+    tally.add(Variant("one", {}), CombinedReport(1.0, 1, 1, processor=0.3, queued=0.4), {"reads": 1.0})
     assert "waited" in tally.notes(["one"])[0]
 
 
@@ -219,11 +221,13 @@ def test_the_answer_gives_the_means_of_the_table(directory: str) -> None:
     rows = {"1 at once": (100.0, 104.0, 97.0, 101.0, 30.0), "4 at once": (300.0, 310.0, 290.0, 303.0, 299.0)}
     for name, row in rows.items():
         for value in row:
-            tally.add(Variant(name, {}), Together(1.0, 1, 1, 0.5, 0.0), {reads.name: value})
+            tally.add(Variant(name, {}), CombinedReport(1.0, 1, 1, 0.5, 0.0), {reads.name: value})
     arms = tuple(
         Arm(name, {}, tuple(Block(n, 0.0, 1.0, {reads.name: value}) for n, value in enumerate(row)))
         for name, row in rows.items()
     )
-    shown = means(replace(short("random-read", directory), arms=arms, metrics=(reads,), baseline="1 at once"), reads)
-    assert {name: tally.usual(name, reads.name) for name in rows} == pytest.approx(shown)
-    assert tally.best(rows, reads.name) == ("4 at once", tally.usual("4 at once", reads.name))
+    shown = metric_means(
+        replace(short("random-read", directory), arms=arms, metrics=(reads,), baseline="1 at once"), reads
+    )
+    assert {name: tally.mean(name, reads.name) for name in rows} == pytest.approx(shown)
+    assert tally.best(rows, reads.name) == ("4 at once", tally.mean("4 at once", reads.name))

@@ -6,7 +6,7 @@ import random
 
 import pytest
 
-from probes.memory.levels import boundaries, see
+from probes.memory.levels import cache_boundaries, find_boundaries
 
 SIZES = [size for k in range(18) for size in (4096 << k, 6144 << k)][:-1]
 SERVER = ((32 << 10, 1.2), (1 << 20, 4.0), (32 << 20, 20.0), (1 << 40, 95.0))
@@ -32,7 +32,7 @@ def _latency(size: int, levels: tuple[tuple[int, float], ...]) -> float:
 @pytest.mark.parametrize("noise", [0.0, 0.01])
 def test_each_cache_is_found(levels: tuple[tuple[int, float], ...], noise: float) -> None:
     """Every cache of a machine is found within a factor of two, and nothing else is."""
-    found = boundaries(_curve(levels, noise))
+    found = find_boundaries(_curve(levels, noise))
     assert len(found) == len(levels) - 1
     for boundary, (size, _) in zip(found, levels, strict=False):
         assert size / 2 <= boundary.size <= size * 2
@@ -40,13 +40,13 @@ def test_each_cache_is_found(levels: tuple[tuple[int, float], ...], noise: float
 
 def test_flat_memory_has_no_boundary() -> None:
     """A curve that only drifts upwards shows none."""
-    assert boundaries([(size, 100 + place) for place, size in enumerate(SIZES)]) == []
+    assert find_boundaries([(size, 100 + place) for place, size in enumerate(SIZES)]) == []
 
 
 def test_spikes_are_other_work() -> None:
     """A size that was slower than a larger one met other work, and makes no boundary."""
     curve = [(size, value * 8 if size == 96 << 10 else value) for size, value in _curve(SERVER)]
-    assert [b.size for b in boundaries(curve)] == pytest.approx([b.size for b in boundaries(_curve(SERVER))])
+    assert [b.size for b in find_boundaries(curve)] == pytest.approx([b.size for b in find_boundaries(_curve(SERVER))])
 
 
 def _rounds(count: int = 4, last: tuple[int, ...] = (32 << 20,)) -> dict[int, list[float]]:
@@ -56,7 +56,7 @@ def _rounds(count: int = 4, last: tuple[int, ...] = (32 << 20,)) -> dict[int, li
 
 def test_quiet_machine_is_resolved() -> None:
     """Where every round shows the same last boundary, and the machine is real, that is the largest."""
-    seen = see(_rounds(), compiled=True, virtual=False)
+    seen = cache_boundaries(_rounds(), compiled=True, virtual=False)
     assert seen.share is None
     assert 16 << 20 <= seen.resolved[-1].size <= 64 << 20
 
@@ -64,7 +64,7 @@ def test_quiet_machine_is_resolved() -> None:
 @pytest.mark.parametrize(("last", "virtual"), [((32 << 20,), True), ((32 << 20, 6 << 20), False)])
 def test_shared_cache_is_named_unresolved(last: tuple[int, ...], virtual: bool) -> None:
     """On a virtual machine, or where rounds differ, the last step is a share; the cache before it stays resolved."""
-    seen = see(_rounds(last=last), compiled=True, virtual=virtual)
+    seen = cache_boundaries(_rounds(last=last), compiled=True, virtual=virtual)
     assert seen.share is not None
     assert 512 << 10 <= seen.resolved[-1].size <= 2 << 20
     assert any(words.startswith("Not resolved: the size of the last cache") for words in seen.words)
@@ -73,19 +73,19 @@ def test_shared_cache_is_named_unresolved(last: tuple[int, ...], virtual: bool) 
 def test_rises_of_memory_are_no_caches() -> None:
     """Once loads take as long as memory does, a further rise (of page walks, of a busy bus) ends no cache."""
     given = {size: [value * (1.6 if size >= 200 << 20 else 1) for value in row] for size, row in _rounds().items()}
-    assert len(boundaries([(size, min(row)) for size, row in given.items()])) == 4
-    assert 16 << 20 <= see(given, compiled=True, virtual=False).resolved[-1].size <= 64 << 20
+    assert len(find_boundaries([(size, min(row)) for size, row in given.items()])) == 4
+    assert 16 << 20 <= cache_boundaries(given, compiled=True, virtual=False).resolved[-1].size <= 64 << 20
 
 
 def test_ragged_edge_is_no_cache() -> None:
     """A share that grew for one round leaves a small step before the great one, and that is no cache."""
     given = _rounds(last=(6 << 20,))
     given[12 << 20][0], given[16 << 20][0] = 30.0, 32.0
-    assert len(boundaries([(size, min(row)) for size, row in given.items()])) == 4
-    seen = see(given, compiled=True, virtual=True)
+    assert len(find_boundaries([(size, min(row)) for size, row in given.items()])) == 4
+    seen = cache_boundaries(given, compiled=True, virtual=True)
     assert 512 << 10 <= seen.resolved[-1].size <= 2 << 20
 
 
 def test_python_says_what_it_misses() -> None:
     """Measured by Python, the first caches are said to be out of sight."""
-    assert "without a C compiler" in see(_rounds(), compiled=False, virtual=False).words[-1]
+    assert "without a C compiler" in cache_boundaries(_rounds(), compiled=False, virtual=False).words[-1]

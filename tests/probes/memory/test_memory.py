@@ -21,8 +21,8 @@ from probes.memory import compiled
 from probes.memory.bandwidth import EXPERIMENT as BANDWIDTH
 from probes.memory.latency import EXPERIMENT as LATENCY
 from probes.memory.latency import MemoryLatency
-from probes.rounds import run
-from probes.stop import Stop
+from probes.rounds import run_experiment
+from probes.stop import StopSignal
 
 FORCED = frozenset({"busy", "neighbour", "full"})
 needs_compiler = pytest.mark.skipif(shutil.which("cc") is None, reason="no C compiler (cc)")
@@ -32,7 +32,7 @@ needs_lscpu = pytest.mark.skipif(shutil.which("lscpu") is None, reason="no lscpu
 def _run(experiment: object, host: Host, seconds: float, said: list[str] | None = None, **choices: str) -> ProbeResult:
     ground = Environment(host, "here", report=(said if said is not None else []).append)
     wanted = ProbeRequest("/", seconds=seconds, rounds=3, choices=choices, force=FORCED)
-    return run(experiment, ground, wanted, Stop())
+    return run_experiment(experiment, ground, wanted, StopSignal())
 
 
 @pytest.fixture(scope="module")
@@ -111,11 +111,11 @@ def test_compiler_that_fails(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) ->
 def test_program_that_is_ended(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
     """A program that something kills is one line, and its directory is gone."""
     monkeypatch.setattr("tempfile.tempdir", str(tmp_path))
-    with compiled.answering(compiled.COMPILED, print) as answers:
+    with compiled.memory_driver(compiled.COMPILED, print) as answers:
         assert os.listdir(tmp_path)
         os.kill(answers._process.pid, signal.SIGKILL)  # type: ignore[attr-defined]
         with pytest.raises(ProbeError, match="choose smaller sizes"):
-            answers.ask("chase", 4096, 0.01)
+            answers.measure("chase", 4096, 0.01)
     assert os.listdir(tmp_path) == []
 
 
@@ -123,9 +123,9 @@ def test_program_that_is_ended(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) 
 def test_nothing_outlives_a_kill(tmp_path: Path) -> None:
     """Killed by force, a run's program is gone with it, and the next run removes its directory."""
     code = (
-        "from probes.memory import asking\n"
-        "with asking.answering(asking.COMPILED, print) as answers:\n"
-        "    print(answers._process.pid, flush=True); answers.ask('chase', 4096, 60)"
+        "from probes.memory import compiled\n"
+        "with compiled.memory_driver(compiled.COMPILED, print) as answers:\n"
+        "    print(answers._process.pid, flush=True); answers.measure('chase', 4096, 60)"
     )
     env = os.environ | {"TMPDIR": str(tmp_path)}
     with subprocess.Popen([sys.executable, "-c", code], env=env, stdout=subprocess.PIPE, text=True) as run_of_it:
@@ -141,10 +141,10 @@ def test_nothing_outlives_a_kill(tmp_path: Path) -> None:
 @pytest.mark.parametrize("line", ["", "chase", "chase 1 0.1", "nonsense 4096 0.1", "chase -5 0.1"])
 def test_program_bears_any_line(line: str) -> None:
     """A line that is no question is answered with -1, and the next question is heard."""
-    with compiled.answering(compiled.COMPILED, print) as answers:
-        assert isinstance(answers, compiled.Compiled)
-        assert answers.say(line) == -1
-        assert answers.ask("chase", 4096, 0.01)
+    with compiled.memory_driver(compiled.COMPILED, print) as answers:
+        assert isinstance(answers, compiled.CompiledDriver)
+        assert answers.send(line) == -1
+        assert answers.measure("chase", 4096, 0.01)
 
 
 def test_memory_bounds_the_working_set(host: Host) -> None:

@@ -16,9 +16,9 @@ from foreign_server import Foreign, foreign_server
 from real_servers import Binaries
 
 from advisor.__main__ import main
-from probes.disk.files import accepts_direct
+from probes.disk.files import supports_o_direct
 from probes.safety import thresholds, watch
-from probes.safety.neighbours import Neighbour
+from probes.safety.neighbours import OtherServer
 
 # A statement that works for some hundredths of a second, a pause as long, again.
 LOAD = """
@@ -60,8 +60,8 @@ def at_work(
         for task in os.listdir(f"/proc/{server.pid}/task"):
             os.sched_setscheduler(int(task), os.SCHED_RR, os.sched_param(1))
             os.sched_setaffinity(int(task), {alone})
-        watched = Neighbour(server.pid, "mariadbd", str(server.data))
-        monkeypatch.setattr(watch, "find_neighbours", lambda: (watched,))  # other tests have servers too
+        watched = OtherServer(server.pid, "mariadbd", str(server.data))
+        monkeypatch.setattr(watch, "find_other_servers", lambda: (watched,))  # other tests have servers too
         load = subprocess.Popen([sys.executable, "-c", LOAD, str(server.socket)], stdout=subprocess.PIPE, text=True)
         try:
             assert load.stdout is not None
@@ -90,7 +90,7 @@ def test_a_quiet_probe_goes_on(
     """What mostly waits for the disk holds nobody up, and ends as it was asked to."""
     monkeypatch.setattr(thresholds, "WORSE_ANSWER", 1.0)  # other tests hold our own asking up by less than that
     monkeypatch.setattr(thresholds, "WORSE_WAIT", 0.6)
-    if not accepts_direct(str(tmp_path)):
+    if not supports_o_direct(str(tmp_path)):
         pytest.skip("needs a disk under the directory for temporary files: elsewhere no write waits")
     words = ["commit-latency", "--dir", str(tmp_path), "--time", "3s"]
     words += ["--option", "calls=fsync", "--option", "sizes=1M", "--option", "open=direct"]

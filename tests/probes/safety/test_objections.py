@@ -10,7 +10,7 @@ import pytest
 
 from advisor.facts.host import Cgroup, Host, Memory
 from probes.experiment import Cost, Environment, ProbeError, ProbeRequest
-from probes.safety import objections, refuse
+from probes.safety import find_objections, require_no_objection
 from probes.safety import thresholds as at
 
 GIB = 1 << 30
@@ -19,7 +19,7 @@ NOTHING = Cost(0, 0, 0.0, ())
 
 def names(directory: Path, cost: Cost = NOTHING, host: Host | None = None) -> dict[str, str]:
     """The objections to a run, the host's own busyness aside."""
-    found = objections(Environment(host or Host(), "here"), ProbeRequest(str(directory)), cost)
+    found = find_objections(Environment(host or Host(), "here"), ProbeRequest(str(directory)), cost)
     return {o.name: str(o) for o in found if o.name != "busy"}
 
 
@@ -31,7 +31,7 @@ def test_an_idle_directory_is_no_objection(tmp_path: Path) -> None:
 def test_a_full_file_system_is_named_with_what_must_stay(tmp_path: Path) -> None:
     """A run that would leave less than the named room is refused; one that leaves it isn't."""
     disk = shutil.disk_usage(tmp_path)
-    keep = max(at.FULL_ROOM, int(disk.total * at.FULL_SHARE))
+    keep = max(at.FULL_BYTES, int(disk.total * at.FULL_SHARE))
     words = names(tmp_path, Cost(disk.free - keep + GIB, 0, 0, ()))["full"]
     assert "--force full" in words
     assert "--dir" in words
@@ -42,7 +42,7 @@ def test_a_full_file_system_is_named_with_what_must_stay(tmp_path: Path) -> None
 def test_a_directory_that_is_not_there_can_not_be_forced(tmp_path: Path) -> None:
     """No override makes a missing directory."""
     with pytest.raises(ProbeError, match="can't be used") as refused:
-        refuse(
+        require_no_objection(
             Environment(Host(), "here"), ProbeRequest(str(tmp_path / "none"), force=frozenset({"directory"})), NOTHING
         )
     assert "--force" not in str(refused.value)
@@ -73,7 +73,7 @@ def test_nothing_is_made_in_a_data_directory(tmp_path: Path, mark: str) -> None:
     for directory in (tmp_path, inside):
         assert "--force" not in names(directory)["data-directory"]
         with pytest.raises(ProbeError, match="data directory"):
-            refuse(
+            require_no_objection(
                 Environment(Host(), "here"), ProbeRequest(str(directory), force=frozenset({"data-directory"})), NOTHING
             )
 
@@ -94,7 +94,7 @@ def test_every_directory_of_a_run_is_looked_at(tmp_path: Path) -> None:
     second.mkdir()
     assert names(first, Cost(0, 0, 0, (), (str(second),))) == {}
     disk = shutil.disk_usage(tmp_path)
-    beyond = Cost(disk.free - at.FULL_ROOM // 2, 0, 0, (), (str(second),))
+    beyond = Cost(disk.free - at.FULL_BYTES // 2, 0, 0, (), (str(second),))
     assert "full" in names(first, beyond)
     (second / "ibdata1").touch()
     assert str(second) in names(first, Cost(0, 0, 0, (), (str(second),)))["data-directory"]
@@ -105,6 +105,10 @@ def test_an_override_lets_the_run_through(tmp_path: Path) -> None:
     """What may be overridden is, under its name alone."""
     cost = Cost(1 << 60, 0, 0, ())
     with pytest.raises(ProbeError, match="full"):
-        refuse(Environment(Host(), "here"), ProbeRequest(str(tmp_path), force=frozenset({"little", "busy"})), cost)
-    refuse(Environment(Host(), "here"), ProbeRequest(str(tmp_path), force=frozenset({"full", "busy"})), cost)
+        require_no_objection(
+            Environment(Host(), "here"), ProbeRequest(str(tmp_path), force=frozenset({"little", "busy"})), cost
+        )
+    require_no_objection(
+        Environment(Host(), "here"), ProbeRequest(str(tmp_path), force=frozenset({"full", "busy"})), cost
+    )
     assert os.listdir(tmp_path) == []

@@ -18,12 +18,19 @@ from process_checks import PATIENCE
 from advisor.collect.connection.connect import Limits
 from advisor.facts.host import Host
 from probes.experiment import Cost, Environment, ProbeRequest
-from probes.safety import listening, objections, thresholds, watching
+from probes.safety import find_objections, listening, thresholds, watch_other_servers
 from probes.safety import watch as watch_module
-from probes.safety.listening import listen, sockets_of
-from probes.safety.neighbours import Neighbour, disk_bytes, find_neighbours, processor_seconds, running_programs, waits
+from probes.safety.listening import listening_sockets, open_latency_session
+from probes.safety.neighbours import (
+    OtherServer,
+    disk_bytes,
+    find_other_servers,
+    processor_seconds,
+    read_wait_times,
+    running_programs,
+)
 from probes.sandbox import Binary, Sandbox
-from probes.stop import Stop
+from probes.stop import StopSignal
 
 pytestmark = pytest.mark.servers("mysql-8.0", "mariadb-10.11")
 
@@ -37,7 +44,7 @@ def neighbour(binary: Binary, templates: Path, tmp_path: Path) -> Iterator[int]:
 
 def test_a_foreign_server_is_found_and_a_sandbox_is_not(neighbour: int, any_server: Sandbox, tmp_path: Path) -> None:
     """The list holds what we did not start, by its data directory."""
-    found = {n.pid: n for n in find_neighbours()}
+    found = {n.pid: n for n in find_other_servers()}
     assert found[neighbour].datadir == str(tmp_path / "foreign" / "data")
     assert any_server.pid not in found
     program = os.readlink(f"/proc/{neighbour}/exe")
@@ -48,17 +55,17 @@ def test_its_data_directory_is_refused(neighbour: int, tmp_path: Path) -> None:
     """Where a server runs no experiment is made, in a folder of it neither."""
     for place in ("data", "data/mysql"):
         wanted = ProbeRequest(str(tmp_path / "foreign" / place))
-        found = next(objections(Environment(Host(), "here"), wanted, Cost(0, 0, 0, ())))
+        found = next(find_objections(Environment(Host(), "here"), wanted, Cost(0, 0, 0, ())))
         assert (found.name, found.final) == ("data-directory", True)
 
 
 def test_what_it_waits_for_is_read_without_asking_it(neighbour: int) -> None:
     """Its waiting and its work are counted by the kernel; a process that is gone has none."""
-    assert waits(neighbour).processor is not None
+    assert read_wait_times(neighbour).processor is not None
     assert (processor_seconds(neighbour) or 0) > 0
     assert disk_bytes(neighbour) is not None
     gone = 1 << 22
-    assert (waits(gone).processor, processor_seconds(gone), disk_bytes(gone)) == (None, None, None)
+    assert (read_wait_times(gone).processor, processor_seconds(gone), disk_bytes(gone)) == (None, None, None)
 
 
 class Slowing:
@@ -79,9 +86,9 @@ def test_a_run_stops_when_the_server_no_longer_answers_as_before(
 ) -> None:
     """The stop is said with the server's name and what it suffers."""
     monkeypatch.setattr(thresholds, "WATCH_EVERY", 0.01)
-    monkeypatch.setattr(watch_module, "find_neighbours", lambda: (Neighbour(neighbour, "mysqld", "/data"),))
-    stop = Stop()
-    with watching(stop, ask=lambda _: Slowing()) as watched:
+    monkeypatch.setattr(watch_module, "find_other_servers", lambda: (OtherServer(neighbour, "mysqld", "/data"),))
+    stop = StopSignal()
+    with watch_other_servers(stop, ask=lambda _: Slowing()) as watched:
         assert [n.pid for n in watched] == [neighbour]
         assert stop.wait(PATIENCE)
     assert stop.reason.startswith(f"neighbour: mysqld (process {neighbour} on /data) answers 500 times slower")
@@ -95,9 +102,9 @@ def test_a_server_that_option_files_lead_into_is_asked(
     files.mkdir()
     (files / ".my.cnf").write_text("[client]\nuser=root\n")
     monkeypatch.setenv("HOME", str(files))
-    monkeypatch.setattr(listening, "LIMITS", Limits(connect=60, read=60))  # a busy host may take its time
-    assert sockets_of(neighbour) == [str(tmp_path / "foreign" / "s")]
-    asked = listen(Neighbour(neighbour, "mysqld", ""))
+    monkeypatch.setattr(listening, "SESSION_LIMITS", Limits(connect=60, read=60))  # a busy host may take its time
+    assert listening_sockets(neighbour) == [str(tmp_path / "foreign" / "s")]
+    asked = open_latency_session(OtherServer(neighbour, "mysqld", ""))
     assert asked is not None
     with contextlib.closing(asked):
         assert (asked() or 0) > 0
@@ -108,10 +115,10 @@ def test_a_server_that_option_files_lead_into_is_asked(
             assert not waiting.done()
             os.kill(neighbour, signal.SIGCONT)
             assert (waiting.result() or 0) > 0
-    assert listen(Neighbour(os.getpid(), "not a server", "")) is None
+    assert open_latency_session(OtherServer(os.getpid(), "not a server", "")) is None
 
 
 def test_nobody_is_watched_when_that_is_overridden(neighbour: int) -> None:
     """The override is the user's word."""
-    with watching(Stop(), frozenset({"neighbour"})) as watched:
+    with watch_other_servers(StopSignal(), frozenset({"neighbour"})) as watched:
         assert watched == ()

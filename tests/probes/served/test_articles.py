@@ -13,9 +13,9 @@ from real_servers import Binaries
 from probes.experiment import ProbeError, ProbeRequest, Turn
 from probes.registry import load
 from probes.sandbox import Binary
-from probes.served.buffer_pool_instances import LIMITS, TOO_SHORT, evenness
-from probes.served.range_scan import beyond_control
-from probes.stop import Stop
+from probes.served.buffer_pool_instances import LIMITS, SHORT_RUN, evenness_metrics
+from probes.served.range_scan import gains_over_control
+from probes.stop import StopSignal
 
 
 @pytest.mark.servers("mysql-9.7")
@@ -24,9 +24,9 @@ def test_pool_instances_are_in_force_while_they_are_measured(binary: Binary, tem
     ground, experiment = ground_of(templates, tmp_path, binary), load("buffer-pool-instances")
     choices = {"data": "1", "instances": "1,4", "threads": "2", "driver": "mycnf"}
     plan = experiment.plan(ground, ProbeRequest(str(tmp_path), choices=choices))
-    with prepared(experiment, ground, tmp_path, Stop(), **choices) as (bench, _):
+    with prepared(experiment, ground, tmp_path, StopSignal(), **choices) as (bench, _):
         for variant in plan.variants:
-            metrics = bench.measure(variant, Turn(1, 3), Stop()).metrics
+            metrics = bench.measure(variant, Turn(1, 3), StopSignal()).metrics
             assert {"variation", "stalled", "tps", "p95"} <= set(metrics)
             assert bench.served.variable("innodb_buffer_pool_instances") == variant.name  # type: ignore[attr-defined]
         assert not bench.facts()
@@ -41,7 +41,7 @@ def test_pool_instances_are_refused_where_they_can_not_be(binary: Binary, templa
     with pytest.raises(ProbeError, match="ignores the option" if binary.target.is_mariadb else "below that"):
         experiment.plan(ground, small)
     if binary.target.is_mysql:
-        assert TOO_SHORT in experiment.plan(ground, ProbeRequest(str(tmp_path))).limits
+        assert SHORT_RUN in experiment.plan(ground, ProbeRequest(str(tmp_path))).limits
         assert experiment.plan(ground, ProbeRequest(str(tmp_path), seconds=4 * 3600.0)).limits == LIMITS[1:]
 
 
@@ -56,7 +56,7 @@ def test_pool_instances_are_refused_where_they_can_not_be(binary: Binary, templa
 )
 def test_evenness_of_seconds(tps: tuple[float, ...], variation: float, stalled: float) -> None:
     """The standard deviation in percent of the mean, and the seconds below a tenth of the usual one."""
-    found = evenness(tps)
+    found = evenness_metrics(tps)
     assert found["variation"] == pytest.approx(variation, abs=0.1)
     assert found["stalled"] == pytest.approx(stalled)
 
@@ -72,11 +72,11 @@ def test_two_file_systems_each_have_a_server(binary: Binary, templates: Path, tm
     plan = experiment.plan(ground, ProbeRequest(str(first), choices=choices))
     assert [variant.name for variant in plan.variants] == [str(first), str(second)]
     assert "control" in plan.notes[0]
-    with prepared(experiment, ground, first, Stop(), **choices) as (bench, _):
+    with prepared(experiment, ground, first, StopSignal(), **choices) as (bench, _):
         assert list(first.iterdir())
         assert list(second.iterdir())
         for variant in plan.variants:
-            block = bench.measure(variant, Turn(1, 1), Stop())
+            block = bench.measure(variant, Turn(1, 1), StopSignal())
             assert block.metrics["tps"] > 0
             assert not block.invalid
     assert [*first.iterdir(), *second.iterdir()] == []
@@ -100,9 +100,9 @@ def test_ranges_are_compared_between_two_servers(binaries: Binaries, templates: 
     choices = {"ranges": "1,1000", "rows": "20000", "driver": "mycnf"}
     plan = experiment.plan(ground, ProbeRequest(str(tmp_path), choices=choices))
     assert [variant.group for variant in plan.variants] == ["ranges of 1000"] * 2 + ["ranges of 1"] * 2
-    with prepared(experiment, ground, tmp_path, Stop(), **choices) as (bench, _):
+    with prepared(experiment, ground, tmp_path, StopSignal(), **choices) as (bench, _):
         for number in (1, 2):
-            blocks = [bench.measure(variant, Turn(number, 1, number), Stop()) for variant in plan.variants]
+            blocks = [bench.measure(variant, Turn(number, 1, number), StopSignal()) for variant in plan.variants]
             assert not any(block.invalid for block in blocks)
             assert blocks[2].metrics["qps"] > blocks[0].metrics["qps"] > 0
         gains = bench.facts()
@@ -114,7 +114,7 @@ def test_gains_beyond_the_control_have_an_interval_over_the_rounds() -> None:
     """What all lengths gain alike is no gain of batches; rounds are compared with themselves."""
     control = {number: 0.1 * number for number in range(1, 7)}
     longer = {number: value + math.log(1.2) + 0.01 * (-1) ** number for number, value in control.items()}
-    found = beyond_control({(1000, 1): longer, (10, 1): control, (1, 1): control})
+    found = gains_over_control({(1000, 1): longer, (10, 1): control, (1, 1): control})
     assert set(found) == {"ranges of 1000, gain beyond the control's", "ranges of 10, gain beyond the control's"}
     assert str(found["ranges of 1000, gain beyond the control's"]).startswith("1.2 times (95 %: 1.1")
     assert str(found["ranges of 10, gain beyond the control's"]).startswith("1 times")

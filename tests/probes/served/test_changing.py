@@ -6,7 +6,7 @@ import pytest
 
 from advisor.catalog.targets import parse_target
 from probes.experiment import ProbeError
-from probes.served.choices import read_change
+from probes.served.choices import read_option_values
 
 
 @pytest.mark.parametrize(
@@ -20,13 +20,13 @@ from probes.served.choices import read_change
 )
 def test_an_option_is_read_as_the_server_reads_it(text: str, name: str, made: tuple[str, ...]) -> None:
     """Names are the canonical ones, values those that the server makes; a value twice counts once."""
-    change = read_change(text, parse_target("mysql-8.0"))
+    change = read_option_values(text, parse_target("mysql-8.0"))
     assert (change.name, change.made) == (name, made)
 
 
 def test_values_may_hold_commas() -> None:
     """Values parted by bars keep their commas."""
-    change = read_change("sql_mode=ANSI_QUOTES,NO_ZERO_DATE|ANSI_QUOTES", parse_target("mariadb-11.8"))
+    change = read_option_values("sql_mode=ANSI_QUOTES,NO_ZERO_DATE|ANSI_QUOTES", parse_target("mariadb-11.8"))
     assert change.given == ("ANSI_QUOTES,NO_ZERO_DATE", "ANSI_QUOTES")
 
 
@@ -52,5 +52,5 @@ def test_values_may_hold_commas() -> None:
 def test_what_cannot_be_compared_is_refused_with_the_reason(text: str, said: str) -> None:
     """Unknown names, refused values, values that are one, and options that lead out of the directory."""
     with pytest.raises(ProbeError, match=said) as refused:
-        read_change(text, parse_target("mysql-8.0"))
+        read_option_values(text, parse_target("mysql-8.0"))
     assert "\n" not in str(refused.value)

@@ -16,13 +16,20 @@ from advisor.catalog.targets import parse_target
 from probes.experiment import BlockMeasurement, ProbeError, ProbeRequest, RunPlan, Turn
 from probes.registry import load
 from probes.sandbox import Binary
-from probes.served.connections import EACH, POOLED, Case, Connections, ConnectionsBench, preconditions
-from probes.served.logins import CLOSED, _refuse_others
-from probes.served.mechanism import Activity, check
-from probes.stop import Stop
+from probes.served.connections import (
+    THREAD_EACH,
+    THREAD_POOL,
+    ConnectionCase,
+    Connections,
+    ConnectionsBench,
+    preconditions,
+)
+from probes.served.logins import PORT_OPTIONS, _require_closed_port
+from probes.served.mechanism import BlockActivity, check_preconditions
+from probes.stop import StopSignal
 from probes.workload import sysbench
 from probes.workload.load import Login, Task
-from probes.workload.statements import CONNECTS, OLTP, Access
+from probes.workload.statements import CONNECT_SELECT, OLTP, Access
 
 ALL = ("mysql-5.7", "mysql-8.0", "mysql-9.7", "mariadb-10.11", "mariadb-11.8")
 MADE = "threads created/connection"
@@ -37,7 +44,7 @@ def bench_of(
     """A bench and its plan; whatever was made is gone afterwards."""
     ground, connections = ground_of(templates, directory, binary), load("connections")
     plan = connections.plan(ground, ProbeRequest(str(directory), choices={**SMALL, **choices}))
-    with prepared(connections, ground, directory, Stop(), **{**SMALL, **choices}) as (bench, _):
+    with prepared(connections, ground, directory, StopSignal(), **{**SMALL, **choices}) as (bench, _):
         assert isinstance(bench, ConnectionsBench)
         yield bench, plan
     assert list(directory.iterdir()) == []
@@ -45,7 +52,7 @@ def bench_of(
 
 def block(bench: ConnectionsBench, plan: RunPlan, place: int, number: int = 1) -> BlockMeasurement:
     """A second of the variant at that place."""
-    return bench.measure(plan.variants[place], Turn(number, 1, number, 100 * number + place), Stop())
+    return bench.measure(plan.variants[place], Turn(number, 1, number, 100 * number + place), StopSignal())
 
 
 @pytest.mark.servers(*ALL)
@@ -103,7 +110,7 @@ def test_the_port_lets_in_one_account_with_a_password(binary: Binary, templates:
 
 def load_variant(bench: ConnectionsBench) -> object:
     """A variant by TCP."""
-    return Case("storm", 2, "TCP").variant
+    return ConnectionCase("storm", 2, "TCP").variant
 
 
 def listening(pid: int) -> set[str]:
@@ -126,16 +133,16 @@ def listening(pid: int) -> set[str]:
 def test_a_server_that_lets_root_in_by_tcp_is_ended(binary: Binary, templates: Path, tmp_path: Path) -> None:
     """MariaDB's root has no password at 127.0.0.1: where that account is left, the server ends at once."""
     with served(binary, templates, tmp_path) as it:
-        port = it.open_port(*CLOSED)
+        port = it.open_port(*PORT_OPTIONS)
         with pytest.raises(ProbeError, match="lets root in by TCP"):
-            _refuse_others(it, port)
+            _require_closed_port(it, port)
         assert not it.sandbox.running
 
 
 def test_a_password_goes_by_a_file_that_its_owner_alone_reads(tmp_path: Path) -> None:
     """sysbench's command line, which others on the host may read, has none."""
     login = Login("probe", "Secret_1", 3307, encrypted=True)
-    task = Task("/nowhere", str(tmp_path), CONNECTS, Access(), 1, 100, login=login)
+    task = Task("/nowhere", str(tmp_path), CONNECT_SELECT, Access(), 1, 100, login=login)
     command = sysbench._command(task, 1)
     assert not [word for word in command if "Secret_1" in word]
     assert {"--mysql-ssl=on", "--mysql-port=3307", "--mysql-user=probe"} <= set(command)
@@ -149,7 +156,7 @@ def test_threads_are_kept_or_made_anew(binary: Binary, templates: Path, tmp_path
     """A thread for each connection without the cache, hardly any with it; the other way round it is no result."""
     with bench_of(binary, templates, tmp_path, compare="thread-cache") as (bench, plan):
         kept, made = block(bench, plan, 0), block(bench, plan, 1)
-        bench.served.set_to = lambda settings: False  # type: ignore[method-assign]  # noqa: ARG005
+        bench.served.apply_settings = lambda settings: False  # type: ignore[method-assign]  # noqa: ARG005
         unset = block(bench, plan, 0, 2)
         bench.served.query("SET GLOBAL thread_cache_size = 64")
         set_anyway = block(bench, plan, 1, 2)
@@ -165,9 +172,9 @@ def test_a_pool_of_threads_serves_connections(binary: Binary, templates: Path, t
     """The pool has threads where it is switched on alone."""
     with bench_of(binary, templates, tmp_path, compare="thread-handling", loads="kept") as (bench, plan):
         each, pooled = block(bench, plan, 0), block(bench, plan, 1)
-        bench.served.set_to = lambda settings: False  # type: ignore[method-assign]  # noqa: ARG005
+        bench.served.apply_settings = lambda settings: False  # type: ignore[method-assign]  # noqa: ARG005
         still_pooled = block(bench, plan, 0, 2)
-    assert [v.settings["thread_handling"] for v in plan.variants] == [EACH, POOLED]
+    assert [v.settings["thread_handling"] for v in plan.variants] == [THREAD_EACH, THREAD_POOL]
     assert (each.invalid, pooled.invalid) == ("", "")
     assert each.counters["threads in the pool"] == 0 < pooled.counters["threads in the pool"]
     assert still_pooled.invalid.startswith("threads in the pool")
@@ -176,22 +183,42 @@ def test_a_pool_of_threads_serves_connections(binary: Binary, templates: Path, t
 @pytest.mark.parametrize(
     ("case", "counters", "said"),
     [
-        (Case("storm", 1), {"Connections": 97}, "connections/transaction 0.97"),
-        (Case("storm", 1), {"Connections": 120}, "connections/transaction 1.2"),
-        (Case("kept", 1), {"Connections": 5}, "connections/transaction 0.05"),
-        (Case("storm", 1), {"Connections": 100, "Ssl_finished_accepts": 1}, "TLS handshakes/connection 0.01"),
-        (Case("storm", 1, "TLS"), {"Connections": 100, "Ssl_finished_accepts": 89}, "TLS handshakes/connection 0.89"),
-        (Case("storm", 8, "socket", {"thread_cache_size": "8"}), {"Connections": 100, "Threads_created": 50}, ""),
-        (Case("storm", 8, "socket", {"thread_cache_size": "16"}), {"Connections": 100, "Threads_created": 20}, ""),
-        (Case("storm", 8, "socket", {"thread_cache_size": "16"}), {"Connections": 100, "Threads_created": 30}, MADE),
-        (Case("storm", 8, "socket", {"thread_cache_size": "0"}), {"Connections": 100, "Threads_created": 80}, MADE),
-        (Case("storm", 1), {"Connections": 100, "TCP connections accepted": 70}, ""),
+        (ConnectionCase("storm", 1), {"Connections": 97}, "connections/transaction 0.97"),
+        (ConnectionCase("storm", 1), {"Connections": 120}, "connections/transaction 1.2"),
+        (ConnectionCase("kept", 1), {"Connections": 5}, "connections/transaction 0.05"),
+        (ConnectionCase("storm", 1), {"Connections": 100, "Ssl_finished_accepts": 1}, "TLS handshakes/connection 0.01"),
+        (
+            ConnectionCase("storm", 1, "TLS"),
+            {"Connections": 100, "Ssl_finished_accepts": 89},
+            "TLS handshakes/connection 0.89",
+        ),
+        (
+            ConnectionCase("storm", 8, "socket", {"thread_cache_size": "8"}),
+            {"Connections": 100, "Threads_created": 50},
+            "",
+        ),
+        (
+            ConnectionCase("storm", 8, "socket", {"thread_cache_size": "16"}),
+            {"Connections": 100, "Threads_created": 20},
+            "",
+        ),
+        (
+            ConnectionCase("storm", 8, "socket", {"thread_cache_size": "16"}),
+            {"Connections": 100, "Threads_created": 30},
+            MADE,
+        ),
+        (
+            ConnectionCase("storm", 8, "socket", {"thread_cache_size": "0"}),
+            {"Connections": 100, "Threads_created": 80},
+            MADE,
+        ),
+        (ConnectionCase("storm", 1), {"Connections": 100, "TCP connections accepted": 70}, ""),
     ],
 )
-def test_what_makes_a_block_invalid(case: Case, counters: dict[str, int], said: str) -> None:
+def test_what_makes_a_block_invalid(case: ConnectionCase, counters: dict[str, int], said: str) -> None:
     """Each bound by itself; caches that are neither none nor enough, and other traffic of the host, are no reason."""
-    seen = Activity(1.0, 100, 0, case.threads, counters, {})
-    invalid = check(preconditions({case.variant.name: case}), case.variant, seen).invalid
+    seen = BlockActivity(1.0, 100, 0, case.threads, counters, {})
+    invalid = check_preconditions(preconditions({case.variant.name: case}), case.variant, seen).invalid
     assert invalid.startswith(said)
     assert bool(invalid) == bool(said)
 

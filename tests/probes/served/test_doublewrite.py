@@ -11,10 +11,20 @@ from advisor.catalog.targets import parse_target
 from probes.experiment import ProbeError, ProbeRequest, Turn, Variant
 from probes.registry import load
 from probes.sandbox import Binary
-from probes.served.doublewrite import COPIED, COPIED_KIB, COPY_BYTES, DETECT, MODES, OPTION, PRECONDITIONS, RATE, UNSAFE
-from probes.served.flushing import FLUSHED
-from probes.served.mechanism import PAGES_READ, Activity, check
-from probes.stop import Stop
+from probes.served.doublewrite import (
+    COPIED,
+    COPIED_KIB,
+    COPY_BYTES,
+    DETECT,
+    MODES,
+    OPTION,
+    PRECONDITIONS,
+    RATE,
+    UNSAFE_LIMIT,
+)
+from probes.served.flushing import PAGES_FLUSHED
+from probes.served.mechanism import PAGES_READ, BlockActivity, check_preconditions
+from probes.stop import StopSignal
 
 MODES_OF = {
     "mysql-5.7": ["ON", "OFF"],
@@ -32,15 +42,15 @@ def test_each_mode_writes_what_it_should(binary: Binary, templates: Path, tmp_pa
     ground, experiment = ground_of(templates, tmp_path, binary), load("doublewrite")
     plan = experiment.plan(ground, ProbeRequest(str(tmp_path), choices=SMALL))
     assert [variant.name for variant in plan.variants] == MODES_OF[binary.name]
-    with prepared(experiment, ground, tmp_path, Stop(), **SMALL) as (bench, _):
+    with prepared(experiment, ground, tmp_path, StopSignal(), **SMALL) as (bench, _):
         served = bench.served  # type: ignore[attr-defined]
         for number, variant in enumerate(plan.variants):
-            block = bench.measure(variant, Turn(1, 2, 1, number), Stop())
+            block = bench.measure(variant, Turn(1, 2, 1, number), StopSignal())
             assert block.invalid == ""
             assert served.variable(OPTION) == variant.settings[OPTION]
             assert bool(block.counters[COPIED]) == (variant.name != "OFF")
-        served.set_to = lambda _settings: False
-        off_instead = bench.measure(plan.variants[0], Turn(2, 2, 2, 20), Stop())
+        served.apply_settings = lambda _settings: False
+        off_instead = bench.measure(plan.variants[0], Turn(2, 2, 2, 20), StopSignal())
     assert off_instead.invalid.startswith(COPIED)
     assert list(tmp_path.iterdir()) == []
 
@@ -49,7 +59,7 @@ def test_each_mode_writes_what_it_should(binary: Binary, templates: Path, tmp_pa
     ("mode", "changed", "reason"),
     [
         ("ON", {}, ""),
-        ("ON", {FLUSHED: 10}, RATE),
+        ("ON", {PAGES_FLUSHED: 10}, RATE),
         ("ON", {"Innodb_buffer_pool_reads": 0}, PAGES_READ),
         ("ON", {COPY_BYTES: 1000 << 7}, COPIED_KIB),
         (DETECT, {COPY_BYTES: 1000 << 7}, ""),
@@ -61,13 +71,13 @@ def test_each_mode_writes_what_it_should(binary: Binary, templates: Path, tmp_pa
 def test_a_block_that_does_otherwise_is_invalid(mode: str, changed: dict[str, int], reason: str) -> None:
     """Few pages flushed, data that were cached, or copies that don't fit the mode: each says what it was."""
     grown = {
-        FLUSHED: 1000,
+        PAGES_FLUSHED: 1000,
         "Innodb_dblwr_pages_written": 1000,
         "Innodb_buffer_pool_reads": 1000,
         COPY_BYTES: 1000 << 14,
     }
-    seen = Activity(10.0, 1000, 0, 4, grown | changed, {})
-    invalid = check(PRECONDITIONS, Variant(mode, {OPTION: mode}), seen).invalid
+    seen = BlockActivity(10.0, 1000, 0, 4, grown | changed, {})
+    invalid = check_preconditions(PRECONDITIONS, Variant(mode, {OPTION: mode}), seen).invalid
     assert invalid.startswith(reason)
     assert bool(invalid) == bool(reason)
 
@@ -87,7 +97,7 @@ def test_modes_are_those_of_the_version(target: str, there: list[str], tmp_path:
     ground, experiment = ground_of(tmp_path, tmp_path, binary), load("doublewrite")
     plan = experiment.plan(ground, ProbeRequest("/"))
     assert [variant.name for variant in plan.variants] == there
-    assert UNSAFE in plan.limits
+    assert UNSAFE_LIMIT in plan.limits
     for missing in set(MODES) - set(there):
         with pytest.raises(ProbeError, match=f"it takes {', '.join(there)}"):
             experiment.plan(ground, ProbeRequest("/", choices={"modes": f"ON,{missing}"}))

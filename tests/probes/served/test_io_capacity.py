@@ -10,10 +10,10 @@ from probe_environment import ground_of, prepared
 from probes.experiment import ProbeError, ProbeRequest, Turn, Variant
 from probes.registry import load
 from probes.sandbox import Binary
-from probes.served.flushing import CAPACITY, CAPACITY_MAX, FLUSHED, LIMITED, LOW_WATER, UNLIMITED
-from probes.served.io_capacity import RATE, WITHIN, preconditions
-from probes.served.mechanism import Activity, check
-from probes.stop import Stop
+from probes.served.flushing import CAPACITY, CAPACITY_MAX, LIMITED_BATCHES, LOW_WATER, PAGES_FLUSHED, SYNC_BATCHES
+from probes.served.io_capacity import RATE, WITHIN_RATE, preconditions
+from probes.served.mechanism import BlockActivity, check_preconditions
+from probes.stop import StopSignal
 
 ALL = ("mysql-5.7", "mysql-8.0", "mysql-9.7", "mariadb-10.11", "mariadb-11.8")
 SMALL = {"pool": "32M", "redo": "16M", "threads": "4", "driver": "mycnf"}
@@ -26,11 +26,11 @@ def test_each_value_is_in_force_with_its_maximum(binary: Binary, templates: Path
     choices = {**SMALL, "values": "100,5000"}
     plan = experiment.plan(ground, ProbeRequest(str(tmp_path), choices=choices))
     few, many = plan.variants
-    with prepared(experiment, ground, tmp_path, Stop(), **choices) as (bench, _):
+    with prepared(experiment, ground, tmp_path, StopSignal(), **choices) as (bench, _):
         variable = bench.served.variable  # type: ignore[attr-defined]
         before = variable(LOW_WATER)
         for number, variant in enumerate((few, many, few)):
-            block = bench.measure(variant, Turn(1, 3, 1, number), Stop())
+            block = bench.measure(variant, Turn(1, 3, 1, number), StopSignal())
             assert block.invalid == ""
             assert {"tps", "p99", "worst", "dirty", "age", "flushed"} <= set(block.metrics)
             assert {option: variable(option) for option in variant.settings} == variant.settings
@@ -45,9 +45,9 @@ def test_a_load_that_flushes_no_more_than_none_is_invalid(binary: Binary, templa
     ground, experiment = ground_of(templates, tmp_path, binary), load("io-capacity")
     choices = {**SMALL, "redo": "512M", "lwm": "70", "values": "20000"}
     plan = experiment.plan(ground, ProbeRequest(str(tmp_path), choices=choices))
-    with prepared(experiment, ground, tmp_path, Stop(), **choices) as (bench, _):
+    with prepared(experiment, ground, tmp_path, StopSignal(), **choices) as (bench, _):
         bench._preconditions = preconditions(20000.0, idle=1e6)  # type: ignore[attr-defined]
-        block = bench.measure(plan.variants[0], Turn(1, 1), Stop())
+        block = bench.measure(plan.variants[0], Turn(1, 1), StopSignal())
         idle, notes = bench.facts()["pages flushed a second without a load"], bench.notes()
     assert block.invalid.startswith(RATE)
     assert 0 <= float(idle) < 20000
@@ -57,19 +57,19 @@ def test_a_load_that_flushes_no_more_than_none_is_invalid(binary: Binary, templa
 @pytest.mark.parametrize(
     ("grown", "reason"),
     [
-        ({FLUSHED: 5000, LIMITED[0]: 4000, LIMITED[1]: 100, UNLIMITED: 0}, ""),
-        ({FLUSHED: 100, LIMITED[0]: 4000, LIMITED[1]: 100, UNLIMITED: 0}, RATE),
-        ({FLUSHED: 5000, LIMITED[0]: 0, LIMITED[1]: 0, UNLIMITED: 5000}, WITHIN),
+        ({PAGES_FLUSHED: 5000, LIMITED_BATCHES[0]: 4000, LIMITED_BATCHES[1]: 100, SYNC_BATCHES: 0}, ""),
+        ({PAGES_FLUSHED: 100, LIMITED_BATCHES[0]: 4000, LIMITED_BATCHES[1]: 100, SYNC_BATCHES: 0}, RATE),
+        ({PAGES_FLUSHED: 5000, LIMITED_BATCHES[0]: 0, LIMITED_BATCHES[1]: 0, SYNC_BATCHES: 5000}, WITHIN_RATE),
     ],
 )  # fmt: skip
 def test_the_largest_value_must_be_used(grown: dict[str, int], reason: str) -> None:
     """A small value may leave all flushing to checkpoints; with the largest the background must have done some."""
-    seen = Activity(10.0, 1000, 0, 4, grown, {})
+    seen = BlockActivity(10.0, 1000, 0, 4, grown, {})
     small, large = Variant("100", {}, 100.0), Variant("10000", {}, 10000.0)
-    checked = check(preconditions(10000.0, idle=5.0), large, seen).invalid
+    checked = check_preconditions(preconditions(10000.0, idle=5.0), large, seen).invalid
     assert checked.startswith(reason)
     assert bool(checked) == bool(reason)
-    assert bool(check(preconditions(10000.0, idle=5.0), small, seen).invalid) == (reason == RATE)
+    assert bool(check_preconditions(preconditions(10000.0, idle=5.0), small, seen).invalid) == (reason == RATE)
 
 
 @pytest.mark.servers("mysql-5.7", "mysql-9.7", "mariadb-11.8")

@@ -10,9 +10,9 @@ from probe_environment import ground_of, prepared
 from probes.experiment import ProbeError, ProbeRequest, Turn, Variant
 from probes.registry import load
 from probes.sandbox import Binary
-from probes.served.mechanism import Activity, check
-from probes.served.redo_capacity import AGE, CAPACITY, FILE_SIZE, LSN, preconditions, read_redo
-from probes.stop import Stop
+from probes.served.mechanism import BlockActivity, check_preconditions
+from probes.served.redo_capacity import AGE, CAPACITY, FILE_SIZE, LSN, parse_redo_state, preconditions
+from probes.stop import StopSignal
 
 SMALL = {"pool": "32M", "threads": "4"}
 
@@ -23,9 +23,9 @@ def test_a_redo_log_that_was_not_written_round_says_nothing(binary: Binary, temp
     ground, experiment = ground_of(templates, tmp_path, binary), load("redo-capacity")
     choices = {**SMALL, "sizes": "16M,512M"}
     plan = experiment.plan(ground, ProbeRequest(str(tmp_path), choices=choices))
-    with prepared(experiment, ground, tmp_path, Stop(), **choices) as (bench, _):
+    with prepared(experiment, ground, tmp_path, StopSignal(), **choices) as (bench, _):
         for variant in plan.variants:
-            block = bench.measure(variant, Turn(1, 1), Stop())
+            block = bench.measure(variant, Turn(1, 1), StopSignal())
             for option, value in variant.settings.items():
                 assert bench.served.variable(option) == value  # type: ignore[attr-defined]
             assert 0 < block.counters["redo written/capacity"] < 1
@@ -39,10 +39,10 @@ def test_a_small_redo_log_fills_up(binary: Binary, templates: Path, tmp_path: Pa
     ground, experiment = ground_of(templates, tmp_path, binary), load("redo-capacity")
     choices = {**SMALL, "sizes": "16M", "threads": "8"}
     plan = experiment.plan(ground, ProbeRequest(str(tmp_path), choices=choices))
-    with prepared(experiment, ground, tmp_path, Stop(), **choices) as (bench, _):
+    with prepared(experiment, ground, tmp_path, StopSignal(), **choices) as (bench, _):
         # How long it takes is the host's to say: each block lasts twice as long as the one before.
         for seconds in (2, 4, 8, 16, 32, 64, 128, 256):
-            block = bench.measure(plan.variants[0], Turn(1, seconds), Stop())
+            block = bench.measure(plan.variants[0], Turn(1, seconds), StopSignal())
             if not block.invalid:
                 break
     assert not block.invalid
@@ -53,10 +53,10 @@ def test_a_small_redo_log_fills_up(binary: Binary, templates: Path, tmp_path: Pa
 
 def test_a_smallest_log_that_stays_empty_is_invalid() -> None:
     """Flushing that keeps up with the load shows no stall; larger logs may be as empty as they like."""
-    seen = Activity(10.0, 1000, 0, 4, {LSN: 2 << 30}, {AGE: 1 << 20, CAPACITY: 1 << 30})
+    seen = BlockActivity(10.0, 1000, 0, 4, {LSN: 2 << 30}, {AGE: 1 << 20, CAPACITY: 1 << 30})
     small, large = Variant("small", {}, 1.0), Variant("large", {}, 2.0)
-    assert check(preconditions(1.0), small, seen).invalid.startswith("checkpoint age/capacity 0.000977")
-    assert not check(preconditions(1.0), large, seen).invalid
+    assert check_preconditions(preconditions(1.0), small, seen).invalid.startswith("checkpoint age/capacity 0.000977")
+    assert not check_preconditions(preconditions(1.0), large, seen).invalid
 
 
 @pytest.mark.servers("mysql-5.7", "mariadb-11.8")
@@ -71,9 +71,9 @@ def test_sizes_are_of_the_whole_log(binary: Binary, templates: Path, tmp_path: P
 
 def test_the_checkpoint_age_is_read_from_innodb_status() -> None:
     """The newest sequence number less that of the checkpoint; nothing where InnoDB says nothing."""
-    redo = read_redo(
+    redo = parse_redo_state(
         "---\nLOG\n---\nLog sequence number          900\nLog flushed up to 890\nLast checkpoint at  400\n"
     )
     assert redo is not None
     assert (redo.newest, redo.age) == (900, 500)
-    assert read_redo("") is None
+    assert parse_redo_state("") is None

@@ -11,8 +11,8 @@ from probe_environment import ground_of, prepared
 from probes.experiment import ProbeError, ProbeRequest, Turn
 from probes.registry import load
 from probes.sandbox import Binary
-from probes.served.key_reads import held, steepest
-from probes.stop import Stop
+from probes.served.key_reads import most_held, steepest_step
+from probes.stop import StopSignal
 
 MIB = 1 << 20
 # One that takes a restart, and one that doesn't.
@@ -25,9 +25,9 @@ def test_commit_measures_each_way_of_flushing(binary: Binary, templates: Path, t
     ground, commit = ground_of(templates, tmp_path, binary), load("commit")
     choices = {"flush": "1,2", "sync": "0", "threads": "1", "rows": "500", "driver": "mycnf"}
     variants = commit.plan(ground, ProbeRequest(str(tmp_path), choices=choices)).variants
-    with prepared(commit, ground, tmp_path, Stop(), **choices) as (bench, _):
+    with prepared(commit, ground, tmp_path, StopSignal(), **choices) as (bench, _):
         flushes = [variant.settings["innodb_flush_log_at_trx_commit"] for variant in variants]
-        measured = [bench.measure(v, Turn(1, 1, block_seed=place), Stop()) for place, v in enumerate(variants)]
+        measured = [bench.measure(v, Turn(1, 1, block_seed=place), StopSignal()) for place, v in enumerate(variants)]
         blocks = dict(zip(flushes, measured, strict=True))
     assert all(block.metrics["tps"] > 0 and len(block.series["tps"]) == 1 for block in blocks.values())
     syncs = {flush: block.counters["redo log syncs/transaction"] for flush, block in blocks.items()}
@@ -42,11 +42,11 @@ def test_commit_delays_groups(binary: Binary, templates: Path, tmp_path: Path) -
     ground, commit = ground_of(templates, tmp_path, binary), load("commit")
     choices = {"flush": "1", "sync": "1", "threads": "4", "rows": "5000", "driver": "mycnf", "delay": "0,20000"}
     plan = commit.plan(ground, ProbeRequest(str(tmp_path), choices=choices))
-    with prepared(commit, ground, tmp_path, Stop(), **choices) as (bench, _):
-        plain, delayed = (bench.measure(v, Turn(1, 1, 1, n), Stop()) for n, v in enumerate(plan.variants))
-        bench.served.set_to(plan.variants[0].settings)  # type: ignore[attr-defined]
-        bench.served.set_to = lambda _settings: False  # type: ignore[attr-defined]
-        without = bench.measure(plan.variants[1], Turn(2, 1, 2, 20), Stop())
+    with prepared(commit, ground, tmp_path, StopSignal(), **choices) as (bench, _):
+        plain, delayed = (bench.measure(v, Turn(1, 1, 1, n), StopSignal()) for n, v in enumerate(plan.variants))
+        bench.served.apply_settings(plan.variants[0].settings)  # type: ignore[attr-defined]
+        bench.served.apply_settings = lambda _settings: False  # type: ignore[attr-defined]
+        without = bench.measure(plan.variants[1], Turn(2, 1, 2, 20), StopSignal())
     assert (plain.invalid, delayed.invalid) == ("", "")
     assert 1 <= plain.metrics["group"] < delayed.metrics["group"] <= 4.5
     assert delayed.metrics["p99"] > 20 > delayed.counters["groups of commits/s"] / 5
@@ -60,11 +60,11 @@ def test_groups_are_not_counted_by_what_syncs_between_them(binary: Binary, templ
     ground, commit = ground_of(templates, tmp_path, binary), load("commit")
     choices = {"flush": "1", "sync": "0", "threads": "2", "rows": "5000", "driver": "mycnf", "delay": "0,50000"}
     plan = commit.plan(ground, ProbeRequest(str(tmp_path), choices=choices))
-    with prepared(commit, ground, tmp_path, Stop(), **choices) as (bench, _):
-        plain, delayed = (bench.measure(v, Turn(1, 1, 1, n), Stop()) for n, v in enumerate(plan.variants))
-        bench.served.set_to(plan.variants[0].settings)  # type: ignore[attr-defined]
-        bench.served.set_to = lambda _settings: False  # type: ignore[attr-defined]
-        without = bench.measure(plan.variants[1], Turn(2, 1, 2, 20), Stop())
+    with prepared(commit, ground, tmp_path, StopSignal(), **choices) as (bench, _):
+        plain, delayed = (bench.measure(v, Turn(1, 1, 1, n), StopSignal()) for n, v in enumerate(plan.variants))
+        bench.served.apply_settings(plan.variants[0].settings)  # type: ignore[attr-defined]
+        bench.served.apply_settings = lambda _settings: False  # type: ignore[attr-defined]
+        without = bench.measure(plan.variants[1], Turn(2, 1, 2, 20), StopSignal())
     assert (plain.invalid, delayed.invalid) == ("", "")
     assert "group" not in plain.metrics | delayed.metrics
     assert without.invalid.startswith("commits/s of a connection")
@@ -89,11 +89,11 @@ def test_ab_runs_any_option(server_name: str, binary: Binary, templates: Path, t
     ground, ab, change = ground_of(templates, tmp_path, binary), load("ab"), CHANGES[server_name]
     choices = {"set": change, "rows": "500", "threads": "2", "driver": "mycnf"}
     plan = ab.plan(ground, ProbeRequest(str(tmp_path), choices=choices))
-    with prepared(ab, ground, tmp_path, Stop(), **choices) as (bench, _):
+    with prepared(ab, ground, tmp_path, StopSignal(), **choices) as (bench, _):
         for variant in plan.variants:
-            assert bench.measure(variant, Turn(1, 1), Stop()).metrics["tps"] > 0
+            assert bench.measure(variant, Turn(1, 1), StopSignal()).metrics["tps"] > 0
             ((name, value),) = variant.settings.items()
-            assert bench.served.runs_with(name, value) is None  # type: ignore[attr-defined]
+            assert bench.served.differing_value(name, value) is None  # type: ignore[attr-defined]
         assert not bench.facts()
 
 
@@ -102,8 +102,8 @@ def test_read_sizes_tell_whether_scans_read_with_the_buffer(binary: Binary, temp
     ground, read_buffer = ground_of(templates, tmp_path, binary), load("read-buffer")
     choices = {"sizes": "32K,128K,1M", "table": "4M", "readers": "2"}
     plan = read_buffer.plan(ground, ProbeRequest(str(tmp_path), choices=choices))
-    with prepared(read_buffer, ground, tmp_path, Stop(), **choices) as (bench, _):
-        blocks = {variant.name: bench.measure(variant, Turn(1, 0.1), Stop()) for variant in plan.variants}
+    with prepared(read_buffer, ground, tmp_path, StopSignal(), **choices) as (bench, _):
+        blocks = {variant.name: bench.measure(variant, Turn(1, 0.1), StopSignal()) for variant in plan.variants}
         notes = " ".join(bench.notes())
     sizes = {name: block.metrics["read_size"] for name, block in blocks.items()}
     assert all(block.metrics[plan.metrics[0].name] > 0 for block in blocks.values())
@@ -124,9 +124,9 @@ def test_cache_fit_sees_what_the_pool_holds(binary: Binary, templates: Path, tmp
     choices = {"pool": "8M", "table": "32M", "steps": "12", "driver": "mycnf", "layouts": layouts}
     plan = cache_fit.plan(ground, ProbeRequest(str(tmp_path), choices=choices))
     by_layout = {it: [v for v in plan.variants if v.name.startswith(f"{it},")] for it in layouts.split(",")}
-    with prepared(cache_fit, ground, tmp_path, Stop(), **choices) as (bench, _):
+    with prepared(cache_fit, ground, tmp_path, StopSignal(), **choices) as (bench, _):
         misses = {
-            layout: [bench.measure(v, Turn(1, 1), Stop()).metrics["misses"] for v in (variants[0], variants[-1])]
+            layout: [bench.measure(v, Turn(1, 1), StopSignal()).metrics["misses"] for v in (variants[0], variants[-1])]
             for layout, variants in by_layout.items()
         }
         facts = bench.facts()
@@ -143,7 +143,7 @@ def test_cache_fit_sees_what_the_pool_holds(binary: Binary, templates: Path, tmp
 @pytest.mark.servers("mysql-8.0")
 def test_a_stopped_block_gives_nothing(binary: Binary, templates: Path, tmp_path: Path) -> None:
     """Told to stop, each experiment's block ends without figures."""
-    ground, stop = ground_of(templates, tmp_path, binary), Stop()
+    ground, stop = ground_of(templates, tmp_path, binary), StopSignal()
     stop.say("cancelled")
     for name, choices in {
         "commit": {"rows": "500"},
@@ -152,7 +152,7 @@ def test_a_stopped_block_gives_nothing(binary: Binary, templates: Path, tmp_path
         "cache-fit": {"pool": "8M", "table": "1M", "layouts": "16K"},
     }.items():
         plan = load(name).plan(ground, ProbeRequest(str(tmp_path), choices=choices))
-        with prepared(load(name), ground, tmp_path, Stop(), **choices) as (bench, _):
+        with prepared(load(name), ground, tmp_path, StopSignal(), **choices) as (bench, _):
             assert bench.measure(plan.variants[0], Turn(1, 600), stop).metrics == {}
     assert list(tmp_path.iterdir()) == []
 
@@ -165,7 +165,7 @@ def test_a_stop_starts_no_further_server(name: str, binary: Binary, templates: P
     ground = replace(ground_of(templates, tmp_path, binary), report=said.append)
     (tmp_path / "other").mkdir()
     choices = {"against": str(tmp_path / "other")} if name == "file-system" else {}
-    wanted, stop = ProbeRequest(str(tmp_path), choices=choices, force=frozenset({"full", "little"})), Stop()
+    wanted, stop = ProbeRequest(str(tmp_path), choices=choices, force=frozenset({"full", "little"})), StopSignal()
     plan = load(name).plan(ground, wanted)
     stop.say("cancelled")
     with load(name).prepare(ground, wanted, plan, stop):
@@ -200,7 +200,7 @@ def test_what_makes_no_sense_is_refused_when_planned(
 def test_keys_are_held_up_to_the_first_step_that_falls_short() -> None:
     """A later recovery doesn't count; the published table's steepest step is found."""
     published = [(7680, 7700.0), (9216, 7630.0), (11059, 580.0), (13271, 400.0)]
-    assert held(published, 2000) == 9216
-    assert held([(10, 3000.0), (12, 1000.0), (14, 3000.0)], 2000) == 10
-    assert held([(10, 100.0)], 2000) == 0
-    assert steepest(published) == "9216 to 11059 keys: 7630 to 580 qps"
+    assert most_held(published, 2000) == 9216
+    assert most_held([(10, 3000.0), (12, 1000.0), (14, 3000.0)], 2000) == 10
+    assert most_held([(10, 100.0)], 2000) == 0
+    assert steepest_step(published) == "9216 to 11059 keys: 7630 to 580 qps"

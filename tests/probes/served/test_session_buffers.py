@@ -11,8 +11,8 @@ from advisor.catalog.targets import parse_target
 from probes.experiment import ProbeError, ProbeRequest, Turn
 from probes.registry import load
 from probes.sandbox import Binary
-from probes.served.session_buffers import KINDS, SORT, SPILLED, TABLE
-from probes.stop import Stop
+from probes.served.session_buffers import KINDS, SORT, SPILLED_NAME, TABLE
+from probes.stop import StopSignal
 
 SMALL = {"rows": "5000", "sizes": "64K,4M", "threads": "2", "driver": "mycnf"}
 
@@ -28,16 +28,16 @@ def test_small_buffers_are_exceeded_and_large_ones_suffice(
     if buffer == TABLE and binary.name == "mysql-8.0":
         pytest.skip("tmp_table_size limits no table of 8.0.15")
     plan = experiment.plan(ground, ProbeRequest(str(tmp_path), choices=choices))
-    with prepared(experiment, ground, tmp_path, Stop(), **choices) as (bench, _):
+    with prepared(experiment, ground, tmp_path, StopSignal(), **choices) as (bench, _):
         served = bench.served  # type: ignore[attr-defined]
-        small, large = (bench.measure(v, Turn(1, 1, 1, n), Stop()) for n, v in enumerate(plan.variants))
-        served.set_to = lambda _settings: False
-        kept_large = bench.measure(plan.variants[0], Turn(2, 1, 2, 20), Stop())
+        small, large = (bench.measure(v, Turn(1, 1, 1, n), StopSignal()) for n, v in enumerate(plan.variants))
+        served.apply_settings = lambda _settings: False
+        kept_large = bench.measure(plan.variants[0], Turn(2, 1, 2, 20), StopSignal())
         for name, value in plan.variants[0].settings.items():
             served.query(f"SET GLOBAL {name} = {value}")
-        kept_small = bench.measure(plan.variants[1], Turn(2, 1, 2, 30), Stop())
+        kept_small = bench.measure(plan.variants[1], Turn(2, 1, 2, 30), StopSignal())
     assert (small.invalid, large.invalid) == ("", "")
-    assert small.metrics[SPILLED] > large.metrics[SPILLED]
+    assert small.metrics[SPILLED_NAME] > large.metrics[SPILLED_NAME]
     metric = plan.metrics[-1].unit
     assert kept_large.invalid.startswith(metric)
     assert kept_small.invalid.startswith(metric)

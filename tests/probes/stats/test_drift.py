@@ -6,7 +6,7 @@ import pytest
 from simulated_experiment import METRIC, Noise, Simulated, simulate
 
 from advisor.facts.probes import Arm, Block
-from probes.stats.drift import drift
+from probes.stats.drift import drift_notes
 
 CALM = Noise(spread=0.01, seconds=0.02, stalls=0, drift=0)
 
@@ -14,9 +14,9 @@ CALM = Noise(spread=0.01, seconds=0.02, stalls=0, drift=0)
 def test_tiring_machine() -> None:
     """A machine that loses a fifth over the run is told of, with the way it went; a calm one is not."""
     tired = simulate(Simulated(CALM._replace(drift=0.4), 1))
-    (sentence,) = drift(tired.arms, METRIC, "v0")
+    (sentence,) = drift_notes(tired.arms, METRIC, "v0")
     assert "fell by" in sentence
-    assert drift(simulate(Simulated(CALM, 1)).arms, METRIC, "v0") == ()
+    assert drift_notes(simulate(Simulated(CALM, 1)).arms, METRIC, "v0") == ()
 
 
 @pytest.mark.parametrize(("last", "word"), [(50, "fell by 4"), (150, "rose by 5")])
@@ -28,5 +28,5 @@ def test_within_blocks(last: float, word: str) -> None:
                             for number, shift in ((1, 0), (2, 1))))
         for name in "ab"
     )  # fmt: skip
-    (sentence,) = drift(arms, METRIC, "a")
+    (sentence,) = drift_notes(arms, METRIC, "a")
     assert word in sentence

@@ -6,7 +6,7 @@ import math
 
 import pytest
 
-from probes.stats.estimate import two_sided
+from probes.stats.estimate import t_quantile
 
 
 @pytest.mark.parametrize(
@@ -15,10 +15,10 @@ from probes.stats.estimate import two_sided
 )
 def test_printed_tables(alpha: float, freedom: float, printed: float) -> None:
     """The quantiles are those that every table of Student's t prints."""
-    assert two_sided(alpha, freedom) == pytest.approx(printed, abs=6e-4)
+    assert t_quantile(alpha, freedom) == pytest.approx(printed, abs=6e-4)
 
 
 def test_fractions_lie_between() -> None:
     """A fraction of a degree of freedom lies between its neighbours, and less than one says nothing."""
-    assert two_sided(0.05, 4) > two_sided(0.05, 4.5) > two_sided(0.05, 5)
-    assert math.isinf(two_sided(0.05, 0.9))
+    assert t_quantile(0.05, 4) > t_quantile(0.05, 4.5) > t_quantile(0.05, 5)
+    assert math.isinf(t_quantile(0.05, 0.9))

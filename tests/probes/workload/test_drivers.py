@@ -17,15 +17,15 @@ from process_checks import PATIENCE, alive, eventually
 from real_servers import Binaries
 
 from probes.experiment import ProbeError
-from probes.rounds import SEEDS_OF_ROUND, SEEDS_OF_RUN
+from probes.rounds import SEEDS_PER_ROUND, SEEDS_PER_RUN
 from probes.sandbox import Binary, sweep
-from probes.served.variant_server import Served
-from probes.stop import Stop
+from probes.served.variant_server import VariantServer
+from probes.stop import StopSignal
 from probes.workload import sysbench
-from probes.workload.driver import drive, driver_of
+from probes.workload.driver import choose_driver, run_load
 from probes.workload.load import Task
 from probes.workload.statements import OLTP, Access, StatementMix, simple_ranges
-from probes.workload.tables import Shape, fill
+from probes.workload.tables import TableShape, fill_tables
 
 ROWS, THREADS = 2000, 3
 DRIVERS = ["mycnf", "sysbench"]
@@ -33,42 +33,42 @@ DRIVERS = ["mycnf", "sysbench"]
 
 def driver(word: str) -> str:
     """A driver by its word; the test skips where it isn't installed."""
-    if word == "sysbench" and sysbench.version() is None:
+    if word == "sysbench" and sysbench.sysbench_version() is None:
         pytest.skip("sysbench is not installed")
-    return driver_of(word)
+    return choose_driver(word)
 
 
 @pytest.fixture(scope="module")
 def filled(
     server_name: str, binaries: Binaries, templates: Path, tmp_path_factory: pytest.TempPathFactory
-) -> Iterator[Served]:
+) -> Iterator[VariantServer]:
     """A server with one small table."""
     with served(binaries(server_name), templates, tmp_path_factory.mktemp("load")) as it:
-        fill(it.connection(), Shape(ROWS, tables=2), Stop())
+        fill_tables(it.connection(), TableShape(ROWS, tables=2), StopSignal())
         yield it
 
 
-def task(it: Served, workload: str = "oltp_read_write", kind: str = "uniform") -> Task:
+def task(it: VariantServer, workload: str = "oltp_read_write", kind: str = "uniform") -> Task:
     """A load on its tables."""
-    return Task(it.sandbox.socket, it.room, OLTP[workload], Access(kind), THREADS, ROWS, tables=2)
+    return Task(it.sandbox.socket, it.scratch_folder, OLTP[workload], Access(kind), THREADS, ROWS, tables=2)
 
 
 @pytest.mark.servers("mysql-9.7")
 @pytest.mark.parametrize("word", DRIVERS)
-def test_the_driver_takes_the_seed_of_any_run(filled: Served, word: str) -> None:
+def test_the_driver_takes_the_seed_of_any_run(filled: VariantServer, word: str) -> None:
     """A run's seed has 31 bits, and those of its rounds and blocks come behind it."""
-    seed = ((1 << 31) - 1) * SEEDS_OF_RUN + 3 * SEEDS_OF_ROUND
-    ran = drive(driver(word), task(filled)._replace(seed=seed), 1, Stop())
+    seed = ((1 << 31) - 1) * SEEDS_PER_RUN + 3 * SEEDS_PER_ROUND
+    ran = run_load(driver(word), task(filled)._replace(seed=seed), 1, StopSignal())
     assert ran is not None
     assert ran.transactions > 0
 
 
 @pytest.mark.servers("mysql", "mariadb-10.11", "mariadb-11.8")
 @pytest.mark.parametrize("word", DRIVERS)
-def test_the_driver_counts_what_the_server_counts(filled: Served, word: str) -> None:
+def test_the_driver_counts_what_the_server_counts(filled: VariantServer, word: str) -> None:
     """Queries and commits are the server's own, but for what connecting and rolling back takes, and in clear text."""
     before = filled.status()
-    ran = drive(driver(word), task(filled, kind="pareto"), 1, Stop())
+    ran = run_load(driver(word), task(filled, kind="pareto"), 1, StopSignal())
     after = filled.status()
     assert ran is not None
     assert ran.transactions == after["Com_commit"] - before["Com_commit"] > 0
@@ -87,11 +87,11 @@ def test_the_driver_counts_what_the_server_counts(filled: Served, word: str) -> 
 @pytest.mark.servers("mysql-9.7", "mariadb-11.8")
 @pytest.mark.parametrize("word", DRIVERS)
 @pytest.mark.parametrize("workload", [OLTP["oltp_write_only"]._replace(script=None), simple_ranges(10)])
-def test_statements_without_a_bundled_script_run_too(filled: Served, word: str, workload: StatementMix) -> None:
+def test_statements_without_a_bundled_script_run_too(filled: VariantServer, word: str, workload: StatementMix) -> None:
     """What sysbench has no script for is sent from one of our making, and by our own driver alike."""
     load = task(filled)._replace(workload=workload)
     before = filled.status()
-    ran = drive(driver(word), load, 1, Stop())
+    ran = run_load(driver(word), load, 1, StopSignal())
     after = filled.status()
     assert ran is not None
     sent = sum(after[name] - before[name] for name in ("Com_select", "Com_insert", "Com_update", "Com_delete"))
@@ -101,11 +101,11 @@ def test_statements_without_a_bundled_script_run_too(filled: Served, word: str, 
 
 @pytest.mark.servers("mysql-8.0")
 @pytest.mark.parametrize("word", DRIVERS)
-def test_a_connecting_load_connects_for_each_transaction(filled: Served, word: str) -> None:
+def test_a_connecting_load_connects_for_each_transaction(filled: VariantServer, word: str) -> None:
     """The server counts a connection for each transaction of both drivers, and hardly any that broke."""
     load = task(filled)._replace(workload=OLTP["oltp_point_select"]._replace(script=None, connecting=True))
     before = filled.status()
-    ran = drive(driver(word), load, 1, Stop())
+    ran = run_load(driver(word), load, 1, StopSignal())
     after = filled.status()
     assert ran is not None
     assert 0 <= after["Connections"] - before["Connections"] - ran.transactions <= 3 * THREADS
@@ -114,19 +114,19 @@ def test_a_connecting_load_connects_for_each_transaction(filled: Served, word: s
 
 @pytest.mark.servers("mysql-8.0")
 @pytest.mark.parametrize("word", DRIVERS)
-def test_a_stop_ends_the_driver_at_once(filled: Served, word: str) -> None:
+def test_a_stop_ends_the_driver_at_once(filled: VariantServer, word: str) -> None:
     """A stopped load gives nothing, and none of its processes is left."""
-    stop = Stop()
+    stop = StopSignal()
     chosen = driver(word)
     before = children()  # other tests of this process keep some running
     thread = threading.Thread(target=_stop_once_connected, args=(filled, stop))
     thread.start()
-    assert drive(chosen, task(filled), 600, stop) is None
+    assert run_load(chosen, task(filled), 600, stop) is None
     thread.join()
     assert [words for pid, words in children().items() if pid not in before] == []
 
 
-def _stop_once_connected(it: Served, stop: Stop) -> None:
+def _stop_once_connected(it: VariantServer, stop: StopSignal) -> None:
     connection = it.sandbox.connect()
     with connection, connection.cursor() as cursor:
 
@@ -155,14 +155,14 @@ def test_a_server_that_dies_is_told_with_its_last_words(
 
 def _run_until_it_dies(binary: Binary, templates: Path, directory: Path, chosen: str) -> None:
     with served(binary, templates, directory) as it:
-        fill(it.connection(), Shape(ROWS, tables=2), Stop())
+        fill_tables(it.connection(), TableShape(ROWS, tables=2), StopSignal())
         killer = threading.Thread(target=_kill_once_loaded, args=(it,))
         killer.start()
-        with it.guard():
-            drive(chosen, task(it), 600, Stop())
+        with it.explain_errors():
+            run_load(chosen, task(it), 600, StopSignal())
 
 
-def _kill_once_loaded(it: Served) -> None:
+def _kill_once_loaded(it: VariantServer) -> None:
     before = it.status()["Questions"]
     try:
         eventually(lambda: it.status()["Questions"] > before + 500, what="the load comes")
@@ -177,20 +177,20 @@ from pathlib import Path
 sys.path.insert(0, "tests/plugins")
 from probe_environment import children, served
 from probes.sandbox import Binary
-from probes.stop import Stop
-from probes.workload.driver import drive
+from probes.stop import StopSignal
+from probes.workload.driver import run_load
 from probes.workload.statements import OLTP, Access
-from probes.workload.tables import Shape, fill
+from probes.workload.tables import TableShape, fill_tables
 from probes.workload.load import Task
 with served(eval(sys.argv[1]), Path(sys.argv[2]), Path(sys.argv[3])) as it:
-    fill(it.connection(), Shape(2000), Stop())
-    task = Task(it.sandbox.socket, it.room, OLTP["oltp_read_write"], Access(), 3, 2000)
+    fill_tables(it.connection(), TableShape(2000), StopSignal())
+    task = Task(it.sandbox.socket, it.scratch_folder, OLTP["oltp_read_write"], Access(), 3, 2000)
     def tell():
         while len(children()) < 2:
             time.sleep(0.05)
         print(*children(), flush=True)
     threading.Thread(target=tell).start()
-    drive(sys.argv[4], task, 600, Stop())
+    run_load(sys.argv[4], task, 600, StopSignal())
 """
 
 

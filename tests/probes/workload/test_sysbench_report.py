@@ -6,7 +6,7 @@ import pytest
 
 from probes.workload.load import DriverError, Task
 from probes.workload.statements import OLTP, Access, simple_ranges
-from probes.workload.sysbench import lua, parse
+from probes.workload.sysbench import lua_script, parse_report
 
 REPORT = """sysbench 1.0.20 (using system LuaJIT 2.1.0-beta3)
 
@@ -46,7 +46,7 @@ Latency (ms):
 
 def test_a_report_gives_totals_and_seconds() -> None:
     """Totals, p99 and the values by second are the report's own; p95 is that of its histogram."""
-    ran = parse(REPORT, 2)
+    ran = parse_report(REPORT, 2)
     assert (ran.transactions, ran.queries, ran.repeated, ran.seconds) == (669, 13731, 22, 2.0081)
     assert (ran.p95, ran.p99) == (9.057, 16.41)
     assert ran.tps == (305.93, 360.69)
@@ -57,26 +57,26 @@ def test_a_report_gives_totals_and_seconds() -> None:
 def test_a_last_second_that_was_not_reported_gets_the_rest() -> None:
     """The interval that ended with the run holds what no other told of."""
     without = "".join(line for line in REPORT.splitlines(keepends=True) if not line.startswith("[ 2s"))
-    ran = parse(without, 2)
+    ran = parse_report(without, 2)
     assert list(ran.qps) == pytest.approx([6328.78, 13731 - 6328.78])
 
 
 def test_what_is_no_report_is_told_by_its_last_words() -> None:
     """A run that broke off is one line with sysbench's own complaint."""
     with pytest.raises(DriverError, match="FATAL: unable to connect"):
-        parse("sysbench 1.0.20\n\nFATAL: unable to connect to MySQL server\nFATAL: done\n", 2)
+        parse_report("sysbench 1.0.20\n\nFATAL: unable to connect to MySQL server\nFATAL: done\n", 2)
 
 
 def test_a_script_sends_the_statements_of_the_workload() -> None:
     """Ranges, brackets, several tables and a file of keys are in the script; the texts of strings stay quoted."""
     task = Task("/s", "/r", simple_ranges(10), Access(keys_file='/r/ke"ys'), 1, 500, tables=3)
-    script = lua(task)
+    script = lua_script(task)
     assert '"SELECT c FROM " .. v["table"] .. " WHERE id BETWEEN " .. v["id"] .. " AND " .. v["end"]' in script
     assert "['end'] = id + 9" in script
     assert "sysbench.rand.uniform(1, 3)" in script
     assert 'io.lines("/r/ke\\"ys")' in script
     assert "BEGIN" not in script
-    bracketed = lua(task._replace(workload=OLTP["oltp_read_write"]))
+    bracketed = lua_script(task._replace(workload=OLTP["oltp_read_write"]))
     assert bracketed.index('send("BEGIN")') < bracketed.index("UPDATE") < bracketed.index('send("COMMIT")')
 
 
@@ -92,7 +92,7 @@ def test_a_transaction_has_as_many_queries_as_sysbench_says() -> None:
 def test_a_script_may_connect_for_each_transaction() -> None:
     """Connecting and leaving stand around the statements of each event, and nothing connects before."""
     workload = simple_ranges(10)._replace(connecting=True)
-    before, _, event = lua(Task("/s", "/r", workload, Access(), 1, 500)).partition("function event()")
+    before, _, event = lua_script(Task("/s", "/r", workload, Access(), 1, 500)).partition("function event()")
     assert "connect" not in before
     assert event.index("drv:connect()") < event.index("SELECT") < event.index("con:disconnect()")
     assert event.count("disconnect") == 1

@@ -278,5 +278,5 @@ def test_a_group_of_one(server_name: str, start: Start, tmp_path: Path) -> None:
     until(lambda: member.run(STATE) == (("ONLINE",),))
 
     member.sandbox.restart(["--gtid-mode=ON_PERMISSIVE"])
-    until(lambda: "Unable to start Group Replication on boot" in member.sandbox.log())
+    until(lambda: "Unable to start Group Replication on boot" in member.sandbox.read_log())
     assert {"group-needs-unmet", "half-switched-gtid-mode"} <= set(found(member))

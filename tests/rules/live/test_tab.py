@@ -12,7 +12,7 @@ from advisor.analysis.context import know
 from advisor.analysis.engine import run
 from advisor.collect.collect import Request, from_account
 from advisor.collect.connection.options import Account
-from probes.sandbox import start as start_sandbox
+from probes.sandbox import start_server as start_sandbox
 from rules import all_rules
 
 if TYPE_CHECKING:

@@ -10,11 +10,11 @@ from typing import TYPE_CHECKING, NamedTuple
 from advisor.core.errors import MycnfError
 from advisor.report.probe.listing import Entry
 from probes import registry
-from probes.choices import duration
+from probes.choices import parse_duration
 from probes.experiment import ProbeError, ProbeRequest
-from probes.resume import matching, remaining
-from probes.rounds import refuse_haste
-from probes.safety.objections import objections
+from probes.resume import find_matching_run, remaining_request
+from probes.rounds import require_enough_time
+from probes.safety.objections import find_objections
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -69,19 +69,19 @@ def entries(find: Callable[[str | None], Site]) -> tuple[Entry, ...]:
     except MycnfError as error:
         reason = str(error)
         return elsewhere(lambda _: reason)
-    return tuple(_entry(x, site, ProbeRequest(site.path)) for x in registry.everything())
+    return tuple(_entry(x, site, ProbeRequest(site.path)) for x in registry.load_all())
 
 
 def elsewhere(reason: Callable[[str], str]) -> tuple[Entry, ...]:
     """All experiments where none can be run; `reason` says of each, by its name, why."""
-    return tuple(Entry(x, "", "", None, (reason(x.name),)) for x in registry.everything())
+    return tuple(Entry(x, "", "", None, (reason(x.name),)) for x in registry.load_all())
 
 
 def _entry(experiment: Experiment, site: Site, wanted: ProbeRequest) -> Entry:
     """The experiment with its plan, which takes the time that was asked for."""
     try:
         plan = experiment.plan(site.ground, wanted)
-        refuse_haste(plan, wanted)
+        require_enough_time(plan, wanted)
     except MycnfError as error:
         return Entry(experiment, site.path, site.why, None, (str(error),))
     return Entry(experiment, site.path, site.why, replace(plan, seconds=wanted.seconds or plan.seconds))
@@ -97,7 +97,7 @@ def look(find: Callable[[str | None], Site], experiment: Experiment, wish: Wish)
     entry = _entry(experiment, site, wanted)
     if entry.plan is None:
         return RunOutlook(wish, entry)
-    against = tuple(o for o in objections(site.ground, wanted, entry.plan.cost) if not _overridden(o, wanted))
+    against = tuple(o for o in find_objections(site.ground, wanted, entry.plan.cost) if not _overridden(o, wanted))
     earlier, rest = _begun(experiment, site, wanted)
     order = None
     if not against:
@@ -110,14 +110,14 @@ def look(find: Callable[[str | None], Site], experiment: Experiment, wish: Wish)
 def _begun(experiment: Experiment, site: Site, wanted: ProbeRequest) -> tuple[KeptResult | None, ProbeRequest | None]:
     """The kept run that this one could go on with, and what is left of it; nothing where that is complete."""
     plan = experiment.plan(site.ground, wanted)
-    kept, _ = matching(experiment, site.ground, wanted, plan)
-    rest = remaining(wanted, plan, kept.result) if kept else None
+    kept, _ = find_matching_run(experiment, site.ground, wanted, plan)
+    rest = remaining_request(wanted, plan, kept.result) if kept else None
     return (kept, rest) if rest is not None else (None, None)
 
 
 def wanted_of(experiment: Experiment, wish: Wish, directory: str) -> ProbeRequest:
     """The wish as experiments take it. Raises ProbeError for a time that is none."""
-    seconds = duration(wish.time) if wish.time.strip() else None
+    seconds = parse_duration(wish.time) if wish.time.strip() else None
     if wish.time.strip() and seconds is None:
         raise ProbeError(f"{wish.time!r} is no time to measure for: write 60s, 10m or 3h")
     defaults = {choice.name: choice.default for choice in experiment.choices}

@@ -16,8 +16,8 @@ from advisor.tui.screens.probes.progress import RunState, drawn, figure
 from advisor.tui.text import spoken
 from advisor.tui.workers import in_background
 from probes import rounds
-from probes.checkpoints import Keeper
-from probes.stop import Stop
+from probes.checkpoints import ResultWriter
+from probes.stop import StopSignal
 
 if TYPE_CHECKING:
     from textual.app import App
@@ -54,8 +54,8 @@ class ProbeRun:
         self.order = order
         self.state = RunState(time.monotonic())
         self._app, self._to = app, to
-        self._stop = Stop()
-        self._keeper = Keeper(self._note, order.earlier)
+        self._stop = StopSignal()
+        self._keeper = ResultWriter(self._note, order.earlier)
         self._blocks: Blocks = {}
         self._next_curve = 0.0
         self._keeping = threading.Lock()  # the app that is left keeps what there is, or the run does, never both
@@ -86,27 +86,29 @@ class ProbeRun:
         with self._keeping:
             self._left = True
             if not self._kept:
-                self._keeper.rescue()
+                self._keeper.write_checkpoint()
 
     def _work(self) -> Message:
         order = self.order
         ground = replace(order.ground, report=self._say)
         try:
-            result = rounds.run(order.experiment, ground, order.wanted, self._stop, self._moved, keep=self._keep)
+            result = rounds.run_experiment(
+                order.experiment, ground, order.wanted, self._stop, self._moved, keep=self._keep
+            )
         except MycnfError as error:
             return Ended(None, spoken(str(error)))
         except Exception as error:  # noqa: BLE001 - as in_background has it, but that whole rounds are kept before
             if self._left:  # what it worked with was taken away beneath it
                 return Ended(None, str(error))
             with self._keeping:
-                self._keeper.rescue()
+                self._keeper.write_checkpoint()
             from advisor.core.crash_report import write_crash_file
 
             return Ended(None, write_crash_file(error))
         with self._keeping:
             if self._left:
                 return Ended(None, "the app has been left")
-            whole = self._keeper.finish(result)
+            whole = self._keeper.write_final(result)
             self._kept = True
         self._tell(Measured(whole), self._app)
         return Ended(whole)
@@ -114,7 +116,7 @@ class ProbeRun:
     def _keep(self, so_far: ProbeResult) -> None:
         with self._keeping:
             if not self._left:
-                self._keeper.note(so_far)
+                self._keeper.checkpoint(so_far)
 
     def _moved(self, progress: Progress) -> None:
         """Called between blocks, while nothing is measured."""

@@ -330,11 +330,11 @@ class Probes(Pane):
     def leaving(self) -> None:
         """End the run and keep what is whole of it; what it can't clear up in time is removed behind the process."""
         from probes.sandbox.cleanup import sweep_afterwards
-        from probes.sandbox.scratch import default_base, has_left
+        from probes.sandbox.scratch import default_base, has_leftovers
 
         if self.run is not None:
             self.run.leave()
-        elif has_left(os.getpid(), default_base()):  # a server's program is being asked what it knows
+        elif has_leftovers(os.getpid(), default_base()):  # a server's program is being asked what it knows
             sweep_afterwards(default_base())
 
 
