@@ -101,8 +101,8 @@ class DiskTally:
         limited, said = self.driver_limited(variants), []
         if limited:
             said.append(
-                f"Lower bounds: {', '.join(limited)}. The driver used {DRIVER_LIMIT:.0%} or more of its processors, so the "
-                "device can do more than shown."
+                f"Lower bounds: {', '.join(limited)}. The driver used {DRIVER_LIMIT:.0%} or more of its processors, "
+                "so the device can do more than shown."
             )
         if self._queued and statistics.median(self._queued) >= QUEUED_LIMIT:
             said.append(

@@ -33,8 +33,10 @@ from probes.rounds import run_experiment
 from probes.stop import StopSignal
 say = lambda words: print(words, flush=True)
 choices = {"size": "64M"} if sys.argv[1] != "commit-latency" else {}
-request = ProbeRequest(sys.argv[2], 3600.0, 1000000, choices=choices, force=frozenset({"busy", "neighbour", "full", "little"}))
-run_experiment(load(sys.argv[1]), Environment(Host(), "here", report=say), request, StopSignal(), lambda progress: say(progress.variant))
+force = frozenset({"busy", "neighbour", "full", "little"})
+request = ProbeRequest(sys.argv[2], 3600.0, 1000000, choices=choices, force=force)
+environment = Environment(Host(), "here", report=say)
+run_experiment(load(sys.argv[1]), environment, request, StopSignal(), lambda progress: say(progress.variant))
 """
 
 

@@ -204,7 +204,7 @@ def test_a_driver_at_its_own_limit_says_at_least() -> None:
         tally.add(quick, CombinedReport(1.0, 1, 1, processor=0.93, queued=0.0), {"reads": 1.0})
         tally.add(slow, CombinedReport(1.0, 1, 1, processor=0.5, queued=0.0), {"reads": 1.0})
     assert tally.facts(["quick", "slow"]) == {"at_least": "quick"}
-    assert tally.notes(["quick", "slow"])[0].startswith("At least")
+    assert tally.notes(["quick", "slow"])[0].startswith("Lower bounds")
     assert tally.notes(["slow"]) == ()
 
 
