@@ -188,7 +188,8 @@ class Sandbox:
             if time.monotonic() > deadline:
                 self.kill()
                 raise SandboxError(
-                    f"{self.binary.name} did not get ready in time: is the host overloaded? {first_log_errors(self.read_log())}",
+                    f"{self.binary.name} did not get ready in time: is the host overloaded? "
+                    + first_log_errors(self.read_log()),
                     log_tail(self.read_log()),
                 )
             time.sleep(POLL)
