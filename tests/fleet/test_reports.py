@@ -16,8 +16,7 @@ from advisor.fleet.row import HostRow, Status
 from advisor.report import formats
 from advisor.report.fleet.as_json import report as as_json
 from advisor.report.fleet.document import document
-from advisor.report.fleet.groups import by_rule, by_series
-from advisor.report.fleet.survey import Judged, Survey
+from advisor.report.fleet.survey import Judged, Survey, by_rule, by_series
 from advisor.report.paper import Paper
 
 NOW = "2026-11-21T20:00:00"

@@ -24,7 +24,7 @@ from advisor.facts import Unavailable
 from advisor.report import Page
 from advisor.report.audit.audited import Audited
 from advisor.report.audit.ticket import report
-from advisor.report.audit.ticket_fit import MOST, length
+from advisor.report.audit.ticket_findings import MOST, length
 from advisor.report.formats import names, render_audit
 from rules.core.evidence import everything
 

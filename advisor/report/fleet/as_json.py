@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 from advisor.redaction.secrets import redact_value
 from advisor.report.findings_json import VERSION, dumps
 from advisor.report.findings_json import audited as finding
-from advisor.report.fleet.groups import by_rule, by_series
+from advisor.report.fleet.survey import by_rule, by_series
 
 if TYPE_CHECKING:
     from advisor.fleet.outliers import Outlier, PeerGroup

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 from advisor.core.model import Severity
 from advisor.redaction.secrets import redact_value
 from advisor.report.document import Code, Document, Items, Paragraph, Section, Table
-from advisor.report.fleet.groups import by_rule, by_series, called, counts, differs, few, state, unseen
+from advisor.report.fleet.survey import by_rule, by_series, called, counts, differs, few, state, unseen
 from advisor.report.words import plural
 
 if TYPE_CHECKING:

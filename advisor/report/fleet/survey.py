@@ -1,13 +1,26 @@
-"""A fleet, audited: what every format of it is made from."""
+"""A fleet, audited, and its servers by rule, by version and by what could not be looked at."""
 
 from __future__ import annotations
 
 from typing import TYPE_CHECKING, NamedTuple
 
+from advisor.catalog.targets import END_OF_LIFE
+from advisor.core.model import Severity
+
 if TYPE_CHECKING:
+    from collections.abc import Iterable, Sequence
+
     from advisor.core.model import Finding, Skipped, Target
     from advisor.fleet.outliers import Outlier, PeerGroup
     from advisor.fleet.row import HostRow
+
+
+RANK = {severity: number for number, severity in enumerate(Severity)}
+KINDS = {
+    "replicas": "replicas of {name}",
+    "galera": "nodes of Galera cluster {name}",
+    "group_replication": "members of replication group {name}",
+}
 
 
 class Judged(NamedTuple):
@@ -35,3 +48,101 @@ class Survey(NamedTuple):
     def findings(self) -> tuple[Finding, ...]:
         """Of all servers."""
         return tuple(f for one in self.judged for f in one.findings)
+
+
+class Seen(NamedTuple):
+    """One rule over the fleet: the hosts on which it found something, and the worst that it said there."""
+
+    code: str
+    name: str
+    severity: Severity
+    hosts: tuple[str, ...]
+
+
+class Series(NamedTuple):
+    """The servers of one version; `ends` is when the vendor's support ends (2032-04 or 2026-04-30), "" where unknown.
+
+    `ended` says whether that was before the day of the report.
+    """
+
+    label: str
+    ends: str
+    ended: bool
+    hosts: tuple[str, ...]
+
+
+def by_rule(judged: Iterable[Judged]) -> list[Seen]:
+    """The rules that found something: worst first, then those on most servers."""
+    seen: dict[str, Seen] = {}
+    for one in judged:
+        for f in one.findings:
+            known = seen.get(f.code, Seen(f.code, f.name, f.severity, ()))
+            worst = min(known.severity, f.severity, key=lambda s: RANK[s])
+            hosts = known.hosts if one.row.name in known.hosts[-1:] else (*known.hosts, one.row.name)
+            seen[f.code] = known._replace(severity=worst, hosts=hosts)
+    return sorted(seen.values(), key=lambda s: (RANK[s.severity], -len(s.hosts), s.code))
+
+
+def by_series(judged: Iterable[Judged], now: str) -> list[Series]:
+    """Which versions there are: those that lack support first, then by number."""
+    hosts: dict[Target, list[str]] = {}
+    for one in judged:
+        hosts.setdefault(one.target, []).append(one.row.name)
+    found = []
+    for target, names in hosts.items():
+        end = END_OF_LIFE.get(target.flavour, {}).get(target.version[:2])
+        ends = "-".join(f"{part:02}" for part in end if part) if end else ""
+        found.append((target, Series(target.label, ends, bool(ends) and ends < now[: len(ends)], tuple(names))))
+    found.sort(key=lambda pair: (not pair[1].ended, pair[0].flavour, pair[0].version))
+    return [series for _, series in found]
+
+
+def unseen(judged: Sequence[Judged]) -> list[tuple[str, tuple[str, ...], int]]:
+    """What kept rules from looking: the reason, the servers, and how many rules and parts of the facts; most first.
+
+    What a reason says in brackets differs from server to server (how long it is up); the first stands for all.
+    """
+    reasons: dict[str, dict[str, int]] = {}
+    words: dict[str, str] = {}
+    for one in judged:
+        for skip in one.skipped:
+            key = skip.reason.partition(" (")[0]
+            words.setdefault(key, skip.reason)
+            hosts = reasons.setdefault(key, {})
+            hosts[one.row.name] = hosts.get(one.row.name, 0) + 1
+    told = [
+        (words[key] if len(hosts) == 1 else key, tuple(hosts), sum(hosts.values())) for key, hosts in reasons.items()
+    ]
+    return sorted(told, key=lambda one: (-len(one[1]), -one[2], one[0]))
+
+
+def counts(findings: Iterable[Finding]) -> dict[Severity, int]:
+    """How many of each severity."""
+    found = dict.fromkeys(Severity, 0)
+    for f in findings:
+        found[f.severity] += 1
+    return found
+
+
+def few(names: Sequence[str], most: int = 6) -> str:
+    """`db1, db2 and 14 more`."""
+    shown = ", ".join(names[:most])
+    return shown if len(names) <= most else f"{shown} and {len(names) - most} more"
+
+
+def state(one: Series) -> str:
+    """Whether the vendor still supports it, in words."""
+    if not one.ends:
+        return "end of support unknown"
+    return f"support ended {one.ends}" if one.ended else f"supported until {one.ends}"
+
+
+def called(one: PeerGroup) -> str:
+    """What a set of equals is, in words."""
+    return KINDS[one.kind].format(name=one.name)
+
+
+def differs(one: Outlier) -> str:
+    """`the other 5 of 6 in db (MySQL 8.0)`: how many have the usual value, of whom."""
+    series = f" ({one.series})" if one.series else ""
+    return f"the other {one.members - len(one.others)} of {one.members} in {one.group}{series}"

@@ -1,12 +1,12 @@
-"""What tells a finding from others in the next run too, when lines have moved and words have changed."""
+"""How reports for machines name a file and a finding, so that the next run names them alike."""
 
 from __future__ import annotations
 
+import os.path
 from hashlib import sha256
 from typing import TYPE_CHECKING
 
 from advisor.analysis.engine import by_place
-from advisor.report.lint.paths import from_base
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
@@ -18,6 +18,15 @@ LENGTH = 32
 SHOWN = ""
 SUPPRESSED = "suppressed"
 BASELINED = "baselined"
+
+
+def from_base(path: str, base: str) -> str:
+    """The path below `base` without `./` and the like; one that lies elsewhere, or has no base, stays absolute."""
+    plain = os.path.normpath(path)
+    if not os.path.isabs(plain) or not base:
+        return plain
+    inside = plain.startswith(base.rstrip("/") + "/")
+    return os.path.relpath(plain, base) if inside else plain
 
 
 def fingerprinted(files: Sequence[Checked], base: str) -> Iterator[tuple[Checked, Finding, str, str]]:

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 from advisor.core.model import Severity
 from advisor.redaction.secrets import clean
-from advisor.report.lint.paths import from_base
+from advisor.report.lint.fingerprint import from_base
 
 if TYPE_CHECKING:
     from collections.abc import Sequence

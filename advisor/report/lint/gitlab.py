@@ -7,8 +7,7 @@ from typing import TYPE_CHECKING, Any
 from advisor.core.model import Location, Severity
 from advisor.redaction.secrets import clean
 from advisor.report.findings_json import dumps
-from advisor.report.lint.fingerprint import SHOWN, digest, fingerprinted
-from advisor.report.lint.paths import from_base
+from advisor.report.lint.fingerprint import SHOWN, digest, fingerprinted, from_base
 
 if TYPE_CHECKING:
     from collections.abc import Sequence

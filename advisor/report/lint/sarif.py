@@ -7,8 +7,7 @@ from typing import TYPE_CHECKING, Any
 from advisor import __version__
 from advisor.redaction.secrets import clean, redact_text
 from advisor.report.findings_json import dumps
-from advisor.report.lint.fingerprint import BASELINED, SHOWN, SUPPRESSED, fingerprinted
-from advisor.report.lint.paths import from_base
+from advisor.report.lint.fingerprint import BASELINED, SHOWN, SUPPRESSED, fingerprinted, from_base
 from advisor.report.lint.sarif_rules import descriptor, message
 
 if TYPE_CHECKING:

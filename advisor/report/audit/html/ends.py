@@ -1,22 +1,26 @@
-"""The parts of a page behind its findings: what is fine, what wasn't looked at, what was put aside, and the facts."""
+"""The parts of a page behind its findings: what was measured here, what is fine, what was skipped, and the facts."""
 
 from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
 from advisor import __version__
+from advisor.core.sizes import about
 from advisor.report.audit import fact_lines, grant_advice
-from advisor.report.audit.html.memory import bars
 from advisor.report.audit.text import unseen
 from advisor.report.render.markup import Html, code, joined, listed, tag
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable
+    from collections.abc import Iterable, Iterator, Sequence
 
+    from advisor.facts.probes import ProbeResult
     from advisor.report.audit.audited import Audited
+    from rules.core.context import RuleContext
 
 MOST = 100  # rows of a list
 FILES = 40
+WIDTH, LEFT, RIGHT, ROW, TOP = 760, 90, 80, 28, 8
+RESULTS = 12  # results, the newest first
 
 
 def since(audited: Audited) -> Html:
@@ -74,3 +78,66 @@ def _pairs(rows: Iterable[tuple[str, str]]) -> Html:
 def _cut(rows: list[Html]) -> Html:
     more = [joined([f"{len(rows) - MOST:,} more"])] if len(rows) > MOST else []
     return listed("ul", [*rows[:MOST], *more])
+
+
+def bars(known: RuleContext) -> Html:
+    """Bars for what is measured, likely and allowed, with a line where memory ends; nothing where it isn't known."""
+    from rules.sizing.memory import budget, usable
+
+    estimate = budget(known)
+    room = usable(known) if known.has("host") else None
+    if estimate is None:
+        return Html("")
+    sizes = {"measured": estimate.measured, "likely": estimate.likely, "ceiling": estimate.ceiling}
+    known_sizes = {name: size for name, size in sizes.items() if size}
+    most = max([*known_sizes.values(), room[0] if room else 0]) or 1
+    height = TOP + ROW * len(known_sizes) + (24 if room else 0)
+    told = ", ".join(f"{about(size)} {name}" for name, size in known_sizes.items())
+    words = f"Memory of the server: {told}" + (f"; it may use {room[1]}" if room else "")
+    drawn = [_bar(name, size, most, order) for order, (name, size) in enumerate(known_sizes.items())]
+    line = list(_limit(room, most, height)) if room else []
+    inside = [tag("title", words), *(part for bar in drawn for part in bar), *line]
+    shape = tag("svg", *inside, viewBox=f"0 0 {WIDTH} {height}", width=str(WIDTH), height=str(height), role="img")
+    return tag("figure", shape, class_="bars")
+
+
+def _along(size: int, most: int) -> float:
+    return size / most * (WIDTH - LEFT - RIGHT)
+
+
+def _bar(name: str, size: int, most: int, order: int) -> Iterator[Html]:
+    y = TOP + ROW * order
+    width = max(1.0, _along(size, most))
+    yield tag("text", name, x=str(LEFT - 8), y=str(y + 15), class_="name")
+    yield tag("rect", x=str(LEFT), y=str(y), width=f"{width:.1f}", height=str(ROW - 8), class_=name)
+    yield tag("text", about(size), x=f"{LEFT + width + 6:.1f}", y=str(y + 15))
+
+
+def _limit(room: tuple[int, str], most: int, height: int) -> Iterator[Html]:
+    x = LEFT + _along(room[0], most)
+    side = "end" if x > WIDTH / 2 else "start"
+    yield tag("line", x1=f"{x:.1f}", x2=f"{x:.1f}", y1="2", y2=str(height - 18), class_="limit")
+    yield tag("text", room[1], x=f"{x:.1f}", y=str(height - 5), class_=side)
+
+
+def measured(results: Sequence[ProbeResult]) -> Html:
+    """The newest results; nothing where none was kept."""
+    whole = [result for result in results if result.metrics and result.arms]
+    newest = sorted(whole, key=lambda result: result.began_at, reverse=True)
+    more = [tag("p", f"{len(newest) - RESULTS:,} older results are in the snapshot.")] if len(newest) > RESULTS else []
+    return joined([*map(_one, newest[:RESULTS]), *more])
+
+
+def _one(result: ProbeResult) -> Html:
+    from advisor.report.probe.names import axis_name, numeric
+    from advisor.report.probe.published import curves
+    from advisor.report.probe.words import answer, headline, relation
+    from advisor.report.render import svg_chart
+
+    shown = curves(result)
+    words = (axis_name(result), relation(result))
+    told = [tag("h3", headline(result)), tag("p", answer(result))]
+    if shown:
+        drawn = Html(svg_chart.draw(shown, headline(result), answer(result), words, joined=numeric(result)))
+        told.append(tag("figure", drawn, class_="chart"))
+    return tag("article", *told)

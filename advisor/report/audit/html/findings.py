@@ -5,21 +5,25 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from advisor.core.model import Confidence
-from advisor.report.audit.html.actions import actions
+from advisor.redaction.secrets import redact_text
 from advisor.report.audit.html.evidence import names, passages
 from advisor.report.audit.ticket_findings import Forms
-from advisor.report.finding import place, setting, sure
+from advisor.report.document import Code, Copy, parts
+from advisor.report.finding import place, setting, sure, to_do
 from advisor.report.render.markup import Html, code, joined, tag
+from advisor.report.words import plural
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
 
     from advisor.core.model import Finding, Severity
+    from advisor.report.document import Words
     from rules.core.rule import Rule
 
 SIGNS = {"error": "✖", "warning": "▲", "note": "●"}  # as in the app: no severity is told by its colour alone
 VALUE = 300  # characters of a setting
 BRIEF = 160  # characters of a finding's words where one line must do
+STATEMENT = 4_000  # characters of a statement or line to copy, which is whole or not there
 
 
 def forms(findings: Sequence[Finding], rules: Mapping[str, Rule]) -> list[Forms]:
@@ -109,3 +113,22 @@ def _brief(f: Finding) -> Iterator[Html]:
     yield tag(
         "p", badge(f.severity), " ", code(f.code), " ", *([code(about)] if about else []), f": {words}", class_="brief"
     )
+
+
+def actions(f: Finding) -> Html:
+    """The finding's actions in their order; its help where there is none to carry out."""
+    rows = [tag("div", tag("dt", name), tag("dd", _mixed(words))) for name, words in to_do(f)]
+    return tag("dl", *rows, class_="actions") if rows else Html("")
+
+
+def _mixed(words: Words) -> Html:
+    """Words of which some are names or to be copied."""
+    return joined(_part(part) for part in parts(words))
+
+
+def _part(part: str) -> str:
+    if not isinstance(part, Copy):
+        return code(part) if isinstance(part, Code) else part
+    if len(part) > STATEMENT:
+        return f"{plural(len(part), 'character')}, too long for a page: mycnf audit --format json has them"
+    return tag("code", redact_text(part).text, class_="copy")

@@ -8,13 +8,11 @@ from typing import TYPE_CHECKING
 from advisor.core.model import Severity
 from advisor.core.sizes import lasted
 from advisor.report.audit.html import ends
-from advisor.report.audit.html.actions import actions
 from advisor.report.audit.html.controls import controls
-from advisor.report.audit.html.findings import anchor, badge, forms
+from advisor.report.audit.html.ends import measured
+from advisor.report.audit.html.findings import actions, anchor, badge, forms
 from advisor.report.audit.html.masking import masked
-from advisor.report.audit.html.measured import measured
-from advisor.report.audit.ticket_fit import fitted
-from advisor.report.audit.ticket_steps import first
+from advisor.report.audit.ticket_findings import first, fitted
 from advisor.report.render.markup import Html, code, joined, tag
 from advisor.report.render.page import document, section
 from advisor.report.words import plural
