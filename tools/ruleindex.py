@@ -77,6 +77,8 @@ def rules_by_module() -> dict[str, list[Rule]]:
 
 
 def _entry(name: str, options: list[str]) -> str:
+    if len(options) == 1:  # as ruff format writes it
+        return f'    "{name}": ("{options[0]}",),\n'
     return f'    "{name}": (\n' + "".join(f'        "{option}",\n' for option in options) + "    ),\n"
 
 

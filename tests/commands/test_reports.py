@@ -33,7 +33,7 @@ def test_file_and_stdout_are_alike(mycnf: Mycnf, hostile: str, tmp_path: Path, f
     assert (printed.code, bool(printed.out)) == (1, True)
     written = mycnf(*TARGET, hostile, "--format", form, "-o", "report", env=EPOCH)
     assert (written.code, written.out) == (1, "")
-    assert (tmp_path / "report").read_text() == printed.out
+    assert (tmp_path / "report").read_bytes().decode() == printed.out
 
 
 def test_several_reports_of_one_run(mycnf: Mycnf, hostile: str, tmp_path: Path) -> None:

@@ -73,13 +73,12 @@ def test_findings_put_aside_by_several(tmp_path: Path) -> None:
 
 
 NOTED = """
-from advisor.tui import state
-from advisor.tui.view import Aside
+from advisor.tui.view import Aside, change
 mine = Aside()
 for turn in range(8):
     ready(f"turn{turn}")
     more = Aside(mine.seen | {f"{own}-{turn}"}, (*mine.suppressed, (f"{own}-{turn}", "why")))
-    state.change(sys.argv[3], mine, more)
+    change(sys.argv[3], mine, more)
     mine = more
 """
 

@@ -181,4 +181,4 @@ def ended_well(ended: Ended, *codes: int) -> str:
 
 def harmless(text: str) -> bool:
     """Whether no character but the ends of lines controls, hides or turns anything, or is half of one."""
-    return not any(unicodedata.category(letter) in ACTING for letter in set(text) - {"\n"})
+    return not any(unicodedata.category(letter) in ACTING for letter in set(text.replace("\r\n", "\n")) - {"\n"})
