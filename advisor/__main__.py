@@ -17,7 +17,7 @@ def entry() -> NoReturn:
     A run is short: looking for cycles early and freeing each object at the end would be a fifth of lint's time.
     """
     gc.set_threshold(200_000)
-    _open_closed()
+    _reopen_closed_streams()
     try:
         code = main()
     except KeyboardInterrupt:  # the second one, while the first was being told of
@@ -27,7 +27,7 @@ def entry() -> NoReturn:
     os._exit(code)
 
 
-def _open_closed() -> None:
+def _reopen_closed_streams() -> None:
     """Where one of the three streams was closed by whoever called, have its place taken: the next file would get it.
 
     What is written to stdout then fails, as it should; stderr is for nobody.
@@ -52,18 +52,18 @@ def main(argv: list[str] | None = None) -> int:
             raise
         sys.stdout.flush()
     except errors.MycnfError as error:
-        return _end(str(error), error.code)
+        return _exit_with_message(str(error), error.code)
     except KeyboardInterrupt:
-        return _end("interrupted", errors.INTERRUPTED)
+        return _exit_with_message("interrupted", errors.INTERRUPTED)
     except BrokenPipeError:
-        _forget_stdout()
+        _discard_stdout()
         return errors.INTERRUPTED
     except Exception as error:  # noqa: BLE001 - the one place where the unexpected becomes a line and a file
-        return _end(_unwritten(error) or _crashed(error), errors.USAGE)
+        return _exit_with_message(_stdout_error_message(error) or _crash_message(error), errors.USAGE)
     return code
 
 
-def _unwritten(error: Exception) -> str:
+def _stdout_error_message(error: Exception) -> str:
     """The line for a report that stdout doesn't take; empty for any other error.
 
     Whoever writes to a file says its name, and whoever asks a server makes an error of our own of what went wrong.
@@ -73,29 +73,29 @@ def _unwritten(error: Exception) -> str:
     full = (errno.ENOSPC, errno.EDQUOT, errno.EFBIG, errno.EIO, errno.EBADF)
     if not isinstance(error, OSError) or error.filename is not None or error.errno not in full:
         return ""
-    _forget_stdout()
+    _discard_stdout()
     return f"can't write the report to stdout: {error.strerror}; name a file on another disk with -o"
 
 
-def _crashed(error: Exception) -> str:
+def _crash_message(error: Exception) -> str:
     from advisor.core.crash_report import write_crash_file
 
     return write_crash_file(error)
 
 
-def _end(message: str, code: int) -> int:
+def _exit_with_message(message: str, code: int) -> int:
     from advisor.core.console import say
     from advisor.redaction.secrets import clean, redact_value
 
     try:
         sys.stdout.flush()
     except OSError:
-        _forget_stdout()
+        _discard_stdout()
     say(f"mycnf: {clean(redact_value('', message))}")
     return code
 
 
-def _forget_stdout() -> None:
+def _discard_stdout() -> None:
     # Its reader is gone, or its disk is full; without this the interpreter complains again while it closes stdout.
     os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
 

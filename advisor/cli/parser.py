@@ -18,10 +18,10 @@ EPILOG = (
 )
 PRODUCT = "mycnf-advisor"
 # How argparse begins, and what is said of passwords, which everybody on the host could read on a command line.
-_UNKNOWN = "unrecognized arguments: "
+_UNKNOWN_ARGUMENT = "unrecognized arguments: "
 _PORT = "argument -P/--port: "
 _NO_PORT = f"{_PORT}no number; a password is asked for with --ask-password"
-_ASKED = "; a password is never given here: use --ask-password, or an option file with --defaults-file"
+_HOW_TO_AUTHENTICATE = "; a password is never given here: use --ask-password, or an option file with --defaults-file"
 
 
 def dispatch(argv: list[str]) -> int:
@@ -175,7 +175,7 @@ def _without_passwords(message: str) -> str:
     """What argparse says, which quotes the command line: a password that was given there is not said again."""
     from advisor.redaction.secrets import MASK, clean, redact_arguments
 
-    quoted = message.removeprefix(_UNKNOWN)
+    quoted = message.removeprefix(_UNKNOWN_ARGUMENT)
     if quoted == message:
         return _NO_PORT if message.startswith(_PORT) else clean(redact_arguments((message,))[0])
     given = quoted.split(" ")
@@ -185,7 +185,7 @@ def _without_passwords(message: str) -> str:
             words[at] = f"-p{MASK}"
         elif given[max(0, at - 1)] == "-p":
             words[at] = MASK
-    return f"{clean(_UNKNOWN + ' '.join(words))}{_ASKED if words != given else ''}"
+    return f"{clean(_UNKNOWN_ARGUMENT + ' '.join(words))}{_HOW_TO_AUTHENTICATE if words != given else ''}"
 
 
 COMMANDS = {

@@ -7,7 +7,7 @@ import os
 from fnmatch import fnmatchcase
 from typing import TYPE_CHECKING, Any
 
-from advisor.config import nearest
+from advisor.config import find_configuration
 from advisor.core.console import narrate
 from advisor.core.errors import MycnfError
 
@@ -28,12 +28,12 @@ def configuration_of(args: argparse.Namespace, folder: str) -> Configuration | N
     refuse_contradictions(args)
     if args.isolated:
         return None
-    path = args.config or nearest(folder)
+    path = args.config or find_configuration(folder)
     if not path:
         return None
-    from advisor.config.read import read
+    from advisor.config.read import read_configuration
 
-    return read(path)
+    return read_configuration(path)
 
 
 def refuse_contradictions(args: argparse.Namespace) -> None:

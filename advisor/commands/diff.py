@@ -21,11 +21,11 @@ if TYPE_CHECKING:
 
 def run(args: argparse.Namespace) -> int:
     """Print in what the sides differ, and exit 1 if they do; of a server lost on the way what was read is compared."""
-    from advisor.compare.compare import compare
+    from advisor.compare.compare import compare_sides
     from advisor.report.output import write
 
     (a, b), lost = read_sides(args)
-    found = compare(a, b, _wanted(args))
+    found = compare_sides(a, b, _wanted(args))
     _tell_strangers(found, args)
     write(_render(found, args), args.output)
     for words in lost:

@@ -6,7 +6,7 @@ import argparse
 from typing import TYPE_CHECKING
 
 from advisor.catalog.targets import parse_target, require_known
-from advisor.compare.grammar import STDIN, named
+from advisor.compare.grammar import STDIN, parse_side
 from advisor.compare.values import SideKind
 from advisor.core.console import narrate
 from advisor.core.errors import MycnfError
@@ -14,7 +14,7 @@ from advisor.core.errors import MycnfError
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
-    from advisor.compare.grammar import Named
+    from advisor.compare.grammar import NamedSide
     from advisor.compare.values import Side
     from advisor.core.model import Target
     from advisor.facts import Facts
@@ -30,7 +30,7 @@ def read_sides(args: argparse.Namespace) -> tuple[tuple[Side, Side], list[str]]:
     All words are looked at before a server is asked. Raises MycnfError for what can't be read, ConnectError where no
     connection can be had.
     """
-    names = named(args.a), named(args.b)
+    names = parse_side(args.a), parse_side(args.b)
     files = _reading(names, args)
     facts = _facts(names[0], args), _facts(names[1], args)
     targets = files.targets(facts)
@@ -42,7 +42,9 @@ def read_sides(args: argparse.Namespace) -> tuple[tuple[Side, Side], list[str]]:
 class _Files:
     """The files among the sides: how they are read, and for which server."""
 
-    def __init__(self, names: tuple[Named, Named], args: argparse.Namespace, given: Mapping[str, bytes]) -> None:
+    def __init__(
+        self, names: tuple[NamedSide, NamedSide], args: argparse.Namespace, given: Mapping[str, bytes]
+    ) -> None:
         self.names = names
         self.root: str | None = args.root
         self.given = given
@@ -64,7 +66,7 @@ class _Files:
         others = [*self._asked * 2] or known[::-1]
         return [other if is_file else None for is_file, other in zip(self._is_file, others, strict=True)]
 
-    def verdict(self, side: Named, target: Target) -> FileVerdict:
+    def verdict(self, side: NamedSide, target: Target) -> FileVerdict:
         """How that server takes the side's files; what it does not read is told of on stderr."""
         from advisor.catalog.load import load
         from advisor.commands.read_files import groupless, read_resolved
@@ -91,17 +93,17 @@ class _Files:
             return parse_target(self._configured)
         return assume_target([path for side in self.names for path in self._paths(side)], self.root, self.given)
 
-    def _paths(self, side: Named) -> list[str]:
+    def _paths(self, side: NamedSide) -> list[str]:
         return [STDIN_NAME if path == STDIN else path for path in side.paths]
 
     @staticmethod
-    def _of_itself(side: Named, facts: Facts | None) -> Target | None:
+    def _of_itself(side: NamedSide, facts: Facts | None) -> Target | None:
         from advisor.analysis.context import target_of
 
         return target_of(facts.server) if facts is not None else side.target
 
 
-def _reading(names: tuple[Named, Named], args: argparse.Namespace) -> _Files:
+def _reading(names: tuple[NamedSide, NamedSide], args: argparse.Namespace) -> _Files:
     """What there is to read: the configuration closest to the first file, and stdin where it is a side."""
     from advisor.commands.read_files import configure, take_stdin
 
@@ -116,7 +118,7 @@ def _reading(names: tuple[Named, Named], args: argparse.Namespace) -> _Files:
     return _Files(names, own, take_stdin(paths, STDIN_NAME)[1])
 
 
-def _facts(side: Named, args: argparse.Namespace) -> Facts | None:
+def _facts(side: NamedSide, args: argparse.Namespace) -> Facts | None:
     """What a server tells now, or told when it was recorded; None for a side that never ran."""
     if side.kind is SideKind.SNAPSHOT:
         from advisor.facts.snapshot import load
@@ -132,24 +134,24 @@ def _facts(side: Named, args: argparse.Namespace) -> Facts | None:
     return collect_facts(argparse.Namespace(**{**words, **nothing, **side.place, "window": 0.0}))
 
 
-def _side(side: Named, own: Facts | None, other: Facts | None, target: Target | None, files: _Files) -> Side:
+def _side(side: NamedSide, own: Facts | None, other: Facts | None, target: Target | None, files: _Files) -> Side:
     if own is not None:
-        from advisor.compare.sides import of_server
+        from advisor.compare.sides import side_of_server
 
-        return of_server(own, side.kind, side.word)
+        return side_of_server(own, side.kind, side.word)
     if target is None:
         from advisor.catalog.load import load
-        from advisor.compare.sides import of_defaults
+        from advisor.compare.sides import side_of_defaults
 
         assert side.target is not None, side  # noqa: S101 - what else a side may be was asked above
-        return of_defaults(load(side.target))._replace(name=side.word)
+        return side_of_defaults(load(side.target))._replace(name=side.word)
     verdict, name = files.verdict(side, target), side.word
     from advisor.analysis.context import target_of
 
     if other is not None and target_of(other.server) == target:
-        from advisor.compare.sides import of_file_on
+        from advisor.compare.sides import side_of_file_on_server
 
-        return of_file_on(other, verdict, name)
-    from advisor.compare.sides import of_file
+        return side_of_file_on_server(other, verdict, name)
+    from advisor.compare.sides import side_of_file
 
-    return of_file(verdict, name)
+    return side_of_file(verdict, name)

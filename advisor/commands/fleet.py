@@ -132,7 +132,7 @@ def _survey(folder: str, asked: AuditRequest) -> Survey:
     from advisor.report.fleet.survey import Survey
     from advisor.report.output import run_time
 
-    judged: list[Judged] = []
+    results: list[Judged] = []
     members: list[Member] = []
     absent: list[HostRow] = []
     for row in rows_of(folder):
@@ -144,10 +144,10 @@ def _survey(folder: str, asked: AuditRequest) -> Survey:
         except MycnfError as error:
             absent.append(_damaged(row, error))
             continue
-        judged.append(one)
+        results.append(one)
         members.append(member)
     found, sets = outliers(members), equals(members)
-    return Survey(folder, run_time(), tuple(judged), tuple(absent), tuple(found), tuple(sets))
+    return Survey(folder, run_time(), tuple(results), tuple(absent), tuple(found), tuple(sets))
 
 
 def _damaged(row: HostRow, error: MycnfError) -> HostRow:

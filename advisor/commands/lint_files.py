@@ -111,12 +111,12 @@ class LintResult:
 
 def plans_of(paths: Sequence[str], args: argparse.Namespace) -> list[LintPlan]:
     """The plan for each path: files that find the same configuration share one; MycnfError for a bad one."""
-    from advisor.config import nearest
+    from advisor.config import find_configuration
 
     if args.isolated or args.config:
         return [_plan(args.config, args)] * len(paths)
     folders = [_folder(args.stdin_filename if path == "-" else path) for path in paths]
-    found = {folder: nearest(folder) for folder in dict.fromkeys(folders)}
+    found = {folder: find_configuration(folder) for folder in dict.fromkeys(folders)}
     plans = {config: _plan(config, args) for config in dict.fromkeys(found.values())}
     return [plans[found[folder]] for folder in folders]
 
@@ -132,12 +132,12 @@ def _plan(config: str | None, args: argparse.Namespace) -> LintPlan:
     if config is None and not (args.isolated and args.baseline):
         return LintPlan(args)
     from advisor.commands.apply_config import refuse_contradictions, settled, tell_silent_house
-    from advisor.config.read import read
+    from advisor.config.read import read_configuration
 
     refuse_contradictions(args)
     if config is None:
         return LintPlan(args)
-    read_ = read(config)
+    read_ = read_configuration(config)
     plan = LintPlan(settled(args, read_), read_)
     tell_silent_house(args, read_, plan.rules)
     return plan

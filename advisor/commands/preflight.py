@@ -11,7 +11,7 @@ from advisor.analysis.engine import RANK
 from advisor.core import errors
 from advisor.core.console import narrate
 from advisor.core.model import Severity
-from advisor.preflight.restart import look
+from advisor.preflight.restart import check_restart
 from advisor.report.formats import render
 from advisor.report.output import write
 
@@ -24,7 +24,7 @@ if TYPE_CHECKING:
 
 def run(args: argparse.Namespace) -> int:
     """Report on a server or a snapshot; exit 1 where a restart would refuse, lose or change something."""
-    found = look(_placed(_facts(args), args))
+    found = check_restart(_placed(_facts(args), args))
     write(_render(found, args), args.output)
     if found.facts.lost:
         narrate(found.facts.lost)

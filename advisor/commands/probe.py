@@ -94,7 +94,7 @@ class _Order(NamedTuple):
     """A run that was asked for; `proof` says what its result means for the rule that it was made for."""
 
     experiment: Experiment
-    ground: Environment
+    environment: Environment
     place: ProbeDirectory
     wish: ProbeRequest
     proof: Callable[[ProbeResult], Proof] | None = None
@@ -105,7 +105,7 @@ def _carry_out(args: argparse.Namespace, order: _Order, reports: list[tuple[str,
     from advisor.report.probe import listing
 
     if args.describe or args.dry_run:
-        entry = outlook(order.experiment, order.ground, order.place, order.wish)
+        entry = outlook(order.experiment, order.environment, order.place, order.wish)
         page = listing.description if args.describe else listing.dry_run
         for form, path in reports:
             write(page(entry, form, Paper.to(path)), path)
@@ -120,7 +120,7 @@ def _run(order: _Order, resume: bool, reports: list[tuple[str, str | None]]) -> 
     from advisor.commands.probing.run import earlier_run, go
     from probes.resume import remaining_request
 
-    experiment, here, wish = order.experiment, order.ground, order.wish
+    experiment, here, wish = order.experiment, order.environment, order.wish
     plan = experiment.plan(here, wish)
     earlier = earlier_run(experiment, here, wish, plan) if resume else None
     left = remaining_request(wish, plan, earlier.result) if earlier else wish

@@ -38,11 +38,11 @@ BEGINNINGS = {
 
 def configure(args: Namespace) -> None:
     """Fill in what the configuration closest to the first of the files says of its target and root."""
-    from advisor.config import nearest
+    from advisor.config import find_configuration
 
     first = args.files[0] if args.files[0] != "-" else ""
     folder = os.path.dirname(os.path.abspath(first or "stdin"))
-    if args.config or (not args.isolated and nearest(folder)):
+    if args.config or (not args.isolated and find_configuration(folder)):
         from advisor.commands.apply_config import configure_reading
 
         configure_reading(args, folder)

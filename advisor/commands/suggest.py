@@ -80,13 +80,13 @@ def _diff(path: str, suggestion: Suggestion, output: str | None) -> int:
     from advisor.fixing.diff import unified
     from advisor.fixing.values import FileChange
     from advisor.optionfile import render
-    from advisor.suggest.amend import amend
+    from advisor.suggest.amend import amend_file
 
     target = suggestion.target
     resolved = read_resolved([path], target, None, {})
     before = next(render(file) for file in resolved.files if file.path == path)
-    amended = amend(path, before, judge_file(resolved, load(target)), suggestion.choices, suggested_file.remarks)
-    for sentence in (*suggestion.left, *amended.left):
+    amended = amend_file(path, before, judge_file(resolved, load(target)), suggestion.choices, suggested_file.remarks)
+    for sentence in (*suggestion.omitted, *amended.omitted):
         narrate(sentence)
     if amended.text == before:
         narrate(f"{path} says all of it already")

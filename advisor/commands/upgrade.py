@@ -15,7 +15,7 @@ from advisor.core.model import Severity
 from advisor.report.formats import render
 from advisor.report.output import write
 from advisor.report.paper import Paper
-from advisor.upgrade.move import compare
+from advisor.upgrade.move import compare_verdicts
 from advisor.verdict import judge_file
 
 if TYPE_CHECKING:
@@ -34,7 +34,7 @@ def run(args: argparse.Namespace) -> int:
     paths, given = take_stdin(args.files, "<stdin>")
     texts = (args.before, args.after)
     old, new = (_judged(paths, text, args.root, given) for text in texts)
-    move = compare(old, new, tuple(paths))
+    move = compare_verdicts(old, new, tuple(paths))
     _tell(old, new)
     write(_render(move, args), args.output)
     return errors.FINDINGS if _fails(move, args.fail_on) else errors.OK

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from advisor.compare.compare import compare
-from advisor.compare.values import Category, Comparison, Held, SettingPair, Side, SideKind
+from advisor.compare.compare import compare_sides
+from advisor.compare.values import Category, Comparison, SettingPair, Side, SideKind, SideSetting
 
-__all__ = ["Category", "Comparison", "Held", "SettingPair", "Side", "SideKind", "compare"]
+__all__ = ["Category", "Comparison", "SettingPair", "Side", "SideKind", "SideSetting", "compare_sides"]

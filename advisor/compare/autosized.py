@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from advisor.preflight.autosized import Inputs, formulas, worked_out
+from advisor.preflight.autosized import Inputs, evaluate, formulas
 from advisor.verdict.effects import CONNECTIONS, DAY, DAYS, SECONDS
 from advisor.verdict.settings import notation
 from advisor.verdict.startup import StartupSettings, running
@@ -13,7 +13,7 @@ if TYPE_CHECKING:
     from collections.abc import Mapping
 
     from advisor.catalog.load import Catalog
-    from advisor.compare.values import Held
+    from advisor.compare.values import SideSetting
     from advisor.preflight.autosized import Formula
 
 # What a server lowers to another setting, though no line sets it.
@@ -25,20 +25,20 @@ BOUNDS = {
 }
 
 
-def resized(held: Mapping[str, Held], catalog: Catalog) -> dict[str, Held]:
+def apply_formulas(held: Mapping[str, SideSetting], catalog: Catalog) -> dict[str, SideSetting]:
     """The same with the defaults that follow what is set; one whose formula explains no default is left alone."""
-    found = bounded(held, catalog)
+    found = apply_bounds(held, catalog)
     if catalog.target.is_mariadb:
-        _expiry(found)
+        _sync_binlog_expiry(found)
     for name, formula in formulas(catalog.target).items():
         mine = found.get(name)
         if mine is not None and not mine.is_set:
-            value = _followed(mine, found, formula, catalog)
+            value = _formula_value(mine, found, formula, catalog)
             found[name] = mine if value is None else mine._replace(value=value)
     return found
 
 
-def bounded(held: Mapping[str, Held], catalog: Catalog) -> dict[str, Held]:
+def apply_bounds(held: Mapping[str, SideSetting], catalog: Catalog) -> dict[str, SideSetting]:
     """The same with the defaults that are lowered to a bound which is set."""
     found = dict(held)
     for name, bound in BOUNDS.items():
@@ -49,7 +49,7 @@ def bounded(held: Mapping[str, Held], catalog: Catalog) -> dict[str, Held]:
     return found
 
 
-def _expiry(held: dict[str, Held]) -> None:
+def _sync_binlog_expiry(held: dict[str, SideSetting]) -> None:
     """MariaDB's age of binary logs in days and in seconds is one setting under two names."""
     days, seconds = held.get(DAYS), held.get(SECONDS)
     if days is None or seconds is None or days.is_set == seconds.is_set:
@@ -60,18 +60,20 @@ def _expiry(held: dict[str, Held]) -> None:
         held[DAYS] = days._replace(value=f"{int(seconds.value) / DAY:.6f}")
 
 
-def _followed(mine: Held, held: Mapping[str, Held], formula: Formula, catalog: Catalog) -> str | None:
+def _formula_value(
+    mine: SideSetting, held: Mapping[str, SideSetting], formula: Formula, catalog: Catalog
+) -> str | None:
     def text(name: str) -> str | None:
         value = held[name].value if name in held else None
-        return _untouched(name, catalog) if value is None else value
+        return _default_value(name, catalog) if value is None else value
 
-    before = worked_out(formula, Inputs(lambda name: _untouched(name, catalog), lambda _: False, catalog))
-    if before is None or before != _untouched(mine.name, catalog):
+    before = evaluate(formula, Inputs(lambda name: _default_value(name, catalog), lambda _: False, catalog))
+    if before is None or before != _default_value(mine.name, catalog):
         return None
-    return worked_out(formula, Inputs(text, lambda name: name in held and held[name].is_set, catalog))
+    return evaluate(formula, Inputs(text, lambda name: name in held and held[name].is_set, catalog))
 
 
-def _untouched(name: str, catalog: Catalog) -> str | None:
+def _default_value(name: str, catalog: Catalog) -> str | None:
     """What an untouched server has, as long as its host has files enough."""
     option = catalog.find_variable(name)
     if option is None:

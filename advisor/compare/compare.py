@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from advisor.compare.equal import completed, equal
-from advisor.compare.expected_differences import by_nature
-from advisor.compare.pairing import paired
+from advisor.compare.equal import is_completed_path, values_equal
+from advisor.compare.expected_differences import differs_by_nature
+from advisor.compare.pairing import pair_settings
 from advisor.compare.sides import default_of
-from advisor.compare.values import Category, Comparison, Held, OneSided, SettingPair
-from advisor.compare.weight import area_of, order
+from advisor.compare.values import Category, Comparison, OneSided, SettingPair, SideSetting
+from advisor.compare.weight import area_of, sort_key
 from advisor.core.model import Origin
 from advisor.redaction.secrets import MASK, redact_value
 
@@ -22,22 +22,22 @@ HIDDEN = "a secret that was left out when it was read"
 TEMPLATE = "a template, or a value that only the server makes"
 
 
-def compare(a: Side, b: Side, wanted: Callable[[str], bool] = lambda _: True) -> Comparison:
+def compare_sides(a: Side, b: Side, wanted: Callable[[str], bool] = lambda _: True) -> Comparison:
     """In what the two sides differ, what matters first; `wanted` says by name what is looked at."""
     a, b = _with_unset(a, b), _with_unset(b, a)
-    found = paired(a, b)
+    found = pair_settings(a, b)
     pairs = [
-        _pair(name, (mine, other), (a, b), found.also.get(name, ()))
+        _pair(name, (mine, other), (a, b), found.other_names.get(name, ()))
         for name, (mine, other) in found.pairs.items()
         if wanted(name) or wanted(mine.name) or wanted(other.name)
     ]
     return Comparison(
         a,
         b,
-        tuple(sorted(pairs, key=lambda pair: order(pair.name, pair.area))),
-        _alone(found.only_a, a, b, wanted),
-        _alone(found.only_b, b, a, wanted),
-        (*_not_shown(found.only_a, a, b, wanted), *_not_shown(found.only_b, b, a, wanted)),
+        tuple(sorted(pairs, key=lambda pair: sort_key(pair.name, pair.area))),
+        _one_sided(found.only_a, a, b, wanted),
+        _one_sided(found.only_b, b, a, wanted),
+        (*_unshown(found.only_a, a, b, wanted), *_unshown(found.only_b, b, a, wanted)),
     )
 
 
@@ -45,71 +45,75 @@ def _with_unset(side: Side, other: Side) -> Side:
     """The side with what it leaves unset of the options that no server shows and the other side sets."""
     if side.runs:
         return side
-    names = [name for name, held in other.held.items() if not held.shown and name not in side.held]
+    names = [name for name, held in other.settings.items() if not held.shown and name not in side.settings]
     unset = {name: held for name in names if (held := _unset(name, side)) is not None}
-    return side._replace(held={**side.held, **unset}) if unset else side
+    return side._replace(settings={**side.settings, **unset}) if unset else side
 
 
-def _unset(name: str, side: Side) -> Held | None:
+def _unset(name: str, side: Side) -> SideSetting | None:
     option = side.catalog.get(name)
     if option is None:
         return None
-    return Held(name, default_of(option), Origin.COMPILED, option=option, shown=False)
+    return SideSetting(name, default_of(option), Origin.COMPILED, option=option, shown=False)
 
 
 def _is_one_version(a: Side, b: Side) -> bool:
     return a.target == b.target
 
 
-def _pair(name: str, both: tuple[Held, Held], sides: tuple[Side, Side], also: tuple[str, ...]) -> SettingPair:
+def _pair(
+    name: str, both: tuple[SideSetting, SideSetting], sides: tuple[Side, Side], also: tuple[str, ...]
+) -> SettingPair:
     a, b = both
-    lot, reason = _untold(a, b) if a.value is None or b.value is None else _lot(name, both, sides)
+    lot, reason = _categorize_unknown(a, b) if a.value is None or b.value is None else _categorize(name, both, sides)
     derived = lot is Category.DIFFERS and _is_one_version(*sides) and not a.is_set and not b.is_set
     return SettingPair(name, a, b, area_of(name, b.option or a.option), lot, also, derived, reason)
 
 
-def _lot(name: str, both: tuple[Held, Held], sides: tuple[Side, Side]) -> tuple[Category, str]:
+def _categorize(name: str, both: tuple[SideSetting, SideSetting], sides: tuple[Side, Side]) -> tuple[Category, str]:
     a, b = both
     mine, other = a.value or "", b.value or ""
     if MASK in mine or MASK in other:
         # What was read of a server has lost its secrets, so that a file's has to lose them before both are compared.
         same = redact_value(a.name, mine) == redact_value(b.name, other)
-        return (Category.NOT_TOLD, HIDDEN) if same else (Category.DIFFERS, "")
-    if equal(a, b) or _is_completed(a, b, *sides) or _is_completed(b, a, *sides[::-1]):
+        return (Category.UNDETERMINED, HIDDEN) if same else (Category.DIFFERS, "")
+    if values_equal(a, b) or _is_completed(a, b, *sides) or _is_completed(b, a, *sides[::-1]):
         return Category.ALIKE, ""
-    if by_nature(name, mine, other):
+    if differs_by_nature(name, mine, other):
         return Category.BY_NATURE, ""
     by_host = a.by_host or b.by_host
     return (Category.BY_HOST, by_host) if by_host and a.raw is not None and a.raw == b.raw else (Category.DIFFERS, "")
 
 
-def _untold(a: Held, b: Held) -> tuple[Category, str]:
+def _categorize_unknown(a: SideSetting, b: SideSetting) -> tuple[Category, str]:
     if any(held.value is None and held.is_set for held in (a, b)):
-        return Category.NOT_TOLD, TEMPLATE
+        return Category.UNDETERMINED, TEMPLATE
     if a.value is None and b.value is None:
         return Category.ALIKE, ""
-    if by_nature(a.name, a.value, b.value):
+    if differs_by_nature(a.name, a.value, b.value):
         return Category.BY_NATURE, ""
     return (Category.DIFFERS if a.is_set or b.is_set else Category.BY_HOST), ""
 
 
-def _is_completed(written: Held, running: Held, side: Side, other: Side) -> bool:
+def _is_completed(written: SideSetting, running: SideSetting, side: Side, other: Side) -> bool:
     """Whether a file's bare name is the path that a server made of it."""
-    return other.runs and not side.runs and written.raw is not None and completed(written, running)
+    return other.runs and not side.runs and written.raw is not None and is_completed_path(written, running)
 
 
-def _alone(part: Mapping[str, Held], side: Side, other: Side, wanted: Callable[[str], bool]) -> tuple[OneSided, ...]:
+def _one_sided(
+    part: Mapping[str, SideSetting], side: Side, other: Side, wanted: Callable[[str], bool]
+) -> tuple[OneSided, ...]:
     """What the other side has not, most consequential first."""
     both_run = side.runs and other.runs and _is_one_version(side, other)
     found = [
-        OneSided(held, area_of(name, held.option), not by_nature(name, None, "") and (held.is_set or both_run))
+        OneSided(held, area_of(name, held.option), not differs_by_nature(name, None, "") and (held.is_set or both_run))
         for name, held in part.items()
         if wanted(name) and _is_unknown(held, side, other)
     ]
-    return tuple(sorted(found, key=lambda one: order(one.held.name, one.area)))
+    return tuple(sorted(found, key=lambda one: sort_key(one.setting.name, one.area)))
 
 
-def _is_unknown(held: Held, side: Side, other: Side) -> bool:
+def _is_unknown(held: SideSetting, side: Side, other: Side) -> bool:
     """Whether the other side lacks the setting itself, and does not merely keep silent about it."""
     if side.runs and other.runs:
         return True
@@ -120,7 +124,9 @@ def _is_unknown(held: Held, side: Side, other: Side) -> bool:
     return held.shown and not _is_one_version(side, other)
 
 
-def _not_shown(part: Mapping[str, Held], side: Side, other: Side, wanted: Callable[[str], bool]) -> Iterator[Held]:
+def _unshown(
+    part: Mapping[str, SideSetting], side: Side, other: Side, wanted: Callable[[str], bool]
+) -> Iterator[SideSetting]:
     """What is set and a server does not show: options that are no variables, or none of this build."""
     for held in part.values():
         if other.runs and held.is_set and wanted(held.name) and not (held.shown and not _is_one_version(side, other)):

@@ -5,17 +5,17 @@ from __future__ import annotations
 from decimal import Decimal, InvalidOperation
 from typing import TYPE_CHECKING
 
-from advisor.upgrade.equal import SAME, alike, is_flags
+from advisor.upgrade.equal import SAME, is_equivalent, is_flags
 from advisor.verdict.charsets import charset_of
 from advisor.verdict.charsets import plain as charset
 from advisor.verdict.compare import WORDS, plain
 
 if TYPE_CHECKING:
     from advisor.catalog.load import Option
-    from advisor.compare.values import Held
+    from advisor.compare.values import SideSetting
 
 # Texts in which capitals and the order of a list's members mean nothing: names of things that the servers know.
-NAMED = (
+CASELESS_NAMES = (
     "character_set",
     "collation",
     "default_collation",
@@ -30,31 +30,31 @@ NUMBERS = frozenset({"int", "uint", "double"})
 DIGITS = 40  # of any number that a server prints
 
 
-def equal(a: Held, b: Held) -> bool:
+def values_equal(a: SideSetting, b: SideSetting) -> bool:
     """Whether both values, which are told, are one: notation, order and capitals aside where they don't matter."""
-    mine, other = a.value_there or a.value or "", b.value_there or b.value or ""
+    mine, other = a.converted_value or a.value or "", b.converted_value or b.value or ""
     if mine == other:
         return True
-    if a.value_there or b.value_there:
-        return _numbers(mine, other)
+    if a.converted_value or b.converted_value:
+        return _numbers_equal(mine, other)
     if a.option is None or b.option is None:
-        return _numbers(mine, other) or _texts(b.name, mine, other)
-    return _by_kind(b.name, mine, other, (a.option, b.option))
+        return _numbers_equal(mine, other) or _texts_equal(b.name, mine, other)
+    return _equal_by_kind(b.name, mine, other, (a.option, b.option))
 
 
-def _by_kind(name: str, mine: str, other: str, options: tuple[Option, Option]) -> bool:
+def _equal_by_kind(name: str, mine: str, other: str, options: tuple[Option, Option]) -> bool:
     """The same of two values that their servers' catalogs know; texts are no numbers, and numbers no words."""
     kinds = {option.kind for option in options}
     if is_flags(mine, options[0]) and is_flags(other, options[1]):
-        return alike(mine, other, *options)
+        return is_equivalent(mine, other, *options)
     if kinds == {TEXT}:
-        return _texts(name, mine, other) or (name in SAME and alike(mine, other, *options))
+        return _texts_equal(name, mine, other) or (name in SAME and is_equivalent(mine, other, *options))
     if kinds <= NUMBERS and _number(mine) is not None and _number(other) is not None:
-        return _numbers(mine, other)
-    return _numbers(mine, other) or alike(mine, other, *options)
+        return _numbers_equal(mine, other)
+    return _numbers_equal(mine, other) or is_equivalent(mine, other, *options)
 
 
-def _numbers(mine: str, other: str) -> bool:
+def _numbers_equal(mine: str, other: str) -> bool:
     one, two = _number(mine), _number(other)
     return one is not None and one == two
 
@@ -68,15 +68,15 @@ def _number(text: str) -> Decimal | None:
         return None
 
 
-def _texts(name: str, mine: str, other: str) -> bool:
-    if name.startswith(NAMED) or name.endswith(ENGINES):
+def _texts_equal(name: str, mine: str, other: str) -> bool:
+    if name.startswith(CASELESS_NAMES) or name.endswith(ENGINES):
         return plain(_utf8mb3(mine)) == plain(_utf8mb3(other))
     if mine.upper() in WORDS or other.upper() in WORDS:
         return plain(mine) == plain(other)
-    return _path(mine) == _path(other)
+    return _strip_slash(mine) == _strip_slash(other)
 
 
-def _path(text: str) -> str:
+def _strip_slash(text: str) -> str:
     return text.rstrip("/") or text
 
 
@@ -86,7 +86,7 @@ def _utf8mb3(text: str) -> str:
     return charset(first) + text[len(first) :]
 
 
-def completed(written: Held, running: Held) -> bool:
+def is_completed_path(written: SideSetting, running: SideSetting) -> bool:
     """Whether a name or path as a file writes it is what the server made of it, with a directory before it."""
-    short = _path((written.value or "").removeprefix("./"))
-    return bool(short) and _path(running.value or "").endswith(f"/{short}")
+    short = _strip_slash((written.value or "").removeprefix("./"))
+    return bool(short) and _strip_slash(running.value or "").endswith(f"/{short}")

@@ -5,7 +5,7 @@ from __future__ import annotations
 from fnmatch import fnmatchcase
 from functools import cache
 
-from advisor.preflight.changes import RESTLESS
+from advisor.preflight.changes import SELF_CHANGING
 
 NAMES = frozenset(
     (
@@ -55,15 +55,15 @@ CHOICES = frozenset(
 )
 
 
-def by_nature(name: str, a: str | None, b: str | None) -> bool:
+def differs_by_nature(name: str, a: str | None, b: str | None) -> bool:
     """Whether the values of this variable differ between servers as such, whatever was chosen for them."""
     if name.startswith(PATHS_BY_CHOICE) and bool(a) != bool(b):
         return False
-    return _is_of_nature(name)
+    return _is_server_specific(name)
 
 
 @cache
-def _is_of_nature(name: str) -> bool:
+def _is_server_specific(name: str) -> bool:
     if name in CHOICES:
         return False
-    return name in NAMES or name in RESTLESS or any(fnmatchcase(name, pattern) for pattern in PATTERNS)
+    return name in NAMES or name in SELF_CHANGING or any(fnmatchcase(name, pattern) for pattern in PATTERNS)

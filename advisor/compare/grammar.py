@@ -18,16 +18,16 @@ if TYPE_CHECKING:
 
 STDIN = "-"
 DEFAULT_PORT = 3306
-HOWEVER = (
+SIDE_FORMS = (
     "write a path, server, socket:PATH, HOST:PORT, defaults:FILE, login:NAME, group:SUFFIX, "
     "or a target such as mysql-8.4"
 )
 _HOST_PORT = r"(?:(?P<user>[^@\s]+)@)?(?P<host>\[[0-9a-fA-F:]+\]|[^:@/\s]+)(?::(?P<port>[0-9]{1,5}))?"
-_NOWHERE: Mapping[str, str | int | None] = {"socket": None, "host": None, "port": None}
-_BEGINNING = 4096
+_NO_PLACE: Mapping[str, str | int | None] = {"socket": None, "host": None, "port": None}
+_HEADER_BYTES = 4096
 
 
-class Named(NamedTuple):
+class NamedSide(NamedTuple):
     """A side as it was named. `place` is what the word says of the connection, over what the options say."""
 
     kind: SideKind
@@ -37,7 +37,7 @@ class Named(NamedTuple):
     target: Target | None = None
 
 
-def named(word: str) -> Named:
+def parse_side(word: str) -> NamedSide:
     """What the word means; MycnfError, with what can be written, for one that means nothing or can't be read."""
     prefix, colon, rest = word.partition(":")
     if colon and prefix in PREFIXES:
@@ -45,27 +45,27 @@ def named(word: str) -> Named:
             raise MycnfError(f"{word} names nothing; write something behind the colon")
         return PREFIXES[prefix](word, rest)
     if word == "server":
-        return Named(SideKind.SERVER, word)
+        return NamedSide(SideKind.SERVER, word)
     if word == STDIN:
-        return Named(SideKind.FILE, word, (word,))
+        return NamedSide(SideKind.FILE, word, (word,))
     if os.path.lexists(word):
         return _by_path(word, word)
     return _no_path(word)
 
 
-def _no_path(word: str) -> Named:
+def _no_path(word: str) -> NamedSide:
     parts = word.split(",")
     if len(parts) > 1 and all(part == STDIN or os.path.isfile(part) for part in parts):
-        return Named(SideKind.FILE, word, tuple(parts))
+        return NamedSide(SideKind.FILE, word, tuple(parts))
     if word.partition("-")[0].lower() in SERIES:
-        return Named(SideKind.DEFAULTS, word, target=parse_target(word))
+        return NamedSide(SideKind.DEFAULTS, word, target=parse_target(word))
     found = re.fullmatch(_HOST_PORT, word)
     if found and found["port"] and "/" not in word:
         return _tcp(word, word)
-    raise MycnfError(f"{word}: there is no such file, and it is no server or target either; {HOWEVER}")
+    raise MycnfError(f"{word}: there is no such file, and it is no server or target either; {SIDE_FORMS}")
 
 
-def _by_path(word: str, path: str) -> Named:
+def _by_path(word: str, path: str) -> NamedSide:
     """A socket is a server; of files a snapshot shows by how it begins."""
     try:
         mode = os.stat(path).st_mode
@@ -76,28 +76,28 @@ def _by_path(word: str, path: str) -> Named:
         kind = SideKind.SNAPSHOT if stat.S_ISREG(mode) and _is_snapshot(path) else SideKind.FILE
     except OSError as error:
         raise MycnfError(f"{path} can't be read ({error.strerror}); check its owner and mode") from error
-    return Named(kind, word, (path,))
+    return NamedSide(kind, word, (path,))
 
 
 def _is_snapshot(path: str) -> bool:
     with open(path, "rb") as file:
-        start = file.read(_BEGINNING).lstrip()
+        start = file.read(_HEADER_BYTES).lstrip()
     return start.startswith(b"{") and b'"schema"' in start
 
 
-def _file(word: str, path: str) -> Named:
+def _file(word: str, path: str) -> NamedSide:
     return _no_path(path)._replace(word=word) if "," in path else _by_path(word, path)._replace(kind=SideKind.FILE)
 
 
-def _snapshot(word: str, path: str) -> Named:
-    return Named(SideKind.SNAPSHOT, word, (path,))
+def _snapshot(word: str, path: str) -> NamedSide:
+    return NamedSide(SideKind.SNAPSHOT, word, (path,))
 
 
-def _socket(word: str, path: str) -> Named:
-    return Named(SideKind.SERVER, word, place={**_NOWHERE, "socket": path})
+def _socket(word: str, path: str) -> NamedSide:
+    return NamedSide(SideKind.SERVER, word, place={**_NO_PLACE, "socket": path})
 
 
-def _tcp(word: str, text: str) -> Named:
+def _tcp(word: str, text: str) -> NamedSide:
     found = re.fullmatch(_HOST_PORT, text)
     if found is None:
         raise MycnfError(f"{word}: {text} is no host; write tcp:HOST, tcp:HOST:PORT or tcp:USER@HOST:PORT")
@@ -105,26 +105,28 @@ def _tcp(word: str, text: str) -> Named:
     if not 0 < port < 1 << 16:
         raise MycnfError(f"{word}: {port} is no TCP port; write a number from 1 to 65535")
     user = {"user": found["user"]} if found["user"] else {}
-    return Named(SideKind.SERVER, word, place={"socket": None, "host": found["host"].strip("[]"), "port": port, **user})
+    return NamedSide(
+        SideKind.SERVER, word, place={"socket": None, "host": found["host"].strip("[]"), "port": port, **user}
+    )
 
 
-def _defaults(word: str, text: str) -> Named:
+def _defaults(word: str, text: str) -> NamedSide:
     """A client's option file, or the defaults of a target: both are asked for by nearly the same word."""
     if text.partition("-")[0].lower() in SERIES and not os.path.exists(text):
         return _target(word, text)
-    return Named(SideKind.SERVER, word, place={**_NOWHERE, "defaults_file": text})
+    return NamedSide(SideKind.SERVER, word, place={**_NO_PLACE, "defaults_file": text})
 
 
-def _login(word: str, name: str) -> Named:
-    return Named(SideKind.SERVER, word, place={**_NOWHERE, "login_path": name})
+def _login(word: str, name: str) -> NamedSide:
+    return NamedSide(SideKind.SERVER, word, place={**_NO_PLACE, "login_path": name})
 
 
-def _group(word: str, suffix: str) -> Named:
-    return Named(SideKind.SERVER, word, place={**_NOWHERE, "defaults_group_suffix": suffix})
+def _group(word: str, suffix: str) -> NamedSide:
+    return NamedSide(SideKind.SERVER, word, place={**_NO_PLACE, "defaults_group_suffix": suffix})
 
 
-def _target(word: str, text: str) -> Named:
-    return Named(SideKind.DEFAULTS, word, target=parse_target(text))
+def _target(word: str, text: str) -> NamedSide:
+    return NamedSide(SideKind.DEFAULTS, word, target=parse_target(text))
 
 
 PREFIXES = {

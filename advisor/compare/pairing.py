@@ -4,50 +4,52 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, NamedTuple
 
-from advisor.compare.renames import WITH, converted, other_names, root_of
+from advisor.compare.renames import CONVERTED_WITH, convert_unit, other_names, root_of
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
-    from advisor.compare.values import Held, Side
+    from advisor.compare.values import Side, SideSetting
 
 
-class Paired(NamedTuple):
+class PairedSettings(NamedTuple):
     """The pairs, each with further names that both sides have for it, and what has no partner."""
 
-    pairs: dict[str, tuple[Held, Held]]
-    also: dict[str, tuple[str, ...]]
-    only_a: dict[str, Held]
-    only_b: dict[str, Held]
+    pairs: dict[str, tuple[SideSetting, SideSetting]]
+    other_names: dict[str, tuple[str, ...]]
+    only_a: dict[str, SideSetting]
+    only_b: dict[str, SideSetting]
 
 
-def paired(a: Side, b: Side) -> Paired:
+def pair_settings(a: Side, b: Side) -> PairedSettings:
     """Every setting of both sides, once; a pair goes by the first name of its setting that both sides have."""
-    pairs = {name: (held, b.held[name]) for name, held in a.held.items() if name in b.held}
-    only_a = {name: held for name, held in a.held.items() if name not in pairs}
-    only_b = {name: held for name, held in b.held.items() if name not in pairs}
-    found = Paired(pairs, {}, only_a, only_b)
-    for held in list(only_a.values()):
-        _pair_renamed(held, a, b, found)
-    for held in list(only_b.values()):
-        if any(other in a.held for other in other_names(held, b, a)):
-            del only_b[held.name]  # a further name of what is paired already
+    pairs = {name: (setting, b.settings[name]) for name, setting in a.settings.items() if name in b.settings}
+    only_a = {name: setting for name, setting in a.settings.items() if name not in pairs}
+    only_b = {name: setting for name, setting in b.settings.items() if name not in pairs}
+    found = PairedSettings(pairs, {}, only_a, only_b)
+    for setting in list(only_a.values()):
+        _pair_renamed(setting, a, b, found)
+    for setting in list(only_b.values()):
+        if any(other in a.settings for other in other_names(setting, b, a)):
+            del only_b[setting.name]  # a further name of what is paired already
     _pair_converted(a, b, found)
-    merged, also = _merged(pairs, b)
-    return Paired(merged, also, only_a, only_b)
+    merged, also = _merge_other_names(pairs, b)
+    return PairedSettings(merged, also, only_a, only_b)
 
 
-def _pair_renamed(held: Held, a: Side, b: Side, found: Paired) -> None:
+def _pair_renamed(setting: SideSetting, a: Side, b: Side, found: PairedSettings) -> None:
     """Take out of `found` what is lone on the first side and has another name on the second."""
-    there = next((n for n in other_names(held, a, b) if n in b.held and _is_one(held, b.held[n])), None)
+    there = next(
+        (n for n in other_names(setting, a, b) if n in b.settings and _are_same_kind(setting, b.settings[n])), None
+    )
     if there is None:
         return
-    del found.only_a[held.name]
+    del found.only_a[setting.name]
     if there in found.only_b:
-        found.pairs[there] = (held, found.only_b.pop(there))
+        found.pairs[there] = (setting, found.only_b.pop(there))
 
 
-def _is_one(mine: Held, other: Held) -> bool:
+def _are_same_kind(mine: SideSetting, other: SideSetting) -> bool:
     """Whether both are of a kind, so that a name that came in the place of another means the same setting."""
     if mine.option is None or other.option is None:
         return mine.option is other.option
@@ -55,28 +57,28 @@ def _is_one(mine: Held, other: Held) -> bool:
     return len(kinds) == 1 or kinds <= {"int", "uint", "double"} or kinds <= {"bool", "enum"}
 
 
-def _pair_converted(a: Side, b: Side, found: Paired) -> None:
-    for held in list(found.only_a.values()):
-        made = converted(held, a, b)
+def _pair_converted(a: Side, b: Side, found: PairedSettings) -> None:
+    for setting in list(found.only_a.values()):
+        made = convert_unit(setting, a, b)
         if made is not None and made[0] in found.only_b:
-            _take(held, found.only_a)
+            _remove_converted(setting, found.only_a)
             found.pairs[made[0]] = (made[1], found.only_b.pop(made[0]))
-    for held in list(found.only_b.values()):
-        made = converted(held, b, a)
+    for setting in list(found.only_b.values()):
+        made = convert_unit(setting, b, a)
         if made is not None and made[0] in found.only_a:
-            _take(held, found.only_b)
+            _remove_converted(setting, found.only_b)
             found.pairs[made[0]] = (found.only_a.pop(made[0]), made[1])
 
 
-def _take(held: Held, lone: dict[str, Held]) -> None:
+def _remove_converted(setting: SideSetting, lone: dict[str, SideSetting]) -> None:
     """Take out what is converted, with the settings that its conversion was made of."""
-    for name in (held.name, *WITH.get(held.name, ())):
+    for name in (setting.name, *CONVERTED_WITH.get(setting.name, ())):
         lone.pop(name, None)
 
 
-def _merged(
-    pairs: dict[str, tuple[Held, Held]], b: Side
-) -> tuple[dict[str, tuple[Held, Held]], dict[str, tuple[str, ...]]]:
+def _merge_other_names(
+    pairs: dict[str, tuple[SideSetting, SideSetting]], b: Side
+) -> tuple[dict[str, tuple[SideSetting, SideSetting]], dict[str, tuple[str, ...]]]:
     """One pair for the several names of a setting, where each side says one thing under all of them."""
     groups: dict[str, list[str]] = {}
     for name in pairs:
@@ -86,19 +88,21 @@ def _merged(
         first = root if root in names else names[0]
         others = [name for name in names if name != first]
         if _agree(pairs[name] for name in names):
-            merged[first] = _with_setter(pairs[first], [pairs[name] for name in others])
+            merged[first] = _with_explicit_origin(pairs[first], [pairs[name] for name in others])
             also[first] = tuple(sorted(others))
         else:
             merged.update({name: pairs[name] for name in names})
     return merged, also
 
 
-def _agree(several: Iterable[tuple[Held, Held]]) -> bool:
+def _agree(several: Iterable[tuple[SideSetting, SideSetting]]) -> bool:
     values = {(mine.value, other.value) for mine, other in several}
     return len(values) == 1
 
 
-def _with_setter(first: tuple[Held, Held], others: list[tuple[Held, Held]]) -> tuple[Held, Held]:
+def _with_explicit_origin(
+    first: tuple[SideSetting, SideSetting], others: list[tuple[SideSetting, SideSetting]]
+) -> tuple[SideSetting, SideSetting]:
     """The pair with each side as somebody set it, under whatever name: a server says so of one name alone."""
     chosen = [
         next((one for one in (first[side], *(other[side] for other in others)) if one.is_set), first[side])

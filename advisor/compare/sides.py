@@ -6,16 +6,16 @@ from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from advisor.analysis.context import know
-from advisor.compare.autosized import bounded, resized
-from advisor.compare.equal import equal
-from advisor.compare.values import Held, Side, SideKind
+from advisor.compare.autosized import apply_bounds, apply_formulas
+from advisor.compare.equal import values_equal
+from advisor.compare.values import Side, SideKind, SideSetting
 from advisor.core.model import Origin
 from advisor.facts import OptionFiles
 from advisor.optionfile.lines import Resolved
-from advisor.preflight.autosized import size
-from advisor.preflight.coupled import couple
-from advisor.preflight.limits import clip
-from advisor.preflight.outlook import MIRRORS, SWITCHES, lines_by_variable, option_of, origin_of, outlooks
+from advisor.preflight.autosized import size_defaults
+from advisor.preflight.coupled import apply_coupled_values
+from advisor.preflight.limits import apply_file_limits
+from advisor.preflight.outlook import MIRRORS, SESSION_DEFAULTS, lines_by_variable, next_values, option_of, origin_of
 from advisor.preflight.sources import INSTALLED, NextStartOptions, installed_plugins
 from advisor.preflight.start_command import next_command
 from advisor.verdict import REFUSED, judge_file
@@ -25,7 +25,7 @@ from advisor.verdict.startup.host import note
 if TYPE_CHECKING:
     from advisor.catalog.load import Catalog, Option
     from advisor.facts import Facts
-    from advisor.preflight.outlook import Outlook
+    from advisor.preflight.outlook import NextValue
     from advisor.verdict import FileVerdict, LineVerdict
     from rules.core.context import RuleContext
 
@@ -34,26 +34,26 @@ SWITCHED = ("bool", "flag")
 VERSION = "version"  # what runs tells more than the number
 
 
-def of_file(verdict: FileVerdict, name: str) -> Side:
+def side_of_file(verdict: FileVerdict, name: str) -> Side:
     """What a server of the verdict's target, started with the file, has of every option that it knows."""
     settings, lines = Settings.from_file(verdict), lines_by_variable(verdict, verdict.catalog)
-    held: dict[str, Held] = {}
+    held: dict[str, SideSetting] = {}
     for option in _options(verdict):
         variable = option.variable or option.name
         if variable not in held:
-            held[variable] = _held(variable, option, settings, verdict, lines.get(variable))
-    mirrored = _mirrored(verdict)
+            held[variable] = _setting_of(variable, option, settings, verdict, lines.get(variable))
+    mirrored = _mirror_settings(verdict)
     held.update({mirror: one for mirror, one in mirrored.items() if mirror not in held})
     roots = {one.option.name for one in mirrored.values() if one.option}
-    unshown = {n: unshown_of(n, line) for n, line in verdict.effective.items() if _is_no_variable(line)}
+    unshown = {n: unshown_setting(n, line) for n, line in verdict.effective.items() if _is_no_variable(line)}
     held.update({name: one for name, one in unshown.items() if name not in roots})
-    held[VERSION] = Held(VERSION, verdict.catalog.target.number, Origin.COMPILED)
-    return Side(SideKind.FILE, name, verdict.catalog, resized(held, verdict.catalog))
+    held[VERSION] = SideSetting(VERSION, verdict.catalog.target.number, Origin.COMPILED)
+    return Side(SideKind.FILE, name, verdict.catalog, apply_formulas(held, verdict.catalog))
 
 
-def of_defaults(catalog: Catalog) -> Side:
+def side_of_defaults(catalog: Catalog) -> Side:
     """What an untouched server of the target has, as far as its catalog knows."""
-    side = of_file(judge_file(Resolved((), (), ()), catalog), str(catalog.target))
+    side = side_of_file(judge_file(Resolved((), (), ()), catalog), str(catalog.target))
     return side._replace(kind=SideKind.DEFAULTS)
 
 
@@ -72,32 +72,38 @@ def _options(verdict: FileVerdict) -> list[Option]:
     return sorted(held, key=lambda option: (bool(option.alias_of), option.name != option.variable))
 
 
-def _held(variable: str, option: Option, settings: Settings, verdict: FileVerdict, line: LineVerdict | None) -> Held:
+def _setting_of(
+    variable: str, option: Option, settings: Settings, verdict: FileVerdict, line: LineVerdict | None
+) -> SideSetting:
     if line is None or line.outcome in REFUSED:
         value = settings.text(variable)
-        return Held(variable, default_of(option) if value is None else value, Origin.COMPILED, None, None, option)
+        return SideSetting(
+            variable, default_of(option) if value is None else value, Origin.COMPILED, None, None, option
+        )
     named = (line.option.variable if line.option else None) or line.canonical or variable
     by_host = note(verdict, line.canonical or variable) or ""
-    return set_by(line, variable, settings.text(named), option)._replace(by_host=by_host)
+    return setting_from_line(line, variable, settings.text(named), option)._replace(by_host=by_host)
 
 
-def set_by(line: LineVerdict, variable: str, value: str | None, option: Option | None) -> Held:
+def setting_from_line(line: LineVerdict, variable: str, value: str | None, option: Option | None) -> SideSetting:
     """What a line makes of a variable; nobody can tell that of a template."""
     written = line.placed.line
-    told = None if written.templated else value
-    return Held(variable, told, Origin.FILE, location_of(line), written.raw, option)
+    known_value = None if written.templated else value
+    return SideSetting(variable, known_value, Origin.FILE, location_of(line), written.raw, option)
 
 
-def _mirrored(verdict: FileVerdict) -> dict[str, Held]:
+def _mirror_settings(verdict: FileVerdict) -> dict[str, SideSetting]:
     """Variables that show an option which has none of its own name, such as time_zone."""
     found = {}
     for root, mirrors in MIRRORS.items():
         option = verdict.catalog.get(root)
         if option is not None and option.variable is None:
             line = verdict.effective.get(root)
-            default = SWITCHES.get(mirrors[0], default_of(option))
-            unset = Held(mirrors[0], default, Origin.COMPILED, None, None, option)
-            found[mirrors[0]] = set_by(line, mirrors[0], line.running or line.value, option) if line else unset
+            default = SESSION_DEFAULTS.get(mirrors[0], default_of(option))
+            unset = SideSetting(mirrors[0], default, Origin.COMPILED, None, None, option)
+            found[mirrors[0]] = (
+                setting_from_line(line, mirrors[0], line.running or line.value, option) if line else unset
+            )
     return found
 
 
@@ -105,22 +111,22 @@ def _is_no_variable(line: LineVerdict) -> bool:
     return line.outcome not in REFUSED and (line.option is None or line.option.variable is None)
 
 
-def unshown_of(name: str, line: LineVerdict) -> Held:
+def unshown_setting(name: str, line: LineVerdict) -> SideSetting:
     """An option that no server shows: without a value it is on."""
     value = line.value if line.value is not None else line.placed.line.value or "ON"
-    told = notation(line.option, value) if line.option else value
-    return set_by(line, name, told, line.option)._replace(shown=False)
+    known_value = notation(line.option, value) if line.option else value
+    return setting_from_line(line, name, known_value, line.option)._replace(shown=False)
 
 
-def of_server(facts: Facts, kind: SideKind, name: str) -> Side:
+def side_of_server(facts: Facts, kind: SideKind, name: str) -> Side:
     """The side that these facts tell of; `name` is what the user called it."""
     known = know(facts)
     lines = lines_by_variable(known.file_verdict, known.catalog)
-    held = {variable: _held_by_server(variable, known, lines.get(variable)) for variable in facts.server.variables}
+    held = {variable: _setting_of_server(variable, known, lines.get(variable)) for variable in facts.server.variables}
     return Side(kind, name, known.catalog, held, facts.server.variables.get("hostname", ""), facts.taken_at)
 
 
-def _held_by_server(variable: str, known: RuleContext, line: LineVerdict | None) -> Held:
+def _setting_of_server(variable: str, known: RuleContext, line: LineVerdict | None) -> SideSetting:
     """A variable as it runs; the line that its file holds now is believed to be its line where the server says file."""
     setting = known.settings.get(variable)
     origin = origin_of(variable, known)
@@ -130,7 +136,9 @@ def _held_by_server(variable: str, known: RuleContext, line: LineVerdict | None)
     raw = None
     if origin is Origin.FILE and line is not None:
         place, raw = place or location_of(line), line.placed.line.raw
-    return Held(variable, known.server.variables[variable], origin, place, raw, option_of(variable, known.catalog))
+    return SideSetting(
+        variable, known.server.variables[variable], origin, place, raw, option_of(variable, known.catalog)
+    )
 
 
 def _set_while_running(variable: str, known: RuleContext) -> Origin:
@@ -138,24 +146,24 @@ def _set_while_running(variable: str, known: RuleContext) -> Origin:
 
     What belongs to sessions alone is called set at run time once any session has set it for itself.
     """
-    if variable in SWITCHES:
+    if variable in SESSION_DEFAULTS:
         return Origin.UNKNOWN
     persisted = known.files.persisted_options if known.has("files") else None
     written = {option.name: option.value for option in persisted or ()}
-    running = Held(variable, known.server.variables[variable], Origin.RUNTIME)
-    kept = variable in written and equal(running._replace(value=written[variable]), running)
+    running = SideSetting(variable, known.server.variables[variable], Origin.RUNTIME)
+    kept = variable in written and values_equal(running._replace(value=written[variable]), running)
     return Origin.PERSISTED if kept else Origin.RUNTIME
 
 
-def of_file_on(facts: Facts, verdict: FileVerdict, name: str) -> Side:
+def side_of_file_on_server(facts: Facts, verdict: FileVerdict, name: str) -> Side:
     """The file's side beside that server; `verdict` is for the server's own version."""
     now = know(facts if facts.files is not None else replace(facts, files=OptionFiles()))
     verdict = _with_plugins(facts, verdict)
-    views = _views(now, facts, verdict)
-    plain = of_file(verdict, name)
-    held = {variable: _held_once_running(variable, view, now, plain) for variable, view in views.items()}
-    unshown = {n: one for n, one in plain.held.items() if one.is_set and n not in held and not _is_installed(one)}
-    return plain._replace(held={**bounded(held, now.catalog), **unshown})
+    views = _next_values(now, facts, verdict)
+    plain = side_of_file(verdict, name)
+    held = {variable: _setting_after_start(variable, view, now, plain) for variable, view in views.items()}
+    unshown = {n: one for n, one in plain.settings.items() if one.is_set and n not in held and not _is_installed(one)}
+    return plain._replace(settings={**apply_bounds(held, now.catalog), **unshown})
 
 
 def _with_plugins(facts: Facts, verdict: FileVerdict) -> FileVerdict:
@@ -165,23 +173,23 @@ def _with_plugins(facts: Facts, verdict: FileVerdict) -> FileVerdict:
     return judge_file(resolved, verdict.catalog) if plugins else verdict
 
 
-def _views(now: RuleContext, facts: Facts, verdict: FileVerdict) -> dict[str, Outlook]:
+def _next_values(now: RuleContext, facts: Facts, verdict: FileVerdict) -> dict[str, NextValue]:
     start = NextStartOptions(verdict, verdict, (), frozenset(), "", {}, reads_persisted=False)
     command = next_command(facts)
-    views = outlooks(now, start)
-    clip(views, now, command)
-    couple(views, now)
-    size(views, now)
+    views = next_values(now, start)
+    apply_file_limits(views, now, command)
+    apply_coupled_values(views, now)
+    size_defaults(views, now)
     return views
 
 
-def _held_once_running(variable: str, view: Outlook, now: RuleContext, plain: Side) -> Held:
+def _setting_after_start(variable: str, view: NextValue, now: RuleContext, plain: Side) -> SideSetting:
     option = option_of(variable, now.catalog)
     if view.line is None:
-        return Held(variable, view.value, Origin.COMPILED, None, None, option)
-    by_host = plain.held[variable].by_host if variable in plain.held else ""
-    return set_by(view.line, variable, view.value, option)._replace(by_host=by_host)
+        return SideSetting(variable, view.value, Origin.COMPILED, None, None, option)
+    by_host = plain.settings[variable].by_host if variable in plain.settings else ""
+    return setting_from_line(view.line, variable, view.value, option)._replace(by_host=by_host)
 
 
-def _is_installed(held: Held) -> bool:
+def _is_installed(held: SideSetting) -> bool:
     return held.location is not None and held.location.path == INSTALLED

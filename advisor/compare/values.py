@@ -27,7 +27,7 @@ class SideKind(StrEnum):
 RUNS = frozenset({SideKind.SERVER, SideKind.SNAPSHOT})
 
 
-class Held(NamedTuple):
+class SideSetting(NamedTuple):
     """What one side has of a variable, or of an option that is none.
 
     `value` is in the notation of SHOW GLOBAL VARIABLES, None where nobody can tell it: a default that the host decides,
@@ -43,7 +43,7 @@ class Held(NamedTuple):
     raw: str | None = None
     option: Option | None = None
     shown: bool = True
-    value_there: str | None = None
+    converted_value: str | None = None
     by_host: str = ""
 
     @property
@@ -61,8 +61,8 @@ class Side(NamedTuple):
     kind: SideKind
     name: str
     catalog: Catalog
-    held: Mapping[str, Held]
-    called: str = ""
+    settings: Mapping[str, SideSetting]
+    server_name: str = ""
     taken_at: str = ""
 
     @property
@@ -82,7 +82,7 @@ class Category(StrEnum):
     DIFFERS = "differs"
     BY_NATURE = "by nature"
     BY_HOST = "by host"
-    NOT_TOLD = "not told"
+    UNDETERMINED = "not told"
     ALIKE = "alike"
 
 
@@ -94,11 +94,11 @@ class SettingPair(NamedTuple):
     """
 
     name: str
-    a: Held
-    b: Held
+    a: SideSetting
+    b: SideSetting
     area: Area
-    lot: Category = Category.ALIKE
-    also: tuple[str, ...] = ()
+    category: Category = Category.ALIKE
+    other_names: tuple[str, ...] = ()
     derived: bool = False
     reason: str = ""
 
@@ -106,7 +106,7 @@ class SettingPair(NamedTuple):
 class OneSided(NamedTuple):
     """What only one side knows; `counts` says whether that makes the sides differ."""
 
-    held: Held
+    setting: SideSetting
     area: Area
     counts: bool
 
@@ -119,14 +119,14 @@ class Comparison(NamedTuple):
     pairs: tuple[SettingPair, ...]
     only_a: tuple[OneSided, ...]
     only_b: tuple[OneSided, ...]
-    not_shown: tuple[Held, ...]
+    not_shown: tuple[SideSetting, ...]
 
     def of(self, lot: Category) -> list[SettingPair]:
         """The pairs of one lot."""
-        return [pair for pair in self.pairs if pair.lot is lot]
+        return [pair for pair in self.pairs if pair.category is lot]
 
     def differs(self, *, by_nature: bool = False) -> bool:
         """Whether the sides differ, by nature too where that is to count."""
         lots = {Category.DIFFERS, *({Category.BY_NATURE} if by_nature else ())}
         alone = any(one.counts for one in (*self.only_a, *self.only_b))
-        return alone or any(pair.lot in lots for pair in self.pairs)
+        return alone or any(pair.category in lots for pair in self.pairs)

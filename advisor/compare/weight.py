@@ -6,8 +6,8 @@ from fnmatch import fnmatchcase
 from functools import cache
 from typing import TYPE_CHECKING
 
-from advisor.upgrade.change import WEIGHTY, Area
-from advisor.upgrade.defaults import rank, said_of
+from advisor.upgrade.change import WARNING_AREAS, Area
+from advisor.upgrade.defaults import consequence_of, rank_of
 
 if TYPE_CHECKING:
     from advisor.catalog.load import Option
@@ -122,24 +122,24 @@ AREAS = list(Area)
 
 def area_of(name: str, option: Option | None) -> Area:
     """What the variable decides."""
-    told = _told(name)
-    if told is not None:
-        return told
+    by_upgrade = _area_by_upgrade(name)
+    if by_upgrade is not None:
+        return by_upgrade
     by_name = _by_name(name)
-    if option is None or by_name in WEIGHTY:
+    if option is None or by_name in WARNING_AREAS:
         return by_name
     return Area.DURABILITY if option.durability else Area.ACCESS if option.security else by_name
 
 
-def order(name: str, area: Area) -> tuple[int, int, str]:
+def sort_key(name: str, area: Area) -> tuple[int, int, str]:
     """The place of a variable among others: by area, by consequence, by name."""
-    return AREAS.index(area), rank(name), name
+    return AREAS.index(area), rank_of(name), name
 
 
 @cache
-def _told(name: str) -> Area | None:
+def _area_by_upgrade(name: str) -> Area | None:
     """What is said of it where its default changes with an upgrade."""
-    area, message = said_of(name, "")
+    area, message = consequence_of(name, "")
     return area if message else None
 
 

@@ -5,22 +5,22 @@ from __future__ import annotations
 import os
 import tomllib
 
-OWN = "mycnf.toml"
-SHARED = "pyproject.toml"
-LARGEST = 1 << 20
+OWN_FILE = "mycnf.toml"
+PYPROJECT = "pyproject.toml"
+MAX_BYTES = 1 << 20
 # What stands in any file that has a table [tool.mycnf], however it is spelled, once space and quotes are gone.
 _MARKS = (b"tool.mycnf", b"[tool]", b"\ntool={")
 
 
-def nearest(folder: str) -> str | None:
+def find_configuration(folder: str) -> str | None:
     """The configuration file of a folder or of the closest one above it; a pyproject.toml counts if it speaks to us."""
     folder = os.path.abspath(folder)
     while True:
-        own = os.path.join(folder, OWN)
+        own = os.path.join(folder, OWN_FILE)
         if os.path.isfile(own):
             return own
-        shared = os.path.join(folder, SHARED)
-        if os.path.isfile(shared) and _speaks_to_us(shared):
+        shared = os.path.join(folder, PYPROJECT)
+        if os.path.isfile(shared) and _has_own_table(shared):
             return shared
         above = os.path.dirname(folder)
         if above == folder:
@@ -28,11 +28,11 @@ def nearest(folder: str) -> str | None:
         folder = above
 
 
-def _speaks_to_us(path: str) -> bool:
+def _has_own_table(path: str) -> bool:
     """Whether a pyproject.toml holds our table; one that can't be read is somebody else's, and so is its fault."""
     try:
         with open(path, "rb") as file:
-            data = file.read(LARGEST)
+            data = file.read(MAX_BYTES)
     except OSError:
         return False
     if b"mycnf" not in data:
@@ -41,10 +41,10 @@ def _speaks_to_us(path: str) -> bool:
     if not any(mark in b"\n" + squeezed for mark in _MARKS):
         return False
 
-    return has_table(data)
+    return has_mycnf_table(data)
 
 
-def has_table(data: bytes) -> bool:
+def has_mycnf_table(data: bytes) -> bool:
     """Whether the bytes of a pyproject.toml have our table; a broken one that names it counts, so that it is told."""
     try:
         found = tomllib.loads(data.decode("utf-8-sig"))

@@ -20,43 +20,43 @@ if TYPE_CHECKING:
     from advisor.config.shape import Keys
 
 LARGEST = 1 << 64  # no option holds a number beyond it
-Named = tuple["Keys", HouseRule]
+NamedRule = tuple["Keys", HouseRule]
 
 
-def house_rules(table: dict[str, Any]) -> tuple[HouseRule, ...]:
+def parse_house_rules(table: dict[str, Any]) -> tuple[HouseRule, ...]:
     """The rules of a `house` table that has the right shape."""
-    return tuple(rule for _, rule in _named(table))
+    return tuple(rule for _, rule in _named_rules(table))
 
 
-def house_faults(table: dict[str, Any]) -> Iterator[Fault]:
+def find_house_faults(table: dict[str, Any]) -> Iterator[Fault]:
     """What is wrong with such a table: options that no series knows, values that none takes, contradictions."""
-    named = list(_named(table))
+    named = list(_named_rules(table))
     clear = True
     for keys, rule in named:
-        for fault in _bad_name(keys, rule) or _bad_values(keys, rule):
+        for fault in _name_faults(keys, rule) or _value_faults(keys, rule):
             clear = False
             yield fault
     if clear:
         yield from _contradictions(named)
 
 
-def _named(table: dict[str, Any]) -> Iterator[Named]:
-    for name, said in table.items():
-        for entry in said if isinstance(said, list) else [said]:
+def _named_rules(table: dict[str, Any]) -> Iterator[NamedRule]:
+    for name, given in table.items():
+        for entry in given if isinstance(given, list) else [given]:
             yield ("house", name), _rule(name, entry)
 
 
-def _rule(name: str, said: dict[str, Any]) -> HouseRule:
-    targets = said.get("targets", [])
+def _rule(name: str, given: dict[str, Any]) -> HouseRule:
+    targets = given.get("targets", [])
     return HouseRule(
         option=name.strip().lower().replace("-", "_"),
-        required=said.get("required", False),
-        forbidden=said.get("forbidden", False),
-        minimum=_text(said["minimum"]) if "minimum" in said else None,
-        maximum=_text(said["maximum"]) if "maximum" in said else None,
-        allowed=tuple(map(_text, said.get("allowed", ()))),
-        message=said.get("message", "").strip(),
-        severity=Severity(said.get("severity", Severity.WARNING)),
+        required=given.get("required", False),
+        forbidden=given.get("forbidden", False),
+        minimum=_text(given["minimum"]) if "minimum" in given else None,
+        maximum=_text(given["maximum"]) if "maximum" in given else None,
+        allowed=tuple(map(_text, given.get("allowed", ()))),
+        message=given.get("message", "").strip(),
+        severity=Severity(given.get("severity", Severity.WARNING)),
         targets=tuple(map(_span, [targets] if isinstance(targets, str) else targets)),
     )
 
@@ -84,7 +84,7 @@ def _catalogs(rule: HouseRule) -> Iterator[Catalog]:
             yield from (load(t) for t in targets if rule.concerns(t))
 
 
-def _knowing(rule: HouseRule) -> Iterator[tuple[Option, Catalog]]:
+def _options_in_catalogs(rule: HouseRule) -> Iterator[tuple[Option, Catalog]]:
     """The option in each catalog that has it; loaded one by one, for the first is mostly enough."""
     for catalog in _catalogs(rule):
         option = find_option(rule.option, catalog)
@@ -92,9 +92,9 @@ def _knowing(rule: HouseRule) -> Iterator[tuple[Option, Catalog]]:
             yield option, catalog
 
 
-def _bad_name(keys: Keys, rule: HouseRule) -> list[Fault]:
+def _name_faults(keys: Keys, rule: HouseRule) -> list[Fault]:
     """Why no catalog leads from the name to an option; empty where one does."""
-    if next(_knowing(rule), None) is not None:
+    if next(_options_in_catalogs(rule), None) is not None:
         return []
     catalogs = list(_catalogs(rule))
     if not catalogs:
@@ -110,27 +110,27 @@ def _bad_name(keys: Keys, rule: HouseRule) -> list[Fault]:
     return [Fault(keys, f"no supported series {scope}knows an option {rule.option}{hint}")]
 
 
-def _bad_values(keys: Keys, rule: HouseRule) -> list[Fault]:
+def _value_faults(keys: Keys, rule: HouseRule) -> list[Fault]:
     """Bounds that are no number to the option, and values that no version takes."""
     found = []
     for key, bound in (("minimum", rule.minimum), ("maximum", rule.maximum)):
-        if bound is not None and not any(_is_number(bound, option.kind) for option, _ in _knowing(rule)):
+        if bound is not None and not any(_is_number(bound, option.kind) for option, _ in _options_in_catalogs(rule)):
             why = "it holds no number" if not _holds_number(rule) else f"{bound} is no number that it can hold"
             found.append(Fault((*keys, key), f"{rule.option} can't have this {key}: {why}"))
-    strange = [said for said in rule.allowed if not _is_taken(said, rule)]
-    why = f"for {rule.option}{_takes(rule)}" if strange else ""
-    return found + [Fault((*keys, "allowed"), f"no supported server takes {said!r} {why}") for said in strange]
+    strange = [given for given in rule.allowed if not _is_accepted(given, rule)]
+    why = f"for {rule.option}{_accepted_values_hint(rule)}" if strange else ""
+    return found + [Fault((*keys, "allowed"), f"no supported server takes {given!r} {why}") for given in strange]
 
 
-def _is_taken(said: str, rule: HouseRule) -> bool:
+def _is_accepted(given: str, rule: HouseRule) -> bool:
     """Whether some version takes the value; those that list what they take outweigh those that believe everything."""
-    knowing = list(_knowing(rule))
+    knowing = list(_options_in_catalogs(rule))
     listing = [(option, catalog) for option, catalog in knowing if option.values] or knowing
-    return any(take(option.name, said, catalog).outcome not in REFUSED for option, catalog in listing)
+    return any(take(option.name, given, catalog).outcome not in REFUSED for option, catalog in listing)
 
 
 def _holds_number(rule: HouseRule) -> bool:
-    return any(option.kind in NUMBERS for option, _ in _knowing(rule))
+    return any(option.kind in NUMBERS for option, _ in _options_in_catalogs(rule))
 
 
 def _is_number(text: str, kind: str) -> bool:
@@ -138,38 +138,38 @@ def _is_number(text: str, kind: str) -> bool:
     return given is not None and abs(given) <= LARGEST
 
 
-def _takes(rule: HouseRule) -> str:
-    values = next((option.values for option, _ in _knowing(rule) if option.values), ())
+def _accepted_values_hint(rule: HouseRule) -> str:
+    values = next((option.values for option, _ in _options_in_catalogs(rule) if option.values), ())
     return f"; it takes {', '.join(values)}" if values else ""
 
 
-def _contradictions(named: list[Named]) -> Iterator[Fault]:
+def _contradictions(named: list[NamedRule]) -> Iterator[Fault]:
     """Rules that no value could keep to on some series, told once each."""
-    roots = {rule: root(option) for _, rule in named for option, _ in [next(_knowing(rule))]}
-    told: set[str] = set()
+    roots = {rule: root(option) for _, rule in named for option, _ in [next(_options_in_catalogs(rule))]}
+    reported: set[str] = set()
     for target in (Target(flavour, patch) for flavour, series in SERIES.items() for patch in series.values()):
-        together: dict[str, list[Named]] = {}
+        together: dict[str, list[NamedRule]] = {}
         for keys, rule in named:
             if rule.concerns(target):
                 together.setdefault(roots[rule], []).append((keys, rule))
         for name, several in together.items():
-            why = _clash([rule for _, rule in several]) if name not in told else ""
+            why = _contradiction([rule for _, rule in several]) if name not in reported else ""
             if why:
-                told.add(name)
+                reported.add(name)
                 yield Fault(several[-1][0], why)
 
 
-def _clash(rules: list[HouseRule]) -> str:
+def _contradiction(rules: list[HouseRule]) -> str:
     """What contradicts what, empty where a value can keep to all of the rules."""
     if any(r.forbidden for r in rules):
         asks = any(r.required or r.minimum or r.maximum or r.allowed for r in rules)
         return "it is forbidden, and something else is asked of it as well" if asks else ""
-    kind = next(_knowing(rules[0]))[0].kind
+    kind = next(_options_in_catalogs(rules[0]))[0].kind
     low = max((r.minimum for r in rules if r.minimum), key=lambda text: number(text, kind) or 0, default=None)
     high = min((r.maximum for r in rules if r.maximum), key=lambda text: number(text, kind) or 0, default=None)
     if low and high and (number(low, kind) or 0) > (number(high, kind) or 0):
         return f"the minimum {low} is above the maximum {high}"
     named = [value for r in rules for value in r.allowed]
-    if named and not any(keeps(rules, o, value, c) for o, c in _knowing(rules[0]) for value in named):
+    if named and not any(keeps(rules, o, value, c) for o, c in _options_in_catalogs(rules[0]) for value in named):
         return f"none of the allowed values ({', '.join(named)}) keeps to all that is asked"
     return ""

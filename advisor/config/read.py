@@ -9,8 +9,8 @@ import tomllib
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from advisor.catalog.targets import parse_target
-from advisor.config import LARGEST, OWN, SHARED
-from advisor.config.shape import Fault, faults
+from advisor.config import MAX_BYTES, OWN_FILE, PYPROJECT
+from advisor.config.shape import Fault, find_faults
 from advisor.core.errors import MycnfError
 from advisor.core.suggestions import did_you_mean
 
@@ -42,46 +42,48 @@ class Configuration(NamedTuple):
     house: tuple[HouseRule, ...] | None = None
 
 
-def read(path: str) -> Configuration:
+def read_configuration(path: str) -> Configuration:
     """The configuration of a file; raises ConfigError, one line with file, line and key, for what can't be used."""
-    text = text_of(path)
-    table = table_of(text, path)
-    for fault in faults(table):
-        raise _error(path, text, fault)
-    for fault in _meanings(table):
-        raise _error(path, text, fault)
-    return _configuration(path, table)
+    text = read_text(path)
+    table = parse_table(text, path)
+    for fault in find_faults(table):
+        raise _config_error(path, text, fault)
+    for fault in _value_faults(table):
+        raise _config_error(path, text, fault)
+    return _build_configuration(path, table)
 
 
-def _error(path: str, text: str, fault: Fault) -> ConfigError:
-    line = line_of(text, prefix_of(path) + fault.keys) if fault.keys else None
+def _config_error(path: str, text: str, fault: Fault) -> ConfigError:
+    line = find_line(text, table_prefix(path) + fault.keys) if fault.keys else None
     where = f"{path}:{line}" if line else path
-    return ConfigError(f"{where}: {'.'.join((*prefix_of(path), *fault.keys)) or 'the document'}: {fault.message}")
+    return ConfigError(f"{where}: {'.'.join((*table_prefix(path), *fault.keys)) or 'the document'}: {fault.message}")
 
 
-def _configuration(path: str, table: dict[str, Any]) -> Configuration:
-    from advisor.config.house import house_rules
+def _build_configuration(path: str, table: dict[str, Any]) -> Configuration:
+    from advisor.config.house import parse_house_rules
 
     folder = os.path.dirname(os.path.abspath(path))
     return Configuration(
         path=path,
         folder=folder,
-        target=_words(table.get("target")),
-        select=_words(table.get("select")),
-        ignore=_words(table.get("ignore")),
+        target=_split_names(table.get("target")),
+        select=_split_names(table.get("select")),
+        ignore=_split_names(table.get("ignore")),
         fail_on=table.get("fail-on"),
-        baseline=_beside(folder, table.get("baseline")),
-        root=_beside(folder, table.get("root")),
+        baseline=_relative_to(folder, table.get("baseline")),
+        root=_relative_to(folder, table.get("root")),
         format=table.get("format"),
         ram=table.get("ram"),
         cpus=int(table["cpus"]) if "cpus" in table else None,
         disk=table.get("disk"),
-        per_file=tuple((pattern, _words(words) or ()) for pattern, words in table.get("per-file-ignores", {}).items()),
-        house=house_rules(table["house"]) if table.get("house") else None,
+        per_file=tuple(
+            (pattern, _split_names(words) or ()) for pattern, words in table.get("per-file-ignores", {}).items()
+        ),
+        house=parse_house_rules(table["house"]) if table.get("house") else None,
     )
 
 
-def _words(said: str | list[str] | None) -> tuple[str, ...] | None:
+def _split_names(said: str | list[str] | None) -> tuple[str, ...] | None:
     """One word or several; one text may hold several with commas between, as on the command line."""
     if said is None:
         return None
@@ -89,13 +91,13 @@ def _words(said: str | list[str] | None) -> tuple[str, ...] | None:
     return tuple(word.strip() for text in texts for word in text.split(",") if word.strip())
 
 
-def _beside(folder: str, path: str | None) -> str | None:
+def _relative_to(folder: str, path: str | None) -> str | None:
     return None if path is None else os.path.join(folder, os.path.expanduser(path))
 
 
-def _meanings(table: dict[str, Any]) -> Iterator[Fault]:
+def _value_faults(table: dict[str, Any]) -> Iterator[Fault]:
     """What is wrong with a document of the right shape: names that nothing has, values that contradict each other."""
-    for target in _words(table.get("target")) or ():
+    for target in _split_names(table.get("target")) or ():
         try:
             parse_target(target)
         except MycnfError as error:
@@ -107,9 +109,9 @@ def _meanings(table: dict[str, Any]) -> Iterator[Fault]:
     if "ram" in table and not any(digit in "123456789" for digit in table["ram"]):
         yield Fault(("ram",), "a server without memory is none; write it as 64G or 512M")
     if table.get("house"):
-        from advisor.config.house import house_faults
+        from advisor.config.house import find_house_faults
 
-        yield from house_faults(table["house"])
+        yield from find_house_faults(table["house"])
 
 
 def _unknown_rules(keys: tuple[str, ...], said: str | list[str] | None) -> Iterator[Fault]:
@@ -119,14 +121,14 @@ def _unknown_rules(keys: tuple[str, ...], said: str | list[str] | None) -> Itera
 
     names = {name for rule in all_rules() for name in (rule.code, rule.name, rule.family)}
     known = {name.lower() for name in names}
-    for word in _words(said) or ():
+    for word in _split_names(said) or ():
         if word.lower() not in known:
             hint = did_you_mean(word, names, "`mycnf rules` lists them")
             yield Fault(keys, f"no rule, name or family is called {word!r}{hint}")
 
 
 TABLE = ("tool", "mycnf")
-LONGEST = 64  # bits of a whole number
+MAX_INTEGER_BITS = 64  # bits of a whole number
 _KEY = r"""(?:[A-Za-z0-9_-]+|"[^"\n]*"|'[^'\n]*')"""
 _PATH = rf"{_KEY}(?:[ \t]*\.[ \t]*{_KEY})*"
 _HEADER = rf"[ \t]*\[\[?[ \t]*({_PATH})[ \t]*\]"
@@ -137,26 +139,28 @@ class ConfigError(MycnfError):
     """A configuration that can't be used; the message names the file, the line where it is known, and the key."""
 
 
-def text_of(path: str) -> str:
+def read_text(path: str) -> str:
     """The text of a configuration file; raises ConfigError for what can't be read as one."""
     try:
         mode = os.stat(path).st_mode
         if not stat.S_ISREG(mode):
-            raise ConfigError(f"{path}: no regular file, so no configuration; name a {OWN} or {SHARED} with --config")
+            raise ConfigError(
+                f"{path}: no regular file, so no configuration; name a {OWN_FILE} or {PYPROJECT} with --config"
+            )
         with open(path, "rb") as file:
-            data = file.read(LARGEST + 1)
+            data = file.read(MAX_BYTES + 1)
     except (OSError, ValueError) as error:
         said = error.strerror if isinstance(error, OSError) else "a path holds no NUL byte"
         raise ConfigError(f"{path}: can't be read ({said}); check the path, or leave it out with --isolated") from error
-    if len(data) > LARGEST:
-        raise ConfigError(f"{path}: larger than {LARGEST >> 20}M, which no configuration is")
+    if len(data) > MAX_BYTES:
+        raise ConfigError(f"{path}: larger than {MAX_BYTES >> 20}M, which no configuration is")
     try:
         return data.decode("utf-8-sig")
     except UnicodeDecodeError as error:
         raise ConfigError(f"{path}: no UTF-8 at byte {error.start + 1}; save it as UTF-8") from error
 
 
-def table_of(text: str, path: str) -> dict[str, Any]:
+def parse_table(text: str, path: str) -> dict[str, Any]:
     """Our table of a configuration: the whole of mycnf.toml, [tool.mycnf] of a pyproject.toml.
 
     Raises ConfigError for what is no TOML, and for a pyproject.toml without our table.
@@ -165,12 +169,12 @@ def table_of(text: str, path: str) -> dict[str, Any]:
         found: Any = tomllib.loads(text)
     except (tomllib.TOMLDecodeError, RecursionError, ValueError) as error:
         raise ConfigError(f"{path}: no TOML: {str(error) or 'nested too deep'}") from error
-    for key in prefix_of(path):
+    for key in table_prefix(path):
         found = found.get(key) if isinstance(found, dict) else None
     if not isinstance(found, dict):
         raise ConfigError(f"{path}: it has no table [tool.mycnf]")
     if _overflows(found):
-        raise ConfigError(f"{path}: it holds a whole number beyond {LONGEST} bits, which no server has either")
+        raise ConfigError(f"{path}: it holds a whole number beyond {MAX_INTEGER_BITS} bits, which no server has either")
     return found
 
 
@@ -178,15 +182,15 @@ def _overflows(value: Any) -> bool:
     """Whether a number is so long that Python doesn't even print it; TOML itself promises 64 bits."""
     if isinstance(value, dict | list):
         return any(map(_overflows, value.values() if isinstance(value, dict) else value))
-    return isinstance(value, int) and value.bit_length() > LONGEST
+    return isinstance(value, int) and value.bit_length() > MAX_INTEGER_BITS
 
 
-def prefix_of(path: str) -> tuple[str, ...]:
+def table_prefix(path: str) -> tuple[str, ...]:
     """The tables around ours in a file of that name."""
-    return TABLE if os.path.basename(path) == SHARED else ()
+    return TABLE if os.path.basename(path) == PYPROJECT else ()
 
 
-def line_of(text: str, keys: tuple[str, ...]) -> int | None:
+def find_line(text: str, keys: tuple[str, ...]) -> int | None:
     """The line of the last of these nested keys, or of the innermost that is written out; None where none is found.
 
     A search in the text, for messages: the parser keeps no lines. Of an array of tables it names the first.

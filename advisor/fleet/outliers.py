@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections import Counter
 from typing import TYPE_CHECKING, NamedTuple
 
-from advisor.compare.expected_differences import by_nature
+from advisor.compare.expected_differences import differs_by_nature
 from advisor.fleet.member import MemberValue
 
 if TYPE_CHECKING:
@@ -144,7 +144,7 @@ def _differ(variable: str, one: Member, other: Member) -> bool:
     """Whether two have chosen differently, their names, places and histories aside."""
     if one.plain[variable] == other.plain[variable]:
         return False
-    return not by_nature(variable, one.values[variable].text, other.values[variable].text)
+    return not differs_by_nature(variable, one.values[variable].text, other.values[variable].text)
 
 
 def _majority(variable: str, alike: list[Member]) -> tuple[str, list[Member]] | None:

@@ -9,8 +9,8 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, TypeAlias
 
 from advisor.core.model import Origin
-from advisor.preflight.outlook import Outlook, whole
-from advisor.upgrade.defaults import default_of
+from advisor.preflight.outlook import NextValue, parse_whole_number
+from advisor.upgrade.defaults import default_collation
 from advisor.verdict.charsets import plain
 from advisor.verdict.compare import same
 from advisor.verdict.settings import BOOLEANS, SET
@@ -27,9 +27,9 @@ if TYPE_CHECKING:
 
 
 # Servers call it compiled in where a file sets it, and it follows the character set where none does.
-MISTOLD = frozenset({"collation_server"})
+MISREPORTED_ORIGINS = frozenset({"collation_server"})
 EVENTS = ("stages", "statements", "transactions", "waits")
-AS_HELP = {shown: printed for printed, shown in BOOLEANS.items()}
+HELP_NOTATION = {shown: printed for printed, shown in BOOLEANS.items()}
 CELL = 4096  # bytes of the pool for each cell of MariaDB's adaptive hash index
 
 
@@ -51,7 +51,7 @@ class Inputs:
         return text
 
     def __getitem__(self, name: str) -> int:
-        number = whole(self.text(name))
+        number = parse_whole_number(self.text(name))
         if number is None:
             raise ValueError(name)
         return number
@@ -77,7 +77,7 @@ def _as_started(name: str, *given: str, if_set: Sequence[str] = ()) -> Formula:
             of.asked.append(other)
             if of.is_set(other):
                 texts[other] = of.text(other)
-        values = {other: AS_HELP.get(text, text) for other, text in texts.items()}
+        values = {other: HELP_NOTATION.get(text, text) for other, text in texts.items()}
         values[name] = option.default
         return started(values, {}, of.catalog).get(name, option.default)
 
@@ -90,26 +90,26 @@ def _follows(name: str) -> Formula:
 
 def _collation(of: Inputs) -> str:
     """The default one of the character set."""
-    return default_of(plain(of.text("character_set_server")), of.catalog.target)
+    return default_collation(plain(of.text("character_set_server")), of.catalog.target)
 
 
-def _sessions_collation(of: Inputs) -> str:
+def _session_collation(of: Inputs) -> str:
     """The server's one; who sets the character set at run time moves that too, and servers don't say so of it."""
     of.text("character_set_server")
     return of.text("collation_server")
 
 
-def _switched(of: Inputs, name: str, word: str, switch: str, on: str = "ON") -> str:
+def _with_switch(of: Inputs, name: str, word: str, switch: str, on: str = "ON") -> str:
     """A list that has one word while a switch stands so."""
     words = {part for part in of.text(name).split(",") if part and part != word}
     return ",".join(sorted({*words, word} if of.text(switch) == on else words))
 
 
-def _disabled(of: Inputs) -> str:
+def _disabled_statements(of: Inputs) -> str:
     """The statements that the slow log leaves out; two of them have a switch of their own."""
     name = "log_slow_disabled_statements"
-    admin = _switched(of, name, "admin", "log_slow_admin_statements", "OFF")
-    replica = _switched(of, name, "slave", "log_slow_slave_statements", "OFF")
+    admin = _with_switch(of, name, "admin", "log_slow_admin_statements", "OFF")
+    replica = _with_switch(of, name, "slave", "log_slow_slave_statements", "OFF")
     return ",".join(sorted((({*admin.split(",")} - {"slave"}) | ({*replica.split(",")} & {"slave"})) - {""}))
 
 
@@ -123,8 +123,8 @@ BOTH: dict[str, Formula] = {
     "character_set_database": _follows("character_set_server"),
     "character_set_results": _follows("character_set_server"),
     "collation_server": _collation,
-    "collation_connection": _sessions_collation,
-    "collation_database": _sessions_collation,
+    "collation_connection": _session_collation,
+    "collation_database": _session_collation,
     "max_insert_delayed_threads": _follows("max_delayed_threads"),
     "port": lambda of: 0 if of.text("skip_networking") == "ON" else 3306,
     "sql_big_selects": lambda of: "OFF" if of["max_join_size"] < MOST_ROWS else "ON",
@@ -158,9 +158,11 @@ MARIADB: dict[str, Formula] = {
     "table_definition_cache": lambda _: 400,
     "thread_cache_size": lambda of: min(256, of["max_connections"]),
     "max_relay_log_size": _follows("max_binlog_size"),
-    "log_slow_filter": lambda of: _switched(of, "log_slow_filter", "not_using_index", "log_queries_not_using_indexes"),
-    "log_slow_disabled_statements": _disabled,
-    "innodb_adaptive_hash_index_cells": lambda of: prime_about(of[POOL] // CELL),
+    "log_slow_filter": lambda of: _with_switch(
+        of, "log_slow_filter", "not_using_index", "log_queries_not_using_indexes"
+    ),
+    "log_slow_disabled_statements": _disabled_statements,
+    "innodb_adaptive_hash_index_cells": lambda of: prime_near(of[POOL] // CELL),
 }
 IN_CHUNKS: dict[str, Formula] = {POOL: _as_started(POOL, if_set=(CHUNK,)), CHUNK: _as_started(CHUNK, POOL)}
 
@@ -175,22 +177,22 @@ def formulas(target: Target) -> Mapping[str, Formula]:
     return {**older, **MYSQL, **SINCE_80, **BOTH}
 
 
-def size(views: dict[str, Outlook], now: RuleContext) -> None:
+def size_defaults(views: dict[str, NextValue], now: RuleContext) -> None:
     """Put in the values of those that nobody sets: they follow settings that change, or come back after a SET."""
     for name, formula in formulas(now.target).items():
         view = views.get(name)
         if view is not None and _is_left_to_the_server(name, view):
-            views[name] = _sized(name, views, now, formula)
+            views[name] = _size_default(name, views, now, formula)
 
 
-def _is_left_to_the_server(name: str, view: Outlook) -> bool:
+def _is_left_to_the_server(name: str, view: NextValue) -> bool:
     """Whether nobody sets it, or sets it to what counts as nothing."""
     if view.line is not None:
-        return name == "innodb_open_files" and (whole(view.value) or 0) < FEW_FILES
+        return name == "innodb_open_files" and (parse_whole_number(view.value) or 0) < FEW_FILES
     return view.source is Origin.COMPILED
 
 
-def _sized(name: str, views: Mapping[str, Outlook], now: RuleContext, formula: Formula) -> Outlook:
+def _size_default(name: str, views: Mapping[str, NextValue], now: RuleContext, formula: Formula) -> NextValue:
     """A default that stands is left alone until what it follows moves; one that was set over comes back by its formula.
 
     The server may have sized it by what its inputs were at its start, so that a formula which explains nothing is still
@@ -200,25 +202,25 @@ def _sized(name: str, views: Mapping[str, Outlook], now: RuleContext, formula: F
     if view.cause:
         return view
     before = Inputs(now.server.variables.get, lambda n: _origin(n, now) in SET, now.catalog)
-    explains = worked_out(formula, before) == running
-    following = worked_out(formula, Inputs(_next_text(views, now), lambda n: views[n].line is not None, now.catalog))
+    explains = evaluate(formula, before) == running
+    following = evaluate(formula, Inputs(_next_text(views, now), lambda n: views[n].line is not None, now.catalog))
     if following is None:
         return view
-    moved = tuple(dict.fromkeys(n for n in before.asked if n in views and _moves(n, views, now)))
-    if not _stands(name, now):
+    moved = tuple(dict.fromkeys(n for n in before.asked if n in views and _changes(n, views, now)))
+    if not _is_default(name, now):
         return view._replace(value=following, cause=moved if explains else ())
     reset = tuple(dict.fromkeys(n for n in before.asked if _origin(n, now) is Origin.RUNTIME))
     cause = moved or (reset if following != running else ())
     return view._replace(value=following, cause=cause) if cause and (explains or reset) else view
 
 
-def _next_text(views: Mapping[str, Outlook], now: RuleContext) -> Callable[[str], str | None]:
+def _next_text(views: Mapping[str, NextValue], now: RuleContext) -> Callable[[str], str | None]:
     return lambda name: views[name].value if name in views else now.server.variables.get(name)
 
 
-def _stands(name: str, now: RuleContext) -> bool:
+def _is_default(name: str, now: RuleContext) -> bool:
     """Whether the server says that nobody set the variable."""
-    return bool(now.server.origins) and _origin(name, now) not in SET and name not in MISTOLD
+    return bool(now.server.origins) and _origin(name, now) not in SET and name not in MISREPORTED_ORIGINS
 
 
 def _origin(name: str, now: RuleContext) -> Origin:
@@ -226,12 +228,12 @@ def _origin(name: str, now: RuleContext) -> Origin:
     return setting.origin if setting is not None else Origin.UNKNOWN
 
 
-def _moves(name: str, views: Mapping[str, Outlook], now: RuleContext) -> bool:
+def _changes(name: str, views: Mapping[str, NextValue], now: RuleContext) -> bool:
     after = views[name].value
     return after is None or not same(after, now.server.variables.get(name, ""))
 
 
-def worked_out(formula: Formula, inputs: Inputs) -> str | None:
+def evaluate(formula: Formula, inputs: Inputs) -> str | None:
     """What the formula gives; None where an input is missing."""
     try:
         return str(formula(inputs))
@@ -245,7 +247,7 @@ NEAR = 20  # a power of two this little above is kept away from
 ABOVE, BELOW, ALWAYS = 1.0412321, 1.1131347, 1.0132677
 
 
-def prime_about(wanted: int) -> int:
+def prime_near(wanted: int) -> int:
     """A prime at least as large as the number, and well away from powers of two; found as running servers showed it."""
     number = wanted + ROOM
     power = 1 << (number - 1).bit_length() - 1

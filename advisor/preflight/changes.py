@@ -6,10 +6,10 @@ from datetime import datetime
 from typing import TYPE_CHECKING
 
 from advisor.core.model import Confidence, Location, Origin, Severity
-from advisor.preflight.item import Item, RestartEffect
-from advisor.preflight.outlook import FILLED_IN, option_of, origin_of
-from advisor.preflight.reasons import ChangedVariable, why
-from advisor.preflight.remedy import Remedy, place_for, remedy
+from advisor.preflight.item import RestartEffect, RestartItem
+from advisor.preflight.outlook import HOST_DEFAULTS, option_of, origin_of
+from advisor.preflight.reasons import ChangedVariable, explain_change
+from advisor.preflight.remedy import Remedy, place_for, remedy_for
 from advisor.preflight.start_command import running_arguments
 from advisor.redaction.secrets import MASK, redact_value
 from advisor.verdict.compare import same
@@ -18,11 +18,11 @@ if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
 
     from advisor.facts import Facts
-    from advisor.preflight.outlook import Outlook
+    from advisor.preflight.outlook import NextValue
     from rules.core.context import RuleContext
 
 # Servers move these by themselves while they run, or make them anew at each start.
-RESTLESS = frozenset(
+SELF_CHANGING = frozenset(
     (
         *("gtid_binlog_pos", "gtid_binlog_state", "gtid_current_pos", "gtid_executed", "gtid_owned", "gtid_purged"),
         *("gtid_slave_pos", "innodb_log_file_buffering", "innodb_thread_sleep_delay", "server_uid", "server_uuid"),
@@ -30,25 +30,25 @@ RESTLESS = frozenset(
     )
 )
 # A server reads its files shortly before the moment from which it counts its uptime, in whole seconds.
-STARTING = 2.0
+STARTUP_SECONDS = 2.0
 # Kinds of values that servers don't complete by themselves, as they do paths and names of hosts.
-PLAIN = frozenset({"bool", "int", "uint", "double", "enum"})
+LITERAL_KINDS = frozenset({"bool", "int", "uint", "double", "enum"})
 NUMBERS = frozenset({"int", "uint"})
 
 
-def changes(facts: Facts, now: RuleContext, views: Mapping[str, Outlook]) -> Iterator[Item]:
+def find_changes(facts: Facts, now: RuleContext, views: Mapping[str, NextValue]) -> Iterator[RestartItem]:
     """One item for each variable that changes; a value that the server itself makes of an unchanged line is none."""
     clock = _Clock(facts)
     for name, view in views.items():
-        if name in RESTLESS or _stays(name, view, now):
+        if name in SELF_CHANGING or _is_unchanged(name, view, now):
             continue
-        case = _case(name, view, now, clock)
+        case = _changed_variable(name, view, now, clock)
         kind = _kind(case)
         if kind is not None:
             yield _item(kind, case, facts, now)
 
 
-def _stays(name: str, view: Outlook, now: RuleContext) -> bool:
+def _is_unchanged(name: str, view: NextValue, now: RuleContext) -> bool:
     """Whether the value is the same; where both hold a masked password nobody can tell, and it counts as such."""
     running = now.server.variables[name]
     if view.value is None:
@@ -59,7 +59,7 @@ def _stays(name: str, view: Outlook, now: RuleContext) -> bool:
     return view.value == running if option is not None and option.kind in NUMBERS else same(view.value, running)
 
 
-def _case(name: str, view: Outlook, now: RuleContext, clock: _Clock) -> ChangedVariable:
+def _changed_variable(name: str, view: NextValue, now: RuleContext, clock: _Clock) -> ChangedVariable:
     setting, option = now.settings.get(name), now.catalog.find_variable(name)
     return ChangedVariable(
         name=name,
@@ -67,10 +67,10 @@ def _case(name: str, view: Outlook, now: RuleContext, clock: _Clock) -> ChangedV
         view=view,
         origin=origin_of(name, now),
         place=setting.location if setting else None,
-        told=bool(now.server.origins),
-        touched=clock.touched(view),
+        origins_known=bool(now.server.origins),
+        may_be_edited=clock.may_be_edited(view),
         dynamic=option is None or bool(option.dynamic),
-        plain=name in FILLED_IN or (option is not None and option.kind in PLAIN),
+        is_literal=name in HOST_DEFAULTS or (option is not None and option.kind in LITERAL_KINDS),
     )
 
 
@@ -79,13 +79,13 @@ class _Clock:
 
     def __init__(self, facts: Facts) -> None:
         try:
-            self._started = datetime.fromisoformat(facts.taken_at).timestamp() - facts.server.uptime - STARTING
+            self._started = datetime.fromisoformat(facts.taken_at).timestamp() - facts.server.uptime - STARTUP_SECONDS
         except (ValueError, OverflowError):
             self._started = 0.0
         self._files = facts.files
         self._words = frozenset(running_arguments(facts.files))
 
-    def touched(self, view: Outlook) -> bool:
+    def may_be_edited(self, view: NextValue) -> bool:
         """Whether what sets the next value may be newer than the running server; where nobody knows, it may."""
         if view.line is None or self._files is None:
             return True
@@ -106,41 +106,41 @@ def _kind(case: ChangedVariable) -> RestartEffect | None:
     view = case.view
     if view.cause:
         return RestartEffect.CHANGED
-    if not case.told and case.origin is not Origin.COMMAND_LINE:
+    if not case.origins_known and case.origin is not Origin.COMMAND_LINE:
         return _inferred_kind(case)
     if case.origin is Origin.RUNTIME:
         return RestartEffect.LOST
     # Of what stands in an older file the server can only be wrong in saying that nobody set it.
     moved = case.origin is not view.source and case.origin is not Origin.COMPILED
-    return RestartEffect.CHANGED if case.touched or moved else None
+    return RestartEffect.CHANGED if case.may_be_edited or moved else None
 
 
 def _inferred_kind(case: ChangedVariable) -> RestartEffect | None:
     """Where the server doesn't tell: an unchanged line that differs was set over, if that can be done at run time."""
     if case.view.line is not None:
-        return RestartEffect.CHANGED if case.touched else RestartEffect.LOST if case.dynamic else None
+        return RestartEffect.CHANGED if case.may_be_edited else RestartEffect.LOST if case.dynamic else None
     if case.view.value is None:
         return None
-    return RestartEffect.LOST if case.dynamic else RestartEffect.CHANGED if case.plain else None
+    return RestartEffect.LOST if case.dynamic else RestartEffect.CHANGED if case.is_literal else None
 
 
-def _item(kind: RestartEffect, case: ChangedVariable, facts: Facts, now: RuleContext) -> Item:
+def _item(kind: RestartEffect, case: ChangedVariable, facts: Facts, now: RuleContext) -> RestartItem:
     view, name = case.view, case.name
     option = option_of(name, now.catalog)
-    do = Remedy() if view.cause or view.limited else remedy(name, kind, view, now)
-    sure = case.told and view.value is not None and facts.files is not None
+    do = Remedy() if view.cause or view.limited else remedy_for(name, kind, view, now)
+    sure = case.origins_known and view.value is not None and facts.files is not None
     sure = sure and (view.line.certain if view.line else case.origin is not Origin.COMPILED or bool(view.cause))
-    return Item(
+    return RestartItem(
         kind=kind,
         severity=Severity.NOTE if view.cause else Severity.WARNING,
         confidence=Confidence.CERTAIN if sure else Confidence.LIKELY,
-        message=why(kind, case, facts),
+        message=explain_change(kind, case, facts),
         help=do.help,
         variable=name,
         option=option.name if option else None,
         running=redact_value(name, case.running),
         following=None if view.value is None else redact_value(name, view.value),
-        origin=case.origin if case.told else None,
+        origin=case.origin if case.origins_known else None,
         source=view.source,
         location=_location(view),
         actions=do.actions,
@@ -149,7 +149,7 @@ def _item(kind: RestartEffect, case: ChangedVariable, facts: Facts, now: RuleCon
     )
 
 
-def _location(view: Outlook) -> Location | None:
+def _location(view: NextValue) -> Location | None:
     if view.line is None:
         return None
     line = view.line.placed.line

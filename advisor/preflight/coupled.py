@@ -10,7 +10,7 @@ from advisor.verdict.settings import SET
 from advisor.verdict.special import HOST_BINLOG, NOTHING
 
 if TYPE_CHECKING:
-    from advisor.preflight.outlook import Outlook
+    from advisor.preflight.outlook import NextValue
     from rules.core.context import RuleContext
 
 BINARY, RELAY = "log_bin", "relay_log"
@@ -26,23 +26,23 @@ NOT_ZERO = frozenset(
 )
 
 
-def couple(views: dict[str, Outlook], now: RuleContext) -> None:
+def apply_coupled_values(views: dict[str, NextValue], now: RuleContext) -> None:
     """Put in what follows the logs' names, and MariaDB's query cache, which a size switches on."""
     if RELAY in views:
-        _relay_log(views, now)
+        _update_relay_log(views, now)
     for log in (BINARY, RELAY):
         if f"{log}_basename" in views:
-            _names_of(log, views, now)
-    _performance_schema(views, now)
-    _query_logs(views, now)
-    _expiry(views, now)
+            _update_log_names(log, views, now)
+    _update_performance_schema(views, now)
+    _update_query_logs(views, now)
+    _sync_binlog_expiry(views, now)
     if now.target.is_mariadb and "query_cache_type" in views:
         size = views.get("query_cache_size")
         on = size is not None and size.line is not None and size.value not in (None, "0")
-        _put(views, "query_cache_type", "ON" if on else "OFF", "query_cache_size", now)
+        _set_value(views, "query_cache_type", "ON" if on else "OFF", "query_cache_size", now)
 
 
-def _performance_schema(views: dict[str, Outlook], now: RuleContext) -> None:
+def _update_performance_schema(views: dict[str, NextValue], now: RuleContext) -> None:
     """Sizes are 0 where it is off, some -1 on MariaDB; what they become where it is switched on is the server's own."""
     view, running = views.get(SCHEMA), now.server.variables
     stays_off = view is not None and now.target.is_mysql and view.value == running[SCHEMA] == "OFF"
@@ -57,7 +57,7 @@ def _performance_schema(views: dict[str, Outlook], now: RuleContext) -> None:
                 views[name] = size._replace(value=None, cause=(SCHEMA,))
 
 
-def _query_logs(views: dict[str, Outlook], now: RuleContext) -> None:
+def _update_query_logs(views: dict[str, NextValue], now: RuleContext) -> None:
     """The logs of queries are named by the host; MySQL puts the data directory before the name."""
     host, folder = (now.server.variables.get(name, "") for name in ("hostname", "datadir"))
     for name, ending in QUERY_LOGS.items():
@@ -66,7 +66,7 @@ def _query_logs(views: dict[str, Outlook], now: RuleContext) -> None:
             views[name] = view._replace(value=f"{'' if now.target.is_mariadb else folder}{host}{ending}")
 
 
-def _expiry(views: dict[str, Outlook], now: RuleContext) -> None:
+def _sync_binlog_expiry(views: dict[str, NextValue], now: RuleContext) -> None:
     """MariaDB's two names for the age of binary logs, in days and in seconds: one that is set sets the other."""
     days, seconds = views.get(DAYS), views.get(SECONDS)
     if not now.target.is_mariadb or days is None or seconds is None:
@@ -88,7 +88,7 @@ def _converted(value: str | None, *, to_days: bool) -> str | None:
         return None
 
 
-def _relay_log(views: dict[str, Outlook], now: RuleContext) -> None:
+def _update_relay_log(views: dict[str, NextValue], now: RuleContext) -> None:
     """Where nobody names it MySQL 8 and later name it by the host; the others leave the name empty."""
     view = views[RELAY]
     if view.line is None and view.value is None:
@@ -98,18 +98,18 @@ def _relay_log(views: dict[str, Outlook], now: RuleContext) -> None:
             views[RELAY] = view._replace(value=f"{host}-relay-bin" if named else "")
 
 
-def _names_of(log: str, views: dict[str, Outlook], now: RuleContext) -> None:
+def _update_log_names(log: str, views: dict[str, NextValue], now: RuleContext) -> None:
     """The log's path without its number, and its index beside it."""
     running = now.server.variables
-    name = _name(log, views[log], now)
-    if name is None or not _is_named_anew(log, name, views[log], now):
+    name = _log_name(log, views[log], now)
+    if name is None or not _is_renamed(log, name, views[log], now):
         return
     path = posixpath.join(running.get("datadir", ""), name) if name else ""
-    _put(views, f"{log}_basename", path, log, now)
-    _put(views, f"{log}_index", f"{path}.index" if path else "", log, now)
+    _set_value(views, f"{log}_basename", path, log, now)
+    _set_value(views, f"{log}_index", f"{path}.index" if path else "", log, now)
 
 
-def _name(log: str, view: Outlook, now: RuleContext) -> str | None:
+def _log_name(log: str, view: NextValue, now: RuleContext) -> str | None:
     """The name that is given or comes by default, empty for no log; None where only the server knows it."""
     host = now.server.variables.get("hostname", "")
     if log == RELAY:
@@ -121,7 +121,7 @@ def _name(log: str, view: Outlook, now: RuleContext) -> str | None:
     return None if value in (None, "", "0", NOTHING, HOST_BINLOG) else value
 
 
-def _is_named_anew(log: str, name: str, view: Outlook, now: RuleContext) -> bool:
+def _is_renamed(log: str, name: str, view: NextValue, now: RuleContext) -> bool:
     """Whether the name is another one than now; a default that stands is the server's own, whatever it is."""
     base = posixpath.basename(now.server.variables[f"{log}_basename"])
     if view.line is None and view.value == now.server.variables.get(log) and log == RELAY:
@@ -129,7 +129,7 @@ def _is_named_anew(log: str, name: str, view: Outlook, now: RuleContext) -> bool
     return posixpath.basename(name) != base
 
 
-def _put(views: dict[str, Outlook], name: str, value: str, cause: str, now: RuleContext) -> None:
+def _set_value(views: dict[str, NextValue], name: str, value: str, cause: str, now: RuleContext) -> None:
     """A value for what no line sets, if it moves."""
     view = views.get(name)
     if view is not None and view.line is None and view.source is Origin.COMPILED:

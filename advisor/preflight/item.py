@@ -19,7 +19,7 @@ class RestartEffect(StrEnum):
     CHANGED = "changed"
 
 
-class Item(NamedTuple):
+class RestartItem(NamedTuple):
     """One thing that the next start does otherwise than the running server.
 
     A refused line has `code` and `name` of the rule that says so. Of the others `running` and `following` are the
@@ -54,10 +54,10 @@ class Preflight(NamedTuple):
 
     target: Target
     facts: Facts
-    items: tuple[Item, ...]
+    items: tuple[RestartItem, ...]
     skipped: tuple[Skipped, ...]
     command: StartCommand
 
-    def of(self, kind: RestartEffect) -> list[Item]:
+    def of(self, kind: RestartEffect) -> list[RestartItem]:
         """The items of one kind."""
         return [item for item in self.items if item.kind is kind]

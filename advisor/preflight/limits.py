@@ -9,7 +9,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from advisor.core.model import Origin
-from advisor.preflight.outlook import whole
+from advisor.preflight.outlook import parse_whole_number
 from advisor.verdict.effects import CONNECTIONS as COMPILED_CONNECTIONS
 from advisor.verdict.startup import StartupSettings
 from advisor.verdict.startup.host import (
@@ -21,7 +21,7 @@ from advisor.verdict.startup.host import (
 )
 
 if TYPE_CHECKING:
-    from advisor.preflight.outlook import Outlook
+    from advisor.preflight.outlook import NextValue
     from advisor.preflight.start_command import StartCommand
     from rules.core.context import RuleContext
 
@@ -35,7 +35,7 @@ LARGEST = 1 << 32
 UNLIMITED = 1 << 20
 
 
-def clip(views: dict[str, Outlook], now: RuleContext, command: StartCommand) -> None:
+def apply_file_limits(views: dict[str, NextValue], now: RuleContext, command: StartCommand) -> None:
     """Lower what the next start's limit won't bear; where the limit can't be told, what it decides is unknown."""
     if not {FILES, CONNECTIONS, TABLES} <= views.keys():
         return
@@ -49,87 +49,91 @@ def clip(views: dict[str, Outlook], now: RuleContext, command: StartCommand) -> 
     (_mariadb if now.target.is_mariadb else _mysql)(views, now, command, connections, tables)
 
 
-def _mysql(views: dict[str, Outlook], now: RuleContext, command: StartCommand, connections: int, tables: int) -> None:
+def _mysql(views: dict[str, NextValue], now: RuleContext, command: StartCommand, connections: int, tables: int) -> None:
     asked = max(OTHERS + connections + 2 * tables, 5 * connections, _line_number(views, FILES) or 5000)
     granted = _granted_mysql(asked, now, command)
-    _put(views, FILES, granted, now)
+    _set_value(views, FILES, granted, now)
     room = min(granted, asked) if granted is not None else None
     if room is None:
         return
     fewer = min(connections, max(room - OTHERS - 2 * LEAST_TABLES, 1))
     if fewer < connections:
-        _put(views, CONNECTIONS, fewer, now)
+        _set_value(views, CONNECTIONS, fewer, now)
     left = max((room - OTHERS - fewer) // 2, LEAST_TABLES)
     if left < tables:
-        _put(views, TABLES, left, now)
+        _set_value(views, TABLES, left, now)
 
 
 def _granted_mysql(asked: int, now: RuleContext, command: StartCommand) -> int | None:
     """MySQL keeps a limit that is higher than what it asks for."""
-    running = _now(now, FILES)
+    running = _running_number(now, FILES)
     if command.limit is None:
-        return running if running is not None and (asked <= running or _at_the_end(now, running)) else None
+        return running if running is not None and (asked <= running or _is_at_hard_limit(now, running)) else None
     soft, hard = (UNLIMITED if part is None else part for part in command.limit)
     if soft >= asked:
         return soft
     return asked if asked <= hard else soft
 
 
-def _mariadb(views: dict[str, Outlook], now: RuleContext, command: StartCommand, connections: int, tables: int) -> None:
-    every = connections + (_number(views, "extra_max_connections") or _now(now, "extra_max_connections") or 1)
+def _mariadb(
+    views: dict[str, NextValue], now: RuleContext, command: StartCommand, connections: int, tables: int
+) -> None:
+    every = connections + (
+        _number(views, "extra_max_connections") or _running_number(now, "extra_max_connections") or 1
+    )
     line = _line_number(views, INSTANCES)
     instances = line or TABLE_INSTANCES
-    asked = OTHERS_MARIADB + every + 2 * tables * instances + _pool(views, now)
+    asked = OTHERS_MARIADB + every + 2 * tables * instances + _thread_pool_files(views, now)
     asked = max(asked, 5 * every, _line_number(views, FILES) or 0)
     granted = _granted_mariadb(asked, now, command)
-    _put(views, FILES, granted, now)
+    _set_value(views, FILES, granted, now)
     if granted is None:
         return
     # Where a difference is below zero the server has a number beyond all others, and lowers nothing to it.
-    fitting = min(max(_shared(granted - connections, max(tables, 1)), 1), instances)
-    _put(views, INSTANCES, fitting, now)
+    fitting = min(max(_tables_per_instance(granted - connections, max(tables, 1)), 1), instances)
+    _set_value(views, INSTANCES, fitting, now)
     room = granted - OTHERS_MARIADB - 2 * LEAST_TABLES_MARIADB * fitting
     if 0 <= room < connections:
         connections = max(room, MARIADB_LEAST_CONNECTIONS)
-        _put(views, CONNECTIONS, connections, now)
-    left = max(_shared(granted - connections, fitting), LEAST_TABLES_MARIADB)
+        _set_value(views, CONNECTIONS, connections, now)
+    left = max(_tables_per_instance(granted - connections, fitting), LEAST_TABLES_MARIADB)
     if left < tables:
-        _put(views, TABLES, left, now)
+        _set_value(views, TABLES, left, now)
 
 
-def _shared(files: int, among: int) -> int:
+def _tables_per_instance(files: int, among: int) -> int:
     """How many tables of two files each there may be, of those files that are not for others."""
     rest = files - OTHERS_MARIADB
     return rest // 2 // among if rest >= 0 else LARGEST
 
 
-def _pool(views: dict[str, Outlook], now: RuleContext) -> int:
+def _thread_pool_files(views: dict[str, NextValue], now: RuleContext) -> int:
     """Files that MariaDB asks for the groups of its thread pool: one each, and only where it has no pool of threads."""
     handling = views.get("thread_handling")
     if handling is None or handling.value == POOLED:
         return 0
-    return _number(views, "thread_pool_size") or _now(now, "thread_pool_size") or 0
+    return _number(views, "thread_pool_size") or _running_number(now, "thread_pool_size") or 0
 
 
 def _granted_mariadb(asked: int, now: RuleContext, command: StartCommand) -> int | None:
     """MariaDB takes no more than it asks for."""
-    running = _now(now, FILES)
+    running = _running_number(now, FILES)
     if command.limit is not None:
         hard = UNLIMITED if command.limit[1] is None else command.limit[1]
         return min(asked, hard)
     if running is None:
         return None
-    return asked if asked <= running else running if _at_the_end(now, running) else None
+    return asked if asked <= running else running if _is_at_hard_limit(now, running) else None
 
 
-def _at_the_end(now: RuleContext, running: int) -> bool:
+def _is_at_hard_limit(now: RuleContext, running: int) -> bool:
     """Whether the process runs at its hard limit, which a new one will meet again."""
     process = now.host.process if now.has("host") else None
     limit = process.limit("nofile") if process else None
     return limit is not None and limit.hard == running
 
 
-def _put(views: dict[str, Outlook], name: str, value: int | None, now: RuleContext) -> None:
+def _set_value(views: dict[str, NextValue], name: str, value: int | None, now: RuleContext) -> None:
     """A number that was found; one that can't be told leaves a default as it is, and else is said to be unknown."""
     view = views[name]
     if value is None:
@@ -139,16 +143,16 @@ def _put(views: dict[str, Outlook], name: str, value: int | None, now: RuleConte
         views[name] = view._replace(value=str(value), limited=view.line is not None and view.value != str(value))
 
 
-def _number(views: dict[str, Outlook], name: str) -> int | None:
+def _number(views: dict[str, NextValue], name: str) -> int | None:
     view = views.get(name)
-    return whole(view.value) if view is not None else None
+    return parse_whole_number(view.value) if view is not None else None
 
 
-def _line_number(views: dict[str, Outlook], name: str) -> int | None:
+def _line_number(views: dict[str, NextValue], name: str) -> int | None:
     """What a line asks for; a default is 0 or nobody's wish."""
     view = views.get(name)
-    return whole(view.value) if view is not None and view.line is not None else None
+    return parse_whole_number(view.value) if view is not None and view.line is not None else None
 
 
-def _now(now: RuleContext, name: str) -> int | None:
-    return whole(now.server.variables.get(name))
+def _running_number(now: RuleContext, name: str) -> int | None:
+    return parse_whole_number(now.server.variables.get(name))

@@ -14,7 +14,7 @@ if TYPE_CHECKING:
     from advisor.facts import Facts
 
 # The server's own word for where a value came from, where what the next start reads could not be read.
-TOLD = {
+REPORTED_ORIGINS = {
     "PERSISTED": Origin.PERSISTED,
     "COMMAND_LINE": Origin.COMMAND_LINE,
     "COMMAND-LINE": Origin.COMMAND_LINE,
@@ -39,23 +39,23 @@ class NextStart:
         effective = self._start.verdict.effective
         lines = [line for name in names if (line := effective.get(name)) is not None]
         last = max(lines, key=lambda line: self._order.get(id(line), -1), default=None)
-        told = self._told(variable, names)
-        if told is not None and (last is None or self._outranked(told.origin)):
-            return told
+        reported = self._reported_decider(variable, names)
+        if reported is not None and (last is None or self._is_unread(reported.origin)):
+            return reported
         return None if last is None else of_line(self._start.origin(last), last)
 
-    def _told(self, variable: str, names: tuple[str, ...]) -> Decider | None:
+    def _reported_decider(self, variable: str, names: tuple[str, ...]) -> Decider | None:
         """What the server says, where the place that it names was not read."""
         for name in (variable, *names):
-            said = self._origins.get(name)
-            word = said.source.upper() if said else ""
-            if word in TOLD and self._outranked(TOLD[word]):
-                return Decider(TOLD[word], None, name)
-            if said and word in FILES and not self._files_read:
-                return Decider(Origin.FILE, Location(said.path, 0) if said.path else None, name)
+            origin_reported = self._origins.get(name)
+            word = origin_reported.source.upper() if origin_reported else ""
+            if word in REPORTED_ORIGINS and self._is_unread(REPORTED_ORIGINS[word]):
+                return Decider(REPORTED_ORIGINS[word], None, name)
+            if origin_reported and word in FILES and not self._files_read:
+                return Decider(Origin.FILE, Location(origin_reported.path, 0) if origin_reported.path else None, name)
         return None
 
-    def _outranked(self, origin: Origin) -> bool:
+    def _is_unread(self, origin: Origin) -> bool:
         """Whether values of that origin, which count over files, could not be read."""
         if origin is Origin.PERSISTED:
             return not self._persisted_read

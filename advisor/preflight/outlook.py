@@ -22,7 +22,7 @@ MIRRORS = {
     "default_time_zone": ("time_zone",),
 }
 # Servers call these compiled in where a file sets them (ASK-18; all options that take a harmless value were tried).
-MISTOLD = frozenset(
+MISREPORTED_ORIGINS = frozenset(
     (
         *("character_set_filesystem", "character_set_server", "default_storage_engine", "enable_cascade_triggers"),
         *("enable_secondary_engine_statistics", "lc_messages", "lc_time_names", "log_bin", "storage_engine"),
@@ -30,7 +30,7 @@ MISTOLD = frozenset(
     )
 )
 # What a session's variables are on an untouched server; no option sets them.
-SWITCHES = {
+SESSION_DEFAULTS = {
     "check_constraint_checks": "ON",
     "foreign_key_checks": "ON",
     "sql_auto_is_null": "OFF",
@@ -51,10 +51,12 @@ DIGITS = 20  # of the largest number that a server holds
 
 
 # Defaults of the host, which are put in later.
-FILLED_IN = frozenset({"max_connections", "table_open_cache", "general_log_file", "relay_log", "slow_query_log_file"})
+HOST_DEFAULTS = frozenset(
+    {"max_connections", "table_open_cache", "general_log_file", "relay_log", "slow_query_log_file"}
+)
 
 
-class Outlook(NamedTuple):
+class NextValue(NamedTuple):
     """A variable's value after the restart, None where nobody can tell it here.
 
     `line` is what sets it, None for a default; `cause` are the variables that it follows where it is sized by them;
@@ -68,12 +70,12 @@ class Outlook(NamedTuple):
     limited: bool = False
 
 
-def whole(text: str | None) -> int | None:
+def parse_whole_number(text: str | None) -> int | None:
     """A plain number as servers hold them, or None."""
     return int(text) if text and len(text) <= DIGITS and text.isascii() and text.isdigit() else None
 
 
-def outlooks(now: RuleContext, start: NextStartOptions) -> dict[str, Outlook]:
+def next_values(now: RuleContext, start: NextStartOptions) -> dict[str, NextValue]:
     """Every variable of the running server by name, before those that follow others are sized."""
     lines, settings = lines_by_variable(start.early, now.catalog), Settings.from_file(start.early)
     others = _other_names(now.catalog)
@@ -81,23 +83,23 @@ def outlooks(now: RuleContext, start: NextStartOptions) -> dict[str, Outlook]:
     for name, running in now.server.variables.items():
         line = lines.get(name)
         if line is not None:
-            found[name] = Outlook(_text(name, line, settings), start.origin(line), line)
+            found[name] = NextValue(_text(name, line, settings), start.origin(line), line)
         elif now.has("files") or _origin(name, now) is Origin.RUNTIME:
-            found[name] = Outlook(_default(name, now, others.get(name, ())), Origin.COMPILED)
+            found[name] = NextValue(_default(name, now, others.get(name, ())), Origin.COMPILED)
         else:
-            found[name] = Outlook(running, _origin(name, now))
+            found[name] = NextValue(running, _origin(name, now))
     return found
 
 
-def set_late(views: dict[str, Outlook], now: RuleContext, start: NextStartOptions) -> None:
+def apply_late_persisted(views: dict[str, NextValue], now: RuleContext, start: NextStartOptions) -> None:
     """Put in the persisted values that are set once the server is up."""
     lines, settings = lines_by_variable(start.verdict, now.catalog), Settings.from_file(start.verdict)
-    for name, value in start.unnamed.items():
+    for name, value in start.uncatalogued.items():
         if name in views:
-            views[name] = Outlook(value, Origin.PERSISTED)
+            views[name] = NextValue(value, Origin.PERSISTED)
     for name, line in lines.items():
         if name in views and start.origin(line) is Origin.PERSISTED:
-            views[name] = Outlook(_text(name, line, settings), Origin.PERSISTED, line)
+            views[name] = NextValue(_text(name, line, settings), Origin.PERSISTED, line)
 
 
 def _text(name: str, line: LineVerdict, settings: Settings) -> str | None:
@@ -148,13 +150,13 @@ def option_of(name: str, catalog: Catalog) -> Option | None:
 def _default(name: str, now: RuleContext, others: tuple[str, ...]) -> str | None:
     """What an untouched server has, or this one where nobody set the variable: it knows its own defaults best."""
     running = now.server.variables[name]
-    told = bool(now.server.origins) and name not in MISTOLD
+    told = bool(now.server.origins) and name not in MISREPORTED_ORIGINS
     if told and not any(_origin(n, now) in SET for n in (name, *others)):
         return running
-    if name in SWITCHES:
-        return SWITCHES[name]
+    if name in SESSION_DEFAULTS:
+        return SESSION_DEFAULTS[name]
     option = option_of(name, now.catalog)
     if option is None:
         return running
     text = option.running if option.running is not None else notation(option, option.default)
-    return running if text is None and not told and name not in FILLED_IN else text
+    return running if text is None and not told and name not in HOST_DEFAULTS else text

@@ -11,9 +11,9 @@ from advisor.preflight.item import RestartEffect
 if TYPE_CHECKING:
     from advisor.core.model import Location
     from advisor.facts import Facts
-    from advisor.preflight.outlook import Outlook
+    from advisor.preflight.outlook import NextValue
 
-NEWCOMERS = {
+NEW_SOURCES = {
     Origin.PERSISTED: "It was persisted after the server started.",
     Origin.COMMAND_LINE: "It was put on the service's command line after the server started.",
 }
@@ -28,16 +28,16 @@ class ChangedVariable(NamedTuple):
 
     name: str
     running: str
-    view: Outlook
+    view: NextValue
     origin: Origin
     place: Location | None
-    told: bool
-    touched: bool
+    origins_known: bool
+    may_be_edited: bool
     dynamic: bool
-    plain: bool
+    is_literal: bool
 
 
-def why(kind: RestartEffect, case: ChangedVariable, facts: Facts) -> str:
+def explain_change(kind: RestartEffect, case: ChangedVariable, facts: Facts) -> str:
     """One or two sentences."""
     cause = case.view.cause
     if cause:
@@ -46,30 +46,30 @@ def why(kind: RestartEffect, case: ChangedVariable, facts: Facts) -> str:
         place, wanted = case.view.line.placed, case.view.line.value
         where = f"{place.path}:{place.line.number}" if place.line.number else "the command line"
         return f"Of the {wanted} that {where} asks for, the limit on open files leaves so many."
-    past = _past(kind, case, facts) if case.told else _guessed(case)
+    past = _explain_running(kind, case, facts) if case.origins_known else _explain_unknown_origin(case)
     if facts.files is None and case.view.line is None:
         return f"{past} Unless a file sets it, the next start takes the default; the files were not read."
-    return f"{past} {_future(case)}"
+    return f"{past} {_explain_next(case)}"
 
 
-def _guessed(case: ChangedVariable) -> str:
+def _explain_unknown_origin(case: ChangedVariable) -> str:
     """Of a server that doesn't tell."""
     if case.origin is Origin.COMMAND_LINE:
         return "It was given on the command line."
     if case.view.line is None:
         return "It was set at run time, or its line was taken out." if case.dynamic else "Its line was taken out."
-    if not case.touched:
+    if not case.may_be_edited:
         return "It was set at run time: the file is older than the running server."
     since = "the file was edited after the server started"
     return f"It was set at run time, or {since}." if case.dynamic else f"{since[0].upper()}{since[1:]}."
 
 
-def _past(kind: RestartEffect, case: ChangedVariable, facts: Facts) -> str:
+def _explain_running(kind: RestartEffect, case: ChangedVariable, facts: Facts) -> str:
     origin, source = case.origin, case.view.source
     if kind is RestartEffect.LOST:
         return "It was set at run time."
     if case.view.line is None or source is not origin:
-        return _gone(case, facts) if source is Origin.COMPILED else _newcomer(case, facts)
+        return _explain_removed(case, facts) if source is Origin.COMPILED else _explain_new_source(case, facts)
     if origin is Origin.PERSISTED:
         return "It was persisted anew."
     if origin is Origin.COMMAND_LINE:
@@ -77,15 +77,15 @@ def _past(kind: RestartEffect, case: ChangedVariable, facts: Facts) -> str:
     return "The file was edited after the server started."
 
 
-def _newcomer(case: ChangedVariable, facts: Facts) -> str:
+def _explain_new_source(case: ChangedVariable, facts: Facts) -> str:
     """Another source than the one that the running value came from."""
     if case.origin in (Origin.PERSISTED, Origin.COMMAND_LINE) and case.view.source is Origin.FILE:
-        return _gone(case, facts)
-    return NEWCOMERS.get(case.view.source, "The line was written after the server started.")
+        return _explain_removed(case, facts)
+    return NEW_SOURCES.get(case.view.source, "The line was written after the server started.")
 
 
 # What set the running value and sets it no more.
-GONE = {
+REMOVED = {
     Origin.PERSISTED: "It was persisted, and is not any more.",
     Origin.COMMAND_LINE: "It was given on the command line, and is not any more.",
     # As servers say of a few variables that files set (ASK-18).
@@ -93,9 +93,9 @@ GONE = {
 }
 
 
-def _gone(case: ChangedVariable, facts: Facts) -> str:
-    if case.origin in GONE:
-        return GONE[case.origin]
+def _explain_removed(case: ChangedVariable, facts: Facts) -> str:
+    if case.origin in REMOVED:
+        return REMOVED[case.origin]
     if case.place is None:
         return "The line that set it was taken out."
     copy = next((c for c in (facts.files.files if facts.files else ()) if c.path == case.place.path), None)
@@ -106,7 +106,7 @@ def _gone(case: ChangedVariable, facts: Facts) -> str:
     return f"The line of {copy.path} that set it was taken out."
 
 
-def _future(case: ChangedVariable) -> str:
+def _explain_next(case: ChangedVariable) -> str:
     """What sets the value next time."""
     view = case.view
     if view.line is None:

@@ -8,7 +8,7 @@ from advisor.core.model import Action, Origin
 from advisor.core.sizes import exact
 from advisor.optionfile import groups_read, parse
 from advisor.preflight.item import RestartEffect
-from advisor.preflight.outlook import option_of, whole
+from advisor.preflight.outlook import option_of, parse_whole_number
 from advisor.preflight.set_after_start import may_be_persisted
 from advisor.redaction.secrets import MASK, redact_value
 from advisor.verdict import Outcome, take
@@ -21,13 +21,13 @@ if TYPE_CHECKING:
 
     from advisor.catalog.load import Option
     from advisor.facts import OptionFiles
-    from advisor.preflight.outlook import Outlook
+    from advisor.preflight.outlook import NextValue
     from rules.core.context import RuleContext
 
 # Endings of the names of numbers that are bytes.
 BYTES = ("_size", "_length", "_packet", "_capacity")
 # Of what decides which commits survive a crash, the values that lose none: no other is ever advised.
-SAFE = {
+SAFE_VALUES = {
     "default_storage_engine": "InnoDB",
     "innodb_doublewrite": "ON",
     "innodb_flush_log_at_trx_commit": "1",
@@ -42,7 +42,7 @@ class Remedy(NamedTuple):
     help: str = ""
 
 
-def remedy(name: str, kind: RestartEffect, view: Outlook, now: RuleContext) -> Remedy:
+def remedy_for(name: str, kind: RestartEffect, view: NextValue, now: RuleContext) -> Remedy:
     """How to keep what runs, and for a change how to have it now; nothing that would print a secret."""
     running = now.server.variables[name]
     if MASK in redact_value(name, running):
@@ -50,25 +50,27 @@ def remedy(name: str, kind: RestartEffect, view: Outlook, now: RuleContext) -> R
     option = option_of(name, now.catalog)
     if option is None:
         return Remedy(help="No option sets it. Where it is meant to stay, put the SET GLOBAL into the init_file.")
-    if not _may(option, running) and not _may(option, view.value):
+    if not _is_safe(option, running) and not _is_safe(option, view.value):
         return Remedy(help="It decides what survives a crash: write into the file what is meant.")
-    keep = tuple(_keep(option, view, now, running)) if _may(option, running) else ()
-    return Remedy((*keep, *_have(option, kind, view, now)), _help(option, view, running) if not keep else "")
+    keep = tuple(_keep_actions(option, view, now, running)) if _is_safe(option, running) else ()
+    return Remedy(
+        (*keep, *_apply_now_actions(option, kind, view, now)), _help(option, view, running) if not keep else ""
+    )
 
 
-def _may(option: Option, value: str | None) -> bool:
+def _is_safe(option: Option, value: str | None) -> bool:
     """Whether the value may be advised: durability is never traded away."""
-    guarded = option.durability or option.name in SAFE
-    return not guarded or value == SAFE.get(option.name)
+    guarded = option.durability or option.name in SAFE_VALUES
+    return not guarded or value == SAFE_VALUES.get(option.name)
 
 
-def _keep(option: Option, view: Outlook, now: RuleContext, running: str) -> Iterator[Action]:
+def _keep_actions(option: Option, view: NextValue, now: RuleContext, running: str) -> Iterator[Action]:
     """What makes the next start come up with the running value, in the place that decides it."""
-    if not _taken(option, running, now):
+    if not _is_accepted(option, running, now):
         return
-    value = _needed(option, running, view)
+    value = _changed_flags(option, running, view)
     does = effect(now, option, running)
-    persist = _persist(option, value, now) if does.works or not option.dynamic else None
+    persist = _persist_statement(option, value, now) if does.works or not option.dynamic else None
     if view.source is Origin.PERSISTED:
         if persist:
             yield Action(statement=persist, risk=does.words)
@@ -80,11 +82,11 @@ def _keep(option: Option, view: Outlook, now: RuleContext, running: str) -> Iter
         yield Action(option_line=line, statement=persist if option.dynamic else None)
 
 
-def _have(option: Option, kind: RestartEffect, view: Outlook, now: RuleContext) -> Iterator[Action]:
+def _apply_now_actions(option: Option, kind: RestartEffect, view: NextValue, now: RuleContext) -> Iterator[Action]:
     """The next value without waiting for the restart, where SET GLOBAL brings it about."""
     if kind is not RestartEffect.CHANGED or view.value is None or MASK in redact_value(option.name, view.value):
         return
-    if not _may(option, view.value) or not _taken(option, view.value, now) or now.server.managed:
+    if not _is_safe(option, view.value) or not _is_accepted(option, view.value, now) or now.server.managed:
         return
     does = effect(now, option, view.value)
     running = now.settings.text(option.variable or option.name)
@@ -93,12 +95,12 @@ def _have(option: Option, kind: RestartEffect, view: Outlook, now: RuleContext) 
         yield Action(statement=statement, risk=does.words, undo=undo)
 
 
-def _taken(option: Option, value: str, now: RuleContext) -> bool:
+def _is_accepted(option: Option, value: str, now: RuleContext) -> bool:
     """Whether the target takes the value as it stands."""
     return take(option.name, value, now.catalog).outcome is Outcome.ACCEPTED
 
 
-def _help(option: Option, view: Outlook, running: str) -> str:
+def _help(option: Option, view: NextValue, running: str) -> str:
     """Where a value can't be written, as the server reads any value as yes, leaving it out may do."""
     place = view.line.placed if view.line else None
     if place is None or not place.line.number:
@@ -109,7 +111,7 @@ def _help(option: Option, view: Outlook, running: str) -> str:
     return ""
 
 
-def _needed(option: Option, running: str, view: Outlook) -> str:
+def _changed_flags(option: Option, running: str, view: NextValue) -> str:
     """Of a set of switches only those that would differ: others keep what they have."""
     if option.kind != "flagset" or not view.value:
         return running
@@ -117,7 +119,7 @@ def _needed(option: Option, running: str, view: Outlook) -> str:
     return ",".join(part for part in running.split(",") if part not in after)
 
 
-def _persist(option: Option, value: str, now: RuleContext) -> str | None:
+def _persist_statement(option: Option, value: str, now: RuleContext) -> str | None:
     """The statement that keeps a value beyond restarts, which MySQL 8 and later have."""
     if not now.target.since("mysql", 8) or not option.variable or now.server.managed:
         return None
@@ -128,7 +130,7 @@ def _persist(option: Option, value: str, now: RuleContext) -> str | None:
 
 def option_line(option: Option, value: str) -> str | None:
     """The line that gives an option the value, quoted where a reader would cut it; None where no line can."""
-    number = whole(value) if option.kind in ("int", "uint") and option.name.endswith(BYTES) else None
+    number = parse_whole_number(value) if option.kind in ("int", "uint") and option.name.endswith(BYTES) else None
     shown = value if number is None else exact(number)
     for text in (shown, f'"{shown}"', f"'{shown}'"):
         line = f"{option.name} = {text}"
@@ -138,7 +140,7 @@ def option_line(option: Option, value: str) -> str | None:
     return None
 
 
-def place_for(view: Outlook, files: OptionFiles | None, now: RuleContext) -> str:
+def place_for(view: NextValue, files: OptionFiles | None, now: RuleContext) -> str:
     """Where to write a line: over the one that sets the option, else in the last file that holds the server's group."""
     if view.line is not None and view.line.placed.line.number:
         return f"{view.line.placed.path}:{view.line.placed.line.number}"

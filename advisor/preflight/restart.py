@@ -8,12 +8,12 @@ from advisor.analysis.context import know
 from advisor.analysis.engine import choose, run
 from advisor.catalog.targets import require_known
 from advisor.core.model import Confidence, Location, Severity, Skipped
-from advisor.preflight.autosized import size
-from advisor.preflight.changes import changes
-from advisor.preflight.coupled import couple
-from advisor.preflight.item import Item, Preflight, RestartEffect
-from advisor.preflight.limits import clip
-from advisor.preflight.outlook import outlooks, set_late
+from advisor.preflight.autosized import size_defaults
+from advisor.preflight.changes import find_changes
+from advisor.preflight.coupled import apply_coupled_values
+from advisor.preflight.item import Preflight, RestartEffect, RestartItem
+from advisor.preflight.limits import apply_file_limits
+from advisor.preflight.outlook import apply_late_persisted, next_values
 from advisor.preflight.sources import judge_start
 from advisor.preflight.start_command import next_command
 from advisor.verdict.settings import Settings
@@ -32,7 +32,7 @@ if TYPE_CHECKING:
 WEIGHT = list(RestartEffect)
 
 
-def look(facts: Facts) -> Preflight:
+def check_restart(facts: Facts) -> Preflight:
     """What a restart would refuse, lose or change, worst first; what can't be told is skipped with its reason.
 
     Raises MycnfError for a server that is older than the catalogs.
@@ -41,17 +41,17 @@ def look(facts: Facts) -> Preflight:
     require_known(now.target)
     command = next_command(facts)
     start = judge_start(facts, command, now.catalog)
-    views = outlooks(now, start)
+    views = next_values(now, start)
     if facts.files is not None:
-        clip(views, now, command)
-        couple(views, now)
-        size(views, now)
-    set_late(views, now, start)
-    items = sorted([*refusals(facts, command, start), *changes(facts, now, views)], key=_weight)
+        apply_file_limits(views, now, command)
+        apply_coupled_values(views, now)
+        size_defaults(views, now)
+    apply_late_persisted(views, now, start)
+    items = sorted([*refusals(facts, command, start), *find_changes(facts, now, views)], key=_weight)
     return Preflight(now.target, facts, tuple(items), tuple(_skipped(facts, command, now)), command)
 
 
-def _weight(item: Item) -> tuple[int, bool, str, int, str]:
+def _weight(item: RestartItem) -> tuple[int, bool, str, int, str]:
     place = item.location
     by_place = (place.path, place.line) if place and item.kind is RestartEffect.REFUSED else ("", 0)
     return (WEIGHT.index(item.kind), bool(item.cause), *by_place, item.variable or "")
@@ -84,7 +84,7 @@ STOPS = (
 MISSING_FOLDER = "missing-includedir"
 
 
-def refusals(facts: Facts, command: StartCommand, start: NextStartOptions) -> Iterator[Item]:
+def refusals(facts: Facts, command: StartCommand, start: NextStartOptions) -> Iterator[RestartItem]:
     """Everything at which the server would stop, by place."""
     verdict = start.verdict
     target = verdict.catalog.target
@@ -112,8 +112,8 @@ def _is_corrupt(facts: Facts) -> bool:
     return bool(facts.files and facts.files.persisted_options is None and facts.files.persisted_changed)
 
 
-def _of_finding(finding: Finding) -> Item:
-    return Item(
+def _of_finding(finding: Finding) -> RestartItem:
+    return RestartItem(
         kind=RestartEffect.REFUSED,
         severity=finding.severity,
         confidence=finding.confidence,
@@ -127,13 +127,13 @@ def _of_finding(finding: Finding) -> Item:
     )
 
 
-def _of_problem(problem: Problem) -> Item:
+def _of_problem(problem: Problem) -> RestartItem:
     message = f"{problem.message[:1].upper()}{problem.message[1:]}."
     place = Location(problem.path, problem.line or 1)
     return _item(message, problem.name, place, "create the directory, or take the line out")
 
 
-def _missing_files(facts: Facts, command: StartCommand, target: Target) -> Iterator[Item]:
+def _missing_files(facts: Facts, command: StartCommand, target: Target) -> Iterator[RestartItem]:
     """A file that the command line names must be there."""
     read = {copy.path for copy in facts.files.files if copy.mode} if facts.files else None
     for word in command.leading:
@@ -143,7 +143,7 @@ def _missing_files(facts: Facts, command: StartCommand, target: Target) -> Itera
             yield _item(message, "missing-option-file", None, "put the file back, or take the option out")
 
 
-def _item(message: str, name: str, location: Location | None, help_: str) -> Item:
-    return Item(
+def _item(message: str, name: str, location: Location | None, help_: str) -> RestartItem:
+    return RestartItem(
         RestartEffect.REFUSED, Severity.ERROR, Confidence.CERTAIN, message, location=location, help=help_, name=name
     )

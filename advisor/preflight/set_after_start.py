@@ -29,35 +29,35 @@ NEVER_PERSISTED = frozenset(
 
 def may_be_persisted(name: str, target: Target) -> bool:
     """Whether SET PERSIST takes the variable, and the server sets the value at its next start."""
-    return name not in NEVER_PERSISTED and comes_back(name, target)
+    return name not in NEVER_PERSISTED and is_restored(name, target)
 
 
-def comes_back(name: str, target: Target) -> bool:
+def is_restored(name: str, target: Target) -> bool:
     """Whether a persisted value is set at all: 8.0.15 writes those of key caches down, and that is all."""
     return target.since("mysql", 8, 0, 16) or name not in KEY_CACHE
 
 
-def set_in_turn(late: Iterable[Placed], target: Target) -> list[Placed]:
+def lines_set_after_start(late: Iterable[Placed], target: Target) -> list[Placed]:
     """The lines that take effect, with those that they bring: a character set and a collation set each other."""
-    there = [placed for placed in late if comes_back(placed.line.name or "", target)]
-    return [*there, *_brought(there, target)] if there else []
+    restored = [placed for placed in late if is_restored(placed.line.name or "", target)]
+    return [*restored, *_implied_lines(restored, target)] if restored else []
 
 
-def _brought(there: list[Placed], target: Target) -> list[Placed]:
+def _implied_lines(restored: list[Placed], target: Target) -> list[Placed]:
     """The character set that a collation brings, and the other way round, where it is not persisted itself."""
-    from advisor.upgrade.defaults import CHARSET, COLLATION, default_of
+    from advisor.upgrade.defaults import CHARSET, COLLATION, default_collation
     from advisor.verdict.charsets import charset_of, plain
 
-    names = {placed.line.name for placed in there}
-    brought = []
-    for placed in there:
+    names = {placed.line.name for placed in restored}
+    implied = []
+    for placed in restored:
         value = placed.line.value or ""
         if placed.line.name == CHARSET and COLLATION not in names:
-            brought.append(_beside(placed, COLLATION, default_of(plain(value), target)))
+            implied.append(_with_option(placed, COLLATION, default_collation(plain(value), target)))
         elif placed.line.name == COLLATION and CHARSET not in names:
-            brought.append(_beside(placed, CHARSET, charset_of(value)))
-    return brought
+            implied.append(_with_option(placed, CHARSET, charset_of(value)))
+    return implied
 
 
-def _beside(placed: Placed, name: str, value: str) -> Placed:
+def _with_option(placed: Placed, name: str, value: str) -> Placed:
     return placed._replace(line=placed.line._replace(name=name, raw=value, value=value))

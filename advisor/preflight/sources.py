@@ -43,16 +43,16 @@ class NextStartOptions(NamedTuple):
     verdict: FileVerdict
     early: FileVerdict
     strays: tuple[StartFault, ...]
-    commanded: frozenset[str]
+    command_line_paths: frozenset[str]
     persisted_at: str
-    unnamed: dict[str, str]
+    uncatalogued: dict[str, str]
     reads_persisted: bool
 
     def origin(self, line: LineVerdict) -> Origin:
         """Where a line comes from."""
         if line.placed.path == self.persisted_at:
             return Origin.PERSISTED
-        return Origin.COMMAND_LINE if line.placed.path in self.commanded else Origin.FILE
+        return Origin.COMMAND_LINE if line.placed.path in self.command_line_paths else Origin.FILE
 
 
 def judge_start(facts: Facts, command: StartCommand, catalog: Catalog) -> NextStartOptions:
@@ -71,9 +71,9 @@ def judge_start(facts: Facts, command: StartCommand, catalog: Catalog) -> NextSt
         verdict=judge_file(resolved._replace(options=(*before, *early, *late)), catalog) if late else verdict,
         early=verdict,
         strays=(*strays, *wrong),
-        commanded=frozenset({COMMAND_LINE, *(argument.path for argument in command.arguments)}),
+        command_line_paths=frozenset({COMMAND_LINE, *(argument.path for argument in command.arguments)}),
         persisted_at=files.persisted if files else "",
-        unnamed={o.name: o.value for o in held if catalog.find_variable(o.name) is None},
+        uncatalogued={o.name: o.value for o in held if catalog.find_variable(o.name) is None},
         reads_persisted=reads,
     )
 
@@ -92,10 +92,10 @@ def _file_options(files: OptionFiles | None, catalog: Catalog) -> Resolved:
     target = catalog.target
     read = resolve(files.tops, flavour=target.flavour, version=target.version, loader=files.read, lister=files.names)
     suffix = files.group_suffix
-    return read._replace(options=tuple(_without(suffix, read.options, catalog))) if suffix else read
+    return read._replace(options=tuple(_without_suffix(suffix, read.options, catalog))) if suffix else read
 
 
-def _without(suffix: str, options: Iterable[Placed], catalog: Catalog) -> Iterator[Placed]:
+def _without_suffix(suffix: str, options: Iterable[Placed], catalog: Catalog) -> Iterator[Placed]:
     """The options of [mysqld_two] as if they stood in [mysqld], for a server that was told to read that group too."""
     own = groups_read(catalog.target)
     for placed in options:
@@ -128,7 +128,7 @@ def _command_lines(
         pieces.append(straight(text[at : at + len(argument.text)], at))
         at += len(argument.text) + 1
     read = arguments_set(Document(COMMAND_LINE, text), COMMAND_LINE, pieces).read(catalog)
-    lines = [_at(line, arguments[line.number - 1]) for line in read.order]
+    lines = [_at_argument(line, arguments[line.number - 1]) for line in read.order]
     strays = []
     for stray in read.strays:
         argument = arguments[stray.location.line - 1]
@@ -137,7 +137,7 @@ def _command_lines(
     return lines, tuple(strays)
 
 
-def _at(line: Line, argument: StartArgument) -> Placed:
+def _at_argument(line: Line, argument: StartArgument) -> Placed:
     column = argument.column
     return Placed(argument.path, line._replace(number=argument.line, column=column, end_column=column, group=GROUP))
 
@@ -154,30 +154,32 @@ def _persisted(files: OptionFiles, catalog: Catalog) -> _Persisted:
     """The persisted variables as the server takes them; each is a line of a document of our own."""
     from advisor.carriers.document import Document
     from advisor.carriers.persisted import read_persisted
-    from advisor.preflight.set_after_start import set_in_turn
+    from advisor.preflight.set_after_start import lines_set_after_start
 
     held = dict(enumerate(files.persisted_options or (), 2))
-    text = "\n".join(["", *(_member(n, one) for n, one in held.items())])
+    text = "\n".join(["", *(_json_member(n, one) for n, one in held.items())])
     (found,) = read_persisted(Document(files.persisted, f'{{"Version": 2{text}\n}}')).sets
     reading = found.read(catalog)
-    placed = {line.number: Placed(files.persisted, _moved(line, held[line.number])) for line in reading.order}
+    placed = {
+        line.number: Placed(files.persisted, _at_persisted_place(line, held[line.number])) for line in reading.order
+    }
     strays = tuple(
         StartFault(stray.message, _place_of(held[stray.location.line], files), stray.name, stray.help)
         for stray in reading.strays
         if stray.fatal
     )
     early = [line for n, line in placed.items() if held[n].early]
-    late = set_in_turn((line for n, line in placed.items() if not held[n].early), catalog.target)
+    late = lines_set_after_start((line for n, line in placed.items() if not held[n].early), catalog.target)
     return _Persisted(early, late, strays)
 
 
-def _member(number: int, one: PersistedOption) -> str:
+def _json_member(number: int, one: PersistedOption) -> str:
     """One variable in a section of its own, whose name alone says how it is read."""
     kind = "static" if one.static else "dynamic"
     return f', "mysql_{kind}_{number}": {{{json.dumps(one.name)}: {{"Value": {json.dumps(one.value)}}}}}'
 
 
-def _moved(line: Line, one: PersistedOption) -> Line:
+def _at_persisted_place(line: Line, one: PersistedOption) -> Line:
     end = one.column + len(one.name)
     return line._replace(number=one.line, column=one.column, end_column=end, group=GROUP)
 

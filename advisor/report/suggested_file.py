@@ -26,7 +26,7 @@ def option_file(suggestion: Suggestion, host: str) -> str:
     head = [
         f"For {suggestion.target.label} with the workload {suggestion.workload}, on {host}, by mycnf suggest.",
         "Only what differs from the defaults and is worth it. Once the server runs, mycnf audit tells what it needs.",
-        *(f"Left out: {sentence}." for sentence in suggestion.left),
+        *(f"Left out: {sentence}." for sentence in suggestion.omitted),
     ]
     blocks = ["\n".join(comment(line) for line in head), "[mysqld]"]
     blocks += ["\n".join([*remarks(choice), choice.line]) for choice in suggestion.choices]
@@ -49,7 +49,7 @@ def as_json(suggestion: Suggestion) -> str:
     ]
     for line in lines:
         del line["size"]
-    told = {"target": str(suggestion.target), "workload": suggestion.workload, "left": list(suggestion.left)}
+    told = {"target": str(suggestion.target), "workload": suggestion.workload, "left": list(suggestion.omitted)}
     return dumps({"version": 1, **told, "options": lines})
 
 

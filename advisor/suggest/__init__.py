@@ -20,9 +20,9 @@ if TYPE_CHECKING:
     from advisor.facts import Host
     from advisor.verdict import FileVerdict
 
-NAME = "suggested.cnf"
+FILE_NAME = "suggested.cnf"
 GROUP = "[mysqld]\n"
-LARGE = 8 * GIB  # from here on in whole gigabytes, as people write them
+WHOLE_GIB_FROM = 8 * GIB  # from here on in whole gigabytes, as people write them
 
 
 class Suggestion(NamedTuple):
@@ -31,7 +31,7 @@ class Suggestion(NamedTuple):
     target: Target
     workload: str
     choices: tuple[SuggestedLine, ...]
-    left: tuple[str, ...]
+    omitted: tuple[str, ...]
 
 
 def suggest(target: Target, host: Host, workload: str) -> Suggestion:
@@ -41,48 +41,53 @@ def suggest(target: Target, host: Host, workload: str) -> Suggestion:
     """
     made: list[SuggestedLine] = []
     for chooser in CHOOSERS:
-        for choice in chooser(_known(target, host, made), workload):
-            kept = _kept(target, host, choice)
+        for choice in chooser(_rule_context(target, host, made), workload):
+            kept = _accepted_line(target, host, choice)
             if kept is not None:
                 made.append(kept)
-    return Suggestion(target, workload, tuple(made), tuple(_left(host)))
+    return Suggestion(target, workload, tuple(made), tuple(_omissions(host)))
 
 
-def _known(target: Target, host: Host, choices: Iterable[SuggestedLine]) -> RuleContext:
-    verdict = judge(target, GROUP + "".join(f"{choice.line}\n" for choice in choices))
+def _rule_context(target: Target, host: Host, choices: Iterable[SuggestedLine]) -> RuleContext:
+    verdict = judge_text(target, GROUP + "".join(f"{choice.line}\n" for choice in choices))
     return RuleContext(target, verdict.catalog, Settings.from_file(verdict), verdict, host=host)
 
 
-def judge(target: Target, text: str) -> FileVerdict:
+def judge_text(target: Target, text: str) -> FileVerdict:
     """What the target makes of a text as its only option file."""
     resolved = resolve(
-        [NAME], flavour=target.flavour, version=target.version, loader=lambda _: text.encode("utf-8", "surrogateescape")
+        [FILE_NAME],
+        flavour=target.flavour,
+        version=target.version,
+        loader=lambda _: text.encode("utf-8", "surrogateescape"),
     )
     return judge_file(resolved, load(target))
 
 
-def _kept(target: Target, host: Host, choice: SuggestedLine) -> SuggestedLine | None:
+def _accepted_line(target: Target, host: Host, choice: SuggestedLine) -> SuggestedLine | None:
     """The choice with a value that the running server keeps; None where it would not run with any such value."""
     if choice.option != POOL:
-        return choice if _runs(target, choice) else None
-    return next((fitting for fitting in _whole_steps(target, host, choice) if _runs(target, fitting)), None)
+        return choice if _is_accepted(target, choice) else None
+    return next(
+        (fitting for fitting in _pool_sizes_in_chunks(target, host, choice) if _is_accepted(target, fitting)), None
+    )
 
 
-def _whole_steps(target: Target, host: Host, choice: SuggestedLine) -> Iterator[SuggestedLine]:
+def _pool_sizes_in_chunks(target: Target, host: Host, choice: SuggestedLine) -> Iterator[SuggestedLine]:
     """The pool in whole steps of ever more chunks: servers round it up to a multiple of chunks and instances."""
     size = choice.size
-    step = max(CHUNK * instances(_known(target, host, ()), size), GIB if size >= LARGE else CHUNK)
+    step = max(CHUNK * instances(_rule_context(target, host, ()), size), GIB if size >= WHOLE_GIB_FROM else CHUNK)
     while step <= size:
         yield choice._replace(value=exact(size // step * step))
         step *= 2
 
 
-def _runs(target: Target, choice: SuggestedLine) -> bool:
-    line = judge(target, f"{GROUP}{choice.line}\n").effective.get(choice.option)
+def _is_accepted(target: Target, choice: SuggestedLine) -> bool:
+    line = judge_text(target, f"{GROUP}{choice.line}\n").effective.get(choice.option)
     return line is not None and line.running is None
 
 
-def _left(host: Host) -> Iterator[str]:
+def _omissions(host: Host) -> Iterator[str]:
     if not host.usable_memory:
         yield "the memory of the host isn't known, so nothing is said of the buffer pool: give --ram"
     if not host.storage or not host.storage.disks:

@@ -18,24 +18,26 @@ if TYPE_CHECKING:
     from advisor.suggest.choices import SuggestedLine
     from advisor.verdict import FileVerdict, LineVerdict
 
-SHARED = frozenset({"client-server", "galera", "mysql_cluster"})  # read by other programs as well, or by some servers
-TELLING = frozenset({LineKind.GROUP, LineKind.OPTION})
+SHARED_GROUPS = frozenset(
+    {"client-server", "galera", "mysql_cluster"}
+)  # read by other programs as well, or by some servers
+CONTENT_KINDS = frozenset({LineKind.GROUP, LineKind.OPTION})
 
 
-class Amended(NamedTuple):
+class AmendedFile(NamedTuple):
     """The file's bytes with the suggestion in it, and sentences on the choices that could not be worked in."""
 
     text: bytes
-    left: tuple[str, ...]
+    omitted: tuple[str, ...]
 
 
-def amend(
+def amend_file(
     path: str,
     data: bytes,
     verdict: FileVerdict,
     choices: tuple[SuggestedLine, ...],
     remarks: Callable[[SuggestedLine], Iterator[str]],
-) -> Amended:
+) -> AmendedFile:
     """The file with the choices in it; `verdict` is of the file with its includes, `remarks` are a choice's comments.
 
     Lines that give their option the value already stay as they are. MycnfError where the file can't be told apart.
@@ -45,21 +47,21 @@ def amend(
         raise MycnfError(f"{path} is not among the files that were read")
     edits: list[Edit] = []
     added: list[str] = []
-    left: list[str] = []
+    omitted: list[str] = []
     for choice in choices:
         line = verdict.effective.get(choice.option)
         if line is None:
             added += [*remarks(choice), choice.line, ""]
         elif line.value != take(choice.option, choice.value, verdict.catalog).value:
-            edit = _change(path, line, choice, remarks)
+            edit = _replace_line(path, line, choice, remarks)
             edits += edit
-            left += [] if edit else [f"{choice.option} is set in {line.placed.path}, not here"]
+            omitted += [] if edit else [f"{choice.option} is set in {line.placed.path}, not here"]
     if added:
-        edits.append(_at_the_end(file, verdict, added))
-    return Amended(apply(data, edits), tuple(left))
+        edits.append(_append_lines(file, verdict, added))
+    return AmendedFile(apply(data, edits), tuple(omitted))
 
 
-def _change(
+def _replace_line(
     path: str, line: LineVerdict, choice: SuggestedLine, remarks: Callable[[SuggestedLine], Iterator[str]]
 ) -> list[Edit]:
     """Another value for a line of this file, the reason above it."""
@@ -74,11 +76,11 @@ def _change(
     ]
 
 
-def _at_the_end(file: OptionFile, verdict: FileVerdict, added: list[str]) -> Edit:
+def _append_lines(file: OptionFile, verdict: FileVerdict, added: list[str]) -> Edit:
     """Lines behind the last one of a group of this server's own, in a group [mysqld] where the file has none."""
-    groups = groups_read(verdict.catalog.target) - SHARED
+    groups = groups_read(verdict.catalog.target) - SHARED_GROUPS
     text = "\n".join(added).rstrip("\n") + "\n"
-    within = [at for at, line in enumerate(file.lines) if _group(line) in groups and line.kind in TELLING]
+    within = [at for at, line in enumerate(file.lines) if _group(line) in groups and line.kind in CONTENT_KINDS]
     if not within:
         last = len(file.lines) - 1
         text = f"[mysqld]\n{text}"

@@ -16,13 +16,13 @@ if TYPE_CHECKING:
 POOL = "innodb_buffer_pool_size"
 # Percent of the memory that the server may use. The manuals' ranges meet from 60 to 70 (BP-05); long sorts and
 # temporary tables want more of the rest, and a developer's machine runs other programs beside the server.
-SHARES = {"oltp": 70, "mixed": 65, "analytic": 60, "dev": 25}
-WORKLOADS = tuple(SHARES)
-LEAST_POOL = 256 * MIB  # below, little is won over the default of 128M, and the rest of the server needs the memory
+POOL_SHARES = {"oltp": 70, "mixed": 65, "analytic": 60, "dev": 25}
+WORKLOADS = tuple(POOL_SHARES)
+MIN_POOL = 256 * MIB  # below, little is won over the default of 128M, and the rest of the server needs the memory
 LARGE_POOL = 4 * GIB
-REDO = 2 * GIB
+REDO_SIZE = 2 * GIB
 SPINNING_CAPACITY = 200
-CHECKPOINT = "how far Innodb_redo_log_current_lsn is ahead of Innodb_redo_log_checkpoint_lsn"
+CHECKPOINT_AGE = "how far Innodb_redo_log_current_lsn is ahead of Innodb_redo_log_checkpoint_lsn"
 
 
 class SuggestedLine(NamedTuple):
@@ -45,13 +45,13 @@ class SuggestedLine(NamedTuple):
         return f"{self.option} = {self.value}"
 
 
-def pool(known: RuleContext, workload: str) -> Iterator[SuggestedLine]:
+def suggest_pool(known: RuleContext, workload: str) -> Iterator[SuggestedLine]:
     """The buffer pool, by the memory that the server may use."""
     room = usable(known)
     if room is None:
         return
-    wanted = min(room[0] * SHARES[workload] // 100, pool_that_fits(known, room[0]))
-    if wanted < LEAST_POOL:
+    wanted = min(room[0] * POOL_SHARES[workload] // 100, pool_that_fits(known, room[0]))
+    if wanted < MIN_POOL:
         return
     share = f"{wanted * 100 // room[0]} % of the {room[1]}"
     why = {
@@ -69,7 +69,7 @@ def pool(known: RuleContext, workload: str) -> Iterator[SuggestedLine]:
     )
 
 
-def redo(known: RuleContext, workload: str) -> Iterator[SuggestedLine]:
+def suggest_redo_log(known: RuleContext, workload: str) -> Iterator[SuggestedLine]:
     """The redo log, where there is a pool whose dirty pages it would hold back."""
     size = known.number(POOL) or 0
     if workload == "dev" or size < LARGE_POOL:
@@ -78,17 +78,17 @@ def redo(known: RuleContext, workload: str) -> Iterator[SuggestedLine]:
         f"With a pool of {about(size)} the default makes writes wait for pages to be flushed. Without the rate of this "
         "server's writes it is a guess: mycnf audit tells whether it holds an hour of them at peak."
     )
-    told = (("REDO-01", "REDO-02"), f"{about(REDO)} of disk; recovery after a crash may take minutes")
+    details = (("REDO-01", "REDO-02"), f"{about(REDO_SIZE)} of disk; recovery after a crash may take minutes")
     if known.catalog.get("innodb_redo_log_capacity"):
-        yield SuggestedLine("innodb_redo_log_capacity", exact(REDO), reason, *told, CHECKPOINT)
+        yield SuggestedLine("innodb_redo_log_capacity", exact(REDO_SIZE), reason, *details, CHECKPOINT_AGE)
     elif known.target.is_mariadb:
-        yield SuggestedLine("innodb_log_file_size", exact(REDO), reason, *told, "Innodb_checkpoint_age")
+        yield SuggestedLine("innodb_log_file_size", exact(REDO_SIZE), reason, *details, "Innodb_checkpoint_age")
     else:
         files = known.number("innodb_log_files_in_group") or 2
-        yield SuggestedLine("innodb_log_file_size", exact(REDO // files), reason, *told)
+        yield SuggestedLine("innodb_log_file_size", exact(REDO_SIZE // files), reason, *details)
 
 
-def flushing(known: RuleContext, _workload: str) -> Iterator[SuggestedLine]:
+def suggest_flushing(known: RuleContext, _workload: str) -> Iterator[SuggestedLine]:
     """How pages reach the disks that are known."""
     if known.target.is_mysql and not known.target.since("mysql", 8, 4):
         yield SuggestedLine(
@@ -100,7 +100,7 @@ def flushing(known: RuleContext, _workload: str) -> Iterator[SuggestedLine]:
             "Innodb_buffer_pool_reads",
         )
     if is_spinning(known):
-        yield from _spinning(known)
+        yield from _suggest_for_spinning_disks(known)
     elif is_solid(known) and known.target.is_mysql and (known.number("innodb_flush_neighbors") or 0):
         yield SuggestedLine(
             "innodb_flush_neighbors",
@@ -112,7 +112,7 @@ def flushing(known: RuleContext, _workload: str) -> Iterator[SuggestedLine]:
         )
 
 
-def _spinning(known: RuleContext) -> Iterator[SuggestedLine]:
+def _suggest_for_spinning_disks(known: RuleContext) -> Iterator[SuggestedLine]:
     disks = names(known.host)
     if (known.number("innodb_io_capacity") or 0) > SPINNING_CAPACITY:
         reason = f"The default asks for more page writes a second than spinning disks ({disks}) can do."
@@ -125,7 +125,7 @@ def _spinning(known: RuleContext) -> Iterator[SuggestedLine]:
         yield SuggestedLine("innodb_flush_neighbors", "1", reason, ("NB-01",), "", "Innodb_data_writes")
 
 
-def letters(known: RuleContext, _workload: str) -> Iterator[SuggestedLine]:
+def suggest_character_set(known: RuleContext, _workload: str) -> Iterator[SuggestedLine]:
     """The character set of new databases, where the default can't hold all of Unicode."""
     if known.text("character_set_server") == "LATIN1":
         yield SuggestedLine(
@@ -137,7 +137,7 @@ def letters(known: RuleContext, _workload: str) -> Iterator[SuggestedLine]:
         )
 
 
-def access(known: RuleContext, _workload: str) -> Iterator[SuggestedLine]:
+def suggest_local_infile(known: RuleContext, _workload: str) -> Iterator[SuggestedLine]:
     """What lets a server read files of its clients."""
     if known.text("local_infile") in {"ON", "TRUE", "1"}:
         yield SuggestedLine(
@@ -149,4 +149,10 @@ def access(known: RuleContext, _workload: str) -> Iterator[SuggestedLine]:
         )
 
 
-CHOOSERS: tuple[Callable[[RuleContext, str], Iterator[SuggestedLine]], ...] = (pool, redo, flushing, letters, access)
+CHOOSERS: tuple[Callable[[RuleContext, str], Iterator[SuggestedLine]], ...] = (
+    suggest_pool,
+    suggest_redo_log,
+    suggest_flushing,
+    suggest_character_set,
+    suggest_local_infile,
+)

@@ -11,8 +11,8 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from advisor.core.model import Confidence, Severity
 from advisor.upgrade import keep
-from advisor.upgrade.change import WEIGHTY, DefaultChange
-from advisor.upgrade.defaults import names_set, said_of
+from advisor.upgrade.change import WARNING_AREAS, DefaultChange
+from advisor.upgrade.defaults import consequence_of, names_set
 from advisor.verdict import Outcome
 from advisor.verdict.effects import number_of
 
@@ -28,7 +28,7 @@ GIB = 1 << 30
 NONE, GONE = "not known", "gone"
 
 
-class Passage(NamedTuple):
+class BehaviourChange(NamedTuple):
     """A behaviour that changes where `when` says so of the two targets, and the file sets none of `unless`."""
 
     option: str
@@ -41,18 +41,18 @@ class Passage(NamedTuple):
     asked: bool = False
 
 
-def passages(old: FileVerdict, new: FileVerdict) -> list[DefaultChange]:
+def behaviour_changes(old: FileVerdict, new: FileVerdict) -> list[DefaultChange]:
     """Those that the file meets; a line to add is only given where the new server takes it."""
     given = names_set(old, new)
-    met = [p for p in PASSAGES if p.when(old.catalog.target, new.catalog.target) and _unset(p, given)]
+    met = [p for p in BEHAVIOUR_CHANGES if p.when(old.catalog.target, new.catalog.target) and _unset(p, given)]
     met = [p for p in met if p.option != "innodb_buffer_pool_instances" or _large_pool(old)]
-    verdicts = keep.borne_out([p.keep for p in met if p.keep], new)
+    verdicts = keep.judge_added_lines([p.keep for p in met if p.keep], new)
     taken = {line for line, verdict in verdicts.items() if verdict.outcome is Outcome.ACCEPTED}
     exact = old.catalog.exact and new.catalog.exact
-    return [_told(p, new, kept=p.keep in taken, sure=p.asked and exact) for p in met]
+    return [_default_change(p, new, kept=p.keep in taken, sure=p.asked and exact) for p in met]
 
 
-def _unset(passage: Passage, given: frozenset[str]) -> bool:
+def _unset(passage: BehaviourChange, given: frozenset[str]) -> bool:
     return not given & {passage.option, *passage.unless}
 
 
@@ -62,13 +62,13 @@ def _large_pool(old: FileVerdict) -> bool:
     return line is not None and (number_of(line.value) or 0) >= GIB
 
 
-def _told(passage: Passage, new: FileVerdict, *, kept: bool, sure: bool) -> DefaultChange:
-    area, message = said_of(passage.option, passage.after)
+def _default_change(passage: BehaviourChange, new: FileVerdict, *, kept: bool, sure: bool) -> DefaultChange:
+    area, message = consequence_of(passage.option, passage.after)
     return DefaultChange(
         option=passage.option,
         formerly=None,
         area=area,
-        severity=Severity.WARNING if area in WEIGHTY else Severity.NOTE,
+        severity=Severity.WARNING if area in WARNING_AREAS else Severity.NOTE,
         confidence=Confidence.CERTAIN if sure else Confidence.LIKELY,
         before=passage.before,
         after=passage.after,
@@ -112,97 +112,99 @@ def _brings_sha2(target: Target) -> bool:
 SHA2_PLUGIN = ((11, 4, 9), (11, 8, 4), (12, 1))
 SNAPSHOTS = (11, 6, 2)  # MariaDB's innodb_snapshot_isolation is on by default
 GTIDS = (9, 7)  # the first long-term series with gtid_mode on by default
-PASSAGES: tuple[Passage, ...] = (
-    Passage("binlog_error_action", "ABORT_SERVER", GONE, None, _to_mariadb((5, 7, 7)), asked=True),
-    Passage(
+BEHAVIOUR_CHANGES: tuple[BehaviourChange, ...] = (
+    BehaviourChange("binlog_error_action", "ABORT_SERVER", GONE, None, _to_mariadb((5, 7, 7)), asked=True),
+    BehaviourChange(
         "restrict_fk_on_non_standard_key", NONE, "ON", "restrict_fk_on_non_standard_key = OFF",
         _from_older((8, 4)), asked=True,
     ),
-    Passage(
+    BehaviourChange(
         "character_set_collations", "(none)", "uca1400_ai_ci for Unicode", "character_set_collations =",
         lambda old, new: old.is_mariadb and not old.since("mariadb", 11, 2) and new.since("mariadb", 11, 5),
         asked=True,
     ),
-    Passage(
+    BehaviourChange(
         "max_recursive_iterations", "an error", "a warning", None, _to_mariadb((8, 0)),
         lost="MariaDB never makes it an error; a larger max_recursive_iterations cuts later.", asked=True,
     ),
-    Passage(
+    BehaviourChange(
         "innodb_snapshot_isolation", NONE, "ON", "innodb_snapshot_isolation = OFF",
         lambda old, new: old.is_mysql and new.since("mariadb", *SNAPSHOTS), asked=True,
     ),
-    Passage(
+    BehaviourChange(
         "innodb_snapshot_isolation", "ON", GONE, None,
         lambda old, new: old.since("mariadb", *SNAPSHOTS) and new.is_mysql,
         lost="lock what a transaction goes on to change, by SELECT … FOR UPDATE.", asked=True,
     ),
-    Passage("xa_detach_on_prepare", NONE, "ON", "xa_detach_on_prepare = OFF", _from_older((8, 0, 29)), asked=True),
-    Passage("mysql_native_password", "ON", "OFF", "mysql_native_password = ON", _from_older((8, 4), (9,))),
-    Passage("mysql_native_password", "ON", GONE, None, _from_older((9,)), asked=True),
-    Passage(
+    BehaviourChange(
+        "xa_detach_on_prepare", NONE, "ON", "xa_detach_on_prepare = OFF", _from_older((8, 0, 29)), asked=True,
+    ),
+    BehaviourChange("mysql_native_password", "ON", "OFF", "mysql_native_password = ON", _from_older((8, 4), (9,))),
+    BehaviourChange("mysql_native_password", "ON", GONE, None, _from_older((9,)), asked=True),
+    BehaviourChange(
         "authentication_policy", "mysql_native_password", "caching_sha2_password", None,
         lambda old, new: new.since("mysql", 8, 4) and not old.since("mysql", 8),
         ("default_authentication_plugin",), "name another plugin when you make the account.", asked=True,
     ),
-    Passage(
+    BehaviourChange(
         "default_authentication_plugin", "mysql_native_password", "caching_sha2_password",
         "default_authentication_plugin = mysql_native_password", _from_mariadb((8, 0, 4), (8, 4)),
         ("authentication_policy",), asked=True,
     ),
-    Passage(
+    BehaviourChange(
         "caching_sha2_password", "ON", "not loaded", "plugin_load_add = auth_mysql_sha2",
         lambda old, new: old.since("mysql", 8) and _brings_sha2(new), asked=True,
     ),
-    Passage(
+    BehaviourChange(
         "caching_sha2_password", "ON", GONE, None,
         lambda old, new: old.since("mysql", 8) and new.is_mariadb and not _brings_sha2(new), asked=True,
     ),
-    Passage("mysqlx", "not loaded", "ON", "mysqlx = OFF", _from_older((8, 0, 11)), asked=True),
-    Passage("gtid_mode", NONE, "ON", "gtid_mode = OFF", _from_mariadb(GTIDS), asked=True),
-    Passage(
+    BehaviourChange("mysqlx", "not loaded", "ON", "mysqlx = OFF", _from_older((8, 0, 11)), asked=True),
+    BehaviourChange("gtid_mode", NONE, "ON", "gtid_mode = OFF", _from_mariadb(GTIDS), asked=True),
+    BehaviourChange(
         "gtid_mode", "ON", "MariaDB's", None, lambda old, new: old.since("mysql", *GTIDS) and new.is_mariadb, asked=True
     ),
-    Passage(
+    BehaviourChange(
         "enforce_gtid_consistency", NONE, "ON", "enforce_gtid_consistency = OFF", _from_mariadb(GTIDS), asked=True,
     ),
-    Passage(
+    BehaviourChange(
         "binlog_expire_logs_seconds", "0", "2592000", "binlog_expire_logs_seconds = 0",
         lambda old, new: old.is_mysql and not old.since("mysql", 8) and new.since("mysql", 8), ("expire_logs_days",),
         asked=True,
     ),
-    Passage(
+    BehaviourChange(
         "master_info_repository", "FILE", "tables alone", None,
         lambda old, new: not old.since("mysql", 8) and old.is_mysql and new.since("mysql", 8, 3),
         ("relay_log_info_repository",), "the tables are the only place left.", asked=True,
     ),
-    Passage(
+    BehaviourChange(
         "internal_tmp_mem_storage_engine", "MEMORY", "TempTable", "internal_tmp_mem_storage_engine = MEMORY",
         _from_older((8, 0, 2)),
     ),
-    Passage(
+    BehaviourChange(
         "temptable_max_ram", "1G", "3 % of memory, 1G to 4G", "temptable_max_ram = 1G",
         lambda old, new: old.since("mysql", 8) and _from_older((8, 4))(old, new),
     ),
-    Passage(
+    BehaviourChange(
         "innodb_buffer_pool_instances", "8", "by pool size and processors", "innodb_buffer_pool_instances = 8",
         lambda old, new: old.is_mysql and _from_older((8, 4))(old, new),
     ),
-    Passage(
+    BehaviourChange(
         "innodb_read_io_threads", "4", "half the processors, 4 or more", "innodb_read_io_threads = 4",
         _from_older((8, 4)),
     ),
-    Passage(
+    BehaviourChange(
         "innodb_log_writer_threads", "ON", "by processors and binary log", "innodb_log_writer_threads = ON",
         lambda old, new: old.since("mysql", 8, 0, 22) and _from_older((9, 5))(old, new),
     ),
-    Passage(
+    BehaviourChange(
         "innodb_purge_threads", "4", "1 up to 16 processors, 4 on more", "innodb_purge_threads = 4",
         lambda old, new: old.is_mysql and _from_older((8, 4))(old, new),
     ),
-    Passage("table_open_cache", "2000", "4000", "table_open_cache = 2000", _from_older((8,)), ("table_cache",)),
-    Passage("table_open_cache", "4000", "2000", "table_open_cache = 4000", _to_mariadb((8,)), ("table_cache",)),
-    Passage("optimizer_disk_read_cost", "the cost model before", "MariaDB 11's", None, _mariadb_11),
-    Passage(
+    BehaviourChange("table_open_cache", "2000", "4000", "table_open_cache = 2000", _from_older((8,)), ("table_cache",)),
+    BehaviourChange("table_open_cache", "4000", "2000", "table_open_cache = 4000", _to_mariadb((8,)), ("table_cache",)),
+    BehaviourChange("optimizer_disk_read_cost", "the cost model before", "MariaDB 11's", None, _mariadb_11),
+    BehaviourChange(
         "information_schema_stats_expiry", NONE, "86400", "information_schema_stats_expiry = 0",
         _from_older((8, 0, 3)), asked=True,
     ),

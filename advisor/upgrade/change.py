@@ -43,7 +43,7 @@ class Area(StrEnum):
 
 
 # Of these a change is a warning: data, accounts or replicas fare differently, and not only faster or slower.
-WEIGHTY = frozenset({Area.DURABILITY, Area.DATA, Area.TRANSACTIONS, Area.ACCESS, Area.REPLICATION})
+WARNING_AREAS = frozenset({Area.DURABILITY, Area.DATA, Area.TRANSACTIONS, Area.ACCESS, Area.REPLICATION})
 
 
 class LineChange(NamedTuple):

@@ -8,8 +8,8 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 from advisor.core.model import Confidence, Severity
 from advisor.optionfile import normalise
 from advisor.upgrade import keep
-from advisor.upgrade.change import WEIGHTY, Area, DefaultChange
-from advisor.upgrade.equal import alike, is_flags, is_plugin_state, members, moved_flags, new_flags
+from advisor.upgrade.change import WARNING_AREAS, Area, DefaultChange
+from advisor.upgrade.equal import is_equivalent, is_flags, is_plugin_state, members, moved_flags, new_flags
 from advisor.verdict import Outcome
 from advisor.verdict.charsets import plain
 from advisor.verdict.plugins import loaded_by
@@ -59,11 +59,11 @@ def changed_defaults(old: FileVerdict, new: FileVerdict) -> list[DefaultChange]:
     pairs = list(changed_pairs(old, new))
     lines = {p.new.name: keep.line_for(p.old, p.new, p.before, new, p.flags) for p in pairs}
     wanted = {line: (p.before, p.old, p.new) for p in pairs if (line := lines[p.new.name])}
-    kept = keep.without_the_unborne(wanted, new)
-    return [_told(pair, lines[pair.new.name], kept, new.catalog) for pair in pairs]
+    kept = keep.drop_rejected_lines(wanted, new)
+    return [_default_change(pair, lines[pair.new.name], kept, new.catalog) for pair in pairs]
 
 
-def running(option: Option) -> str | None:
+def default_value(option: Option) -> str | None:
     """What an untouched server runs with; None where nobody can tell."""
     return option.running if option.running is not None else option.default
 
@@ -90,28 +90,31 @@ def changed_pairs(old: FileVerdict, new: FileVerdict) -> Iterator[DefaultPair]:
     plugins = loaded_by(old.resolved.options) & loaded_by(new.resolved.options)
     by_root: dict[str, list[DefaultPair]] = {}
     for name in new.catalog.options:
-        known = _known(name, old.catalog, new.catalog, plugins)
+        known = _default_pair(name, old.catalog, new.catalog, plugins)
         if known is not None:
             by_root.setdefault(root(name, new.catalog), []).append(known)
-    silent = (*(_silent(old.catalog) or _silent(new.catalog)), *_without_group(old, plugins))
+    silent = (
+        *(_inapplicable_prefixes(old.catalog) or _inapplicable_prefixes(new.catalog)),
+        *_without_group(old, plugins),
+    )
     for name, pairs in sorted(by_root.items()):
         names = {name, *(p.new.name for p in pairs), *(root(p.old.name, old.catalog) for p in pairs)}
         if names & given or given & set(MADE_FROM.get(name, ())) or name.startswith(silent):
             continue
         # Two names of one variable that disagree about its default tell nothing.
-        if all(p.flags or not alike(p.before, p.after, p.old, p.new) for p in pairs):
+        if all(p.flags or not is_equivalent(p.before, p.after, p.old, p.new) for p in pairs):
             best = pairs[0]
             under = new.catalog.get(name)
             yield best._replace(new=under) if under is not None else best
 
 
-def _known(name: str, old: Catalog, new: Catalog, plugins: frozenset[str]) -> DefaultPair | None:
+def _default_pair(name: str, old: Catalog, new: Catalog, plugins: frozenset[str]) -> DefaultPair | None:
     mine, other = old.get(name), new.get(name)
     if mine is None or other is None or name in OF_THE_BUILD:
         return None
     if any(o.ignored or o.host or is_plugin_state(o) or (o.plugin and o.plugin not in plugins) for o in (mine, other)):
         return None
-    before, after = running(mine), running(other)
+    before, after = default_value(mine), default_value(other)
     if before is None or after is None:
         return None
     # Another flavour's optimizer has switches of its own throughout: that is no news of any of them.
@@ -120,10 +123,10 @@ def _known(name: str, old: Catalog, new: Catalog, plugins: frozenset[str]) -> De
     return DefaultPair(mine, other, before, after, flags)
 
 
-def _silent(catalog: Catalog) -> tuple[str, ...]:
+def _inapplicable_prefixes(catalog: Catalog) -> tuple[str, ...]:
     """Beginnings of names that say nothing on a server that runs without the Performance Schema."""
     schema = catalog.get("performance_schema")
-    return ("performance_schema_",) if schema is not None and running(schema) == "FALSE" else ()
+    return ("performance_schema_",) if schema is not None and default_value(schema) == "FALSE" else ()
 
 
 def _without_group(old: FileVerdict, plugins: frozenset[str]) -> tuple[str, ...]:
@@ -132,15 +135,15 @@ def _without_group(old: FileVerdict, plugins: frozenset[str]) -> tuple[str, ...]
     return () if GROUP in plugins or any(name.startswith(GROUP) for name in written) else (f"{GROUP}_",)
 
 
-def _told(
+def _default_change(
     pair: DefaultPair, line: str | None, kept: dict[str, tuple[str, Option, Option]], catalog: Catalog
 ) -> DefaultChange:
-    before, after = _both(pair)
-    area, message = said_of(pair.new.name, after)
+    before, after = _notations(pair)
+    area, message = consequence_of(pair.new.name, after)
     label = catalog.target.label
-    withheld = keep.withheld(pair.new, pair.before, catalog)
+    withheld = keep.withheld_reason(pair.new, pair.before, catalog)
     lost = withheld or f"{label} has no value that does the same."
-    if pair.new.kind == "set" and not withheld and (gone := _gone(pair)):
+    if pair.new.kind == "set" and not withheld and (gone := _removed_members(pair)):
         lacking = f"{label} knows no {', '.join(gone)}"
         if _is_default(pair):
             # What remains is the new default: nothing else moved, and there is nothing to add.
@@ -151,8 +154,8 @@ def _told(
         option=pair.new.name,
         formerly=pair.old.name if pair.old.name != pair.new.name else None,
         area=area,
-        severity=Severity.WARNING if area in WEIGHTY else Severity.NOTE,
-        confidence=_sureness(pair),
+        severity=Severity.WARNING if area in WARNING_AREAS else Severity.NOTE,
+        confidence=_confidence(pair),
         before=before,
         after=after,
         message=message,
@@ -161,26 +164,26 @@ def _told(
     )
 
 
-def _both(pair: DefaultPair) -> tuple[str, str]:
+def _notations(pair: DefaultPair) -> tuple[str, str]:
     if is_flags(pair.before, pair.old):
         moved = moved_flags(pair.before, pair.after, pair.old, pair.new)
         moved |= dict.fromkeys(pair.flags, (UNKNOWN, "on"))
         both = [",".join(f"{flag}={values[side]}" for flag, values in moved.items()) for side in (0, 1)]
         return both[0], both[1]
-    return keep.shown(pair.before, pair.old), keep.shown(pair.after, pair.new)
+    return keep.file_notation(pair.before, pair.old), keep.file_notation(pair.after, pair.new)
 
 
-def _gone(pair: DefaultPair) -> list[str]:
+def _removed_members(pair: DefaultPair) -> list[str]:
     known = {value.lower() for value in pair.new.values}
     return [m for m in pair.before.split(",") if m and known and m.lower() not in known]
 
 
 def _is_default(pair: DefaultPair) -> bool:
     """Whether the old set is the new default but for what the new server has no longer."""
-    return members(pair.before) - {m.lower() for m in _gone(pair)} == members(pair.after)
+    return members(pair.before) - {m.lower() for m in _removed_members(pair)} == members(pair.after)
 
 
-def _sureness(pair: DefaultPair) -> Confidence:
+def _confidence(pair: DefaultPair) -> Confidence:
     asked = all("default" in option.asked for option in (pair.old, pair.new))
     return Confidence.CERTAIN if asked else Confidence.LIKELY
 
@@ -188,13 +191,13 @@ def _sureness(pair: DefaultPair) -> Confidence:
 def by_weight(changes: list[DefaultChange]) -> list[DefaultChange]:
     """By area, within it by consequence, then by name."""
     areas = list(Area)
-    return sorted(changes, key=lambda c: (areas.index(c.area), rank(c.option), c.option))
+    return sorted(changes, key=lambda c: (areas.index(c.area), rank_of(c.option), c.option))
 
 
 _FILE = __file__.rpartition("/")[0] + "/consequences.toml"
 
 
-def said_of(name: str, after: str) -> tuple[Area, str]:
+def consequence_of(name: str, after: str) -> tuple[Area, str]:
     """The area of an option, and what its new default means; nothing is said of what changes little."""
     meaning = _meanings().get(name)
     if meaning is None:
@@ -208,7 +211,7 @@ def needs_binlog(name: str) -> bool:
     return bool(_meanings().get(name, {}).get("binlog"))
 
 
-def rank(name: str) -> int:
+def rank_of(name: str) -> int:
     """How early the option comes among those of its area."""
     meanings = _meanings()
     return list(meanings).index(name) if name in meanings else len(meanings)
@@ -242,11 +245,11 @@ def changed_collation(old: FileVerdict, new: FileVerdict) -> DefaultChange | Non
     if line is None or not line.value or COLLATION in {*old.effective, *new.effective}:
         return None
     charset = plain(line.value)
-    before, after = default_of(charset, old.catalog.target), default_of(charset, new.catalog.target)
+    before, after = default_collation(charset, old.catalog.target), default_collation(charset, new.catalog.target)
     if before == after:
         return None
     wanted = f"{COLLATION} = {before}"
-    verdict = keep.borne_out([wanted], new)[wanted]
+    verdict = keep.judge_added_lines([wanted], new)[wanted]
     taken = verdict.outcome is Outcome.ACCEPTED
     asked = old.catalog.exact and new.catalog.exact
     return DefaultChange(
@@ -257,13 +260,13 @@ def changed_collation(old: FileVerdict, new: FileVerdict) -> DefaultChange | Non
         confidence=Confidence.CERTAIN if asked else Confidence.LIKELY,
         before=before,
         after=after,
-        message=said_of(COLLATION, after)[1],
+        message=consequence_of(COLLATION, after)[1],
         keep=wanted if taken else None,
         lost="" if taken else f"{new.catalog.target.label} knows no {before}.",
     )
 
 
-def default_of(charset: str, target: Target) -> str:
+def default_collation(charset: str, target: Target) -> str:
     """The collation that goes with a character set, asked of running servers; only those of Unicode ever changed."""
     if charset == "binary":
         return charset

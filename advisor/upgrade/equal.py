@@ -14,7 +14,7 @@ if TYPE_CHECKING:
 NARROW = 32
 # Switches that are no news where they first appear: MySQL 8.0.19 and later go by block_nested_loop instead of the one,
 # and servers without the other do what it does when it is on.
-NO_NEWS = frozenset({"hash_join", "prefer_ordering_index"})
+UNREPORTED_FLAGS = frozenset({"hash_join", "prefer_ordering_index"})
 # By option: values that are one behaviour under two names.
 SAME: dict[str, tuple[str, str]] = {
     "bind_address": ("*", ""),  # MariaDB listens on all addresses when it is given none
@@ -25,7 +25,7 @@ SAME: dict[str, tuple[str, str]] = {
 }
 
 
-def alike(before: str, after: str, old: Option, new: Option) -> bool:
+def is_equivalent(before: str, after: str, old: Option, new: Option) -> bool:
     """Whether `before`, as the old server prints its option, is `after` on the new one."""
     if is_flags(before, old) and is_flags(after, new):
         return not moved_flags(before, after, old, new)
@@ -48,7 +48,7 @@ def new_flags(before: str, after: str, old: Option, new: Option) -> tuple[str, .
     """The flags that are on, and that the old server has not."""
     return tuple(
         flag for flag, setting in _flags(after, new).items()
-        if setting == "on" and flag not in _flags(before, old) and flag not in NO_NEWS
+        if setting == "on" and flag not in _flags(before, old) and flag not in UNREPORTED_FLAGS
     )  # fmt: skip
 
 

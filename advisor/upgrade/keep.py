@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 from advisor.core.sizes import exact
 from advisor.optionfile import parse
 from advisor.optionfile.lines import LineKind, Placed, Resolved
-from advisor.upgrade.equal import SAME, alike, is_flags, members, moved_flags
+from advisor.upgrade.equal import SAME, is_equivalent, is_flags, members, moved_flags
 from advisor.verdict import FileVerdict, Outcome, judge_file, take
 from advisor.verdict.plugins import LOADERS
 from advisor.verdict.special import NOTHING
@@ -31,17 +31,19 @@ def line_for(old: Option, new: Option, before: str, file: FileVerdict, flags: tu
     Of the new server's `file` the plugins that it loads count, for an option of theirs.
     """
     catalog = file.catalog
-    if withheld(new, before, catalog):
+    if withheld_reason(new, before, catalog):
         return None
     candidates = list(_candidates(old, new, before, flags))
     loaders = tuple(line.placed for line in file.lines if line.canonical in LOADERS) if new.plugin else ()
     nothing = FileVerdict((), {}, {}, Resolved((), loaders, ()), catalog)
-    whole = (line for line in candidates if holds(borne_out([line], nothing)[line], before, old, new))
+    whole = (line for line in candidates if keeps_value(judge_added_lines([line], nothing)[line], before, old, new))
     # A collation is only taken beside its character set: whether it gets that, the whole file tells.
-    return next(whole, None) or next((line for line in candidates if _reads(line, before, old, new, catalog)), None)
+    return next(whole, None) or next(
+        (line for line in candidates if _is_accepted_beside(line, before, old, new, catalog)), None
+    )
 
 
-def withheld(new: Option, before: str, catalog: Catalog) -> str:
+def withheld_reason(new: Option, before: str, catalog: Catalog) -> str:
     """Why no line is given, though one would read well; empty where none is withheld."""
     target = catalog.target
     if new.name in ("tls_version", "admin_tls_version") and "TLSv1.1" in before:
@@ -55,7 +57,7 @@ def withheld(new: Option, before: str, catalog: Catalog) -> str:
     return ""
 
 
-def borne_out(lines: Sequence[str], new: FileVerdict) -> dict[str, LineVerdict]:
+def judge_added_lines(lines: Sequence[str], new: FileVerdict) -> dict[str, LineVerdict]:
     """The verdict on each of the lines, were all of them added at the end of the file."""
     text = "".join(f"{line}\n" for line in ("[mysqld]", *lines)).encode("utf-8", "surrogateescape")
     added = [Placed("", line) for line in parse(text, "").lines if line.kind is LineKind.OPTION]
@@ -63,30 +65,34 @@ def borne_out(lines: Sequence[str], new: FileVerdict) -> dict[str, LineVerdict]:
     return dict(zip(lines, whole.lines[len(whole.lines) - len(added) :], strict=True))
 
 
-def holds(line: LineVerdict, before: str, old: Option, new: Option) -> bool:
+def keeps_value(line: LineVerdict, before: str, old: Option, new: Option) -> bool:
     """Whether the line is taken as written, and gives the new option the old value."""
     if line.outcome is not Outcome.ACCEPTED or line.canonical != new.name:
         return False
     value = line.running if line.running is not None else line.value
     # Of a plugin's state help prints nothing that could be compared.
-    return value is None or alike(before, value, old, new) or (new.kind == "set" and _as_far(before, value, new))
+    return (
+        value is None
+        or is_equivalent(before, value, old, new)
+        or (new.kind == "set" and _equals_known_members(before, value, new))
+    )
 
 
-def without_the_unborne(
+def drop_rejected_lines(
     wanted: Mapping[str, tuple[str, Option, Option]], new: FileVerdict
 ) -> dict[str, tuple[str, Option, Option]]:
     """The lines (with value, old and new option) that hold beside all the others: what one spoils is asked again."""
     kept = dict(wanted)
     while kept:
-        verdicts = borne_out(list(kept), new)
-        good = {line: about for line, about in kept.items() if holds(verdicts[line], *about)}
+        verdicts = judge_added_lines(list(kept), new)
+        good = {line: about for line, about in kept.items() if keeps_value(verdicts[line], *about)}
         if len(good) == len(kept):
             break
         kept = good
     return kept
 
 
-def shown(value: str, option: Option) -> str:
+def file_notation(value: str, option: Option) -> str:
     """A value as one would write it into a file: ON for TRUE, 64M for 67108864 of bytes."""
     if value == NOTHING:
         return ""
@@ -97,12 +103,12 @@ def shown(value: str, option: Option) -> str:
     return WORDS.get(value, value)
 
 
-def _reads(line: str, before: str, old: Option, new: Option, catalog: Catalog) -> bool:
+def _is_accepted_beside(line: str, before: str, old: Option, new: Option, catalog: Catalog) -> bool:
     name, equals, value = line.partition(" = ")
-    return new.name != "log_bin" and holds(take(name, value if equals else None, catalog), before, old, new)
+    return new.name != "log_bin" and keeps_value(take(name, value if equals else None, catalog), before, old, new)
 
 
-def _as_far(before: str, after: str, new: Option) -> bool:
+def _equals_known_members(before: str, after: str, new: Option) -> bool:
     """Whether it is the old set but for members that the new server has no longer."""
     known = {value.lower() for value in new.values}
     return {m.lower() for m in before.split(",")} & known == {m.lower() for m in after.split(",") if m}
@@ -120,14 +126,14 @@ def _candidates(old: Option, new: Option, before: str, more: tuple[str, ...]) ->
         known = {value.lower() for value in new.values}
         yield f"{new.name} = {','.join(m for m in before.split(',') if m.lower() in known)}"
     else:
-        if shown(before, old):
-            yield f"{new.name} = {shown(before, old)}"
+        if file_notation(before, old):
+            yield f"{new.name} = {file_notation(before, old)}"
         if before in ("OFF", "FALSE"):
             yield f"skip_{new.name}"
         if before in ("ON", "TRUE"):
             yield new.name
         if old.default not in (None, NOTHING, before):
             yield f"{new.name} = {old.default}"
-        if not shown(before, old):
+        if not file_notation(before, old):
             yield from (f"{new.name} = {twin}" for twin in SAME.get(new.name, ()) if twin)
             yield f"{new.name} ="

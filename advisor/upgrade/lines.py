@@ -8,9 +8,9 @@ from advisor.core.model import Confidence, Severity
 from advisor.optionfile.lines import LineKind, Placed
 from advisor.redaction.secrets import redact_text, redact_value
 from advisor.upgrade.change import LineChange, LineEffect
-from advisor.upgrade.equal import alike, is_plugin_state
-from advisor.upgrade.keep import shown
-from advisor.upgrade.successor import mended, successor, unknown_members
+from advisor.upgrade.equal import is_equivalent, is_plugin_state
+from advisor.upgrade.keep import file_notation
+from advisor.upgrade.successor import shortened_line, successor, unknown_members
 from advisor.verdict import REFUSED, Outcome
 from advisor.verdict.effects import number_of
 
@@ -34,15 +34,15 @@ SEVERITIES = {
 # MySQL prints the beginning of the value only.
 CUT_IN_HELP = frozenset({"performance_schema_instrument"})
 ROUNDING = 1.3
-TAKEN = (Outcome.ACCEPTED, Outcome.ADJUSTED)
+ACCEPTED = (Outcome.ACCEPTED, Outcome.ADJUSTED)
 
 
 def changed_lines(old: FileVerdict, new: FileVerdict, paths: tuple[str, ...]) -> list[LineChange]:
     """The lines that don't stay what they are, worst severity first, else in the order of reading."""
     before, after = _by_place(old), _by_place(new)
-    found = list(_rejected(new, paths))
+    found = list(_syntax_errors(new, paths))
     for place in [*before, *(p for p in after if p not in before)]:
-        change = _compare(before.get(place), after.get(place), old, new)
+        change = _line_change(before.get(place), after.get(place), old, new)
         if change is not None:
             found.append(change)
     severities = list(Severity)
@@ -53,7 +53,7 @@ def _by_place(verdict: FileVerdict) -> dict[Place, LineVerdict]:
     return {(v.placed.path, v.placed.line.number, v.placed.line.column): v for v in verdict.lines}
 
 
-def _rejected(new: FileVerdict, paths: tuple[str, ...]) -> Iterator[LineChange]:
+def _syntax_errors(new: FileVerdict, paths: tuple[str, ...]) -> Iterator[LineChange]:
     """Lines at which the reader stops, of both servers alike; in an included file it only leaves that file."""
     for file in new.resolved.files:
         for line in file.lines if file.path in paths else ():
@@ -66,7 +66,7 @@ def _rejected(new: FileVerdict, paths: tuple[str, ...]) -> Iterator[LineChange]:
                 )  # fmt: skip
 
 
-def _compare(
+def _line_change(
     before: LineVerdict | None, after: LineVerdict | None, old: FileVerdict, new: FileVerdict
 ) -> LineChange | None:
     if after is None:
@@ -80,7 +80,7 @@ def _compare(
     if _stops(before):
         why = f"{old.catalog.target.label} refuses it, {new.catalog.target.label} takes it."
         return _change(LineEffect.NOW_ACCEPTED, before, after, why)
-    return _taken(before, after, old, new)
+    return _accepted_change(before, after, old, new)
 
 
 def _stops(line: LineVerdict) -> bool:
@@ -114,7 +114,7 @@ def _refused(before: LineVerdict, after: LineVerdict, old: FileVerdict, new: Fil
     gone = unknown_members(after)
     why = f"{new.catalog.target.label} knows no {', '.join(gone)}." if gone else after.reason
     named = after.outcome not in (Outcome.REMOVED, Outcome.UNKNOWN)
-    write = mended(after, new) if named else successor(before, after, old, new)
+    write = shortened_line(after, new) if named else successor(before, after, old, new)
     if _stops(before):
         return _change(
             LineEffect.STILL_REFUSED, before, after, f"{why} {old.catalog.target.label} refuses it too.", write
@@ -148,7 +148,7 @@ def _newly_read(after: LineVerdict, target: Target) -> LineChange:
     )
 
 
-def _taken(before: LineVerdict, after: LineVerdict, old: FileVerdict, new: FileVerdict) -> LineChange | None:
+def _accepted_change(before: LineVerdict, after: LineVerdict, old: FileVerdict, new: FileVerdict) -> LineChange | None:
     """A line that stops neither server."""
     if after.outcome in (Outcome.UNEXAMINED, Outcome.IGNORED) and before.outcome is not Outcome.IGNORED:
         kind = LineEffect.NOT_EXAMINED if after.outcome is Outcome.UNEXAMINED else LineEffect.IGNORED
@@ -160,9 +160,9 @@ def _taken(before: LineVerdict, after: LineVerdict, old: FileVerdict, new: FileV
     if after.outcome is Outcome.ADJUSTED and (before.outcome is not Outcome.ADJUSTED or differs):
         return _change(LineEffect.ADJUSTED, before, after, after.reason)
     if differs:
-        change = _change(LineEffect.VALUE, before, after, _both(before, after, old, new))
-        return change._replace(severity=Severity.NOTE) if _near(before, after) else change
-    if after.outcome in TAKEN and _is_deprecated(after, new.catalog.target):
+        change = _change(LineEffect.VALUE, before, after, _value_message(before, after, old, new))
+        return change._replace(severity=Severity.NOTE) if _is_rounding(before, after) else change
+    if after.outcome in ACCEPTED and _is_deprecated(after, new.catalog.target):
         option = after.option
         documented = option is not None and "deprecated" in option.documented
         why = f"Deprecated since {option.deprecated}." if option and documented else "Deprecated."
@@ -172,7 +172,7 @@ def _taken(before: LineVerdict, after: LineVerdict, old: FileVerdict, new: FileV
 
 def _differs(before: LineVerdict, after: LineVerdict, old: FileVerdict, new: FileVerdict) -> bool:
     """Whether the line counts for both servers, and they make different values of it."""
-    if before.option is None or after.option is None or before.outcome not in TAKEN or after.outcome not in TAKEN:
+    if before.option is None or after.option is None or before.outcome not in ACCEPTED or after.outcome not in ACCEPTED:
         return False
     counts = all(line is v.effective.get(line.canonical or "") for line, v in ((before, old), (after, new)))
     was, is_now = _value(before), _value(after)
@@ -182,10 +182,10 @@ def _differs(before: LineVerdict, after: LineVerdict, old: FileVerdict, new: Fil
         return False  # the flags that the line names are taken alike; the others are defaults
     if is_plugin_state(before.option) or after.canonical in CUT_IN_HELP:
         return False
-    return not alike(was, is_now, before.option, after.option)
+    return not is_equivalent(was, is_now, before.option, after.option)
 
 
-def _near(before: LineVerdict, after: LineVerdict) -> bool:
+def _is_rounding(before: LineVerdict, after: LineVerdict) -> bool:
     """Whether two numbers are apart by no more than rounding."""
     was, is_now = (number_of(_value(line)) or 0 for line in (before, after))
     return min(was, is_now) > 0 and max(was, is_now) <= min(was, is_now) * ROUNDING
@@ -195,8 +195,10 @@ def _value(line: LineVerdict) -> str | None:
     return line.running if line.running is not None else line.value
 
 
-def _both(before: LineVerdict, after: LineVerdict, old: FileVerdict, new: FileVerdict) -> str:
-    values = [(v.canonical or "", shown(_value(v) or "", v.option) if v.option else "") for v in (before, after)]
+def _value_message(before: LineVerdict, after: LineVerdict, old: FileVerdict, new: FileVerdict) -> str:
+    values = [
+        (v.canonical or "", file_notation(_value(v) or "", v.option) if v.option else "") for v in (before, after)
+    ]
     was, is_now = [redact_value(name, value) for name, value in values]
     here, there = old.catalog.target.label, new.catalog.target.label
     return f"{here} makes {was or 'nothing'} of it, {there} {is_now or 'nothing'}."

@@ -5,9 +5,9 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from advisor.core.model import Severity
-from advisor.upgrade.behaviours import passages
+from advisor.upgrade.behaviours import behaviour_changes
 from advisor.upgrade.change import Area, Move
-from advisor.upgrade.defaults import by_weight, changed_collation, changed_defaults, needs_binlog, running
+from advisor.upgrade.defaults import by_weight, changed_collation, changed_defaults, default_value, needs_binlog
 from advisor.upgrade.lines import changed_lines
 from advisor.upgrade.supported_path import path_between
 
@@ -16,12 +16,12 @@ if TYPE_CHECKING:
     from advisor.verdict import FileVerdict
 
 
-def compare(old: FileVerdict, new: FileVerdict, paths: tuple[str, ...]) -> Move:
+def compare_verdicts(old: FileVerdict, new: FileVerdict, paths: tuple[str, ...]) -> Move:
     """All that the move changes; `old` and `new` are the two servers' verdicts on the files at `paths`, read as one."""
     collation = changed_collation(old, new)
-    defaults = [*changed_defaults(old, new), *passages(old, new), *([collation] if collation else [])]
+    defaults = [*changed_defaults(old, new), *behaviour_changes(old, new), *([collation] if collation else [])]
     if not _writes_binlog(new):
-        defaults = [_moot(change) if needs_binlog(change.option) else change for change in defaults]
+        defaults = [_without_binlog(change) if needs_binlog(change.option) else change for change in defaults]
     return Move(
         before=old.catalog.target,
         after=new.catalog.target,
@@ -38,9 +38,9 @@ def _writes_binlog(new: FileVerdict) -> bool:
     line, option = new.effective.get("log_bin"), new.catalog.get("log_bin")
     if line is not None:
         return line.running != "OFF"
-    return option is not None and running(option) == "ON"
+    return option is not None and default_value(option) == "ON"
 
 
-def _moot(change: DefaultChange) -> DefaultChange:
+def _without_binlog(change: DefaultChange) -> DefaultChange:
     """A change that touches nothing as long as the server writes no binary log."""
     return change._replace(area=Area.REST, severity=Severity.NOTE)

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 from advisor.catalog.elsewhere import known_elsewhere
 from advisor.core.sizes import exact
-from advisor.upgrade.keep import borne_out
+from advisor.upgrade.keep import judge_added_lines
 from advisor.verdict import Outcome
 from advisor.verdict.effects import number_of
 
@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 
 DAY = 86400
 # The pairs of words that MySQL 8.0.26 exchanged in its names; MariaDB keeps the old ones.
-WORDS = (("slave", "replica"), ("master", "source"), ("replica", "slave"), ("source", "master"))
+RENAMED_WORDS = (("slave", "replica"), ("master", "source"), ("replica", "slave"), ("source", "master"))
 
 
 def successor(line: LineVerdict, after: LineVerdict, old: FileVerdict, new: FileVerdict) -> str | None:
@@ -27,13 +27,13 @@ def successor(line: LineVerdict, after: LineVerdict, old: FileVerdict, new: File
     """
     for name, value in _candidates(line, after, old):
         text = name if value is None else f"{name} = {value}"
-        verdict = borne_out([text], new).get(text)
+        verdict = judge_added_lines([text], new).get(text)
         if verdict is not None and verdict.outcome is Outcome.ACCEPTED and not verdict.deprecated:
             return text
     return None
 
 
-def mended(after: LineVerdict, new: FileVerdict) -> str | None:
+def shortened_line(after: LineVerdict, new: FileVerdict) -> str | None:
     """A line with as much of the value as the new server knows, None where there is none."""
     if after.option is None or not after.placed.line.value:
         return None
@@ -41,7 +41,7 @@ def mended(after: LineVerdict, new: FileVerdict) -> str | None:
     gone = unknown_members(after)
     kept = ",".join(m for m in value.split(",") if m.strip() not in gone) if gone else _utf8mb3(name, value)
     text = f"{name} = {kept}"
-    return text if kept and kept != value and borne_out([text], new)[text].outcome is Outcome.ACCEPTED else None
+    return text if kept and kept != value and judge_added_lines([text], new)[text].outcome is Outcome.ACCEPTED else None
 
 
 def unknown_members(after: LineVerdict) -> list[str]:
@@ -69,7 +69,7 @@ def _candidates(line: LineVerdict, after: LineVerdict, old: FileVerdict) -> Iter
         return
     presence = known_elsewhere(name)
     named = (after.replaced_by, line.replaced_by, presence.replaced_by if presence else None)
-    others = [name.replace(was, is_now) for was, is_now in WORDS if was in name]
+    others = [name.replace(was, is_now) for was, is_now in RENAMED_WORDS if was in name]
     raw = line.placed.line.raw
     for other in dict.fromkeys([*named, *others]):
         if other and other != name:

@@ -47,11 +47,11 @@ def path_between(before: Target, after: Target) -> UpgradePath:
     if before.flavour != after.flavour:
         return _to_mariadb(before, after) if after.is_mariadb else _to_mysql(after)
     if before.is_mariadb:
-        return _within_mariadb(before, after)
-    return _up(before, after) if before < after else _down(before, after)
+        return _mariadb_path(before, after)
+    return _upgrade_path(before, after) if before < after else _downgrade_path(before, after)
 
 
-def _up(before: Target, after: Target) -> UpgradePath:
+def _upgrade_path(before: Target, after: Target) -> UpgradePath:
     """Innovation releases lie between long-term series; each may be left for the next long-term series."""
     newest = LONG_TERM[-1]
     between = [s for s in LONG_TERM if before.version[:2] < s < after.version[:2]]
@@ -76,7 +76,7 @@ def _step(before: Target, after: Target) -> str:
     return f"within {before.series}" if same else f"{before.series} → {after.series}"
 
 
-def _down(before: Target, after: Target) -> UpgradePath:
+def _downgrade_path(before: Target, after: Target) -> UpgradePath:
     old, new = before.version[:2], after.version[:2]
     if old == new:
         in_place = old != (8, 0) or after.version >= DOWNGRADED_IN_PLACE
@@ -96,7 +96,7 @@ def _down(before: Target, after: Target) -> UpgradePath:
     return UpgradePath(Support.UNSUPPORTED, words, (), OLD_DOWNGRADES if old == (8, 0) else DOWNGRADES)
 
 
-def _within_mariadb(before: Target, after: Target) -> UpgradePath:
+def _mariadb_path(before: Target, after: Target) -> UpgradePath:
     if before < after:
         words = f"MariaDB supports the upgrade {_step(before, after)} in place, other series between or not."
         if before.series == after.series:

@@ -11,7 +11,7 @@ import pytest
 
 from advisor.core.errors import MycnfError
 from advisor.facts.snapshot import load
-from advisor.preflight.restart import look
+from advisor.preflight.restart import check_restart
 
 CHECKOUT = Path(__file__).resolve().parents[2]
 VARIABLES = """\
@@ -78,7 +78,7 @@ def test_what_it_makes_of_option_files_is_not_guessed(older: Path, tmp_path: Pat
     assert ran.stderr.count("\n") == 1
     assert "MariaDB 10.2.11 is older than mariadb-10.6" in ran.stderr
     with pytest.raises(MycnfError, match="is older than mariadb"):
-        look(load(str(older)))
+        check_restart(load(str(older)))
 
 
 def test_two_of_them_are_compared(older: Path) -> None:

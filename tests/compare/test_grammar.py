@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from advisor.compare.grammar import named
+from advisor.compare.grammar import parse_side
 from advisor.compare.values import SideKind
 from advisor.core.errors import MycnfError
 
@@ -28,7 +28,7 @@ from advisor.core.errors import MycnfError
 )
 def test_servers(word: str, place: dict[str, object]) -> None:
     """Each word for a server says where it is, over what the connection options say."""
-    found = named(word)
+    found = parse_side(word)
     assert found.kind is SideKind.SERVER
     assert dict(found.place) == place
 
@@ -37,24 +37,24 @@ def test_what_lies_there(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Non
     """A path is what lies there: a socket, a snapshot or an option file, even one with a target's name."""
     with socket.socket(socket.AF_UNIX) as listening:
         listening.bind(str(tmp_path / "s"))
-        assert named(str(tmp_path / "s")).kind is SideKind.SERVER
+        assert parse_side(str(tmp_path / "s")).kind is SideKind.SERVER
     (tmp_path / "snap").write_text('{\n "schema": "1.1"}')
     (tmp_path / "persisted.json").write_text('{"Version": 2}')
     (tmp_path / "my.cnf").write_text("[mysqld]\n")
     (tmp_path / "mysql-8.4").write_text("[mysqld]\n")
     monkeypatch.chdir(tmp_path)
-    assert [named(n).kind for n in ("snap", "persisted.json", "my.cnf", "mysql-8.4")] == [
+    assert [parse_side(n).kind for n in ("snap", "persisted.json", "my.cnf", "mysql-8.4")] == [
         SideKind.SNAPSHOT, SideKind.FILE, SideKind.FILE, SideKind.FILE,
     ]  # fmt: skip
-    assert named("default:mysql-8.4").kind is SideKind.DEFAULTS
-    assert named("defaults:mariadb-10.11").kind is SideKind.DEFAULTS
-    assert named("my.cnf,mysql-8.4").paths == ("my.cnf", "mysql-8.4")
-    assert named("-").paths == ("-",)
+    assert parse_side("default:mysql-8.4").kind is SideKind.DEFAULTS
+    assert parse_side("defaults:mariadb-10.11").kind is SideKind.DEFAULTS
+    assert parse_side("my.cnf,mysql-8.4").paths == ("my.cnf", "mysql-8.4")
+    assert parse_side("-").paths == ("-",)
 
 
 def test_a_target_of_no_file() -> None:
     """A bare target is its defaults."""
-    found = named("mariadb-11.4.5")
+    found = parse_side("mariadb-11.4.5")
     assert (found.kind, str(found.target)) == (SideKind.DEFAULTS, "mariadb-11.4.5")
 
 
@@ -75,5 +75,5 @@ def test_a_target_of_no_file() -> None:
 def test_words_that_mean_nothing(word: str, says: str) -> None:
     """Each is one line that says what is wrong, and what to write."""
     with pytest.raises(MycnfError, match=says) as caught:
-        named(word)
+        parse_side(word)
     assert "\n" not in str(caught.value)

@@ -12,7 +12,7 @@ from advisor.catalog.targets import SERIES
 from advisor.compare import expected_differences, weight
 from advisor.compare.autosized import BOUNDS
 from advisor.compare.renames import FOLLOWERS
-from advisor.compare.weight import area_of, order
+from advisor.compare.weight import area_of, sort_key
 from advisor.core.model import Target
 from advisor.upgrade.change import Area
 from advisor.verdict.formats import MARIADB, MYSQL, WITHOUT_OPTION
@@ -85,7 +85,7 @@ def test_durability_before_sizes_before_the_rest() -> None:
     """The order is that of consequence."""
     jumbled = ["ft_min_word_len", "log_bin", "max_connections", "innodb_buffer_pool_size", "sync_binlog", "sql_mode"]
     wanted = ["sync_binlog", "sql_mode", "log_bin", "innodb_buffer_pool_size", "max_connections", "ft_min_word_len"]
-    assert sorted(jumbled, key=lambda name: order(name, area_of(name, None))) == wanted
+    assert sorted(jumbled, key=lambda name: sort_key(name, area_of(name, None))) == wanted
 
 
 @pytest.mark.parametrize(
@@ -107,4 +107,4 @@ def test_durability_before_sizes_before_the_rest() -> None:
 )
 def test_by_nature(name: str, a: str, b: str, natural: bool) -> None:
     """Names and places differ by nature; what is chosen doesn't, be it a path."""
-    assert expected_differences.by_nature(name, a, b) is natural
+    assert expected_differences.differs_by_nature(name, a, b) is natural

@@ -7,8 +7,8 @@ from typing import TYPE_CHECKING
 import pytest
 from mycnf_command import CHECKOUT
 
-from advisor.config import nearest
-from advisor.config.read import ConfigError, line_of, read
+from advisor.config import find_configuration
+from advisor.config.read import ConfigError, find_line, read_configuration
 from rules.policy.house_rule import HouseRule
 
 if TYPE_CHECKING:
@@ -20,7 +20,7 @@ def said(text: str, folder: Path, name: str = "mycnf.toml") -> str:
     path = folder / name
     path.write_text(text)
     with pytest.raises(ConfigError) as raised:
-        read(str(path))
+        read_configuration(str(path))
     message = str(raised.value)
     assert "\n" not in message
     assert raised.value.code == 2
@@ -32,15 +32,15 @@ def test_the_closest_one_is_found(tmp_path: Path) -> None:
     deep = tmp_path / "a" / "b" / "c"
     deep.mkdir(parents=True)
     (tmp_path / "mycnf.toml").write_text("")
-    assert nearest(str(deep)) == str(tmp_path / "mycnf.toml")
+    assert find_configuration(str(deep)) == str(tmp_path / "mycnf.toml")
     (tmp_path / "a" / "pyproject.toml").write_text("[tool.ruff]\n# mycnf\n")
-    assert nearest(str(deep)) == str(tmp_path / "mycnf.toml")
+    assert find_configuration(str(deep)) == str(tmp_path / "mycnf.toml")
     (tmp_path / "a" / "pyproject.toml").write_text("[tool.mycnf]\n")
-    assert nearest(str(deep)) == str(tmp_path / "a" / "pyproject.toml")
+    assert find_configuration(str(deep)) == str(tmp_path / "a" / "pyproject.toml")
     (tmp_path / "a" / "mycnf.toml").write_text("")
-    assert nearest(str(deep)) == str(tmp_path / "a" / "mycnf.toml")
+    assert find_configuration(str(deep)) == str(tmp_path / "a" / "mycnf.toml")
     (tmp_path / "a" / "b" / "mycnf.toml").mkdir()
-    assert nearest(str(deep)) == str(tmp_path / "a" / "mycnf.toml")
+    assert find_configuration(str(deep)) == str(tmp_path / "a" / "mycnf.toml")
 
 
 @pytest.mark.parametrize(
@@ -65,7 +65,7 @@ def test_the_closest_one_is_found(tmp_path: Path) -> None:
 def test_which_pyproject_speaks_to_us(text: str, counts: bool, tmp_path: Path) -> None:
     """A pyproject.toml counts if it holds the table, however it is spelled."""
     (tmp_path / "pyproject.toml").write_text(text)
-    assert (nearest(str(tmp_path)) == str(tmp_path / "pyproject.toml")) is counts
+    assert (find_configuration(str(tmp_path)) == str(tmp_path / "pyproject.toml")) is counts
 
 
 def test_values(tmp_path: Path) -> None:
@@ -78,7 +78,7 @@ def test_values(tmp_path: Path) -> None:
         "[tool.mycnf.house.read-buffer-size]\nminimum = 4096\nmaximum = '1M'\nallowed = [4096, 8192.0]\n"
         "severity = 'error'\nmessage = 'why'\ntargets = ['mysql', 'mariadb-10.11']\n"
     )
-    config = read(str(path))
+    config = read_configuration(str(path))
     assert config.target == ("mysql-8.4",)
     assert config.select == ("BUF", "SEC")
     assert config.ignore == ("oversized-sort-buffer",)
@@ -102,7 +102,7 @@ def test_values(tmp_path: Path) -> None:
 def test_nothing_said(tmp_path: Path) -> None:
     """An empty file says nothing."""
     (tmp_path / "mycnf.toml").write_bytes(b"\xef\xbb\xbf")
-    config = read(str(tmp_path / "mycnf.toml"))
+    config = read_configuration(str(tmp_path / "mycnf.toml"))
     assert set(config[2:]) == {None, ()}
 
 
@@ -210,7 +210,7 @@ def test_other_targets_may_differ(tmp_path: Path) -> None:
         "[[house.sort_buffer_size]]\nminimum = '1M'\ntargets = 'mysql'\n"
         "[[house.sort_buffer_size]]\nmaximum = '128K'\ntargets = 'mariadb'\n"
     )
-    assert len(read(str(path)).house or ()) == 2
+    assert len(read_configuration(str(path)).house or ()) == 2
 
 
 def test_a_pyproject_names_the_whole_key(tmp_path: Path) -> None:
@@ -236,7 +236,7 @@ def test_what_can_not_be_read(tmp_path: Path) -> None:
         path = tmp_path / f"{id(make)}.toml"
         make(path)
         with pytest.raises(ConfigError, match=str(path)):
-            read(str(path))
+            read_configuration(str(path))
 
 
 @pytest.mark.parametrize(
@@ -256,12 +256,12 @@ def test_lines_of_keys(keys: tuple[str, ...], line: int | None) -> None:
     text = (
         "target = 1\n\n[house.port]\nminimum = 2\n[house.'x.y']\n[house]\ninner = { maximum = 1 }\n\n[[house.list]]\n"
     )
-    assert line_of(text, keys) == line
+    assert find_line(text, keys) == line
 
 
 def test_the_example_is_sound() -> None:
     """The example of the documentation has no fault, and shows every key of a house rule."""
-    config = read(str(CHECKOUT / "examples" / "house" / "mycnf.toml"))
+    config = read_configuration(str(CHECKOUT / "examples" / "house" / "mycnf.toml"))
     house = config.house or ()
     assert all(any(getattr(rule, field) for rule in house) for field in ("required", "forbidden", "minimum", "maximum"))
     assert any(rule.allowed and rule.targets for rule in house)

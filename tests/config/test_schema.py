@@ -15,7 +15,7 @@ from hypothesis import strategies as st
 from mycnf_command import CHECKOUT
 
 from advisor.config import shape
-from advisor.config.shape import faults
+from advisor.config.shape import find_faults
 from advisor.report.formats import names
 
 SCHEMA: dict[str, Any] = json.loads((CHECKOUT / "schemas" / "mycnf.schema.json").read_text("utf-8"))
@@ -107,7 +107,7 @@ def places(value: Any) -> list[tuple[Any, Any]]:
 def test_what_the_schema_allows_is_accepted(document: Any) -> None:
     """A document made from the schema is fine by the validator, and by hand."""
     assert JUDGE.is_valid(document)
-    assert list(faults(document)) == []
+    assert list(find_faults(document)) == []
 
 
 @given(DOCUMENTS, st.data())
@@ -125,14 +125,14 @@ def test_mutated_documents_are_judged_alike(document: Any, data: st.DataObject) 
             del container[key]
         elif isinstance(document, dict):
             document[data.draw(st.sampled_from(["target", "fail_on", "house", "x"]))] = copy.deepcopy(data.draw(ODD))
-    assert (list(faults(document)) == []) is JUDGE.is_valid(document), document
+    assert (list(find_faults(document)) == []) is JUDGE.is_valid(document), document
 
 
 @given(st.sampled_from([*shape.TOP, "x", "Target", ""]), ODD)
 @settings(max_examples=400)
 def test_single_keys_are_judged_alike(key: str, value: Any) -> None:
     """Each key with each odd value is judged alike."""
-    assert (list(faults({key: value})) == []) is JUDGE.is_valid({key: value})
+    assert (list(find_faults({key: value})) == []) is JUDGE.is_valid({key: value})
 
 
 @given(st.sampled_from([*shape.HOUSE, "x", "Required"]), ODD)
@@ -140,13 +140,13 @@ def test_single_keys_are_judged_alike(key: str, value: Any) -> None:
 def test_single_keys_of_house_rules_are_judged_alike(key: str, value: Any) -> None:
     """Each key of a house rule with each odd value is judged alike."""
     document = {"house": {"port": {key: value}}}
-    assert (list(faults(document)) == []) is JUDGE.is_valid(document)
+    assert (list(find_faults(document)) == []) is JUDGE.is_valid(document)
 
 
 @pytest.mark.parametrize("document", [None, [], "x", 1, True])
 def test_what_is_no_table(document: Any) -> None:
     """Only a table is a configuration."""
-    assert list(faults(document))
+    assert list(find_faults(document))
     assert not JUDGE.is_valid(document)
 
 

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 from advisor.analysis.context import know
 from advisor.catalog.load import load
 from advisor.catalog.targets import running
-from advisor.config.house import house_rules
+from advisor.config.house import parse_house_rules
 from advisor.core.model import Absent
 from advisor.facts import (
     BusyHour,
@@ -149,14 +149,14 @@ def _linted(case: Case, target: Target, folder: Path) -> RuleContext:
     resolved = resolve([str(top)], flavour=target.flavour, version=target.version)
     verdict = judge_file(resolved, load(target))
     host = host_of(case.host) if case.host is not None else Absent("the host")
-    house = house_rules(case.house) if case.house is not None else NO_HOUSE
+    house = parse_house_rules(case.house) if case.house is not None else NO_HOUSE
     return RuleContext(target, load(target), Settings.from_file(verdict), verdict, host=host, house=house)
 
 
 def _audited(case: Case, target: Target) -> RuleContext:
     known = know(facts_of(case, target))
     if case.house is not None:
-        known.parts["house"] = house_rules(case.house)
+        known.parts["house"] = parse_house_rules(case.house)
     return known
 
 

@@ -11,7 +11,7 @@ from jsonschema import Draft202012Validator
 from mycnf_command import CHECKOUT
 from referencing import Registry, Resource
 
-from advisor.preflight.changes import RESTLESS
+from advisor.preflight.changes import SELF_CHANGING
 from probes.sandbox import SandboxError
 
 if TYPE_CHECKING:
@@ -73,4 +73,4 @@ def written(path: Path, text: str) -> Path:
 
 def differing(before: dict[str, str], after: dict[str, str]) -> dict[str, tuple[str, str | None]]:
     """What a restart changed, beside what servers move by themselves."""
-    return {n: (v, after.get(n)) for n, v in before.items() if after.get(n) != v and n not in RESTLESS}
+    return {n: (v, after.get(n)) for n, v in before.items() if after.get(n) != v and n not in SELF_CHANGING}

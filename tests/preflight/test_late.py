@@ -9,8 +9,8 @@ import pytest
 
 from advisor.catalog.load import load
 from advisor.catalog.targets import parse_target
-from advisor.preflight.set_after_start import comes_back, may_be_persisted
-from advisor.upgrade.defaults import default_of
+from advisor.preflight.set_after_start import is_restored, may_be_persisted
+from advisor.upgrade.defaults import default_collation
 from advisor.verdict.charsets import charset_of
 
 if TYPE_CHECKING:
@@ -29,7 +29,7 @@ def test_default_collations(any_server: Sandbox) -> None:
     flavour = "mariadb" if "MariaDB" in version else "mysql"
     target = parse_target(f"{flavour}-{version.partition('-')[0]}")
     assert len(real) > 30
-    assert {charset: default_of("utf8mb3" if charset == "utf8" else charset, target) for charset in real} == {
+    assert {charset: default_collation("utf8mb3" if charset == "utf8" else charset, target) for charset in real} == {
         charset: collation.replace("utf8_", "utf8mb3_") for charset, collation in real.items()
     }
     assert all(charset_of(collation) == charset for charset, collation in real.items())
@@ -42,7 +42,7 @@ def test_which_persisted_values_come_back() -> None:
         ("sort_buffer_size", "mysql-8.0.15"),
         ("key_buffer_size", "mysql-9.7.4"),
     ]
-    assert [comes_back(name, parse_target(target)) for name, target in asked] == [False, True, True]
+    assert [is_restored(name, parse_target(target)) for name, target in asked] == [False, True, True]
 
 
 @pytest.mark.servers("mysql-8.0", "mysql-9.7")

@@ -13,7 +13,7 @@ from hostile_findings import SECRET, nasty, nothing, page
 from mycnf_command import CHECKOUT
 
 from advisor.__main__ import main
-from advisor.config.shape import faults
+from advisor.config.shape import find_faults
 from advisor.core.errors import MycnfError
 from advisor.report import formats
 from advisor.report.bulk.streams import BulkWriter, Counts
@@ -92,7 +92,7 @@ def test_a_format_is_added_in_one_place(
     monkeypatch.setattr(formats, "FORMATS", [*formats.FORMATS, throwaway])
     monkeypatch.syspath_prepend(CHECKOUT / "tools")
     tables = importlib.import_module("formatpages")
-    assert list(faults({"format": "throwaway"})) == []
+    assert list(find_faults({"format": "throwaway"})) == []
     assert "| `throwaway` | this test | a dot |" in tables._table("lint")
     assert "throwaway" in [form.name for form in choices()]
     (tmp_path / "my.cnf").write_text("[mysqld]\nnonsense = 1\n")

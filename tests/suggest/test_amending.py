@@ -17,14 +17,14 @@ from advisor.fixing.values import FileChange
 from advisor.optionfile import resolve
 from advisor.report.suggested_file import remarks
 from advisor.suggest import suggest
-from advisor.suggest.amend import amend
+from advisor.suggest.amend import amend_file
 from advisor.suggest.choices import SuggestedLine
 from advisor.verdict import judge_file, take
 
 if TYPE_CHECKING:
     from pathlib import Path
 
-    from advisor.suggest.amend import Amended
+    from advisor.suggest.amend import AmendedFile
     from advisor.verdict import FileVerdict
 
 TARGET = parse_target("mariadb-10.11")
@@ -40,9 +40,9 @@ def judged(files: dict[str, bytes]) -> FileVerdict:
     return judge_file(resolved, load(TARGET))
 
 
-def amended(text: bytes, **more: bytes) -> Amended:
+def amended(text: bytes, **more: bytes) -> AmendedFile:
     """The file with both choices in it."""
-    return amend("my.cnf", text, judged({"my.cnf": text, **more}), CHOICES, remarks)
+    return amend_file("my.cnf", text, judged({"my.cnf": text, **more}), CHOICES, remarks)
 
 
 def values(text: bytes) -> list[str | None]:
@@ -71,7 +71,7 @@ def test_afterwards_the_server_does_as_suggested(text: bytes) -> None:
     """Whatever stood there, both options have the values, and all other lines stay."""
     done = amended(text)
     assert values(done.text) == WANTED
-    assert done.left == ()
+    assert done.omitted == ()
     kept = [line for line in text.splitlines() if b"pool" not in line and b"infile" not in line]
     assert [line for line in done.text.splitlines() if line in kept and line] == [line for line in kept if line]
 
@@ -87,7 +87,7 @@ def test_lines_of_other_files_and_templates_are_left() -> None:
     text = b"[mysqld]\nlocal_infile = {{ infile }}\n!include other.cnf\n"
     done = amended(text, **{"other.cnf": b"[mysqld]\ninnodb_buffer_pool_size = 1G\n"})
     assert done.text == text
-    assert [sentence.split()[0] for sentence in done.left] == ["innodb_buffer_pool_size", "local_infile"]
+    assert [sentence.split()[0] for sentence in done.omitted] == ["innodb_buffer_pool_size", "local_infile"]
 
 
 LINES = st.sampled_from(
@@ -104,7 +104,7 @@ def test_any_file(rows: list[str], end: str, whole: bool) -> None:
     """Options before any group aside, a file of any such lines ends up as suggested, and once more changes nothing."""
     text = (end.join(["[mysqld]", *rows]) + (end if whole else "")).encode()
     done = amended(text)
-    assert done.left == ()
+    assert done.omitted == ()
     assert values(done.text) == WANTED
     assert amended(done.text).text == done.text
 
@@ -135,5 +135,5 @@ def test_a_suggestion_for_a_host() -> None:
     host = host_from_words(ram="8G", cpus=4, disk="ssd", tar=None)
     choices = suggest(TARGET, host, "oltp").choices
     text = b"[mysqld]\nport = 1\n"
-    done = amend("my.cnf", text, judged({"my.cnf": text}), choices, remarks)
+    done = amend_file("my.cnf", text, judged({"my.cnf": text}), choices, remarks)
     assert {c.option for c in choices} <= set(judged({"my.cnf": done.text}).effective)

@@ -12,7 +12,7 @@ from advisor.catalog.targets import SERIES, parse_target
 from advisor.collect.declared import host_from_words
 from advisor.core.model import Severity, Target
 from advisor.report.suggested_file import option_file
-from advisor.suggest import judge, suggest
+from advisor.suggest import judge_text, suggest
 from advisor.suggest.choices import WORKLOADS
 from advisor.verdict.settings import Settings
 from rules import all_rules
@@ -62,7 +62,7 @@ def test_the_server_starts_with_it_and_keeps_every_value(
     if suggestion.target.is_mysql:
         own.restart()  # the first start warns that it makes a redo log of another size, and an identity
     assert complaints(own) - complaints(usual) == set()
-    effective = judge(suggestion.target, file.read_text("utf-8")).effective
+    effective = judge_text(suggestion.target, file.read_text("utf-8")).effective
     with own.connect() as connection, connection.cursor() as cursor:
         cursor.execute("SHOW GLOBAL VARIABLES")
         running = {name.lower(): value for name, value in cursor.fetchall()}
@@ -78,7 +78,7 @@ def test_the_server_starts_with_it_and_keeps_every_value(
 def test_no_rule_speaks_against_it(target: Target, host: str, workload: str) -> None:
     """No rule warns of a suggested file on the host that it is for, and each line is as the server takes it."""
     suggestion = suggest(target, HOSTS[host], workload)
-    verdict = judge(target, option_file(suggestion, host))
+    verdict = judge_text(target, option_file(suggestion, host))
     known = RuleContext(target, verdict.catalog, Settings.from_file(verdict), verdict, host=HOSTS[host])
     assert [f for f in run(known, all_rules()).findings if f.severity is not Severity.NOTE] == []
     assert set(verdict.effective) == set(lines(suggestion))

@@ -8,7 +8,7 @@ from upgrade_comparison import Moved, verdict_on
 from advisor.catalog.targets import parse_target
 from advisor.core.model import Target
 from advisor.upgrade.change import Move
-from advisor.upgrade.move import compare
+from advisor.upgrade.move import compare_verdicts
 
 
 @pytest.fixture(scope="session")
@@ -17,6 +17,6 @@ def moved() -> Moved:
 
     def compared(text: str, before: str | Target, after: str | Target) -> Move:
         old, new = (parse_target(t) if isinstance(t, str) else t for t in (before, after))
-        return compare(verdict_on(text, old), verdict_on(text, new), ("my.cnf",))
+        return compare_verdicts(verdict_on(text, old), verdict_on(text, new), ("my.cnf",))
 
     return compared

@@ -11,10 +11,10 @@ from advisor.catalog.load import load
 from advisor.catalog.targets import SERIES
 from advisor.core.model import Confidence, Severity, Target
 from advisor.report.upgrade.keep_lines import fragment
-from advisor.upgrade.behaviours import GONE, NONE, PASSAGES, Passage
-from advisor.upgrade.change import WEIGHTY, Area, DefaultChange
+from advisor.upgrade.behaviours import BEHAVIOUR_CHANGES, GONE, NONE, BehaviourChange
+from advisor.upgrade.change import WARNING_AREAS, Area, DefaultChange
 from advisor.upgrade.defaults import _meanings
-from advisor.upgrade.keep import borne_out
+from advisor.upgrade.keep import judge_added_lines
 from advisor.verdict import Outcome
 
 # Plugins that are no options of the server where they are built in, and what is not an option any more.
@@ -124,8 +124,8 @@ def test_most_consequential_first(moved: Moved) -> None:
     areas = [list(Area).index(c.area) for c in changes]
     assert areas == sorted(areas)
     assert [c.option for c in changes[:2]] == ["character_set_server", "collation_server"]
-    assert {c.severity for c in changes if c.area in WEIGHTY} == {Severity.WARNING}
-    assert {c.severity for c in changes if c.area not in WEIGHTY} == {Severity.NOTE}
+    assert {c.severity for c in changes if c.area in WARNING_AREAS} == {Severity.WARNING}
+    assert {c.severity for c in changes if c.area not in WARNING_AREAS} == {Severity.NOTE}
 
 
 def test_sureness(moved: Moved) -> None:
@@ -139,7 +139,7 @@ def test_every_line_is_taken(moved: Moved, way: tuple[Target, Target]) -> None:
     """Between any two series, all lines to add are taken together, and each option is told once."""
     changes = moved("", *way).defaults
     lines = [c.keep for c in changes if c.keep]
-    taken = borne_out(lines, verdict_on("", way[1]))
+    taken = judge_added_lines(lines, verdict_on("", way[1]))
     assert {line: v.reason for line, v in taken.items() if v.outcome is not Outcome.ACCEPTED} == {}
     assert len({c.option for c in changes}) == len(changes)
     assert all(c.keep or c.lost for c in changes)
@@ -158,12 +158,12 @@ def test_the_fragment_is_taken(moved: Moved, way: tuple[Target, Target], every: 
 
 def test_the_table_speaks_of_options_that_exist() -> None:
     """Every option of the table of consequences is known to one of the catalogs, or stands for a passage."""
-    known = {name for target in NEWEST for name in load(target).options} | {p.option for p in PASSAGES}
+    known = {name for target in NEWEST for name in load(target).options} | {p.option for p in BEHAVIOUR_CHANGES}
     assert set(_meanings()) <= known
 
 
-@pytest.mark.parametrize("passage", PASSAGES, ids=lambda p: f"{p.option}-{p.after}")
-def test_each_passage_is_met(moved: Moved, passage: Passage) -> None:
+@pytest.mark.parametrize("passage", BEHAVIOUR_CHANGES, ids=lambda p: f"{p.option}-{p.after}")
+def test_each_passage_is_met(moved: Moved, passage: BehaviourChange) -> None:
     """Each passage is met on some way, and its option is known to the server that has it."""
     ways = [way for way in itertools.permutations(NEWEST, 2) if passage.when(*way)]
     assert ways

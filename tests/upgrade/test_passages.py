@@ -17,13 +17,13 @@ from upgrade_comparison import Moved
 
 from advisor.catalog.targets import ASKED
 from advisor.core.model import Confidence, Target
-from advisor.upgrade.behaviours import GONE, NONE, PASSAGES, Passage
+from advisor.upgrade.behaviours import BEHAVIOUR_CHANGES, GONE, NONE, BehaviourChange
 from probes.sandbox import Sandbox
 
 SERVERS = ("mysql-5.7", "mysql-8.0", "mysql-9.7", "mariadb-10.11", "mariadb-11.4", "mariadb-11.8")
 # Passages that tests of their own ask about.
 APART = {"binlog_error_action", "master_info_repository"}
-ASKED_HERE = [p for p in PASSAGES if p.asked and p.option not in APART]
+ASKED_HERE = [p for p in BEHAVIOUR_CHANGES if p.asked and p.option not in APART]
 
 Run = Callable[[str], "str | tuple[Any, ...] | None"]
 
@@ -172,7 +172,7 @@ QUESTIONS: dict[tuple[str, str], Callable[[Run, Run], str]] = {
 }  # fmt: skip
 
 
-def key(passage: Passage) -> tuple[str, str]:
+def key(passage: BehaviourChange) -> tuple[str, str]:
     """What tells passages apart."""
     return passage.option, passage.after
 
@@ -206,7 +206,7 @@ def target_of(name: str, binaries: Binaries) -> Target:
 
 @pytest.mark.parametrize("passage", ASKED_HERE, ids=lambda p: f"{p.option}-{p.after}")
 def test_servers_of_both_sides_do_as_told(
-    passage: Passage, binaries: Binaries, start: Start, seen: dict[str, dict[tuple[str, str], str]]
+    passage: BehaviourChange, binaries: Binaries, start: Start, seen: dict[str, dict[tuple[str, str], str]]
 ) -> None:
     """On each way on which a passage is told as certain the old server does what is said of it, and so the new one."""
     targets = {name: target_of(name, binaries) for name in SERVERS}
@@ -297,9 +297,9 @@ def host(server: Sandbox, statement: str) -> str | None:
 
 def test_sure_only_where_both_were_asked(moved: Moved) -> None:
     """A passage is certain between two versions that were asked, and only if the tests here ask about it."""
-    sure = {p.option for p in PASSAGES if p.asked}
+    sure = {p.option for p in BEHAVIOUR_CHANGES if p.asked}
     for before, after in itertools.permutations(sorted(ASKED, key=str), 2):
-        met = {p.option for p in PASSAGES if p.when(before, after)} - {"innodb_buffer_pool_instances"}
+        met = {p.option for p in BEHAVIOUR_CHANGES if p.when(before, after)} - {"innodb_buffer_pool_instances"}
         told = {c.option: c.confidence for c in moved("", before, after).defaults if c.option in met}
         assert {option for option, how in told.items() if how is Confidence.CERTAIN} == sure & told.keys()
     assert set(QUESTIONS) == {key(p) for p in ASKED_HERE}

@@ -13,8 +13,8 @@ from advisor.catalog.targets import ASKED
 from advisor.report.upgrade.keep_lines import fragment
 from advisor.upgrade.change import DefaultChange
 from advisor.upgrade.defaults import changed_pairs
-from advisor.upgrade.keep import borne_out
-from advisor.upgrade.move import compare
+from advisor.upgrade.keep import judge_added_lines
+from advisor.upgrade.move import compare_verdicts
 from probes.sandbox import Binary, Sandbox, ask_help, help_values
 
 RunWith = Callable[[str, str], dict[str, str]]
@@ -188,7 +188,7 @@ def test_the_lines_to_add_keep_the_old_values(
     """With all the lines as they are printed the new server starts, and runs with the old server's values for them."""
     known(*map(binaries, way))
     verdicts = [verdict_on(FILES[text], binaries(name).target) for name in way]
-    move = compare(verdicts[0], verdicts[1], ("my.cnf",))
+    move = compare_verdicts(verdicts[0], verdicts[1], ("my.cnf",))
     changes = [change for change in move.defaults if change.keep]
     assert len(changes) > 3
     was, is_now = run_with(way[0], FILES[text]), run_with(way[1], FILES[text] + fragment(move, every=True))
@@ -224,10 +224,12 @@ def test_the_lines_to_write_start_the_new_server(after: str, binaries: Binaries,
     """The new server starts with all the lines to write in the place of old ones, and takes them as promised."""
     known(binaries("mysql-5.7"), binaries(after))
     old, new = (verdict_on(OLD_NAMES, binaries(name).target) for name in ("mysql-5.7", after))
-    written = list(dict.fromkeys(c.write for c in compare(old, new, ("my.cnf",)).lines if c.write))
+    written = list(dict.fromkeys(c.write for c in compare_verdicts(old, new, ("my.cnf",)).lines if c.write))
     assert len(written) > 4
     file = tmp_path / "my.cnf"
     file.write_text("\n".join(["[mysqld]", *written, ""]))
     values = printed(start(after, option_file=file).binary, file)
-    promised = {v.canonical: v.value for v in borne_out(written, verdict_on("", binaries(after).target)).values()}
+    promised = {
+        v.canonical: v.value for v in judge_added_lines(written, verdict_on("", binaries(after).target)).values()
+    }
     assert {name: value for name, value in promised.items() if not same(name, value, values[name])} == {}

@@ -39,7 +39,7 @@ class Reader(NamedTuple):
     """How its inputs are made, what is done with one in a folder of our own, and its share of a million."""
 
     make: Make
-    read: Read
+    read_configuration: Read
     share: int
 
 
@@ -96,7 +96,7 @@ def _judge_options(data: bytes, _folder: str) -> None:
 
 
 def _carried(name: str) -> Read:
-    def read(data: bytes, folder: str) -> None:
+    def read_configuration(data: bytes, folder: str) -> None:
         from advisor.carriers.recognise import carrier_of
         from advisor.commands.carrier_texts import whole_text
 
@@ -111,7 +111,7 @@ def _carried(name: str) -> Read:
         for number in range(1, min(carrier.document.lines, 30) + 1):
             carrier.document.shown(number)
 
-    return read
+    return read_configuration
 
 
 def _yaml(chance: random.Random) -> bytes:
@@ -176,13 +176,13 @@ def _baseline(chance: random.Random) -> bytes:
 
 
 def _read_baseline(data: bytes, folder: str) -> None:
-    from advisor.analysis.baseline import BaselineReading, amended, apply, gone, read
+    from advisor.analysis.baseline import BaselineReading, amended, apply, gone, read_configuration
     from advisor.core.model import Confidence, Finding, Location, Severity
 
     path = put(data, folder)
     place = Location(os.path.join(folder, "my.cnf"), 2, 1, 2, 5)
     finding = Finding("OPT001", "unknown-option", Severity.ERROR, Confidence.CERTAIN, "x", location=place, option="x")
-    known = read(path)
+    known = read_configuration(path)
     readings = [BaselineReading(place.path, (finding, finding), (place.path,))]
     apply(known, readings)
     gone(known, readings, frozenset({"OPT001"}))
@@ -259,9 +259,9 @@ def _configuration(chance: random.Random) -> bytes:
 
 
 def _read_configuration(data: bytes, folder: str) -> None:
-    from advisor.config.read import read
+    from advisor.config.read import read_configuration
 
-    read(put(data, folder, ("mycnf.toml", "pyproject.toml")[zlib.crc32(data) % 4 == 0]))
+    read_configuration(put(data, folder, ("mycnf.toml", "pyproject.toml")[zlib.crc32(data) % 4 == 0]))
 
 
 def _read_keys(data: bytes, folder: str) -> None:

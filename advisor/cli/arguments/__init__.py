@@ -20,7 +20,7 @@ class _InOrder(argparse.Action):
         setattr(namespace, self.dest, (*given, (self.const, values)))
 
 
-def reports(p: argparse.ArgumentParser, command: str) -> None:
+def add_reports(p: argparse.ArgumentParser, command: str) -> None:
     """The command's formats and the files they go to, in pairs."""
     p.add_argument(
         "--format",
@@ -41,32 +41,32 @@ def reports(p: argparse.ArgumentParser, command: str) -> None:
     )
 
 
-def report_options(p: argparse.ArgumentParser, command: str, default: str | None = "text") -> None:
+def add_report_options(p: argparse.ArgumentParser, command: str, default: str | None = "text") -> None:
     """The one format of the command's report, and the file that it goes to."""
     usual = default or "the app on a terminal, text otherwise"
     choices = formats.names(command)
     p.add_argument("--format", default=default, choices=choices, help=f"how to print it (default: {usual})")
-    output(p)
+    add_output(p)
 
 
-def output(p: argparse.ArgumentParser) -> None:
+def add_output(p: argparse.ArgumentParser) -> None:
     """The file that a report goes to."""
     p.add_argument("-o", "--output", metavar="FILE", help="write there instead of to stdout")
 
 
-def reading(p: argparse.ArgumentParser) -> None:
+def add_reading(p: argparse.ArgumentParser) -> None:
     """How option files are found and read."""
     p.add_argument("--root", metavar="DIR", help="read absolute !include paths below DIR")
-    isolated(p)
+    add_configuration(p)
 
 
-def isolated(p: argparse.ArgumentParser) -> None:
+def add_configuration(p: argparse.ArgumentParser) -> None:
     """Away with the configuration file."""
     p.add_argument("--config", metavar="FILE", help="the configuration file (default: the closest mycnf.toml)")
     p.add_argument("--isolated", action="store_true", help="use neither configuration file nor baseline")
 
 
-def selecting(p: argparse.ArgumentParser, *, fail_on: str) -> None:
+def add_rule_selection(p: argparse.ArgumentParser, *, fail_on: str) -> None:
     """Which rules speak, and what fails."""
     p.add_argument(
         "--select", action="append", metavar="RULES", help="only these codes, names or families (comma-separated)"
@@ -75,13 +75,13 @@ def selecting(p: argparse.ArgumentParser, *, fail_on: str) -> None:
     p.add_argument("--fail-on", choices=SEVERITIES, help=f"exit 1 from this severity up (default: {fail_on})")
 
 
-def baseline(p: argparse.ArgumentParser) -> None:
+def add_baseline(p: argparse.ArgumentParser) -> None:
     """Findings that are known already."""
     p.add_argument("--baseline", metavar="FILE", help="leave out the findings that this baseline knows")
     p.add_argument("--write-baseline", metavar="FILE", help="write today's findings as a baseline")
 
 
-def machine(p: argparse.ArgumentParser) -> None:
+def add_host(p: argparse.ArgumentParser) -> None:
     """What the host has, where it can't be read."""
     p.add_argument("--ram", metavar="SIZE", help="the server's memory, such as 64G, where it can't be read")
     p.add_argument("--cpus", type=int, metavar="N", help="the server's processors, where they can't be read")
@@ -89,7 +89,7 @@ def machine(p: argparse.ArgumentParser) -> None:
     p.add_argument("--host-tar", metavar="TAR", help="a tar of the server's /proc and /sys")
 
 
-def window(p: argparse.ArgumentParser) -> None:
+def add_window(p: argparse.ArgumentParser) -> None:
     """The time between two samples of counters."""
     p.add_argument(
         "--window",
@@ -100,7 +100,7 @@ def window(p: argparse.ArgumentParser) -> None:
     )
 
 
-def connection(p: argparse.ArgumentParser) -> None:
+def add_connection(p: argparse.ArgumentParser) -> None:
     """Where the server is, and who asks."""
     p.add_argument("-S", "--socket", metavar="PATH", help="the server's Unix socket")
     p.add_argument("--host", metavar="NAME", help="connect by TCP to this host")

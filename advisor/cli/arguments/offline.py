@@ -4,7 +4,15 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from advisor.cli.arguments import SEVERITIES, baseline, machine, reading, report_options, reports, selecting
+from advisor.cli.arguments import (
+    SEVERITIES,
+    add_baseline,
+    add_host,
+    add_reading,
+    add_report_options,
+    add_reports,
+    add_rule_selection,
+)
 from advisor.report import formats
 
 if TYPE_CHECKING:
@@ -28,19 +36,19 @@ def lint(p: argparse.ArgumentParser) -> None:
     p.add_argument("--diff", action="store_true", help="print what --fix would change as a diff, and write nothing")
     p.add_argument("--statistics", action="store_true", help="count findings by rule instead of listing them")
     p.add_argument("--exit-zero", action="store_true", help="exit 0 even with findings")
-    reading(p)
-    selecting(p, fail_on="warning")
-    baseline(p)
-    reports(p, "lint")
-    machine(p)
+    add_reading(p)
+    add_rule_selection(p, fail_on="warning")
+    add_baseline(p)
+    add_reports(p, "lint")
+    add_host(p)
 
 
 def show(p: argparse.ArgumentParser) -> None:
     """Words of `mycnf show`."""
     p.add_argument("files", nargs="+", metavar="FILE", help="option files, read in order as one; - is stdin")
     p.add_argument("--target", metavar="T", help="server to answer for")
-    report_options(p, "show")
-    reading(p)
+    add_report_options(p, "show")
+    add_reading(p)
 
 
 def upgrade(p: argparse.ArgumentParser) -> None:
@@ -62,8 +70,8 @@ def upgrade(p: argparse.ArgumentParser) -> None:
         default="error",
         help="exit 1 from this severity up (default: error, a line at which the server stops)",
     )
-    report_options(p, "upgrade")
-    reading(p)
+    add_report_options(p, "upgrade")
+    add_reading(p)
 
 
 def suggest(p: argparse.ArgumentParser) -> None:
@@ -71,9 +79,9 @@ def suggest(p: argparse.ArgumentParser) -> None:
     p.add_argument("--target", metavar="T", help="server that the file is for (default: the newest MySQL)")
     loads = ("oltp", "mixed", "analytic", "dev")
     p.add_argument("--workload", default="mixed", choices=loads, help="what the server will do (default: mixed)")
-    machine(p)
+    add_host(p)
     p.add_argument("--write-diff", metavar="FILE", help="print what would change in this option file, as a diff")
-    report_options(p, "suggest")
+    add_report_options(p, "suggest")
 
 
 def explain(p: argparse.ArgumentParser) -> None:
@@ -82,7 +90,7 @@ def explain(p: argparse.ArgumentParser) -> None:
     p.add_argument("--target", metavar="T", help="server to answer for, and to compare the sources' servers with")
     choices = formats.names("explain")
     p.add_argument("--format", default="text", choices=choices, help="how to print it (default: text)")
-    machine(p)
+    add_host(p)
 
 
 def rules(p: argparse.ArgumentParser) -> None:

@@ -4,7 +4,16 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from advisor.cli.arguments import connection, isolated, machine, reading, report_options, reports, selecting, window
+from advisor.cli.arguments import (
+    add_configuration,
+    add_connection,
+    add_host,
+    add_reading,
+    add_report_options,
+    add_reports,
+    add_rule_selection,
+    add_window,
+)
 
 if TYPE_CHECKING:
     import argparse
@@ -15,17 +24,17 @@ def report(p: argparse.ArgumentParser) -> None:
     p.add_argument(
         "snapshots", nargs="+", metavar="SNAP", help="a snapshot, or a directory of them (*.json, at any depth)"
     )
-    selecting(p, fail_on="error")
-    isolated(p)
+    add_rule_selection(p, fail_on="error")
+    add_configuration(p)
     p.add_argument("--baseline", metavar="FILE", help="leave out the findings that this baseline knows")
     p.add_argument(
         "--jobs", type=int, metavar="N", help="processes that judge many snapshots (default: one a processor)"
     )
-    reports(p, "report")
-    machine(p)
+    add_reports(p, "report")
+    add_host(p)
 
 
-SIDE = (
+SIDE_HELP = (
     "an option file (a path, several joined by commas, -), a snapshot, a target's defaults (mysql-8.4), or a server: "
     "server (as the connection options say), a socket's path, host:port, tcp:HOST, defaults:FILE, login:NAME or "
     "group:SUFFIX"
@@ -34,7 +43,7 @@ SIDE = (
 
 def diff(p: argparse.ArgumentParser) -> None:
     """Words of `mycnf diff`."""
-    p.add_argument("a", metavar="A", help=SIDE)
+    p.add_argument("a", metavar="A", help=SIDE_HELP)
     p.add_argument("b", metavar="B", help="the same")
     p.add_argument(
         "--target",
@@ -45,9 +54,9 @@ def diff(p: argparse.ArgumentParser) -> None:
     p.add_argument("--only", action="append", metavar="PATTERN", help="these variables alone, such as 'innodb_*'")
     p.add_argument("--ignore", action="append", metavar="PATTERN", help="all but these variables")
     p.add_argument("--all", action="store_true", help="count what differs by nature too, and print everything whole")
-    report_options(p, "diff")
-    reading(p)
-    connection(p)
+    add_report_options(p, "diff")
+    add_reading(p)
+    add_connection(p)
 
 
 SHELLS = ("bash", "zsh", "fish")
@@ -81,10 +90,10 @@ def fleet(p: argparse.ArgumentParser) -> None:
         "--vault-password-file", action="append", default=[], metavar="FILE", help="passed on to ansible (repeatable)"
     )
     p.add_argument("--ask-vault-password", action="store_true", help="have ansible ask for the vault's password")
-    window(p)
-    selecting(p, fail_on="error")
-    isolated(p)
-    report_options(p, "fleet")
+    add_window(p)
+    add_rule_selection(p, fail_on="error")
+    add_configuration(p)
+    add_report_options(p, "fleet")
 
 
 def sample(p: argparse.ArgumentParser) -> None:
@@ -93,7 +102,7 @@ def sample(p: argparse.ArgumentParser) -> None:
     p.add_argument(
         "--print-timer", action="store_true", help="print a line for cron and units for systemd that call it, and stop"
     )
-    connection(p)
+    add_connection(p)
 
 
 def history(p: argparse.ArgumentParser) -> None:
@@ -104,11 +113,11 @@ def history(p: argparse.ArgumentParser) -> None:
     p.add_argument("--last", type=int, default=10, metavar="N", help="how many changes, the newest first (default: 10)")
     p.add_argument("--select", action="append", metavar="RULES", help="only these codes, names or families")
     p.add_argument("--ignore", action="append", metavar="RULES", help="all but these codes, names or families")
-    report_options(p, "history")
-    isolated(p)
+    add_report_options(p, "history")
+    add_configuration(p)
 
 
-def keep(p: argparse.ArgumentParser) -> None:
+def add_keep(p: argparse.ArgumentParser) -> None:
     """The wish to keep what is collected."""
     p.add_argument(
         "--keep", action="store_true", help="keep a snapshot for mycnf history too (100 a server, for its owner alone)"

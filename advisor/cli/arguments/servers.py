@@ -6,16 +6,16 @@ from typing import TYPE_CHECKING
 
 from advisor.cli.arguments import (
     SEVERITIES,
-    baseline,
-    connection,
-    isolated,
-    machine,
-    report_options,
-    reports,
-    selecting,
-    window,
+    add_baseline,
+    add_configuration,
+    add_connection,
+    add_host,
+    add_report_options,
+    add_reports,
+    add_rule_selection,
+    add_window,
 )
-from advisor.cli.arguments.saved import keep
+from advisor.cli.arguments.saved import add_keep
 
 if TYPE_CHECKING:
     import argparse
@@ -33,19 +33,19 @@ def audit(p: argparse.ArgumentParser) -> None:
         "pt-stalk's directory",
     )
     p.add_argument("--since", metavar="SNAP", help="compare with this earlier snapshot: what is gone, new, still there")
-    keep(p)
+    add_keep(p)
     p.add_argument("--demo", action="store_true", help="audit a recorded server, to look around")
     p.add_argument(
         "--list-statements", action="store_true", help="print every statement that can ever be sent, and stop"
     )
-    window(p)
-    connection(p)
-    selecting(p, fail_on="error")
-    isolated(p)
-    baseline(p)
-    report_options(p, "audit", default=None)
+    add_window(p)
+    add_connection(p)
+    add_rule_selection(p, fail_on="error")
+    add_configuration(p)
+    add_baseline(p)
+    add_report_options(p, "audit", default=None)
     p.add_argument("--no-mouse", action="store_true", help="leave the mouse to the terminal, in the app")
-    machine(p)
+    add_host(p)
 
 
 def preflight(p: argparse.ArgumentParser) -> None:
@@ -55,20 +55,20 @@ def preflight(p: argparse.ArgumentParser) -> None:
         "--root", metavar="DIR", help="read option files and service below DIR, such as a copy of /etc to be deployed"
     )
     p.add_argument("--service", metavar="UNIT", help="the systemd unit that starts the server (default: its own)")
-    connection(p)
+    add_connection(p)
     p.add_argument(
         "--fail-on", choices=SEVERITIES, default="note", help="exit 1 from this severity up (default: note, anything)"
     )
-    report_options(p, "preflight")
+    add_report_options(p, "preflight")
 
 
 def collect(p: argparse.ArgumentParser) -> None:
     """Words of `mycnf collect`."""
     p.add_argument("-o", "--output", metavar="SNAP", help="the snapshot to write (mode 0600; needed without --keep)")
-    keep(p)
-    window(p)
-    connection(p)
-    machine(p)
+    add_keep(p)
+    add_window(p)
+    add_connection(p)
+    add_host(p)
 
 
 def probe(p: argparse.ArgumentParser) -> None:
@@ -111,7 +111,7 @@ def probe(p: argparse.ArgumentParser) -> None:
         help="equal numbers give the variants equal orders (default: a new one)",
     )
     p.add_argument("--json", action="store_true", help="the same as --format json")
-    reports(p, "probe")
+    add_reports(p, "probe")
 
 
 def grants(p: argparse.ArgumentParser) -> None:

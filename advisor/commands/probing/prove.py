@@ -73,16 +73,16 @@ def claimed(words: Sequence[str]) -> tuple[Rule, Claim]:
     )
 
 
-def task_of(rule: Rule, claim: Claim, file: str | None, ground: Environment) -> tuple[ProofTask, Environment]:
+def task_of(rule: Rule, claim: Claim, file: str | None, environment: Environment) -> tuple[ProofTask, Environment]:
     """What to prove on which of the ground's servers: with the user's file, the running server's values, or an example.
 
     MycnfError where no server here is one that the rule speaks of, or the file gives the rule no reason to speak.
     """
     running = None if file else _running(rule)
-    binary = _binary(rule, ground, running.target if running else None)
-    on = replace(ground, binaries=(binary,))
+    binary = _binary(rule, environment, running.target if running else None)
+    on = replace(environment, binaries=(binary,))
     if file:
-        return _from(rule, claim, _file(file, binary.target, ground), file), on
+        return _from(rule, claim, _file(file, binary.target, environment), file), on
     task = _from(rule, claim, running, "the running server") if running else None
     if task is None:
         task = ProofTask(rule, claim, _bare(binary.target), *claim.example)
@@ -102,12 +102,12 @@ def _from(rule: Rule, claim: Claim, known: RuleContext, source: str) -> ProofTas
     return ProofTask(rule, claim, known, before, after)
 
 
-def _binary(rule: Rule, ground: Environment, running: Target | None) -> Binary:
+def _binary(rule: Rule, environment: Environment, running: Target | None) -> Binary:
     """A server of the running one's series where there is one, else the first that the rule speaks of."""
-    fitting = [binary for binary in ground.binaries if rule.concerns(binary.target)]
+    fitting = [binary for binary in environment.binaries if rule.concerns(binary.target)]
     if not fitting:
         spans = ", ".join(map(str, rule.targets))
-        here = ", ".join(str(binary.target) for binary in ground.binaries) or "none"
+        here = ", ".join(str(binary.target) for binary in environment.binaries) or "none"
         raise MycnfError(f"{rule.code} speaks of {spans}, and the servers here are {here}: name another with --server")
     alike = [b for b in fitting if running and (b.target.flavour, b.target.series) == (running.flavour, running.series)]
     return (alike or fitting)[0]
@@ -134,11 +134,11 @@ def _running(rule: Rule) -> RuleContext | None:
     return None
 
 
-def _file(path: str, target: Target, ground: Environment) -> RuleContext:
+def _file(path: str, target: Target, environment: Environment) -> RuleContext:
     from advisor.commands.read_files import read_resolved
 
     verdict = judge_file(read_resolved([path], target, None, {}), load(target))
-    return RuleContext(target, load(target), Settings.from_file(verdict), verdict, host=ground.host)
+    return RuleContext(target, load(target), Settings.from_file(verdict), verdict, host=environment.host)
 
 
 def _bare(target: Target) -> RuleContext:

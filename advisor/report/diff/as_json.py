@@ -10,7 +10,7 @@ from advisor.report.diff.words import members_of
 from advisor.report.findings_json import dumps
 
 if TYPE_CHECKING:
-    from advisor.compare.values import Comparison, Held, OneSided, SettingPair, Side
+    from advisor.compare.values import Comparison, OneSided, SettingPair, Side, SideSetting
 
 VERSION = 1
 
@@ -28,7 +28,7 @@ def report(found: Comparison, *, every: bool = False) -> str:
             "only_b": [_alone(one) for one in found.only_b],
             "by_nature": [_pair(pair) for pair in found.of(Category.BY_NATURE)],
             "by_host": [_pair(pair) for pair in found.of(Category.BY_HOST)],
-            "not_told": [{"variable": pair.name, "reason": pair.reason} for pair in found.of(Category.NOT_TOLD)],
+            "not_told": [{"variable": pair.name, "reason": pair.reason} for pair in found.of(Category.UNDETERMINED)],
             "not_shown": [_held(held) for held in found.not_shown],
             "alike": len(found.of(Category.ALIKE)),
         }
@@ -40,7 +40,7 @@ def _side(side: Side) -> dict[str, Any]:
         "kind": side.kind.value,
         "name": side.name,
         "target": str(side.target),
-        "hostname": side.called or None,
+        "hostname": side.server_name or None,
         "taken_at": side.taken_at or None,
     }
 
@@ -49,7 +49,7 @@ def _pair(pair: SettingPair) -> dict[str, Any]:
     members = members_of(pair)
     return {
         "variable": pair.name,
-        "also": list(pair.also),
+        "also": list(pair.other_names),
         "area": pair.area.value,
         "a": _held(pair.a),
         "b": _held(pair.b),
@@ -61,21 +61,21 @@ def _pair(pair: SettingPair) -> dict[str, Any]:
 
 
 def _alone(one: OneSided) -> dict[str, Any]:
-    return {**_held(one.held), "area": one.area.value, "counts": one.counts}
+    return {**_held(one.setting), "area": one.area.value, "counts": one.counts}
 
 
-def _held(held: Held) -> dict[str, Any]:
+def _held(held: SideSetting) -> dict[str, Any]:
     place = held.location
     return {
         "name": held.name,
         "value": _masked(held, held.value),
         "raw": _masked(held, held.raw),
-        "value_there": held.value_there,
+        "value_there": held.converted_value,
         "origin": held.origin.value,
         "path": place.path if place else None,
         "line": place.line if place and place.line else None,
     }
 
 
-def _masked(held: Held, value: str | None) -> str | None:
+def _masked(held: SideSetting, value: str | None) -> str | None:
     return None if value is None else redact_value(held.name, value)

@@ -52,7 +52,7 @@ def _sentence(found: Comparison, every: bool) -> str:
         f"{count[Category.ALIKE]:,} alike",
         f"{nature}, not counted" if nature and not every else "",
         f"{count[Category.BY_HOST]:,} left to the host" if count[Category.BY_HOST] else "",
-        f"{count[Category.NOT_TOLD]:,} can't be told" if count[Category.NOT_TOLD] else "",
+        f"{count[Category.UNDETERMINED]:,} can't be told" if count[Category.UNDETERMINED] else "",
     ]
     differences = ", ".join(part for part in counted if part) or "No difference"
     return f"{differences}; {'; '.join(part for part in aside if part)}."
@@ -93,8 +93,8 @@ def _sources(pair: SettingPair, found: Comparison) -> tuple[str, str]:
 
 def _alone(part: tuple[OneSided, ...], letter: str, every: bool) -> Section:
     """What one side alone knows: what is set there with its value, of the rest the names."""
-    shown = [one.held for one in part if one.counts or every]
-    rest = [one.held.name for one in part if not one.counts and not every]
+    shown = [one.setting for one in part if one.counts or every]
+    rest = [one.setting.name for one in part if not one.counts and not every]
     places = [held.location for held in shown]
     notes = (f"{at.path}:{at.line}" if at and at.line else "" for at in places)
     rows = tuple((Code(held.name), Value(Code(value_of(held)), note)) for held, note in zip(shown, notes, strict=True))
@@ -118,7 +118,7 @@ def _aside(found: Comparison, lot: Category, every: bool) -> Section:
 
 
 def _untold(found: Comparison) -> Section:
-    lines = [(Code(name_of(pair)), f": {pair.reason}") for pair in found.of(Category.NOT_TOLD)]
+    lines = [(Code(name_of(pair)), f": {pair.reason}") for pair in found.of(Category.UNDETERMINED)]
     names = ", ".join(held.name for held in found.not_shown)
     more = Paragraph(f"no server shows whether these are set: {names}" if names else "")
     return Section("can't be told", (Items(tuple(lines)), more))

@@ -7,12 +7,12 @@ from typing import TYPE_CHECKING, NamedTuple
 from advisor.compare.values import SideKind
 from advisor.core.model import Origin
 from advisor.core.sizes import exact
-from advisor.preflight.outlook import whole
+from advisor.preflight.outlook import parse_whole_number
 from advisor.preflight.remedy import BYTES
 from advisor.redaction.secrets import MASK, clean, redact_value
 
 if TYPE_CHECKING:
-    from advisor.compare.values import Held, SettingPair, Side
+    from advisor.compare.values import SettingPair, Side, SideSetting
 
 SOURCES = {
     Origin.PERSISTED: "persisted",
@@ -38,13 +38,13 @@ class Members(NamedTuple):
     only_b: tuple[str, ...]
 
 
-def value_of(held: Held) -> str:
+def value_of(held: SideSetting) -> str:
     """The value for people: sizes in the unit in which they are written, secrets masked, harmless to a terminal."""
     if held.value is None:
         return TEMPLATE if held.is_set else HOST
-    number = whole(held.value) if held.name.endswith(SIZES) else None
+    number = parse_whole_number(held.value) if held.name.endswith(SIZES) else None
     text = clean(redact_value(held.name, held.value)) if number is None else exact(number)
-    there = held.value_there
+    there = held.converted_value
     return f"{text} (as {there})" if there is not None and there != text else text or EMPTY
 
 
@@ -54,7 +54,7 @@ def values_of(pair: SettingPair) -> tuple[str, str]:
     return (mine, f"{other} (differs)") if mine == other and MASK in mine else (mine, other)
 
 
-def source_of(held: Held, side: Side) -> str:
+def source_of(held: SideSetting, side: Side) -> str:
     """Where the value came from: the place in a file, or who set it; empty where nobody tells."""
     place = held.location
     if held.origin is Origin.FILE:
@@ -67,8 +67,8 @@ def source_of(held: Held, side: Side) -> str:
 def about(side: Side) -> str:
     """What a side is: its version, its kind, how a server calls itself and when it was read."""
     parts = [side.target.label, KINDS[side.kind]]
-    if side.called:
-        parts[1] += f" of {side.called}" if side.kind is SideKind.SNAPSHOT else f" {side.called}"
+    if side.server_name:
+        parts[1] += f" of {side.server_name}" if side.kind is SideKind.SNAPSHOT else f" {side.server_name}"
     if side.kind is SideKind.SNAPSHOT:
         parts.append(f"{side.taken_at[:16].replace('T', ' ')} UTC")
     return clean(", ".join(parts))

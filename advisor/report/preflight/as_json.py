@@ -9,7 +9,7 @@ from advisor.report.findings_json import action, dumps
 
 if TYPE_CHECKING:
     from advisor.core.model import Location
-    from advisor.preflight.item import Item, Preflight
+    from advisor.preflight.item import Preflight, RestartItem
 
 VERSION = 1
 
@@ -42,7 +42,7 @@ def report(found: Preflight) -> str:
     )
 
 
-def _item(item: Item) -> dict[str, Any]:
+def _item(item: RestartItem) -> dict[str, Any]:
     return {
         "kind": item.kind.value,
         "severity": item.severity.value,

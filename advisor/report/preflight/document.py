@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 from advisor.core.model import Severity
 from advisor.core.sizes import exact, lasted
 from advisor.preflight.item import RestartEffect
-from advisor.preflight.outlook import whole
+from advisor.preflight.outlook import parse_whole_number
 from advisor.preflight.remedy import BYTES
 from advisor.report.document import Code, Document, Entry, Facts, Items, Paragraph, Section
 from advisor.report.words import WIDTH, plural
@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
 
     from advisor.core.model import Action
-    from advisor.preflight.item import Item, Preflight
+    from advisor.preflight.item import Preflight, RestartItem
     from advisor.report.document import Block, Words
 
 LISTED = 3  # paths in the head; more of them are counted
@@ -72,7 +72,7 @@ def _sentence(found: Preflight) -> str:
     return "The next restart changes nothing." if known else "Nothing is told to change, but its files were not read."
 
 
-def _entry(item: Item) -> Entry:
+def _entry(item: RestartItem) -> Entry:
     what = item.variable or " ".join(p for p in (item.code, item.name) if p)
     values = (Paragraph(_move(item)),) if item.variable is not None else _line(item)
     facts: list[tuple[str, Words]] = [row for action in item.actions for row in _action(action, item)]
@@ -80,7 +80,7 @@ def _entry(item: Item) -> Entry:
     return Entry(item.kind.value, item.severity, Code(what), blocks, item.confidence.value)
 
 
-def _line(item: Item) -> tuple[Paragraph, ...]:
+def _line(item: RestartItem) -> tuple[Paragraph, ...]:
     """A refused line and its place, on a line each where they are long."""
     place = item.location
     written = f"{item.option} = {item.value}" if item.option and item.value is not None else item.option or ""
@@ -91,7 +91,7 @@ def _line(item: Item) -> tuple[Paragraph, ...]:
     return (Paragraph((told[0], ", ", told[1]) if told[1:] else told[0]),) if told else ()
 
 
-def _move(item: Item) -> str:
+def _move(item: RestartItem) -> str:
     """`500 → 151`; of long lists the parts that differ."""
     name, now, then = item.variable or "", item.running or "", item.following
     if then is None:
@@ -105,11 +105,11 @@ def _move(item: Item) -> str:
 
 
 def _shown(name: str, value: str) -> str:
-    number = whole(value) if name.endswith(BYTES) else None
+    number = parse_whole_number(value) if name.endswith(BYTES) else None
     return exact(number) if number is not None else value or "(empty)"
 
 
-def _action(action: Action, item: Item) -> Iterator[tuple[str, Words]]:
+def _action(action: Action, item: RestartItem) -> Iterator[tuple[str, Words]]:
     """The line that keeps the value that runs, or the statement that does; and the one that has the next value now."""
     keeps = action.undo is None
     kept = action.option_line or action.argument
@@ -121,9 +121,9 @@ def _action(action: Action, item: Item) -> Iterator[tuple[str, Words]]:
     yield "risk", action.risk
 
 
-def _followers(items: list[Item]) -> Section:
+def _followers(items: list[RestartItem]) -> Section:
     """The defaults that move along, by what moves them."""
-    by_cause: dict[tuple[str, ...], list[Item]] = {}
+    by_cause: dict[tuple[str, ...], list[RestartItem]] = {}
     for item in items:
         by_cause.setdefault(item.cause, []).append(item)
     blocks: list[Block] = []

@@ -10,7 +10,7 @@ from advisor.core.model import Confidence, Severity
 from advisor.redaction.secrets import clean, redact_name, redact_text
 from advisor.report.document import Code, Document, Entry, Items, Paragraph, Section, Table
 from advisor.report.words import plural
-from advisor.upgrade.change import WEIGHTY, Area, LineEffect
+from advisor.upgrade.change import WARNING_AREAS, Area, LineEffect
 from rules.core.evidence import load
 
 if TYPE_CHECKING:
@@ -30,8 +30,8 @@ def document(move: Move, *, every: bool = False) -> Document:
     """The comparison; `every` also tells the defaults that change little, and gives each the line that keeps it."""
     mark = _mark(move)
     move = move._replace(lines=_groups_once(move.lines))
-    heavy = [c for c in move.defaults if c.area in WEIGHTY]
-    light = [c for c in move.defaults if c.area not in WEIGHTY]
+    heavy = [c for c in move.defaults if c.area in WARNING_AREAS]
+    light = [c for c in move.defaults if c.area not in WARNING_AREAS]
     notes = tuple(_note(c, move, mark) for c in move.lines if c.severity is Severity.NOTE)
     already = tuple(_line(c, move, mark) for c in move.lines if c.kind is LineEffect.STILL_REFUSED)
     blocks: list[Block] = [_head(move, heavy, light)]

@@ -12,7 +12,7 @@ from advisor.analysis.engine import choose, run
 from advisor.catalog.load import load
 from advisor.collect.collect import Request, from_account
 from advisor.collect.connection.options import Account
-from advisor.preflight.restart import look
+from advisor.preflight.restart import check_restart
 from rules.core.advice import advise
 from rules.core.statements import NEW_SESSIONS, at_run_time
 
@@ -74,7 +74,7 @@ def test_audit_and_preflight_say_the_same_of_doublewrite(server_name: str, start
     assert action.restart is (action.statement is None)
     assert (action.statement is not None) is (server_name == "mariadb-11.8")
     file.write_text("[mysqld]\ninnodb_doublewrite = ON\n".replace(" = ON", " = 1"), "utf-8")
-    items = [item for item in look(collected(server)).items if item.variable == "innodb_doublewrite"]
+    items = [item for item in check_restart(collected(server)).items if item.variable == "innodb_doublewrite"]
     now = [a.statement for item in items for a in item.actions if a.undo]
     assert len(items) == 1
     assert now == ([action.statement] if action.statement else [])
@@ -87,7 +87,7 @@ def test_a_buffer_that_counts_at_the_start_has_no_statement(server_name: str, st
     file.write_text("[mysqld]\nread_buffer_size = 128K\n", "utf-8")
     server = start(server_name, option_file=file)
     file.write_text("[mysqld]\nread_buffer_size = 1M\n", "utf-8")
-    (item,) = (item for item in look(collected(server)).items if item.variable == "read_buffer_size")
+    (item,) = (item for item in check_restart(collected(server)).items if item.variable == "read_buffer_size")
     now = [a for a in item.actions if a.undo]
     assert [a.statement for a in now] == (
         ["SET GLOBAL read_buffer_size = 1048576;"] if server_name == "mysql-5.7" else []
