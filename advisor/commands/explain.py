@@ -52,6 +52,7 @@ def _rule(rule: Rule, args: argparse.Namespace, target: Target | None) -> str:
 
         shown = [e._replace(table=e.table and e.table._asdict())._asdict() for e in known]  # type: ignore[arg-type]
         docs = {**rule.docs._asdict(), "options": list(rule.options)}
+        docs["mind"] = docs.pop("reconsider_when")  # the contract's name for it
         beside = near and near.fields(known)
         return dumps({"version": 1, "rule": {**fields(rule), **docs, "evidence": shown}, "here": beside})
     from advisor.report.rules.page import page
