@@ -11,7 +11,6 @@ from advisor.catalog.load import load
 from advisor.catalog.targets import SERIES, newest, parse_target, stand_in
 from advisor.core import errors
 from advisor.core.model import Target
-from advisor.report.findings_json import dumps
 from rules import all_rules, find
 
 if TYPE_CHECKING:
@@ -49,6 +48,7 @@ def _rule(rule: Rule, args: argparse.Namespace, target: Target | None) -> str:
         near = here(args, rule, target)
     if args.format == "json":
         from advisor.commands.rules import fields
+        from advisor.report.findings_json import dumps
 
         shown = [e._replace(table=e.table and e.table._asdict())._asdict() for e in known]  # type: ignore[arg-type]
         docs = {**rule.docs._asdict(), "options": list(rule.options)}
@@ -69,6 +69,8 @@ def _option(written: str, target: Target | None, form: str) -> str:
     canonical = next((o.name for o in [here, *everywhere.values()] if o is not None), name)
     speaking = [r for r in all_rules() if canonical in r.options or name in r.options]
     if form == "json":
+        from advisor.report.findings_json import dumps
+
         return dumps({"version": 1, "option": _fields(canonical, everywhere, here, target, speaking)})
     from advisor.report.rules.option import page
 
