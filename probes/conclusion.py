@@ -14,12 +14,24 @@ from probes.stats import VariantComparison, compare, compare_in_groups, compare_
 from probes.stats.drift import drift_notes
 from probes.stats.estimate import t_quantile
 from probes.stats.table import round_table
-from probes.unsafe import crash_risk
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
     from advisor.facts.probes import Metric, ProbeResult
+
+
+TORN_PAGES = "torn pages that no crash recovery can repair"
+UNSAFE_SETTINGS = {
+    "innodb_doublewrite": {"OFF": TORN_PAGES, "FALSE": TORN_PAGES, "0": TORN_PAGES, "DETECT_ONLY": TORN_PAGES}
+}
+
+
+def crash_risk(settings: dict[str, str]) -> str:
+    """What a crash may leave under these settings, empty where they are safe."""
+    risks = (UNSAFE_SETTINGS.get(name, {}).get(value.upper(), "") for name, value in settings.items())
+    return next(filter(None, risks), "")
+
 
 INCONCLUSIVE_BOUND = 0.5  # relative; a run that could have missed this much has not answered its question
 FACTOR_LIMIT = 2.0  # from where on a ratio reads better as times than as percent

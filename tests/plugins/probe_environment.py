@@ -10,8 +10,8 @@ from pathlib import Path
 from advisor.collect.host.host import open_root, read_host
 from probes.experiment import Bench, Environment, Experiment, ProbeRequest
 from probes.sandbox import Binary
-from probes.served import server_settings
-from probes.served.variant_server import VariantServer, start_variant_server
+from probes.server_probes import server_settings
+from probes.server_probes.variant_server import VariantServer, start_variant_server
 from probes.stop import StopSignal
 
 

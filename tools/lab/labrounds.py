@@ -13,8 +13,8 @@ from advisor.collect.host import open_root, read_host
 from advisor.facts.probes import Metric, ProbeResult
 from probes.experiment import BlockMeasurement, Choice, Cost, Environment, ProbeRequest, RunPlan, Turn, Variant
 from probes.rounds import Progress, run_experiment
-from probes.served import server_settings
-from probes.served.under_load import METRICS, WorkloadBench
+from probes.server_probes import server_settings
+from probes.server_probes.under_load import METRICS, WorkloadBench
 from probes.stop import StopSignal
 from probes.workload.driver import run_load
 

@@ -13,8 +13,8 @@ from labgroup import limited
 from probes.experiment import ProbeError
 from probes.page_cache import evict
 from probes.sandbox import Binary, SandboxError, start_server
-from probes.served import server_settings
-from probes.served.variant_server import VariantServer, watch_disk_space
+from probes.server_probes import server_settings
+from probes.server_probes.variant_server import VariantServer, watch_disk_space
 from probes.stop import StopSignal
 from probes.workload.load import Task
 from probes.workload.scans import ScanTable, create_table

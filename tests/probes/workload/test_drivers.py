@@ -19,7 +19,7 @@ from real_servers import Binaries
 from probes.experiment import ProbeError
 from probes.rounds import SEEDS_PER_ROUND, SEEDS_PER_RUN
 from probes.sandbox import Binary, sweep
-from probes.served.variant_server import VariantServer
+from probes.server_probes.variant_server import VariantServer
 from probes.stop import StopSignal
 from probes.workload import sysbench
 from probes.workload.driver import choose_driver, run_load

@@ -9,7 +9,7 @@ import pytest
 from probe_environment import served
 from real_servers import Binaries
 
-from probes.served.variant_server import VariantServer
+from probes.server_probes.variant_server import VariantServer
 from probes.stop import StopSignal
 from probes.workload import scans
 from probes.workload.tables import SEED_ROWS, TableShape, fill_tables

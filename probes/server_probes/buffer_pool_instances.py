@@ -1,0 +1,175 @@
+"""Whether more buffer pool instances even out the throughput of a server whose data does not fit its pool."""
+
+from __future__ import annotations
+
+import contextlib
+from statistics import fmean, median, pstdev
+from typing import TYPE_CHECKING
+
+from advisor.facts.probes import Metric
+from probes.choices import ChosenOptions
+from probes.experiment import BlockMeasurement, Choice, ProbeError, RunPlan, Variant
+from probes.server_probes.choices import SERVER_CHOICE, choose_binary
+from probes.server_probes.mechanism import Precondition, fixed_bounds
+from probes.server_probes.under_load import P95, TPS, DataSet, WorkloadBench, choose_data_set
+from probes.server_probes.variant_server import start_variant_server
+from probes.workload.driver import DRIVER_CHOICE, choose_driver
+from probes.workload.statements import OLTP, Access
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from probes.experiment import Environment, ProbeRequest, Turn
+    from probes.sandbox import Binary
+    from probes.server_probes.mechanism import BlockActivity
+    from probes.stop import StopSignal
+    from probes.workload.load import Task
+
+GIB = 1 << 30
+WORKLOAD = OLTP["oltp_read_write"]
+VARIATION_METRIC = Metric("variation", "% (standard deviation of a second's transactions)", "less")
+STALLED_METRIC = Metric("stalled", "% of seconds below a tenth of the usual", "less")
+SECONDS = 900.0
+LONG = 3600.0  # a run this long has seen checkpoints; the article's took three hours for each value
+ROUNDS = 5
+SHORTEST = 30.0  # seconds of a block; a shorter one sees no variation
+WARM = 4.0
+FILL_RATE = 200 << 20  # bytes a second at which scans fill the pool, at least
+RESTART = 4.0
+STALL = 0.1
+TABLES = 8  # one alone makes deadlocks the bottleneck
+LEAST_DEPTH = 100  # of innodb_lru_scan_depth, which every instance has for itself
+FREE_FACTOR = 2.0  # times the free pages that the server aims for
+EVICTED_PAGES = "pages evicted/transaction"
+LEAST_EVICTED = 1.0  # pages a transaction; a pool that evicts nothing is no matter of instances
+SHORT_RUN = (
+    "Stalls come with checkpoints and full redo logs, minutes apart: less than an hour of each value can't show them. "
+    "The published runs took three hours each: --time 21h for seven values; --resume goes on with one that broke off."
+)
+LIMITS = (
+    SHORT_RUN,
+    "With few processors there are few threads to contend for one instance's latch.",
+)
+
+
+class PoolInstances:
+    """The experiment `buffer-pool-instances`."""
+
+    name = "buffer-pool-instances"
+    title = "Stalls and buffer pool instances"
+    question = "Does innodb_buffer_pool_instances raise or even out throughput when the data is larger than the pool?"
+    kind = "server"
+    evidence = ("BPI-01", "BPI-03")
+    choices = (
+        SERVER_CHOICE,
+        DRIVER_CHOICE,
+        Choice("instances", "numbers", "1,8,64", "values of innodb_buffer_pool_instances; published: 1,2,4,8,16,32,64"),
+        Choice("pool", "size", "1G", "innodb_buffer_pool_size, 1G at least: below that there is one instance"),
+        Choice("data", "number", "160", "size of the data in percent of the pool; published: 400"),
+        Choice("threads", "number", "16", "connections that work at once"),
+    )
+
+    def plan(self, environment: Environment, request: ProbeRequest) -> RunPlan:
+        """One variant for each number of instances. Raises ProbeError for a pool below 1G, and for MariaDB."""
+        chosen = ChosenOptions(self.choices, request)
+        binary = _binary(environment, chosen)
+        table = _data_set(chosen)
+        counts = chosen.numbers("instances", 1)
+        variants = tuple(_variant(count, max(counts)) for count in counts)
+        seconds = request.budget(SECONDS, ROUNDS)
+        return RunPlan(
+            variants=variants,
+            baseline=variants[0].name,
+            metrics=(TPS, VARIATION_METRIC, STALLED_METRIC, P95),
+            cost=table.cost(seconds),
+            seconds=SECONDS,
+            rounds=ROUNDS,
+            overhead=RESTART + WARM + table.pool / FILL_RATE,
+            shortest=SHORTEST,
+            grain=1.0,
+            axis="innodb_buffer_pool_instances",
+            driver=choose_driver(chosen.word("driver")),
+            server=str(binary.target),
+            parameters=table.parameters(f"{WORKLOAD.name}, pareto"),
+            limits=LIMITS if seconds < LONG * len(variants) else LIMITS[1:],
+        )
+
+    @contextlib.contextmanager
+    def prepare(
+        self, environment: Environment, request: ProbeRequest, plan: RunPlan, stop: StopSignal
+    ) -> Iterator[EvennessBench]:
+        """A server that reads past the page cache, and one table larger than its pool."""
+        chosen = ChosenOptions(self.choices, request)
+        binary, table = _binary(environment, chosen), _data_set(chosen)
+        with start_variant_server(environment, binary, request.directory, table.arguments(binary.target)) as server:
+            table.fill(environment, server, stop)
+
+            def task_of(_: Variant) -> Task:
+                return table.task(server, WORKLOAD, Access("pareto"))
+
+            free = LEAST_DEPTH * max(chosen.numbers("instances", 1))
+            yield EvennessBench(server, plan.driver, task_of, warm_seconds=WARM, preconditions=_preconditions(free))
+
+
+class EvennessBench(WorkloadBench):
+    """Fills the pool after each restart, and measures how even the seconds of a block are beside how much gets done."""
+
+    def _warm_up(self, variant: Variant, turn: Turn, stop: StopSignal) -> None:
+        for number in range(1, TABLES + 1):
+            if not stop.is_set():
+                self.server.query(f"SELECT COUNT(pad) FROM sbtest.sbtest{number} FORCE INDEX (PRIMARY)")  # noqa: S608
+        super()._warm_up(variant, turn, stop)
+
+    def measure(self, variant: Variant, turn: Turn, stop: StopSignal) -> BlockMeasurement:
+        """One block, see LoadedBench."""
+        measured = super().measure(variant, turn, stop)
+        tps = measured.series.get("tps", ())
+        return measured._replace(metrics={**measured.metrics, **evenness_metrics(tps)}) if tps else measured
+
+
+def evenness_metrics(tps: tuple[float, ...]) -> dict[str, float]:
+    """The variation of a block's seconds and the share that stalled, both in percent."""
+    mean, usual = fmean(tps), median(tps)
+    return {
+        VARIATION_METRIC.name: 100 * pstdev(tps) / mean if mean else 0.0,
+        STALLED_METRIC.name: 100 * sum(rate < usual * STALL for rate in tps) / len(tps),
+    }
+
+
+def _variant(count: int, most: int) -> Variant:
+    """So many instances, each with its share of the pages that all variants keep free alike."""
+    depth = LEAST_DEPTH * most // count
+    settings = {"innodb_buffer_pool_instances": str(count), "innodb_lru_scan_depth": str(depth)}
+    return Variant(str(count), settings, float(count))
+
+
+def _preconditions(free: int) -> tuple[Precondition, ...]:
+    return (
+        Precondition(
+            "free pages of the pool",
+            lambda activity: activity.after.get("Innodb_buffer_pool_pages_free"),
+            fixed_bounds(high=FREE_FACTOR * free),
+        ),
+        Precondition(EVICTED_PAGES, evicted_per_transaction, fixed_bounds(LEAST_EVICTED)),
+    )
+
+
+def evicted_per_transaction(activity: BlockActivity) -> float | None:
+    """Pages that came in less those by which the pool became fuller."""
+    came = [activity.per_transaction(f"Innodb_pages_{how}") for how in ("read", "created")]
+    kept = activity.per_transaction("Innodb_buffer_pool_pages_data")
+    return None if kept is None or None in came else sum(filter(None, came)) - kept
+
+
+def _binary(environment: Environment, chosen: ChosenOptions) -> Binary:
+    why = "has buffer pool instances: MariaDB ignores the option since 10.5, so there is nothing to measure"
+    return choose_binary(environment, chosen.word("server"), lambda binary: not binary.target.is_mariadb, why)
+
+
+def _data_set(chosen: ChosenOptions) -> DataSet:
+    if chosen.size("pool") < GIB:
+        raise ProbeError("pool must be 1G or more: below that the server runs with one instance, whatever is set")
+    return choose_data_set(chosen, tables=TABLES)
+
+
+EXPERIMENT = PoolInstances()

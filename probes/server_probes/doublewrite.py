@@ -1,0 +1,197 @@
+"""What the doublewrite buffer costs a load of writes, by each of its modes."""
+
+from __future__ import annotations
+
+import contextlib
+from typing import TYPE_CHECKING
+
+from advisor.catalog.load import load
+from advisor.facts.probes import Metric
+from advisor.verdict import Outcome, take
+from probes.choices import ChosenOptions
+from probes.experiment import Choice, ProbeError, RunPlan, Variant
+from probes.server_probes.choices import SERVER_CHOICE, choose_binary
+from probes.server_probes.mechanism import Bounds, Precondition, fixed_bounds, page_read_precondition
+from probes.server_probes.pool_pages import PAGES_FLUSHED, fill_pool
+from probes.server_probes.redo_capacity import COMMIT_OPTIONS
+from probes.server_probes.under_load import P99, TPS, WorkloadBench, choose_data_set
+from probes.server_probes.variant_server import start_variant_server
+from probes.workload.driver import DRIVER_CHOICE, choose_driver
+from probes.workload.statements import OLTP
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from advisor.core.model import Target
+    from probes.experiment import BlockMeasurement, Environment, ProbeRequest, Turn
+    from probes.sandbox import Binary
+    from probes.server_probes.mechanism import BlockActivity
+    from probes.server_probes.variant_server import VariantServer
+    from probes.stop import StopSignal
+    from probes.workload.load import Task
+
+OPTION = "innodb_doublewrite"
+OFF = "OFF"
+DETECT = "DETECT_ONLY"
+MODES = ("ON", DETECT, "fast", OFF)  # DETECT_AND_RECOVER is another word for ON
+WORKLOAD = OLTP["oltp_write_only"]
+SECONDS = 600.0
+ROUNDS = 8
+SHORTEST = 5.0
+RESTART = 5.0
+WARM = 4.0
+SCAN_RATE = 100 << 20  # bytes a second at which scans fill the pool, at least
+TABLES = 4
+MINIMUM_DATA = 150  # percent of the pool
+LEAST_FLUSHED, LEAST_READ = 20.0, 0.05  # pages a second, pages a transaction
+MINIMUM_COPIED = 0.5  # of the flushed pages; pages that are new are written once only
+LEAST_KIB, MOST_KIB = 8.0, 4.0  # of a page of 16
+RATE, COPIED = "pages flushed/s", "pages written to the doublewrite buffer/page flushed"
+COPIED_KIB = "KiB written to the doublewrite buffer/page flushed"
+COPY_BYTES = "bytes of the doublewrite buffer"
+# MySQL from 8.0.20 on has files of its own for it; other servers keep it in their system tablespace.
+ASK_COPY_BYTES = (
+    "SELECT SUM_NUMBER_OF_BYTES_WRITE FROM performance_schema.file_summary_by_event_name "
+    "WHERE EVENT_NAME = 'wait/io/file/innodb/innodb_dblwr_file'"
+)
+FLUSH_RATE = Metric("flushed", "pages/s", "neither")
+UNSAFE_LIMIT = (
+    "No speed measured here is a reason for OFF or DETECT_ONLY: a crash can tear a page of which neither keeps a copy, "
+    "and the redo log can't recover a torn page. They are safe only on storage that writes whole pages atomically."
+)
+FAST_LIMIT = "fast (MariaDB) keeps copies of pages as ON does; the difference is in the syncs of data files."
+DURABLE_LIMIT = (
+    "Commits don't wait for the disk here (innodb_flush_log_at_trx_commit=2), so that page writes show. With durable "
+    "commits the share of doublewrite in the time of a transaction is smaller."
+)
+DATA_LIMIT = (
+    "The data are larger than the pool, so pages are written all the time. Where they fit and the redo log is large, "
+    "fewer pages are written, and doublewrite costs less."
+)
+LIMITS = (UNSAFE_LIMIT, DURABLE_LIMIT, DATA_LIMIT)
+
+
+class Doublewrite:
+    """The experiment `doublewrite`."""
+
+    name = "doublewrite"
+    title = "What the doublewrite buffer costs"
+    question = "What does protection from torn pages (innodb_doublewrite) cost a load of writes on this disk?"
+    kind = "server"
+    evidence = ("DBLW-01", "DBLW-03", "DBLW-04")
+    choices = (
+        SERVER_CHOICE,
+        DRIVER_CHOICE,
+        Choice("modes", "words", "all", f"values of {OPTION}, all that the server has; the first is the baseline"),
+        Choice("pool", "size", "64M", "innodb_buffer_pool_size"),
+        Choice("data", "number", "400", f"size of the data in percent of the pool, {MINIMUM_DATA} at least"),
+        Choice("threads", "number", "8", "connections that write at once"),
+    )
+
+    def plan(self, environment: Environment, request: ProbeRequest) -> RunPlan:
+        """One variant for each mode. Raises ProbeError for modes that the server lacks, and data that fit the pool."""
+        chosen = ChosenOptions(self.choices, request)
+        binary = choose_binary(environment, chosen.word("server"))
+        table, modes = choose_data_set(chosen, TABLES), _modes(chosen, binary)
+        if chosen.number("data") < MINIMUM_DATA:
+            raise ProbeError(f"data must be {MINIMUM_DATA} percent of the pool or more: else few pages are written")
+        variants = tuple(Variant(mode, {OPTION: mode}) for mode in modes)
+        return RunPlan(
+            variants=variants,
+            baseline=variants[0].name,
+            metrics=(TPS, P99, FLUSH_RATE),
+            cost=table.cost(request.budget(SECONDS, ROUNDS)),
+            seconds=SECONDS,
+            rounds=ROUNDS,
+            overhead=RESTART + WARM + table.shape.bytes / SCAN_RATE,
+            shortest=SHORTEST,
+            grain=1.0,
+            driver=choose_driver(chosen.word("driver")),
+            server=str(binary.target),
+            parameters=table.parameters(WORKLOAD.name),
+            limits=(*LIMITS, FAST_LIMIT) if "fast" in modes else LIMITS,
+        )
+
+    @contextlib.contextmanager
+    def prepare(
+        self, environment: Environment, request: ProbeRequest, plan: RunPlan, stop: StopSignal
+    ) -> Iterator[WriteBench]:
+        """A server whose tables are larger than its pool."""
+        chosen = ChosenOptions(self.choices, request)
+        binary = choose_binary(environment, chosen.word("server"))
+        table = choose_data_set(chosen, TABLES)
+        arguments = (*table.arguments(binary.target), *COMMIT_OPTIONS)
+        with start_variant_server(environment, binary, request.directory, arguments) as server:
+            table.fill(environment, server, stop)
+            yield WriteBench(server, plan, table.task(server, WORKLOAD))
+
+
+class WriteBench(WorkloadBench):
+    """Fills the pool after each restart, and adds to each block how many pages were flushed."""
+
+    def __init__(self, server: VariantServer, plan: RunPlan, task: Task) -> None:
+        super().__init__(server, plan.driver, lambda _: task, warm_seconds=WARM, preconditions=PRECONDITIONS)
+
+    def measure(self, variant: Variant, turn: Turn, stop: StopSignal) -> BlockMeasurement:
+        """One block, see LoadedBench."""
+        measured = super().measure(variant, turn, stop)
+        if RATE in measured.counters:
+            measured.metrics[FLUSH_RATE.name] = measured.counters[RATE]
+        return measured
+
+    def _read_status(self) -> dict[str, int]:
+        found = super()._read_status()
+        for (size,) in self.server.query(ASK_COPY_BYTES):
+            found[COPY_BYTES] = int(size)
+        return found
+
+    def _warm_up(self, variant: Variant, turn: Turn, stop: StopSignal) -> None:
+        fill_pool(self.server, TABLES, stop)
+        super()._warm_up(variant, turn, stop)
+
+
+def _copies_per_page(activity: BlockActivity) -> float | None:
+    """Pages that went to the doublewrite buffer, for each page that was flushed."""
+    copies, flushed = activity.grown.get("Innodb_dblwr_pages_written"), activity.grown.get(PAGES_FLUSHED)
+    return None if copies is None or not flushed else copies / flushed
+
+
+def _copied_kib_per_page(activity: BlockActivity) -> float | None:
+    """KiB that went to the files of the doublewrite buffer, for each page that was flushed."""
+    written, flushed = activity.grown.get(COPY_BYTES), activity.grown.get(PAGES_FLUSHED)
+    return None if written is None or not flushed else written / 1024 / flushed
+
+
+def _copy_bounds(variant: Variant, _activity: BlockActivity) -> Bounds:
+    return Bounds(high=0.0) if variant.settings[OPTION] == OFF else Bounds(MINIMUM_COPIED)
+
+
+def _copy_size_bounds(variant: Variant, _activity: BlockActivity) -> Bounds | None:
+    """The server counts pages with DETECT_ONLY as well, though it writes their numbers alone."""
+    mode = variant.settings[OPTION]
+    return Bounds(LEAST_KIB) if mode == "ON" else Bounds(high=MOST_KIB) if mode == DETECT else None
+
+
+PRECONDITIONS = (
+    Precondition(RATE, lambda activity: activity.per_second(PAGES_FLUSHED), fixed_bounds(LEAST_FLUSHED)),
+    Precondition(COPIED, _copies_per_page, _copy_bounds),
+    Precondition(COPIED_KIB, _copied_kib_per_page, _copy_size_bounds),
+    page_read_precondition(fixed_bounds(LEAST_READ)),
+)
+
+
+def _modes(chosen: ChosenOptions, binary: Binary) -> list[str]:
+    words, there = chosen.words("modes", "all", *MODES), [mode for mode in MODES if _accepts_mode(mode, binary.target)]
+    if words == ["all"]:
+        return there
+    for word in words:
+        if word not in there:
+            raise ProbeError(f"{binary.name} has no {OPTION}={word}: it takes {', '.join(there)}")
+    return words
+
+
+def _accepts_mode(mode: str, target: Target) -> bool:
+    return take(OPTION, mode, load(target)).outcome is Outcome.ACCEPTED
+
+
+EXPERIMENT = Doublewrite()

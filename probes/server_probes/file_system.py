@@ -1,0 +1,139 @@
+"""The same server and workload on two directories: two file systems, or two disks."""
+
+from __future__ import annotations
+
+import contextlib
+import os
+from typing import TYPE_CHECKING
+
+from probes.choices import ChosenOptions
+from probes.experiment import BlockMeasurement, Choice, ProbeError, RunPlan, Variant
+from probes.server_probes.choices import SERVER_CHOICE, choose_binary
+from probes.server_probes.mechanism import SYNCS_LOG, fixed_bounds, page_read_precondition
+from probes.server_probes.under_load import METRICS, WorkloadBench, choose_data_set
+from probes.server_probes.variant_server import start_variant_server
+from probes.workload.driver import DRIVER_CHOICE, choose_driver
+from probes.workload.statements import OLTP
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator
+
+    from probes.experiment import Environment, ProbeRequest, Turn
+    from probes.stop import StopSignal
+    from probes.workload.load import Task
+
+WORKLOAD = OLTP["oltp_read_write"]
+SECONDS = 100.0
+ROUNDS = 8
+WARM = 4.0
+PRECONDITIONS = (page_read_precondition(fixed_bounds(1.0)), SYNCS_LOG)  # else the file system has no part in it
+LIMITS = (
+    "Both are new files on what may be an old or a full file system: its age and fragmentation are not measured.",
+    "While one server works the other stands idle, and what it still had to write may have run on for a moment.",
+)
+
+
+class FileSystem:
+    """The experiment `file-system`."""
+
+    name = "file-system"
+    title = "One workload on two file systems"
+    question = "Does the same server do more on one of two file systems, and how evenly?"
+    kind = "server"
+    evidence = ("FS-01", "FS-02", "FS-03", "FS-04")
+    choices = (
+        Choice("against", "word", "", "the other directory; the first one is --dir"),
+        SERVER_CHOICE,
+        DRIVER_CHOICE,
+        Choice("pool", "size", "128M", "innodb_buffer_pool_size"),
+        Choice("data", "number", "300", "size of the data in percent of the pool"),
+        Choice("threads", "number", "4", "connections that work at once"),
+    )
+
+    def plan(self, environment: Environment, request: ProbeRequest) -> RunPlan:
+        """One variant a directory. Raises ProbeError without a second directory."""
+        chosen = ChosenOptions(self.choices, request)
+        binary = choose_binary(environment, chosen.word("server"))
+        directories = _directories(chosen, request)
+        table = choose_data_set(chosen)
+        variants = tuple(Variant(path, {}) for path in directories)
+        both = os.stat(directories[0]).st_dev == os.stat(directories[1]).st_dev
+        return RunPlan(
+            variants=variants,
+            baseline=variants[0].name,
+            metrics=METRICS,
+            cost=table.cost(request.budget(SECONDS, ROUNDS), servers=2)._replace(elsewhere=directories[1:]),
+            seconds=SECONDS,
+            rounds=ROUNDS,
+            overhead=0.6,
+            shortest=1.0,
+            warm_up=WARM,
+            grain=1.0,
+            driver=choose_driver(chosen.word("driver")),
+            server=str(binary.target),
+            parameters=table.parameters(f"{WORKLOAD.name}, uniform"),
+            limits=LIMITS,
+            notes=("Both directories are on one file system: this run is a control.",) if both else (),
+        )
+
+    @contextlib.contextmanager
+    def prepare(
+        self, environment: Environment, request: ProbeRequest, plan: RunPlan, stop: StopSignal
+    ) -> Iterator[DirectoriesBench]:
+        """A server with one table in each directory."""
+        chosen = ChosenOptions(self.choices, request)
+        binary, table = choose_binary(environment, chosen.word("server")), choose_data_set(chosen)
+        with contextlib.ExitStack() as stack:
+            benches = {}
+            for variant in plan.variants:
+                if stop.is_set():  # another server would only be ended again
+                    break
+                server = stack.enter_context(
+                    start_variant_server(environment, binary, variant.name, table.arguments(binary.target))
+                )
+                table.fill(environment, server, stop, f" in {variant.name}")
+                fixed_bounds = _same_task(table.task(server, WORKLOAD))
+                benches[variant.name] = WorkloadBench(
+                    server, plan.driver, fixed_bounds, warm_seconds=WARM, preconditions=PRECONDITIONS, own_server=True
+                )
+            yield DirectoriesBench(benches)
+
+
+class DirectoriesBench:
+    """Several servers, each measured for the variant of its name."""
+
+    def __init__(self, benches: dict[str, WorkloadBench]) -> None:
+        self._benches = benches
+
+    def measure(self, variant: Variant, turn: Turn, stop: StopSignal) -> BlockMeasurement:
+        """One block on the variant's own server."""
+        return self._benches[variant.name].measure(variant, turn, stop)
+
+    def facts(self) -> dict[str, float | str]:
+        """What each server's bench found beside its samples."""
+        return {
+            f"{name}: {key}": value for name, bench in self._benches.items() for key, value in bench.facts().items()
+        }
+
+    def notes(self) -> tuple[str, ...]:
+        """What the reader should know of each server."""
+        return tuple(f"{name}: {note}" for name, bench in self._benches.items() for note in bench.notes())
+
+
+def _directories(chosen: ChosenOptions, request: ProbeRequest) -> tuple[str, str]:
+    other = chosen.word("against")
+    if not other:
+        raise ProbeError("a second directory is needed to compare with: give --option against=DIR beside --dir")
+    if not os.path.isdir(other):
+        raise ProbeError(f"{other} is no directory: make it, or name another with --option against=DIR")
+    first, second = os.path.abspath(request.directory), os.path.abspath(other)
+    if first == second:
+        raise ProbeError(f"{first} is the same directory twice: name two")
+    return first, second
+
+
+def _same_task(task: Task) -> Callable[[Variant], Task]:
+    return lambda _: task
+
+
+EXPERIMENT = FileSystem()

@@ -1,0 +1,203 @@
+"""How much memory a server takes, and what it does, by the allocator of its process."""
+
+from __future__ import annotations
+
+import contextlib
+from typing import TYPE_CHECKING
+
+from advisor.collect.host.host import open_root
+from advisor.collect.host.process import read_process
+from advisor.facts.probes import Metric
+from probes.choices import ChosenOptions
+from probes.experiment import Choice, ProbeError, RunPlan, Variant
+from probes.server_probes import server_settings
+from probes.server_probes.allocators import (
+    ALLOCATORS,
+    GLIBC,
+    LIBRARIES,
+    TWO_ARENAS,
+    allocator_variables,
+    linked_allocator,
+    uses_allocator,
+)
+from probes.server_probes.choices import SERVER_CHOICE, choose_binary
+from probes.server_probes.mechanism import Bounds, Precondition, fixed_bounds
+from probes.server_probes.under_load import P99, TPS, WorkloadBench
+from probes.server_probes.variant_server import start_variant_server
+from probes.workload.driver import DRIVER_CHOICE, choose_driver
+from probes.workload.load import Task
+from probes.workload.statements import Access, sorts_and_groups
+from probes.workload.tables import TableShape, fill_tables
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from probes.experiment import BlockMeasurement, Environment, ProbeRequest, Turn
+    from probes.sandbox import Binary
+    from probes.server_probes.mechanism import BlockActivity
+    from probes.server_probes.variant_server import VariantServer
+    from probes.stop import StopSignal
+
+MIB = 1 << 20
+POOL = 128 * MIB
+STARTS = 50_000  # rows that ranges may begin at
+SPANS = (100, 500, 2000)  # rows of the sorts and temporary tables of a transaction
+WORKLOAD = sorts_and_groups(*SPANS)
+SHAPE = TableShape(STARTS + max(SPANS), key_on_k=False)
+SESSION = 8 * MIB  # that sorts and temporary tables of a session take, at most
+SECONDS = 300.0
+ROUNDS = 5
+RESTART = 4.0  # before every block
+SHORTEST = 2.0
+RESIDENT = Metric("resident", "MiB after the load", "less")
+PEAK = Metric("peak", "MiB", "less")
+GROWTH = Metric("growth", "MiB", "neither")
+ALLOCATOR_USED = "allocator as chosen"
+RSS, PEAK_RSS = "resident bytes", "resident bytes at most"
+COUNTER_NAMES = {
+    RESIDENT.name: "resident memory, MiB",
+    PEAK.name: "peak memory, MiB",
+    GROWTH.name: "growth of memory, MiB",
+}
+MINIMUM_SHARE = 0.9  # of the sorts and temporary tables that a transaction asks for
+LIMITS = (
+    "A server that was just started: fragmentation grows over days, and with it the differences in memory.",
+    "The buffer pool is one allocation that no allocator divides: the larger it is, the less the rest matters.",
+    "It can't see statements with large BLOBs or thousands of tables, which allocate in other sizes.",
+)
+
+
+class Malloc:
+    """The experiment `malloc`."""
+
+    name = "malloc"
+    title = "Memory allocators"
+    question = "What do jemalloc, tcmalloc and fewer arenas of glibc change in memory, throughput and latency?"
+    kind = "server"
+    evidence = ("MALLOC-01", "MALLOC-03")
+    choices = (
+        SERVER_CHOICE,
+        DRIVER_CHOICE,
+        Choice("allocators", "words", ",".join(ALLOCATORS), "what to compare; the first is the baseline"),
+        Choice("threads", "number", "32", "sessions that sort and group at once"),
+    )
+
+    def plan(self, environment: Environment, request: ProbeRequest) -> RunPlan:
+        """A variant for each allocator, on one server that is restarted before every block.
+
+        Raises ProbeError for a library that isn't installed.
+        """
+        chosen = ChosenOptions(self.choices, request)
+        binary = choose_binary(environment, chosen.word("server"))
+        threads = chosen.number("threads", 1)
+        words, notes = _allocators(chosen, binary, request)
+        variants = tuple(Variant(word, allocator_variables(word, linked_allocator(binary))) for word in words)
+        cost = server_settings.server_cost(pool=POOL, data=SHAPE.bytes, threads=threads)
+        return RunPlan(
+            variants=variants,
+            baseline=variants[0].name,
+            metrics=(TPS, P99, RESIDENT, PEAK, GROWTH),
+            cost=cost._replace(memory=cost.memory + threads * SESSION),
+            seconds=SECONDS,
+            rounds=ROUNDS,
+            overhead=RESTART,
+            shortest=SHORTEST,
+            grain=1.0,
+            driver=choose_driver(chosen.word("driver")),
+            server=str(binary.target),
+            parameters={"threads": str(threads), "rows": str(SHAPE.rows), "pool": str(POOL)},
+            limits=LIMITS,
+            notes=notes,
+        )
+
+    @contextlib.contextmanager
+    def prepare(
+        self, environment: Environment, request: ProbeRequest, plan: RunPlan, stop: StopSignal
+    ) -> Iterator[MallocBench]:
+        """A server with one table in its pool."""
+        chosen = ChosenOptions(self.choices, request)
+        binary = choose_binary(environment, chosen.word("server"))
+        threads = chosen.number("threads", 1)
+        room = f"--max-connections={max(server_settings.CONNECTIONS, threads + 20)}"
+        arguments = (*server_settings.server_arguments(binary.target, pool=POOL), room)
+        with start_variant_server(environment, binary, request.directory, arguments) as server:
+            environment.report(f"filling a table of {SHAPE.rows} rows")
+            fill_tables(server.connection(), SHAPE, stop)
+            task = Task(server.sandbox.socket, server.scratch_folder, WORKLOAD, Access(), threads=threads, rows=STARTS)
+            yield MallocBench(server, plan.driver, task)
+
+
+class MallocBench(WorkloadBench):
+    """Starts the server anew for every block, so that no block keeps what another has freed."""
+
+    def __init__(self, server: VariantServer, driver: str, task: Task) -> None:
+        self._variables: dict[str, str] = {}
+        self._root = open_root("/")
+        self._own = linked_allocator(server.sandbox.binary)
+        super().__init__(server, driver, lambda _: task, warm_seconds=0, preconditions=PRECONDITIONS)
+
+    def measure(self, variant: Variant, turn: Turn, stop: StopSignal) -> BlockMeasurement:
+        """One block, with the memory of the server's process before and after it."""
+        with self.server.explain_errors():
+            self._variables = variant.settings
+            self.server.restart_with(variant.settings)
+            self.server.query("SELECT SUM(k) FROM sbtest.sbtest1")  # into the pool, which is memory too
+            measured = self._run(variant, turn, stop)
+        found = {metric: measured.counters[name] for metric, name in COUNTER_NAMES.items() if name in measured.counters}
+        return measured._replace(metrics={**measured.metrics, **found})
+
+    def _read_status(self) -> dict[str, int]:
+        pid = self.server.sandbox.pid
+        process = read_process(self._root, pid)
+        memory = {RSS: process.resident, PEAK_RSS: process.peak_resident} if process else {}
+        known = {name: size for name, size in memory.items() if size is not None}
+        return {**super()._read_status(), **known, ALLOCATOR_USED: int(uses_allocator(pid, self._variables, self._own))}
+
+
+def _memory_precondition(counter: str) -> Precondition:
+    def value(activity: BlockActivity) -> float | None:
+        return activity.after[counter] / MIB if counter in activity.after else None
+
+    return Precondition(COUNTER_NAMES[RESIDENT.name if counter == RSS else PEAK.name], value, lambda *_: None)
+
+
+def _growth(activity: BlockActivity) -> float | None:
+    return activity.grown[RSS] / MIB if RSS in activity.grown else None
+
+
+def _sorts_per_transaction(activity: BlockActivity) -> float | None:
+    found = [activity.per_transaction(name) for name in ("Sort_range", "Sort_scan")]
+    return sum(count or 0.0 for count in found)
+
+
+def _statement_bounds(_variant: Variant, activity: BlockActivity) -> Bounds:
+    # The statements of a transaction that was under way at the end count too.
+    return Bounds(MINIMUM_SHARE * len(SPANS) * activity.transactions / (activity.transactions + activity.threads))
+
+
+PRECONDITIONS = (
+    Precondition(ALLOCATOR_USED, lambda activity: activity.after.get(ALLOCATOR_USED), fixed_bounds(low=1.0)),
+    Precondition("sorts/transaction", _sorts_per_transaction, _statement_bounds),
+    Precondition(
+        "temporary tables/transaction",
+        lambda activity: activity.per_transaction("Created_tmp_tables"),
+        _statement_bounds,
+    ),
+    _memory_precondition(RSS),
+    _memory_precondition(PEAK_RSS),
+    Precondition(COUNTER_NAMES[GROWTH.name], _growth, lambda *_: None),
+)
+
+
+def _allocators(chosen: ChosenOptions, binary: Binary, request: ProbeRequest) -> tuple[list[str], tuple[str, ...]]:
+    """The allocators to compare, the server's own first unless they were chosen, and what was left out."""
+    words, own = chosen.words("allocators", *ALLOCATORS), linked_allocator(binary)
+    if own != GLIBC and own not in LIBRARIES:
+        raise ProbeError(f"{binary.name} is linked with {own}, which this probe can't replace: choose another server")
+    if own == GLIBC or "allocators" in request.choices:
+        return words, ()
+    kept = [own, *(word for word in words if word not in (own, GLIBC, TWO_ARENAS))]
+    return kept, (f"{binary.name} is linked with {own}: glibc's malloc can't be compared.",)
+
+
+EXPERIMENT = Malloc()

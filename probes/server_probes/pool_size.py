@@ -1,0 +1,228 @@
+"""Throughput, latency and misses of a working set, by the size of the buffer pool."""
+
+from __future__ import annotations
+
+import contextlib
+import os
+from typing import TYPE_CHECKING
+
+from advisor.core.sizes import exact
+from advisor.facts.probes import Metric
+from probes.choices import ChosenOptions
+from probes.experiment import Choice, ProbeError, RunPlan, Variant
+from probes.server_probes import server_settings
+from probes.server_probes.buffer_pool_instances import EVICTED_PAGES, FREE_FACTOR, evicted_per_transaction
+from probes.server_probes.choices import SERVER_CHOICE, choose_binary
+from probes.server_probes.mechanism import Bounds, Precondition, page_read_precondition
+from probes.server_probes.pool_pages import fill_pool
+from probes.server_probes.under_load import GROWTH_RATE, P99, TPS, WorkloadBench
+from probes.server_probes.variant_server import start_variant_server
+from probes.workload.driver import DRIVER_CHOICE, choose_driver
+from probes.workload.load import Task
+from probes.workload.statements import OLTP, Access
+from probes.workload.tables import DATABASE, ROW_BYTES, TableShape, fill_tables
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from probes.experiment import BlockMeasurement, Environment, ProbeRequest, Turn
+    from probes.server_probes.mechanism import BlockActivity
+    from probes.server_probes.variant_server import VariantServer
+    from probes.stop import StopSignal
+
+MIB = 1 << 20
+OPTION, LRU_DEPTH = "innodb_buffer_pool_size", "innodb_lru_scan_depth"
+ACCESSES = ("pareto", "uniform")
+SECONDS = 900.0
+ROUNDS = 5
+SHORTEST = 3.0  # seconds of a block
+RESTART = 5.0
+WARM = 4.0
+SCAN_RATE = 100 * MIB  # bytes a second at which scans fill the pool, at least
+LEAST = 16 * MIB
+TABLES = 4
+MISSES = "page requests read from disk, %"
+MISS_RATIO = Metric("misses", "% of page requests", "less")
+FREE_PAGES = "free pages of the pool"
+# A pool below the first share of the data must read and evict; one above the second, and a few MiB of the server's own
+# tables, must not read at all.
+TOO_SMALL, FITS, SYSTEM_TABLES = 0.9, 1.05, 16 * MIB
+LEAST_READ, MOST_READ = 0.005, 0.01  # pages a transaction
+DIRECT_LIMIT = (
+    "Reads bypass the page cache (innodb_flush_method=O_DIRECT). With fsync, memory that the host has free serves some "
+    "of the misses."
+)
+WORKING_SET_LIMIT = (
+    "Which share of your data is in use is not known here: pareto sends 80 percent of the requests to a fifth of the "
+    "rows, uniform spreads them over all. Pages read a second on your server, by time of day, say more."
+)
+SCALE_LIMIT = (
+    "Only the share of the data that the pool holds can be compared with larger servers, not its bytes: what a miss "
+    "costs depends on the disk, and on how many connections share it."
+)
+READS_ONLY_LIMIT = (
+    "No rows are written: where they are, evicted pages must first be written, and a small pool costs more."
+)
+LIMITS = (WORKING_SET_LIMIT, SCALE_LIMIT, DIRECT_LIMIT)
+
+
+class PoolSize:
+    """The experiment `pool-size`."""
+
+    name = "pool-size"
+    title = "Buffer pool size and the working set"
+    question = "What does innodb_buffer_pool_size change, from a fraction of the data to more than all of it?"
+    kind = "server"
+    evidence = ("BP-01", "BP-02")
+    choices = (
+        SERVER_CHOICE,
+        DRIVER_CHOICE,
+        Choice("sizes", "sizes", "32M,64M,128M,256M", f"values of {OPTION}; the first is the baseline"),
+        Choice("data", "size", "192M", "size of the data, with its indexes"),
+        Choice("access", "words", "pareto,uniform", "which rows are used: pareto (few of them mostly), uniform"),
+        Choice("workload", "word", "oltp_read_only", f"one of {', '.join(OLTP)}"),
+        Choice("threads", "number", "8", "connections that work at once"),
+    )
+
+    def plan(self, environment: Environment, request: ProbeRequest) -> RunPlan:
+        """A group for each kind of access, with a variant for each size.
+
+        Raises ProbeError for sizes below 16M, and where no pool is smaller than the data.
+        """
+        chosen = ChosenOptions(self.choices, request)
+        binary = choose_binary(environment, chosen.word("server"))
+        sizes, shape, threads = chosen.sizes("sizes", LEAST), _shape(chosen), chosen.number("threads", 1)
+        _require_pressure(sizes, shape)
+        workload = chosen.word("workload", *OLTP)
+        variants = tuple(_variant(size, access) for access in chosen.words("access", *ACCESSES) for size in sizes)
+        growth = int(request.budget(SECONDS, ROUNDS) * GROWTH_RATE) if OLTP[workload].updates else 0
+        return RunPlan(
+            variants=variants,
+            baseline=variants[0].name,
+            metrics=(TPS, P99, MISS_RATIO),
+            cost=server_settings.server_cost(pool=max(sizes), data=shape.bytes, growth=growth, threads=threads),
+            seconds=SECONDS,
+            rounds=ROUNDS,
+            overhead=RESTART + WARM + shape.bytes / SCAN_RATE,
+            shortest=SHORTEST,
+            grain=1.0,
+            axis=OPTION,
+            driver=choose_driver(chosen.word("driver")),
+            server=str(binary.target),
+            parameters={
+                "workload": workload,
+                "rows": str(shape.rows),
+                "tables": str(TABLES),
+                "data": str(shape.bytes),
+                "threads": str(threads),
+            },
+            limits=LIMITS if OLTP[workload].updates else (*LIMITS, READS_ONLY_LIMIT),
+        )
+
+    @contextlib.contextmanager
+    def prepare(
+        self, environment: Environment, request: ProbeRequest, plan: RunPlan, stop: StopSignal
+    ) -> Iterator[PoolBench]:
+        """A server that reads past the page cache, with its tables."""
+        chosen = ChosenOptions(self.choices, request)
+        binary = choose_binary(environment, chosen.word("server"))
+        shape, largest = _shape(chosen), max(chosen.sizes("sizes"))
+        with start_variant_server(
+            environment, binary, request.directory, server_settings.server_arguments(binary.target, pool=largest)
+        ) as server:
+            environment.report(f"filling {TABLES} tables of {shape.rows} rows")
+            fill_tables(server.connection(), shape, stop)
+            yield PoolBench(server, plan, chosen.number("threads"))
+
+
+class PoolBench(WorkloadBench):
+    """Fills the pool before each block of another variant than the last, and adds the share of misses."""
+
+    def __init__(self, server: VariantServer, plan: RunPlan, threads: int) -> None:
+        self._last = ""
+        workload, rows = OLTP[plan.parameters["workload"]], int(plan.parameters["rows"])
+
+        def task_of(variant: Variant) -> Task:
+            access = Access(variant.group)
+            return Task(
+                server.sandbox.socket, server.scratch_folder, workload, access, threads, rows=rows, tables=TABLES
+            )
+
+        checks = preconditions(_bytes_of_tables(server))
+        super().__init__(server, plan.driver, task_of, warm_seconds=WARM, preconditions=checks)
+
+    def measure(self, variant: Variant, turn: Turn, stop: StopSignal) -> BlockMeasurement:
+        """One block, see LoadedBench; another kind of access needs other pages in a pool of the same size."""
+        if variant.name != self._last:
+            self._warmed.discard(variant.name)
+        self._last = variant.name
+        measured = super().measure(variant, turn, stop)
+        if MISSES in measured.counters:
+            measured.metrics[MISS_RATIO.name] = measured.counters[MISSES]
+        return measured
+
+    def facts(self) -> dict[str, float | str]:
+        """The size of the tables' files beside what LoadedBench has."""
+        return {**super().facts(), "data files": float(_bytes_of_tables(self.server))}
+
+    def _warm_up(self, variant: Variant, turn: Turn, stop: StopSignal) -> None:
+        fill_pool(self.server, TABLES, stop)
+        super()._warm_up(variant, turn, stop)
+
+
+def preconditions(data: int) -> tuple[Precondition, ...]:
+    """That pools smaller than `data` (bytes) are full, read and evict, and that larger ones read nothing."""
+
+    def is_small(variant: Variant) -> bool:
+        return (variant.point or 0.0) <= data * TOO_SMALL
+
+    def reading(variant: Variant, _activity: BlockActivity) -> Bounds | None:
+        if is_small(variant):
+            return Bounds(LEAST_READ)
+        return Bounds(high=MOST_READ) if (variant.point or 0.0) >= data * FITS + SYSTEM_TABLES else None
+
+    def evicting(variant: Variant, _activity: BlockActivity) -> Bounds | None:
+        return Bounds(LEAST_READ) if is_small(variant) else None
+
+    def filled(variant: Variant, _activity: BlockActivity) -> Bounds | None:
+        return Bounds(high=FREE_FACTOR * int(variant.settings[LRU_DEPTH])) if is_small(variant) else None
+
+    return (
+        page_read_precondition(reading),
+        Precondition(FREE_PAGES, lambda activity: activity.after.get("Innodb_buffer_pool_pages_free"), filled),
+        Precondition(EVICTED_PAGES, evicted_per_transaction, evicting),
+        Precondition(MISSES, _miss_percent, lambda *_: None),
+    )
+
+
+def _miss_percent(activity: BlockActivity) -> float | None:
+    """How many of a hundred requests for a page had to wait for the disk."""
+    reads, requests = (activity.grown.get(f"Innodb_buffer_pool_{what}") for what in ("reads", "read_requests"))
+    return None if reads is None or not requests else 100 * reads / requests
+
+
+def _variant(size: int, access: str) -> Variant:
+    """One size, of which the server keeps the same share of pages free."""
+    settings = {OPTION: str(size), LRU_DEPTH: str(server_settings.lru_scan_depth(size))}
+    return Variant(f"{access}, {exact(size)}", settings, float(size), access)
+
+
+def _require_pressure(sizes: list[int], shape: TableShape) -> None:
+    if min(sizes) > shape.bytes * TOO_SMALL:
+        raise ProbeError(
+            f"all sizes hold the data of {exact(shape.bytes)}, so none reads from disk: choose a size below "
+            f"{exact(int(shape.bytes * TOO_SMALL))}, or more data"
+        )
+
+
+def _shape(chosen: ChosenOptions) -> TableShape:
+    return TableShape(max(1, chosen.size("data", LEAST) // ROW_BYTES // TABLES), TABLES)
+
+
+def _bytes_of_tables(server: VariantServer) -> int:
+    ((folder,),) = server.query("SELECT @@datadir")
+    with os.scandir(os.path.join(str(folder), DATABASE)) as entries:
+        return sum(entry.stat().st_size for entry in entries)
+
+
+EXPERIMENT = PoolSize()

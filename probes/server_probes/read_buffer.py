@@ -1,0 +1,292 @@
+"""Full scans of a MyISAM or Aria table by read_buffer_size, in the page cache and beyond it."""
+
+from __future__ import annotations
+
+import contextlib
+import statistics
+from typing import TYPE_CHECKING
+
+from advisor.core.sizes import about, exact
+from advisor.facts.probes import Metric
+from probes.choices import ChosenOptions
+from probes.experiment import BlockMeasurement, Choice, ProbeError, RunPlan, Variant
+from probes.page_cache import has_device
+from probes.server_probes import server_settings
+from probes.server_probes.choices import SERVER_CHOICE, choose_binary
+from probes.server_probes.mechanism import BlockActivity, Precondition, check_preconditions, fixed_bounds
+from probes.server_probes.scanning import ScanReaders
+from probes.server_probes.variant_server import start_variant_server
+from probes.workload.scans import LONGEST, SHORTEST, ScanTable, create_table
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from advisor.core.model import Target
+    from probes.experiment import Environment, ProbeRequest, Turn
+    from probes.sandbox import Binary
+    from probes.server_probes.mechanism import MechanismCheck
+    from probes.server_probes.scanning import ScanWave
+    from probes.server_probes.variant_server import VariantServer
+    from probes.stop import StopSignal
+
+UNCACHED_METRIC = Metric("beyond_cache", "s/scan", "less")
+CACHED_METRIC = Metric("cached", "s/scan", "less")
+READ_SIZE = Metric("read_size", "bytes/read", "neither")
+POOL = 32 << 20
+BASELINE = 128 << 10  # the default of all series
+SECONDS = 120.0
+ROUNDS = 5
+# Bytes of such a table that one reader gets through in a second, at least: by the buffer, and row by row.
+RATE, RATE_BY_ROW = 300 << 20, 30 << 20
+SAME_SIZE_FACTOR = 1.1  # read sizes that differ by less are one
+KINDS = ("fixed", "varying")
+FROM_CACHE, FROM_DEVICE = 0.02, 0.9  # of the file, at most and at least
+STATUS_ROWS = 2000  # that asking for the counters reads
+RESIDENT_LIMIT = 0.02  # the share of the file that may be left in the page cache for a scan to count as beyond it
+
+
+class ReadBuffer:
+    """The experiment `read-buffer`."""
+
+    name = "read-buffer"
+    title = "Full table scans by read_buffer_size"
+    question = "Which read_buffer_size scans a MyISAM or Aria table fastest on this host?"
+    kind = "server"
+    evidence = ("RBS-01", "RBS-02", "RBS-06")
+    choices = (
+        SERVER_CHOICE,
+        Choice("sizes", "sizes", "8200,16K,32K,64K,128K,256K,512K,2M,8M,32M", "values of read_buffer_size"),
+        Choice("table", "size", "0", "size of the table; 0 for 192M, and 24M where scans read row by row"),
+        Choice("engine", "word", "MyISAM", "MyISAM or Aria (MariaDB)"),
+        Choice("readers", "number", "1", "how many connections scan at once"),
+        Choice("row-length", "number", "57", "bytes a row; 57 in the published test"),
+        Choice("rows", "words", "fixed", "fixed (CHAR), varying (VARCHAR), or both side by side"),
+        Choice("fragmented", "number", "0", "per cent of the rows that are broken in pieces"),
+    )
+
+    def plan(self, environment: Environment, request: ProbeRequest) -> RunPlan:
+        """One variant a size; every block scans the table in the page cache, and then from the device."""
+        chosen = ChosenOptions(self.choices, request)
+        binary = choose_binary(environment, chosen.word("server"))
+        kinds, readers = _scans(chosen, binary), chosen.number("readers", 1)
+        scan = next(iter(kinds.values()))
+        sizes = chosen.sizes("sizes")
+        baseline = BASELINE if BASELINE in sizes else sizes[0]
+        beyond = has_device(environment.host)
+        processors = len(environment.host.cpu.online) if environment.host.cpu else 1
+        rate = (RATE_BY_ROW if reads_by_row(binary.target) else RATE) / max(1.0, readers / processors)
+        return RunPlan(
+            variants=tuple(_variant(size, kind, named=len(kinds) > 1) for kind in kinds for size in sizes),
+            baseline=_variant(baseline, next(iter(kinds)), named=len(kinds) > 1).name,
+            metrics=(UNCACHED_METRIC, CACHED_METRIC, READ_SIZE) if beyond else (CACHED_METRIC, READ_SIZE),
+            cost=server_settings.server_cost(
+                pool=POOL + readers * max(sizes), data=scan.bytes * len(kinds), threads=readers
+            ),
+            seconds=SECONDS,
+            rounds=ROUNDS,
+            overhead=0.05,
+            shortest=min(1.0, scan.bytes / rate) * (2 if beyond else 1),
+            axis="read_buffer_size",
+            server=str(binary.target),
+            parameters={
+                "engine": scan.engine,
+                "table": about(scan.bytes),
+                "rows": str(scan.rows),
+                "row length": str(scan.row_length),
+                "rows are": " and ".join(kinds),
+                "fragmented": f"{scan.fragmented} %",
+                "readers": str(readers),
+            },
+            limits=tuple(_limits(binary.target, scan, beyond=beyond)),
+        )
+
+    @contextlib.contextmanager
+    def prepare(
+        self, environment: Environment, request: ProbeRequest, plan: RunPlan, stop: StopSignal
+    ) -> Iterator[ScanBench]:
+        """A server with one table, and its readers."""
+        chosen = ChosenOptions(self.choices, request)
+        binary = choose_binary(environment, chosen.word("server"))
+        kinds = _scans(chosen, binary)
+        arguments = server_settings.server_arguments(binary.target, pool=POOL, redo=64 << 20)
+        with (
+            start_variant_server(environment, binary, request.directory, arguments) as server,
+            contextlib.ExitStack() as stack,
+        ):
+            readers = {}
+            for kind, scan in kinds.items():
+                environment.report(f"filling a {scan.engine} table of {about(scan.bytes)}, {kind} rows")
+                create_table(server.connection(), scan, stop)
+                readers[kind] = stack.enter_context(ScanReaders(server, scan, chosen.number("readers", 1)))
+            yield ScanBench(server, readers, beyond=plan.metrics[0] is UNCACHED_METRIC)
+
+
+class ScanBench:
+    """Scans at one size after the other; `readers` by the kind of rows in their table."""
+
+    def __init__(self, server: VariantServer, readers: dict[str, ScanReaders], *, beyond: bool) -> None:
+        self._server, self._kinds, self._beyond = server, readers, beyond
+        self._readers = next(iter(readers.values()))
+        self._read_sizes: dict[str, list[float]] = {}
+        self._running: dict[str, int] = {}
+        self._from_device: list[float] = []
+        self._stayed = 0.0
+
+    def measure(self, variant: Variant, turn: Turn, stop: StopSignal) -> BlockMeasurement:
+        """Scans in the page cache for half of the time, and from the device for the other, one of each at least."""
+        self._readers = self._kinds.get(variant.group.partition(" ")[0], self._readers)
+        with self._server.explain_errors():
+            before = self._server.status()
+            self._running[variant.name] = self._readers.set_variable("read_buffer_size", int(variant.point or 0))
+            share = turn.seconds / 2 if self._beyond else turn.seconds
+            cached = self._scan_waves(share, stop, beyond=False)
+            beyond = self._scan_waves(share, stop, beyond=True) if self._beyond else []
+            after = self._server.status()
+        if stop.is_set():
+            return BlockMeasurement({}, {})
+        checked = self._check(variant, cached, beyond, (before, after))
+        if checked.invalid:
+            return BlockMeasurement({}, {}, checked.counters, checked.invalid)
+        metrics = {CACHED_METRIC.name: _mean_seconds(cached)}
+        if beyond:
+            metrics[UNCACHED_METRIC.name] = _mean_seconds(beyond)
+        sizes = [wave.reads.size for wave in cached if wave.reads and wave.reads.size]
+        if sizes:
+            metrics[READ_SIZE.name] = statistics.median(sizes)
+            self._read_sizes.setdefault(variant.name, []).extend(sizes)
+        self._from_device += [wave.reads.from_device for wave in beyond if wave.reads]
+        return BlockMeasurement(metrics, {}, checked.counters)
+
+    def _check(
+        self,
+        variant: Variant,
+        cached: list[ScanWave],
+        beyond: list[ScanWave],
+        status: tuple[dict[str, int], dict[str, int]],
+    ) -> MechanismCheck:
+        """Whether every scan read all rows, from the page cache or from the device as it should."""
+        before, after = status
+        waves, file = [*cached, *beyond], self._readers.file_size
+        grown = {name: value - before[name] for name, value in after.items() if name in before}
+        scans = len(waves) * self._readers.count
+        seconds = sum(wave.seconds for wave in waves)
+        activity = BlockActivity(seconds, scans, 0, self._readers.count, grown, after)
+        needed = _preconditions(self._readers.scan.rows, _device_share(cached, file), _device_share(beyond, file))
+        return check_preconditions(needed, variant, activity)
+
+    def facts(self) -> dict[str, float | str]:
+        """How long the reads were at each size."""
+        facts: dict[str, float | str] = {"file size": float(self._readers.file_size)}
+        for name in sorted(self._read_sizes, key=lambda name: self._running[name]):
+            facts[f"read size at {name}"] = round(statistics.median(self._read_sizes[name]))
+        return facts
+
+    def notes(self) -> tuple[str, ...]:
+        """What the read sizes say, and whether the table really left the page cache."""
+        said = list(_read_size_notes(self._read_sizes, broken=self._readers.scan.fragmented > 0))
+        differ = [f"{n} runs as {made}" for n, made in self._running.items() if exact(made) != n.split(", ")[-1]]
+        if differ:
+            said.append(f"The server rounds the size: {', '.join(differ)}.")
+        if self._stayed > RESIDENT_LIMIT:
+            said.append(
+                f"Up to {self._stayed:.0%} of the table stayed in the page cache when it was dropped from it, so "
+                "beyond the cache is only partly so."
+            )
+        if self._from_device and max(self._from_device) == 0:
+            said.append("The device was never asked: something below the page cache's files holds them too.")
+        return tuple(said)
+
+    def _scan_waves(self, seconds: float, stop: StopSignal, *, beyond: bool) -> list[ScanWave]:
+        waves: list[ScanWave] = []
+        while not stop.is_set() and (not waves or sum(wave.seconds for wave in waves) + waves[-1].seconds <= seconds):
+            if beyond:
+                self._stayed = max(self._stayed, self._readers.evict())
+            else:
+                self._readers.read_into_cache()
+            wave = self._readers.scan_once(stop)
+            if wave is None:
+                break
+            waves.append(wave)
+        return waves
+
+
+def _preconditions(rows: int, cached: float | None, beyond: float | None) -> tuple[Precondition, ...]:
+    """What the scans of a block must have read: `cached` and `beyond` are the shares that came from the device."""
+    return (
+        Precondition(
+            "rows read/scan",
+            lambda activity: activity.per_transaction("Handler_read_rnd_next"),
+            fixed_bounds(rows * 0.99, rows * 1.01 + STATUS_ROWS),
+        ),
+        Precondition("share read from the device, cached", lambda _: cached, fixed_bounds(high=FROM_CACHE)),
+        Precondition("share read from the device, beyond the cache", lambda _: beyond, fixed_bounds(FROM_DEVICE)),
+    )
+
+
+def _device_share(waves: list[ScanWave], file: int) -> float | None:
+    """The share of the file that came from the device in the usual scan; None where nobody knows."""
+    known = [wave.reads.from_device / file for wave in waves if wave.reads]
+    return statistics.median(known) if known and file else None
+
+
+def _variant(size: int, kind: str, *, named: bool) -> Variant:
+    name = f"{kind}, {exact(size)}" if named else exact(size)
+    return Variant(name, {"read_buffer_size": str(size)}, float(size), f"{kind} rows" if named else "")
+
+
+def reads_by_row(target: Target) -> bool:
+    """Whether scans read row by row instead of by the buffer, as those of MySQL 8.0 and later do."""
+    return target.since("mysql", 8)
+
+
+def _mean_seconds(waves: list[ScanWave]) -> float:
+    return statistics.fmean(wave.seconds for wave in waves)
+
+
+def _read_size_notes(sizes: dict[str, list[float]], *, broken: bool) -> Iterator[str]:
+    if not sizes:
+        yield "The kernel doesn't tell how the server read (/proc/PID/io), so read sizes are left out."
+        return
+    each = [statistics.median(seen) for seen in sizes.values()]
+    if broken:
+        yield (
+            f"Reads were {about(min(each))} to {about(max(each))} bytes long on average: the pieces of broken rows are "
+            "read one at a time, whatever read_buffer_size is."
+        )
+    elif len(each) > 1 and max(each) < SAME_SIZE_FACTOR * min(each):
+        yield (
+            f"Whatever read_buffer_size was, the scans read {about(each[0])} bytes at a time: they don't read with it, "
+            "so a difference between sizes is none of its making."
+        )
+    elif len(each) > 1:
+        yield f"The scans read {about(min(each))} to {about(max(each))} bytes at a time, as the buffer was."
+
+
+def _scans(chosen: ChosenOptions, binary: Binary) -> dict[str, ScanTable]:
+    """A table for each kind of rows."""
+    kinds, scan = chosen.words("rows", *KINDS), _scan(chosen, binary)
+    return {kind: scan._replace(database=f"scans_{kind}", varying=kind == "varying") for kind in kinds}
+
+
+def _scan(chosen: ChosenOptions, binary: Binary) -> ScanTable:
+    engine = chosen.word("engine", "MyISAM", "Aria")
+    if engine == "Aria" and not binary.target.is_mariadb:
+        raise ProbeError(f"{binary.name} has no Aria tables: choose engine=MyISAM, or a MariaDB server")
+    length, fragmented = chosen.number("row-length", SHORTEST), chosen.number("fragmented")
+    if length > LONGEST or fragmented > 100:  # noqa: PLR2004 - per cent
+        raise ProbeError(f"row-length goes up to {LONGEST} bytes, and fragmented to 100 per cent")
+    size = chosen.size("table", 0) or (24 << 20 if reads_by_row(binary.target) else 192 << 20)
+    return ScanTable(size, length, engine, fragmented)
+
+
+def _limits(target: Target, scan: ScanTable, *, beyond: bool) -> Iterator[str]:
+    if reads_by_row(target):
+        yield "Scans of MySQL 8.0 and later don't read with read_buffer_size; the read sizes show it."
+    if not beyond:
+        yield "The directory lies in memory, so there is nothing beyond its cache: name one on a disk with --dir."
+    else:
+        yield f"A table of {about(scan.bytes)} on a new file is in one piece; the published one took 4G on two disks."
+    yield "InnoDB's scans never read with this buffer, and it says nothing of the other uses of read_buffer_size."
+
+
+EXPERIMENT = ReadBuffer()

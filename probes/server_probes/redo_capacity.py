@@ -1,0 +1,229 @@
+"""How large the redo log must be for a load of writes not to wait for checkpoints."""
+
+from __future__ import annotations
+
+import contextlib
+import re
+from typing import TYPE_CHECKING, NamedTuple
+
+from advisor.catalog.load import load
+from advisor.core.sizes import exact
+from advisor.facts.probes import Metric
+from probes.choices import ChosenOptions
+from probes.experiment import BlockMeasurement, Choice, RunPlan, Variant
+from probes.server_probes import server_settings
+from probes.server_probes.buffer_pool_instances import STALLED_METRIC, VARIATION_METRIC, evenness_metrics
+from probes.server_probes.choices import SERVER_CHOICE, choose_binary
+from probes.server_probes.mechanism import Bounds, Precondition
+from probes.server_probes.pool_pages import fill_pool
+from probes.server_probes.under_load import P99, TPS, WorkloadBench
+from probes.server_probes.variant_server import start_variant_server
+from probes.workload.driver import DRIVER_CHOICE, choose_driver
+from probes.workload.load import Task
+from probes.workload.statements import OLTP, Access
+from probes.workload.tables import ROW_BYTES, TableShape, fill_tables
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from advisor.core.model import Target
+    from probes.experiment import Environment, ProbeRequest, Turn
+    from probes.server_probes.mechanism import BlockActivity
+    from probes.server_probes.variant_server import VariantServer
+    from probes.stop import StopSignal
+
+
+MIB = 1 << 20
+WORKLOAD = OLTP["oltp_write_only"]
+SECONDS = 1800.0
+ROUNDS = 10  # p99 scatters more than throughput: rounds are worth more than long blocks
+SHORTEST = 30.0  # seconds of a block; a stall comes once in many seconds
+RESTART = 5.0  # with a new redo log, and the pool read in
+LEAST = 16 * MIB  # two files of 8M; MySQL takes 8M in all and MariaDB 4M
+TABLES = 4
+DATA = 60  # percent of the pool: what evicts dirty pages writes them whatever the redo log
+GROWTH_RATE = 4 * MIB  # bytes a second that updates add to tables and undo logs, at most
+CAPACITY = "redo log capacity"
+WORST_METRIC = Metric("worst", "ms (p99 of the worst second)", "less")
+FLUSHED, WAITS = "Innodb_buffer_pool_pages_flushed", "Innodb_log_waits"
+REDO_TURNS = "redo written/capacity"
+REDO_FILLED = "checkpoint age/capacity"
+LEAST_FILLED = 0.1  # of the smallest log: innodb_adaptive_flushing_lwm, below which the log makes nothing be flushed
+COMMIT_OPTIONS = ("--innodb-flush-log-at-trx-commit=2",)
+DURABLE_LIMIT = (
+    "Commits don't wait for the disk here (innodb_flush_log_at_trx_commit=2), so that waits for checkpoints show. With "
+    "durable commits fewer go through, and a log of the same size lasts longer."
+)
+CACHED_LIMIT = (
+    "The data fit the buffer pool: where they don't, pages are written early to make room, and the log matters less."
+)
+RECOVERY_LIMIT = "It can't see how much longer a crash recovery takes with a larger redo log."
+LIMITS = (DURABLE_LIMIT, CACHED_LIMIT, RECOVERY_LIMIT)
+
+
+class RedoCapacity:
+    """The experiment `redo-capacity`."""
+
+    name = "redo-capacity"
+    title = "Stalls and the size of the redo log"
+    question = "How large must the redo log be for writes not to wait for checkpoints?"
+    kind = "server"
+    evidence = ("REDO-01", "REDO-04", "REDO-05")
+    choices = (
+        SERVER_CHOICE,
+        DRIVER_CHOICE,
+        Choice("sizes", "sizes", "16M,32M,128M", "sizes of the whole redo log; the first is the baseline"),
+        Choice("pool", "size", "512M", "innodb_buffer_pool_size; the data take 60 percent of it"),
+        Choice("threads", "number", "8", "connections that write at once"),
+    )
+
+    def plan(self, environment: Environment, request: ProbeRequest) -> RunPlan:
+        """One variant for each size, on one server that is restarted for it. Raises ProbeError for sizes below 16M."""
+        chosen = ChosenOptions(self.choices, request)
+        binary = choose_binary(environment, chosen.word("server"))
+        sizes, pool, threads = chosen.sizes("sizes", LEAST), chosen.size("pool", LEAST), chosen.number("threads", 1)
+        variants = tuple(Variant(exact(size), redo_size_options(binary.target, size), float(size)) for size in sizes)
+        shape = _shape(pool)
+        growth = int(request.budget(SECONDS, ROUNDS) * GROWTH_RATE)
+        return RunPlan(
+            variants=variants,
+            baseline=variants[0].name,
+            metrics=(P99, WORST_METRIC, TPS, VARIATION_METRIC, STALLED_METRIC),
+            cost=server_settings.server_cost(
+                pool=pool, data=shape.bytes, redo=2 * max(sizes), growth=growth, threads=threads
+            ),
+            seconds=SECONDS,
+            rounds=ROUNDS,
+            overhead=RESTART,
+            shortest=SHORTEST,
+            grain=1.0,
+            axis="bytes of redo log",
+            driver=choose_driver(chosen.word("driver")),
+            server=str(binary.target),
+            parameters={
+                "workload": WORKLOAD.name,
+                "rows": str(shape.rows),
+                "tables": str(TABLES),
+                "pool": str(pool),
+                "threads": str(threads),
+            },
+            limits=LIMITS,
+        )
+
+    @contextlib.contextmanager
+    def prepare(
+        self, environment: Environment, request: ProbeRequest, plan: RunPlan, stop: StopSignal
+    ) -> Iterator[RedoBench]:
+        """A server whose tables fit its pool."""
+        chosen = ChosenOptions(self.choices, request)
+        binary = choose_binary(environment, chosen.word("server"))
+        pool, threads = chosen.size("pool", LEAST), chosen.number("threads", 1)
+        shape = _shape(pool)
+        arguments = (
+            *server_settings.server_arguments(binary.target, pool=pool, redo=max(chosen.sizes("sizes"))),
+            *COMMIT_OPTIONS,
+        )
+        with start_variant_server(environment, binary, request.directory, arguments) as server:
+            environment.report(f"filling {TABLES} tables of {shape.rows} rows")
+            fill_tables(server.connection(), shape, stop)
+            task = Task(
+                server.sandbox.socket,
+                server.scratch_folder,
+                WORKLOAD,
+                Access(),
+                threads=threads,
+                rows=shape.rows,
+                tables=TABLES,
+            )
+            yield RedoBench(server, plan, task)
+
+
+class RedoBench(WorkloadBench):
+    """Fills the pool after each restart, and reads before and after a block how full the redo log is."""
+
+    def __init__(self, server: VariantServer, plan: RunPlan, task: Task) -> None:
+        smallest = min(variant.point or 0.0 for variant in plan.variants)
+        checks = preconditions(smallest)
+        self._capacity = 0.0
+        super().__init__(server, plan.driver, lambda _: task, warm_seconds=0, preconditions=checks)
+
+    def measure(self, variant: Variant, turn: Turn, stop: StopSignal) -> BlockMeasurement:
+        """One block, see LoadedBench, with how even its seconds were."""
+        self._capacity = variant.point or 0.0
+        measured = super().measure(variant, turn, stop)
+        tps, latency = measured.series.get("tps", ()), measured.series.get("p99", ())
+        if not tps:
+            return measured
+        worst = {WORST_METRIC.name: max(latency)} if latency else {}
+        return measured._replace(metrics={**measured.metrics, **evenness_metrics(tps), **worst})
+
+    def _warm_up(self, variant: Variant, turn: Turn, stop: StopSignal) -> None:
+        """The pool is empty after a restart: let no page be read while it is measured."""
+        fill_pool(self.server, TABLES, stop)
+        super()._warm_up(variant, turn, stop)
+
+    def _read_status(self) -> dict[str, int]:
+        return {**read_redo_counters(self.server), **super()._read_status(), CAPACITY: int(self._capacity)}
+
+
+def preconditions(smallest: float) -> tuple[Precondition, ...]:
+    """That every log was written round, and that the `smallest` (in bytes) was so full that pages had to be flushed."""
+
+    def filled(variant: Variant, _activity: BlockActivity) -> Bounds | None:
+        return Bounds(LEAST_FILLED) if variant.point == smallest else None
+
+    return (
+        Precondition(REDO_TURNS, lambda activity: _share(activity, activity.grown.get(LSN)), lambda *_: Bounds(1.0)),
+        Precondition(REDO_FILLED, lambda activity: _share(activity, activity.after.get(AGE)), filled),
+        Precondition("pages flushed/s", lambda activity: activity.per_second(FLUSHED), lambda *_: None),
+        Precondition("waits for the log buffer/s", lambda activity: activity.per_second(WAITS), lambda *_: None),
+    )
+
+
+def _share(activity: BlockActivity, count: int | None) -> float | None:
+    capacity = activity.after.get(CAPACITY)
+    return None if count is None or not capacity else count / capacity
+
+
+def _shape(pool: int) -> TableShape:
+    return TableShape(max(1, pool * DATA // 100 // ROW_BYTES // TABLES), TABLES)
+
+
+EXPERIMENT = RedoCapacity()
+
+
+FILES = 2  # innodb_log_files_in_group, where there is more than one
+CAPACITY, FILE_SIZE = "innodb_redo_log_capacity", "innodb_log_file_size"
+STATUS = re.compile(r"^Log sequence number\s+(\d+)\s.*?^Last checkpoint at\s+(\d+)\s", re.MULTILINE | re.DOTALL)
+LSN, AGE = "redo log sequence number", "checkpoint age"
+
+
+class RedoState(NamedTuple):
+    """The sequence number of the newest redo and of the last checkpoint, in bytes."""
+
+    newest: int
+    checkpoint: int
+
+    @property
+    def age(self) -> int:
+        """Bytes of redo whose pages aren't all written yet."""
+        return self.newest - self.checkpoint
+
+
+def redo_size_options(target: Target, size: int) -> dict[str, str]:
+    """The options of a redo log of so many bytes in all."""
+    if load(target).get(CAPACITY) is not None:
+        return {CAPACITY: str(size)}
+    return {FILE_SIZE: str(size if target.since("mariadb", 10, 5) else size // FILES)}
+
+
+def parse_redo_state(text: str) -> RedoState | None:
+    """What SHOW ENGINE INNODB STATUS says of the redo log, None where it says nothing."""
+    found = STATUS.search(text)
+    return RedoState(int(found[1]), int(found[2])) if found else None
+
+
+def read_redo_counters(server: VariantServer) -> dict[str, int]:
+    """The log sequence number and the checkpoint age under names of their own, for use beside status counters."""
+    redo = parse_redo_state(str(server.query("SHOW ENGINE INNODB STATUS")[0][2]))
+    return {} if redo is None else {LSN: redo.newest, AGE: redo.age}

@@ -1,0 +1,251 @@
+"""Measure variants of a server under a workload."""
+
+from __future__ import annotations
+
+import itertools
+import os
+import time
+from typing import TYPE_CHECKING, NamedTuple
+
+from advisor.facts.probes import Metric
+from probes.experiment import BlockMeasurement
+from probes.server_probes import server_settings
+from probes.server_probes.mechanism import RECORDED, BlockActivity, check_preconditions, row_preconditions
+from probes.workload.driver import run_load
+from probes.workload.load import Task
+from probes.workload.statements import Access
+from probes.workload.tables import ROW_BYTES, TableShape, fill_tables
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from advisor.core.model import Target
+    from probes.choices import ChosenOptions
+    from probes.experiment import Cost, Environment, Turn, Variant
+    from probes.server_probes.mechanism import Precondition
+    from probes.server_probes.variant_server import VariantServer
+    from probes.stop import StopSignal
+    from probes.workload.load import LoadResult
+    from probes.workload.statements import StatementMix
+
+
+TPS = Metric("tps", "transactions/s", "more")
+QPS = Metric("qps", "queries/s", "more")
+P95 = Metric("p95", "ms", "less")
+P99 = Metric("p99", "ms", "less")
+METRICS = (TPS, QPS, P95, P99)
+AGREEMENT = 0.1  # two blocks agree when they differ by less than that share: the noise of a quiet host's seconds
+SETTLE_SECONDS, POLL_SECONDS = 2.0, 0.05  # seconds
+WARMUP_SEED_OFFSET = 500  # how far the seeds of a warm-up are from its block's
+DRIVER_LIMIT = 0.4  # the driver's share of all processor time from which on it holds the server up
+EMPTY_BLOCK = BlockMeasurement({}, {})  # what a stopped block gives: it is not kept
+
+
+class WarmUp(NamedTuple):
+    """How a warm-up went: the seconds it took, and whether two consecutive blocks agreed in the end."""
+
+    seconds: float
+    agreed: bool
+
+
+def warm_up(block: Callable[[], float | None], bound: float, stop: StopSignal) -> WarmUp:
+    """Run blocks until two in a row agree on their rate, or for `bound` seconds; `block` gives None once stopped."""
+    began = time.monotonic()
+    before: float | None = None
+    while not stop.is_set():
+        rate = block()
+        taken = time.monotonic() - began
+        if rate is None:
+            break
+        if before is not None and abs(rate - before) <= AGREEMENT * max(rate, before):
+            return WarmUp(taken, agreed=True)
+        if taken >= bound:
+            break
+        before = rate
+    return WarmUp(time.monotonic() - began, agreed=False)
+
+
+def block_activity(ran: LoadResult, task: Task, before: dict[str, int], after: dict[str, int]) -> BlockActivity:
+    """What a block did, from its load and the status counters around it."""
+    grown = {name: value - before[name] for name, value in after.items() if name in before}
+    return BlockActivity(ran.seconds, ran.transactions, ran.repeated, task.threads, grown, after)
+
+
+def load_measurement(ran: LoadResult) -> BlockMeasurement:
+    """A load's figures under the names of METRICS, with the per-second series of tps, qps and p99."""
+    return BlockMeasurement(
+        {"tps": ran.transactions / ran.seconds, "qps": ran.queries / ran.seconds, "p95": ran.p95, "p99": ran.p99},
+        {"tps": ran.tps, "qps": ran.qps, "p99": ran.p99_by_second},
+    )
+
+
+class WorkloadBench:
+    """A served workload: each variant's options are brought into force, the server warmed up where it was restarted.
+
+    `task_of` gives the load for a variant (its socket is the server's own). `warm_seconds` bounds a warm-up, which
+    takes place in the first block of a variant and after every restart. `counters` are status counters that are
+    measured too, a transaction: names of metrics with the names of their counters, left out where the server has none.
+    `settling` are counters that go on for a moment when the load has ended, and are waited for before and after it.
+    `preconditions` are what makes a block valid, besides that every UPDATE changes a row. With `own_server` no other
+    variant uses the server, and a round's variants send the same statements.
+    """
+
+    def __init__(
+        self,
+        server: VariantServer,
+        driver: str,
+        task_of: Callable[[Variant], Task],
+        *,
+        warm_seconds: float = 5.0,
+        counters: dict[str, str] | None = None,
+        preconditions: tuple[Precondition, ...] = (),
+        settling: tuple[str, ...] = (),
+        own_server: bool = False,
+    ) -> None:
+        self.server = server
+        self.driver = driver
+        self._task_of = task_of
+        self._warm_seconds = warm_seconds
+        self._counters = counters or {}
+        self._preconditions = preconditions
+        self._settling = settling
+        self._own_server = own_server
+        self._warmed: set[str] = set()
+        self._cold_variants: list[str] = []
+        self._differing: dict[str, str] = {}
+        self._repeated = 0
+        self._driver_share = 0.0
+
+    def measure(self, variant: Variant, turn: Turn, stop: StopSignal) -> BlockMeasurement:
+        """One block. Raises ProbeError where the server or the driver breaks off."""
+        with self.server.explain_errors():
+            restarted = self.server.apply_settings(variant.settings)
+            if restarted or variant.name not in self._warmed:
+                self._compare_settings(variant)
+                self._warm_up(variant, turn, stop)
+            return self._run(variant, turn, stop)
+
+    def facts(self) -> dict[str, float | str]:
+        """Values that the server made otherwise than they were set."""
+        return {f"{what} runs as": running for what, running in self._differing.items()}
+
+    def notes(self) -> tuple[str, ...]:
+        """What the reader should know of the run."""
+        said = [
+            f"{what} was asked for, and the server runs with {running}." for what, running in self._differing.items()
+        ]
+        if self._cold_variants:
+            cold = ", ".join(dict.fromkeys(self._cold_variants))
+            said.append(f"The warm-up ended before two blocks agreed: {cold}. The first blocks may still be cold.")
+        if self._driver_share > DRIVER_LIMIT:
+            said.append(
+                f"The driver used up to {self._driver_share:.0%} of the processor time. The server could do more than "
+                "these rates, and differences could be larger. Install sysbench: it uses far less."
+            )
+        if self._repeated:
+            said.append(f"{self._repeated} transactions met a deadlock or a lock wait and were not counted.")
+        return tuple(said)
+
+    def _run(self, variant: Variant, turn: Turn, stop: StopSignal) -> BlockMeasurement:
+        task = self._task(variant, turn.round_seed if self._own_server else turn.block_seed)
+        before = self._read_status()
+        ran = run_load(self.driver, task, turn.seconds, stop)
+        if ran is None:
+            return EMPTY_BLOCK
+        after = self._read_status()
+        self._repeated += ran.repeated
+        self._driver_share = max(self._driver_share, (ran.cpu or 0.0) / ran.seconds / (os.cpu_count() or 1))
+        self.server.purge_binary_logs()
+        activity = block_activity(ran, task, before, after)
+        checked = check_preconditions(
+            (*RECORDED, *row_preconditions(task.workload), *self._preconditions), variant, activity
+        )
+        measured = load_measurement(ran)
+        rates = {name: activity.per_transaction(counter) for name, counter in self._counters.items()}
+        measured.metrics.update({name: rate for name, rate in rates.items() if rate is not None})
+        return measured._replace(counters=checked.counters, invalid=checked.invalid)
+
+    def _read_status(self) -> dict[str, int]:
+        """The status counters, once those that settle have stopped growing, or SETTLING is over."""
+        found = self.server.status()
+        deadline = time.monotonic() + SETTLE_SECONDS
+        while self._settling and time.monotonic() < deadline:
+            time.sleep(POLL_SECONDS)
+            before, found = found, self.server.status()
+            if all(found.get(name) == before.get(name) for name in self._settling):
+                break
+        return found
+
+    def _warm_up(self, variant: Variant, turn: Turn, stop: StopSignal) -> None:
+        self._warmed.add(variant.name)
+        if self._warm_seconds <= 0:
+            return
+        seeds = itertools.count((turn.round_seed if self._own_server else turn.block_seed) + WARMUP_SEED_OFFSET)
+        warmth = warm_up(lambda: self._rate(variant, next(seeds), stop), self._warm_seconds, stop)
+        if not warmth.agreed and not stop.is_set():
+            self._cold_variants.append(variant.name)
+
+    def _rate(self, variant: Variant, seed: int, stop: StopSignal) -> float | None:
+        ran = run_load(self.driver, self._task(variant, seed), 1, stop)
+        return None if ran is None else ran.queries / ran.seconds
+
+    def _task(self, variant: Variant, seed: int) -> Task:
+        return self._task_of(variant)._replace(seed=seed)
+
+    def _compare_settings(self, variant: Variant) -> None:
+        for name, value in variant.settings.items():
+            running = self.server.differing_value(name, value)
+            if running is not None:
+                self._differing[f"{name}={value}"] = running
+
+
+LEAST_POOL = 6 << 20  # with less, MariaDB of today does not start
+GROWTH_RATE = 4 << 20  # bytes a second that updates add to tables and undo logs, at most
+UNIFORM = Access()
+
+
+class DataSet(NamedTuple):
+    """A pool of so many bytes, tables larger than it, and how many connections work at once."""
+
+    pool: int
+    shape: TableShape
+    threads: int
+
+    def cost(self, seconds: float, servers: int = 1) -> Cost:
+        """What so many servers take, each with its table, that work for `seconds` in all."""
+        growth = int(seconds * GROWTH_RATE)
+        return server_settings.server_cost(
+            pool=self.pool, data=self.shape.bytes, growth=growth, servers=servers, threads=self.threads
+        )
+
+    def arguments(self, target: Target) -> tuple[str, ...]:
+        """Options of the server, which reads past the page cache."""
+        return server_settings.server_arguments(target, pool=self.pool)
+
+    def parameters(self, workload: str) -> dict[str, str]:
+        """What the results say of it."""
+        return {
+            "workload": workload,
+            "rows": str(self.shape.rows),
+            **({"tables": str(self.shape.tables)} if self.shape.tables > 1 else {}),
+            "pool": str(self.pool),
+            "threads": str(self.threads),
+        }
+
+    def fill(self, environment: Environment, server: VariantServer, stop: StopSignal, where: str = "") -> None:
+        """Make the table and fill it."""
+        tables = f"{self.shape.tables} tables" if self.shape.tables > 1 else "a table"
+        environment.report(f"filling {tables} of {self.shape.rows} rows{where}")
+        fill_tables(server.connection(), self.shape, stop)
+
+    def task(self, server: VariantServer, workload: StatementMix, access: Access = UNIFORM) -> Task:
+        """The load on it."""
+        rows, tables = self.shape.rows, self.shape.tables
+        return Task(server.sandbox.socket, server.scratch_folder, workload, access, self.threads, rows, tables)
+
+
+def choose_data_set(chosen: ChosenOptions, tables: int = 1) -> DataSet:
+    """The pool, data (in percent of it, in so many tables) and threads that the user chose."""
+    pool = chosen.size("pool", LEAST_POOL)
+    rows = pool * chosen.number("data", 1) // 100 // ROW_BYTES // tables
+    return DataSet(pool, TableShape(max(1, rows), tables), chosen.number("threads", 1))

@@ -1,0 +1,296 @@
+"""A throwaway server that takes on the options of one variant after the other."""
+
+from __future__ import annotations
+
+import contextlib
+import os
+import threading
+import time
+from typing import TYPE_CHECKING, Any
+
+from advisor.catalog.load import load
+from advisor.verdict import Outcome, take
+from advisor.verdict.compare import same
+from probes.experiment import ProbeError
+from probes.sandbox import SandboxError, open_port, start_server
+from probes.sandbox.errors import disk_full_error, reports_disk_full
+from probes.sandbox.scratch import is_disk_full
+from probes.sandbox.server import CLIENT_ERRORS
+from probes.workload.load import DriverError
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Iterator
+
+    import pymysql
+
+    from advisor.catalog.load import Catalog, Option
+    from probes.experiment import Environment
+    from probes.sandbox import Binary, Sandbox
+
+
+Connection = Any
+END_SECONDS = 1.0  # seconds until a server counts as alive whose driver broke off
+LOST_SECONDS = (
+    10.0  # the same where a connection broke: nothing else breaks one, and a large server takes its time to end
+)
+POLL = 0.02
+BINLOG_SYNCS = "syncs of the binary log"
+# MISC is every call that neither reads nor writes: of this file, almost all are syncs. MariaDB's is empty by default.
+ASK_BINLOG_SYNCS = (
+    "SELECT COUNT_MISC FROM performance_schema.file_summary_by_event_name WHERE EVENT_NAME = 'wait/io/file/sql/binlog'"
+)
+# The resizing of a pool or a redo log goes on in the background while one measures; doublewrite can't be switched on or
+# off while a server runs, though where it is dynamic its detecting form can.
+RESTART_OPTIONS = frozenset(
+    ["innodb_buffer_pool_size", "innodb_doublewrite", "innodb_redo_log_capacity", "innodb_log_file_size"]
+)
+
+
+@contextlib.contextmanager
+def start_variant_server(
+    environment: Environment,
+    binary: Binary,
+    directory: str,
+    arguments: Iterable[str],
+    *,
+    initial: Iterable[str] = (),
+) -> Iterator[VariantServer]:
+    """Start a server in `directory`; leaving the context ends it and removes all that it wrote.
+
+    `initial` options shape the data files. Raises ProbeError where it can't be had.
+    """
+    environment.report(f"starting {binary.name} in {directory}")
+    shaping, given = tuple(initial), tuple(arguments)
+    try:
+        sandbox = start_server(
+            binary, base=directory, arguments=given, initial=shaping, templates=environment.templates
+        )
+    except SandboxError as error:
+        raise ProbeError(str(error)) from error
+    with sandbox:
+        server = VariantServer(sandbox, (*shaping, *given))
+        with server.explain_errors(), watch_disk_space(sandbox):
+            yield server
+
+
+class VariantServer:
+    """A running throwaway server and the options in force on it; `room` is a folder for a driver's files."""
+
+    def __init__(self, sandbox: Sandbox, arguments: tuple[str, ...]) -> None:
+        self.sandbox = sandbox
+        self.target = sandbox.binary.target
+        self.catalog = load(self.target)
+        self.scratch_folder = os.path.join(sandbox.directory, "tmp")
+        self._base = arguments
+        self._at_start: dict[str, str] = {}
+        self._changed: dict[str, str] = {}
+        self._originals: dict[str, str] = {}
+        self._connection: pymysql.Connection[Any] | None = None
+
+    def apply_settings(self, settings: dict[str, str]) -> bool:
+        """Bring these options into force, and put back all others that were changed; whether that took a restart.
+
+        Raises ProbeError where the server refuses one.
+        """
+        at_start = {name: value for name, value in settings.items() if not self._is_dynamic(name)}
+        restarted = at_start != self._at_start
+        if restarted:
+            self.restart(at_start)
+        changing = {name: value for name, value in settings.items() if name not in at_start}
+        for name in [name for name in self._changed if name not in changing]:
+            self._set(name, self._originals[name])
+            del self._changed[name]
+        for name, value in changing.items():
+            if self._changed.get(name) != value:
+                self._originals.setdefault(name, self.variable(name))
+                self._set(name, value)
+                self._changed[name] = value
+        return restarted
+
+    def restart(self, at_start: dict[str, str] | None = None) -> None:
+        """Restart the server, with startup options beside its own; None keeps those in force."""
+        self._at_start = self._at_start if at_start is None else dict(at_start)
+        self._changed.clear()
+        self._disconnect()
+        given = [f"--{name.replace('_', '-')}={value}" for name, value in self._at_start.items()]
+        try:
+            self.sandbox.restart([*self._base, *given])
+        except SandboxError as error:
+            raise ProbeError(str(error)) from error
+
+    def restart_with(self, variables: dict[str, str]) -> None:
+        """Restart the server with these variables in its environment, instead of those that it was given before."""
+        self.sandbox.variables = dict(variables)
+        self.restart()
+
+    def open_port(self, *arguments: str) -> int:
+        """Restart the server with these options more, and with a free port of 127.0.0.1, which is given back."""
+        self._base = (*self._base, *arguments)
+        self._changed.clear()
+        self._disconnect()
+        try:
+            open_port(self.sandbox, self._base)
+        except SandboxError as error:
+            raise ProbeError(str(error)) from error
+        return self.sandbox.port or 0
+
+    def query(self, sql: str) -> tuple[tuple[Any, ...], ...]:
+        """The rows that a statement gives, asked as root on a connection that is kept."""
+        with self.connection().cursor() as cursor:
+            cursor.execute(sql)
+            return tuple(cursor.fetchall())
+
+    def connection(self) -> Connection:
+        """Root's connection to the running server, the same one until a restart."""
+        if self._connection is None:
+            self._connection = self.sandbox.connect(autocommit=True)
+        return self._connection
+
+    def variable(self, name: str) -> str:
+        """What SHOW GLOBAL VARIABLES says. Raises ProbeError for a variable that the server doesn't have."""
+        rows = self.query(f"SHOW GLOBAL VARIABLES WHERE Variable_name = '{self._variable_of(name) or name}'")
+        if not rows:
+            raise ProbeError(f"{self.sandbox.binary.name} has no variable {name}")
+        return str(rows[0][1])
+
+    def purge_binary_logs(self) -> None:
+        """Let go of full files of the binary log, which would fill the disk."""
+        if self._has_binary_log():
+            self.query("PURGE BINARY LOGS BEFORE NOW()")
+
+    def differing_value(self, name: str, value: str) -> str | None:
+        """The value that the server made of the one it was given, None where it is the same or no variable tells."""
+        if self._variable_of(name) is None:
+            return None
+        running = self.variable(name)
+        verdict = take(name, value, self.catalog)
+        taken = verdict.outcome is Outcome.ACCEPTED and any(
+            same(text, running) for text in (value, verdict.value) if text is not None
+        )
+        return None if taken else running
+
+    def status(self) -> dict[str, int]:
+        """The status counters that are whole numbers, and BINLOG_SYNCS where the server counts them."""
+        found = {str(name): int(value) for name, value in self.query("SHOW GLOBAL STATUS") if str(value).isdigit()}
+        for (syncs,) in self.query(ASK_BINLOG_SYNCS) if self._has_binary_log() else ():
+            found[BINLOG_SYNCS] = int(syncs)
+        return found
+
+    @contextlib.contextmanager
+    def explain_errors(self) -> Iterator[None]:
+        """Turn what goes wrong with the server into a ProbeError with the server's own last words."""
+        import pymysql
+
+        try:
+            yield
+        except (SandboxError, pymysql.Error, OSError, DriverError) as error:
+            raise self._explain(error) from error
+
+    def _has_binary_log(self) -> bool:
+        return any(argument.startswith("--log-bin") for argument in self._base)
+
+    def _explain(self, error: Exception) -> ProbeError:
+        gone = self._has_ended(LOST_SECONDS if _is_connection_lost(error) else END_SECONDS)
+        if gone:
+            self._disconnect()
+        if (disk_full_error := disk_space_error(self.sandbox, str(error))) is not None:
+            return ProbeError(str(disk_full_error))
+        if gone:
+            return ProbeError(str(self.sandbox.ended_error("in the middle of the run")))
+        if isinstance(error, DriverError):
+            return ProbeError(str(error))
+        return ProbeError(f"{self.sandbox.binary.name} refused: {_error_text(error)}")
+
+    def _is_dynamic(self, name: str) -> bool:
+        return is_dynamic(self.catalog, name)
+
+    def _has_ended(self, patience: float) -> bool:
+        """Whether the server has ended; its connections break a moment before its process does."""
+        deadline = time.monotonic() + patience
+        while self.sandbox.running and time.monotonic() < deadline:
+            time.sleep(POLL)
+        return not self.sandbox.running
+
+    def _variable_of(self, name: str) -> str | None:
+        option = _option(self.catalog, name)
+        return option.variable if option else name
+
+    def _set(self, name: str, value: str) -> None:
+        with self.connection().cursor() as cursor:
+            cursor.execute(f"SET GLOBAL {self._variable_of(name) or name} = {self._literal(name, value)}")
+
+    def _literal(self, name: str, value: str) -> str:
+        """A value as SET takes it: numbers bare and with their suffix worked out, switches as ON or OFF, all else in
+        quotes."""
+        made = take(name, value, self.catalog)
+        kind = made.option.kind if made.option else "string"
+        if kind in ("int", "uint", "double") and made.value is not None:
+            return made.value
+        if kind == "bool" and made.value in ("TRUE", "FALSE"):
+            return "ON" if made.value == "TRUE" else "OFF"
+        return value if value.lstrip("-").isdigit() else "'" + value.replace("\\", "\\\\").replace("'", "''") + "'"
+
+    def _disconnect(self) -> None:
+        if self._connection is not None:
+            with contextlib.suppress(Exception):
+                self._connection.close()
+            self._connection = None
+
+
+def _is_connection_lost(error: Exception) -> bool:
+    """Whether a connection broke, or had been broken before."""
+    import pymysql
+
+    broke = bool(error.args) and error.args[0] in CLIENT_ERRORS
+    return isinstance(error, pymysql.err.InterfaceError) or (isinstance(error, pymysql.Error) and broke)
+
+
+def _error_text(error: Exception) -> str:
+    """What an error says, a server's number behind its words."""
+    import pymysql
+
+    known = isinstance(error, pymysql.Error) and len(error.args) == 2  # noqa: PLR2004 - a number and words
+    return f"{error.args[1]} ({error.args[0]})" if known else str(error)
+
+
+def is_dynamic(catalog: Catalog, name: str) -> bool:
+    """Whether an option is brought into force by SET GLOBAL, without a restart."""
+    option = _option(catalog, name)
+    return bool(option and option.dynamic and option.variable not in RESTART_OPTIONS)
+
+
+def _option(catalog: Catalog, name: str) -> Option | None:
+    return catalog.get(name) or catalog.find_variable(name)
+
+
+POLL_SECONDS = 0.5  # seconds
+
+
+@contextlib.contextmanager
+def watch_disk_space(sandbox: Sandbox) -> Iterator[None]:
+    """Look after the file system of a server for as long as the context lasts.
+
+    MyISAM tables and binary logs wait on a full one until somebody makes room, and so would whoever waits for them.
+    What else writes there would fail meanwhile: ending the server is also the first step to giving the room back.
+    """
+    over = threading.Event()
+    thread = threading.Thread(target=_kill_when_full, args=(sandbox, over), name="mycnf-room", daemon=True)
+    thread.start()
+    try:
+        yield
+    finally:
+        over.set()
+        thread.join()
+
+
+def disk_space_error(sandbox: Sandbox, said: str = "") -> SandboxError | None:
+    """The error of a server that has no room left, by its file system, its log or what it `said`; None with room."""
+    if is_disk_full(sandbox.directory) or reports_disk_full(sandbox.read_log()) or reports_disk_full(said):
+        return disk_full_error(f"{sandbox.binary.name} can't go on in {sandbox.directory}")
+    return None
+
+
+def _kill_when_full(sandbox: Sandbox, over: threading.Event) -> None:
+    while not over.wait(POLL_SECONDS):
+        if sandbox.running and disk_space_error(sandbox):
+            sandbox.kill()
