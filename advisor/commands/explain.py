@@ -11,6 +11,7 @@ from advisor.catalog.load import load
 from advisor.catalog.targets import SERIES, newest, parse_target, stand_in
 from advisor.core import errors
 from advisor.core.model import Target
+from advisor.report.formats import by_hand
 from rules import all_rules, find
 
 if TYPE_CHECKING:
@@ -46,7 +47,8 @@ def _rule(rule: Rule, args: argparse.Namespace, target: Target | None) -> str:
         from advisor.commands.host_summary import here
 
         near = here(args, rule, target)
-    if args.format == "json":
+
+    def as_json() -> str:
         from advisor.commands.rules import fields
         from advisor.report.findings_json import dumps
 
@@ -55,9 +57,13 @@ def _rule(rule: Rule, args: argparse.Namespace, target: Target | None) -> str:
         docs["mind"] = docs.pop("reconsider_when")  # the contract's name for it
         beside = near and near.fields(known)
         return dumps({"version": 1, "rule": {**fields(rule), **docs, "evidence": shown}, "here": beside})
-    from advisor.report.rules.page import page
 
-    return page(rule, known, width=_width(), ascii_only=_ascii_only(), near=near)
+    def as_text() -> str:
+        from advisor.report.rules.page import page
+
+        return page(rule, known, width=_width(), ascii_only=_ascii_only(), near=near)
+
+    return by_hand("explain", args.format, {"text": as_text, "json": as_json})
 
 
 def _option(written: str, target: Target | None, form: str) -> str:
@@ -68,14 +74,19 @@ def _option(written: str, target: Target | None, form: str) -> str:
         raise errors.MycnfError(_unknown(written, name, target))
     canonical = next((o.name for o in [here, *everywhere.values()] if o is not None), name)
     speaking = [r for r in all_rules() if canonical in r.options or name in r.options]
-    if form == "json":
+
+    def as_json() -> str:
         from advisor.report.findings_json import dumps
 
         return dumps({"version": 1, "option": _fields(canonical, everywhere, here, target, speaking)})
-    from advisor.report.rules.option import page
 
-    presence = known_elsewhere(name)
-    return page(canonical, everywhere, speaking, here=here, target=target, presence=presence, width=_width())
+    def as_text() -> str:
+        from advisor.report.rules.option import page
+
+        presence = known_elsewhere(name)
+        return page(canonical, everywhere, speaking, here=here, target=target, presence=presence, width=_width())
+
+    return by_hand("explain", form, {"text": as_text, "json": as_json})
 
 
 def _targets() -> list[Target]:

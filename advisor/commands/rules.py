@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 from advisor.core import errors
 from advisor.report.findings_json import dumps
+from advisor.report.formats import by_hand
 from advisor.report.output import write
 from advisor.report.words import plural
 from rules import all_rules
@@ -19,16 +20,20 @@ if TYPE_CHECKING:
 def run(args: argparse.Namespace) -> int:
     """List the rules by code, as text, JSON, or Markdown with all that explain says."""
     rules = all_rules()
-    if args.format == "json":
-        write(dumps({"version": 1, "rules": [fields(r) for r in rules]}), None)
-    elif args.format == "markdown":
-        from advisor.report.rules.markdown import document
-        from rules.core.evidence import everything
-
-        write(document(rules, everything()), None)
-    else:
-        write(_text(rules), None)
+    own = {
+        "text": lambda: _text(rules),
+        "json": lambda: dumps({"version": 1, "rules": [fields(r) for r in rules]}),
+        "markdown": lambda: _markdown(rules),
+    }
+    write(by_hand("rules", args.format, own), None)
     return errors.OK
+
+
+def _markdown(rules: list[Rule]) -> str:
+    from advisor.report.rules.markdown import document
+    from rules.core.evidence import everything
+
+    return document(rules, everything())
 
 
 def fields(rule: Rule) -> dict[str, Any]:

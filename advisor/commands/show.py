@@ -10,6 +10,7 @@ from advisor.commands.read_files import configure, groupless, read_resolved, tak
 from advisor.core import errors
 from advisor.redaction import secrets
 from advisor.report.findings_json import dumps
+from advisor.report.formats import by_hand
 from advisor.report.output import write
 from advisor.report.words import WIDTH, plural, wrap
 from advisor.verdict import REFUSED, judge_file
@@ -34,12 +35,11 @@ def run(args: argparse.Namespace) -> int:
     verdict = judge_file(read_resolved(paths, target, args.root, given), load(target))
     _tell_problems(verdict)
     options = {name: _entry(name, line, verdict) for name, line in sorted(verdict.effective.items())}
-    write(
-        dumps({"version": 1, "target": str(target), "options": options})
-        if args.format == "json"
-        else _text(verdict, options),
-        args.output,
-    )
+    own = {
+        "text": lambda: _text(verdict, options),
+        "json": lambda: dumps({"version": 1, "target": str(target), "options": options}),
+    }
+    write(by_hand("show", args.format, own), args.output)
     return errors.OK
 
 

@@ -14,6 +14,7 @@ from advisor.core.console import narrate
 from advisor.core.errors import MycnfError
 from advisor.core.sizes import about
 from advisor.report import suggested_file
+from advisor.report.formats import by_hand
 from advisor.report.output import write
 from advisor.suggest import suggest
 from advisor.verdict import judge_file
@@ -39,11 +40,11 @@ def run(args: argparse.Namespace) -> int:
     suggestion = suggest(target, host, args.workload)
     if args.write_diff:
         return _diff(args.write_diff, suggestion, args.output)
-    if args.format == "json":
-        form = suggested_file.as_json(suggestion)
-    else:
-        form = suggested_file.option_file(suggestion, _words(host))
-    write(form, args.output)
+    own = {
+        "text": lambda: suggested_file.option_file(suggestion, _words(host)),
+        "json": lambda: suggested_file.as_json(suggestion),
+    }
+    write(by_hand("suggest", args.format, own), args.output)
     return errors.OK
 
 

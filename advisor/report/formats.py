@@ -89,13 +89,20 @@ def bulk_writer(name: str) -> BulkWriter:
 def render(
     command: str, name: str, paper: Paper, document: Callable[[], Document], own: Mapping[str, Callable[[], str]]
 ) -> str:
-    """The report of any other command: a document, or the text of a format that the command writes `own` hand.
+    """The report of any other command: a document, or what `own` makes of a format that the command writes itself.
 
     Raises ValueError for a format that it lacks.
     """
     if name in own:
         return own[name]()
     return _writer(command, name, lambda form: form.document if form.has(command) else None)(document(), paper)
+
+
+def by_hand(command: str, name: str, own: Mapping[str, Callable[[], str]]) -> str:
+    """The report of a command that writes each of its formats itself. Raises ValueError for one that it lacks."""
+    if name not in own:
+        raise no_format(command, name)
+    return own[name]()
 
 
 def _writer(command: str, name: str, loader: Callable[[Format], Callable[[], Writer] | None]) -> Writer:

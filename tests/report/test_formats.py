@@ -17,9 +17,11 @@ from advisor.config.shape import find_faults
 from advisor.core.errors import MycnfError
 from advisor.report import formats
 from advisor.report.bulk.streams import BulkWriter, Counts
+from advisor.report.document import Document
 from advisor.report.formats import Format, names
 from advisor.report.formats import render_lint as render
 from advisor.report.output import pair, run_time, write, write_reports
+from advisor.report.paper import Paper
 from advisor.tui.screens.report.formats import choices
 
 SNAPSHOT = CHECKOUT / "examples" / "snapshots" / "mariadb-10.11.json"
@@ -70,7 +72,12 @@ def test_pairs_that_are_none(text: str, says: str) -> None:
 
 def test_an_unknown_format_raises() -> None:
     """No kind of report falls back to another format."""
-    for made in (partial(render, "svg", nothing(), page()), partial(formats.bulk_writer, "svg")):
+    for made in (
+        partial(render, "svg", nothing(), page()),
+        partial(formats.bulk_writer, "svg"),
+        partial(formats.render, "diff", "svg", Paper(), lambda: Document((), ()), {}),
+        partial(formats.by_hand, "show", "svg", {"text": str}),
+    ):
         with pytest.raises(ValueError, match="no format 'svg'"):
             made()
 
