@@ -14,11 +14,11 @@ if TYPE_CHECKING:
     import argparse
     from collections.abc import Callable
 
+    from advisor.analysis.audited import Audited
     from advisor.collect.connection.options import ConnectRequest
     from advisor.commands.judge_facts import AuditRequest
     from advisor.core.model import Finding
     from advisor.facts import Facts
-    from advisor.report.audit.audited import Audited
     from advisor.tui.app import AuditApp
 
 

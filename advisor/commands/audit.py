@@ -59,7 +59,7 @@ def _report(args: argparse.Namespace) -> int:
         keep_facts(facts)
     audited = audit(facts, asked)
     if earlier is not None:
-        from advisor.report.audit.since import compare
+        from advisor.analysis.since import compare
 
         audited = audited._replace(since=compare(judged(earlier, asked), audited))
     write(render_audit(args.format or "text", audited, _page(args)), args.output)

@@ -14,9 +14,9 @@ from advisor.core.errors import MycnfError
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
+    from advisor.analysis.audited import Audited
     from advisor.commands.judge_facts import AuditRequest
     from advisor.facts import Facts
-    from advisor.report.audit.audited import Audited
     from advisor.report.history.document import Told
     from advisor.state.history.store import KeptServer
 
@@ -93,8 +93,8 @@ def _asked(args: argparse.Namespace) -> Iterator[Told]:
 
 def _history(kept: KeptServer, asked: AuditRequest, last: int) -> Told:
     """A server's newest changes; all its snapshots are judged, for a finding may be back that was there at first."""
+    from advisor.analysis.changes import changes, joined
     from advisor.commands.judge_facts import judged
-    from advisor.report.history.changes import changes, joined
     from advisor.report.history.document import Told
     from advisor.state.history.store import newest_first
 

@@ -7,12 +7,12 @@ from dataclasses import replace
 from typing import TYPE_CHECKING, NamedTuple
 
 from advisor.analysis import baseline
+from advisor.analysis.audited import Audited
 from advisor.analysis.context import know
 from advisor.analysis.engine import ask, by_weight, choose, is_asked
 from advisor.commands.connection import declared_host, is_declared
 from advisor.commands.suppress_findings import refuse_other
 from advisor.core.console import narrate
-from advisor.report.audit.audited import Audited
 from advisor.report.output import write
 from advisor.report.words import plural
 from advisor.state.file_lock import alone_with

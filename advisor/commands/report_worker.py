@@ -20,10 +20,10 @@ from advisor.report.own_reports import is_own_report
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
+    from advisor.analysis.audited import Audited
     from advisor.analysis.baseline import Baseline
     from advisor.commands.judge_facts import AuditRequest
     from advisor.report import Page
-    from advisor.report.audit.audited import Audited
 
 PR_SET_PDEATHSIG = 1
 CATALOGS = 48  # versions of which each process keeps what they know; a megabyte each, once it has been asked a lot

@@ -10,8 +10,8 @@ from typing import TYPE_CHECKING, TypeVar
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
 
+    from advisor.analysis.audited import Audited
     from advisor.report import Checked, Page
-    from advisor.report.audit.audited import Audited
     from advisor.report.bulk.streams import BulkWriter
     from advisor.report.document import Document
     from advisor.report.paper import Paper

@@ -12,12 +12,12 @@ from advisor.tui.view import View
 if TYPE_CHECKING:
     from collections.abc import Callable
 
+    from advisor.analysis.audited import Audited
     from advisor.collect.connection.options import ConnectRequest
     from advisor.collect.connection.session import Session
     from advisor.core.model import Finding
     from advisor.facts import Facts, Workload
     from advisor.facts.probes import ProbeResult
-    from advisor.report.audit.audited import Audited
     from probes.experiment import Environment
 
 

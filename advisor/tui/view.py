@@ -11,9 +11,9 @@ from advisor.state.directory import alone_in, make_state_folder, state_folder
 from advisor.state.private_file import replace_private
 
 if TYPE_CHECKING:
+    from advisor.analysis.audited import Audited
     from advisor.core.model import Finding
     from advisor.facts import Sample, Server
-    from advisor.report.audit.audited import Audited
 
 
 class Aside(NamedTuple):

@@ -7,13 +7,13 @@ from pathlib import Path
 from app_driver import screen_text, until
 from textual.pilot import Pilot
 
+from advisor.analysis.audited import Audited
 from advisor.analysis.context import know
 from advisor.analysis.engine import by_weight, choose, run
 from advisor.collect.files import Reader, read_again
 from advisor.commands.recorded_facts import DEMO
 from advisor.facts import Facts, OptionFiles
 from advisor.facts.snapshot import load
-from advisor.report.audit.audited import Audited
 from advisor.tui.app import AuditApp
 from advisor.tui.screens.files.text import FileText
 from advisor.tui.view import View

@@ -8,11 +8,11 @@ from functools import cache
 from hostile_findings import SECRET, nasty
 from mycnf_command import CHECKOUT
 
+from advisor.analysis.audited import Audited
 from advisor.analysis.context import know
 from advisor.core.model import Action, Confidence, Finding, Local, Location, Severity, Skipped
 from advisor.facts import Facts, FileCopy, OptionFiles, Unavailable
 from advisor.facts.snapshot import load
-from advisor.report.audit.audited import Audited
 
 SNAPSHOT = CHECKOUT / "examples" / "snapshots" / "mariadb-10.11.json"
 HOSTILE = "db|1 `<b>` @team #12 [x](http://y) \x1b[31m\u202e ~a~ **b** \n# c"

@@ -8,11 +8,11 @@ from dataclasses import replace
 import pytest
 from audit_samples import audited, recorded
 
+from advisor.analysis.anonymize import nameless
+from advisor.analysis.audited import Audited
 from advisor.core.model import Action, Confidence, Finding, Local, Location, Severity, Skipped
 from advisor.facts import Accounts, Replication, Unavailable
 from advisor.report import Page
-from advisor.report.audit.anonymize import nameless
-from advisor.report.audit.audited import Audited
 from advisor.report.formats import names, render_audit
 
 WORDS = (

@@ -17,9 +17,9 @@ from prometheus_client import Metric
 from prometheus_client.parser import text_string_to_metric_families
 
 from advisor.__main__ import main
+from advisor.analysis.audited import Audited
 from advisor.core.model import Confidence, Finding, Severity
 from advisor.report import Page
-from advisor.report.audit.audited import Audited
 from advisor.report.audit.prometheus import LONGEST, METRICS, report
 
 

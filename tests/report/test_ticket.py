@@ -19,10 +19,10 @@ from markdown_it.token import Token
 
 from advisor import __version__
 from advisor.__main__ import main
+from advisor.analysis.audited import Audited
 from advisor.core.model import Action, Confidence, Finding, Location, Severity
 from advisor.facts import Unavailable
 from advisor.report import Page
-from advisor.report.audit.audited import Audited
 from advisor.report.audit.ticket import report
 from advisor.report.audit.ticket_findings import MOST, length
 from advisor.report.formats import names, render_audit

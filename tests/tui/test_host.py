@@ -11,13 +11,13 @@ import pytest
 from app_driver import driven, screen_text, snapshot_with, until
 from textual.containers import VerticalScroll
 
+from advisor.analysis.audited import Audited
 from advisor.analysis.context import know
 from advisor.collect.host import open_root, read_host
 from advisor.commands.recorded_facts import DEMO
 from advisor.facts import Facts, Unavailable
 from advisor.facts.host import BlockDevice, Cgroup, Host, Memory, Mount, Raid, SkippedPart, Storage, Stripe
 from advisor.facts.snapshot import load
-from advisor.report.audit.audited import Audited
 from advisor.tui.app import AuditApp
 from advisor.tui.screens.host.sections import TITLES, sections
 from advisor.tui.screens.host.storage_tree import stripe_words, tree

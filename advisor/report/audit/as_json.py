@@ -5,16 +5,16 @@ from __future__ import annotations
 from dataclasses import asdict
 from typing import TYPE_CHECKING, Any
 
+from advisor.analysis.since import as_json
 from advisor.redaction.secrets import redact_value
 from advisor.report.audit.grant_advice import helping
-from advisor.report.audit.since import as_json
 from advisor.report.findings_json import VERSION, dumps
 from advisor.report.findings_json import audited as finding
 
 if TYPE_CHECKING:
+    from advisor.analysis.audited import Audited
     from advisor.facts import Facts, SampledHours
     from advisor.report import Page
-    from advisor.report.audit.audited import Audited
 
 
 def report(audited: Audited, page: Page) -> str:  # noqa: ARG001 - every format is called alike

@@ -10,9 +10,9 @@ from rules.core.statements import kept_by, place_of
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
+    from advisor.analysis.audited import Audited
     from advisor.core.model import Action, Finding
     from advisor.report import Page
-    from advisor.report.audit.audited import Audited
     from advisor.report.formats import AuditWriter, LintWriter
 
 

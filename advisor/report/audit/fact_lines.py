@@ -12,9 +12,9 @@ from rules.core.counters import over
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
+    from advisor.analysis.audited import Audited
     from advisor.facts import Facts, Host, Server, Workload
     from advisor.facts.host import BlockDevice, Storage
-    from advisor.report.audit.audited import Audited
 
 LABEL = 10
 DIGITS = 20  # of the largest number that a server holds

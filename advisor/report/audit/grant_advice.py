@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 from advisor.collect.privileges import grants_for, quoted
 
 if TYPE_CHECKING:
-    from advisor.report.audit.audited import Audited
+    from advisor.analysis.audited import Audited
 
 HEADING = "These grants let the account see more"
 OPTIONAL = "whoever has the account's password can read hashes by this one"

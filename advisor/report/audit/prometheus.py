@@ -11,8 +11,8 @@ from advisor.redaction.secrets import clean, redact_value
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
+    from advisor.analysis.audited import Audited
     from advisor.report import Page
-    from advisor.report.audit.audited import Audited
 
 PORT = "3306"
 LONGEST = 200  # characters of a label's value

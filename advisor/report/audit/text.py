@@ -13,9 +13,9 @@ from advisor.report.words import WIDTH, bold, painted, plural, wrap
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
+    from advisor.analysis.audited import Audited
     from advisor.core.model import Action, Finding
     from advisor.report import Page
-    from advisor.report.audit.audited import Audited
 
 
 def report(audited: Audited, page: Page) -> str:
@@ -77,7 +77,7 @@ def _grants(audited: Audited) -> Iterator[str]:
 def _since(audited: Audited) -> Iterator[str]:
     """What came of an earlier audit."""
     if audited.since is not None:
-        from advisor.report.audit.since import rows, title
+        from advisor.analysis.since import rows, title
 
         told = [wrap(clean(words), f"  {name:<12}  ", " " * 16) for name, words in rows(audited.since)]
         yield "\n".join([title(audited.since, audited.facts.taken_at), *(told or ["  nothing has changed"])])

@@ -17,8 +17,8 @@ from advisor.report.words import counted, plural
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
+    from advisor.analysis.audited import Audited
     from advisor.report import Page
-    from advisor.report.audit.audited import Audited
 
 
 STEPS = MOST // 3  # characters for the first steps
@@ -110,7 +110,7 @@ def fine(audited: Audited) -> Iterator[str]:
 def since(audited: Audited) -> Iterator[str]:
     """What came of an earlier audit."""
     if audited.since is not None:
-        from advisor.report.audit.since import rows, title
+        from advisor.analysis.since import rows, title
 
         yield f"### S{title(audited.since, audited.facts.taken_at)[1:]}"
         told = [f"- **{name}:** {said(words)}" for name, words in rows(audited.since)]

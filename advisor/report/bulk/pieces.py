@@ -8,8 +8,8 @@ from typing import TYPE_CHECKING
 from advisor.report.audit.prometheus import METRICS, lines, name_of, samples
 
 if TYPE_CHECKING:
+    from advisor.analysis.audited import Audited
     from advisor.report import Page
-    from advisor.report.audit.audited import Audited
     from advisor.report.render.csv import Cell
 
 

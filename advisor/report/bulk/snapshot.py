@@ -10,9 +10,9 @@ from advisor.report.audit.prometheus import name_of
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
+    from advisor.analysis.audited import Audited
     from advisor.core.model import Finding
     from advisor.report import Page
-    from advisor.report.audit.audited import Audited
 
 VALUE = 80  # characters of a value in a report of many
 

@@ -15,8 +15,8 @@ from advisor.report.render import csv
 if TYPE_CHECKING:
     from collections.abc import Callable
 
+    from advisor.analysis.audited import Audited
     from advisor.report import Page
-    from advisor.report.audit.audited import Audited
     from advisor.report.bulk.snapshot import Told
     from advisor.report.bulk.tally import Tally
     from advisor.report.formats import DocumentWriter

@@ -10,8 +10,8 @@ from advisor.report.findings_json import VERSION, dumps
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
+    from advisor.analysis.changes import Change
     from advisor.core.model import Finding
-    from advisor.report.history.changes import Change
     from advisor.report.history.document import Told
 
 

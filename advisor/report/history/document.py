@@ -12,9 +12,9 @@ from advisor.report.words import plural
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
+    from advisor.analysis.changes import Change, Moved
     from advisor.core.model import Finding
     from advisor.report.document import Block
-    from advisor.report.history.changes import Change, Moved
     from advisor.state.history.store import KeptServer
 
 NONE = "No snapshot is kept here; mycnf audit --keep and mycnf collect --keep keep one, mycnf history add SNAP another."

@@ -11,8 +11,8 @@ from advisor.report.findings_json import finding
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
+    from advisor.analysis.audited import Audited
     from advisor.report import Checked, Page
-    from advisor.report.audit.audited import Audited
 
 
 def report(files: Sequence[Checked], page: Page) -> str:  # noqa: ARG001 - every format is called alike

@@ -12,9 +12,9 @@ from advisor.redaction.secrets import clean
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
+    from advisor.analysis.audited import Audited
     from advisor.core.model import Finding
     from advisor.report import Checked, Page
-    from advisor.report.audit.audited import Audited
 
     Cell = str | int | bool | list[str] | None
 

@@ -13,8 +13,8 @@ from advisor.report.render.markup import Html, code, joined, listed, tag
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Sequence
 
+    from advisor.analysis.audited import Audited
     from advisor.facts.probes import ProbeResult
-    from advisor.report.audit.audited import Audited
     from rules.core.context import RuleContext
 
 MOST = 100  # rows of a list
@@ -27,7 +27,7 @@ def since(audited: Audited) -> Html:
     """What came of an earlier audit."""
     if audited.since is None:
         return Html("")
-    from advisor.report.audit.since import rows, title
+    from advisor.analysis.since import rows, title
 
     told = [(name, words) for name, words in rows(audited.since)]
     return joined(

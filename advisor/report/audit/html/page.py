@@ -21,9 +21,9 @@ from rules import all_rules
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
+    from advisor.analysis.audited import Audited
     from advisor.core.model import Finding
     from advisor.report import Page
-    from advisor.report.audit.audited import Audited
 
 ROOM = 600_000  # bytes of the findings: a page is to be opened by anybody, and sent by mail
 ORDERS = (("", "weight"), ("severity", "severity"), ("code", "code"), ("confidence", "how sure"), ("option", "option"))

@@ -9,9 +9,9 @@ from advisor.report.words import plural
 from advisor.tui.text import bar, ranges
 
 if TYPE_CHECKING:
+    from advisor.analysis.audited import Audited
     from advisor.facts import Host, Server
     from advisor.facts.host import Cache, Cgroup, Cpu, CpuKind, Limit, Memory, OperatingSystem, Process
-    from advisor.report.audit.audited import Audited
     from advisor.tui.screens.host.sections import Rows
 
 

@@ -18,10 +18,10 @@ from rules.core.storage import is_solid
 from rules.sizing.memory import budget
 
 if TYPE_CHECKING:
+    from advisor.analysis.audited import Audited
     from advisor.core.model import Finding
     from advisor.facts import Facts, Host
     from advisor.facts.host import Storage
-    from advisor.report.audit.audited import Audited
     from advisor.tui.view import View
     from rules.core.context import RuleContext
 

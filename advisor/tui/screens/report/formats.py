@@ -11,7 +11,7 @@ from advisor.report import formats
 from advisor.report.words import plural
 
 if TYPE_CHECKING:
-    from advisor.report.audit.audited import Audited
+    from advisor.analysis.audited import Audited
     from advisor.report.formats import Format
     from advisor.tui.view import View
 
@@ -34,8 +34,8 @@ def render(view: View, form: Format, *, named: bool = True) -> str:
 
     Without `named` the hosts' names and addresses are taken out.
     """
+    from advisor.analysis.anonymize import nameless
     from advisor.report import Page
-    from advisor.report.audit.anonymize import nameless
     from advisor.report.output import run_time, working_directory
 
     audited = reported(view)

@@ -4,14 +4,14 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, NamedTuple
 
-from advisor.report.audit.since import compare
+from advisor.analysis.since import compare
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
 
+    from advisor.analysis.audited import Audited
     from advisor.core.model import Finding
     from advisor.facts import ProbeResult
-    from advisor.report.audit.audited import Audited
 
 Key = tuple[str, str]
 

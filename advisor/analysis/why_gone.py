@@ -15,9 +15,9 @@ from rules.core.counters import MINIMUM_UPTIME
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
+    from advisor.analysis.audited import Audited
     from advisor.core.model import Finding
     from advisor.facts import Facts
-    from advisor.report.audit.audited import Audited
     from rules.core.context import RuleContext
 
 WORK = ("questions", "queries")  # counters of statements, of which a server has one at least

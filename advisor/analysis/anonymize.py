@@ -10,8 +10,8 @@ from typing import TYPE_CHECKING, Any
 if TYPE_CHECKING:
     from collections.abc import Callable
 
+    from advisor.analysis.audited import Audited
     from advisor.core.model import Action, Finding
-    from advisor.report.audit.audited import Audited
 
 NAMED_BY = ("hostname", "report_host", "wsrep_node_name")
 HOST = "some-host"

@@ -5,9 +5,9 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, NamedTuple
 
 if TYPE_CHECKING:
+    from advisor.analysis.since import Since
     from advisor.core.model import Finding, Skipped
     from advisor.facts import Facts
-    from advisor.report.audit.since import Since
     from rules.core.context import RuleContext
     from rules.core.passed import PassedCheck
 

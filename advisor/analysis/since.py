@@ -6,16 +6,16 @@ import re
 from datetime import UTC, datetime
 from typing import TYPE_CHECKING, Any, NamedTuple
 
+from advisor.analysis.why_gone import Load, key, loads, rests_on_load, unjudged
 from advisor.core.sizes import lasted
 from advisor.redaction.secrets import redact_value
-from advisor.report.audit.why_gone import Load, key, loads, rests_on_load, unjudged
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
 
+    from advisor.analysis.audited import Audited
     from advisor.core.model import Finding
     from advisor.facts import Facts
-    from advisor.report.audit.audited import Audited
 
 # Variables that move by themselves.
 RESTLESS = re.compile(
