@@ -8,7 +8,7 @@ PYTEST := $(BIN)/python -m pytest
 # Twice as many as processors: half of their time tests wait for servers that start, and for disks.
 WORKERS := $(shell expr 2 \* $$(nproc))
 .DEFAULT_GOAL := help
-.PHONY: help demo test lint types unit coverage contention servers bench fuzz mutate figures docs wheel sdist zipapp try reproducible sbom pins ranges vulnerabilities clean
+.PHONY: help demo test quick lint types unit coverage contention servers bench fuzz mutate figures docs wheel sdist zipapp try reproducible sbom pins ranges vulnerabilities clean
 
 help: ## list the targets
 	@grep -E '^[a-z-]+:.*## ' Makefile | sed -E 's/^([a-z-]+):[^#]*## /  \1\t/' | expand -t 14
@@ -18,8 +18,13 @@ demo: $(VENV)/.product ## audit a throwaway server that runs with a bad option f
 
 test: lint types servers unit ## everything that must pass: style, types, layers, tests on real servers; ends with what was skipped
 
-lint: $(VENV)/.dev ## ruff, and the layers by import-linter
+quick: export PYTHONDONTWRITEBYTECODE =
+quick: $(VENV)/.dev ## the tests that need no server: under a minute on 2 cores, for the loop of writing code
+	@$(PYTEST) -q --quick -n $$(nproc) --dist worksteal $(ONLY)
+
+lint: $(VENV)/.dev ## ruff (rules and format), and the import contracts by import-linter
 	$(BIN)/ruff check .
+	$(BIN)/ruff format --check .
 	$(BIN)/lint-imports
 
 types: $(VENV)/.dev ## mypy --strict

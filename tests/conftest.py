@@ -14,7 +14,7 @@ from hypothesis import HealthCheck, settings
 HERE = Path(__file__).resolve().parent
 sys.path[:0] = [str(HERE / "plugins"), *(str(HERE.parent / "tools" / tool) for tool in ("fuzz", "lab", "mutate"))]
 
-pytest_plugins = ["real_servers", "start_and_compare", "failed_list"]
+pytest_plugins = ["real_servers", "start_and_compare", "failed_list", "quick_selection"]
 
 # What hypothesis draws is the same in every run. `make fuzz DRAWN=1` draws anew, and what it finds stays as an example.
 # How long an example takes is for the benchmarks to say: hosts that are busy would fail tests at random.

@@ -1,0 +1,157 @@
+"""The shape of the code: how many files, how long, which class names occur twice, and no import circles.
+
+Each limit is today's figure and may only fall.
+"""
+
+from __future__ import annotations
+
+import ast
+from collections import Counter, defaultdict
+from collections.abc import Iterator
+from functools import cache
+from pathlib import Path
+
+import pytest
+
+PACKAGES = ("advisor", "rules", "probes")
+MOST_FILES = 616
+MOST_LINES = 450
+# Files that are longer still, with the lines they have at most.
+LONGER = {
+    "advisor/verdict/special.py": 451,
+    "rules/durability/binary_log.py": 460,
+    "rules/innodb/redo_log.py": 481,
+    "rules/optionfile/structure.py": 475,
+}
+# Files of 60 lines or fewer that exactly one other module imports.
+SMALL_LINES = 60
+MOST_SMALL = 21
+MOST_SHARED_CLASS_NAMES = 0.08  # of all classes, those whose name another class has too
+# Modules that are part of an import circle, type checking included, by package.
+CIRCULAR = {
+    "advisor.analysis": 2,
+    "advisor.commands": 2,
+    "advisor.report": 22,
+    "advisor.tui": 17,
+    "advisor.verdict": 7,
+    "rules.core": 4,
+    "rules.policy": 1,
+}
+
+
+@cache
+def modules(checkout: Path) -> dict[str, ast.Module]:
+    """The syntax trees of the product's modules by dotted name."""
+    files = [path for package in PACKAGES for path in sorted((checkout / package).rglob("*.py"))]
+    return {module_name(path.relative_to(checkout)): ast.parse(path.read_text()) for path in files}
+
+
+def module_name(path: Path) -> str:
+    """The dotted name of a file."""
+    return ".".join(path.with_suffix("").parts).removesuffix(".__init__")
+
+
+def lines_of(checkout: Path) -> dict[str, int]:
+    """The lines of each file by its path in the checkout."""
+    files = [path for package in PACKAGES for path in (checkout / package).rglob("*.py")]
+    return {path.relative_to(checkout).as_posix(): len(path.read_text().splitlines()) for path in files}
+
+
+def imports_of(name: str, tree: ast.Module, known: dict[str, ast.Module]) -> set[str]:
+    """The modules of the product that a module imports anywhere: at the top, in functions and for type checking."""
+    imported: set[str] = set()
+    for node in ast.walk(tree):
+        if isinstance(node, ast.ImportFrom) and node.module:
+            paths = [f"{node.module}.{alias.name}" for alias in node.names]
+            imported.update(path if path in known else node.module for path in paths)
+        elif isinstance(node, ast.Import):
+            imported.update(alias.name for alias in node.names)
+    return {module for module in imported if module in known and module != name}
+
+
+@cache
+def import_graph(checkout: Path) -> dict[str, set[str]]:
+    """What each module imports."""
+    known = modules(checkout)
+    return {name: imports_of(name, tree, known) for name, tree in known.items()}
+
+
+def circles(graph: dict[str, set[str]]) -> Iterator[list[str]]:
+    """Groups of modules each of which imports, over others, all the rest: Tarjan's algorithm."""
+    index: dict[str, int] = {}
+    low: dict[str, int] = {}
+    stack: list[str] = []
+
+    def visit(module: str) -> Iterator[list[str]]:
+        index[module] = low[module] = len(index)
+        stack.append(module)
+        for other in sorted(graph[module]):
+            if other not in index:
+                yield from visit(other)
+                low[module] = min(low[module], low[other])
+            elif other in stack:
+                low[module] = min(low[module], index[other])
+        if low[module] == index[module]:
+            at = stack.index(module)
+            group = stack[at:]
+            del stack[at:]
+            if len(group) > 1:
+                yield sorted(group)
+
+    for module in graph:
+        if module not in index:
+            yield from visit(module)
+
+
+def test_number_of_files(checkout: Path) -> None:
+    """A concept has one file: a new file replaces another or needs a higher limit, which a review has to accept."""
+    assert len(modules(checkout)) <= MOST_FILES
+
+
+def test_length_of_files(checkout: Path) -> None:
+    """No file is longer than the limit, but those of the table, which do not grow."""
+    longer = {path: lines for path, lines in lines_of(checkout).items() if lines > LONGER.get(path, MOST_LINES)}
+    assert not longer
+
+
+def test_small_files_with_one_importer(checkout: Path) -> None:
+    """Few files are so small and so private that they belong into the module that imports them."""
+    importers: dict[str, set[str]] = defaultdict(set)
+    for module, imported in import_graph(checkout).items():
+        for other in imported:
+            importers[other].add(module)
+    small = [
+        path
+        for path, lines in lines_of(checkout).items()
+        if lines <= SMALL_LINES and not path.endswith("__init__.py") and len(importers[module_name(Path(path))]) == 1
+    ]
+    assert len(small) <= MOST_SMALL, sorted(small)
+
+
+def test_class_names_that_occur_twice(checkout: Path) -> None:
+    """A class has a name of its own; few names are used for two classes."""
+    trees = modules(checkout).values()
+    names = Counter(node.name for tree in trees for node in ast.walk(tree) if isinstance(node, ast.ClassDef))
+    shared = {name: count for name, count in names.items() if count > 1}
+    assert sum(shared.values()) <= MOST_SHARED_CLASS_NAMES * names.total(), shared
+
+
+def test_no_import_circles(checkout: Path) -> None:
+    """Modules import in one direction, for type checking too, but for those of the table."""
+    found = list(circles(import_graph(checkout)))
+    counts = Counter(".".join(module.split(".")[:2]) for circle in found for module in circle)
+    above = [name for name, count in counts.items() if count > CIRCULAR.get(name, 0)]
+    assert not above, "\n".join(" <> ".join(circle) for circle in found)
+
+
+@pytest.mark.parametrize(
+    ("graph", "expected"),
+    [
+        ({"a": {"b"}, "b": {"c"}, "c": set()}, []),
+        ({"a": {"b"}, "b": {"c"}, "c": {"a"}, "d": {"a"}}, [["a", "b", "c"]]),
+        ({"a": {"b"}, "b": {"a"}, "c": {"d", "a"}, "d": {"c"}}, [["a", "b"], ["c", "d"]]),
+    ],
+)
+def test_circles_are_found(graph: dict[str, set[str]], expected: list[list[str]]) -> None:
+    """The search for circles finds each of them once."""
+    assert list(circles(graph)) == expected
