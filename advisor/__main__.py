@@ -78,7 +78,7 @@ def _stdout_error_message(error: Exception) -> str:
 
 
 def _crash_message(error: Exception) -> str:
-    from advisor.core.crash_report import write_crash_file
+    from advisor.state.crash_report import write_crash_file
 
     return write_crash_file(error)
 

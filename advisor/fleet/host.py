@@ -75,7 +75,7 @@ def main() -> int:
     try:
         _ask(job, began)
     except Exception as error:  # noqa: BLE001 - a defect of ours is this host's row, and not the end of the run
-        from advisor.core.crash_report import write_crash_file
+        from advisor.state.crash_report import write_crash_file
 
         _row(job, began, Status.FAILED, _told(error) if isinstance(error, MycnfError) else write_crash_file(error))
     return 0

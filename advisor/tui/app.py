@@ -359,7 +359,7 @@ class AuditApp(App[int]):
 
     def _fatal_error(self) -> None:
         """One line and a file for the unexpected: the framework's own page shows the values of all variables."""
-        from advisor.core.crash_report import write_crash_file
+        from advisor.state.crash_report import write_crash_file
 
         error = sys.exc_info()[1]
         self.panic(plain(write_crash_file(error)).plain if isinstance(error, Exception) else "interrupted")

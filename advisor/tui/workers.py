@@ -36,7 +36,7 @@ def in_background(
         except errors.MycnfError as error:
             message = Failed(str(error), error.code)
         except Exception as error:  # noqa: BLE001 - a thread has no caller: the unexpected becomes a line and a file
-            from advisor.core.crash_report import write_crash_file
+            from advisor.state.crash_report import write_crash_file
 
             message = Failed(write_crash_file(error), errors.USAGE)
         if isinstance(message, Told):

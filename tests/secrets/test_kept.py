@@ -13,11 +13,11 @@ from local_results import told
 from planted_secrets import SNAPSHOT
 
 from advisor.collect.connection.options import ConnectRequest
-from advisor.core.crash_report import write_crash_file
 from advisor.facts import Sample
 from advisor.facts.snapshot import load, save
 from advisor.fleet import run_directory as fleet
 from advisor.fleet.row import HostRow
+from advisor.state.crash_report import write_crash_file
 from advisor.state.history.store import keep as keep_snapshot
 from advisor.state.sampling.keep import keep as keep_sample
 from advisor.tui import themes, view

@@ -102,7 +102,7 @@ class ProbeRun:
                 return Ended(None, str(error))
             with self._keeping:
                 self._keeper.write_checkpoint()
-            from advisor.core.crash_report import write_crash_file
+            from advisor.state.crash_report import write_crash_file
 
             return Ended(None, write_crash_file(error))
         with self._keeping:
