@@ -8,10 +8,10 @@ from functools import partial
 from typing import TYPE_CHECKING
 
 from advisor.analysis.engine import RANK
+from advisor.analysis.restart import check_restart
 from advisor.core import errors
 from advisor.core.console import narrate
 from advisor.core.model import Severity
-from advisor.preflight.restart import check_restart
 from advisor.report.formats import render
 from advisor.report.output import write
 

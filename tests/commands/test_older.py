@@ -9,9 +9,9 @@ from pathlib import Path
 
 import pytest
 
+from advisor.analysis.restart import check_restart
 from advisor.core.errors import MycnfError
 from advisor.facts.snapshot import load
-from advisor.preflight.restart import check_restart
 
 CHECKOUT = Path(__file__).resolve().parents[2]
 VARIABLES = """\

@@ -14,7 +14,7 @@ from pathlib import Path
 import pytest
 
 PACKAGES = ("advisor", "rules", "probes")
-MOST_FILES = 616
+MOST_FILES = 607
 MOST_LINES = 450
 # Files that are longer still, with the lines they have at most.
 LONGER = {
@@ -31,7 +31,7 @@ MOST_SHARED_CLASS_NAMES = 0.08  # of all classes, those whose name another class
 CIRCULAR = {
     "advisor.analysis": 2,
     "advisor.commands": 2,
-    "advisor.report": 22,
+    "advisor.report": 29,
     "advisor.tui": 17,
     "advisor.verdict": 7,
     "rules.core": 4,

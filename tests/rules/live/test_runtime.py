@@ -9,10 +9,10 @@ import pytest
 
 from advisor.analysis.context import know
 from advisor.analysis.engine import choose, run
+from advisor.analysis.restart import check_restart
 from advisor.catalog.load import load
 from advisor.collect.collect import Request, from_account
 from advisor.collect.connection.options import Account
-from advisor.preflight.restart import check_restart
 from rules.core.advice import advise
 from rules.core.statements import NEW_SESSIONS, at_run_time
 

@@ -1,4 +1,4 @@
-"""Lay what the next start reads beside what runs."""
+"""Find what the next restart changes: compare what the next start reads with what the server runs with."""
 
 from __future__ import annotations
 
