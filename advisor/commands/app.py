@@ -30,13 +30,13 @@ def run(args: argparse.Namespace) -> int:
     from advisor.tui.app import AuditApp
     from advisor.tui.themes import theme
 
-    app = AuditApp(replace(opening(args), theme=theme()))
-    tell_narration(app)
+    app = AuditApp(replace(make_opening(args), theme=theme()))
+    show_narration(app)
     code = app.run(mouse=not args.no_mouse)
     return errors.USAGE if code is None else code  # without a code of its own it ended by a fault, or was given none
 
 
-def tell_narration(app: AuditApp) -> None:
+def show_narration(app: AuditApp) -> None:
     """Show what is narrated from now on in the app, for it draws where that would be written."""
     from advisor.core.console import hear
     from advisor.tui.messages import Noted
@@ -45,35 +45,35 @@ def tell_narration(app: AuditApp) -> None:
     hear(lambda words: app.post_message(Noted(spoken(words))))
 
 
-def opening(args: argparse.Namespace) -> Opening:
+def make_opening(args: argparse.Namespace) -> Opening:
     """What the command line asks the app to begin with; the rules are chosen when there are facts to judge."""
     from advisor.commands.recorded_facts import DEMO
     from advisor.tui.keymap import read_keymap
 
     @cache
     def asked() -> AuditRequest:
-        from advisor.commands.judge_facts import wanted
+        from advisor.commands.judge_facts import make_request
 
-        return wanted(args)
+        return make_request(args)
 
     def judge(facts: Facts) -> Audited:
-        from advisor.commands.judge_facts import audit
+        from advisor.commands.judge_facts import audit_facts
 
-        return audit(facts, asked(), silent=True)
+        return audit_facts(facts, asked(), silent=True)
 
     def baseline() -> str:
         return asked().args.baseline or ""
 
     def aside(finding: Finding, reason: str) -> None:
-        from advisor.commands.judge_facts import put_aside
+        from advisor.commands.judge_facts import suppress_in_baseline
 
-        put_aside(baseline(), finding, reason)
+        suppress_in_baseline(baseline(), finding, reason)
 
     whole = partial(Opening, keymap=read_keymap(), aside=aside, baseline=baseline)
     if args.texts:
-        from advisor.commands.recorded_facts import of_texts
+        from advisor.commands.recorded_facts import load_texts
 
-        return whole(Feed("snapshot", ", ".join(args.texts), partial(of_texts, args), judge))
+        return whole(Feed("snapshot", ", ".join(args.texts), partial(load_texts, args), judge))
     if args.snapshot or args.demo:
         path = args.snapshot or DEMO
         origin = "demo" if args.demo else "snapshot"
@@ -94,10 +94,10 @@ def opening(args: argparse.Namespace) -> Opening:
 
 def _site(directory: str | None) -> Site:
     """This host for the experiments; what they say while they prepare, the app takes for itself."""
-    from advisor.commands.probing.place import ground, spot
+    from advisor.commands.probing.place import choose_directory, make_environment
 
-    place = spot(directory)
-    return Site(place.path, place.why, ground(place.path, None, lambda _: None))
+    place = choose_directory(directory)
+    return Site(place.path, place.why, make_environment(place.path, None, lambda _: None))
 
 
 def _load(path: str) -> Facts:
@@ -110,8 +110,8 @@ def _live(request: ConnectRequest, password: str, judge: Callable[[Facts], Audit
     from advisor.collect.collect import Request, from_account
     from advisor.collect.connection.options import account
     from advisor.collect.connection.session import open_session
-    from advisor.commands.collect import kept_probes
-    from advisor.commands.sample import kept_samples
+    from advisor.commands.collect import load_probe_results
+    from advisor.commands.sample import load_samples
 
     chosen = account(request)
     if password:
@@ -119,7 +119,7 @@ def _live(request: ConnectRequest, password: str, judge: Callable[[Facts], Audit
 
     def read() -> Facts:
         facts = from_account(chosen, Request(request, window=0))
-        facts = replace(facts, sampled=kept_samples(facts.server))
-        return replace(facts, probes=kept_probes()) if facts.host is not None else facts
+        facts = replace(facts, sampled=load_samples(facts.server))
+        return replace(facts, probes=load_probe_results()) if facts.host is not None else facts
 
     return Feed("live", chosen.place, read, judge, partial(open_session, chosen))

@@ -20,10 +20,10 @@ if TYPE_CHECKING:
 
 HOUSE = "HOU"
 # Keys of the file that stand in for a flag of the same name where that wasn't given.
-SAME = ("root", "ram", "cpus", "disk", "baseline", "fail_on")
+SHARED_KEYS = ("root", "ram", "cpus", "disk", "baseline", "fail_on")
 
 
-def configuration_of(args: argparse.Namespace, folder: str) -> Configuration | None:
+def find_and_read_configuration(args: argparse.Namespace, folder: str) -> Configuration | None:
     """The configuration for files of a folder: the one that --config names, else the closest; none with --isolated."""
     refuse_contradictions(args)
     if args.isolated:
@@ -43,13 +43,13 @@ def refuse_contradictions(args: argparse.Namespace) -> None:
         raise MycnfError(f"--isolated uses neither configuration file nor baseline; leave out --{given} or --isolated")
 
 
-def settled(args: argparse.Namespace, config: Configuration) -> argparse.Namespace:
+def merge_arguments(args: argparse.Namespace, config: Configuration) -> argparse.Namespace:
     """The arguments with the configuration in the place of flags that were not given.
 
     Each flag replaces the key of its name; --select replaces `ignore` as well, or it could not win.
     """
     given: dict[str, Any] = dict(vars(args))
-    for name in SAME:
+    for name in SHARED_KEYS:
         if name in given and given[name] is None:
             given[name] = getattr(config, name)
     if "select" in given and not given["select"]:
@@ -62,7 +62,7 @@ def settled(args: argparse.Namespace, config: Configuration) -> argparse.Namespa
 
 def configure_reading(args: argparse.Namespace, folder: str) -> None:
     """Fill in `target`, where the configuration names one alone, and `root`, for commands that only read files."""
-    config = configuration_of(args, folder)
+    config = find_and_read_configuration(args, folder)
     if config is None:
         return
     args.root = args.root or config.root
@@ -70,7 +70,7 @@ def configure_reading(args: argparse.Namespace, folder: str) -> None:
         (args.target,) = config.target or ()
 
 
-def tell_silent_house(args: argparse.Namespace, config: Configuration, rules: Iterable[Rule]) -> None:
+def warn_unused_house_rules(args: argparse.Namespace, config: Configuration, rules: Iterable[Rule]) -> None:
     """Say that house rules aren't asked where the configuration itself leaves them out, as a slip of the pen may."""
     if config.house is not None and not args.select and not args.ignore and all(r.family != HOUSE for r in rules):
         narrate(f"{config.path}: its house rules are not asked, for select and ignore leave {HOUSE} out")
@@ -80,7 +80,7 @@ def _list(words: tuple[str, ...] | None) -> list[str] | None:
     return None if words is None else list(words)
 
 
-def without_ignored(findings: Iterable[Finding], config: Configuration, home: str) -> tuple[Finding, ...]:
+def drop_ignored(findings: Iterable[Finding], config: Configuration, home: str) -> tuple[Finding, ...]:
     """The findings that `per-file-ignores` leaves; `home` is the file of one without a place.
 
     A pattern fits a path relative to the configuration, a whole path, or a file's name alone.

@@ -42,12 +42,12 @@ def _on_screen(args: argparse.Namespace) -> bool:
 
 def _report(args: argparse.Namespace) -> int:
     from advisor.analysis.engine import fails
-    from advisor.commands.judge_facts import audit, judged, wanted
+    from advisor.commands.judge_facts import audit_facts, judge_facts, make_request
     from advisor.core.console import narrate
     from advisor.report.formats import render_audit
     from advisor.report.output import write
 
-    asked = wanted(args)
+    asked = make_request(args)
     args = asked.args
     earlier = _earlier(args.since)
     if args.keep and args.demo:
@@ -57,11 +57,11 @@ def _report(args: argparse.Namespace) -> int:
         from advisor.commands.history import keep_facts
 
         keep_facts(facts)
-    audited = audit(facts, asked)
+    audited = audit_facts(facts, asked)
     if earlier is not None:
         from advisor.analysis.since import compare
 
-        audited = audited._replace(since=compare(judged(earlier, asked), audited))
+        audited = audited._replace(since=compare(judge_facts(earlier, asked), audited))
     write(render_audit(args.format or "text", audited, _page(args)), args.output)
     if facts.lost:
         narrate(facts.lost)
@@ -79,9 +79,9 @@ def _earlier(path: str | None) -> Facts | None:
 
 
 def _facts(args: argparse.Namespace) -> Facts:
-    from advisor.commands.recorded_facts import recorded
+    from advisor.commands.recorded_facts import load_recorded
 
-    if (facts := recorded(args)) is not None:
+    if (facts := load_recorded(args)) is not None:
         return facts
     from advisor.commands.collect import collect_facts
 

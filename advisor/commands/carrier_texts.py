@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from advisor.carriers.sets import Carrier, OptionSet
     from advisor.core.model import Target
 
-SPEAKS = "mycnf:"  # how a comment begins that asks to leave a finding out
+SUPPRESSION = "mycnf:"  # how a comment begins that asks to leave a finding out
 
 
 def resolved_of(carrier: Carrier, one: OptionSet, target: Target) -> Resolved:
@@ -35,7 +35,7 @@ def resolved_of_one(carrier: Carrier, target: Target) -> Resolved:
     return resolved_of(carrier, carrier.sets[0], target)
 
 
-def together(parts: Iterable[Resolved]) -> Resolved:
+def join_resolved(parts: Iterable[Resolved]) -> Resolved:
     """What was read one after another, as one."""
     parts = list(parts)
     return Resolved(
@@ -51,13 +51,13 @@ def hint_of(carriers: Iterable[Carrier]) -> tuple[Target, str] | None:
     return hints[0] if hints else None
 
 
-def whole_text(carrier: Carrier) -> Resolved:
+def resolved_text(carrier: Carrier) -> Resolved:
     """The document's lines as those of option files without options, for comments that speak to mycnf.
 
     Where none does, the first line of each file stands for all: thousands of them take as much memory as all the rest.
     """
     document = carrier.document
-    wanted = range(1, document.lines + 1) if SPEAKS in document.text else document.firsts
+    wanted = range(1, document.lines + 1) if SUPPRESSION in document.text else document.firsts
     return resolved(carrier, SetReading(tuple(_bare(document, number) for number in wanted), ()))
 
 

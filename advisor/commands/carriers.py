@@ -10,7 +10,7 @@ from advisor.analysis.engine import run as run_rules
 from advisor.catalog.load import load
 from advisor.catalog.targets import newest
 from advisor.commands.carrier_texts import resolved, resolved_of
-from advisor.commands.guess_target import guess
+from advisor.commands.guess_target import guess_target
 from advisor.core.console import narrate
 from advisor.core.model import Confidence, Severity
 from advisor.redaction.secrets import redact_value
@@ -61,7 +61,7 @@ def check_carrier(
 
 def target_of(carrier: Carrier, one: OptionSet) -> Target:
     """The server that a set is for, told on stderr: the one that the document names, else a guess by its options."""
-    target, why = (one.hint, one.why) if one.hint else guess(resolved_of(carrier, one, newest("mysql")))
+    target, why = (one.hint, one.why) if one.hint else guess_target(resolved_of(carrier, one, newest("mysql")))
     narrate(f"{carrier.document.path}: {one.label}: no --target given, so it is judged for {target.label} ({why})")
     return target
 
@@ -81,11 +81,11 @@ def _findings(
     verdict = judge_file(read, catalog)
     decide = decide_by_lines(verdict, one.origin)
     known = RuleContext(target, catalog, Settings.from_file(verdict), verdict, host=host, house=house, decide=decide)
-    findings = [_here(f, one, reading, carrier.document.path) for f in run_rules(known, rules).findings]
-    return [*findings, *_strays(reading.strays, rules, certain=catalog.exact)]
+    findings = [_adapt_finding(f, one, reading, carrier.document.path) for f in run_rules(known, rules).findings]
+    return [*findings, *_non_option_findings(reading.strays, rules, certain=catalog.exact)]
 
 
-def _here(finding: Finding, one: OptionSet, reading: SetReading, path: str) -> Finding:
+def _adapt_finding(finding: Finding, one: OptionSet, reading: SetReading, path: str) -> Finding:
     """A finding as it is true here: a command line has no groups, and edits need the text to be the document's own."""
     if one.groupless:
         finding = finding._replace(group=None, message=finding.message.replace(f"[{GROUP}]", one.groupless))
@@ -94,12 +94,12 @@ def _here(finding: Finding, one: OptionSet, reading: SetReading, path: str) -> F
         message = f"{finding.message} (Line {place.line} of {within.called}.)"
         return finding._replace(message=message, location=within.place, fix=None)
     own = place is not None and place.path == path
-    if finding.fix and not (own and all(_possible(edit, one, reading) for edit in finding.fix.edits)):
+    if finding.fix and not (own and all(_is_editable(edit, one, reading) for edit in finding.fix.edits)):
         finding = finding._replace(fix=None)
     return finding
 
 
-def _possible(edit: Edit, one: OptionSet, reading: SetReading) -> bool:
+def _is_editable(edit: Edit, one: OptionSet, reading: SetReading) -> bool:
     if edit.column == edit.end_column == 1 and not edit.text:
         return set(range(edit.line, edit.end_line)) <= reading.whole
     plain = re.fullmatch(_PLAIN, edit.text) is not None or (not one.groupless and "\n" not in edit.text)
@@ -111,7 +111,7 @@ def _within(edit: Edit, line: Line, reading: SetReading) -> bool:
     return inside and edit.line == line.number and (line.number, line.column) in reading.editable
 
 
-def _strays(strays: Iterable[NonOption], rules: Iterable[Rule], *, certain: bool) -> list[Finding]:
+def _non_option_findings(strays: Iterable[NonOption], rules: Iterable[Rule], *, certain: bool) -> list[Finding]:
     by_name = {rule.name: rule for rule in rules}
     return [
         by_name[stray.name].finding(

@@ -43,7 +43,7 @@ def collect_facts(args: argparse.Namespace) -> Facts:
 
     from advisor.collect.collect import Request, collect
     from advisor.commands.connection import request_of
-    from advisor.commands.sample import kept_samples
+    from advisor.commands.sample import load_samples
     from advisor.facts.size_limits import fitted
 
     if args.window < 0:
@@ -51,12 +51,12 @@ def collect_facts(args: argparse.Namespace) -> Facts:
     host = declared_host(args) if is_declared(args) else None
     facts = collect(Request(request_of(args), window=args.window))
     if facts.host is not None:  # proved to be the server's and this one: what was measured here was measured there
-        facts = replace(facts, probes=kept_probes())
-    facts = replace(facts, sampled=kept_samples(facts.server))
+        facts = replace(facts, probes=load_probe_results())
+    facts = replace(facts, sampled=load_samples(facts.server))
     return fitted(replace(facts, host=host) if host else facts)
 
 
-def kept_probes() -> tuple[ProbeResult, ...]:
+def load_probe_results() -> tuple[ProbeResult, ...]:
     """The latest kept results of experiments on this host; files that hold none are named and passed over."""
     from probes.host_identity import host_id
     from probes.results import latest_results, read_all, results_folder

@@ -25,8 +25,8 @@ def run(args: argparse.Namespace) -> int:
     from advisor.report.output import write
 
     (a, b), lost = read_sides(args)
-    found = compare_sides(a, b, _wanted(args))
-    _tell_strangers(found, args)
+    found = compare_sides(a, b, _name_filter(args))
+    _check_sides(found, args)
     write(_render(found, args), args.output)
     for words in lost:
         narrate(words)
@@ -35,7 +35,7 @@ def run(args: argparse.Namespace) -> int:
     return errors.FINDINGS if found.differs(by_nature=args.all) else errors.OK
 
 
-def _wanted(args: argparse.Namespace) -> Callable[[str], bool]:
+def _name_filter(args: argparse.Namespace) -> Callable[[str], bool]:
     only, ignored = (_patterns(words) for words in (args.only, args.ignore))
 
     def wanted(name: str) -> bool:
@@ -51,7 +51,7 @@ def _patterns(words: Sequence[str] | None) -> list[str]:
     return [part for part in parts if part]
 
 
-def _tell_strangers(found: Comparison, args: argparse.Namespace) -> None:
+def _check_sides(found: Comparison, args: argparse.Namespace) -> None:
     """Say which version stands in for one without a catalog; MycnfError where --only fits nothing at all."""
     for side in (found.a, found.b):
         if sentence := stand_in(side.target):

@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from advisor.verdict import FileVerdict
 
 STDIN_NAME = "<stdin>"
-LISTED = 5  # lines that are named; more of them are counted
+MAX_LISTED = 5  # lines that are named; more of them are counted
 
 
 def read_sides(args: argparse.Namespace) -> tuple[tuple[Side, Side], list[str]]:
@@ -31,7 +31,7 @@ def read_sides(args: argparse.Namespace) -> tuple[tuple[Side, Side], list[str]]:
     connection can be had.
     """
     names = parse_side(args.a), parse_side(args.b)
-    files = _reading(names, args)
+    files = _make_files(names, args)
     facts = _facts(names[0], args), _facts(names[1], args)
     targets = files.targets(facts)
     a = _side(names[0], facts[0], facts[1], targets[0], files)
@@ -69,20 +69,20 @@ class _Files:
     def verdict(self, side: NamedSide, target: Target) -> FileVerdict:
         """How that server takes the side's files; what it does not read is told of on stderr."""
         from advisor.catalog.load import load
-        from advisor.commands.read_files import groupless, read_resolved
+        from advisor.commands.read_files import missing_group_message, read_resolved
         from advisor.verdict import REFUSED, judge_file
 
         require_known(target)
         paths = self._paths(side)
         found = judge_file(read_resolved(paths, target, self.root, self.given), load(target))
-        if not_read := groupless(found.resolved):
+        if not_read := missing_group_message(found.resolved):
             raise MycnfError(not_read)
         for problem in found.resolved.problems:
             narrate(f"{problem.path}:{problem.line or 1}: {problem.message}")
         refused = [line.placed for line in found.lines if line.outcome in REFUSED]
         if refused:
-            places = ", ".join(f"{at.path}:{at.line.number}" for at in refused[:LISTED])
-            more = f" and {len(refused) - LISTED} more lines" if len(refused) > LISTED else ""
+            places = ", ".join(f"{at.path}:{at.line.number}" for at in refused[:MAX_LISTED])
+            more = f" and {len(refused) - MAX_LISTED} more lines" if len(refused) > MAX_LISTED else ""
             narrate(f"left out, for {target.label} refuses or ignores it: {places}{more}; mycnf lint says why")
         return found
 
@@ -103,9 +103,9 @@ class _Files:
         return target_of(facts.server) if facts is not None else side.target
 
 
-def _reading(names: tuple[NamedSide, NamedSide], args: argparse.Namespace) -> _Files:
+def _make_files(names: tuple[NamedSide, NamedSide], args: argparse.Namespace) -> _Files:
     """What there is to read: the configuration closest to the first file, and stdin where it is a side."""
-    from advisor.commands.read_files import configure, take_stdin
+    from advisor.commands.read_files import configure, replace_stdin
 
     paths = [path for side in names if side.kind is SideKind.FILE for path in side.paths]
     if paths.count(STDIN) > 1:
@@ -115,7 +115,7 @@ def _reading(names: tuple[NamedSide, NamedSide], args: argparse.Namespace) -> _F
         asked = argparse.Namespace(**{**vars(own), "target": None})
         configure(asked)
         own.root, own.configured = asked.root, asked.target
-    return _Files(names, own, take_stdin(paths, STDIN_NAME)[1])
+    return _Files(names, own, replace_stdin(paths, STDIN_NAME)[1])
 
 
 def _facts(side: NamedSide, args: argparse.Namespace) -> Facts | None:

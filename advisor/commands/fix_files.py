@@ -8,9 +8,9 @@ from typing import TYPE_CHECKING
 
 from advisor.catalog.load import load
 from advisor.catalog.targets import SERIES, newest
-from advisor.commands.guess_target import UNDECIDED, assume_target, guess
-from advisor.commands.lint_files import LintResult, leave_out, look_at
-from advisor.commands.read_files import read_carrier, read_resolved, take_stdin
+from advisor.commands.guess_target import UNDECIDED, assume_target, guess_target
+from advisor.commands.lint_files import LintResult, apply_suppressions, lint_file
+from advisor.commands.read_files import read_carrier, read_resolved, replace_stdin
 from advisor.core import errors
 from advisor.core.console import narrate
 from advisor.core.model import Target
@@ -30,15 +30,17 @@ if TYPE_CHECKING:
 Targets = tuple[list[Target], list[Target]]
 
 
-def fix(paths: Sequence[str], plans: Sequence[LintPlan], args: argparse.Namespace) -> tuple[dict[str, bytes], bool]:
+def write_fixes(
+    paths: Sequence[str], plans: Sequence[LintPlan], args: argparse.Namespace
+) -> tuple[dict[str, bytes], bool]:
     """Make the fixes of the files and say on stderr what was done; of stdin, print the text with its fixes.
 
     Gives the text that stands for stdin from now on, by its name, and whether every file could be written. Once stdin
     was printed, reports go to stderr. Raises MycnfError where the paths are those of the host, and no FILE was named.
     """
     refuse_unnamed(paths, args)
-    names, given = take_stdin(paths, args.stdin_filename)
-    outcome = fix_files(names, Looks(names, plans, given), unsafe=args.unsafe_fixes, given=given)
+    names, given = replace_stdin(paths, args.stdin_filename)
+    outcome = fix_files(names, FixReader(names, plans, given), unsafe=args.unsafe_fixes, given=given)
     for change in outcome.changes:
         codes = ", ".join(sorted({finding.code for finding in change.fixed}))
         narrate(f"{change.path}: fixed {len(change.fixed):,} ({codes})")
@@ -68,9 +70,9 @@ def show_diff(paths: Sequence[str], plans: Sequence[LintPlan], args: argparse.Na
     """Print what the fixes would change as a unified diff, and write nothing; exit code 1 where that is something."""
     from advisor.fixing.diff import unified
 
-    names, given = take_stdin(paths, args.stdin_filename)
-    looks = Looks(names, plans, given, aloud=True)
-    outcome = plan_fixes(names, looks, unsafe=args.unsafe_fixes, given=given)
+    names, given = replace_stdin(paths, args.stdin_filename)
+    reader = FixReader(names, plans, given, verbose=True)
+    outcome = plan_fixes(names, reader, unsafe=args.unsafe_fixes, given=given)
     for message in (*outcome.left, *outcome.unread):
         narrate(message)
     _print(unified(outcome.changes))
@@ -90,15 +92,15 @@ def _print(text: bytes) -> None:
         sys.stdout.buffer.flush()
 
 
-class Looks:
+class FixReader:
     """Checks one of the named files as lint does, for each of its targets, which are settled at first sight."""
 
     def __init__(
-        self, names: Sequence[str], plans: Sequence[LintPlan], given: Mapping[str, bytes], *, aloud: bool = False
+        self, names: Sequence[str], plans: Sequence[LintPlan], given: Mapping[str, bytes], *, verbose: bool = False
     ) -> None:
         self.plans = dict(zip(names, plans, strict=True))
         self.given = given
-        self.aloud = aloud
+        self.verbose = verbose
         self.targets: dict[str, Targets] = {}
 
     def __call__(self, path: str, texts: Mapping[str, bytes]) -> list[TargetReading]:
@@ -106,56 +108,56 @@ class Looks:
         plan = self.plans[path]
         carrier = read_carrier(path, texts, plan.args.root)
         if carrier is not None:
-            return list(_carried(carrier, plan))
+            return list(_carrier_readings(carrier, plan))
         if path not in self.targets:
-            self.targets[path] = self._settle(path, plan)
+            self.targets[path] = self._choose_targets(path, plan)
         targets, witnesses = self.targets[path]
-        looked = leave_out([look_at(path, target, plan, texts) for target in targets])
+        results = apply_suppressions([lint_file(path, target, plan, texts) for target in targets])
         readings = [
-            TargetReading(_new(one), judge_file(one.resolved, load(target)))
-            for one, target in zip(looked, targets, strict=True)
+            TargetReading(_new_findings(one), judge_file(one.resolved, load(target)))
+            for one, target in zip(results, targets, strict=True)
         ]
         for target in witnesses:
             verdict = judge_file(read_resolved([path], target, plan.args.root, texts), load(target))
             readings.append(TargetReading((), verdict, witness=True))
         return readings
 
-    def _settle(self, path: str, plan: LintPlan) -> Targets:
+    def _choose_targets(self, path: str, plan: LintPlan) -> Targets:
         """The targets that were named, or the assumed one with all series of what may be its flavour as witnesses."""
         if plan.targets:
             return plan.targets, []
         own = {path: self.given[path]} if path in self.given else {}
-        target, why = guess(read_resolved([path], newest("mysql"), plan.args.root, own))
-        if self.aloud:
+        target, why = guess_target(read_resolved([path], newest("mysql"), plan.args.root, own))
+        if self.verbose:
             assume_target([path], plan.args.root, own)
         flavours = list(SERIES) if why == UNDECIDED else [target.flavour]
         series = [Target(flavour, version) for flavour in flavours for version in SERIES[flavour].values()]
         return [target], [other for other in series if other != target]
 
 
-def _carried(carrier: Carrier, plan: LintPlan) -> Iterator[TargetReading]:
+def _carrier_readings(carrier: Carrier, plan: LintPlan) -> Iterator[TargetReading]:
     """The readings of a document that carries option sets: each set is a server's, whatever the others say."""
-    from advisor.commands.carrier_texts import resolved_of, whole_text
+    from advisor.commands.carrier_texts import resolved_of, resolved_text
     from advisor.commands.carriers import check_carrier
 
-    text = whole_text(carrier)
+    text = resolved_text(carrier)
     for one in carrier.sets:
         alone = carrier._replace(sets=(one,))
-        hinted = one.hint or guess(resolved_of(carrier, one, newest("mysql")))[0]
+        hinted = one.hint or guess_target(resolved_of(carrier, one, newest("mysql")))[0]
         for target in plan.targets or [hinted]:
             checked = check_carrier(alone, [target], plan.rules, plan.host, plan.house)
-            looked = leave_out([LintResult(each, text, plan) for each in checked])
-            findings = tuple(finding for each in looked for finding in _new(each))
+            results = apply_suppressions([LintResult(each, text, plan) for each in checked])
+            findings = tuple(finding for each in results for finding in _new_findings(each))
             yield TargetReading(findings, judge_file(resolved_of(carrier, one, target), load(target)))
 
 
-def _new(looked: LintResult) -> tuple[Finding, ...]:
+def _new_findings(results: LintResult) -> tuple[Finding, ...]:
     """The findings without those that the plan's baseline knows: somebody decided to live with these."""
-    path, checked = looked.plan.args.baseline, looked.checked
+    path, checked = results.plan.args.baseline, results.checked
     if not path:
         return checked.findings
     from advisor.analysis import baseline
 
-    files = tuple(file.path for file in looked.resolved.files)
+    files = tuple(file.path for file in results.resolved.files)
     (split,) = baseline.apply(baseline.read(path), [baseline.BaselineReading(checked.path, checked.findings, files)])
     return tuple(split.new)

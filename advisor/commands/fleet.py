@@ -23,13 +23,13 @@ if TYPE_CHECKING:
 
 FAIL_ON = "error"
 # What an audit of one server may be told beside; in a fleet each host has variables of its own for it.
-_ALONE = ("ram", "cpus", "disk", "host_tar", "baseline", "write_baseline")
+_SINGLE_SERVER = ("ram", "cpus", "disk", "host_tar", "baseline", "write_baseline")
 
 
 def run(args: argparse.Namespace) -> int:
     """Ask every host of the inventory, and report on all; hosts that can't be asked are rows of the report."""
     from advisor.analysis.engine import fails
-    from advisor.commands.judge_facts import wanted
+    from advisor.commands.judge_facts import make_request
     from advisor.report.fleet import as_json
     from advisor.report.fleet.document import document
     from advisor.report.formats import render
@@ -37,10 +37,10 @@ def run(args: argparse.Namespace) -> int:
     from advisor.report.paper import Paper
 
     _refuse_contradictions(args)
-    for name in _ALONE:
+    for name in _SINGLE_SERVER:
         setattr(args, name, None)
-    asked = wanted(args)
-    folder = _kept(args.kept) if args.kept else _asked_all(args)
+    asked = make_request(args)
+    folder = _check_run(args.kept) if args.kept else _collect_all(args)
     survey = _survey(folder, asked)
     own = {"json": partial(as_json.report, survey)}
     write(render("fleet", args.format, Paper.of_width(args.output), partial(document, survey), own), args.output)
@@ -68,14 +68,14 @@ def _refuse_contradictions(args: argparse.Namespace) -> None:
         )
 
 
-def _kept(folder: str) -> str:
+def _check_run(folder: str) -> str:
     from advisor.fleet.run_directory import check
 
     check(folder)
     return folder
 
 
-def _asked_all(args: argparse.Namespace) -> str:
+def _collect_all(args: argparse.Namespace) -> str:
     """Ask all hosts, and give the run's directory."""
     from advisor.fleet.ansible import drive, find_ansible
     from advisor.fleet.run_directory import default_place, held, holds_run, prepare, withdraw
@@ -89,13 +89,13 @@ def _asked_all(args: argparse.Namespace) -> str:
     prepare(folder, resume=args.resume)
     with held(folder) as lock:
         try:
-            drive(_fleet(args, folder), _tell, lock)
+            drive(_fleet(args, folder), _report_progress, lock)
         except MycnfError:
             withdraw(folder)
             raise
         except KeyboardInterrupt:
             if holds_run(folder):
-                narrate(f"go on with {_again(args, folder)}")
+                narrate(f"go on with {_resume_command(args, folder)}")
             withdraw(folder)  # of one that asked nobody yet
             raise
     return folder
@@ -120,7 +120,7 @@ def _fleet(args: argparse.Namespace, folder: str) -> Fleet:
     )
 
 
-def _tell(row: HostRow, number: int, of: int) -> None:
+def _report_progress(row: HostRow, number: int, of: int) -> None:
     why = f": {row.reason}" if row.reason else ""
     narrate(f"{number} of {of}: {row.name} {row.status.value}{why}")
 
@@ -142,7 +142,7 @@ def _survey(folder: str, asked: AuditRequest) -> Survey:
         try:
             one, member = _judge(folder, row, asked)
         except MycnfError as error:
-            absent.append(_damaged(row, error))
+            absent.append(_failed_row(row, error))
             continue
         results.append(one)
         members.append(member)
@@ -150,7 +150,7 @@ def _survey(folder: str, asked: AuditRequest) -> Survey:
     return Survey(folder, run_time(), tuple(results), tuple(absent), tuple(found), tuple(sets))
 
 
-def _damaged(row: HostRow, error: MycnfError) -> HostRow:
+def _failed_row(row: HostRow, error: MycnfError) -> HostRow:
     from msgspec.structs import replace
 
     from advisor.fleet.row import Status
@@ -160,14 +160,14 @@ def _damaged(row: HostRow, error: MycnfError) -> HostRow:
 
 def _judge(folder: str, row: HostRow, asked: AuditRequest) -> tuple[Judged, Member]:
     """One server's findings, and what it is compared by. Raises MycnfError for a snapshot that can't be judged."""
-    from advisor.commands.judge_facts import judged
+    from advisor.commands.judge_facts import judge_facts
     from advisor.core.model import Skipped
     from advisor.facts.snapshot import load
     from advisor.fleet.member import member_of
     from advisor.report.fleet.survey import Judged
 
     facts = load(os.path.join(folder, row.snapshot))
-    audited = judged(facts, asked)
+    audited = judge_facts(facts, asked)
     skipped = (*audited.skipped, *(Skipped(u.part, u.reason) for u in facts.unavailable))
     hostname = facts.server.variables.get("hostname", "")
     one = Judged(row, audited.known.target, facts.server.vendor, hostname, audited.findings, skipped)
@@ -175,11 +175,15 @@ def _judge(folder: str, row: HostRow, asked: AuditRequest) -> tuple[Judged, Memb
 
 
 def _summary(survey: Survey, args: argparse.Namespace) -> str:
-    told = f"{len(survey.judged)} of {len(survey.judged) + len(survey.absent)} hosts audited"
-    return f"{told}; go on with {_again(args, survey.folder)}" if survey.absent else f"{told}, kept in {survey.folder}"
+    summary = f"{len(survey.judged)} of {len(survey.judged) + len(survey.absent)} hosts audited"
+    return (
+        f"{summary}; go on with {_resume_command(args, survey.folder)}"
+        if survey.absent
+        else f"{summary}, kept in {survey.folder}"
+    )
 
 
-def _again(args: argparse.Namespace, folder: str) -> str:
+def _resume_command(args: argparse.Namespace, folder: str) -> str:
     """The command that goes on with a run."""
     words = ["mycnf", "fleet", "--resume", "--dir", folder]
     for option, given in (("-i", args.inventory), ("-l", [args.limit] if args.limit else [])):

@@ -24,13 +24,13 @@ PREFIXES = ("loose_", "skip_", "disable_", "enable_", "maximum_")
 
 def assume_target(paths: Sequence[str], root: str | None, given: Mapping[str, bytes]) -> Target:
     """Guess the target of files that are read as one, and say so on stderr; options never tell a series."""
-    target, why = _named(paths, given) or guess(read_resolved(paths, newest("mysql"), root, given))
+    target, why = _declared_target(paths, given) or guess_target(read_resolved(paths, newest("mysql"), root, given))
     these = "it is" if len(paths) == 1 else "they are"
     narrate(f"{', '.join(paths)}: no --target given, so {these} judged for {target.label} ({why})")
     return target
 
 
-def _named(paths: Sequence[str], given: Mapping[str, bytes]) -> tuple[Target, str] | None:
+def _declared_target(paths: Sequence[str], given: Mapping[str, bytes]) -> tuple[Target, str] | None:
     """The server that a compose file or the like names."""
     carriers = [carrier for path in paths if (carrier := read_carrier(path, given)) is not None]
     if not carriers:
@@ -40,7 +40,7 @@ def _named(paths: Sequence[str], given: Mapping[str, bytes]) -> tuple[Target, st
     return hint_of(carriers)
 
 
-def guess(resolved: Resolved) -> tuple[Target, str]:
+def guess_target(resolved: Resolved) -> tuple[Target, str]:
     """The target and the reason, by groups, options of one flavour only, then Galera's; MySQL where undecided."""
     groups = {line.name for f in resolved.files for line in f.lines if line.kind == "group" and line.name}
     named = next(
@@ -48,7 +48,7 @@ def guess(resolved: Resolved) -> tuple[Target, str]:
     )
     if named:
         return newest("mariadb"), f"its group [{named}] is MariaDB's"
-    names = sorted({_bare(normalise(o.line.name)) for o in resolved.options if o.line.name})
+    names = sorted({_without_prefix(normalise(o.line.name)) for o in resolved.options if o.line.name})
     only = {flavour: [n for n in names if _flavours(n) == {flavour}] for flavour in ("mysql", "mariadb")}
     if len(only["mariadb"]) > len(only["mysql"]):
         return newest("mariadb"), f"{only['mariadb'][0]} is known to MariaDB only"
@@ -72,6 +72,6 @@ def _flavours(name: str) -> set[str]:
     return seen
 
 
-def _bare(name: str) -> str:
+def _without_prefix(name: str) -> str:
     prefix = next((p for p in PREFIXES if name.startswith(p)), "")
     return name[len(prefix) :]

@@ -20,12 +20,12 @@ NO_DISKS = ("loop", "ram", "zram", "dm-", "md", "sr", "fd", "nbd", "bcache")
 GUESTS = ("QEMU", "VMware", "Msft", "VBOX", "Google", "Amazon Elastic Block Store", "Virtual")
 
 
-def here(args: argparse.Namespace, rule: Rule, target: Target | None, root: str = "/") -> Here:
+def summarize_host(args: argparse.Namespace, rule: Rule, target: Target | None, root: str = "/") -> Here:
     """The host that the user describes, else the one that we run on; MycnfError for a size or a count that is none."""
     from advisor.commands.connection import is_declared
 
     server = target or next((t for t in map(newest, ("mysql", "mariadb")) if rule.concerns(t)), newest("mysql"))
-    machine = _described(args) if is_declared(args) else (cpus(root), memory(root), disks(root))
+    machine = _declared_summary(args) if is_declared(args) else (cpus(root), memory(root), disks(root))
     return Here(server, target is None, time.gmtime().tm_year, *machine)
 
 
@@ -60,22 +60,22 @@ def disks(root: str) -> tuple[str, ...]:
 def _kinds(root: str, names: list[str]) -> Iterator[str]:
     for name in names:
         maker = _read(root, f"sys/block/{name}/device/vendor") + _read(root, f"sys/block/{name}/device/model")
-        turning = _read(root, f"sys/block/{name}/queue/rotational")
-        kind = _kind(name, maker, turning == "1" if turning else None)
+        rotational = _read(root, f"sys/block/{name}/queue/rotational")
+        kind = _kind(name, maker, rotational == "1" if rotational else None)
         if kind:
             yield kind
 
 
-def _kind(name: str, maker: str, turning: bool | None) -> str | None:
+def _kind(name: str, maker: str, rotational: bool | None) -> str | None:
     """What kind of disk it is, None where nobody can tell: a virtual one says of itself what it likes."""
     if name.startswith(("vd", "xvd")) or any(guest in maker for guest in GUESTS):
         return VIRTUAL
     if name.startswith("nvme"):
         return "NVMe"
-    return {True: "rotating disks", False: "SSD"}.get(turning) if turning is not None else None
+    return {True: "rotating disks", False: "SSD"}.get(rotational) if rotational is not None else None
 
 
-def _described(args: argparse.Namespace) -> tuple[int | None, int | None, tuple[str, ...]]:
+def _declared_summary(args: argparse.Namespace) -> tuple[int | None, int | None, tuple[str, ...]]:
     """Processors, memory and disks of a host that the user describes: nothing is taken from this one then."""
     from advisor.commands.connection import declared_host
 

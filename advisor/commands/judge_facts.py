@@ -11,7 +11,7 @@ from advisor.analysis.audited import Audited
 from advisor.analysis.context import know
 from advisor.analysis.engine import ask, by_weight, choose, is_asked
 from advisor.commands.connection import declared_host, is_declared
-from advisor.commands.suppress_findings import refuse_other
+from advisor.commands.suppress_findings import refuse_overwrite
 from advisor.core.console import narrate
 from advisor.report.output import write
 from advisor.report.words import plural
@@ -32,8 +32,8 @@ if TYPE_CHECKING:
 
 
 SUPPRESSIONS = "SUP"
-MOST_TARGETS = 100  # of which it is kept what rules they are asked
-ADDRESSED = "mycnf:"  # what every comment says that asks for silence
+MAX_TARGETS = 100  # of which it is kept what rules they are asked
+COMMENT_MARK = "mycnf:"  # what every comment says that asks for silence
 
 
 class AuditRequest(NamedTuple):
@@ -53,34 +53,34 @@ class AuditRequest(NamedTuple):
         if self.by_target is None:
             return [rule for rule in self.rules if is_asked(known, rule)]
         if known.target not in self.by_target:
-            if len(self.by_target) >= MOST_TARGETS:
+            if len(self.by_target) >= MAX_TARGETS:
                 self.by_target.clear()
             self.by_target[known.target] = [rule for rule in self.rules if is_asked(known, rule)]
         return self.by_target[known.target]
 
 
-def wanted(args: argparse.Namespace) -> AuditRequest:
+def make_request(args: argparse.Namespace) -> AuditRequest:
     """What is asked for. Raises MycnfError for a configuration or a word that can't be meant."""
-    from advisor.commands.apply_config import configuration_of, settled
+    from advisor.commands.apply_config import find_and_read_configuration, merge_arguments
 
-    config = configuration_of(args, os.getcwd())
-    whole, house = (args, None) if config is None else (settled(args, config), config.house)
+    config = find_and_read_configuration(args, os.getcwd())
+    whole, house = (args, None) if config is None else (merge_arguments(args, config), config.house)
     return AuditRequest(whole, choose(whole.select, whole.ignore), house, config=config)
 
 
-def audit(facts: Facts, asked: AuditRequest, *, silent: bool = False) -> Audited:
+def audit_facts(facts: Facts, asked: AuditRequest, *, silent: bool = False) -> Audited:
     """The findings that nobody suppressed, past the baseline; a host that the user described stands in for none.
 
     `silent` says nothing of how many the baseline knows.
     """
-    audited = judged(facts, asked)
+    audited = judge_facts(facts, asked)
     if not asked.args.baseline and not asked.args.write_baseline:
         return audited
 
-    return past_baseline(audited, asked.args, silent=silent)
+    return apply_baseline(audited, asked.args, silent=silent)
 
 
-def judged(facts: Facts, asked: AuditRequest, *, brief: bool = False) -> Audited:
+def judge_facts(facts: Facts, asked: AuditRequest, *, brief: bool = False) -> Audited:
     """The same with what a baseline knows; `brief` leaves out what was looked at and is fine."""
     if facts.host is None and is_declared(asked.args):
         facts = replace(facts, host=declared_host(asked.args))
@@ -89,21 +89,21 @@ def judged(facts: Facts, asked: AuditRequest, *, brief: bool = False) -> Audited
     found = ask(known, ran)
     shown = tuple(by_weight(_not_ignored(_not_suppressed(known, found.findings), asked.config)))
     codes = tuple(rule.code for rule in ran)
-    return Audited(facts, known, shown, found.skipped, codes, fine=() if brief else _fine(known, found, ran))
+    return Audited(facts, known, shown, found.skipped, codes, fine=() if brief else _passed_checks(known, found, ran))
 
 
 def _not_ignored(findings: Iterable[Finding], config: Configuration | None) -> Iterable[Finding]:
     """Those that `per-file-ignores` leaves; it speaks of files, so what has no line in one stays."""
     if config is None or not config.per_file:
         return findings
-    from advisor.commands.apply_config import without_ignored
+    from advisor.commands.apply_config import drop_ignored
 
     findings = list(findings)
-    left = {id(f) for f in without_ignored((f for f in findings if f.location), config, "")}
+    left = {id(f) for f in drop_ignored((f for f in findings if f.location), config, "")}
     return [f for f in findings if f.location is None or id(f) in left]
 
 
-def _fine(known: RuleContext, found: RuleRun, ran: list[Rule]) -> tuple[PassedCheck, ...]:
+def _passed_checks(known: RuleContext, found: RuleRun, ran: list[Rule]) -> tuple[PassedCheck, ...]:
     """What the rules looked at without a word, those aside that lacked something."""
     from rules.core.passed import fine
 
@@ -114,7 +114,7 @@ def _fine(known: RuleContext, found: RuleRun, ran: list[Rule]) -> tuple[PassedCh
 def _not_suppressed(known: RuleContext, findings: tuple[Finding, ...]) -> tuple[Finding, ...]:
     """The findings that no comment in the server's own files hides; what is wrong with such comments, lint tells."""
     files = known.files.files if known.has("files") else ()
-    if not any(ADDRESSED in (copy.text or "") for copy in files):
+    if not any(COMMENT_MARK in (copy.text or "") for copy in files):
         return findings
     from advisor.analysis.suppress import FileFindings, suppress
 
@@ -125,7 +125,7 @@ def _not_suppressed(known: RuleContext, findings: tuple[Finding, ...]) -> tuple[
 SERVER = "<server>"  # the place of a finding that no file holds
 
 
-def past_baseline(audited: Audited, args: argparse.Namespace, *, silent: bool = False) -> Audited:
+def apply_baseline(audited: Audited, args: argparse.Namespace, *, silent: bool = False) -> Audited:
     """The audit without what --baseline knows, or without anything once --write-baseline has kept it all.
 
     `silent` leaves it to the caller to tell how many were left out.
@@ -133,7 +133,7 @@ def past_baseline(audited: Audited, args: argparse.Namespace, *, silent: bool = 
     """
     reading = baseline.BaselineReading(SERVER, audited.findings, ())
     if args.write_baseline:
-        refuse_other(args.write_baseline)
+        refuse_overwrite(args.write_baseline)
         write(baseline.render([reading], args.write_baseline), args.write_baseline)
         narrate(f"wrote {plural(len(audited.findings), 'finding')} to {args.write_baseline}")
         return audited._replace(findings=())
@@ -143,11 +143,11 @@ def past_baseline(audited: Audited, args: argparse.Namespace, *, silent: bool = 
     (split,) = baseline.apply(known, [reading])
     if split.known and not silent:
         narrate(f"{plural(len(split.known), 'finding')} left out, as {args.baseline} knows them")
-    told = tuple((finding, baseline.told(known, finding, SERVER)) for finding in split.known)
-    return audited._replace(findings=split.new, aside=(*audited.aside, *told))
+    suppressed = tuple((finding, baseline.told(known, finding, SERVER)) for finding in split.known)
+    return audited._replace(findings=split.new, aside=(*audited.aside, *suppressed))
 
 
-def put_aside(path: str, finding: Finding, reason: str) -> None:
+def suppress_in_baseline(path: str, finding: Finding, reason: str) -> None:
     """Write into a baseline why somebody put a finding of a server aside; without a reason take it out again.
 
     Raises MycnfError for a file that is no baseline or can't be written.

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 from advisor.analysis.engine import fails
 from advisor.catalog.targets import stand_in
-from advisor.commands.lint_files import leave_out, look, plans_of
+from advisor.commands.lint_files import apply_suppressions, lint_path, make_plans
 from advisor.core import errors
 from advisor.report import Page
 from advisor.report.output import pair, write_reports
@@ -18,19 +18,19 @@ if TYPE_CHECKING:
 
     from advisor.commands.lint_files import LintPlan, LintResult
 
-USUAL = ("/etc/my.cnf", "/etc/mysql/my.cnf", "~/.my.cnf")
+DEFAULT_FILES = ("/etc/my.cnf", "/etc/mysql/my.cnf", "~/.my.cnf")
 FAIL_ON = "warning"
 
 
 def run(args: argparse.Namespace) -> int:
     """Check each file by itself for each target; unreadable ones are told on stderr and make the exit code 2."""
     writing = (args.fix or args.unsafe_fixes) and not args.diff
-    paths = args.files or _usual_files(quietly=writing)
-    plans = plans_of(paths, args)
+    paths = args.files or _default_files(quietly=writing)
+    plans = make_plans(paths, args)
     reports = args.reports or ()
     pairs = pair(reports, "text" if any(kind == "format" for kind, _ in reports) else _format(plans))
     if args.select:
-        _tell_skipped(plans[0])
+        _report_skipped(plans[0])
     texts: dict[str, bytes] = {}
     written = True
     if args.fix or args.unsafe_fixes or args.diff:
@@ -38,25 +38,25 @@ def run(args: argparse.Namespace) -> int:
 
         if args.diff:
             return fix_files.show_diff(paths, plans, args)
-        texts, written = fix_files.fix(paths, plans, args)
-    looked: list[LintResult] = []
+        texts, written = fix_files.write_fixes(paths, plans, args)
+    results: list[LintResult] = []
     broken: list[tuple[str, str]] = []
     for path, plan in zip(paths, plans, strict=True):
         try:
-            looked.extend(look(path, plan, texts))
+            results.extend(lint_path(path, plan, texts))
         except errors.MycnfError as error:
             _narrate(str(error))
             broken.append((path, str(error)))
-    for target in dict.fromkeys(one.checked.target for one in looked):
+    for target in dict.fromkeys(result.checked.target for result in results):
         if sentence := stand_in(target):
             _narrate(sentence)
-    looked = leave_out(looked)
+    results = apply_suppressions(results)
     if args.write_baseline or any(plan.args.baseline for plan in plans):
-        looked = _past_baseline(looked, args.write_baseline, broken)
-    write_reports(pairs, [one.checked for one in looked], _page(plans[0].args, broken))
+        results = _apply_baseline(results, args.write_baseline, broken)
+    write_reports(pairs, [result.checked for result in results], _page(plans[0].args, broken))
     if broken or not written:
         return errors.USAGE
-    failing = any(fails(one.checked.findings, one.plan.args.fail_on or FAIL_ON) for one in looked)
+    failing = any(fails(result.checked.findings, result.plan.args.fail_on or FAIL_ON) for result in results)
     return errors.FINDINGS if failing and not args.exit_zero else errors.OK
 
 
@@ -68,29 +68,29 @@ def _format(plans: list[LintPlan]) -> str:
     return next(iter(asked), "text")
 
 
-def _past_baseline(looked: list[LintResult], path: str | None, broken: list[tuple[str, str]]) -> list[LintResult]:
-    from advisor.commands.suppress_findings import baselined, write_baseline
+def _apply_baseline(results: list[LintResult], path: str | None, broken: list[tuple[str, str]]) -> list[LintResult]:
+    from advisor.commands.suppress_findings import apply_baseline, write_baseline
 
     if path is None:
-        return baselined(looked)
+        return apply_baseline(results)
     if broken:
         _narrate(f"{path} is not written, for not every file could be read")
-        return looked
-    return write_baseline(looked, path)
+        return results
+    return write_baseline(results, path)
 
 
-def _usual_files(*, quietly: bool) -> list[str]:
-    found = [p for p in map(os.path.expanduser, USUAL) if os.path.exists(p)]
+def _default_files(*, quietly: bool) -> list[str]:
+    found = [p for p in map(os.path.expanduser, DEFAULT_FILES) if os.path.exists(p)]
     if not found:
         raise errors.MycnfError(
-            f"no FILE was named and this host has none of {', '.join(USUAL)}; name one, or - for stdin"
+            f"no FILE was named and this host has none of {', '.join(DEFAULT_FILES)}; name one, or - for stdin"
         )
     if not quietly:
         _narrate(f"checking {', '.join(found)}")
     return found
 
 
-def _tell_skipped(plan: LintPlan) -> None:
+def _report_skipped(plan: LintPlan) -> None:
     # Who asks for a rule by name must not take its silence for "nothing found".
     needing = [(r.code, set(r.needs)) for r in plan.rules]
     on_server = [code for code, needs in needing if needs & {"server", "workload", "files"}]

@@ -9,7 +9,7 @@ from advisor.analysis.engine import by_place, choose
 from advisor.analysis.engine import run as run_rules
 from advisor.catalog.load import load
 from advisor.catalog.targets import names_patch, parse_target
-from advisor.commands.read_files import read_carrier, read_resolved, take_stdin
+from advisor.commands.read_files import read_carrier, read_resolved, replace_stdin
 from advisor.redaction import secrets
 from advisor.report import Checked
 from advisor.verdict import judge_file
@@ -30,12 +30,12 @@ if TYPE_CHECKING:
     from rules.core.rule import Rule
     from rules.policy.house_rule import HouseRule
 
-UNREAD = "unread-group"
+UNREAD_GROUP = "unread-group"
 # Rules about lines of any group: they have spoken of these lines already.
-OF_FILES = frozenset(
+GROUP_INDEPENDENT_RULES = frozenset(
     (
         *("syntax-error", "option-outside-group", "duplicate-option", "server-option-in-client-group", "escaped-path"),
-        *("ignored-option-file", "include-problem", "plaintext-secret", UNREAD),
+        *("ignored-option-file", "include-problem", "plaintext-secret", UNREAD_GROUP),
     )
 )
 SUPPRESSION = "mycnf:"  # how a comment begins that asks to leave a finding out
@@ -104,20 +104,20 @@ class LintResult:
         """The codes of the rules that looked, or would have, had the file set what they are about."""
         return frozenset(r.code for r in self.plan.rules_for(self.checked.target)) - self._skipped
 
-    def showing(self, **fields: Any) -> LintResult:
+    def with_fields(self, **fields: Any) -> LintResult:
         """The same with other findings, or whatever of `Checked` is named."""
         return LintResult(self.checked._replace(**fields), self.resolved, self.plan, self._skipped)
 
 
-def plans_of(paths: Sequence[str], args: argparse.Namespace) -> list[LintPlan]:
+def make_plans(paths: Sequence[str], args: argparse.Namespace) -> list[LintPlan]:
     """The plan for each path: files that find the same configuration share one; MycnfError for a bad one."""
     from advisor.config import find_configuration
 
     if args.isolated or args.config:
-        return [_plan(args.config, args)] * len(paths)
+        return [_make_plan(args.config, args)] * len(paths)
     folders = [_folder(args.stdin_filename if path == "-" else path) for path in paths]
     found = {folder: find_configuration(folder) for folder in dict.fromkeys(folders)}
-    plans = {config: _plan(config, args) for config in dict.fromkeys(found.values())}
+    plans = {config: _make_plan(config, args) for config in dict.fromkeys(found.values())}
     return [plans[found[folder]] for folder in folders]
 
 
@@ -128,18 +128,18 @@ def _folder(path: str) -> str:
         return os.sep
 
 
-def _plan(config: str | None, args: argparse.Namespace) -> LintPlan:
+def _make_plan(config: str | None, args: argparse.Namespace) -> LintPlan:
     if config is None and not (args.isolated and args.baseline):
         return LintPlan(args)
-    from advisor.commands.apply_config import refuse_contradictions, settled, tell_silent_house
+    from advisor.commands.apply_config import merge_arguments, refuse_contradictions, warn_unused_house_rules
     from advisor.config.read import read_configuration
 
     refuse_contradictions(args)
     if config is None:
         return LintPlan(args)
     read_ = read_configuration(config)
-    plan = LintPlan(settled(args, read_), read_)
-    tell_silent_house(args, read_, plan.rules)
+    plan = LintPlan(merge_arguments(args, read_), read_)
+    warn_unused_house_rules(args, read_, plan.rules)
     return plan
 
 
@@ -151,7 +151,7 @@ def _host(args: argparse.Namespace) -> Host | Absent:
     return declared_host(args)
 
 
-def look(path: str, plan: LintPlan, texts: dict[str, bytes] | None = None) -> list[LintResult]:
+def lint_path(path: str, plan: LintPlan, texts: dict[str, bytes] | None = None) -> list[LintResult]:
     """Check one FILE of the command line for each of the plan's targets; MycnfError where it can't be read.
 
     `texts` holds the text that stands for stdin, by its name, where that was read already.
@@ -159,38 +159,38 @@ def look(path: str, plan: LintPlan, texts: dict[str, bytes] | None = None) -> li
     if path == "-" and texts:
         name, given = plan.args.stdin_filename, texts
     else:
-        (name,), given = take_stdin([path], plan.args.stdin_filename)
+        (name,), given = replace_stdin([path], plan.args.stdin_filename)
     carrier = read_carrier(name, given, plan.args.root)
     if carrier is not None:
-        return _look_into(carrier, plan)
+        return _lint_carrier(carrier, plan)
     root = plan.args.root
-    return [look_at(name, target, plan, given) for target in plan.targets or [_assumed(name, root, given)]]
+    return [lint_file(name, target, plan, given) for target in plan.targets or [_assume_target(name, root, given)]]
 
 
-def _look_into(carrier: Carrier, plan: LintPlan) -> list[LintResult]:
-    from advisor.commands.carrier_texts import whole_text
+def _lint_carrier(carrier: Carrier, plan: LintPlan) -> list[LintResult]:
+    from advisor.commands.carrier_texts import resolved_text
     from advisor.commands.carriers import check_carrier
 
-    resolved = whole_text(carrier)
+    resolved = resolved_text(carrier)
     done = check_carrier(carrier, plan.targets, plan.rules, plan.host, plan.house)
     return [LintResult(checked, resolved, plan) for checked in done]
 
 
-def look_at(path: str, target: Target, plan: LintPlan, given: Mapping[str, bytes]) -> LintResult:
+def lint_file(path: str, target: Target, plan: LintPlan, given: Mapping[str, bytes]) -> LintResult:
     """Judge a file with its includes for the target and ask the rules; OptionFileError where it can't be read."""
     resolved = read_resolved([path], target, plan.args.root, given)
     catalog = plan.catalog(target)
     verdict = judge_file(resolved, catalog)
     known = RuleContext(target, catalog, Settings.from_file(verdict), verdict, host=plan.host, house=plan.house)
     done = run_rules(known, plan.rules_for(target, verdict.effective))
-    unread = [f for f in done.findings if f.name == UNREAD and f.location]
-    more = _as_if_read(unread, known, plan) if unread else []
+    unread = [f for f in done.findings if f.name == UNREAD_GROUP and f.location]
+    more = _findings_as_if_read(unread, known, plan) if unread else []
     findings = tuple(by_place((*done.findings, *more)))
     checked = Checked(path, target, findings, _sources(resolved, findings))
     return LintResult(checked, resolved, plan, [s.code for s in done.skipped])
 
 
-def _as_if_read(unread: list[Finding], known: RuleContext, plan: LintPlan) -> list[Finding]:
+def _findings_as_if_read(unread: list[Finding], known: RuleContext, plan: LintPlan) -> list[Finding]:
     """What would be found in groups that the target doesn't read, had their options stood in [mysqld]."""
     from rules.optionfile.groups import as_main_group, judged_as_read
 
@@ -201,12 +201,14 @@ def _as_if_read(unread: list[Finding], known: RuleContext, plan: LintPlan) -> li
         as_read = RuleContext(
             known.target, known.catalog, Settings.from_file(verdict), verdict, host=plan.host, house=plan.house
         )
-        rules = [rule for rule in plan.rules_for(known.target, verdict.effective) if rule.name not in OF_FILES]
+        rules = [
+            rule for rule in plan.rules_for(known.target, verdict.effective) if rule.name not in GROUP_INDEPENDENT_RULES
+        ]
         found += judged_as_read(run_rules(as_read, rules).findings, known.file_verdict.resolved, path, name)
     return found
 
 
-def _assumed(path: str, root: str | None, given: dict[str, bytes]) -> Target:
+def _assume_target(path: str, root: str | None, given: dict[str, bytes]) -> Target:
     from advisor.commands.guess_target import assume_target
 
     return assume_target([path], root, given)
@@ -218,14 +220,14 @@ def _sources(resolved: Resolved, findings: tuple[Finding, ...]) -> dict[tuple[st
     return {place: secrets.redact_text(text).text for place, text in lines if place in wanted}
 
 
-def leave_out(looked: list[LintResult]) -> list[LintResult]:
+def apply_suppressions(results: list[LintResult]) -> list[LintResult]:
     """The findings without those that comments in the files, or the configuration, ask to leave out."""
-    if any(SUPPRESSION in line.text for one in looked for file in one.resolved.files for line in file.lines):
-        from advisor.commands.suppress_findings import suppressed
+    if any(SUPPRESSION in line.text for result in results for file in result.resolved.files for line in file.lines):
+        from advisor.commands.suppress_findings import apply_comments
 
-        looked = suppressed(looked)
-    if any(one.plan.config is not None and one.plan.config.per_file for one in looked):
-        from advisor.commands.suppress_findings import ignored_by_file
+        results = apply_comments(results)
+    if any(result.plan.config is not None and result.plan.config.per_file for result in results):
+        from advisor.commands.suppress_findings import apply_per_file_ignores
 
-        looked = ignored_by_file(looked)
-    return looked
+        results = apply_per_file_ignores(results)
+    return results

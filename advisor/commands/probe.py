@@ -20,24 +20,24 @@ if TYPE_CHECKING:
     from advisor.report.probe.proof import Proof
     from probes.experiment import Environment, Experiment, ProbeRequest
 
-KEPT = "results"
+RESULTS = "results"
 PROVE = "prove"
 
 
 def run(args: argparse.Namespace) -> int:
     """List, describe or run experiments, prove a rule's claim, or show kept results; 130 where the user ended a run."""
     reports = _reports(args)
-    if args.name == KEPT:
-        from advisor.commands.probing.results import look
+    if args.name == RESULTS:
+        from advisor.commands.probing.results import list_results
 
-        return look(args.words, reports)
+        return list_results(args.words, reports)
     if args.name == PROVE:
         return _prove(args, reports)
     if args.words:
         raise MycnfError(f"{args.words[0]!r} is one word too many; run one probe at a time: mycnf probe {args.name}")
     if args.name is None:
         return _list(args, reports)
-    return _one(args, reports)
+    return _run_named(args, reports)
 
 
 def _reports(args: argparse.Namespace) -> list[tuple[str, str | None]]:
@@ -51,46 +51,48 @@ def _reports(args: argparse.Namespace) -> list[tuple[str, str | None]]:
 
 
 def _list(args: argparse.Namespace, reports: list[tuple[str, str | None]]) -> int:
-    from advisor.commands.probing.place import ground, outlook, spot
+    from advisor.commands.probing.place import choose_directory, make_environment, preview_run
     from advisor.report.probe import listing
     from probes import registry
 
-    place = spot(args.dir)
-    here = ground(place.path, args.server, narrate)
+    place = choose_directory(args.dir)
+    here = make_environment(place.path, args.server, narrate)
     experiments = registry.load_all()
-    entries = [outlook(experiment, here, place) for experiment in experiments]
+    entries = [preview_run(experiment, here, place) for experiment in experiments]
     for form, path in reports:
         write(listing.listing(entries, form, Paper.to(path)), path)
     return errors.OK
 
 
-def _one(args: argparse.Namespace, reports: list[tuple[str, str | None]]) -> int:
-    from advisor.commands.probing.place import ground, spot
-    from advisor.commands.probing.request import wanted
+def _run_named(args: argparse.Namespace, reports: list[tuple[str, str | None]]) -> int:
+    from advisor.commands.probing.place import choose_directory, make_environment
+    from advisor.commands.probing.request import make_probe_request
     from probes import registry
 
     experiment = registry.load(args.name)
-    place = spot(args.dir)
-    wish = wanted(args, experiment, place.path)
-    return _carry_out(args, _Order(experiment, ground(place.path, args.server, narrate), place, wish), reports)
+    place = choose_directory(args.dir)
+    wish = make_probe_request(args, experiment, place.path)
+    return _carry_out(
+        args, _RunOrder(experiment, make_environment(place.path, args.server, narrate), place, wish), reports
+    )
 
 
 def _prove(args: argparse.Namespace, reports: list[tuple[str, str | None]]) -> int:
-    from advisor.commands.probing.place import ground, spot
-    from advisor.commands.probing.prove import claimed, task_of
-    from advisor.commands.probing.request import wanted
+    from advisor.commands.probing.place import choose_directory, make_environment
+    from advisor.commands.probing.prove import find_claim, make_task
+    from advisor.commands.probing.request import make_probe_request
     from probes import registry
 
-    rule, claim = claimed(args.words)
+    rule, claim = find_claim(args.words)
     experiment = registry.load(str(rule.probe))
-    place = spot(args.dir)
-    wish = wanted(args, experiment, place.path)
+    place = choose_directory(args.dir)
+    wish = make_probe_request(args, experiment, place.path)
     file = args.words[1] if len(args.words) > 1 else None
-    task, here = task_of(rule, claim, file, ground(place.path, args.server, narrate))
-    return _carry_out(args, _Order(experiment, here, place, task.wish(wish), task.proof), reports)
+    task, here = make_task(rule, claim, file, make_environment(place.path, args.server, narrate))
+    return _carry_out(args, _RunOrder(experiment, here, place, task.wish(wish), task.proof), reports)
 
 
-class _Order(NamedTuple):
+class _RunOrder(NamedTuple):
     """A run that was asked for; `proof` says what its result means for the rule that it was made for."""
 
     experiment: Experiment
@@ -100,12 +102,12 @@ class _Order(NamedTuple):
     proof: Callable[[ProbeResult], Proof] | None = None
 
 
-def _carry_out(args: argparse.Namespace, order: _Order, reports: list[tuple[str, str | None]]) -> int:
-    from advisor.commands.probing.place import outlook
+def _carry_out(args: argparse.Namespace, order: _RunOrder, reports: list[tuple[str, str | None]]) -> int:
+    from advisor.commands.probing.place import preview_run
     from advisor.report.probe import listing
 
     if args.describe or args.dry_run:
-        entry = outlook(order.experiment, order.environment, order.place, order.wish)
+        entry = preview_run(order.experiment, order.environment, order.place, order.wish)
         page = listing.description if args.describe else listing.dry_run
         for form, path in reports:
             write(page(entry, form, Paper.to(path)), path)
@@ -115,9 +117,9 @@ def _carry_out(args: argparse.Namespace, order: _Order, reports: list[tuple[str,
     return _run(order, args.resume, reports)
 
 
-def _run(order: _Order, resume: bool, reports: list[tuple[str, str | None]]) -> int:
-    from advisor.commands.probing.results import show
-    from advisor.commands.probing.run import earlier_run, go
+def _run(order: _RunOrder, resume: bool, reports: list[tuple[str, str | None]]) -> int:
+    from advisor.commands.probing.results import show_result
+    from advisor.commands.probing.run import earlier_run, run_probe
     from probes.resume import remaining_request
 
     experiment, here, wish = order.experiment, order.environment, order.wish
@@ -126,9 +128,9 @@ def _run(order: _Order, resume: bool, reports: list[tuple[str, str | None]]) -> 
     left = remaining_request(wish, plan, earlier.result) if earlier else wish
     if earlier and left is None:
         narrate(f"the kept run is complete ({earlier.result.rounds} rounds); ask for more with --rounds or --time")
-        show(earlier.result, reports, order.proof)
+        show_result(earlier.result, reports, order.proof)
         return errors.OK
-    result, code = go(experiment, here, left or wish, earlier)
+    result, code = run_probe(experiment, here, left or wish, earlier)
     if result is not None:
-        show(result, reports, order.proof)
+        show_result(result, reports, order.proof)
     return code

@@ -30,7 +30,7 @@ FOREIGN = (
 IMAGES = ("dockerfile", "containerfile")
 PERSISTED = "mysqld-auto"
 # How such documents begin, for a text that came without a name.
-BEGINNINGS = {
+STARTS = {
     b"services:": ".yml", b"apiVersion:": ".yml", b'{"': ".json", b'{ "': ".json", b'[{"': ".json",
     b"[Unit]": ".service", b"[Service]": ".service", b"FROM ": ".dockerfile",
 }  # fmt: skip
@@ -56,7 +56,7 @@ def stdin_bytes() -> bytes:
     return data
 
 
-def take_stdin(paths: Sequence[str], name: str) -> tuple[list[str], dict[str, bytes]]:
+def replace_stdin(paths: Sequence[str], name: str) -> tuple[list[str], dict[str, bytes]]:
     """The paths with `name` in the place of `-`, and the bytes of stdin by that name where they are asked for."""
     given = {name: stdin_bytes()} if "-" in paths else {}
     return [name if path == "-" else path for path in paths], given
@@ -67,10 +67,10 @@ def read_carrier(path: str, given: Mapping[str, bytes], root: str | None = None)
 
     `root` is where absolute paths in it are read. Raises MycnfError for one that can't be read.
     """
-    name = _made_name(path)
+    name = _rendered_name(path)
     if not name.endswith(CARRIERS + FOREIGN) and PERSISTED not in name and not name.startswith(IMAGES):
         start = given.get(path, b"").lstrip()[:16]
-        kind = next((ending for begins, ending in BEGINNINGS.items() if start.startswith(begins)), "")
+        kind = next((ending for begins, ending in STARTS.items() if start.startswith(begins)), "")
         if not kind:
             return None
         name += kind
@@ -79,7 +79,7 @@ def read_carrier(path: str, given: Mapping[str, bytes], root: str | None = None)
     return carrier_of(given[path] if path in given else load(path).data, path, name, root)
 
 
-def _made_name(path: str) -> str:
+def _rendered_name(path: str) -> str:
     """The name of what a template makes, in lower case without folders."""
     name = path.rpartition("/")[2].lower()
     while is_template(name):
@@ -95,17 +95,17 @@ def read_resolved(paths: Sequence[str], target: Target, root: str | None, given:
     """
     carriers = {path: carrier for path in paths if (carrier := read_carrier(path, given, root)) is not None}
     if carriers:
-        from advisor.commands.carrier_texts import resolved_of_one, together
+        from advisor.commands.carrier_texts import join_resolved, resolved_of_one
 
         parts = [
             resolved_of_one(carriers[path], target) if path in carriers else _resolved([path], target, root, given)
             for path in paths
         ]
-        return together(parts)
+        return join_resolved(parts)
     return _resolved(paths, target, root, given)
 
 
-def groupless(resolved: Resolved) -> str:
+def missing_group_message(resolved: Resolved) -> str:
     """Why the first file whose options stand below no group at all sets nothing; empty where there is none."""
     for file in resolved.files:
         kinds = {line.kind for line in file.lines}

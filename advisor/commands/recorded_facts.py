@@ -15,10 +15,10 @@ if TYPE_CHECKING:
 DEMO = os.path.join(os.path.dirname(os.path.dirname(os.path.abspath(__file__))), "demo", "recording.json")
 
 
-def recorded(args: argparse.Namespace) -> Facts | None:
+def load_recorded(args: argparse.Namespace) -> Facts | None:
     """The facts that the command line names a record of; None where it means a server."""
     if args.texts:
-        return of_texts(args)
+        return load_texts(args)
     if not args.snapshot and not args.demo:
         return None
     from advisor.facts.snapshot import load
@@ -26,7 +26,7 @@ def recorded(args: argparse.Namespace) -> Facts | None:
     return load(args.snapshot or DEMO)
 
 
-def of_texts(args: argparse.Namespace) -> Facts:
+def load_texts(args: argparse.Namespace) -> Facts:
     """The facts that the texts of --from tell; MycnfError for what is no such text, or another source beside it."""
     from dataclasses import replace
 

@@ -28,20 +28,20 @@ if TYPE_CHECKING:
     from advisor.report.bulk.streams import Sink
 
 
-AT_ONCE = 8  # snapshots that a process gets at a time
-AHEAD = 4  # such lots a process that may wait for those before them
+BATCH = 8  # snapshots that a process gets at a time
+BATCHES_AHEAD = 4  # such lots a process that may wait for those before them
 
 
 def run(words: Sequence[str], asked: AuditRequest, pairs: Sequence[tuple[str, str | None]], jobs: int | None) -> int:
     """Report every snapshot that is named or lies below a directory that is; 2 where one can't be read."""
     fail_on = asked.args.fail_on or FAIL_ON
-    paths = _paths(words) if len(words) == 1 else _once(_paths(words))
+    paths = _paths(words) if len(words) == 1 else _unique(_paths(words))
     sinks: list[Sink] = []
     tally = Tally()
     worker = report_worker.ReportTask(asked, tuple(name for name, _ in pairs), page_for("", fail_on))
     try:
         sinks += [bulk_writer(form).open(out, page_for(out, fail_on)) for form, out in pairs]
-        for told in _snapshots(_told(paths, worker, jobs or _processors()), words):
+        for told in _snapshots(_judge_all(paths, worker, jobs or _processors()), words):
             if told.broken:
                 narrate(told.broken)
             tally.take(told)
@@ -83,14 +83,14 @@ def _paths(words: Iterable[str]) -> Iterator[str]:
         if not os.path.isdir(word):
             yield word
             continue
-        for folder, folders, names in os.walk(word, onerror=_unreadable):
+        for folder, folders, names in os.walk(word, onerror=_raise_unreadable):
             folders[:] = sorted(name for name in folders if not name.startswith("."))
             for name in sorted(names):
                 if name.endswith(".json") and not name.startswith("."):
                     yield os.path.join(folder, name)
 
 
-def _once(paths: Iterable[str]) -> Iterator[str]:
+def _unique(paths: Iterable[str]) -> Iterator[str]:
     """Each file the first time it comes: one may be named and lie in a directory that is named too."""
     seen: set[str] = set()
     for path in paths:
@@ -100,26 +100,26 @@ def _once(paths: Iterable[str]) -> Iterator[str]:
             yield path
 
 
-def _unreadable(error: OSError) -> None:
+def _raise_unreadable(error: OSError) -> None:
     raise MycnfError(f"{error.filename} can't be read ({error.strerror}); check its owner and mode") from error
 
 
-def _told(paths: Iterator[str], work: report_worker.ReportTask, jobs: int) -> Iterator[Told]:
+def _judge_all(paths: Iterator[str], work: report_worker.ReportTask, jobs: int) -> Iterator[Told]:
     """What is told of each, in order; no more than AHEAD lots a process are under way or waiting."""
-    report_worker.prepare(work)
+    report_worker.load_shared(work)
     if jobs == 1:
         for path in paths:
-            yield report_worker.tell_one(path)
+            yield report_worker.report_one(path)
         return
     context = get_context("fork")  # what is loaded is shared, and nothing need be handed over
     with ProcessPoolExecutor(
-        jobs, mp_context=context, initializer=report_worker.settle, initargs=(os.getpid(),)
+        jobs, mp_context=context, initializer=report_worker.init_process, initargs=(os.getpid(),)
     ) as pool:
         waiting: deque[Future[list[Told]]] = deque()
         try:
-            while lot := list(islice(paths, AT_ONCE)):
-                waiting.append(pool.submit(report_worker.tell, lot))
-                if len(waiting) >= jobs * AHEAD:
+            while lot := list(islice(paths, BATCH)):
+                waiting.append(pool.submit(report_worker.report_each, lot))
+                if len(waiting) >= jobs * BATCHES_AHEAD:
                     yield from waiting.popleft().result()
             while waiting:
                 yield from waiting.popleft().result()

@@ -9,7 +9,7 @@ import signal
 from typing import TYPE_CHECKING, NamedTuple
 
 from advisor.catalog.load import keep_few
-from advisor.commands.judge_facts import judged
+from advisor.commands.judge_facts import judge_facts
 from advisor.core.errors import MycnfError
 from advisor.core.signals import end_at_once
 from advisor.facts.snapshot import load
@@ -37,22 +37,22 @@ class ReportTask(NamedTuple):
     page: Page
 
 
-_WORK: list[ReportTask] = []
-_KNOWN: list[Baseline] = []
+_TASK: list[ReportTask] = []
+_BASELINE: list[Baseline] = []
 
 
-def prepare(work: ReportTask) -> None:
+def load_shared(work: ReportTask) -> None:
     """Load what all processes share, before they are made. Raises MycnfError for a baseline that is none."""
-    _WORK[:] = [work._replace(asked=work.asked._replace(by_target={}))]
-    _KNOWN.clear()
+    _TASK[:] = [work._replace(asked=work.asked._replace(by_target={}))]
+    _BASELINE.clear()
     if work.asked.args.baseline:
         from advisor.analysis import baseline
 
-        _KNOWN.append(baseline.read(work.asked.args.baseline))
+        _BASELINE.append(baseline.read(work.asked.args.baseline))
     gc.freeze()
 
 
-def settle(maker: int) -> None:
+def init_process(maker: int) -> None:
     """In a process of its own: end with the one that made it, leave interrupts to that, and tidy up between lots."""
     gc.disable()  # it would begin in the midst of a snapshot, when everything is in use
     signal.signal(signal.SIGINT, signal.SIG_IGN)
@@ -62,19 +62,19 @@ def settle(maker: int) -> None:
         os._exit(1)
 
 
-def tell(paths: Sequence[str]) -> list[Told]:
+def report_each(paths: Sequence[str]) -> list[Told]:
     """What is told of each; what went round in circles is gone afterwards."""
-    told = [tell_one(path) for path in paths]
+    told = [report_one(path) for path in paths]
     gc.collect(1)
     return told
 
 
-def tell_one(path: str) -> Told:
+def report_one(path: str) -> Told:
     """What is told of one snapshot; whatever is wrong with it is told, too."""
-    (work,) = _WORK
+    (work,) = _TASK
     keep_few(CATALOGS)
     try:
-        return told_of(path, _past_baseline(judged(load(path), work.asked, brief=True)), work.forms, work.page)
+        return told_of(path, _apply_baseline(judge_facts(load(path), work.asked, brief=True)), work.forms, work.page)
     except MycnfError as error:
         return Told(path, broken=str(error), own=is_own_report(path))
     except Exception as error:  # noqa: BLE001 - one snapshot that we can't judge must not take the others with it
@@ -82,12 +82,12 @@ def tell_one(path: str) -> Told:
         return Told(path, broken=f"{path}: {words}")
 
 
-def _past_baseline(audited: Audited) -> Audited:
-    if not _KNOWN:
+def _apply_baseline(audited: Audited) -> Audited:
+    if not _BASELINE:
         return audited
     from advisor.analysis import baseline
     from advisor.commands.judge_facts import SERVER
 
-    (split,) = baseline.apply(_KNOWN[0], [baseline.BaselineReading(SERVER, audited.findings, ())])
+    (split,) = baseline.apply(_BASELINE[0], [baseline.BaselineReading(SERVER, audited.findings, ())])
     aside = tuple((finding, "the baseline knows it") for finding in split.known)
     return audited._replace(findings=split.new, aside=(*audited.aside, *aside))

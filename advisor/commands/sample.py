@@ -24,7 +24,7 @@ def run(args: argparse.Namespace) -> int:
         write(words(sys.argv[1:]), None)
         return errors.OK
     if args.list:
-        write(_listed(), None)
+        write(_list_samples(), None)
         return errors.OK
     _sample(args)
     return errors.OK
@@ -48,7 +48,7 @@ def _sample(args: argparse.Namespace) -> None:
         narrate(f"{kept.path} holds {kept.held:,} of {SLOTS:,} samples of {server_name(variables)}")
 
 
-def _listed() -> str:
+def _list_samples() -> str:
     from advisor.core.console import narrate
     from advisor.report.sample_list import listing
     from advisor.state.sampling.stored_rings import rings
@@ -59,7 +59,7 @@ def _listed() -> str:
     return listing(found)
 
 
-def kept_samples(server: Server) -> SampledHours | None:
+def load_samples(server: Server) -> SampledHours | None:
     """What was sampled of a server, None where nothing was; a ring that can't be read is named and passed over."""
     import os
 

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 from advisor.catalog.load import load
 from advisor.catalog.targets import parse_target, stand_in
-from advisor.commands.read_files import configure, groupless, read_resolved, take_stdin
+from advisor.commands.read_files import configure, missing_group_message, read_resolved, replace_stdin
 from advisor.core import errors
 from advisor.redaction import secrets
 from advisor.report.findings_json import dumps
@@ -30,7 +30,7 @@ WORDS = {"1": "TRUE", "ON": "TRUE", "0": "FALSE", "OFF": "FALSE"}
 def run(args: argparse.Namespace) -> int:
     """Print every option that the files set, as the target's server would have it; refused lines are left out."""
     configure(args)
-    paths, given = take_stdin(args.files, "<stdin>")
+    paths, given = replace_stdin(args.files, "<stdin>")
     target = _target(args, paths, given)
     verdict = judge_file(read_resolved(paths, target, args.root, given), load(target))
     _tell_problems(verdict)
@@ -46,7 +46,7 @@ def run(args: argparse.Namespace) -> int:
 def _tell_problems(verdict: FileVerdict) -> None:
     resolved = verdict.resolved
     lines = [f"{problem.path}:{problem.line or 1}: {problem.message}" for problem in resolved.problems]
-    lines += [sentence for sentence in (stand_in(verdict.catalog.target), groupless(resolved)) if sentence]
+    lines += [sentence for sentence in (stand_in(verdict.catalog.target), missing_group_message(resolved)) if sentence]
     if lines:
         from advisor.core.console import narrate
 

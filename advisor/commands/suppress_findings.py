@@ -19,24 +19,27 @@ if TYPE_CHECKING:
     from advisor.commands.lint_files import LintPlan, LintResult
 
 
-def suppressed(looked: Sequence[LintResult]) -> list[LintResult]:
+def apply_comments(results: Sequence[LintResult]) -> list[LintResult]:
     """The findings without those that comments hide, and with those about the comments themselves."""
     from advisor.analysis.suppress import FileFindings, suppress
 
-    readings = [FileFindings(x.resolved, x.checked.target, x.checked.findings, x.ran, _silent(x.plan)) for x in looked]
-    return [_with(one, split) for one, split in zip(looked, suppress(readings), strict=True)]
+    readings = [
+        FileFindings(x.resolved, x.checked.target, x.checked.findings, x.ran, _deselected_rules(x.plan))
+        for x in results
+    ]
+    return [_with_suppressions(result, split) for result, split in zip(results, suppress(readings), strict=True)]
 
 
-def _with(one: LintResult, split: Suppressed) -> LintResult:
+def _with_suppressions(result: LintResult, split: Suppressed) -> LintResult:
     findings = tuple(by_place(split.kept))
-    wanted = {(f.location.path, f.location.line) for f in findings if f.location} - one.checked.sources.keys()
-    lines = (((file.path, line.number), line.text) for file in one.resolved.files for line in file.lines)
+    wanted = {(f.location.path, f.location.line) for f in findings if f.location} - result.checked.sources.keys()
+    lines = (((file.path, line.number), line.text) for file in result.resolved.files for line in file.lines)
     more = {place: secrets.redact_text(text).text for place, text in lines if place in wanted}
-    sources = one.checked.sources | more
-    return one.showing(findings=findings, suppressed=split.hidden, reasons=split.reasons, sources=sources)
+    sources = result.checked.sources | more
+    return result.with_fields(findings=findings, suppressed=split.hidden, reasons=split.reasons, sources=sources)
 
 
-def _silent(plan: LintPlan) -> frozenset[str]:
+def _deselected_rules(plan: LintPlan) -> frozenset[str]:
     """The rules about suppressions that --select and --ignore leave out."""
     if not plan.args.select and not plan.args.ignore:
         return frozenset()
@@ -46,60 +49,60 @@ def _silent(plan: LintPlan) -> frozenset[str]:
     return frozenset(r.code for r in all_rules() if r.family == suppressions.FAMILY) - {r.code for r in plan.rules}
 
 
-def ignored_by_file(looked: Sequence[LintResult]) -> list[LintResult]:
+def apply_per_file_ignores(results: Sequence[LintResult]) -> list[LintResult]:
     """The findings without those that `per-file-ignores` of the configuration name."""
-    from advisor.commands.apply_config import without_ignored
+    from advisor.commands.apply_config import drop_ignored
 
     return [
-        one.showing(findings=without_ignored(one.checked.findings, one.plan.config, one.checked.path))
-        if one.plan.config is not None
-        else one
-        for one in looked
+        result.with_fields(findings=drop_ignored(result.checked.findings, result.plan.config, result.checked.path))
+        if result.plan.config is not None
+        else result
+        for result in results
     ]
 
 
-def baselined(looked: Sequence[LintResult]) -> list[LintResult]:
+def apply_baseline(results: Sequence[LintResult]) -> list[LintResult]:
     """The findings without those that the baseline of their plan knows; stderr tells how many it knows in vain."""
-    done = list(looked)
-    for path in dict.fromkeys(one.plan.args.baseline for one in looked):
+    done = list(results)
+    for path in dict.fromkeys(result.plan.args.baseline for result in results):
         if path is None:
             continue
         known = baseline.read(path)
-        places = [at for at, one in enumerate(looked) if one.plan.args.baseline == path]
-        readings = [_reading(looked[at]) for at in places]
+        places = [at for at, result in enumerate(results) if result.plan.args.baseline == path]
+        readings = [_baseline_reading(results[at]) for at in places]
         for at, split in zip(places, baseline.apply(known, readings), strict=True):
-            done[at] = looked[at].showing(findings=split.new, baselined=split.known)
-        _tell_gone(baseline.gone(known, readings, frozenset().union(*(looked[at].ran for at in places))), path)
+            done[at] = results[at].with_fields(findings=split.new, baselined=split.known)
+        _report_gone(baseline.gone(known, readings, frozenset().union(*(results[at].ran for at in places))), path)
     return done
 
 
-def _reading(one: LintResult) -> baseline.BaselineReading:
+def _baseline_reading(result: LintResult) -> baseline.BaselineReading:
     return baseline.BaselineReading(
-        one.checked.path, one.checked.findings, tuple(file.path for file in one.resolved.files)
+        result.checked.path, result.checked.findings, tuple(file.path for file in result.resolved.files)
     )
 
 
-def _tell_gone(count: int, path: str) -> None:
+def _report_gone(count: int, path: str) -> None:
     if count:
         entries = "1 entry of the baseline is" if count == 1 else f"{count} entries of the baseline are"
         narrate(f"{entries} no longer found; write {path} again with --write-baseline")
 
 
-def write_baseline(looked: Sequence[LintResult], path: str) -> list[LintResult]:
+def write_baseline(results: Sequence[LintResult], path: str) -> list[LintResult]:
     """Write all findings as a baseline, and leave them out; MycnfError where the file holds anything else."""
     from advisor.report.output import write
 
-    refuse_other(path)
-    readings = [_reading(one) for one in looked]
+    refuse_overwrite(path)
+    readings = [_baseline_reading(result) for result in results]
     try:
         write(baseline.render(readings, path), path)
     except MycnfError as error:
         raise MycnfError(str(error).replace("with -o", "with --write-baseline")) from error
     narrate(f"wrote {plural(sum(baseline.read(path).counts.values()), 'finding')} to {path}")
-    return [one.showing(findings=(), baselined=one.checked.findings) for one in looked]
+    return [result.with_fields(findings=(), baselined=result.checked.findings) for result in results]
 
 
-def refuse_other(path: str) -> None:
+def refuse_overwrite(path: str) -> None:
     """An option file named by mistake must not be lost; an empty file is nobody's loss."""
     if path == "-":
         raise MycnfError("--write-baseline needs the name of a file; stdout is for the report")

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 from advisor.analysis.engine import RANK
 from advisor.catalog.load import load
 from advisor.catalog.targets import names_patch, parse_target, stand_in
-from advisor.commands.read_files import configure, read_resolved, take_stdin
+from advisor.commands.read_files import configure, read_resolved, replace_stdin
 from advisor.core import errors
 from advisor.core.errors import MycnfError
 from advisor.core.model import Severity
@@ -31,7 +31,7 @@ def run(args: argparse.Namespace) -> int:
     if args.keep_lines and args.format != "text":
         raise MycnfError("--keep-lines prints option-file lines, which --format json holds as `keep`: leave out one")
     configure(args)
-    paths, given = take_stdin(args.files, "<stdin>")
+    paths, given = replace_stdin(args.files, "<stdin>")
     texts = (args.before, args.after)
     old, new = (_judged(paths, text, args.root, given) for text in texts)
     move = compare_verdicts(old, new, tuple(paths))

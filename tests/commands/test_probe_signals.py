@@ -8,7 +8,7 @@ import threading
 
 import pytest
 
-from advisor.commands.probing.signals import ending
+from advisor.commands.probing.signals import handle_signals
 from probes.stop import StopSignal
 
 
@@ -22,8 +22,8 @@ def test_a_second_signal_waits_for_what_is_being_drawn() -> None:
             os.kill(os.getpid(), signal.SIGINT)
         drawn.append(f"ended {text}")
 
-    with pytest.raises(KeyboardInterrupt), ending(stop, said.append) as signals:
-        signals.whole(draw)("bar")
+    with pytest.raises(KeyboardInterrupt), handle_signals(stop, said.append) as signals:
+        signals.uninterrupted(draw)("bar")
     assert drawn == ["begun bar", "ended bar"]
     assert stop.reason == "cancelled"
     assert len(said) == 1
@@ -40,8 +40,8 @@ def test_a_second_signal_between_drawings_ends_it_there() -> None:
         os.kill(os.getpid(), signal.SIGTERM)
         reached.append("too far")
 
-    with ending(StopSignal(), lambda _: None) as signals:
-        signals.whole(reached.append)("drawn")
+    with handle_signals(StopSignal(), lambda _: None) as signals:
+        signals.uninterrupted(reached.append)("drawn")
         with pytest.raises(KeyboardInterrupt):
             go_on()
     assert reached == ["drawn", "stopping"]
@@ -54,20 +54,20 @@ def test_drawings_within_drawings_are_one() -> None:
     def outer(text: str) -> None:
         os.kill(os.getpid(), signal.SIGINT)
         os.kill(os.getpid(), signal.SIGINT)
-        signals.whole(drawn.append)(f"inner {text}")
+        signals.uninterrupted(drawn.append)(f"inner {text}")
         drawn.append(text)
 
-    with pytest.raises(KeyboardInterrupt), ending(StopSignal(), lambda _: None) as signals:
-        signals.whole(outer)("bar")
+    with pytest.raises(KeyboardInterrupt), handle_signals(StopSignal(), lambda _: None) as signals:
+        signals.uninterrupted(outer)("bar")
     assert drawn == ["inner bar", "bar"]
 
 
 def test_other_threads_draw_as_they_please() -> None:
     """No interrupt is raised in a thread that gets no signals."""
     drawn: list[str] = []
-    with ending(StopSignal(), lambda _: None) as signals:
+    with handle_signals(StopSignal(), lambda _: None) as signals:
         os.kill(os.getpid(), signal.SIGINT)
-        thread = threading.Thread(target=signals.whole(drawn.append), args=("elsewhere",))
+        thread = threading.Thread(target=signals.uninterrupted(drawn.append), args=("elsewhere",))
         thread.start()
         thread.join()
     assert drawn == ["elsewhere"]

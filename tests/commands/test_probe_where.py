@@ -30,13 +30,13 @@ def test_the_temporary_directory_serves_on_the_same_device(data: Path, monkeypat
     """It is where scratch files are expected."""
     monkeypatch.setattr("tempfile.gettempdir", lambda: str(data.parents[1]))
     _device(monkeypatch, data.parents[1], data.parent)
-    assert place.spot(None) == place.ProbeDirectory(str(data.parents[1]), f"on the file system of {data}")
+    assert place.choose_directory(None) == place.ProbeDirectory(str(data.parents[1]), f"on the file system of {data}")
 
 
 def test_else_the_nearest_directory_above_it(data: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """It lies beside the data directory, not in it."""
     _device(monkeypatch, data.parent, data)
-    assert place.spot(None).path == str(data.parent)
+    assert place.choose_directory(None).path == str(data.parent)
 
 
 def test_else_another_disk_with_a_word(
@@ -44,7 +44,7 @@ def test_else_another_disk_with_a_word(
 ) -> None:
     """Where nothing beside it may be written, the user is told that another disk may be measured."""
     _device(monkeypatch, data)
-    assert place.spot(None).path != str(data)
+    assert place.choose_directory(None).path != str(data)
     assert f"no directory beside {data} may be written" in capsys.readouterr().err
 
 
@@ -54,19 +54,21 @@ def test_memory_is_no_disk(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("tempfile.gettempdir", lambda: "/dev/shm")
     kinds = {"/dev/shm": "tmpfs", "/var/tmp": "ext4"}
     monkeypatch.setattr(place, "file_system", lambda path: kinds[path])
-    assert place.spot(None).path == "/var/tmp"
+    assert place.choose_directory(None).path == "/var/tmp"
     kinds["/var/tmp"] = "tmpfs"
-    assert place.spot(None) == place.ProbeDirectory("/dev/shm", "in memory; name a directory on a disk with --dir")
+    assert place.choose_directory(None) == place.ProbeDirectory(
+        "/dev/shm", "in memory; name a directory on a disk with --dir"
+    )
 
 
 def test_what_is_named_is_taken(data: Path, tmp_path: Path) -> None:
     """A named directory is the one, without its links; what is no directory is refused."""
     (tmp_path / "link").symlink_to(tmp_path / "lib")
-    assert place.spot(str(tmp_path / "link")) == place.ProbeDirectory(str(tmp_path / "lib"))
+    assert place.choose_directory(str(tmp_path / "link")) == place.ProbeDirectory(str(tmp_path / "lib"))
     (tmp_path / "file").write_text("")
     for path in (tmp_path / "file", tmp_path / "none"):
         with pytest.raises(MycnfError, match=f"--dir {path} is no directory"):
-            place.spot(str(path))
+            place.choose_directory(str(path))
 
 
 @pytest.mark.parametrize("path", ["/proc", "/dev/shm", "/"])
@@ -83,6 +85,6 @@ def test_the_kernel_tells_the_file_system(path: str) -> None:
 def test_a_server_program_is_found_by_path(binary: object) -> None:
     """The program that was named is asked what it is, and is the only one."""
     program = binary.program  # type: ignore[attr-defined]
-    (found,) = place.ground("/", [program], print).binaries
+    (found,) = place.make_environment("/", [program], print).binaries
     assert found.program == os.path.abspath(program)
     assert found.target == binary.target  # type: ignore[attr-defined]

@@ -13,7 +13,7 @@ from typing import Any
 from textual.pilot import Pilot
 
 from advisor.cli.parser import build_parser
-from advisor.commands.app import opening
+from advisor.commands.app import make_opening
 from advisor.commands.recorded_facts import DEMO
 from advisor.tui.app import AuditApp
 
@@ -29,7 +29,7 @@ async def driven(
 ) -> AsyncIterator[tuple[AuditApp, Pilot[int]]]:
     """The app as `mycnf audit` with these words starts it, by default on the demo's recording, once it is filled."""
     args = build_parser("audit").parse_args(["audit", *(words or (RECORDING,))])
-    app = AuditApp(opening(args))
+    app = AuditApp(make_opening(args))
     async with app.run_test(size=size) as pilot:
         if wait:
             await until(pilot, lambda: filled(app))

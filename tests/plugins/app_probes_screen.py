@@ -13,8 +13,8 @@ from textual.widgets import Input, OptionList
 
 from advisor.cli.parser import build_parser
 from advisor.collect.host import open_root, read_host
-from advisor.commands.app import opening
-from advisor.commands.collect import kept_probes
+from advisor.commands.app import make_opening
+from advisor.commands.collect import load_probe_results
 from advisor.facts import Facts
 from advisor.tui.app import AuditApp
 from advisor.tui.screens.probes.screen import Probes
@@ -44,13 +44,13 @@ async def measuring(
 
 
 def _opening(folder: Path, binaries: tuple[Binary, ...], change: Callable[[Facts], Facts]) -> Opening:
-    recorded = opening(build_parser("audit").parse_args(["audit", "--demo"]))
+    recorded = make_opening(build_parser("audit").parse_args(["audit", "--demo"]))
     feed = recorded.feed
     assert feed is not None
     here = read_host(open_root("/"), datadir=str(folder))
 
     def read() -> Facts:
-        return change(replace(feed.read(), host=here, probes=kept_probes()))
+        return change(replace(feed.read(), host=here, probes=load_probe_results()))
 
     def site(directory: str | None) -> Site:
         ground = Environment(here, host_id(make_results_folder()), binaries, report=lambda _: None)

@@ -8,8 +8,8 @@ from collections.abc import Mapping, Sequence
 from advisor.catalog.load import load
 from advisor.catalog.targets import parse_target
 from advisor.cli.parser import build_parser
-from advisor.commands.fix_files import Looks
-from advisor.commands.lint_files import LintPlan, plans_of
+from advisor.commands.fix_files import FixReader
+from advisor.commands.lint_files import LintPlan, make_plans
 from advisor.fixing import FixOutcome, plan_fixes
 from advisor.optionfile import resolve
 from advisor.verdict import FileVerdict, LineVerdict, judge_file
@@ -20,16 +20,16 @@ NAME = "my.cnf"
 
 def looks(
     names: Sequence[str], *targets: str, given: Mapping[str, bytes] | None = None, config: str | None = None
-) -> Looks:
+) -> FixReader:
     """What lint sees in files, for these targets, with a configuration file or none."""
     plans = _plans(tuple(names), targets, config) if config else _isolated(tuple(names), targets)
-    return Looks(names, plans, given or {})
+    return FixReader(names, plans, given or {})
 
 
 def _plans(names: tuple[str, ...], targets: tuple[str, ...], config: str | None = None) -> list[LintPlan]:
     words = [word for target in targets for word in ("--target", target)]
     words += ["--config", config] if config else ["--isolated"]
-    return plans_of(names, build_parser(only="lint").parse_args(["lint", *words, *names]))
+    return make_plans(names, build_parser(only="lint").parse_args(["lint", *words, *names]))
 
 
 @functools.lru_cache(maxsize=64)

@@ -69,7 +69,7 @@ class ServedBy(Protocol):
 @pytest.fixture
 def served_by(binaries: Binaries, templates: Path, monkeypatch: pytest.MonkeyPatch) -> ServedBy:
     """The server programs that the command finds on this host."""
-    usual = place_module.ground
+    usual = place_module.make_environment
 
     def give(name: str, *, fresh: bool = False) -> None:
         binary = binaries(name)

@@ -16,7 +16,7 @@ from real_servers import names_of
 from advisor.cli.parser import COMMANDS, dispatch
 from advisor.collect.connection.connect import Limits
 from advisor.collect.connection.statements import STATUS
-from advisor.commands.probing.prove import _running
+from advisor.commands.probing.prove import _running_context
 from advisor.report.formats import names
 from advisor.tui.app import AuditApp
 from advisor.tui.screens.workload import sampler as sampler_module
@@ -150,7 +150,7 @@ def test_probes_send_listed_statements_alone(stage: Stage, monkeypatch: pytest.M
         listener.close()
         assert len(statements(heard())) > 2
         patched.setattr(neighbours, "find_other_servers", lambda: (neighbour,))  # sandboxes are no neighbours
-        _running(rule)
+        _running_context(rule)
         assert len(statements(heard())) > 4
 
 

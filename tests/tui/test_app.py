@@ -12,7 +12,7 @@ from app_driver import driven, screen_text, until
 from textual.widgets import ContentSwitcher, Input
 from textual.widgets._footer import FooterKey
 
-from advisor.commands.app import tell_narration
+from advisor.commands.app import show_narration
 from advisor.core import console
 from advisor.core.errors import MycnfError
 from advisor.core.sizes import lasted
@@ -215,7 +215,7 @@ async def test_what_is_narrated_is_told(monkeypatch: pytest.MonkeyPatch) -> None
     heard: list[Callable[[str], object]] = []
     monkeypatch.setattr(console, "_LISTENERS", heard)
     async with driven() as (app, pilot):
-        tell_narration(app)
+        show_narration(app)
         console.narrate("may be measured: see --dir\x1b[31m")
         await until(pilot, lambda: bool(app._notifications))
         (told,) = app._notifications

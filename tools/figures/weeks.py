@@ -104,7 +104,7 @@ async def _watched() -> dict[str, Any]:
     from textual.widgets import ContentSwitcher
 
     from advisor.cli.parser import build_parser
-    from advisor.commands.judge_facts import audit, wanted
+    from advisor.commands.judge_facts import audit_facts, make_request
     from advisor.core.errors import MycnfError
     from advisor.facts import Sample
     from advisor.facts.snapshot import load
@@ -114,13 +114,13 @@ async def _watched() -> dict[str, Any]:
     from advisor.tui.start import Feed, Opening
 
     facts, left = load(RECORDED), threading.Event()
-    asked = wanted(build_parser("audit").parse_args(["audit", "--isolated", "--demo"]))
+    asked = make_request(build_parser("audit").parse_args(["audit", "--isolated", "--demo"]))
 
     def session() -> Any:
         left.wait()  # the samples below stand for those that it would bring
         raise MycnfError("the week is over")
 
-    feed = Feed("live", "a server", lambda: facts, lambda read: audit(read, asked), session)
+    feed = Feed("live", "a server", lambda: facts, lambda read: audit_facts(read, asked), session)
     shown = AuditApp(Opening(feed))
     counters = {name: int(text) for name, text in facts.server.status.items() if text.isascii() and text.isdigit()}
     drawn = asyncio.Event()

@@ -98,7 +98,7 @@ def _judge_options(data: bytes, _folder: str) -> None:
 def _carried(name: str) -> Read:
     def read_configuration(data: bytes, folder: str) -> None:
         from advisor.carriers.recognise import carrier_of
-        from advisor.commands.carrier_texts import whole_text
+        from advisor.commands.carrier_texts import resolved_text
 
         put(b"MYSQLD_OPTS='--port=1 --x'\nA=\"b\n", folder, "env")
         carrier = carrier_of(data, name, name, folder)
@@ -107,7 +107,7 @@ def _carried(name: str) -> Read:
         catalog = load_catalog(_target(data))
         for one in carrier.sets:
             one.read(catalog)
-        whole_text(carrier)
+        resolved_text(carrier)
         for number in range(1, min(carrier.document.lines, 30) + 1):
             carrier.document.shown(number)
 

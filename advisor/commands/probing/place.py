@@ -35,7 +35,7 @@ class ProbeDirectory(NamedTuple):
     why: str = ""
 
 
-def spot(given: str | None) -> ProbeDirectory:
+def choose_directory(given: str | None) -> ProbeDirectory:
     """The directory that the user named, or one on the file system of this host's data directory.
 
     Without a server that runs here it is one for temporary files that isn't in memory. MycnfError for a directory that
@@ -46,24 +46,31 @@ def spot(given: str | None) -> ProbeDirectory:
             raise MycnfError(f"--dir {given} is no directory; name one on the file system to measure")
         return ProbeDirectory(os.path.realpath(given))
     for datadir in (n.datadir for n in find_other_servers() if n.datadir):
-        path = next((p for p in (*_temporary(), *_above(datadir)) if _usable(p) and _same_device(p, datadir)), None)
+        path = next(
+            (
+                p
+                for p in (*_temporary_directories(), *_parent_directories(datadir))
+                if _is_writable(p) and _same_device(p, datadir)
+            ),
+            None,
+        )
         if path is not None:
             return ProbeDirectory(path, f"on the file system of {datadir}")
         narrate(f"no directory beside {datadir} may be written, so another disk may be measured: see --dir")
-    for path in _temporary():
-        if _usable(path) and file_system(path) not in IN_MEMORY:
+    for path in _temporary_directories():
+        if _is_writable(path) and file_system(path) not in IN_MEMORY:
             return ProbeDirectory(path, "for temporary files; name the data directory's file system with --dir")
     return ProbeDirectory(tempfile.gettempdir(), "in memory; name a directory on a disk with --dir")
 
 
-def ground(path: str, programs: Sequence[str] | None, report: Callable[[str], None]) -> Environment:
+def make_environment(path: str, programs: Sequence[str] | None, report: Callable[[str], None]) -> Environment:
     """This host with the storage under `path`, and the server programs that were named, or that it has."""
     from probes.sandbox import host_binaries
 
     binaries = [_binary(given) for given in programs] if programs else host_binaries(running_programs())
     return Environment(
         host=read_host(open_root("/"), datadir=path),
-        host_id=this_host(),
+        host_id=current_host_id(),
         binaries=tuple(binaries),  # in the order of PATH: the first is the one that the host itself would run
         report=report,
         open_latency_session=open_latency_session,
@@ -71,7 +78,7 @@ def ground(path: str, programs: Sequence[str] | None, report: Callable[[str], No
     )
 
 
-def this_host() -> str:
+def current_host_id() -> str:
     """What tells this host from others in results."""
     try:
         return host_id(make_results_folder())
@@ -102,11 +109,11 @@ def _binary(given: str) -> Binary:
     raise MycnfError(f"--server {given} is no program that can be run; name the path of a mysqld or mariadbd")
 
 
-def _temporary() -> tuple[str, ...]:
+def _temporary_directories() -> tuple[str, ...]:
     return tempfile.gettempdir(), "/var/tmp"  # noqa: S108 - scratch directories of mode 0700 are made in there
 
 
-def _above(datadir: str) -> Iterator[str]:
+def _parent_directories(datadir: str) -> Iterator[str]:
     """The directories above a data directory, the nearest first."""
     path = os.path.dirname(os.path.realpath(datadir))
     while path != os.path.dirname(path):
@@ -114,7 +121,7 @@ def _above(datadir: str) -> Iterator[str]:
         path = os.path.dirname(path)
 
 
-def _usable(path: str) -> bool:
+def _is_writable(path: str) -> bool:
     return os.path.isdir(path) and os.access(path, os.W_OK | os.X_OK)
 
 
@@ -125,19 +132,19 @@ def _same_device(one: str, other: str) -> bool:
         return False
 
 
-def outlook(
-    experiment: Experiment, ground: Environment, place: ProbeDirectory, wanted: ProbeRequest | None = None
+def preview_run(
+    experiment: Experiment, environment: Environment, place: ProbeDirectory, wanted: ProbeRequest | None = None
 ) -> Entry:
     """The plan of a run, or why there is none; with `wanted` also what would be refused, after a second of looking."""
     wish = wanted or ProbeRequest(place.path)
     try:
-        plan = experiment.plan(ground, wish)
+        plan = experiment.plan(environment, wish)
     except MycnfError as error:
         return Entry(experiment, place.path, place.why, None, (str(error),))
-    refused = _objections(ground, wish, plan) if wanted else ()
+    refused = _objections(environment, wish, plan) if wanted else ()
     return Entry(experiment, place.path, place.why, plan, refused)
 
 
-def _objections(ground: Environment, wanted: ProbeRequest, plan: RunPlan) -> tuple[str, ...]:
-    found = find_objections(ground, wanted, plan.cost)
+def _objections(environment: Environment, wanted: ProbeRequest, plan: RunPlan) -> tuple[str, ...]:
+    found = find_objections(environment, wanted, plan.cost)
     return tuple(str(o) for o in found if o.final or o.name not in wanted.force)

@@ -23,12 +23,12 @@ ECHO = 3  # columns
 NAME = 24
 
 
-def bar() -> Bar:
+def make_progress() -> ProgressLog:
     """The bar where stderr is a terminal, lines otherwise."""
-    return _Drawn() if sys.stderr.isatty() else Bar()
+    return _ProgressBar() if sys.stderr.isatty() else ProgressLog()
 
 
-class Bar(AbstractContextManager["Bar"]):
+class ProgressLog(AbstractContextManager["ProgressLog"]):
     """Says lines one below the other, and nothing of each round: what a log wants."""
 
     def __exit__(
@@ -43,16 +43,16 @@ class Bar(AbstractContextManager["Bar"]):
     def show(self, progress: Progress) -> None:
         """How far the run is."""
 
-    def break_in(self, line: str) -> None:
+    def write_from_signal(self, line: str) -> None:
         """One line said by the handler of a signal: past Python's streams, which may be in the middle of a write."""
         _raw(f"mycnf: {line}\n")
 
 
-class _Drawn(Bar):
+class _ProgressBar(ProgressLog):
     """The bar of rich: width, colours and the terminal's abilities are its business."""
 
     def __init__(self) -> None:
-        self._rich, self._task = _made()
+        self._rich, self._task = _make_rich_progress()
 
     def __enter__(self) -> Self:
         self._rich.start()
@@ -73,13 +73,13 @@ class _Drawn(Bar):
         self._rich.update(
             self._task,
             completed=progress.done,
-            words=f"{_ending(clean(progress.variant)):<12}",
+            words=f"{_name_tail(clean(progress.variant)):<12}",
             at=f"round {min(progress.round, progress.rounds)} of {progress.rounds}",
-            left=_Left(progress.left),
+            left=_TimeLeft(progress.left),
         )
         self._rich.refresh()
 
-    def break_in(self, line: str) -> None:
+    def write_from_signal(self, line: str) -> None:
         """The same, in the place of the bar, which is drawn again below."""
         _raw(f"\r\x1b[Kmycnf: {line}\n")
 
@@ -89,7 +89,7 @@ def _raw(text: str) -> None:
         os.write(sys.stderr.fileno(), text.encode("ascii", "replace"))
 
 
-def _made() -> tuple[RichProgress, TaskID]:
+def _make_rich_progress() -> tuple[RichProgress, TaskID]:
     from rich.console import Console, ConsoleDimensions
     from rich.progress import BarColumn, TextColumn
     from rich.progress import Progress as RichProgress
@@ -115,15 +115,15 @@ def _made() -> tuple[RichProgress, TaskID]:
     )
     # Once a second and no more: what redraws takes processor time from what is measured.
     rich = RichProgress(*columns, console=Narrower(stderr=True), refresh_per_second=1, transient=True, expand=True)
-    return rich, rich.add_task("", total=1.0, words="preparing   ", at="", left=_Left())
+    return rich, rich.add_task("", total=1.0, words="preparing   ", at="", left=_TimeLeft())
 
 
-def _ending(name: str) -> str:
+def _name_tail(name: str) -> str:
     """A name's last letters, where variants of one option differ."""
     return name if len(name) <= NAME else f"…{name[1 - NAME :]}"
 
 
-class _Left:
+class _TimeLeft:
     """The time that is left, as it is whenever it is drawn; nothing while nobody knows."""
 
     def __init__(self, seconds: float | None = None) -> None:

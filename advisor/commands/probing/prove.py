@@ -55,7 +55,7 @@ class ProofTask(NamedTuple):
         return Proof(self.rule, self.claim, self.before, self.after, judged)
 
 
-def claimed(words: Sequence[str]) -> tuple[Rule, Claim]:
+def find_claim(words: Sequence[str]) -> tuple[Rule, Claim]:
     """The rule that the words after prove name, and its claim. MycnfError where it makes none that can be measured."""
     if not words or len(words) > MOST_WORDS:
         raise MycnfError("prove takes a rule and, if you like, an option file: mycnf probe prove CODE [FILE]")
@@ -73,24 +73,24 @@ def claimed(words: Sequence[str]) -> tuple[Rule, Claim]:
     )
 
 
-def task_of(rule: Rule, claim: Claim, file: str | None, environment: Environment) -> tuple[ProofTask, Environment]:
+def make_task(rule: Rule, claim: Claim, file: str | None, environment: Environment) -> tuple[ProofTask, Environment]:
     """What to prove on which of the ground's servers: with the user's file, the running server's values, or an example.
 
     MycnfError where no server here is one that the rule speaks of, or the file gives the rule no reason to speak.
     """
-    running = None if file else _running(rule)
+    running = None if file else _running_context(rule)
     binary = _binary(rule, environment, running.target if running else None)
     on = replace(environment, binaries=(binary,))
     if file:
-        return _from(rule, claim, _file(file, binary.target, environment), file), on
-    task = _from(rule, claim, running, "the running server") if running else None
+        return _task_from(rule, claim, _file_context(file, binary.target, environment), file), on
+    task = _task_from(rule, claim, running, "the running server") if running else None
     if task is None:
-        task = ProofTask(rule, claim, _bare(binary.target), *claim.example)
+        task = ProofTask(rule, claim, _default_context(binary.target), *claim.example)
     narrate(f"laying {claim.option} {shown(task.after)} beside {shown(task.before)} on {binary.target.label}")
     return task, on
 
 
-def _from(rule: Rule, claim: Claim, known: RuleContext, source: str) -> ProofTask:
+def _task_from(rule: Rule, claim: Claim, known: RuleContext, source: str) -> ProofTask:
     before, after = known.settings.text(claim.option), claim.instead(known)
     try:
         speaks = any(True for _ in rule.check(known))
@@ -113,7 +113,7 @@ def _binary(rule: Rule, environment: Environment, running: Target | None) -> Bin
     return (alike or fitting)[0]
 
 
-def _running(rule: Rule) -> RuleContext | None:
+def _running_context(rule: Rule) -> RuleContext | None:
     """What is known of the server that runs here, where it lets us in and the rule speaks of a value of it."""
     from advisor.analysis.context import know
     from advisor.collect.collect import Request, collect
@@ -134,14 +134,14 @@ def _running(rule: Rule) -> RuleContext | None:
     return None
 
 
-def _file(path: str, target: Target, environment: Environment) -> RuleContext:
+def _file_context(path: str, target: Target, environment: Environment) -> RuleContext:
     from advisor.commands.read_files import read_resolved
 
     verdict = judge_file(read_resolved([path], target, None, {}), load(target))
     return RuleContext(target, load(target), Settings.from_file(verdict), verdict, host=environment.host)
 
 
-def _bare(target: Target) -> RuleContext:
+def _default_context(target: Target) -> RuleContext:
     """A server with nothing but its defaults."""
     catalog = load(target)
     verdict = judge_file(Resolved((), (), ()), catalog)

@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from probes.experiment import Choice, Experiment
 
 
-def wanted(args: argparse.Namespace, experiment: Experiment, directory: str) -> ProbeRequest:
+def make_probe_request(args: argparse.Namespace, experiment: Experiment, directory: str) -> ProbeRequest:
     """The wishes for one run; what a choice's value may be, the experiment says. MycnfError for what can't be meant."""
     if args.rounds is not None and args.rounds < 1:
         raise MycnfError(f"--rounds {args.rounds} measures nothing; give at least 1, better 5")
@@ -41,7 +41,7 @@ def _choices(args: argparse.Namespace, experiment: Experiment) -> dict[str, str]
     """The choices of the experiment by its own names, as --option and the options of their own give them."""
     known = {_plain(choice.name): choice for choice in experiment.choices}
     chosen: dict[str, str] = {}
-    for name, value, spelling in _given(args):
+    for name, value, spelling in _given_choices(args):
         choice = known.get(_plain(name))
         if choice is None:
             raise MycnfError(f"{experiment.name} has no choice {spelling}{_hint(name, known, experiment)}")
@@ -49,7 +49,7 @@ def _choices(args: argparse.Namespace, experiment: Experiment) -> dict[str, str]
     return chosen
 
 
-def _given(args: argparse.Namespace) -> list[tuple[str, str, str]]:
+def _given_choices(args: argparse.Namespace) -> list[tuple[str, str, str]]:
     """Name, value and the words of the command line, in the order of --option, then the options of their own."""
     given = []
     for words in args.option:

@@ -6,8 +6,8 @@ from contextlib import contextmanager
 from dataclasses import replace
 from typing import TYPE_CHECKING, NamedTuple
 
-from advisor.commands.probing.progress import bar
-from advisor.commands.probing.signals import ending
+from advisor.commands.probing.progress import make_progress
+from advisor.commands.probing.signals import handle_signals
 from advisor.core import errors
 from advisor.core.console import narrate
 from advisor.core.errors import MycnfError
@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
     from contextlib import AbstractContextManager
 
-    from advisor.commands.probing.signals import Ending
+    from advisor.commands.probing.signals import SignalHandler
     from advisor.facts.probes import ProbeResult
     from probes.experiment import Bench, Environment, Experiment, ProbeRequest, RunPlan
     from probes.results import KeptResult
@@ -37,8 +37,8 @@ class RunOutcome(NamedTuple):
     code: int
 
 
-def go(
-    experiment: Experiment, ground: Environment, wanted: ProbeRequest, earlier: KeptResult | None = None
+def run_probe(
+    experiment: Experiment, environment: Environment, wanted: ProbeRequest, earlier: KeptResult | None = None
 ) -> RunOutcome:
     """Run it with a bar, until it ends or somebody ends it; `earlier` is the kept run that this one goes on with.
 
@@ -46,12 +46,15 @@ def go(
     the second Ctrl-C, everything removed and whole rounds kept.
     """
     stop = StopSignal()
-    with bar() as shown, ending(stop, shown.break_in) as signals:
-        keeper = ResultWriter(signals.whole(narrate), earlier)
-        ground, show = replace(ground, report=signals.whole(shown.say)), signals.whole(shown.show)
+    with make_progress() as shown, handle_signals(stop, shown.write_from_signal) as signals:
+        keeper = ResultWriter(signals.uninterrupted(narrate), earlier)
+        environment, show = (
+            replace(environment, report=signals.uninterrupted(shown.say)),
+            signals.uninterrupted(shown.show),
+        )
         try:
             result = rounds.run_experiment(
-                _Announced(experiment, signals), ground, wanted, stop, show, keep=keeper.checkpoint
+                _SignalSafeExperiment(experiment, signals), environment, wanted, stop, show, keep=keeper.checkpoint
             )
         except MycnfError as error:
             if stop.reason != "cancelled":
@@ -71,29 +74,29 @@ def _code(ended: str) -> int:
     return errors.OK if ended in GOOD_ENDS else errors.USAGE
 
 
-class _Announced:
+class _SignalSafeExperiment:
     """An experiment that says when it begins to clear up, so that no signal breaks into that."""
 
-    def __init__(self, experiment: Experiment, signals: Ending) -> None:
+    def __init__(self, experiment: Experiment, signals: SignalHandler) -> None:
         self._experiment, self._signals = experiment, signals
         self.name, self.title, self.question = experiment.name, experiment.title, experiment.question
         self.kind, self.evidence, self.choices = experiment.kind, experiment.evidence, experiment.choices
 
-    def plan(self, ground: Environment, wanted: ProbeRequest) -> RunPlan:
+    def plan(self, environment: Environment, wanted: ProbeRequest) -> RunPlan:
         """As the experiment itself."""
-        return self._experiment.plan(ground, wanted)
+        return self._experiment.plan(environment, wanted)
 
     def prepare(
-        self, ground: Environment, wanted: ProbeRequest, plan: RunPlan, stop: StopSignal
+        self, environment: Environment, wanted: ProbeRequest, plan: RunPlan, stop: StopSignal
     ) -> AbstractContextManager[Bench]:
         """As the experiment itself, announced where it takes long, and deaf to signals from the moment it is left."""
         if plan.cost.prepare >= LONG:
-            ground.report(f"preparing takes about {plan.cost.prepare:.0f} s")
-        return _deaf_at_the_end(self._experiment.prepare(ground, wanted, plan, stop), self._signals)
+            environment.report(f"preparing takes about {plan.cost.prepare:.0f} s")
+        return _ignore_signals_at_end(self._experiment.prepare(environment, wanted, plan, stop), self._signals)
 
 
 @contextmanager
-def _deaf_at_the_end(prepared: AbstractContextManager[Bench], signals: Ending) -> Iterator[Bench]:
+def _ignore_signals_at_end(prepared: AbstractContextManager[Bench], signals: SignalHandler) -> Iterator[Bench]:
     with prepared as bench:
         try:
             yield bench
@@ -101,9 +104,11 @@ def _deaf_at_the_end(prepared: AbstractContextManager[Bench], signals: Ending) -
             signals.clearing = True
 
 
-def earlier_run(experiment: Experiment, ground: Environment, wanted: ProbeRequest, plan: RunPlan) -> KeptResult | None:
+def earlier_run(
+    experiment: Experiment, environment: Environment, wanted: ProbeRequest, plan: RunPlan
+) -> KeptResult | None:
     """The kept run that this one can go on with; None, said why, where there is none."""
-    kept, why = find_matching_run(experiment, ground, wanted, plan)
+    kept, why = find_matching_run(experiment, environment, wanted, plan)
     if kept is not None:
         narrate(f"going on with the run of {kept.result.began_at}, {kept.result.rounds} rounds so far")
     else:

@@ -14,11 +14,11 @@ if TYPE_CHECKING:
 
     from probes.stop import StopSignal
 
-Said = TypeVar("Said")
+Shown = TypeVar("Shown")
 SIGNALS = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)
 
 
-class Ending:
+class SignalHandler:
     """What signals do meanwhile; once `clearing` is set, nothing more can break in."""
 
     def __init__(self, stop: StopSignal, say: Callable[[str], None]) -> None:
@@ -38,10 +38,10 @@ class Ending:
         elif not self._drawing:
             self._end()
 
-    def whole(self, draw: Callable[[Said], None]) -> Callable[[Said], None]:
+    def uninterrupted(self, draw: Callable[[Shown], None]) -> Callable[[Shown], None]:
         """The same, ended by nothing half-way: a console that is left in mid-draw prints no more, nor a cursor."""
 
-        def drawn(said: Said) -> None:
+        def drawn(said: Shown) -> None:
             if self._drawing or threading.current_thread() is not threading.main_thread():
                 draw(said)  # signals are the main thread's
                 return
@@ -61,9 +61,9 @@ class Ending:
 
 
 @contextmanager
-def ending(stop: StopSignal, say: Callable[[str], None]) -> Iterator[Ending]:
+def handle_signals(stop: StopSignal, say: Callable[[str], None]) -> Iterator[SignalHandler]:
     """Take the signals over, and give them back; one that was to be ignored, as nohup does it, stays so."""
-    handler = Ending(stop, say)
+    handler = SignalHandler(stop, say)
     before = {n: signal.getsignal(n) for n in SIGNALS}
     taken = [n for n in SIGNALS if before[n] is not signal.SIG_IGN]
     for number in taken:

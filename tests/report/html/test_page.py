@@ -14,7 +14,7 @@ from browser import ASKED, Tab
 from local_results import scans
 
 from advisor.analysis.engine import choose
-from advisor.commands.judge_facts import AuditRequest, judged
+from advisor.commands.judge_facts import AuditRequest, judge_facts
 from advisor.report import Page
 from advisor.report.audit.html.page import report
 from advisor.report.formats import render_audit
@@ -29,7 +29,7 @@ def full() -> str:
     """The page of a whole audit, with what an experiment on its host showed."""
     kept = scans({"16K": 1.0, "128K": 0.99, "2M": 1.4, "8M": 1.5})
     wanted = AuditRequest(_Arguments(), choose(None, None), None)
-    return report(judged(replace(recorded(), probes=(kept,)), wanted), Page())
+    return report(judge_facts(replace(recorded(), probes=(kept,)), wanted), Page())
 
 
 class _Arguments:
