@@ -9,7 +9,8 @@ from typing import TYPE_CHECKING
 from advisor.catalog.load import load
 from advisor.catalog.targets import SERIES, newest
 from advisor.commands.guess_target import UNDECIDED, assume_target, guess_target
-from advisor.commands.lint_files import LintResult, apply_suppressions, lint_file
+from advisor.commands.lint_files import apply_suppressions, lint_file
+from advisor.commands.lint_plan import LintResult
 from advisor.commands.read_files import read_carrier, read_resolved, replace_stdin
 from advisor.core import errors
 from advisor.core.console import narrate
@@ -23,7 +24,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
 
     from advisor.carriers.sets import Carrier
-    from advisor.commands.lint_files import LintPlan
+    from advisor.commands.lint_plan import LintPlan
     from advisor.core.model import Finding
 
 # Which targets a path is for, and the other versions that may read it where that is only assumed.

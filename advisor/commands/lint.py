@@ -16,7 +16,7 @@ from rules.core.context import NO_HOST, NO_HOUSE, NOT_ASKED
 if TYPE_CHECKING:
     import argparse
 
-    from advisor.commands.lint_files import LintPlan, LintResult
+    from advisor.commands.lint_plan import LintPlan, LintResult
 
 DEFAULT_FILES = ("/etc/my.cnf", "/etc/mysql/my.cnf", "~/.my.cnf")
 FAIL_ON = "warning"

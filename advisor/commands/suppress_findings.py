@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from advisor.analysis.suppress import Suppressed
-    from advisor.commands.lint_files import LintPlan, LintResult
+    from advisor.commands.lint_plan import LintPlan, LintResult
 
 
 def apply_comments(results: Sequence[LintResult]) -> list[LintResult]:

@@ -1,0 +1,100 @@
+"""How files are checked by one lint run, and the result for one file and target: what later steps read and change."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from advisor.analysis.engine import choose
+from advisor.catalog.load import load
+from advisor.catalog.targets import names_patch, parse_target
+from rules import file_rules, rule_modules_for
+from rules.core.context import NO_HOST, NO_HOUSE
+
+if TYPE_CHECKING:
+    import argparse
+    from collections.abc import Container, Iterable
+
+    from advisor.catalog.load import Catalog
+    from advisor.config.read import Configuration
+    from advisor.core.model import Absent, Target
+    from advisor.facts import Host
+    from advisor.optionfile.lines import Resolved
+    from advisor.report import Checked
+    from rules.core.rule import Rule
+    from rules.policy.house_rule import HouseRule
+
+
+class LintPlan:
+    """How files are checked that share a configuration: its rules, targets and host, the command line put over it."""
+
+    __slots__ = ("_chosen", "_concerned", "_house", "_patches", "args", "config", "host", "targets")
+
+    def __init__(self, args: argparse.Namespace, config: Configuration | None = None) -> None:
+        self.args = args
+        self.config = config
+        self.host = _host(args)
+        self._house = config is not None and config.house is not None
+        self._chosen = None if self._by_options() else choose(args.select, args.ignore)
+        self.targets = [parse_target(t) for t in args.target or ()]
+        self._patches = {parse_target(t) for t in args.target or () if names_patch(t)}
+        self._concerned: dict[tuple[Target, tuple[str, ...] | None], list[Rule]] = {}
+
+    def _by_options(self) -> bool:
+        return self.host is NO_HOST and not self.args.select and not self.args.ignore
+
+    @property
+    def rules(self) -> list[Rule]:
+        """The rules that are asked of every file."""
+        return self._rules(None)
+
+    def rules_for(self, target: Target, options: Container[str] | None = None) -> list[Rule]:
+        """The rules that have something to say about the target.
+
+        With the `options` that a file sets rules may be left out, and not even imported, that can't speak of it.
+        """
+        modules = None if options is None else rule_modules_for(options)
+        key = target, modules
+        if key not in self._concerned:
+            self._concerned[key] = [rule for rule in self._rules(modules) if rule.concerns(target)]
+        return self._concerned[key]
+
+    def _rules(self, modules: tuple[str, ...] | None) -> list[Rule]:
+        return file_rules(house=self._house, modules=modules) if self._chosen is None else self._chosen
+
+    def catalog(self, target: Target) -> Catalog:
+        """What the target knows; where no patch of it was named the file may be for any vendor's build."""
+        return load(target, any_build=target not in self._patches)
+
+    @property
+    def house(self) -> tuple[HouseRule, ...] | Absent:
+        """The house rules of the configuration."""
+        return NO_HOUSE if self.config is None or self.config.house is None else self.config.house
+
+
+class LintResult:
+    """One file, checked for one target: what to report, the lines that were read, and the rules that looked."""
+
+    __slots__ = ("_skipped", "checked", "plan", "resolved")
+
+    def __init__(self, checked: Checked, resolved: Resolved, plan: LintPlan, skipped: Iterable[str] = ()) -> None:
+        self.checked = checked
+        self.resolved = resolved
+        self.plan = plan
+        self._skipped = frozenset(skipped)
+
+    @property
+    def ran(self) -> frozenset[str]:
+        """The codes of the rules that looked, or would have, had the file set what they are about."""
+        return frozenset(r.code for r in self.plan.rules_for(self.checked.target)) - self._skipped
+
+    def with_fields(self, **fields: Any) -> LintResult:
+        """The same with other findings, or whatever of `Checked` is named."""
+        return LintResult(self.checked._replace(**fields), self.resolved, self.plan, self._skipped)
+
+
+def _host(args: argparse.Namespace) -> Host | Absent:
+    if args.ram is args.cpus is args.disk is args.host_tar is None:
+        return NO_HOST
+    from advisor.commands.connection import declared_host
+
+    return declared_host(args)
