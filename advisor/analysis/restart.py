@@ -13,7 +13,7 @@ from advisor.preflight.changes import find_changes
 from advisor.preflight.coupled import apply_coupled_values
 from advisor.preflight.item import Preflight, RestartEffect, RestartItem
 from advisor.preflight.limits import apply_file_limits
-from advisor.preflight.outlook import apply_late_persisted, next_values
+from advisor.preflight.next_values import apply_late_persisted, next_values
 from advisor.preflight.sources import judge_start
 from advisor.preflight.start_command import next_command
 from advisor.verdict.settings import Settings

@@ -47,7 +47,7 @@ def show_narration(app: AuditApp) -> None:
 
 def make_opening(args: argparse.Namespace) -> Opening:
     """What the command line asks the app to begin with; the rules are chosen when there are facts to judge."""
-    from advisor.commands.recorded_facts import DEMO
+    from advisor.commands.collect import DEMO
     from advisor.tui.keymap import read_keymap
 
     @cache
@@ -71,7 +71,7 @@ def make_opening(args: argparse.Namespace) -> Opening:
 
     whole = partial(Opening, keymap=read_keymap(), aside=aside, baseline=baseline)
     if args.texts:
-        from advisor.commands.recorded_facts import load_texts
+        from advisor.commands.collect import load_texts
 
         return whole(Feed("snapshot", ", ".join(args.texts), partial(load_texts, args), judge))
     if args.snapshot or args.demo:

@@ -79,7 +79,7 @@ def _earlier(path: str | None) -> Facts | None:
 
 
 def _facts(args: argparse.Namespace) -> Facts:
-    from advisor.commands.recorded_facts import load_recorded
+    from advisor.commands.collect import load_recorded
 
     if (facts := load_recorded(args)) is not None:
         return facts

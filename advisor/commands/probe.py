@@ -5,20 +5,24 @@ from __future__ import annotations
 import os
 from typing import TYPE_CHECKING, NamedTuple
 
+from advisor.commands.probing.place import current_host_id
 from advisor.core import errors
 from advisor.core.console import narrate
 from advisor.core.errors import MycnfError
 from advisor.report.output import pair, write
 from advisor.report.paper import Paper
+from advisor.report.probe import listing
+from probes import results
 
 if TYPE_CHECKING:
     import argparse
-    from collections.abc import Callable
+    from collections.abc import Callable, Sequence
 
     from advisor.commands.probing.place import ProbeDirectory
     from advisor.facts.probes import ProbeResult
     from advisor.report.probe.proof import Proof
     from probes.experiment import Environment, Experiment, ProbeRequest
+
 
 RESULTS = "results"
 PROVE = "prove"
@@ -28,8 +32,6 @@ def run(args: argparse.Namespace) -> int:
     """List, describe or run experiments, prove a rule's claim, or show kept results; 130 where the user ended a run."""
     reports = _reports(args)
     if args.name == RESULTS:
-        from advisor.commands.probing.results import list_results
-
         return list_results(args.words, reports)
     if args.name == PROVE:
         return _prove(args, reports)
@@ -118,7 +120,6 @@ def _carry_out(args: argparse.Namespace, order: _RunOrder, reports: list[tuple[s
 
 
 def _run(order: _RunOrder, resume: bool, reports: list[tuple[str, str | None]]) -> int:
-    from advisor.commands.probing.results import show_result
     from advisor.commands.probing.run import earlier_run, run_probe
     from probes.resume import remaining_request
 
@@ -134,3 +135,39 @@ def _run(order: _RunOrder, resume: bool, reports: list[tuple[str, str | None]]) 
     if result is not None:
         show_result(result, reports, order.proof)
     return code
+
+
+def list_results(words: Sequence[str], reports: list[tuple[str, str | None]]) -> int:
+    """List the kept results, or show those that are named by id or probe (`show` before them may be said)."""
+    found = results.read_all()
+    for line in found.damaged:
+        narrate(line)
+    names = [w for w in words if w not in ("list", "show")]
+    if names:
+        return _show_named(found, names, reports)
+    here = current_host_id()
+    for form, path in reports:
+        write(listing.kept(found.kept, here, form, Paper.to(path)), path)
+    return errors.OK
+
+
+def _show_named(found: results.KeptResults, names: Sequence[str], reports: list[tuple[str, str | None]]) -> int:
+    for name in names:
+        kept = results.find_result(found.kept, name)
+        if kept is None:
+            raise MycnfError(f"no result {name!r} is kept; mycnf probe results lists them")
+        show_result(kept.result, reports)
+    return errors.OK
+
+
+def show_result(
+    result: ProbeResult,
+    reports: list[tuple[str, str | None]],
+    prove: Callable[[ProbeResult], Proof] | None = None,
+) -> None:
+    """Print a result in every format that was asked for, each to its place, and first what it proves of a rule."""
+    from advisor.report.probe.result import render
+
+    proof = prove(result) if prove else None
+    for form, path in reports:
+        write(render(result, form, Paper.to(path), proof), path)

@@ -3,16 +3,30 @@
 from __future__ import annotations
 
 import os
+from collections import deque
+from concurrent.futures import ProcessPoolExecutor
+from concurrent.futures.process import BrokenProcessPool
+from itertools import islice
+from multiprocessing import get_context
 from typing import TYPE_CHECKING
 
-from advisor.commands.report_snapshots import FAIL_ON, page_for
+from advisor.commands import report_worker
 from advisor.core import errors
+from advisor.core.console import narrate
 from advisor.core.errors import MycnfError
+from advisor.report.bulk.tally import Tally
+from advisor.report.formats import bulk_writer
+from advisor.report.words import plural
 
 if TYPE_CHECKING:
     import argparse
+    from collections.abc import Iterable, Iterator, Sequence
+    from concurrent.futures import Future
 
     from advisor.commands.judge_facts import AuditRequest
+    from advisor.report import Page
+    from advisor.report.bulk.snapshot import Told
+    from advisor.report.bulk.streams import Sink
 
 
 def run(args: argparse.Namespace) -> int:
@@ -29,9 +43,7 @@ def run(args: argparse.Namespace) -> int:
     alone = len(args.snapshots) == 1 and not os.path.isdir(args.snapshots[0])
     if alone and all(name in names("audit") for name, _ in pairs):  # Parquet is a table of many, be it of one
         return _one(args.snapshots[0], asked, pairs)
-    from advisor.commands import report_snapshots
-
-    return report_snapshots.run(args.snapshots, asked, pairs, args.jobs)
+    return report_many(args.snapshots, asked, pairs, args.jobs)
 
 
 def _one(path: str, asked: AuditRequest, pairs: list[tuple[str, str | None]]) -> int:
@@ -47,3 +59,124 @@ def _one(path: str, asked: AuditRequest, pairs: list[tuple[str, str | None]]) ->
     for text, out in made:
         write(text, out)
     return errors.FINDINGS if fails(audited.findings, fail_on) else errors.OK
+
+
+BATCH = 8  # snapshots that a process gets at a time
+BATCHES_AHEAD = 4  # such lots a process that may wait for those before them
+
+
+def report_many(
+    words: Sequence[str], asked: AuditRequest, pairs: Sequence[tuple[str, str | None]], jobs: int | None
+) -> int:
+    """Report every snapshot that is named or lies below a directory that is; 2 where one can't be read."""
+    fail_on = asked.args.fail_on or FAIL_ON
+    paths = _paths(words) if len(words) == 1 else _unique(_paths(words))
+    sinks: list[Sink] = []
+    tally = Tally()
+    worker = report_worker.ReportTask(asked, tuple(name for name, _ in pairs), page_for("", fail_on))
+    try:
+        sinks += [bulk_writer(form).open(out, page_for(out, fail_on)) for form, out in pairs]
+        for told in _snapshots(_judge_all(paths, worker, jobs or _processors()), words):
+            if told.broken:
+                narrate(told.broken)
+            tally.take(told)
+            for sink in sinks:
+                sink.take(told)
+        if not tally.read + tally.broken:
+            raise MycnfError(f"no snapshot (*.json) lies below {words[0]}; make one with mycnf collect -o FILE")
+        while sinks:
+            sinks[0].end(tally)
+            sinks.pop(0)  # whole; the others are dropped if one fails
+    finally:
+        for sink in sinks:
+            sink.drop()
+    return _code(tally)
+
+
+def _snapshots(told: Iterable[Told], words: Sequence[str]) -> Iterator[Told]:
+    """All but the reports and baselines of mycnf's own that lie among them; of those that were left out the number."""
+    own = 0
+    for one in told:
+        if one.own and one.path not in words:
+            own += 1
+        else:
+            yield one
+    if own:
+        narrate(f"left out {plural(own, 'file')}: reports or baselines that mycnf wrote, no snapshots")
+
+
+def _code(tally: Tally) -> int:
+    if tally.broken:
+        narrate(f"{plural(tally.broken, 'snapshot')} of {tally.read + tally.broken:,} could not be read")
+        return errors.USAGE
+    return errors.FINDINGS if tally.fails else errors.OK
+
+
+def _paths(words: Iterable[str]) -> Iterator[str]:
+    """The snapshots in the order given, those of a directory sorted, at any depth; of hidden ones none."""
+    for word in words:
+        if not os.path.isdir(word):
+            yield word
+            continue
+        for folder, folders, names in os.walk(word, onerror=_raise_unreadable):
+            folders[:] = sorted(name for name in folders if not name.startswith("."))
+            for name in sorted(names):
+                if name.endswith(".json") and not name.startswith("."):
+                    yield os.path.join(folder, name)
+
+
+def _unique(paths: Iterable[str]) -> Iterator[str]:
+    """Each file the first time it comes: one may be named and lie in a directory that is named too."""
+    seen: set[str] = set()
+    for path in paths:
+        real = os.path.realpath(path)
+        if real not in seen:
+            seen.add(real)
+            yield path
+
+
+def _raise_unreadable(error: OSError) -> None:
+    raise MycnfError(f"{error.filename} can't be read ({error.strerror}); check its owner and mode") from error
+
+
+def _judge_all(paths: Iterator[str], work: report_worker.ReportTask, jobs: int) -> Iterator[Told]:
+    """What is told of each, in order; no more than AHEAD lots a process are under way or waiting."""
+    report_worker.load_shared(work)
+    if jobs == 1:
+        for path in paths:
+            yield report_worker.report_one(path)
+        return
+    context = get_context("fork")  # what is loaded is shared, and nothing need be handed over
+    with ProcessPoolExecutor(
+        jobs, mp_context=context, initializer=report_worker.init_process, initargs=(os.getpid(),)
+    ) as pool:
+        waiting: deque[Future[list[Told]]] = deque()
+        try:
+            while lot := list(islice(paths, BATCH)):
+                waiting.append(pool.submit(report_worker.report_each, lot))
+                if len(waiting) >= jobs * BATCHES_AHEAD:
+                    yield from waiting.popleft().result()
+            while waiting:
+                yield from waiting.popleft().result()
+        except BrokenProcessPool as error:
+            raise MycnfError(
+                "a process that judged snapshots was killed, by lack of memory perhaps; take fewer --jobs"
+            ) from error
+        finally:
+            pool.shutdown(wait=False, cancel_futures=True)
+
+
+def _processors() -> int:
+    """As many as this process may report_many on."""
+    return max(1, len(os.sched_getaffinity(0)))
+
+
+FAIL_ON = "error"
+
+
+def page_for(out: str | None, fail_on: str) -> Page:
+    """What a report that goes to `out` depends on besides findings; colour is for a terminal alone."""
+    from advisor.report import Page
+    from advisor.report.output import colour_wanted, run_time, working_directory
+
+    return Page(colour=colour_wanted(out), base=working_directory(), fail_on=fail_on, now=run_time())

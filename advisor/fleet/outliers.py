@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections import Counter
 from typing import TYPE_CHECKING, NamedTuple
 
-from advisor.compare.expected_differences import differs_by_nature
+from advisor.compare.compare import differs_by_nature
 from advisor.fleet.member import MemberValue
 
 if TYPE_CHECKING:

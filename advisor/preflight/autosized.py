@@ -9,7 +9,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, TypeAlias
 
 from advisor.core.model import Origin
-from advisor.preflight.outlook import NextValue, parse_whole_number
+from advisor.preflight.next_values import NextValue, parse_whole_number
 from advisor.upgrade.defaults import default_collation
 from advisor.verdict.charsets import plain
 from advisor.verdict.compare import same

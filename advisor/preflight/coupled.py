@@ -10,7 +10,7 @@ from advisor.verdict.settings import SET
 from advisor.verdict.special import HOST_BINLOG, NOTHING
 
 if TYPE_CHECKING:
-    from advisor.preflight.outlook import NextValue
+    from advisor.preflight.next_values import NextValue
     from rules.core.context import RuleContext
 
 BINARY, RELAY = "log_bin", "relay_log"

@@ -9,7 +9,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from advisor.core.model import Origin
-from advisor.preflight.outlook import parse_whole_number
+from advisor.preflight.next_values import parse_whole_number
 from advisor.verdict.effects import CONNECTIONS as COMPILED_CONNECTIONS
 from advisor.verdict.startup import StartupSettings
 from advisor.verdict.startup.host import (
@@ -21,7 +21,7 @@ from advisor.verdict.startup.host import (
 )
 
 if TYPE_CHECKING:
-    from advisor.preflight.outlook import NextValue
+    from advisor.preflight.next_values import NextValue
     from advisor.preflight.start_command import StartCommand
     from rules.core.context import RuleContext
 

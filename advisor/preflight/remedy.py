@@ -8,7 +8,7 @@ from advisor.core.model import Action, Origin
 from advisor.core.sizes import exact
 from advisor.optionfile import groups_read, parse
 from advisor.preflight.item import RestartEffect
-from advisor.preflight.outlook import option_of, parse_whole_number
+from advisor.preflight.next_values import option_of, parse_whole_number
 from advisor.preflight.set_after_start import may_be_persisted
 from advisor.redaction.secrets import MASK, redact_value
 from advisor.verdict import Outcome, take
@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 
     from advisor.catalog.load import Option
     from advisor.facts import OptionFiles
-    from advisor.preflight.outlook import NextValue
+    from advisor.preflight.next_values import NextValue
     from rules.core.context import RuleContext
 
 # Endings of the names of numbers that are bytes.

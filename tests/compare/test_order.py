@@ -9,9 +9,9 @@ import pytest
 from advisor.catalog.elsewhere import known_elsewhere
 from advisor.catalog.load import load
 from advisor.catalog.targets import SERIES
-from advisor.compare import expected_differences, weight
-from advisor.compare.autosized import BOUNDS
-from advisor.compare.renames import FOLLOWERS
+from advisor.compare import compare, weight
+from advisor.compare.pairing import FOLLOWERS
+from advisor.compare.sides import BOUNDS
 from advisor.compare.weight import area_of, sort_key
 from advisor.core.model import Target
 from advisor.upgrade.change import Area
@@ -35,8 +35,8 @@ def names() -> frozenset[str]:
 def test_every_name_is_a_servers(names: frozenset[str]) -> None:
     """No table names a variable that no server ever had."""
     said = {
-        *expected_differences.NAMES,
-        *expected_differences.CHOICES,
+        *compare.NAMES,
+        *compare.CHOICES,
         *FOLLOWERS,
         *FOLLOWERS.values(),
         *BOUNDS,
@@ -47,7 +47,7 @@ def test_every_name_is_a_servers(names: frozenset[str]) -> None:
 
 def test_every_pattern_fits_something(names: frozenset[str]) -> None:
     """No pattern is idle."""
-    patterns = [*expected_differences.PATTERNS, *(pattern for _, some in weight.PATTERNS for pattern in some)]
+    patterns = [*compare.NAME_PATTERNS, *(pattern for _, some in weight.NAME_PATTERNS for pattern in some)]
     assert [p for p in patterns if not any(fnmatchcase(name, p) for name in names)] == []
 
 
@@ -107,4 +107,4 @@ def test_durability_before_sizes_before_the_rest() -> None:
 )
 def test_by_nature(name: str, a: str, b: str, natural: bool) -> None:
     """Names and places differ by nature; what is chosen doesn't, be it a path."""
-    assert expected_differences.differs_by_nature(name, a, b) is natural
+    assert compare.differs_by_nature(name, a, b) is natural

@@ -14,7 +14,7 @@ from textual.pilot import Pilot
 
 from advisor.cli.parser import build_parser
 from advisor.commands.app import make_opening
-from advisor.commands.recorded_facts import DEMO
+from advisor.commands.collect import DEMO
 from advisor.tui.app import AuditApp
 
 PATIENCE = 600.0  # seconds; a test ends long before, unless something is broken

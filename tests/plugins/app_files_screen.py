@@ -11,7 +11,7 @@ from advisor.analysis.audited import Audited
 from advisor.analysis.context import know
 from advisor.analysis.engine import by_weight, choose, run
 from advisor.collect.files import Reader, read_again
-from advisor.commands.recorded_facts import DEMO
+from advisor.commands.collect import DEMO
 from advisor.facts import Facts, OptionFiles
 from advisor.facts.snapshot import load
 from advisor.tui.app import AuditApp

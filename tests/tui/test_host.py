@@ -14,7 +14,7 @@ from textual.containers import VerticalScroll
 from advisor.analysis.audited import Audited
 from advisor.analysis.context import know
 from advisor.collect.host import open_root, read_host
-from advisor.commands.recorded_facts import DEMO
+from advisor.commands.collect import DEMO
 from advisor.facts import Facts, Unavailable
 from advisor.facts.host import BlockDevice, Cgroup, Host, Memory, Mount, Raid, SkippedPart, Storage, Stripe
 from advisor.facts.snapshot import load

@@ -12,7 +12,7 @@ import pytest
 from app_driver import driven, screen_text, snapshot_with, until
 from textual.widgets import OptionList
 
-from advisor.commands.recorded_facts import DEMO
+from advisor.commands.collect import DEMO
 from advisor.facts import Sample
 from advisor.tui.screens.workload.counters import SERIES
 from advisor.tui.screens.workload.rows import WINDOWS

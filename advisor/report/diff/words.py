@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, NamedTuple
 from advisor.compare.values import SideKind
 from advisor.core.model import Origin
 from advisor.core.sizes import exact
-from advisor.preflight.outlook import parse_whole_number
+from advisor.preflight.next_values import parse_whole_number
 from advisor.preflight.remedy import BYTES
 from advisor.redaction.secrets import MASK, clean, redact_value
 

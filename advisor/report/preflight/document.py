@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 from advisor.core.model import Severity
 from advisor.core.sizes import exact, lasted
 from advisor.preflight.item import RestartEffect
-from advisor.preflight.outlook import parse_whole_number
+from advisor.preflight.next_values import parse_whole_number
 from advisor.preflight.remedy import BYTES
 from advisor.report.document import Code, Document, Entry, Facts, Items, Paragraph, Section
 from advisor.report.words import WIDTH, plural

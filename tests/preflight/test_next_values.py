@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from advisor.preflight.outlook import SESSION_DEFAULTS, parse_whole_number
+from advisor.preflight.next_values import SESSION_DEFAULTS, parse_whole_number
 
 if TYPE_CHECKING:
     from probes.sandbox import Sandbox
