@@ -56,7 +56,7 @@ def test_no_file_named(
     flag: str, file: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
     """The host's own files are changed for nobody who didn't name them; --diff shows what would change."""
-    monkeypatch.setattr(lint, "USUAL", (str(file),))  # never the files of the machine that tests run on
+    monkeypatch.setattr(lint, "DEFAULT_FILES", (str(file),))  # never the files of the machine that tests run on
     assert main(["lint", *TARGET, flag]) == errors.USAGE
     assert f"only to files that you name: mycnf lint {flag} {file};" in capsys.readouterr().err
     assert file.read_text() == BEFORE

@@ -245,7 +245,7 @@ def test_no_file_in_any_usual_place(
     """Where none of the usual files exists, one line names the places and what to do, with exit code 2."""
     # The places under /etc are the host's: others stand in for them, so that this holds on hosts that have them.
     places = (str(tmp_path / "etc" / "my.cnf"), "~/.my.cnf")
-    monkeypatch.setattr(lint, "USUAL", places)
+    monkeypatch.setattr(lint, "DEFAULT_FILES", places)
     monkeypatch.setenv("HOME", str(tmp_path))
     assert main(["lint"]) == errors.USAGE
     out, err = capsys.readouterr()
