@@ -32,21 +32,21 @@ def run(args: argparse.Namespace) -> int:
         narrate(sentence)
     rule = find(args.code)
     if rule is not None:
-        _print(_rule(rule, args, target))
+        _print(_explain_rule(rule, args, target))
     else:
-        _print(_option(args.code, target, args.format))
+        _print(_explain_option(args.code, target, args.format))
     return errors.OK
 
 
-def _rule(rule: Rule, args: argparse.Namespace, target: Target | None) -> str:
+def _explain_rule(rule: Rule, args: argparse.Namespace, target: Target | None) -> str:
     from rules.core.evidence import load as evidence
 
     known = [e for e in map(evidence, rule.evidence) if e is not None]
     near = None
     if any(e.strength == "measured" for e in known):
-        from advisor.commands.host_summary import here
+        from advisor.commands.host_summary import summarize_host
 
-        near = here(args, rule, target)
+        near = summarize_host(args, rule, target)
 
     def as_json() -> str:
         from advisor.commands.rules import fields
@@ -66,12 +66,12 @@ def _rule(rule: Rule, args: argparse.Namespace, target: Target | None) -> str:
     return by_hand("explain", args.format, {"text": as_text, "json": as_json})
 
 
-def _option(written: str, target: Target | None, form: str) -> str:
+def _explain_option(written: str, target: Target | None, form: str) -> str:
     name = written.strip().lower().lstrip("-").replace("-", "_")
     everywhere = {t: _find(name, t) for t in _targets()}
     here = _find(name, target) if target else None
     if here is None and not any(everywhere.values()) and known_elsewhere(name) is None:
-        raise errors.MycnfError(_unknown(written, name, target))
+        raise errors.MycnfError(_unknown_message(written, name, target))
     canonical = next((o.name for o in [here, *everywhere.values()] if o is not None), name)
     speaking = [r for r in all_rules() if canonical in r.options or name in r.options]
 
@@ -99,7 +99,7 @@ def _find(name: str, target: Target) -> Option | None:
     return catalog.get(name) or catalog.find_variable(name)
 
 
-def _plain(option: Option) -> dict[str, object]:
+def _option_json(option: Option) -> dict[str, object]:
     """The option as JSON can hold it."""
     return {**option._asdict(), "asked": sorted(option.asked), "documented": sorted(option.documented)}
 
@@ -110,11 +110,11 @@ def _fields(
     known = {str(t): o for t, o in everywhere.items()}
     if target is not None:
         known = {str(target): here}
-    targets = {t: None if o is None else _plain(o) for t, o in known.items()}
+    targets = {t: None if o is None else _option_json(o) for t, o in known.items()}
     return {"name": name, "targets": targets, "rules": [r.code for r in speaking]}
 
 
-def _unknown(written: str, name: str, target: Target | None) -> str:
+def _unknown_message(written: str, name: str, target: Target | None) -> str:
     from difflib import get_close_matches
 
     rules = [n for r in all_rules() for n in (r.code.lower(), r.name)]

@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 
 ADD = "add"
 # What judging an audit may be told, and a history is not: every snapshot is judged by what it holds.
-UNASKED = ("baseline", "write_baseline", "fail_on", "ram", "cpus", "disk", "host_tar")
+UNUSED_ARGUMENTS = ("baseline", "write_baseline", "fail_on", "ram", "cpus", "disk", "host_tar")
 
 
 def run(args: argparse.Namespace) -> int:
@@ -39,9 +39,9 @@ def run(args: argparse.Namespace) -> int:
     from advisor.report.output import write
     from advisor.report.paper import Paper
 
-    told = list(_asked(args))
-    document = partial(of_server, told[0]) if args.words else partial(listing, told)
-    own = {"json": partial(report, told)}
+    summaries = list(_judge_histories(args))
+    document = partial(of_server, summaries[0]) if args.words else partial(listing, summaries)
+    own = {"json": partial(report, summaries)}
     write(render("history", args.format, Paper.of_width(args.output), document, own), args.output)
     return errors.OK
 
@@ -78,23 +78,23 @@ def _add(paths: list[str]) -> int:
     return errors.OK
 
 
-def _asked(args: argparse.Namespace) -> Iterator[Told]:
-    from advisor.commands.judge_facts import wanted
+def _judge_histories(args: argparse.Namespace) -> Iterator[Told]:
+    from advisor.commands.judge_facts import make_request
     from advisor.state.history.store import find, servers
 
-    asked = wanted(argparse.Namespace(**{**dict.fromkeys(UNASKED), **vars(args)}))
+    asked = make_request(argparse.Namespace(**{**dict.fromkeys(UNUSED_ARGUMENTS), **vars(args)}))
     kept = servers(narrate)
     if args.words:
-        yield _history(find(kept, args.words[0]), asked, args.last)
+        yield _judge_history(find(kept, args.words[0]), asked, args.last)
         return
     for server in kept:
-        yield _history(server, asked, 1)
+        yield _judge_history(server, asked, 1)
 
 
-def _history(kept: KeptServer, asked: AuditRequest, last: int) -> Told:
+def _judge_history(kept: KeptServer, asked: AuditRequest, last: int) -> Told:
     """A server's newest changes; all its snapshots are judged, for a finding may be back that was there at first."""
     from advisor.analysis.changes import changes, joined
-    from advisor.commands.judge_facts import judged
+    from advisor.commands.judge_facts import judge_facts
     from advisor.report.history.document import Told
     from advisor.state.history.store import newest_first
 
@@ -105,7 +105,7 @@ def _history(kept: KeptServer, asked: AuditRequest, last: int) -> Told:
         nonlocal target
         for path in kept.paths:
             for facts in newest_first([path], narrate):
-                audited = judged(facts, asked)
+                audited = judge_facts(facts, asked)
                 seen.append(facts.taken_at)
                 target = audited.known.target.label
                 yield audited

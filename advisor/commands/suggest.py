@@ -39,9 +39,9 @@ def run(args: argparse.Namespace) -> int:
     host = declared_host(args) if is_declared(args) else _this_host()
     suggestion = suggest(target, host, args.workload)
     if args.write_diff:
-        return _diff(args.write_diff, suggestion, args.output)
+        return _print_diff(args.write_diff, suggestion, args.output)
     own = {
-        "text": lambda: suggested_file.option_file(suggestion, _words(host)),
+        "text": lambda: suggested_file.option_file(suggestion, _describe_host(host)),
         "json": lambda: suggested_file.as_json(suggestion),
     }
     write(by_hand("suggest", args.format, own), args.output)
@@ -68,7 +68,7 @@ def _this_host() -> Host:
     return read_host(open_root(), datadir=USUAL_DATA if os.path.isdir(USUAL_DATA) else os.sep)
 
 
-def _words(host: Host) -> str:
+def _describe_host(host: Host) -> str:
     size, cpus = host.usable_memory, host.usable_cpus
     parts = [f"{about(size)} of memory"] if size else []
     parts += [f"{cpus:g} processors"] if cpus else []
@@ -76,7 +76,7 @@ def _words(host: Host) -> str:
     return ", ".join([*parts, *kinds]) or "a host of which nothing is known"
 
 
-def _diff(path: str, suggestion: Suggestion, output: str | None) -> int:
+def _print_diff(path: str, suggestion: Suggestion, output: str | None) -> int:
     """What would have to change in a file, as a diff for `patch`."""
     from advisor.fixing.diff import unified
     from advisor.fixing.values import FileChange

@@ -47,7 +47,7 @@ def test_every_name_is_a_servers(names: frozenset[str]) -> None:
 
 def test_every_pattern_fits_something(names: frozenset[str]) -> None:
     """No pattern is idle."""
-    patterns = [*compare.PATTERNS, *(pattern for _, some in weight.NAME_PATTERNS for pattern in some)]
+    patterns = [*compare.NAME_PATTERNS, *(pattern for _, some in weight.PATTERNS for pattern in some)]
     assert [p for p in patterns if not any(fnmatchcase(name, p) for name in names)] == []
 
 
