@@ -39,7 +39,7 @@ class Reader(NamedTuple):
     """How its inputs are made, what is done with one in a folder of our own, and its share of a million."""
 
     make: Make
-    read_configuration: Read
+    read: Read
     share: int
 
 
@@ -96,7 +96,7 @@ def _judge_options(data: bytes, _folder: str) -> None:
 
 
 def _carried(name: str) -> Read:
-    def read_configuration(data: bytes, folder: str) -> None:
+    def read(data: bytes, folder: str) -> None:
         from advisor.carriers.recognise import carrier_of
         from advisor.commands.carrier_texts import resolved_text
 
@@ -111,7 +111,7 @@ def _carried(name: str) -> Read:
         for number in range(1, min(carrier.document.lines, 30) + 1):
             carrier.document.shown(number)
 
-    return read_configuration
+    return read
 
 
 def _yaml(chance: random.Random) -> bytes:
@@ -176,13 +176,13 @@ def _baseline(chance: random.Random) -> bytes:
 
 
 def _read_baseline(data: bytes, folder: str) -> None:
-    from advisor.analysis.baseline import BaselineReading, amended, apply, gone, read_configuration
+    from advisor.analysis.baseline import BaselineReading, amended, apply, gone, read
     from advisor.core.model import Confidence, Finding, Location, Severity
 
     path = put(data, folder)
     place = Location(os.path.join(folder, "my.cnf"), 2, 1, 2, 5)
     finding = Finding("OPT001", "unknown-option", Severity.ERROR, Confidence.CERTAIN, "x", location=place, option="x")
-    known = read_configuration(path)
+    known = read(path)
     readings = [BaselineReading(place.path, (finding, finding), (place.path,))]
     apply(known, readings)
     gone(known, readings, frozenset({"OPT001"}))

@@ -33,8 +33,8 @@ class Fixed(WorkloadBench):
 
     def measure(self, variant: Variant, turn: Turn, stop: StopSignal) -> BlockMeasurement:
         """One block of the lab's length, after a restart and the lab's warm-up."""
-        with self.served.explain_errors():
-            self.served.apply_settings(variant.settings)
+        with self.server.explain_errors():
+            self.server.apply_settings(variant.settings)
             run_load(self.driver, self._load, self._lab.warm, stop)
             return self._run(variant, turn._replace(seconds=self._lab.seconds), stop)
 

@@ -33,7 +33,7 @@ class Switched(VariantServer):
 
         Raises ProbeError where the server doesn't come back.
         """
-        self._hang_up()
+        self._disconnect()
         self.sandbox.stop()
         evict([path for path in glob.glob(f"{self.sandbox.datadir}/**", recursive=True) if os.path.isfile(path)])
         self.sandbox.option_file = settings[FILE]
