@@ -20,7 +20,7 @@ HOUSE_RULES = "rules.policy.rules"
 
 def all_rules() -> list[Rule]:
     """Every rule, by code."""
-    return _registered((*ANY_OPTION, *BY_OPTION, *BEYOND_FILES))
+    return _load_rules((*ANY_OPTION, *BY_OPTION, *BEYOND_FILES))
 
 
 def file_rules(*, house: bool = False, modules: tuple[str, ...] | None = None) -> list[Rule]:
@@ -30,7 +30,7 @@ def file_rules(*, house: bool = False, modules: tuple[str, ...] | None = None) -
     """
     bound = tuple(BY_OPTION) if modules is None else modules
     wanted = (*ANY_OPTION, *bound, *((HOUSE_RULES,) if house else ()))
-    return [rule for rule in _registered(wanted) if not rule.needs or (house and rule.needs == ("house",))]
+    return [rule for rule in _load_rules(wanted) if not rule.needs or (house and rule.needs == ("house",))]
 
 
 def rule_modules_for(options: Container[str]) -> tuple[str, ...]:
@@ -38,13 +38,13 @@ def rule_modules_for(options: Container[str]) -> tuple[str, ...]:
     return tuple(name for name, about in BY_OPTION.items() if any(option in options for option in about))
 
 
-def find(word: str) -> Rule | None:
+def find_rule(word: str) -> Rule | None:
     """The rule of that code or name, in either case; None where there is none."""
     wanted = word.strip().lower().replace("_", "-")
     return next((r for r in all_rules() if wanted in (r.code.lower(), r.name)), None)
 
 
-def _registered(modules: tuple[str, ...]) -> list[Rule]:
+def _load_rules(modules: tuple[str, ...]) -> list[Rule]:
     for module in modules:
         __import__(module)
     from rules.core.rule import RULES

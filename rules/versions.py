@@ -36,32 +36,32 @@ MONTHS = 30.44  # days in a mean month
         reconsider_when="A support contract for the series.",
     ),
 )
-def end_of_life(known: RuleContext) -> Iterator[Finding]:
+def end_of_life(context: RuleContext) -> Iterator[Finding]:
     """Series whose support has ended by the host's clock, or soon will."""
-    end = END_OF_LIFE.get(known.target.flavour, {}).get(known.target.version[:2])
-    now = known.host.os.time if known.host.os else None
+    end = END_OF_LIFE.get(context.target.flavour, {}).get(context.target.version[:2])
+    now = context.host.os.time if context.host.os else None
     if now is None:
         raise MissingFact("the host's clock")
     if end is None:
         return
-    left = _day(end) - now / 86400
+    left = _days_since_epoch(end) - now / 86400
     when = "-".join(f"{part:02}" for part in end if part)
     if left < SOON:
-        state = f"ended {_span(-left)} ago" if left < 0 else f"ends in {_span(left)}"
+        state = f"ended {_period_text(-left)} ago" if left < 0 else f"ends in {_period_text(left)}"
         yield end_of_life.finding(
-            f"The vendor's support of {known.target.label.rpartition('.')[0]} {state} ({when}).",
+            f"The vendor's support of {context.target.label.rpartition('.')[0]} {state} ({when}).",
             severity=None if left < 0 else Severity.NOTE,
             help="plan the move to a supported series",
         )
 
 
-def _day(date: tuple[int, int, int]) -> float:
+def _days_since_epoch(date: tuple[int, int, int]) -> float:
     """Days since 1970 of a date, near enough for months; day 0 is the end of the month."""
     year, month, day = date
     return (year - 1970) * 365.2425 + (month - 1) * MONTHS + (day or 30)
 
 
-def _span(days: float) -> str:
+def _period_text(days: float) -> str:
     """A stretch of time in months, or in years from two years on."""
     months = round(days / MONTHS)
     if months >= YEARS_FROM:
@@ -85,12 +85,12 @@ def _span(days: float) -> str:
         reconsider_when="A catalog of this version.",
     ),
 )
-def newer_than_catalog(known: RuleContext) -> Iterator[Finding]:
+def newer_than_catalog(context: RuleContext) -> Iterator[Finding]:
     """A server of a series, or a patch, beyond the catalog."""
-    read_as = known.catalog.read_as
-    if read_as.version[:2] < known.target.version[:2]:
+    read_as = context.catalog.read_as
+    if read_as.version[:2] < context.target.version[:2]:
         yield newer_than_catalog.finding(
-            f"{known.target.label} is judged by what is known of {read_as.label}.",
+            f"{context.target.label} is judged by what is known of {read_as.label}.",
             help="update mycnf for the options that changed since",
         )
 
@@ -112,13 +112,13 @@ def newer_than_catalog(known: RuleContext) -> Iterator[Finding]:
         reconsider_when="A catalog of this version.",
     ),
 )
-def older_than_catalog(known: RuleContext) -> Iterator[Finding]:
+def older_than_catalog(context: RuleContext) -> Iterator[Finding]:
     """A server of a series below the catalogs."""
-    read_as = known.catalog.read_as
-    if read_as.version[:2] > known.target.version[:2]:
+    read_as = context.catalog.read_as
+    if read_as.version[:2] > context.target.version[:2]:
         oldest = f"{read_as.flavour}-{read_as.series}"
         yield older_than_catalog.finding(
-            f"{known.target.label} is older than {oldest}, the oldest that mycnf knows: its options, memory and load "
+            f"{context.target.label} is older than {oldest}, the oldest that mycnf knows: its options, memory and load "
             "are not judged, its version, system and disks are.",
             help=f"mycnf lint --target {oldest} FILE tells what its option file needs for an upgrade",
         )

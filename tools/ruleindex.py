@@ -71,8 +71,8 @@ def rules_by_module() -> dict[str, list[Rule]]:
     for module in pkgutil.walk_packages(rules.__path__, "rules."):
         importlib.import_module(module.name)
     made: dict[str, list[Rule]] = {}
-    for rule in sorted(RULES, key=lambda rule: rule.look.__module__):
-        made.setdefault(rule.look.__module__, []).append(rule)
+    for rule in sorted(RULES, key=lambda rule: rule.function.__module__):
+        made.setdefault(rule.function.__module__, []).append(rule)
     return made
 
 

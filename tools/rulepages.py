@@ -52,13 +52,13 @@ def pages() -> dict[str, str]:
     """The pages by the names of their files: one a family, and the list of all."""
     from advisor.report.rules.markdown import document, table_of
     from rules import all_rules
-    from rules.core.evidence import everything
+    from rules.core.evidence import all_evidence
 
     families: dict[str, list[Rule]] = {}
     for rule in all_rules():
         families.setdefault(rule.family, []).append(rule)
     made = {
-        f"{family.lower()}.md": document(rules, everything(), title=f"{FAMILIES[family]} ({family})")
+        f"{family.lower()}.md": document(rules, all_evidence(), title=f"{FAMILIES[family]} ({family})")
         for family, rules in families.items()
     }
     lists = [f"## {FAMILIES[family]} ({family})\n\n{table_of(rules, './')}\n" for family, rules in families.items()]

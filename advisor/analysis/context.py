@@ -22,8 +22,8 @@ if TYPE_CHECKING:
     from advisor.preflight.next_start import NextStart
     from advisor.verdict import FileVerdict, LineVerdict
     from advisor.verdict.settings import Source
-    from rules.core.context import Decide
-    from rules.core.origin import Decider
+    from rules.core.context import FindSource
+    from rules.core.value_source import ValueSource
     from rules.measured.answers import LocalAnswer
     from rules.policy.house_rule import HouseRule
 
@@ -76,15 +76,15 @@ def know(facts: Facts, house: tuple[HouseRule, ...] | None = None) -> RuleContex
         sampled=facts.sampled or NO_SAMPLES,
         taken_at=facts.taken_at,
         service=facts.service,
-        decide=_decide(facts, catalog),
+        find_source=_decide(facts, catalog),
     )
 
 
-def _decide(facts: Facts, catalog: Catalog) -> Decide:
+def _decide(facts: Facts, catalog: Catalog) -> FindSource:
     """Tells what decides a variable at the next start; worked out when advice first needs it."""
     start: NextStart | None = None
 
-    def decide(variable: str, names: tuple[str, ...]) -> Decider | None:
+    def decide(variable: str, names: tuple[str, ...]) -> ValueSource | None:
         nonlocal start
         if start is None:
             from advisor.preflight.next_start import NextStart

@@ -67,21 +67,21 @@ def ask(known: "RuleContext", rules: "Iterable[Rule]") -> RuleRun:
     there = known.available_parts()
     for rule in rules:
         try:
-            findings.extend(rule.look(known) if there.issuperset(rule.needs) else rule.check(known))
+            findings.extend(rule.function(known) if there.issuperset(rule.needs) else rule.check(known))
         except MissingFact as lack:
             skipped.append(Skipped(rule.code, str(lack)))
-    if known.decide is not None:
-        from rules.core.origin import follow
+    if known.find_source is not None:
+        from rules.core.origin import adapt_help_to_source
 
-        findings = follow(known, findings)
+        findings = adapt_help_to_source(known, findings)
     if known.has("probes"):
-        from rules.measured.apply import weigh
+        from rules.measured.apply import apply_local_results
 
-        findings = weigh(known, findings)
+        findings = apply_local_results(known, findings)
     if known.has("house"):
-        from rules.policy.precedence import defer
+        from rules.policy.precedence import defer_to_house_rules
 
-        findings = defer(known, findings)
+        findings = defer_to_house_rules(known, findings)
     return RuleRun(tuple(findings), tuple(skipped))
 
 

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 from probes.conclusion import conclude
 from probes.host_identity import file_system_of
 from probes.stats import compare
-from rules.core.context import BEYOND
+from rules.core.context import OUT_OF_RANGE
 from rules.measured.answers import LocalAnswer, LocalArm, LocalPair
 from rules.measured.claims import COMPARED
 
@@ -38,7 +38,7 @@ def answers(results: Iterable[ProbeResult]) -> tuple[LocalAnswer, ...]:
 def _sound(result: ProbeResult) -> bool:
     """Whether its samples are what clocks and counters give: a snapshot comes from anywhere."""
     blocks = [block for arm in result.arms for block in arm.blocks]
-    return all(0 <= value < BEYOND for b in blocks for value in (b.seconds, *b.metrics.values()))  # nan is not
+    return all(0 <= value < OUT_OF_RANGE for b in blocks for value in (b.seconds, *b.metrics.values()))  # nan is not
 
 
 def _of_series(result: ProbeResult, target: Target) -> bool:

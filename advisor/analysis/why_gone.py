@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from advisor.core.model import Absent
 from advisor.core.sizes import lasted
-from rules import find
+from rules import find_rule
 from rules.core.context import MissingFact
 from rules.core.counters import MINIMUM_UPTIME
 
@@ -96,7 +96,7 @@ def rests_on_load(finding: Finding, known: RuleContext) -> bool:
 
 def still_found(finding: Finding, known: RuleContext) -> bool:
     """Whether its rule finds it in these facts."""
-    rule = find(finding.code)
+    rule = find_rule(finding.code)
     if rule is None:
         return True
     try:

@@ -18,7 +18,7 @@ from advisor.report import Checked
 from advisor.verdict import judge_file
 from advisor.verdict.settings import Settings
 from rules.core.context import NO_HOUSE, RuleContext
-from rules.core.origin import decide_by_lines
+from rules.core.origin import find_source_in_lines
 from rules.core.subject import Subject
 
 if TYPE_CHECKING:
@@ -79,8 +79,10 @@ def _findings(
     reading = one.read(catalog)
     read = resolved(carrier, reading.within.reading if reading.within else reading)
     verdict = judge_file(read, catalog)
-    decide = decide_by_lines(verdict, one.origin)
-    known = RuleContext(target, catalog, Settings.from_file(verdict), verdict, host=host, house=house, decide=decide)
+    find_source = find_source_in_lines(verdict, one.origin)
+    known = RuleContext(
+        target, catalog, Settings.from_file(verdict), verdict, host=host, house=house, find_source=find_source
+    )
     findings = [_adapt_finding(f, one, reading, carrier.document.path) for f in run_rules(known, rules).findings]
     return [*findings, *_non_option_findings(reading.strays, rules, certain=catalog.exact)]
 

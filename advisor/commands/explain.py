@@ -12,7 +12,7 @@ from advisor.catalog.targets import SERIES, newest, parse_target, stand_in
 from advisor.core import errors
 from advisor.core.model import Target
 from advisor.report.formats import by_hand
-from rules import all_rules, find
+from rules import all_rules, find_rule
 
 if TYPE_CHECKING:
     import argparse
@@ -30,7 +30,7 @@ def run(args: argparse.Namespace) -> int:
         from advisor.core.console import narrate
 
         narrate(sentence)
-    rule = find(args.code)
+    rule = find_rule(args.code)
     if rule is not None:
         _print(_explain_rule(rule, args, target))
     else:
@@ -39,7 +39,7 @@ def run(args: argparse.Namespace) -> int:
 
 
 def _explain_rule(rule: Rule, args: argparse.Namespace, target: Target | None) -> str:
-    from rules.core.evidence import load as evidence
+    from rules.core.evidence import find_evidence as evidence
 
     known = [e for e in map(evidence, rule.evidence) if e is not None]
     near = None

@@ -105,10 +105,10 @@ def _not_ignored(findings: Iterable[Finding], config: Configuration | None) -> I
 
 def _passed_checks(known: RuleContext, found: RuleRun, ran: list[Rule]) -> tuple[PassedCheck, ...]:
     """What the rules looked at without a word, those aside that lacked something."""
-    from rules.core.passed import fine
+    from rules.core.passed import passed_checks
 
     lacking = {skip.code for skip in found.skipped}
-    return tuple(fine(known, found.findings, {rule.name for rule in ran if rule.code not in lacking}))
+    return tuple(passed_checks(known, found.findings, {rule.name for rule in ran if rule.code not in lacking}))
 
 
 def _not_suppressed(known: RuleContext, findings: tuple[Finding, ...]) -> tuple[Finding, ...]:

@@ -109,19 +109,19 @@ def lint_file(path: str, target: Target, plan: LintPlan, given: Mapping[str, byt
 
 def _findings_as_if_read(unread: list[Finding], known: RuleContext, plan: LintPlan) -> list[Finding]:
     """What would be found in groups that the target doesn't read, had their options stood in [mysqld]."""
-    from rules.optionfile.groups import as_main_group, judged_as_read
+    from rules.optionfile.groups import findings_if_read, with_group_read
 
     found: list[Finding] = []
     for group in unread:
         name, path = group.group or "", group.location.path if group.location else ""
-        verdict = judge_file(as_main_group(known.file_verdict.resolved, path, name), known.catalog)
+        verdict = judge_file(with_group_read(known.file_verdict.resolved, path, name), known.catalog)
         as_read = RuleContext(
             known.target, known.catalog, Settings.from_file(verdict), verdict, host=plan.host, house=plan.house
         )
         rules = [
             rule for rule in plan.rules_for(known.target, verdict.effective) if rule.name not in GROUP_INDEPENDENT_RULES
         ]
-        found += judged_as_read(run_rules(as_read, rules).findings, known.file_verdict.resolved, path, name)
+        found += findings_if_read(run_rules(as_read, rules).findings, known.file_verdict.resolved, path, name)
     return found
 
 

@@ -31,9 +31,9 @@ def run(args: argparse.Namespace) -> int:
 
 def _markdown(rules: list[Rule]) -> str:
     from advisor.report.rules.markdown import document
-    from rules.core.evidence import everything
+    from rules.core.evidence import all_evidence
 
-    return document(rules, everything())
+    return document(rules, all_evidence())
 
 
 def fields(rule: Rule) -> dict[str, Any]:

@@ -11,7 +11,7 @@ from advisor.config.shape import Fault
 from advisor.core.model import Severity, Target
 from advisor.verdict import REFUSED, take
 from advisor.verdict.names import find
-from rules.policy.house_rule import NUMBERS, HouseRule, find_option, keeps, number, root
+from rules.policy.house_rule import NUMBER_KINDS, HouseRule, find_option, meets_rules, parse_number, root_name
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -130,11 +130,11 @@ def _is_accepted(given: str, rule: HouseRule) -> bool:
 
 
 def _holds_number(rule: HouseRule) -> bool:
-    return any(option.kind in NUMBERS for option, _ in _options_in_catalogs(rule))
+    return any(option.kind in NUMBER_KINDS for option, _ in _options_in_catalogs(rule))
 
 
 def _is_number(text: str, kind: str) -> bool:
-    given = number(text, kind) if kind in NUMBERS else None
+    given = parse_number(text, kind) if kind in NUMBER_KINDS else None
     return given is not None and abs(given) <= LARGEST
 
 
@@ -145,7 +145,7 @@ def _accepted_values_hint(rule: HouseRule) -> str:
 
 def _contradictions(named: list[NamedRule]) -> Iterator[Fault]:
     """Rules that no value could keep to on some series, told once each."""
-    roots = {rule: root(option) for _, rule in named for option, _ in [next(_options_in_catalogs(rule))]}
+    roots = {rule: root_name(option) for _, rule in named for option, _ in [next(_options_in_catalogs(rule))]}
     reported: set[str] = set()
     for target in (Target(flavour, patch) for flavour, series in SERIES.items() for patch in series.values()):
         together: dict[str, list[NamedRule]] = {}
@@ -165,11 +165,11 @@ def _contradiction(rules: list[HouseRule]) -> str:
         asks = any(r.required or r.minimum or r.maximum or r.allowed for r in rules)
         return "it is forbidden, and something else is asked of it as well" if asks else ""
     kind = next(_options_in_catalogs(rules[0]))[0].kind
-    low = max((r.minimum for r in rules if r.minimum), key=lambda text: number(text, kind) or 0, default=None)
-    high = min((r.maximum for r in rules if r.maximum), key=lambda text: number(text, kind) or 0, default=None)
-    if low and high and (number(low, kind) or 0) > (number(high, kind) or 0):
+    low = max((r.minimum for r in rules if r.minimum), key=lambda text: parse_number(text, kind) or 0, default=None)
+    high = min((r.maximum for r in rules if r.maximum), key=lambda text: parse_number(text, kind) or 0, default=None)
+    if low and high and (parse_number(low, kind) or 0) > (parse_number(high, kind) or 0):
         return f"the minimum {low} is above the maximum {high}"
     named = [value for r in rules for value in r.allowed]
-    if named and not any(keeps(rules, o, value, c) for o, c in _options_in_catalogs(rules[0]) for value in named):
+    if named and not any(meets_rules(rules, o, value, c) for o, c in _options_in_catalogs(rules[0]) for value in named):
         return f"none of the allowed values ({', '.join(named)}) keeps to all that is asked"
     return ""

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 from advisor.core.model import Location, Origin
 from advisor.preflight.sources import judge_start
 from advisor.preflight.start_command import next_command
-from rules.core.origin import Decider, of_line
+from rules.core.value_source import ValueSource, source_of_line
 
 if TYPE_CHECKING:
     from advisor.catalog.load import Catalog
@@ -34,7 +34,7 @@ class NextStart:
         self._command_read = command.known
         self._persisted_read = facts.files is not None and facts.files.persisted_options is not None
 
-    def decider(self, variable: str, names: tuple[str, ...]) -> Decider | None:
+    def decider(self, variable: str, names: tuple[str, ...]) -> ValueSource | None:
         """What gives the variable its value; `names` are the canonical names of its option."""
         effective = self._start.verdict.effective
         lines = [line for name in names if (line := effective.get(name)) is not None]
@@ -42,17 +42,19 @@ class NextStart:
         reported = self._reported_decider(variable, names)
         if reported is not None and (last is None or self._is_unread(reported.origin)):
             return reported
-        return None if last is None else of_line(self._start.origin(last), last)
+        return None if last is None else source_of_line(self._start.origin(last), last)
 
-    def _reported_decider(self, variable: str, names: tuple[str, ...]) -> Decider | None:
+    def _reported_decider(self, variable: str, names: tuple[str, ...]) -> ValueSource | None:
         """What the server says, where the place that it names was not read."""
         for name in (variable, *names):
             origin_reported = self._origins.get(name)
             word = origin_reported.source.upper() if origin_reported else ""
             if word in REPORTED_ORIGINS and self._is_unread(REPORTED_ORIGINS[word]):
-                return Decider(REPORTED_ORIGINS[word], None, name)
+                return ValueSource(REPORTED_ORIGINS[word], None, name)
             if origin_reported and word in FILES and not self._files_read:
-                return Decider(Origin.FILE, Location(origin_reported.path, 0) if origin_reported.path else None, name)
+                return ValueSource(
+                    Origin.FILE, Location(origin_reported.path, 0) if origin_reported.path else None, name
+                )
         return None
 
     def _is_unread(self, origin: Origin) -> bool:

@@ -13,8 +13,8 @@ from advisor.preflight.set_after_start import may_be_persisted
 from advisor.redaction.secrets import MASK, redact_value
 from advisor.verdict import Outcome, take
 from advisor.verdict.compare import same
-from rules.core.origin import of_line
-from rules.core.statements import argument_for, effect, set_statement
+from rules.core.statements import argument_for, runtime_effect, set_statement
+from rules.core.value_source import source_of_line
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -69,13 +69,13 @@ def _keep_actions(option: Option, view: NextValue, now: RuleContext, running: st
     if not _is_accepted(option, running, now):
         return
     value = _changed_flags(option, running, view)
-    does = effect(now, option, running)
+    does = runtime_effect(now, option, running)
     persist = _persist_statement(option, value, now) if does.works or not option.dynamic else None
     if view.source is Origin.PERSISTED:
         if persist:
             yield Action(statement=persist, risk=does.words)
     elif view.source is Origin.COMMAND_LINE and view.line is not None:
-        decided = of_line(Origin.COMMAND_LINE, view.line)
+        decided = source_of_line(Origin.COMMAND_LINE, view.line)
         word = argument_for(decided, option, value)
         yield Action(argument=word, place=decided.place, replaces=decided.text)
     elif line := option_line(option, value):
@@ -88,7 +88,7 @@ def _apply_now_actions(option: Option, kind: RestartEffect, view: NextValue, now
         return
     if not _is_safe(option, view.value) or not _is_accepted(option, view.value, now) or now.server.managed:
         return
-    does = effect(now, option, view.value)
+    does = runtime_effect(now, option, view.value)
     running = now.settings.text(option.variable or option.name)
     if does.works and running is not None:
         statement, undo = set_statement(option, view.value), set_statement(option, running)

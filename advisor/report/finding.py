@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 from advisor.core.model import Confidence
 from advisor.redaction.secrets import MASK, redact_value
 from advisor.report.document import Code, Copy
-from rules.core.statements import kept_by, other_name, place_of
+from rules.core.statements import action_place, permanent_setting, replaced_name
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -47,13 +47,13 @@ def to_do(f: Finding) -> list[tuple[str, Words]]:
         if rows and len(f.actions) > 1:
             rows[0] = (f"{rows[0][0]} ({number} of {len(f.actions)})", rows[0][1])
         told += rows
-    if f.help and not any(a.statement or kept_by(a) for a in f.actions):
+    if f.help and not any(a.statement or permanent_setting(a) for a in f.actions):
         told.insert(0, ("Do", f.help))
     return told
 
 
 def _rows(a: Action) -> Iterator[tuple[str, Words]]:
-    kept = kept_by(a)
+    kept = permanent_setting(a)
     if a.statement:
         yield "Now", (Copy(a.statement),)
     if kept:
@@ -72,20 +72,20 @@ def _rows(a: Action) -> Iterator[tuple[str, Words]]:
 def risk_of(a: Action) -> str:
     """The risk of an action and whether it needs a restart; empty of what carries out nothing and has none."""
     restart = "needs a restart" if a.restart else "no restart" if a.statement else ""
-    risk = a.risk or ("none known" if a.statement or kept_by(a) else "")
+    risk = a.risk or ("none known" if a.statement or permanent_setting(a) else "")
     return "; ".join(part for part in (risk, restart) if part)
 
 
 def _into(a: Action) -> tuple[str, ...]:
     """Where the line belongs, and what it takes the place of."""
     if a.argument:
-        return " in place of ", Code(a.replaces or "the option"), " in ", Code(place_of(a))
+        return " in place of ", Code(a.replaces or "the option"), " in ", Code(action_place(a))
     if a.place is None:
         return (" in the server's option file",)
     if not a.replaces:
-        return " in ", Code(place_of(a))
-    other = other_name(a)
-    return (" in place of ", Code(place_of(a)), *((", ", Code(other)) if other else ()))
+        return " in ", Code(action_place(a))
+    other = replaced_name(a)
+    return (" in place of ", Code(action_place(a)), *((", ", Code(other)) if other else ()))
 
 
 def _back(a: Action) -> tuple[str, ...]:
@@ -97,10 +97,10 @@ def _back(a: Action) -> tuple[str, ...]:
 
 def in_brief(a: Action) -> Iterator[tuple[str, str]]:
     """An action for a terminal: rows whose words but those of risk and watch are to be copied."""
-    kept, at = kept_by(a), place_of(a)
+    kept, at = permanent_setting(a), action_place(a)
     yield "do now", a.statement or ""
     yield "keep", f"{at}  {kept}" if kept and at else kept
-    yield "", f"in place of {a.replaces}" if kept and a.replaces and (a.argument or other_name(a)) else ""
+    yield "", f"in place of {a.replaces}" if kept and a.replaces and (a.argument or replaced_name(a)) else ""
     yield "risk", risk_of(a)
     yield "undo", a.undo or ""
     yield "watch", a.watch or ""

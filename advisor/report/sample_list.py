@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 from advisor.core.sizes import about
 from advisor.redaction.secrets import clean
 from advisor.report.words import plural, wrap
-from rules.core.counters import named
+from rules.core.counters import hour_text
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
@@ -29,7 +29,9 @@ def told(sampled: SampledHours | None) -> str:
     if sampled is None:
         return "  no sample yet\n"
     lines = [f"  {plural(sampled.samples, 'sample')}, {_minute(sampled.since)} to {_minute(sampled.until)} UTC"]
-    lines += [wrap(f"busiest for {hour.of}: {named(hour)}, {figures(hour)}", "  ", "    ") for hour in sampled.hours]
+    lines += [
+        wrap(f"busiest for {hour.of}: {hour_text(hour)}, {figures(hour)}", "  ", "    ") for hour in sampled.hours
+    ]
     lines += [] if sampled.hours else ["  no whole hour of samples without a restart yet"]
     return "".join(f"{line}\n" for line in lines)
 

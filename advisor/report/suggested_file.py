@@ -8,7 +8,7 @@ from advisor.redaction.secrets import clean
 from advisor.report.findings_json import dumps
 from advisor.report.rules.page import STRENGTHS
 from advisor.report.words import wrap
-from rules.core.evidence import load
+from rules.core.evidence import find_evidence
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -59,5 +59,5 @@ def comment(text: str) -> str:
 
 
 def _ground(choice: SuggestedLine) -> str:
-    known = [one for one in map(load, choice.evidence) if one is not None]
+    known = [one for one in map(find_evidence, choice.evidence) if one is not None]
     return ", ".join(f"{one.id} ({STRENGTHS.get(one.strength, one.strength)})" for one in known) or OPINION

@@ -5,8 +5,8 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, NamedTuple
 
 from advisor.core.sizes import about, exact
-from rules.core.storage import is_solid, is_spinning, names
-from rules.sizing.memory import GIB, MIB, pool_that_fits, usable
+from rules.core.storage import disk_names, is_solid_state, is_spinning
+from rules.sizing.memory import GIB, MIB, pool_that_fits, usable_memory
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
@@ -47,7 +47,7 @@ class SuggestedLine(NamedTuple):
 
 def suggest_pool(known: RuleContext, workload: str) -> Iterator[SuggestedLine]:
     """The buffer pool, by the memory that the server may use."""
-    room = usable(known)
+    room = usable_memory(known)
     if room is None:
         return
     wanted = min(room[0] * POOL_SHARES[workload] // 100, pool_that_fits(known, room[0]))
@@ -101,11 +101,11 @@ def suggest_flushing(known: RuleContext, _workload: str) -> Iterator[SuggestedLi
         )
     if is_spinning(known):
         yield from _suggest_for_spinning_disks(known)
-    elif is_solid(known) and known.target.is_mysql and (known.number("innodb_flush_neighbors") or 0):
+    elif is_solid_state(known) and known.target.is_mysql and (known.number("innodb_flush_neighbors") or 0):
         yield SuggestedLine(
             "innodb_flush_neighbors",
             "0",
-            f"Flushing neighbours saves seeks, which these disks ({names(known.host)}) don't have.",
+            f"Flushing neighbours saves seeks, which these disks ({disk_names(known.host)}) don't have.",
             ("NB-01",),
             "",
             "Innodb_data_writes",
@@ -113,7 +113,7 @@ def suggest_flushing(known: RuleContext, _workload: str) -> Iterator[SuggestedLi
 
 
 def _suggest_for_spinning_disks(known: RuleContext) -> Iterator[SuggestedLine]:
-    disks = names(known.host)
+    disks = disk_names(known.host)
     if (known.number("innodb_io_capacity") or 0) > SPINNING_CAPACITY:
         reason = f"The default asks for more page writes a second than spinning disks ({disks}) can do."
         watch = "Innodb_buffer_pool_pages_dirty"

@@ -7,11 +7,11 @@ from typing import TYPE_CHECKING
 from advisor.core.model import Confidence, Severity
 from advisor.core.sizes import about
 from advisor.verdict import REFUSED
-from rules.connections.threads import MARIADB, pooled
-from rules.core.advice import advise, default_of, these, words
-from rules.core.network import beyond_the_host
+from rules.connections.threads import MARIADB, uses_thread_pool
+from rules.core.advice import advise, default_number, help_line, present
+from rules.core.network import listens_to_other_hosts
 from rules.core.rule import Docs, Span, rule
-from rules.core.subject import of_variable, of_verdict
+from rules.core.subject import variable_subject, verdict_subject
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -41,13 +41,13 @@ ENOUGH_STACK = 256 << 10
         reconsider_when="Limits for single accounts, given by MAX_USER_CONNECTIONS.",
     ),
 )
-def user_limit_without_effect(known: RuleContext) -> Iterator[Finding]:
+def user_limit_without_effect(context: RuleContext) -> Iterator[Finding]:
     """A limit for one account that all connections together reach first."""
-    each, together = known.number("max_user_connections"), known.number("max_connections")
-    if each and together and each >= together and known.chosen("max_user_connections"):
+    each, together = context.number("max_user_connections"), context.number("max_connections")
+    if each and together and each >= together and context.is_set("max_user_connections"):
         yield user_limit_without_effect.finding(
             f"One account may open {each:,} connections and all accounts together {together:,}: one can take them all.",
-            of_variable(known, "max_user_connections"),
+            variable_subject(context, "max_user_connections"),
             help="set it below max_connections by as many as other accounts need",
         )
 
@@ -72,20 +72,20 @@ def user_limit_without_effect(known: RuleContext) -> Iterator[Finding]:
         reconsider_when="A version whose default is no larger.",
     ),
 )
-def small_thread_stack(known: RuleContext) -> Iterator[Finding]:
+def small_thread_stack(context: RuleContext) -> Iterator[Finding]:
     """A stack of 256K or less, below the version's default."""
-    stack, usual = known.number("thread_stack"), default_of(known, "thread_stack")
-    if not stack or not usual or not known.chosen("thread_stack") or stack >= usual or stack > ENOUGH_STACK:
+    stack, usual = context.number("thread_stack"), default_number(context, "thread_stack")
+    if not stack or not usual or not context.is_set("thread_stack") or stack >= usual or stack > ENOUGH_STACK:
         return
-    action = advise(known, "thread_stack", usual, size=True, risk="address space for each connection")
-    packed = stack == OLD_STACK and known.target.is_mysql and not known.target.since("mysql", 8, 0)
+    action = advise(context, "thread_stack", usual, size=True, risk="address space for each connection")
+    packed = stack == OLD_STACK and context.target.is_mysql and not context.target.since("mysql", 8, 0)
     yield small_thread_stack.finding(
         f"Threads get {about(stack)} of stack where this version takes {about(usual)} by default; deeply "
         "nested statements fail with error 1436.",
-        of_variable(known, "thread_stack"),
+        variable_subject(context, "thread_stack"),
         severity=Severity.NOTE if packed or stack > OLD_STACK else None,
-        help=words(action),
-        actions=these(action),
+        help=help_line(action),
+        actions=present(action),
     )
 
 
@@ -106,10 +106,14 @@ def small_thread_stack(known: RuleContext) -> Iterator[Finding]:
         reconsider_when="A name server that answers on this very host.",
     ),
 )
-def uncached_host_names(known: RuleContext) -> Iterator[Finding]:
+def uncached_host_names(context: RuleContext) -> Iterator[Finding]:
     """Names that are resolved and not kept."""
-    about_it = _no_host_cache(known)
-    if about_it is not None and known.settings.on("skip_name_resolve") is not True and beyond_the_host(known):
+    about_it = _disabled_host_cache(context)
+    if (
+        about_it is not None
+        and context.settings.on("skip_name_resolve") is not True
+        and listens_to_other_hosts(context)
+    ):
         yield uncached_host_names.finding(
             "Each TCP connection from another host waits for the name server, for no answer of it is kept.",
             about_it,
@@ -117,13 +121,13 @@ def uncached_host_names(known: RuleContext) -> Iterator[Finding]:
         )
 
 
-def _no_host_cache(known: RuleContext) -> Subject | None:
+def _disabled_host_cache(context: RuleContext) -> Subject | None:
     """The setting that switches the host cache off, None where it is on or nobody chose."""
-    line = known.file_verdict.effective.get("skip_host_cache")
+    line = context.file_verdict.effective.get("skip_host_cache")
     if line is not None and line.outcome not in REFUSED:
-        return of_verdict(line)
-    off = known.number("host_cache_size") == 0 and known.chosen("host_cache_size")
-    return of_variable(known, "host_cache_size") if off else None
+        return verdict_subject(line)
+    off = context.number("host_cache_size") == 0 and context.is_set("host_cache_size")
+    return variable_subject(context, "host_cache_size") if off else None
 
 
 @rule(
@@ -143,14 +147,14 @@ def _no_host_cache(known: RuleContext) -> Subject | None:
         reconsider_when="A host that this server blocks with error 1129.",
     ),
 )
-def uncounted_connect_errors(known: RuleContext) -> Iterator[Finding]:
+def uncounted_connect_errors(context: RuleContext) -> Iterator[Finding]:
     """A limit of errors that nobody counts."""
-    unresolved = known.settings.on("skip_name_resolve") is True
-    if known.chosen("max_connect_errors") and (unresolved or _no_host_cache(known) is not None):
+    unresolved = context.settings.on("skip_name_resolve") is True
+    if context.is_set("max_connect_errors") and (unresolved or _disabled_host_cache(context) is not None):
         why = "skip_name_resolve is on" if unresolved else "the host cache is off"
         yield uncounted_connect_errors.finding(
             f"max_connect_errors does nothing while {why}: broken connections are counted in the host cache.",
-            of_variable(known, "max_connect_errors"),
+            variable_subject(context, "max_connect_errors"),
             help="remove the line",
         )
 
@@ -173,25 +177,25 @@ def uncounted_connect_errors(known: RuleContext) -> Iterator[Finding]:
         reconsider_when="A server that listens there (ss -ltn).",
     ),
 )
-def spare_port_without_address(known: RuleContext) -> Iterator[Finding]:
+def spare_port_without_address(context: RuleContext) -> Iterator[Finding]:
     """Options of a port that nobody opened."""
     closed = {
-        "create_admin_listener_thread": known.settings.on("create_admin_listener_thread") is True
-        and not known.text("admin_address"),
-        "extra_max_connections": known.number("extra_port") == 0,
+        "create_admin_listener_thread": context.settings.on("create_admin_listener_thread") is True
+        and not context.text("admin_address"),
+        "extra_max_connections": context.number("extra_port") == 0,
     }
     for name, without in closed.items():
-        if without and known.chosen(name):
+        if without and context.is_set(name):
             missing = "extra_port" if name == "extra_max_connections" else "admin_address"
             yield spare_port_without_address.finding(
                 f"{name} does nothing: no port is opened for it, as {missing} isn't set.",
-                of_variable(known, name),
+                variable_subject(context, name),
                 help=f"set {missing}, or remove the line",
             )
 
 
 TIMES_THE_CPUS = 2
-CROWD = 64  # threads inside InnoDB up to which throughput was seen to rise (CONN-02)
+CONNECTION_BURST = 64  # threads inside InnoDB up to which throughput was seen to rise (CONN-02)
 
 
 @rule(
@@ -214,25 +218,25 @@ CROWD = 64  # threads inside InnoDB up to which throughput was seen to rise (CON
         reconsider_when="The server's own line in ss -ltn, whose Send-Q is what it really got.",
     ),
 )
-def backlog_cut_by_kernel(known: RuleContext) -> Iterator[Finding]:
+def backlog_cut_by_kernel(context: RuleContext) -> Iterator[Finding]:
     """A queue that is longer than the kernel allows, by its own line or by that of the connections."""
-    wanted = known.number("back_log")
-    most = known.host.os.listen_backlog_max if known.host.os else None
-    own = known.chosen("back_log")
-    if not wanted or not most or wanted <= most or not (own or _follows(known)):
+    wanted = context.number("back_log")
+    most = context.host.os.listen_backlog_max if context.host.os else None
+    own = context.is_set("back_log")
+    if not wanted or not most or wanted <= most or not (own or _is_derived_backlog(context)):
         return
     asks = "back_log asks" if own else "back_log follows max_connections and asks"
     yield backlog_cut_by_kernel.finding(
         f"{asks} for {wanted:,} waiting connections, the kernel allows {most:,} (net.core.somaxconn).",
-        of_variable(known, "back_log" if own else "max_connections"),
+        variable_subject(context, "back_log" if own else "max_connections"),
         severity=None if own else Severity.NOTE,
         help=f"set net.core.somaxconn = {wanted} in /etc/sysctl.d" + (f", or back_log = {most}" if own else ""),
     )
 
 
-def _follows(known: RuleContext) -> bool:
+def _is_derived_backlog(context: RuleContext) -> bool:
     """Whether the queue has the length that the server makes of a max_connections that was set."""
-    return known.has("server") and known.chosen("max_connections") and not known.target.since("mysql", 9, 0)
+    return context.has("server") and context.is_set("max_connections") and not context.target.since("mysql", 9, 0)
 
 
 @rule(
@@ -256,22 +260,22 @@ def _follows(known: RuleContext) -> bool:
         reconsider_when="A run with sysbench on this host that is faster with the other size.",
     ),
 )
-def thread_pool_unlike_processors(known: RuleContext) -> Iterator[Finding]:
+def thread_pool_unlike_processors(context: RuleContext) -> Iterator[Finding]:
     """A size beyond twice the processors, or below half of them."""
-    size, cpus = known.number("thread_pool_size"), known.host.usable_cpus
-    if not size or not cpus or not pooled(known) or not known.chosen("thread_pool_size"):
+    size, cpus = context.number("thread_pool_size"), context.host.usable_cpus
+    if not size or not cpus or not uses_thread_pool(context) or not context.is_set("thread_pool_size"):
         return
     if size > cpus * TIMES_THE_CPUS or size * TIMES_THE_CPUS < cpus:
         action = advise(
-            known, "thread_pool_size", max(1, round(cpus)), watch="Threadpool_threads",
+            context, "thread_pool_size", max(1, round(cpus)), watch="Threadpool_threads",
             risk="statements wait longer for a thread while long ones run",
         )  # fmt: skip
         yield thread_pool_unlike_processors.finding(
             f"The pool runs about {size:,} statement{'s' if size > 1 else ''} at once, on {cpus:g} "
             f"processor{'' if cpus == 1 else 's'}.",
-            of_variable(known, "thread_pool_size"),
-            help=words(action),
-            actions=these(action),
+            variable_subject(context, "thread_pool_size"),
+            help=help_line(action),
+            actions=present(action),
         )
 
 
@@ -296,19 +300,19 @@ def thread_pool_unlike_processors(known: RuleContext) -> Iterator[Finding]:
         disagree="An old advice starts at twice the cores, which this rule leaves alone.",
     ),
 )
-def idle_processors_by_limit(known: RuleContext) -> Iterator[Finding]:
+def idle_processors_by_limit(context: RuleContext) -> Iterator[Finding]:
     """A limit below the processors."""
-    threads, cpus = known.number("innodb_thread_concurrency"), known.host.usable_cpus
-    limited = threads and cpus and threads < min(cpus, CROWD)
-    if threads and cpus and limited and known.chosen("innodb_thread_concurrency"):
+    threads, cpus = context.number("innodb_thread_concurrency"), context.host.usable_cpus
+    limited = threads and cpus and threads < min(cpus, CONNECTION_BURST)
+    if threads and cpus and limited and context.is_set("innodb_thread_concurrency"):
         action = advise(
-            known, "innodb_thread_concurrency", 0, watch="Threads_running",
+            context, "innodb_thread_concurrency", 0, watch="Threads_running",
             risk="more threads compete inside InnoDB where many sessions run at once",
         )  # fmt: skip
         yield idle_processors_by_limit.finding(
             f"InnoDB lets {threads:,} thread{'s' if threads > 1 else ''} in at once, on {cpus:g} processors.",
-            of_variable(known, "innodb_thread_concurrency"),
+            variable_subject(context, "innodb_thread_concurrency"),
             severity=Severity.NOTE if threads * 2 >= cpus else None,
-            help=words(action),
-            actions=these(action),
+            help=help_line(action),
+            actions=present(action),
         )

@@ -6,9 +6,9 @@ from typing import TYPE_CHECKING
 
 from advisor.core.model import Confidence
 from advisor.core.sizes import about, exact
-from rules.core.advice import advise, default_of, these, words
+from rules.core.advice import advise, default_number, help_line, present
 from rules.core.rule import Docs, rule
-from rules.core.subject import of_variable
+from rules.core.subject import variable_subject
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -36,18 +36,18 @@ OF_REPLICAS = ("replica_max_allowed_packet", "slave_max_allowed_packet")
         reconsider_when="Dumps that are made with a smaller net_buffer_length.",
     ),
 )
-def packet_below_dump(known: RuleContext) -> Iterator[Finding]:
+def packet_below_dump(context: RuleContext) -> Iterator[Finding]:
     """A packet smaller than a dump's statements."""
-    packet, usual = known.number("max_allowed_packet"), default_of(known, "max_allowed_packet")
-    if packet and packet < DUMPED and known.chosen("max_allowed_packet"):
+    packet, usual = context.number("max_allowed_packet"), default_number(context, "max_allowed_packet")
+    if packet and packet < DUMPED and context.is_set("max_allowed_packet"):
         risk = "memory for longer statements while they run; sessions that are open keep their limit"
-        action = advise(known, "max_allowed_packet", usual, size=True, risk=risk) if usual else None
+        action = advise(context, "max_allowed_packet", usual, size=True, risk=risk) if usual else None
         yield packet_below_dump.finding(
             f"Statements may be {about(packet)} long, but mysqldump and mariadb-dump write them up to {about(DUMPED)}: "
             "their dumps can't be loaded.",
-            of_variable(known, "max_allowed_packet"),
-            help=words(action),
-            actions=these(action),
+            variable_subject(context, "max_allowed_packet"),
+            help=help_line(action),
+            actions=present(action),
         )
 
 
@@ -68,20 +68,20 @@ def packet_below_dump(known: RuleContext) -> Iterator[Finding]:
         reconsider_when="A server that is never a replica.",
     ),
 )
-def replica_packet_below_statements(known: RuleContext) -> Iterator[Finding]:
+def replica_packet_below_statements(context: RuleContext) -> Iterator[Finding]:
     """A limit for replication below the one for clients."""
-    packet = known.number("max_allowed_packet")
+    packet = context.number("max_allowed_packet")
     for name in OF_REPLICAS:
-        taken = known.number(name)
-        if packet and taken and taken < packet and known.chosen(name):
-            usual = default_of(known, name)
+        taken = context.number(name)
+        if packet and taken and taken < packet and context.is_set(name):
+            usual = default_number(context, name)
             risk = "memory for large events while they are applied"
-            action = advise(known, name, usual, size=True, risk=risk) if usual else None
+            action = advise(context, name, usual, size=True, risk=risk) if usual else None
             yield replica_packet_below_statements.finding(
                 f"As a replica the server takes events of {exact(taken)}, while clients may write {exact(packet)} at "
                 "once: a larger one stops replication.",
-                of_variable(known, name),
-                help=words(action),
-                actions=these(action),
+                variable_subject(context, name),
+                help=help_line(action),
+                actions=present(action),
             )
             return

@@ -5,9 +5,9 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from advisor.core.model import Confidence, Severity
-from rules.core.advice import advise, default_of, these, words
+from rules.core.advice import advise, default_number, help_line, present
 from rules.core.rule import Docs, Span, rule
-from rules.core.subject import of_variable
+from rules.core.subject import variable_subject
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 
 MARIADB = (Span("mariadb"),)
 MOST_THREADS = 256  # what MariaDB keeps by default
-AMPLE = 500  # threads; so many sessions seldom wait at once
+AMPLE_THREADS = 500  # threads; so many sessions seldom wait at once
 POOLED = "POOL-OF-THREADS"
 OF_THE_POOL = (
     "thread_pool_size",
@@ -30,9 +30,9 @@ OF_THE_POOL = (
 )
 
 
-def pooled(known: RuleContext) -> bool:
+def uses_thread_pool(context: RuleContext) -> bool:
     """Whether connections share a pool of threads."""
-    return known.text("thread_handling") == POOLED
+    return context.text("thread_handling") == POOLED
 
 
 @rule(
@@ -56,26 +56,30 @@ def pooled(known: RuleContext) -> bool:
         disagree="MySQLTuner starts at 4 and raises the cache by a ratio of totals since the start.",
     ),
 )
-def thread_cache_off(known: RuleContext) -> Iterator[Finding]:
+def thread_cache_off(context: RuleContext) -> Iterator[Finding]:
     """A cache that somebody switched off, where threads belong to connections."""
-    if known.number("thread_cache_size") == 0 and known.chosen("thread_cache_size") and not pooled(known):
+    if (
+        context.number("thread_cache_size") == 0
+        and context.is_set("thread_cache_size")
+        and not uses_thread_pool(context)
+    ):
         action = advise(
-            known, "thread_cache_size", threads_worth_keeping(known), watch="Threads_created",
+            context, "thread_cache_size", advised_thread_cache(context), watch="Threads_created",
             risk="memory for the stacks of threads that wait",
         )  # fmt: skip
         yield thread_cache_off.finding(
             "Each connection starts a thread and ends it, for none is kept.",
-            of_variable(known, "thread_cache_size"),
-            help=words(action),
-            actions=these(action),
+            variable_subject(context, "thread_cache_size"),
+            help=help_line(action),
+            actions=present(action),
         )
 
 
-def threads_worth_keeping(known: RuleContext) -> int:
+def advised_thread_cache(context: RuleContext) -> int:
     """The version's own size, or as many as were connected at once where that is more, up to MariaDB's 256."""
-    usual = default_of(known, "thread_cache_size") or 0
-    peak = known.server.counter("max_used_connections") if known.has("server") else None
-    return min(max(usual, min(peak or 0, MOST_THREADS)), known.number("max_connections") or MOST_THREADS)
+    usual = default_number(context, "thread_cache_size") or 0
+    peak = context.server.counter("max_used_connections") if context.has("server") else None
+    return min(max(usual, min(peak or 0, MOST_THREADS)), context.number("max_connections") or MOST_THREADS)
 
 
 @rule(
@@ -96,14 +100,14 @@ def threads_worth_keeping(known: RuleContext) -> int:
         reconsider_when="Threadpool_threads above zero.",
     ),
 )
-def unused_thread_pool(known: RuleContext) -> Iterator[Finding]:
+def unused_thread_pool(context: RuleContext) -> Iterator[Finding]:
     """Sizes of a pool that isn't there."""
-    sized = [name for name in OF_THE_POOL if known.chosen(name)]
-    if sized and known.text("thread_handling") is not None and not pooled(known):
+    sized = [name for name in OF_THE_POOL if context.is_set(name)]
+    if sized and context.text("thread_handling") is not None and not uses_thread_pool(context):
         yield unused_thread_pool.finding(
             f"{' and '.join(sized)} {'do' if len(sized) > 1 else 'does'} nothing: each connection has a thread of its "
             "own, and there is no pool.",
-            of_variable(known, sized[0]),
+            variable_subject(context, sized[0]),
             help="set thread_handling = pool-of-threads, or remove the line",
         )
 
@@ -126,21 +130,21 @@ def unused_thread_pool(known: RuleContext) -> Iterator[Finding]:
         reconsider_when="An extra_port by which the holder of a lock can be ended.",
     ),
 )
-def starved_thread_pool(known: RuleContext) -> Iterator[Finding]:
+def starved_thread_pool(context: RuleContext) -> Iterator[Finding]:
     """Fewer threads than connections that may wait for each other."""
-    threads, connections = known.number("thread_pool_max_threads"), known.number("max_connections")
-    if not pooled(known) or not threads or not connections or not known.chosen("thread_pool_max_threads"):
+    threads, connections = context.number("thread_pool_max_threads"), context.number("max_connections")
+    if not uses_thread_pool(context) or not threads or not connections or not context.is_set("thread_pool_max_threads"):
         return
     if threads < connections:
         action = advise(
-            known, "thread_pool_max_threads", connections, watch="Threadpool_threads",
+            context, "thread_pool_max_threads", connections, watch="Threadpool_threads",
             risk="memory for the threads while so many sessions wait",
         )  # fmt: skip
         yield starved_thread_pool.finding(
             f"The pool may make {threads:,} threads for {connections:,} connections: once that many wait for a lock, "
             "its holder finds no thread to release it.",
-            of_variable(known, "thread_pool_max_threads"),
-            severity=Severity.NOTE if threads >= AMPLE else None,
-            help=words(action),
-            actions=these(action),
+            variable_subject(context, "thread_pool_max_threads"),
+            severity=Severity.NOTE if threads >= AMPLE_THREADS else None,
+            help=help_line(action),
+            actions=present(action),
         )

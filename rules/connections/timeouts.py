@@ -6,9 +6,9 @@ from typing import TYPE_CHECKING
 
 from advisor.core.model import Confidence, Severity
 from advisor.core.sizes import lasted
-from rules.core.advice import advise, default_of, these, words
+from rules.core.advice import advise, default_number, help_line, present
 from rules.core.rule import Docs, Span, rule
-from rules.core.subject import of_variable
+from rules.core.subject import variable_subject
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -42,14 +42,14 @@ LOCK_WAITS = ("innodb_lock_wait_timeout", "lock_wait_timeout")
         reconsider_when="A rate of Aborted_clients near zero.",
     ),
 )
-def idle_connections_cut(known: RuleContext) -> Iterator[Finding]:
+def idle_connections_cut(context: RuleContext) -> Iterator[Finding]:
     """A limit for idle sessions that no pool stays below."""
-    seconds = known.number("wait_timeout")
-    if seconds and seconds <= KEPT_ALIVE and known.chosen("wait_timeout"):
+    seconds = context.number("wait_timeout")
+    if seconds and seconds <= KEPT_ALIVE and context.is_set("wait_timeout"):
         yield idle_connections_cut.finding(
             f"Sessions end after {lasted(seconds)} without a statement, before a pool of connections that pings every "
             "30 s finds them alive.",
-            of_variable(known, "wait_timeout"),
+            variable_subject(context, "wait_timeout"),
             help="set it some seconds above 30, and the lifetime of the clients' pools below it",
         )
 
@@ -71,16 +71,16 @@ def idle_connections_cut(known: RuleContext) -> Iterator[Finding]:
         reconsider_when="Nothing.",
     ),
 )
-def interactive_timeout_alone(known: RuleContext) -> Iterator[Finding]:
+def interactive_timeout_alone(context: RuleContext) -> Iterator[Finding]:
     """A shorter limit that programs don't get."""
-    people, programs = known.number("interactive_timeout"), known.number("wait_timeout")
-    if not people or not programs or not known.chosen("interactive_timeout") or known.chosen("wait_timeout"):
+    people, programs = context.number("interactive_timeout"), context.number("wait_timeout")
+    if not people or not programs or not context.is_set("interactive_timeout") or context.is_set("wait_timeout"):
         return
     if people < programs:
         yield interactive_timeout_alone.finding(
             f"Only sessions of interactive clients end after {lasted(people)}; those of programs stay idle for "
             f"{lasted(programs)} (wait_timeout).",
-            of_variable(known, "interactive_timeout"),
+            variable_subject(context, "interactive_timeout"),
             help="set wait_timeout as well, or remove the line",
         )
 
@@ -102,19 +102,19 @@ def interactive_timeout_alone(known: RuleContext) -> Iterator[Finding]:
         reconsider_when="Nothing.",
     ),
 )
-def no_lock_wait(known: RuleContext) -> Iterator[Finding]:
+def no_lock_wait(context: RuleContext) -> Iterator[Finding]:
     """Waits of no time at all."""
     for name in LOCK_WAITS:
-        if known.number(name) == 0 and known.chosen(name):
-            usual = default_of(known, name)
+        if context.number(name) == 0 and context.is_set(name):
+            usual = default_number(context, name)
             risk = "statements wait for locks again; open sessions keep their limit"
-            action = advise(known, name, usual, risk=risk, watch="Innodb_row_lock_waits") if usual else None
+            action = advise(context, name, usual, risk=risk, watch="Innodb_row_lock_waits") if usual else None
             what = "row" if name.startswith("innodb") else "table"
             yield no_lock_wait.finding(
                 f"{name} = 0 is no wait at all: a statement that meets a locked {what} fails with error 1205.",
-                of_variable(known, name),
-                help=words(action),
-                actions=these(action),
+                variable_subject(context, name),
+                help=help_line(action),
+                actions=present(action),
             )
 
 
@@ -135,19 +135,19 @@ def no_lock_wait(known: RuleContext) -> Iterator[Finding]:
         reconsider_when="Innodb_row_lock_time_max far below the limit.",
     ),
 )
-def row_waits_for_hours(known: RuleContext) -> Iterator[Finding]:
+def row_waits_for_hours(context: RuleContext) -> Iterator[Finding]:
     """A wait for rows of more than an hour."""
-    seconds = known.number("innodb_lock_wait_timeout")
-    if seconds and seconds > HOUR and known.chosen("innodb_lock_wait_timeout"):
+    seconds = context.number("innodb_lock_wait_timeout")
+    if seconds and seconds > HOUR and context.is_set("innodb_lock_wait_timeout"):
         action = advise(
-            known, "innodb_lock_wait_timeout", ROW_WAIT, watch="Innodb_row_lock_time_max",
+            context, "innodb_lock_wait_timeout", ROW_WAIT, watch="Innodb_row_lock_time_max",
             risk="statements that wait longer fail with error 1205; open sessions keep their limit",
         )  # fmt: skip
         yield row_waits_for_hours.finding(
             f"A statement may wait {lasted(seconds)} for a row, and keeps its own locks meanwhile.",
-            of_variable(known, "innodb_lock_wait_timeout"),
-            help=words(action),
-            actions=these(action),
+            variable_subject(context, "innodb_lock_wait_timeout"),
+            help=help_line(action),
+            actions=present(action),
         )
 
 
@@ -169,19 +169,19 @@ def row_waits_for_hours(known: RuleContext) -> Iterator[Finding]:
         reconsider_when="No statement that ever waited for a metadata lock for long.",
     ),
 )
-def metadata_wait_for_days(known: RuleContext) -> Iterator[Finding]:
+def metadata_wait_for_days(context: RuleContext) -> Iterator[Finding]:
     """A wait for metadata locks of more than a day, explicitly configured."""
     name = "lock_wait_timeout"
-    seconds = known.number(name)
-    if seconds and seconds > DAY and known.chosen(name):
+    seconds = context.number(name)
+    if seconds and seconds > DAY and context.is_set(name):
         action = advise(
-            known, name, HOUR, risk="statements that wait longer fail with error 1205; open sessions keep their limit"
+            context, name, HOUR, risk="statements that wait longer fail with error 1205; open sessions keep their limit"
         )
         yield metadata_wait_for_days.finding(
             f"A change of a table may wait {lasted(seconds)} for its lock, and later statements on it wait behind it.",
-            of_variable(known, name),
-            help=words(action),
-            actions=these(action),
+            variable_subject(context, name),
+            help=help_line(action),
+            actions=present(action),
         )
 
 
@@ -205,17 +205,17 @@ def metadata_wait_for_days(known: RuleContext) -> Iterator[Finding]:
         disagree="pt-variable-advisor speaks from 11 seconds on.",
     ),
 )
-def slow_handshakes(known: RuleContext) -> Iterator[Finding]:
+def slow_handshakes(context: RuleContext) -> Iterator[Finding]:
     """More than a minute to log in."""
-    seconds, usual = known.number("connect_timeout"), default_of(known, "connect_timeout")
-    if seconds and seconds > MINUTE and known.chosen("connect_timeout"):
+    seconds, usual = context.number("connect_timeout"), default_number(context, "connect_timeout")
+    if seconds and seconds > MINUTE and context.is_set("connect_timeout"):
         risk = "clients on very slow links fail to log in"
-        action = advise(known, "connect_timeout", usual, risk=risk, watch="Aborted_connects") if usual else None
+        action = advise(context, "connect_timeout", usual, risk=risk, watch="Aborted_connects") if usual else None
         yield slow_handshakes.finding(
             f"A client that says nothing holds a connection for {seconds:,} s; enough of them keep all others out.",
-            of_variable(known, "connect_timeout"),
-            help=words(action),
-            actions=these(action),
+            variable_subject(context, "connect_timeout"),
+            help=help_line(action),
+            actions=present(action),
         )
 
 
@@ -237,13 +237,13 @@ def slow_handshakes(known: RuleContext) -> Iterator[Finding]:
         reconsider_when="No transaction older than a minute over a busy day.",
     ),
 )
-def autocommit_off(known: RuleContext) -> Iterator[Finding]:
+def autocommit_off(context: RuleContext) -> Iterator[Finding]:
     """Transactions that begin by themselves, for all sessions."""
-    if known.settings.on("autocommit") is False and known.chosen("autocommit"):
+    if context.settings.on("autocommit") is False and context.is_set("autocommit"):
         yield autocommit_off.finding(
             "Every session keeps a transaction open from its first statement on, idle ones and those that only read "
             "included; changes of tables wait for them.",
-            of_variable(known, "autocommit"),
+            variable_subject(context, "autocommit"),
             help="leave it on here, and switch it off in the sessions of the programs that need it",
         )
 
@@ -265,19 +265,19 @@ def autocommit_off(known: RuleContext) -> Iterator[Finding]:
         reconsider_when="No row lock wait that ever ran into its timeout.",
     ),
 )
-def deadlocks_time_out(known: RuleContext) -> Iterator[Finding]:
+def deadlocks_time_out(context: RuleContext) -> Iterator[Finding]:
     """Detection off, and a timeout no shorter than by default."""
-    seconds = known.number("innodb_lock_wait_timeout")
-    if seconds is None or seconds < ROW_WAIT or not known.chosen("innodb_deadlock_detect"):
+    seconds = context.number("innodb_lock_wait_timeout")
+    if seconds is None or seconds < ROW_WAIT or not context.is_set("innodb_deadlock_detect"):
         return
-    if known.settings.on("innodb_deadlock_detect") is False:
+    if context.settings.on("innodb_deadlock_detect") is False:
         action = advise(
-            known, "innodb_deadlock_detect", "ON", watch="Innodb_row_lock_time_max",
+            context, "innodb_deadlock_detect", "ON", watch="Innodb_row_lock_time_max",
             risk="more work where hundreds of sessions wait for one row",
         )  # fmt: skip
         yield deadlocks_time_out.finding(
             f"Deadlocks aren't looked for: two sessions that wait for each other stand still for {lasted(seconds)}.",
-            of_variable(known, "innodb_deadlock_detect"),
-            help=words(action),
-            actions=these(action),
+            variable_subject(context, "innodb_deadlock_detect"),
+            help=help_line(action),
+            actions=present(action),
         )

@@ -6,12 +6,12 @@ from typing import TYPE_CHECKING
 
 from advisor.core.model import Confidence, Severity
 from advisor.core.sizes import about, lasted
-from rules.connections.threads import pooled, threads_worth_keeping
-from rules.core.advice import advise, these, words
-from rules.core.counters import CONNECTIONS, named, over, require_uptime, seen, steady
+from rules.connections.threads import advised_thread_cache, uses_thread_pool
+from rules.core.advice import advise, help_line, present
+from rules.core.counters import CONNECTIONS, counter_periods, hour_text, require_uptime, steady_window, window_text
 from rules.core.rule import Docs, rule
-from rules.core.subject import of_variable
-from rules.sizing.memory import budget
+from rules.core.subject import variable_subject
+from rules.sizing.memory import memory_budget
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -26,7 +26,7 @@ NEAR_PERCENT = 85
 WEEK = 7 * 86400
 LARGE_LIMIT = 1000
 TIMES_THE_PEAK = 20
-MADE_A_SECOND = 10
+CREATED_A_SECOND = 10
 ABORTED = 10  # events in the window before a share says something
 ABORTED_PERCENT = 10
 TIMES_THE_CPUS = 2
@@ -54,24 +54,24 @@ BOUND_THEM = "see what they wait for, and bound the clients' pools"
         reconsider_when="Connection_errors_max_connections that stands still over a busy day.",
     ),
 )
-def connections_refused(known: RuleContext) -> Iterator[Finding]:
+def connections_refused(context: RuleContext) -> Iterator[Finding]:
     """Refusals in the busiest hour, or in the window."""
-    limit = known.number(LIMIT)
-    for window, when, _ in seen(known, CONNECTIONS):
+    limit = context.number(LIMIT)
+    for window, when, _ in counter_periods(context, CONNECTIONS):
         refused = window.delta(REFUSED_BY_LIMIT)
         if refused and limit:
             yield connections_refused.finding(
                 f"{refused:,} connection{'s were' if refused > 1 else ' was'} refused {when}: "
                 f"all {limit:,} were taken.",
-                of_variable(known, LIMIT),
-                help=f"see who holds them, and bound the clients' pools{_price(known)}",
+                variable_subject(context, LIMIT),
+                help=f"see who holds them, and bound the clients' pools{_connection_cost(context)}",
             )
             return
 
 
-def _price(known: RuleContext) -> str:
+def _connection_cost(context: RuleContext) -> str:
     """What a further connection may take, as the end of a sentence."""
-    estimate = budget(known)
+    estimate = memory_budget(context)
     return f"; each further connection may take up to {about(estimate.per_session)}" if estimate else ""
 
 
@@ -95,33 +95,33 @@ def _price(known: RuleContext) -> str:
         "memory is named instead.",
     ),
 )
-def few_connections_left(known: RuleContext) -> Iterator[Finding]:
+def few_connections_left(context: RuleContext) -> Iterator[Finding]:
     """A peak near the limit, not long ago, or as many connections right now."""
-    limit, peak = known.number(LIMIT), known.server.counter("max_used_connections")
-    now = known.server.counter("threads_connected")
+    limit, peak = context.number(LIMIT), context.server.counter("max_used_connections")
+    now = context.server.counter("threads_connected")
     if not limit or peak is None or now is None:
         return
     nearly = limit * NEAR_PERCENT
-    hour = known.sampled.hour(CONNECTIONS) if known.has("sampled") else None
+    hour = context.sampled.hour(CONNECTIONS) if context.has("sampled") else None
     most = (hour.most("threads_connected") if hour else None) or 0
-    if now * 100 >= nearly or most * 100 >= nearly or (peak * 100 >= nearly and _lately(known)):
-        busiest = f", {most:,} in the busiest hour, {named(hour)}" if hour and most * 100 >= nearly else ""
+    if now * 100 >= nearly or most * 100 >= nearly or (peak * 100 >= nearly and _is_recent_peak(context)):
+        busiest = f", {most:,} in the busiest hour, {hour_text(hour)}" if hour and most * 100 >= nearly else ""
         yield few_connections_left.finding(
             f"{peak:,} of {limit:,} connections were in use at once{busiest}, and {now:,} are now; server up "
-            f"{lasted(known.server.uptime)}.",
-            of_variable(known, LIMIT),
-            help=f"bound the clients' pools, and end idle connections{_price(known)}",
+            f"{lasted(context.server.uptime)}.",
+            variable_subject(context, LIMIT),
+            help=f"bound the clients' pools, and end idle connections{_connection_cost(context)}",
         )
 
 
-def _lately(known: RuleContext) -> bool:
+def _is_recent_peak(context: RuleContext) -> bool:
     """Whether the peak was reached within a week; the server tells the time in its own zone, so give or take a day."""
     from datetime import UTC, datetime
 
-    if known.server.uptime <= WEEK:
+    if context.server.uptime <= WEEK:
         return True
-    reached = known.server.status.get("max_used_connections_time", "")
-    now = known.host.os.time if known.has("host") and known.host.os else None
+    reached = context.server.status.get("max_used_connections_time", "")
+    now = context.host.os.time if context.has("host") and context.host.os else None
     try:
         at = datetime.fromisoformat(reached).replace(tzinfo=UTC).timestamp()
     except ValueError:
@@ -149,23 +149,23 @@ def _lately(known: RuleContext) -> bool:
         reconsider_when="A yearly peak that is higher than any of the last week.",
     ),
 )
-def oversized_connection_limit(known: RuleContext) -> Iterator[Finding]:
+def oversized_connection_limit(context: RuleContext) -> Iterator[Finding]:
     """A thousand connections or more, and never a twentieth of them used in a week."""
-    limit, peak = known.number(LIMIT), known.server.counter("max_used_connections")
-    if not limit or not peak or not known.chosen(LIMIT) or pooled(known):
+    limit, peak = context.number(LIMIT), context.server.counter("max_used_connections")
+    if not limit or not peak or not context.is_set(LIMIT) or uses_thread_pool(context):
         return
     if limit >= LARGE_LIMIT and peak * TIMES_THE_PEAK < limit:
-        require_uptime(known.server.uptime, WEEK)
+        require_uptime(context.server.uptime, WEEK)
         action = advise(
-            known, LIMIT, max(USUAL_LIMIT, 2 * peak), watch="Connection_errors_max_connections",
+            context, LIMIT, max(USUAL_LIMIT, 2 * peak), watch="Connection_errors_max_connections",
             risk="a burst beyond it is refused with error 1040",
         )  # fmt: skip
         yield oversized_connection_limit.finding(
             f"{limit:,} connections are allowed, and at most {peak:,} were in use at once; server up "
-            f"{lasted(known.server.uptime)}.",
-            of_variable(known, LIMIT),
-            help=words(action),
-            actions=these(action),
+            f"{lasted(context.server.uptime)}.",
+            variable_subject(context, LIMIT),
+            help=help_line(action),
+            actions=present(action),
         )
 
 
@@ -189,15 +189,15 @@ def oversized_connection_limit(known: RuleContext) -> Iterator[Finding]:
         "thread; what counts is how many are made a second, now.",
     ),
 )
-def threads_made_anew(known: RuleContext) -> Iterator[Finding]:
+def threads_made_anew(context: RuleContext) -> Iterator[Finding]:
     """Threads made every second, by a cache smaller than the peak; one of no thread at all is CON003's."""
-    kept, enough = known.number("thread_cache_size"), threads_worth_keeping(known)
-    for window, when, _ in seen(known, CONNECTIONS):
+    kept, enough = context.number("thread_cache_size"), advised_thread_cache(context)
+    for window, when, _ in counter_periods(context, CONNECTIONS):
         made = window.rate("threads_created")
-        if made is None or not kept or made < MADE_A_SECOND or kept >= enough or pooled(known):
+        if made is None or not kept or made < CREATED_A_SECOND or kept >= enough or uses_thread_pool(context):
             continue
         action = advise(
-            known,
+            context,
             "thread_cache_size",
             enough,
             watch="Threads_created",
@@ -205,9 +205,9 @@ def threads_made_anew(known: RuleContext) -> Iterator[Finding]:
         )
         yield threads_made_anew.finding(
             f"{made:,.0f} threads a second were made {when}; {kept:,} are kept.",
-            of_variable(known, "thread_cache_size"),
-            help=words(action),
-            actions=these(action),
+            variable_subject(context, "thread_cache_size"),
+            help=help_line(action),
+            actions=present(action),
         )
         return
 
@@ -234,59 +234,59 @@ def threads_made_anew(known: RuleContext) -> Iterator[Finding]:
         "percent with 512 where the data didn't fit in memory.",
     ),
 )
-def more_running_than_processors(known: RuleContext) -> Iterator[Finding]:
+def more_running_than_processors(context: RuleContext) -> Iterator[Finding]:
     """As many running sessions at each sample of the busiest hour, or at both ends of the window."""
-    cpus = known.host.usable_cpus
-    for window, when, hour in seen(known, CONNECTIONS):
+    cpus = context.host.usable_cpus
+    for window, when, hour in counter_periods(context, CONNECTIONS):
         samples = hour.samples if hour else (window.first, window.last)
         running = [n for n in (sample.status.get(RUNNING) for sample in samples) if n is not None]
         if not cpus or not running or min(running) <= cpus * TIMES_THE_CPUS:
             continue
         # What they waited for is asked once, at the end of the window: it says nothing of an hour that is over.
-        waits = {} if hour else _lock_waits(known)
+        waits = {} if hour else _lock_waits(context)
         at_work = min(running) - sum(waits.values())
         times = f"at all {len(samples)} samples of the busiest" if hour else "at both ends of a"
-        crowd = f"{min(running):,} sessions or more ran statements {times} {_rest(when)}"
+        crowd = f"{min(running):,} sessions or more ran statements {times} {_period_rest(when)}"
         processors = f"there {'is' if cpus == 1 else 'are'} {cpus:g} processor{'' if cpus == 1 else 's'}."
         if at_work > cpus * TIMES_THE_CPUS:
-            found, remedy = f"{crowd}{_told(waits)}; {processors}", BOUND_THEM
+            found, remedy = f"{crowd}{_waits_text(waits)}; {processors}", BOUND_THEM
         else:
-            found = f"{crowd}{_told(waits)}; no more than {max(0, at_work):,} are at work."
-            remedy = f"find who holds the lock: {_holders(known, waits)}"
+            found = f"{crowd}{_waits_text(waits)}; no more than {max(0, at_work):,} are at work."
+            remedy = f"find who holds the lock: {_lock_holder_query(context, waits)}"
         yield more_running_than_processors.finding(found, help=remedy)
         return
 
 
-def _lock_waits(known: RuleContext) -> dict[str, int]:
+def _lock_waits(context: RuleContext) -> dict[str, int]:
     """The sessions that waited, by what they waited for, the most first."""
-    rows = known.workload.last.status.get("innodb_row_lock_current_waits") if known.has("workload") else None
-    states = {_lock_named(state): count for state, count in known.server.lock_waits.items() if count}
+    rows = context.workload.last.status.get("innodb_row_lock_current_waits") if context.has("workload") else None
+    states = {_lock_name(state): count for state, count in context.server.lock_waits.items() if count}
     waits = states | ({ROWS: rows} if rows else {})
     return dict(sorted(waits.items(), key=lambda wait: -wait[1]))
 
 
-def _lock_named(state: str) -> str:
+def _lock_name(state: str) -> str:
     """The lock that a thread state names; the servers show GET_LOCK as `User lock`."""
     return USER_LOCK if state == "User lock" else state.removeprefix("Waiting for ")
 
 
-def _told(waits: dict[str, int]) -> str:
+def _waits_text(waits: dict[str, int]) -> str:
     parts = [f"{count:,} for a {what}" for what, count in waits.items()]
     return f", of which wait {', '.join(parts)}" if parts else ""
 
 
-def _holders(known: RuleContext, waits: dict[str, int]) -> str:
+def _lock_holder_query(context: RuleContext, waits: dict[str, int]) -> str:
     """Where a server of this version says who holds the lock that most sessions wait for."""
     if next(iter(waits)) == ROWS:
-        return "information_schema.innodb_lock_waits" if known.target.is_mariadb else "sys.innodb_lock_waits"
+        return "information_schema.innodb_lock_waits" if context.target.is_mariadb else "sys.innodb_lock_waits"
     if next(iter(waits)) == USER_LOCK:
         return "SELECT IS_USED_LOCK('name of the lock') names the connection"
-    if known.target.is_mariadb:
+    if context.target.is_mariadb:
         return "the longest transaction of SHOW PROCESSLIST, or the plugin METADATA_LOCK_INFO"
     return "sys.schema_table_lock_waits, or the oldest row of information_schema.innodb_trx"
 
 
-def _rest(when: str) -> str:
+def _period_rest(when: str) -> str:
     return when.removeprefix("in the busiest ").removeprefix("in a ")
 
 
@@ -310,23 +310,24 @@ def _rest(when: str) -> str:
         disagree="MySQLTuner warns of 3 percent since the start, which a week of guesses long ago keeps alight.",
     ),
 )
-def aborted_connects(known: RuleContext) -> Iterator[Finding]:
+def aborted_connects(context: RuleContext) -> Iterator[Finding]:
     """A share of attempts that failed in the window."""
-    window = steady(known)
+    window = steady_window(context)
     failed, attempts = window.delta("aborted_connects"), window.delta("connections")
-    if _many(failed, attempts):
+    if _is_high_share(failed, attempts):
         yield aborted_connects.finding(
-            f"{failed:,} of {attempts:,} connections failed before a session began {over(window)}{_reasons(window)}.",
+            f"{failed:,} of {attempts:,} connections failed before a session began "
+            f"{window_text(window)}{_error_reasons(window)}.",
             help="find the hosts that they come from"
-            + (", in the error log" if known.target.is_mariadb else " (performance_schema.host_cache)"),
+            + (", in the error log" if context.target.is_mariadb else " (performance_schema.host_cache)"),
         )
 
 
-def _many(ended: int | None, attempts: int | None) -> bool:
+def _is_high_share(ended: int | None, attempts: int | None) -> bool:
     return ended is not None and attempts is not None and ended >= max(ABORTED, attempts * ABORTED_PERCENT / 100)
 
 
-def _reasons(window: Workload) -> str:
+def _error_reasons(window: Workload) -> str:
     """What MariaDB tells of the causes."""
     parts = {
         "access_denied_errors": "with access denied",
@@ -356,14 +357,15 @@ def _reasons(window: Workload) -> str:
         disagree="MySQLTuner and phpMyAdmin judge totals since the start, which the worst day ever made.",
     ),
 )
-def aborted_clients(known: RuleContext) -> Iterator[Finding]:
+def aborted_clients(context: RuleContext) -> Iterator[Finding]:
     """A share of sessions that were cut in the window."""
-    window = steady(known)
-    cut, attempts, idle = window.delta("aborted_clients"), window.delta("connections"), known.number("wait_timeout")
-    if _many(cut, attempts):
-        limit = f"; idle sessions end after {lasted(idle)}" if idle and known.chosen("wait_timeout") else ""
+    window = steady_window(context)
+    cut, attempts, idle = window.delta("aborted_clients"), window.delta("connections"), context.number("wait_timeout")
+    if _is_high_share(cut, attempts):
+        limit = f"; idle sessions end after {lasted(idle)}" if idle and context.is_set("wait_timeout") else ""
         yield aborted_clients.finding(
-            f"{cut:,} sessions ended without a goodbye {over(window)}, with {attempts:,} new connections{limit}.",
-            of_variable(known, "wait_timeout"),
+            f"{cut:,} sessions ended without a goodbye {window_text(window)}, with {attempts:,} new "
+            f"connections{limit}.",
+            variable_subject(context, "wait_timeout"),
             help="let programs close their connections, and keep the lifetime of pools below wait_timeout",
         )

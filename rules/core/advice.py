@@ -11,11 +11,11 @@ from advisor.verdict import Outcome, take
 if TYPE_CHECKING:
     from rules.core.context import RuleContext
 
-OF_A_GROUP = "group_replication_"  # channels that group replication starts and stops by itself
+GROUP_REPLICATION_CHANNEL = "group_replication_"  # channels that group replication starts and stops by itself
 
 
 def advise(
-    known: RuleContext,
+    context: RuleContext,
     name: str,
     value: int | str,
     *,
@@ -29,38 +29,40 @@ def advise(
     `size` writes a number of bytes with its suffix; `risk` says what the change may cost, a stall included. `live` is
     False for a variable that is dynamic and yet can't be given this value while the server runs.
     """
-    option = known.catalog.find_variable(name) or known.catalog.get(name)
-    if option is None or take(option.name, str(value), known.catalog).outcome is not Outcome.ACCEPTED:
+    option = context.catalog.find_variable(name) or context.catalog.get(name)
+    if option is None or take(option.name, str(value), context.catalog).outcome is not Outcome.ACCEPTED:
         return None
     shown = exact(value) if size and isinstance(value, int) else str(value)
-    if known.has("server"):
-        from rules.core.statements import carried_out
+    if context.has("server"):
+        from rules.core.statements import server_action
 
-        return carried_out(known, option, str(value), shown, live=live, risk=risk, watch=watch)
+        return server_action(context, option, str(value), shown, live=live, risk=risk, watch=watch)
     restart = not (live and option.dynamic and option.variable is not None)
     done = Action(option_line=f"{option.name} = {shown}", risk=risk, restart=restart, watch=watch)
-    if known.decide is None:
+    if context.find_source is None:
         return done
-    from rules.core.statements import in_place_of
+    from rules.core.statements import document_action
 
-    return in_place_of(done, known, option, str(value), shown)
+    return document_action(done, context, option, str(value), shown)
 
 
-def while_stopped(known: RuleContext, action: Action | None) -> Action | None:
+def with_replica_stopped(context: RuleContext, action: Action | None) -> Action | None:
     """The action with statements that stop a running replica's threads before and start them afterwards.
 
     The server refuses such a change while they run. The channels of group replication cannot be stopped so: there the
     line alone is advised.
     """
-    rows = known.server.replication.replica_rows if known.has("server") and known.server.replication else ()
-    running = [row for row in rows if any(_runs(name, text) for name, text in row.items())]
+    rows = context.server.replication.replica_rows if context.has("server") and context.server.replication else ()
+    running = [row for row in rows if any(_is_running_thread(name, text) for name, text in row.items())]
     if action is None or action.statement is None or not running:
         return action
-    if any((row.get("Channel_Name") or "").startswith(OF_A_GROUP) for row in running):
+    if any((row.get("Channel_Name") or "").startswith(GROUP_REPLICATION_CHANNEL) for row in running):
         if action.statement.startswith("SET PERSIST "):
-            return action._replace(statement=_only(action.statement), undo=_only(action.undo or ""), restart=True)
+            return action._replace(
+                statement=_persist_only(action.statement), undo=_persist_only(action.undo or ""), restart=True
+            )
         return action._replace(statement=None, undo=None, restart=True)
-    threads = "ALL SLAVES" if known.target.is_mariadb else replica_word(known)
+    threads = "ALL SLAVES" if context.target.is_mariadb else replica_keyword(context)
     risk = "; ".join(filter(None, (action.risk, "nothing is applied while the replica is stopped")))
     return action._replace(
         statement=f"STOP {threads}; {action.statement} START {threads};",
@@ -69,40 +71,40 @@ def while_stopped(known: RuleContext, action: Action | None) -> Action | None:
     )
 
 
-def _only(statement: str) -> str:
+def _persist_only(statement: str) -> str:
     """Persisted for the next start alone."""
     return statement.replace("SET PERSIST ", "SET PERSIST_ONLY ", 1)
 
 
-def _runs(name: str, text: str | None) -> bool:
+def _is_running_thread(name: str, text: str | None) -> bool:
     return name.endswith(("_IO_Running", "_SQL_Running")) and text != "No"
 
 
-def replica_word(known: RuleContext) -> str:
+def replica_keyword(context: RuleContext) -> str:
     """What statements call a replica: REPLICA since MySQL 8.0.22, else SLAVE, which MariaDB takes as well."""
-    return "REPLICA" if known.target.since("mysql", 8, 0, 22) else "SLAVE"
+    return "REPLICA" if context.target.since("mysql", 8, 0, 22) else "SLAVE"
 
 
-def default_of(known: RuleContext, name: str) -> int | None:
+def default_number(context: RuleContext, name: str) -> int | None:
     """The number that the target starts with where nobody sets the variable; None where it depends on the host."""
-    option = known.catalog.find_variable(name) or known.catalog.get(name)
+    option = context.catalog.find_variable(name) or context.catalog.get(name)
     text = (option.default if option else None) or ""
     return int(text) if text.isdigit() else None
 
 
-def words(action: Action | None) -> str:
+def help_line(action: Action | None) -> str:
     """The action as the one line of help under a finding."""
     if action is None:
         return ""
     if action.option_line:
         return f"write {action.option_line}"
     if action.argument:
-        from rules.core.statements import place_of
+        from rules.core.statements import action_place
 
-        return f"write {action.argument} in place of {action.replaces or 'the option'} in {place_of(action)}"
+        return f"write {action.argument} in place of {action.replaces or 'the option'} in {action_place(action)}"
     return f"run {action.statement}" if action.statement else ""
 
 
-def these(*actions: Action | None) -> tuple[Action, ...]:
+def present(*actions: Action | None) -> tuple[Action, ...]:
     """The actions that could be made."""
     return tuple(a for a in actions if a is not None)

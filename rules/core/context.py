@@ -14,11 +14,11 @@ if TYPE_CHECKING:
     from advisor.facts import Host, OptionFiles, SampledHours, Server, Service, Workload
     from advisor.verdict import FileVerdict
     from advisor.verdict.settings import Settings
-    from rules.core.origin import Decider
+    from rules.core.value_source import ValueSource
     from rules.measured.answers import LocalAnswer
     from rules.policy.house_rule import HouseRule
 
-    Decide = Callable[[str, tuple[str, ...]], Decider | None]
+    FindSource = Callable[[str, tuple[str, ...]], ValueSource | None]
 
 NOT_ASKED = Absent("a running server (mycnf audit)")
 NO_HOST = Absent("the host under the server (--ram, --cpus, --disk, or an audit on it)")
@@ -26,7 +26,7 @@ NO_HOUSE = Absent("house rules (in mycnf.toml)")
 NO_PROBES = Absent("results of probes on the server's host (mycnf probe)")
 NO_SAMPLES = Absent("samples of this server (mycnf sample)")
 NO_FINDINGS = Absent("the findings of all other rules")
-BEYOND = 1 << 64  # what no server holds in a variable: the other end is no server, or means harm
+OUT_OF_RANGE = 1 << 64  # what no server holds in a variable: the other end is no server, or means harm
 
 
 class MissingFact(Exception):  # noqa: N818 - it is no error: the engine turns it into a skipped rule
@@ -40,7 +40,7 @@ class RuleContext:
     """
 
     __slots__ = (
-        *("_filled_in", "catalog", "decide", "file_verdict"),
+        *("_is_running", "catalog", "file_verdict", "find_source"),
         *("parts", "service", "settings", "taken_at", "target"),
     )
 
@@ -60,13 +60,13 @@ class RuleContext:
         sampled: SampledHours | Absent = NO_SAMPLES,
         taken_at: str = "",
         service: Service | None = None,
-        decide: Decide | None = None,
+        find_source: FindSource | None = None,
     ) -> None:
         self.target = target
         self.service = service  # the unit that starts the server, None where there is none or nobody looked
         self.taken_at = taken_at  # UTC in ISO 8601, empty where nothing was collected
         self.catalog = catalog
-        self.decide = decide  # of a server: what decides a variable, given with the names of its option
+        self.find_source = find_source  # of a server: what decides the value of a variable, by the names of its option
         self.settings = settings
         self.file_verdict = file_verdict
         self.parts = {
@@ -79,27 +79,27 @@ class RuleContext:
             "sampled": sampled,
             "findings": NO_FINDINGS,
         }
-        self._filled_in = not isinstance(server, Absent)  # what runs is no template: asked for each of its variables
+        self._is_running = not isinstance(server, Absent)  # what runs is no template: asked for each of its variables
 
     def number(self, name: str) -> int | None:
         """A variable as a whole number (bytes, or a count); None where it is absent, no number, or a template."""
-        value = self.settings.number(name) if self._filled_in or not self._templated(name) else None
-        return value if value is not None and -BEYOND < value < BEYOND else None
+        value = self.settings.number(name) if self._is_running or not self._is_templated(name) else None
+        return value if value is not None and -OUT_OF_RANGE < value < OUT_OF_RANGE else None
 
     def text(self, name: str) -> str | None:
         """A variable as the server prints it, in upper case for comparing words; None as with `number`."""
-        value = self.settings.text(name) if self._filled_in or not self._templated(name) else None
+        value = self.settings.text(name) if self._is_running or not self._is_templated(name) else None
         return None if value is None else value.upper()
 
-    def chosen(self, name: str) -> bool:
+    def is_set(self, name: str) -> bool:
         """Whether somebody set the variable; a default is nobody's choice."""
         return self.settings.is_set(name)
 
-    def switched(self, name: str) -> bool | None:
+    def explicit_switch(self, name: str) -> bool | None:
         """How somebody set a switch; None where nobody did."""
-        return self.settings.on(name) if self.chosen(name) else None
+        return self.settings.on(name) if self.is_set(name) else None
 
-    def _templated(self, name: str) -> bool:
+    def _is_templated(self, name: str) -> bool:
         option = self.catalog.find_variable(name)
         line = self.file_verdict.effective.get(option.name if option else name)
         return line is not None and line.placed.line.templated

@@ -18,12 +18,12 @@ if TYPE_CHECKING:
 
 MINIMUM_UPTIME = 600  # seconds; before that caches fill and everything looks cold
 MINIMUM_WINDOW = 5.0  # seconds
-EVENTS = 10  # in a window; fewer are chance
+MINIMUM_EVENTS = 10  # in a window; fewer are chance
 
 
-def steady(known: RuleContext) -> Workload:
+def steady_window(context: RuleContext) -> Workload:
     """The workload's window; Missing where the server started just now or the window is too short to tell rates."""
-    workload = known.workload
+    workload = context.workload
     require_uptime(workload.last.at, MINIMUM_UPTIME)
     if workload.seconds < MINIMUM_WINDOW:
         raise MissingFact(f"a window of {lasted(MINIMUM_WINDOW)} or more (--window)")
@@ -37,13 +37,13 @@ def require_uptime(up: float, least: float) -> None:
         raise MissingFact(f"a server that has been up for {lasted(least)} (up for {lasted(up)}: {again})")
 
 
-def busy(workload: Workload, counter: str, a_second: float) -> float | None:
+def busy_rate(workload: Workload, counter: str, a_second: float) -> float | None:
     """A counter's rise a second, where it is as high as that and comes of enough events to mean something."""
     events, rate = workload.delta(counter), workload.rate(counter)
-    return rate if rate is not None and rate >= a_second and (events or 0) >= EVENTS else None
+    return rate if rate is not None and rate >= a_second and (events or 0) >= MINIMUM_EVENTS else None
 
 
-def over(workload: Workload) -> str:
+def window_text(workload: Workload) -> str:
     """The window in words, for messages: `in 10 s, server up 3 d`."""
     return f"in a window of {lasted(workload.seconds)}, server up {lasted(workload.last.at)}"
 
@@ -59,26 +59,26 @@ class CounterPeriod(NamedTuple):
     hour: BusyHour | None = None
 
 
-def fullest(known: RuleContext, of: str) -> CounterPeriod:
+def busiest_period(context: RuleContext, of: str) -> CounterPeriod:
     """The busiest sampled hour of a kind, the window of this audit where none was sampled; Missing without either."""
-    return next(seen(known, of))
+    return next(counter_periods(context, of))
 
 
-def seen(known: RuleContext, of: str) -> Iterator[CounterPeriod]:
+def counter_periods(context: RuleContext, of: str) -> Iterator[CounterPeriod]:
     """The busiest sampled hour of a kind, and then the window; Missing where there is neither."""
-    hour = known.sampled.hour(of) if known.has("sampled") else None
+    hour = context.sampled.hour(of) if context.has("sampled") else None
     if hour is not None:
-        yield CounterPeriod(hour.workload, f"in the busiest hour, {named(hour)}", hour)
+        yield CounterPeriod(hour.workload, f"in the busiest hour, {hour_text(hour)}", hour)
     try:
-        window = steady(known)
+        window = steady_window(context)
     except MissingFact:
         if hour is None:
             raise
         return
-    yield CounterPeriod(window, over(window))
+    yield CounterPeriod(window, window_text(window))
 
 
-def named(hour: BusyHour) -> str:
+def hour_text(hour: BusyHour) -> str:
     """`14:00-15:00 UTC on 2026-11-20`."""
     try:
         began, ended = (datetime.fromisoformat(at).astimezone(UTC) for at in (hour.began_at, hour.ended_at))

@@ -44,12 +44,12 @@ class Evidence(NamedTuple):
 _STORE: dict[str, Evidence] = {}
 
 
-def load(identity: str) -> Evidence | None:
+def find_evidence(identity: str) -> Evidence | None:
     """The evidence of that id, such as RBS-01; None where the store has none."""
-    return everything().get(identity.upper())
+    return all_evidence().get(identity.upper())
 
 
-def everything() -> dict[str, Evidence]:
+def all_evidence() -> dict[str, Evidence]:
     """The whole store by id, in the order of its files."""
     if not _STORE:
         for name in sorted(n for n in os.listdir(FOLDER) if n.endswith(".toml")):
@@ -65,12 +65,12 @@ def _evidence(identity: str, entry: dict[str, Any]) -> Evidence:
 
 def _table(entry: dict[str, Any]) -> Table:
     values = tuple(entry.get("values", ()))
-    labels = entry.get("labels") or [_written(v, size=entry.get("size", False)) for v in values]
+    labels = entry.get("labels") or [_value_text(v, size=entry.get("size", False)) for v in values]
     series = {name: tuple(numbers) for name, numbers in entry["series"].items()}
     return Table(entry["x"], tuple(labels), values, entry["unit"], series)
 
 
-def _written(value: float, *, size: bool) -> str:
+def _value_text(value: float, *, size: bool) -> str:
     from advisor.core.sizes import exact
 
     return exact(int(value)) if size else f"{value:g}"

@@ -14,7 +14,17 @@ from advisor.verdict.boolean import is_switch, misread
 from advisor.verdict.names import PREFIXES
 from advisor.verdict.number import SUFFIXES, leading_digits
 from advisor.verdict.plugins import NOT_LOADED, of_component
-from rules.core.subject import SAFE, UNSAFE, remove, rename, revalue, rewrite, sets_value, without_value, written
+from rules.core.subject import (
+    SAFE,
+    UNSAFE,
+    drop_value,
+    remove_line,
+    rename_option,
+    replace_value,
+    rewrite_line,
+    sets_value,
+    written_name,
+)
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
@@ -27,18 +37,18 @@ if TYPE_CHECKING:
 
 
 NO_SUCH_NAME = frozenset({Outcome.UNKNOWN, Outcome.REMOVED, Outcome.AMBIGUOUS})
-WORDS = {"TRUE": "ON", "FALSE": "OFF"}
+SWITCH_WORDS = {"TRUE": "ON", "FALSE": "OFF"}
 ON = ("1", "on", "true")
 OFF = ("0", "off", "false")
 # Words that people write for ON and OFF; servers know none of them.
 MEANS_ON = frozenset({*ON, "yes", "y", "t", "enable", "enabled", "active", "activated"})
 MEANS_OFF = frozenset({*OFF, "no", "n", "f", "none", "null", "never", "disable", "disabled", "inactive"})
 # What the server ends up with depends on the file system that it finds.
-BY_THE_HOST = frozenset({"lower_case_table_names"})
+DEPENDS_ON_FILE_SYSTEM = frozenset({"lower_case_table_names"})
 # Their successor does the same job in other terms, so that the old value says something else there.
-OTHER_TERMS = frozenset({"log_slow_admin_statements", "old"})
+INCOMPATIBLE_SUCCESSORS = frozenset({"log_slow_admin_statements", "old"})
 # Deprecated and ignored options with a successor in other terms: of these alone the lines that say the same are sought.
-IN_OTHER_TERMS = frozenset(
+CONVERTIBLE = frozenset(
     (
         *("admin_ssl", "default_authentication_plugin", "expire_logs_days", "innodb_checksums"),
         *("innodb_locks_unsafe_for_binlog", "innodb_log_file_size", "innodb_log_files_in_group", "log_syslog"),
@@ -48,77 +58,77 @@ IN_OTHER_TERMS = frozenset(
     )
 )
 NUMBERS = ("int", "uint", "double")
-_BARE = r"[\w.:/+-]+"  # needs no quotes in an option file
+_UNQUOTED = r"[\w.:/+-]+"  # needs no quotes in an option file
 
 
-def _successor(line: LineVerdict, known: RuleContext) -> Successor | None:
+def _find_successor(line: LineVerdict, context: RuleContext) -> Successor | None:
     """What says the same; imported lazily, since only lines with an old or unknown option need it."""
-    from rules.core.successors import successor
+    from rules.core.successors import find_successor
 
-    return successor(bare(line), line.placed.line, known)
+    return find_successor(bare_name(line), line.placed.line, context)
 
 
-def unknown(line: LineVerdict, known: RuleContext) -> Fix | None:
+def fix_unknown(line: LineVerdict, context: RuleContext) -> Fix | None:
     """The name that was meant; `loose_` before an option of a plugin that isn't loaded; else as for `removed`."""
     placed = line.placed.line
-    plugin = of_plugin(line, known.catalog)
+    plugin = is_plugin_option(line, context.catalog)
     if plugin:
-        return None if line.loose else rename(placed, _loose(placed), UNSAFE)
+        return None if line.loose else rename_option(placed, _loose_name(placed), UNSAFE)
     for name in line.candidates[:1]:
-        fix = _renamed(line, name, known.catalog, UNSAFE)
+        fix = _rename_fix(line, name, context.catalog, UNSAFE)
         if fix is not None:
             return fix
-    found = removed(line, known)
+    found = fix_removed(line, context)
     deletes = found is not None and not found.edits[0].text
-    kept = documented(bare(line), known.target) or line.candidates
+    kept = documented(bare_name(line), context.target) or line.candidates
     return None if deletes and kept else found
 
 
-def removed(line: LineVerdict, known: RuleContext) -> Fix | None:
+def fix_removed(line: LineVerdict, context: RuleContext) -> Fix | None:
     """What says the same on the target; the line taken out only where its meaning went with the option."""
-    found = _successor(line, known)
-    if found is not None and _is_there(found, known.catalog):
-        return _rewritten(line, found, known.catalog)
-    for name in _successors(bare(line), known):
-        fix = _renamed(line, name, known.catalog, UNSAFE)
+    found = _find_successor(line, context)
+    if found is not None and _is_available(found, context.catalog):
+        return _rewrite_fix(line, found, context.catalog)
+    for name in _successor_names(bare_name(line), context):
+        fix = _rename_fix(line, name, context.catalog, UNSAFE)
         if fix is not None:
             return fix
-    return remove(line.placed.line, UNSAFE) if known.catalog.read_as == known.target else None
+    return remove_line(line.placed.line, UNSAFE) if context.catalog.read_as == context.target else None
 
 
-def ignored(line: LineVerdict, known: RuleContext) -> Fix | None:
+def fix_ignored(line: LineVerdict, context: RuleContext) -> Fix | None:
     """What says the same and counts; the line taken out only where its meaning went with the option."""
-    found = _successor(line, known) if bare(line) in IN_OTHER_TERMS else None
-    if found is not None and _is_there(found, known.catalog):
-        return _rewritten(line, found, known.catalog)
-    return remove(line.placed.line, SAFE)
+    found = _find_successor(line, context) if bare_name(line) in CONVERTIBLE else None
+    if found is not None and _is_available(found, context.catalog):
+        return _rewrite_fix(line, found, context.catalog)
+    return remove_line(line.placed.line, SAFE)
 
 
-def ambiguous(line: LineVerdict, known: RuleContext) -> Fix | None:
+def fix_ambiguous(line: LineVerdict, context: RuleContext) -> Fix | None:
     """What says the same as an old option whose name is now the beginning of several."""
-    found = _successor(line, known)
-    return None if found is None else _rewritten(line, found, known.catalog)
+    found = _find_successor(line, context)
+    return None if found is None else _rewrite_fix(line, found, context.catalog)
 
 
-def help_removed(line: LineVerdict, fix: Fix | None, otherwise: str, known: RuleContext) -> str:
+def help_removed(line: LineVerdict, fix: Fix | None, otherwise: str, context: RuleContext) -> str:
     """What the fix writes, else what does the same instead, else `otherwise`."""
-    name = bare(line)
-    found = _successor(line, known) if line.option is None or name in IN_OTHER_TERMS else None
-    if found is not None and found.lines and _is_taken(found.lines, known.catalog):
+    name = bare_name(line)
+    found = _find_successor(line, context) if line.option is None or name in CONVERTIBLE else None
+    if found is not None and found.lines and _are_accepted(found.lines, context.catalog):
         return f"use {' and '.join(f'{name} = {value}'.rstrip() for name, value in found.lines)} instead"
     if fix is not None and fix.edits[0].text:
         return f"use {' = '.join(edit.text for edit in fix.edits)} instead"
     if fix is not None and line.outcome is Outcome.IGNORED:
         return otherwise
-    if found is not None and _is_there(found, known.catalog):
+    if found is not None and _is_available(found, context.catalog):
         return found.words or f"use {' and '.join(name for name, _ in found.lines)} instead"
-    if line.option is not None and name.startswith("rpl_semi_sync_") and known.target.since("mysql", 8, 0, 26):
-        from rules.core.successors import other_library
+    if line.option is not None and name.startswith("rpl_semi_sync_") and context.target.since("mysql", 8, 0, 26):
+        from rules.core.successors import semi_sync_library_help
 
-        return other_library(name)
+        return semi_sync_library_help(name)
     elsewhere = known_elsewhere(name)
-    told = _new_name(line, known.catalog) or (elsewhere.replaced_by if elsewhere and found is None else None)
-    return f"use {told} instead" if told and known.catalog.get(told) else otherwise
+    told = _new_name(line, context.catalog) or (elsewhere.replaced_by if elsewhere and found is None else None)
+    return f"use {told} instead" if told and context.catalog.get(told) else otherwise
 
 
 def _new_name(line: LineVerdict, catalog: Catalog) -> str | None:
@@ -130,35 +140,35 @@ def _new_name(line: LineVerdict, catalog: Catalog) -> str | None:
     return other.name if other and not other.deprecated else None
 
 
-def deprecated(line: LineVerdict, known: RuleContext) -> Fix | None:
+def fix_deprecated(line: LineVerdict, context: RuleContext) -> Fix | None:
     """The new name: safe where both are names of one variable, unsafe where the successor only does the same job."""
-    old, catalog = line.option, known.catalog
-    found = _successor(line, known) if bare(line) in IN_OTHER_TERMS else None
+    old, catalog = line.option, context.catalog
+    found = _find_successor(line, context) if bare_name(line) in CONVERTIBLE else None
     if found is not None:
-        return _rewritten(line, found, catalog)
+        return _rewrite_fix(line, found, catalog)
     named = _new_name(line, catalog)
     new = catalog.get(named) if named else None
-    if old is None or new is None or old.name in OTHER_TERMS:
+    if old is None or new is None or old.name in INCOMPATIBLE_SUCCESSORS:
         return None
     one_variable = (old.alias_of or old.name) == (new.alias_of or new.name)
     text = line.placed.line.value  # two names of one variable may have ranges of their own
     alike = one_variable and take(old.name, text, catalog).value == take(new.name, text, catalog).value
-    return _renamed(line, new.name, catalog, SAFE if alike else UNSAFE)
+    return _rename_fix(line, new.name, catalog, SAFE if alike else UNSAFE)
 
 
-def adjusted(line: LineVerdict, known: RuleContext) -> Fix | None:
+def fix_adjusted(line: LineVerdict, context: RuleContext) -> Fix | None:
     """The value that the server ends up with, where it takes that as it stands; of a switch the one that was meant."""
     option, placed = line.option, line.placed.line
-    if option is None or line.value is None or placed.raw is None or not sets_value(line, known.catalog):
+    if option is None or line.value is None or placed.raw is None or not sets_value(line, context.catalog):
         return None
     if is_switch(line):
-        return _switched(line, known.catalog)
+        return _fix_switch(line, context.catalog)
     if misread(line):
         return None
     for text in _notations(line.value, placed.raw, option):
-        taken = take(placed.name or "", text, known.catalog)
-        if re.fullmatch(_BARE, text) and (taken.outcome, taken.value) == (Outcome.ACCEPTED, line.value):
-            return revalue(placed, text, UNSAFE if option.name in BY_THE_HOST else SAFE)
+        taken = take(placed.name or "", text, context.catalog)
+        if re.fullmatch(_UNQUOTED, text) and (taken.outcome, taken.value) == (Outcome.ACCEPTED, line.value):
+            return replace_value(placed, text, UNSAFE if option.name in DEPENDS_ON_FILE_SYSTEM else SAFE)
     return None
 
 
@@ -166,11 +176,11 @@ def help_adjusted(line: LineVerdict, fix: Fix | None) -> str:
     """What to write instead of a value that the server changes; nothing where no value would stand."""
     text = fix.edits[0].text if fix else ""
     if misread(line) and not is_switch(line):
-        return number_words(line.option)
+        return number_help(line.option)
     if fix is not None and not text:
         return "remove the line to leave it off"
-    if misread(line) or (text and is_switch(line) and text != WORDS.get(line.value or "")):
-        word = _meant(line.placed.line.value or "")
+    if misread(line) or (text and is_switch(line) and text != SWITCH_WORDS.get(line.value or "")):
+        word = _intended_switch(line.placed.line.value or "")
         return f"did you mean {word}? write ON or OFF" if word == text else "write ON or OFF"
     if text:
         return f"write {text}, the value in use, or the one that was meant"
@@ -179,22 +189,26 @@ def help_adjusted(line: LineVerdict, fix: Fix | None) -> str:
     return ""
 
 
-def _switched(line: LineVerdict, catalog: Catalog) -> Fix | None:
+def _fix_switch(line: LineVerdict, catalog: Catalog) -> Fix | None:
     """A switch set to what its word means, else to what it is; without its line where no word switches it off."""
     placed, name = line.placed.line, line.placed.line.name or ""
-    moved = take(name, placed.value, catalog).outcome is Outcome.ACCEPTED  # by another option: no word helps
-    meant, used = "" if moved else _meant(placed.value or ""), WORDS.get(line.value or "")
+    # A value that is accepted was changed by another option, so no word helps.
+    accepted = take(name, placed.value, catalog).outcome is Outcome.ACCEPTED
+    meant, used = (
+        "" if accepted else _intended_switch(placed.value or ""),
+        SWITCH_WORDS.get(line.value or ""),
+    )
     for word in (meant, used):
         taken = take(name, word, catalog)
         if word and word.lower() != (placed.value or "").lower():
-            if taken.outcome is Outcome.ACCEPTED and WORDS.get(taken.value or "") == word:
-                return revalue(placed, word, UNSAFE)
+            if taken.outcome is Outcome.ACCEPTED and SWITCH_WORDS.get(taken.value or "") == word:
+                return replace_value(placed, word, UNSAFE)
             if word == meant == "OFF" and taken.value == "TRUE":
-                return remove(placed, UNSAFE)
+                return remove_line(placed, UNSAFE)
     return None
 
 
-def _meant(text: str) -> str:
+def _intended_switch(text: str) -> str:
     """ON or OFF for a word that means it, else nothing."""
     word = text.strip().lower()
     if word in MEANS_ON or (word.isdigit() and word.strip("0")):
@@ -202,7 +216,7 @@ def _meant(text: str) -> str:
     return "OFF" if word in MEANS_OFF else ""
 
 
-def number_words(option: Option | None) -> str:
+def number_help(option: Option | None) -> str:
     """Which numbers an option takes, in words."""
     if option is None or option.kind not in NUMBERS:
         return ""
@@ -212,29 +226,35 @@ def number_words(option: Option | None) -> str:
     return f"write {what}" + (f", such as {option.default}, the default" if option.default else "")
 
 
-def invalid(line: LineVerdict, known: RuleContext) -> Fix | None:
+def fix_invalid(line: LineVerdict, context: RuleContext) -> Fix | None:
     """A size with a decimal point in whole numbers, utf8 as what it has always stood for, yes as ON, modes without one.
 
     Without NO_AUTO_CREATE_USER MySQL 8.0 does what 5.7 did with it: GRANT creates no account.
     """
+    from rules.core.successors import whole_size
+
     placed = line.placed.line
     value = placed.value or ""
-    text = whole_size(value) or _charset(value) or (_modes(value) if line.canonical == "sql_mode" else None)
-    text = text or _meant(value) or None
-    if text is None or take(placed.name or "", text, known.catalog).outcome is not Outcome.ACCEPTED:
+    text = (
+        whole_size(value)
+        or _utf8mb3_name(value)
+        or (_without_obsolete_mode(value) if line.canonical == "sql_mode" else None)
+    )
+    text = text or _intended_switch(value) or None
+    if text is None or take(placed.name or "", text, context.catalog).outcome is not Outcome.ACCEPTED:
         return None
-    return revalue(placed, text, UNSAFE)
+    return replace_value(placed, text, UNSAFE)
 
 
-def unexpected(line: LineVerdict) -> Fix | None:
+def fix_unexpected_argument(line: LineVerdict) -> Fix | None:
     """The switch without its value where that said on, and no line where it said off."""
     word = (line.placed.line.value or "").lower()
     if word in ON:
-        return without_value(line.placed.line, UNSAFE)
-    return remove(line.placed.line, UNSAFE) if word in OFF else None
+        return drop_value(line.placed.line, UNSAFE)
+    return remove_line(line.placed.line, UNSAFE) if word in OFF else None
 
 
-def number_as_read(line: LineVerdict, catalog: Catalog) -> str | None:
+def readable_number(line: LineVerdict, catalog: Catalog) -> str | None:
     """A number without the letters behind its suffix, which no server reads; None where there are none."""
     option, text = line.option, line.placed.line.value or ""
     if option is None or line.outcome is not Outcome.ACCEPTED or not sets_value(line, catalog):
@@ -248,22 +268,22 @@ def number_as_read(line: LineVerdict, catalog: Catalog) -> str | None:
     return short if take(name, short, catalog)[1:5] == take(name, text, catalog)[1:5] else None
 
 
-def bare(line: LineVerdict) -> str:
+def bare_name(line: LineVerdict) -> str:
     """The canonical name, or the name as written without the prefix loose_."""
-    return line.canonical or written(line.placed.line).removeprefix("loose_")
+    return line.canonical or written_name(line.placed.line).removeprefix("loose_")
 
 
-def of_plugin(line: LineVerdict, catalog: Catalog) -> bool:
+def is_plugin_option(line: LineVerdict, catalog: Catalog) -> bool:
     """Whether the target knows the option, and lacks only its plugin; or a component may bring it."""
-    option = catalog.get(bare(line))
+    option = catalog.get(bare_name(line))
     known_plugin = option is not None and bool(option.plugin)
-    return known_plugin or NOT_LOADED in line.reason or of_component(bare(line), catalog.target)
+    return known_plugin or NOT_LOADED in line.reason or of_component(bare_name(line), catalog.target)
 
 
-def respelt(line: Line, old: str, new: str) -> str:
+def spell_like(line: Line, old: str, new: str) -> str:
     """The name as written with `new` in the place of `old`: a prefix stays, and so does the habit of writing dashes."""
     name = line.name or ""
-    head = len(name) - len(old) if written(line).endswith(old) else _prefix_length(name)
+    head = len(name) - len(old) if written_name(line).endswith(old) else _prefix_length(name)
     dashes = "-" in name[head:] and "_" not in name[head:]
     return name[:head] + (new.replace("_", "-") if dashes else new)
 
@@ -275,81 +295,71 @@ def _prefix_length(name: str) -> int:
     return length
 
 
-def _loose(line: Line) -> str:
+def _loose_name(line: Line) -> str:
     name = line.name or ""
     return ("loose-" if "-" in name and "_" not in name else "loose_") + name
 
 
-def _successors(name: str, known: RuleContext) -> tuple[str, ...]:
-    from rules.core.successors import renamed
+def _successor_names(name: str, context: RuleContext) -> tuple[str, ...]:
+    from rules.core.successors import other_names
 
     elsewhere = known_elsewhere(name)
     told = elsewhere.replaced_by if elsewhere else None
-    return (*((told,) if told and name not in OTHER_TERMS else ()), *renamed(name, known))
+    return (*((told,) if told and name not in INCOMPATIBLE_SUCCESSORS else ()), *other_names(name, context))
 
 
-def _renamed(line: LineVerdict, name: str, catalog: Catalog, applicability: str) -> Fix | None:
+def _rename_fix(line: LineVerdict, name: str, catalog: Catalog, applicability: str) -> Fix | None:
     """Another name with the same value; None where the target doesn't know that name either.
 
     A new name of a plugin's option is known once the plugin is loaded, as the old one was.
     """
     placed = line.placed.line
-    spelt = respelt(placed, bare(line), name)
+    spelt = spell_like(placed, bare_name(line), name)
     taken, option = take(spelt, placed.value, catalog), catalog.get(name)
     of_a_plugin = line.outcome is Outcome.REMOVED and option is not None and bool(option.plugin)
     if taken.outcome in NO_SUCH_NAME and not of_a_plugin:
         return None
-    return rename(placed, spelt, applicability)
+    return rename_option(placed, spelt, applicability)
 
 
-def _is_there(found: Successor, catalog: Catalog) -> bool:
+def _is_available(found: Successor, catalog: Catalog) -> bool:
     """Whether the target knows what does the same: of an option that is too new for it, it knows no successor."""
     return not found.lines or not any(take(name, value, catalog).outcome in NO_SUCH_NAME for name, value in found.lines)
 
 
-def _is_taken(options: Iterable[tuple[str, str]], catalog: Catalog) -> bool:
+def _are_accepted(options: Iterable[tuple[str, str]], catalog: Catalog) -> bool:
     return not any(take(name, value.strip("\"'"), catalog).outcome in REFUSED for name, value in options)
 
 
-def _rewritten(line: LineVerdict, found: Successor, catalog: Catalog) -> Fix | None:
+def _rewrite_fix(line: LineVerdict, found: Successor, catalog: Catalog) -> Fix | None:
     """The lines that say the same; None where there are none, or the target would not take each of them."""
     placed = line.placed.line
-    literal = bare(line) == "set_variable"
-    spelt = [(name if literal else respelt(placed, bare(line), name), value) for name, value in found.lines]
-    if not spelt or not _is_taken(spelt, catalog):
+    literal = bare_name(line) == "set_variable"
+    spelt = [(name if literal else spell_like(placed, bare_name(line), name), value) for name, value in found.lines]
+    if not spelt or not _are_accepted(spelt, catalog):
         return None
     (name, value), more = spelt[0], spelt[1:]
-    revalued = None if more or literal else revalue(placed, value, UNSAFE)
+    revalued = None if more or literal else replace_value(placed, value, UNSAFE)
     if revalued is not None:
-        return revalued._replace(edits=rename(placed, name, UNSAFE).edits + revalued.edits)
-    return rewrite(placed, spelt, UNSAFE)
+        return revalued._replace(edits=rename_option(placed, name, UNSAFE).edits + revalued.edits)
+    return rewrite_line(placed, spelt, UNSAFE)
 
 
 def _notations(value: str, raw: str, option: Option) -> tuple[str, ...]:
     """How the value may be written, as the line's author would first."""
     if option.kind == "bool":
-        return (WORDS.get(value, value),)
+        return (SWITCH_WORDS.get(value, value),)
     if value.isdigit() and not raw.strip("'\"").isdigit() and option.kind in ("int", "uint"):
         return exact(int(value)), value
     return (value,)
 
 
-def whole_size(text: str) -> str | None:
-    """1.5G as 1536M; None for anything but a decimal number of bytes that comes out even."""
-    match = re.fullmatch(r"(\d{1,6})\.(\d{1,6})([kmgt])b?", text.lower())
-    if match is None:
-        return None
-    scaled = int(match[1] + match[2]) << SUFFIXES[match[3]]
-    size, left = divmod(scaled, 10 ** len(match[2]))
-    return None if left else exact(size)
-
-
-def _modes(text: str) -> str | None:
+def _without_obsolete_mode(text: str) -> str | None:
     """The list of modes without the one that MySQL 8.0 no longer needs; None where no other is left."""
     return ",".join(mode for mode in text.split(",") if mode.strip().upper() != "NO_AUTO_CREATE_USER") or None
 
 
-def _charset(text: str) -> str | None:
+def _utf8mb3_name(text: str) -> str | None:
     """What utf8 stands for where its short name is gone."""
     name = text.lower()
     return text[:4] + "mb3" + text[4:] if name == "utf8" or name.startswith("utf8_") else None
@@ -358,7 +368,7 @@ def _charset(text: str) -> str | None:
 GROUP = "mysqld"
 
 
-def closed(line: Line) -> Fix | None:
+def close_header(line: Line) -> Fix | None:
     """A group header with its bracket; None where more than that is missing."""
     text = line.text[line.column - 1 : line.end_column - 1]
     if not text.startswith("[") or not text[1:].replace("-", "").replace(".", "").replace("_", "").isalnum():
@@ -366,25 +376,25 @@ def closed(line: Line) -> Fix | None:
     return Fix(UNSAFE, (Edit(line.number, line.end_column, line.number, line.end_column, "]"),))
 
 
-def headed(outside: Sequence[Line], known: RuleContext) -> Fix | None:
+def add_header(outside: Sequence[Line], context: RuleContext) -> Fix | None:
     """A header above the options that stand before any; None where the server would refuse one of them under it."""
-    if not all(_is_accepted(line, known) for line in outside):
+    if not all(_is_accepted(line, context) for line in outside):
         return None
     first = outside[0].number
     return Fix(UNSAFE, (Edit(first, 1, first, 1, f"[{GROUP}]\n"),))
 
 
-def moved(file: OptionFile, line: Line, known: RuleContext) -> Fix | None:
+def move_to_server_group(file: OptionFile, line: Line, context: RuleContext) -> Fix | None:
     """The line under the file's first [mysqld]; taken out where the server is given the option already."""
     out = Edit(line.number, 1, line.number + 1, 1, "")
-    if written(line) in known.file_verdict.effective:
+    if written_name(line) in context.file_verdict.effective:
         return Fix(UNSAFE, (out,))
     header = next((x for x in file.lines if x.kind is LineKind.GROUP and x.name == GROUP), None)
-    if header is None or not header.text.endswith("\n") or not _is_accepted(line, known):
+    if header is None or not header.text.endswith("\n") or not _is_accepted(line, context):
         return None
     below = header.number + 1
     return Fix(UNSAFE, (Edit(below, 1, below, 1, line.text.rstrip("\r\n") + "\n"), out))
 
 
-def _is_accepted(line: Line, known: RuleContext) -> bool:
-    return take(line.name or "", line.value, known.catalog).outcome not in REFUSED
+def _is_accepted(line: Line, context: RuleContext) -> bool:
+    return take(line.name or "", line.value, context.catalog).outcome not in REFUSED

@@ -8,57 +8,57 @@ if TYPE_CHECKING:
     from rules.core.context import RuleContext
 
 
-OWN_NAMES = frozenset({"localhost", "::1"})
-LISTENED_AT = ("bind_address", "admin_address", "mysqlx_bind_address")
-OWN_NETWORK = "127."
+LOOPBACK_NAMES = frozenset({"localhost", "::1"})
+ADDRESS_VARIABLES = ("bind_address", "admin_address", "mysqlx_bind_address")
+LOOPBACK_PREFIX = "127."
 _TRUE = frozenset({"TRUE", "ON"})
 
 
-def beyond_the_host(known: RuleContext, name: str = "bind_address") -> bool:
+def listens_to_other_hosts(context: RuleContext, name: str = "bind_address") -> bool:
     """Whether the server takes TCP connections from other hosts at the addresses of that variable; False if unknown."""
-    setting = known.settings.get(name)
-    if setting is None or known.text(name) is None or known.settings.on("skip_networking"):
+    setting = context.settings.get(name)
+    if setting is None or context.text(name) is None or context.settings.on("skip_networking"):
         return False
-    return any(not _is_own(address) for address in setting.value.split(","))
+    return any(not _is_loopback(address) for address in setting.value.split(","))
 
 
-def only_from_here(known: RuleContext) -> bool:
+def is_local_only(context: RuleContext) -> bool:
     """Whether only the server's own host can reach it: without TCP, or with all its addresses the host's own."""
-    if known.settings.on("skip_networking"):
+    if context.settings.on("skip_networking"):
         return True
-    told = [name for name in LISTENED_AT if known.text(name)]
-    return "bind_address" in told and not any(beyond_the_host(known, name) for name in told)
+    told = [name for name in ADDRESS_VARIABLES if context.text(name)]
+    return "bind_address" in told and not any(listens_to_other_hosts(context, name) for name in told)
 
 
-def by_socket_alone(known: RuleContext) -> bool:
+def is_socket_only(context: RuleContext) -> bool:
     """Whether MySQL 8.0 or later takes no TCP connection because its accounts are switched off (ASK-SEC-12)."""
-    line = known.file_verdict.effective.get("skip_grant_tables")
-    return known.target.since("mysql", 8, 0) and line is not None and line.value == "TRUE"
+    line = context.file_verdict.effective.get("skip_grant_tables")
+    return context.target.since("mysql", 8, 0) and line is not None and line.value == "TRUE"
 
 
-def _is_own(address: str) -> bool:
+def _is_loopback(address: str) -> bool:
     """Whether an address is the host's own; MySQL lets the name of a network namespace follow it."""
     bare = address.partition("/")[0].strip().lower()
-    return bare in OWN_NAMES or bare.startswith(OWN_NETWORK)
+    return bare in LOOPBACK_NAMES or bare.startswith(LOOPBACK_PREFIX)
 
 
-def switched_on(known: RuleContext, name: str) -> bool:
+def is_switched_on(context: RuleContext, name: str) -> bool:
     """Whether somebody switched an option on; some versions have no variable for it, so its line tells."""
-    if known.settings.get(name) is not None:
-        return known.chosen(name) and known.settings.on(name) is True
-    line = known.file_verdict.effective.get(name)
+    if context.settings.get(name) is not None:
+        return context.is_set(name) and context.settings.on(name) is True
+    line = context.file_verdict.effective.get(name)
     return line is not None and line.value in _TRUE
 
 
-ON, PROVIDER = "wsrep_on", "wsrep_provider"
+WSREP_ON, WSREP_PROVIDER = "wsrep_on", "wsrep_provider"
 
 
-def has_provider(known: RuleContext) -> bool:
+def has_provider(context: RuleContext) -> bool:
     """Whether somebody names the library that does the work, be it by a template."""
-    named = known.chosen(PROVIDER) or PROVIDER in known.file_verdict.effective
-    return named and known.text(PROVIDER) not in {"", "NONE"}
+    named = context.is_set(WSREP_PROVIDER) or WSREP_PROVIDER in context.file_verdict.effective
+    return named and context.text(WSREP_PROVIDER) not in {"", "NONE"}
 
 
-def in_use(known: RuleContext) -> bool:
+def uses_galera(context: RuleContext) -> bool:
     """Whether the server is to be a node: replication switched on, or a provider named."""
-    return known.text(ON) == "ON" or has_provider(known)
+    return context.text(WSREP_ON) == "ON" or has_provider(context)

@@ -5,15 +5,15 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, NamedTuple
 
 from advisor.core.sizes import about, lasted, percent
-from rules.connections.usage import MADE_A_SECOND, NEAR_PERCENT
+from rules.connections.usage import CREATED_A_SECOND, NEAR_PERCENT
 from rules.core.context import MissingFact
-from rules.core.counters import REDO, fullest, steady
-from rules.innodb.redo_log import FULL_PERCENT, checkpoint, redo_capacity
-from rules.memory.budget import MISSED_PERCENT, exceeds, misses_much
-from rules.memory.table_cache import NEARLY_ALL, ON_DISK_A_SECOND, ON_DISK_PERCENT, OPENED, descriptors
-from rules.replication.lag import lag_of
-from rules.replication.settings import called, channels
-from rules.sizing.memory import budget, usable
+from rules.core.counters import REDO, busiest_period, steady_window
+from rules.innodb.redo_log import FULL_PERCENT, checkpoint_age, redo_capacity
+from rules.memory.budget import MISSED_PERCENT, exceeds_memory, is_missing_much
+from rules.memory.table_cache import NEARLY_ALL_PERCENT, ON_DISK_A_SECOND, ON_DISK_PERCENT, OPENED, open_descriptors
+from rules.replication.lag import channel_lag
+from rules.replication.settings import channel_suffix, replica_channels
+from rules.sizing.memory import memory_budget, usable_memory
 from rules.sql.statements import JOINED, MERGED
 from rules.sql.transactions import WAITING
 
@@ -26,8 +26,8 @@ if TYPE_CHECKING:
 HOUR = 3600
 # Findings about what syncs a commit in vain, or not at all, whatever the two options of commits are.
 UNSAFE_STORAGE = ("unsynced-data-files", "file-system-without-barriers", "redo-log-disabled", "data-in-memory")
-MOST_MADE = 25  # percent of the connections; a cache of threads that is large enough serves nearly all
-MOST_PUSHED_OUT = 10  # percent of the hits; a cache that holds the tables in use pushes none out
+CREATED_PERCENT_LIMIT = 25  # percent of the connections; a cache of threads that is large enough serves nearly all
+OVERFLOW_PERCENT_LIMIT = 10  # percent of the hits; a cache that holds the tables in use pushes none out
 
 
 class PassedCheck(NamedTuple):
@@ -46,49 +46,49 @@ class CheckedPart(NamedTuple):
 
     part: str
     rules: tuple[str, ...]
-    says: Callable[[RuleContext], str | None]
+    describe: Callable[[RuleContext], str | None]
 
 
-def fine(known: RuleContext, findings: Iterable[Finding], asked: Container[str]) -> Iterator[PassedCheck]:
+def passed_checks(context: RuleContext, findings: Iterable[Finding], asked: Container[str]) -> Iterator[PassedCheck]:
     """The parts that were looked at and that no finding is about.
 
     `asked` are the names of the rules that could look: a part that none of its rules looked at is not told.
     """
     found = {finding.name for finding in findings}
-    for look in LOOKS:
+    for look in CHECKED_PARTS:
         if found.intersection(look.rules) or look.rules[0] not in asked:
             continue
         try:
-            words = look.says(known)
+            words = look.describe(context)
         except MissingFact:
             continue
         if words:
             yield PassedCheck(look.part, words)
 
 
-def _memory(known: RuleContext) -> str | None:
-    estimate, room = budget(known), usable(known)
+def _memory(context: RuleContext) -> str | None:
+    estimate, room = memory_budget(context), usable_memory(context)
     if estimate is None or room is None or not estimate.likely:
         return None
-    if exceeds(estimate, room[0]):
+    if exceeds_memory(estimate, room[0]):
         return None  # the rule judges only sizes that are set explicitly
     taken = f"{about(estimate.measured)} taken, " if estimate.measured else ""
     return f"{taken}{about(estimate.likely)} likely of the {room[1]} that the server may use"
 
 
-def _pool(known: RuleContext) -> str | None:
-    window = steady(known)
+def _pool(context: RuleContext) -> str | None:
+    window = steady_window(context)
     asked, missed = (window.rate(f"innodb_buffer_pool_{what}") for what in ("read_requests", "reads"))
-    if asked is None or missed is None or misses_much(missed, asked):
+    if asked is None or missed is None or is_missing_much(missed, asked):
         return None  # the rule needs memory for a larger pool as well
     if missed * 100 >= asked * MISSED_PERCENT and missed:
         return None  # too few reads for the rule, and too large a share to pass
     return f"{missed:,.1f} of {asked:,.0f} page requests a second went to disk"
 
 
-def _redo(known: RuleContext) -> str | None:
-    (window, when, hour), capacity = fullest(known, REDO), redo_capacity(known)
-    rate, age = window.redo_rate, checkpoint(known.server.counter)
+def _redo(context: RuleContext) -> str | None:
+    (window, when, hour), capacity = busiest_period(context, REDO), redo_capacity(context)
+    rate, age = window.redo_rate, checkpoint_age(context.server.counter)
     if rate is None or not capacity or rate * HOUR > capacity:
         return None
     if age and age[0] * 100 >= age[1] * FULL_PERCENT:
@@ -97,11 +97,11 @@ def _redo(known: RuleContext) -> str | None:
     return f"{told}, {percent(age[0] / age[1])} of it before the checkpoint" if age else told
 
 
-def _connections(known: RuleContext) -> str | None:
-    most, limit = known.server.counter("max_used_connections"), known.number("max_connections")
+def _connections(context: RuleContext) -> str | None:
+    most, limit = context.server.counter("max_used_connections"), context.number("max_connections")
     if most is None or not limit or most * 100 >= limit * NEAR_PERCENT:
         return None
-    return f"{most:,} of {limit:,} used at most, in {lasted(known.server.uptime)}"
+    return f"{most:,} of {limit:,} used at most, in {lasted(context.server.uptime)}"
 
 
 def _rates(*counters: tuple[str, str], below: float, share: float = 100.0) -> Callable[[RuleContext], str | None]:
@@ -111,8 +111,8 @@ def _rates(*counters: tuple[str, str], below: float, share: float = 100.0) -> Ca
     that the server lacks is left out; without the first there are no words.
     """
 
-    def says(known: RuleContext) -> str | None:
-        window = steady(known)
+    def says(context: RuleContext) -> str | None:
+        window = steady_window(context)
         rates = [window.rate(name) for name, _ in counters]
         first, whole = rates[0], rates[-1]
         if first is None or first >= below or (whole and len(rates) > 1 and first * 100 > whole * share):
@@ -123,39 +123,39 @@ def _rates(*counters: tuple[str, str], below: float, share: float = 100.0) -> Ca
     return says
 
 
-def _row_locks(known: RuleContext) -> str | None:
+def _row_locks(context: RuleContext) -> str | None:
     """The time that sessions wait, by which the rule judges, beside the number of waits."""
-    window = steady(known)
+    window = steady_window(context)
     waits, waited = window.rate("innodb_row_lock_waits"), window.rate("innodb_row_lock_time")
     if waits is None or waited is None or waited / 1000 >= WAITING:
         return None
     return f"{waits:,.1f} waits a second, {waited / 1000:.2f} sessions waiting on average"
 
 
-def _open_files(known: RuleContext) -> str | None:
-    limit = known.number("open_files_limit")
-    if known.server.counter("open_files") is None or not limit:
+def _open_files(context: RuleContext) -> str | None:
+    limit = context.number("open_files_limit")
+    if context.server.counter("open_files") is None or not limit:
         return None
-    if sum(descriptors(known)) * 100 >= limit * NEARLY_ALL:
+    if sum(open_descriptors(context)) * 100 >= limit * NEARLY_ALL_PERCENT:
         return None
-    return f"at least {sum(descriptors(known)):,} of {limit:,} file descriptors in use"
+    return f"at least {sum(open_descriptors(context)):,} of {limit:,} file descriptors in use"
 
 
-def _commits(known: RuleContext) -> str | None:
-    log = known.text("log_bin")
-    if known.text("innodb_flush_log_at_trx_commit") != "1" or log is None:
+def _commits(context: RuleContext) -> str | None:
+    log = context.text("log_bin")
+    if context.text("innodb_flush_log_at_trx_commit") != "1" or log is None:
         return None
     if log in {"", "OFF", "0"}:
         return "the redo log is on disk at each commit; there is no binary log"
-    return "redo log and binary log are on disk at each commit" if known.text("sync_binlog") == "1" else None
+    return "redo log and binary log are on disk at each commit" if context.text("sync_binlog") == "1" else None
 
 
-def _replication(known: RuleContext) -> str | None:
-    lags = [(lag_of(known, channel), called(channel)) for channel in channels(known)]
+def _replication(context: RuleContext) -> str | None:
+    lags = [(channel_lag(context, channel), channel_suffix(channel)) for channel in replica_channels(context)]
     return ", ".join(f"{lag} s behind its source{channel}" for lag, channel in lags if lag is not None) or None
 
 
-LOOKS = (
+CHECKED_PARTS = (
     CheckedPart(
         "memory", ("memory-over-budget", "pool-exceeds-memory", "swapped-server", "killed-for-memory"), _memory
     ),
@@ -167,7 +167,12 @@ LOOKS = (
     CheckedPart(
         "threads",
         ("threads-made-anew",),
-        _rates(("threads_created", "made"), ("connections", "connections"), below=MADE_A_SECOND, share=MOST_MADE),
+        _rates(
+            ("threads_created", "made"),
+            ("connections", "connections"),
+            below=CREATED_A_SECOND,
+            share=CREATED_PERCENT_LIMIT,
+        ),
     ),
     CheckedPart(
         "temporary tables",
@@ -186,7 +191,7 @@ LOOKS = (
             ("table_open_cache_overflows", "tables pushed out"),
             ("table_open_cache_hits", "hits"),
             below=OPENED,
-            share=MOST_PUSHED_OUT,
+            share=OVERFLOW_PERCENT_LIMIT,
         ),
     ),
     CheckedPart("sorts", ("sorts-in-many-passes",), _rates(("sort_merge_passes", "merge passes"), below=MERGED)),

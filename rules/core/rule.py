@@ -67,7 +67,7 @@ class Rule(NamedTuple):
     confidence: Confidence
     summary: str
     docs: Docs
-    look: Callable[[RuleContext], Iterator[Finding]]
+    function: Callable[[RuleContext], Iterator[Finding]]
     needs: tuple[str, ...]
     targets: tuple[Span, ...]
     options: tuple[str, ...]
@@ -90,11 +90,11 @@ class Rule(NamedTuple):
                 return True
         return False
 
-    def check(self, known: RuleContext) -> Iterator[Finding]:
+    def check(self, context: RuleContext) -> Iterator[Finding]:
         """What the rule finds; raises Missing, at once or on the way, where a part that it needs is absent."""
         if self.needs:
-            known.require(self.needs)
-        return self.look(known)
+            context.require(self.needs)
+        return self.function(context)
 
     def finding(
         self,

@@ -20,7 +20,7 @@ CONTROLLER = re.compile(
 )
 
 DATA, TEMPORARY, BINARY_LOG = "the data", "temporary files", "the binary log"
-LYING = {
+DIRECTORY_CONTENTS = {
     "innodb_log_group_home_dir": "the redo log",
     "innodb_undo_directory": "the undo tablespaces",
     "innodb_data_home_dir": "the system tablespace",
@@ -31,86 +31,93 @@ LYING = {
 
 # Microseconds of one random read of 16K past the cache: below, nothing can have had to turn. A slow read proves nothing
 # of platters, for networks are slow as well.
-QUICK = 1500.0
+SOLID_STATE_LATENCY = 1500.0
 
 
-def is_solid(known: RuleContext) -> bool | None:
+def is_solid_state(context: RuleContext) -> bool | None:
     """Whether the data lies on solid-state disks alone, by their latency or their word; None where neither tells."""
-    if one_read(known) is not None:
+    if measured_read(context) is not None:
         return True
-    host = known.host
-    kinds = [_solid(disk, virtual=_virtual(host)) for disk in (host.storage.disks if host.storage else ())]
+    host = context.host
+    kinds = [
+        _is_solid_state(disk, virtual=_is_virtual_machine(host))
+        for disk in (host.storage.disks if host.storage else ())
+    ]
     if not kinds or None in kinds:
         return None
     return all(kinds)
 
 
-def is_solid_below(known: RuleContext, device: BlockDevice) -> bool:
+def is_solid_state_array(context: RuleContext, device: BlockDevice) -> bool:
     """Whether an array stands on solid-state disks alone, by their word or by the latency of a read."""
-    found = {d.kernel_name: d for d in (known.host.storage.devices if known.host.storage else ())}
-    disks = [d for d in _stands_on(device, found) if not d.under]
-    solid = [_solid(disk, virtual=_virtual(known.host)) for disk in disks]
-    return one_read(known) is not None or (bool(solid) and all(solid))
+    found = {d.kernel_name: d for d in (context.host.storage.devices if context.host.storage else ())}
+    disks = [d for d in _underlying_devices(device, found) if not d.under]
+    solid = [_is_solid_state(disk, virtual=_is_virtual_machine(context.host)) for disk in disks]
+    return measured_read(context) is not None or (bool(solid) and all(solid))
 
 
-def _stands_on(device: BlockDevice, found: dict[str, BlockDevice]) -> Iterator[BlockDevice]:
+def _underlying_devices(device: BlockDevice, found: dict[str, BlockDevice]) -> Iterator[BlockDevice]:
     for name in device.under:
         if name in found and name != device.kernel_name:
             yield found[name]
-            yield from _stands_on(found[name], {k: d for k, d in found.items() if k != device.kernel_name})
+            yield from _underlying_devices(found[name], {k: d for k, d in found.items() if k != device.kernel_name})
 
 
-def is_spinning(known: RuleContext) -> bool:
+def is_spinning(context: RuleContext) -> bool:
     """Whether the data lies on spinning disks, told by real hardware and not disproved by their latency."""
-    host = known.host
+    host = context.host
     disks = host.storage.disks if host.storage else ()
-    slow = one_read(known) is None
-    return slow and bool(disks) and all(_solid(disk, virtual=_virtual(host)) is False for disk in disks)
+    slow = measured_read(context) is None
+    return (
+        slow
+        and bool(disks)
+        and all(_is_solid_state(disk, virtual=_is_virtual_machine(host)) is False for disk in disks)
+    )
 
 
-def is_nvme(known: RuleContext) -> bool:
+def is_nvme(context: RuleContext) -> bool:
     """Whether the data lies on NVMe alone."""
-    disks = known.host.storage.disks if known.host.storage else ()
+    disks = context.host.storage.disks if context.host.storage else ()
     return bool(disks) and all(disk.transport == "nvme" for disk in disks)
 
 
-def one_read(known: RuleContext) -> tuple[float, LocalAnswer] | None:
+def measured_read(context: RuleContext) -> tuple[float, LocalAnswer] | None:
     """The microseconds of a random read that was measured here, where it was too quick for a disk that turns."""
-    for answer in known.probes:
+    for answer in context.probes:
         latency = answer.facts.get("one_read")
         if answer.probe == "random-read" and answer.parameters.get("open") == "O_DIRECT" and isinstance(latency, float):
-            return (latency, answer) if 0 < latency < QUICK else None
+            return (latency, answer) if 0 < latency < SOLID_STATE_LATENCY else None
     return None
 
 
-def names(host: Host) -> str:
+def disk_names(host: Host) -> str:
     """The disks under the data directory, for messages."""
     return ", ".join(disk.model or disk.name for disk in (host.storage.disks if host.storage else ()))
 
 
-def places(host: Host) -> Iterator[tuple[Storage, str]]:
+def server_directories(host: Host) -> Iterator[tuple[Storage, str]]:
     """The data directory and the server's other directories that lie elsewhere, each with what lies there in words."""
     if host.storage is not None:
         yield host.storage, DATA
     for place in host.places:
-        yield place.storage, LYING.get(place.variable, place.variable)
+        yield place.storage, DIRECTORY_CONTENTS.get(place.variable, place.variable)
 
 
-def mount_under(known: RuleContext) -> Mount | None:
+def mount_under(context: RuleContext) -> Mount | None:
     """The mount that holds the data directory; None where storage wasn't looked at."""
-    return known.host.storage.mount if known.host.storage else None
+    return context.host.storage.mount if context.host.storage else None
 
 
-def _solid(disk: BlockDevice, *, virtual: bool) -> bool | None:
+def _is_solid_state(disk: BlockDevice, *, virtual: bool) -> bool | None:
     if disk.transport == "nvme" or disk.rotational is False:
         return True
-    return None if virtual or disk.transport in VIRTUAL or _of_a_controller(disk) else not disk.rotational
+    return None if virtual or disk.transport in VIRTUAL or _is_behind_controller(disk) else not disk.rotational
 
 
-def _of_a_controller(disk: BlockDevice) -> bool:
+def _is_behind_controller(disk: BlockDevice) -> bool:
     return CONTROLLER.search(f"{disk.vendor or ''} {disk.model or ''}") is not None
 
 
-def _virtual(host: Host) -> bool:
+def _is_virtual_machine(host: Host) -> bool:
     hypervisor = host.cpu.hypervisor if host.cpu else None
     return hypervisor is not None and hypervisor.kind not in {"none", ""}

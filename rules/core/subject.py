@@ -13,7 +13,7 @@ from rules.core.context import RuleContext
 
 SAFE = "safe"
 UNSAFE = "unsafe"
-ADDRESSED = "mycnf:"  # how a comment to mycnf begins: on a line of its own it would speak of the next line
+COMMENT_PREFIX = "mycnf:"  # how a comment to mycnf begins: on a line of its own it would speak of the next line
 
 
 class Subject(NamedTuple):
@@ -27,63 +27,63 @@ class Subject(NamedTuple):
     read_as: str = ""  # how the server reads a value that is not what the option takes: a sentence, or nothing
 
 
-def of_line(path: str, line: Line, canonical: str | None = None) -> Subject:
+def line_subject(path: str, line: Line, canonical: str | None = None) -> Subject:
     """An option line as it stands in a file."""
-    name = written(line)
+    name = written_name(line)
     value = None if line.value is None else redact_value(canonical or name, redact_value(name, line.value))
-    return Subject(name, canonical, value, line.group, place(path, line))
+    return Subject(name, canonical, value, line.group, line_location(path, line))
 
 
-def of_verdict(verdict: LineVerdict) -> Subject:
+def verdict_subject(verdict: LineVerdict) -> Subject:
     """An option line that the server's verdict is known of."""
-    subject = of_line(verdict.placed.path, verdict.placed.line, verdict.canonical)
-    return subject._replace(read_as=_read_as(verdict)) if verdict.outcome is Outcome.ADJUSTED else subject
+    subject = line_subject(verdict.placed.path, verdict.placed.line, verdict.canonical)
+    return subject._replace(read_as=_misread_sentence(verdict)) if verdict.outcome is Outcome.ADJUSTED else subject
 
 
-def _read_as(verdict: LineVerdict) -> str:
+def _misread_sentence(verdict: LineVerdict) -> str:
     """The sentence for a word that is read as OFF or 0: a rule that only names what follows would hide the slip."""
     from advisor.verdict.boolean import misread
 
     return f"{verdict.reason} " if misread(verdict) else ""
 
 
-def of_variable(known: RuleContext, name: str) -> Subject:
+def variable_subject(context: RuleContext, name: str) -> Subject:
     """A variable: the line of the file that gives it its value where there is one, else the running value alone."""
-    canonical = _canonical(known, name)
-    setting = known.settings.get(name)
-    line = _effective(known, name)
+    canonical = _canonical_name(context, name)
+    setting = context.settings.get(name)
+    line = _effective_line(context, name)
     if line is not None:
-        return of_verdict(line)
+        return verdict_subject(line)
     value = None if setting is None else redact_value(canonical, setting.raw or setting.value)
-    return Subject(canonical, canonical, value, None, _place_of(known, name, setting))
+    return Subject(canonical, canonical, value, None, _value_location(context, name, setting))
 
 
-def _place_of(known: RuleContext, name: str, setting: Setting | None) -> Location | None:
+def _value_location(context: RuleContext, name: str, setting: Setting | None) -> Location | None:
     """Where a value that no option line gives stands: in the file of persisted values, or in a service's unit."""
-    option = known.catalog.find_variable(name)
+    option = context.catalog.find_variable(name)
     if setting is None or option is None or setting.origin not in (Origin.PERSISTED, Origin.COMMAND_LINE):
         return setting.location if setting else None
-    from rules.core.origin import decider
+    from rules.core.origin import find_value_source
 
-    decided = decider(known, option)
+    decided = find_value_source(context, option)
     return decided.place if decided is not None and decided.origin is setting.origin else None
 
 
-def line_of(known: RuleContext, name: str) -> Line | None:
+def find_line(context: RuleContext, name: str) -> Line | None:
     """The option line that gives a variable its value, None where no file does."""
-    verdict = _effective(known, name)
+    verdict = _effective_line(context, name)
     return verdict.placed.line if verdict is not None else None
 
 
-def _canonical(known: RuleContext, name: str) -> str:
-    option = known.catalog.find_variable(name)
+def _canonical_name(context: RuleContext, name: str) -> str:
+    option = context.catalog.find_variable(name)
     return option.name if option else name
 
 
-def _effective(known: RuleContext, name: str) -> LineVerdict | None:
+def _effective_line(context: RuleContext, name: str) -> LineVerdict | None:
     """The line that counts, unless the running value comes from somewhere else."""
-    line = _last_line(known, _canonical(known, name))
-    setting = known.settings.get(name)
+    line = _last_line(context, _canonical_name(context, name))
+    setting = context.settings.get(name)
     if line is None or setting is None:
         return line
     if setting.origin is not Origin.FILE or (setting.location and not _same_place(setting.location, line)):
@@ -91,19 +91,19 @@ def _effective(known: RuleContext, name: str) -> LineVerdict | None:
     return line
 
 
-def _last_line(known: RuleContext, name: str) -> LineVerdict | None:
+def _last_line(context: RuleContext, name: str) -> LineVerdict | None:
     """The line that counts of an option, under another of its names maybe."""
-    effective = known.file_verdict.effective
-    lines = [line for n in known.catalog.spellings(name) if (line := effective.get(n)) is not None]
-    return lines[0] if len(lines) == 1 else max(lines, key=known.file_verdict.lines.index, default=None)
+    effective = context.file_verdict.effective
+    lines = [line for n in context.catalog.spellings(name) if (line := effective.get(n)) is not None]
+    return lines[0] if len(lines) == 1 else max(lines, key=context.file_verdict.lines.index, default=None)
 
 
-def written(line: Line) -> str:
+def written_name(line: Line) -> str:
     """The name of an option as written, lower case with underscores."""
     return redact_name((line.name or "").strip()).lower().replace("-", "_")
 
 
-def place(path: str, line: Line) -> Location:
+def line_location(path: str, line: Line) -> Location:
     """Where the option's name stands in the file."""
     return Location(path, line.number, line.column, line.number, line.end_column)
 
@@ -118,12 +118,12 @@ def sets_value(line: LineVerdict, catalog: Catalog) -> bool:
     return not found.cache and found.prefix not in ("maximum", "autoset")
 
 
-def rename(line: Line, name: str, applicability: str) -> Fix:
+def rename_option(line: Line, name: str, applicability: str) -> Fix:
     """Write another name for the option; its value stays."""
     return Fix(applicability, (Edit(line.number, line.column, line.number, line.name_end_column, name),))
 
 
-def revalue(line: Line, value: str, applicability: str) -> Fix | None:
+def replace_value(line: Line, value: str, applicability: str) -> Fix | None:
     """Write another value; None where the line has no value to replace."""
     if line.raw is None:
         return None
@@ -131,12 +131,12 @@ def revalue(line: Line, value: str, applicability: str) -> Fix | None:
     return Fix(applicability, (edit,))
 
 
-def without_value(line: Line, applicability: str) -> Fix:
+def drop_value(line: Line, applicability: str) -> Fix:
     """Leave the name alone on its line."""
     return Fix(applicability, (Edit(line.number, line.name_end_column, line.number, line.end_column, ""),))
 
 
-def rewrite(line: Line, options: list[tuple[str, str]], applicability: str) -> Fix | None:
+def rewrite_line(line: Line, options: list[tuple[str, str]], applicability: str) -> Fix | None:
     """Write one line or several in the place of an option; None for a part of a line, as in `remove`."""
     if _is_part(line):
         return None
@@ -147,7 +147,7 @@ def rewrite(line: Line, options: list[tuple[str, str]], applicability: str) -> F
     return Fix(applicability, (Edit(line.number, line.column, line.number, line.end_column, text),))
 
 
-def remove(line: Line, applicability: str) -> Fix | None:
+def remove_line(line: Line, applicability: str) -> Fix | None:
     """Take the option out with its line, or leave the line to the comment that stands behind it.
 
     None for a part of a line that the server reads as several: the others would go with it.
@@ -156,7 +156,7 @@ def remove(line: Line, applicability: str) -> Fix | None:
         return None
     behind = line.text[line.end_column - 1 :]
     comment = behind.lstrip(SPACE)
-    if not comment.startswith("#") or comment.lstrip("# \t").startswith(ADDRESSED):
+    if not comment.startswith("#") or comment.lstrip("# \t").startswith(COMMENT_PREFIX):
         return Fix(applicability, (Edit(line.number, 1, line.number + 1, 1, ""),))
     start = line.end_column + len(behind) - len(comment)
     return Fix(applicability, (Edit(line.number, line.column, line.number, start, ""),))

@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+import re
 from typing import TYPE_CHECKING, NamedTuple
 
 from advisor.core.sizes import exact
 from advisor.verdict import take
 from advisor.verdict.number import SUFFIXES, leading_digits
-from rules.core.subject import written
+from rules.core.subject import written_name
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -24,7 +25,7 @@ REDO_FILE = 48 << 20  # bytes of innodb_log_file_size where no line sets it
 LOUDEST = 3  # of log_error_verbosity
 SWITCHES = {"skip_": False, "disable_": False, "enable_": True}
 # The pairs of words that MySQL 8.0.26 exchanged in its names; MariaDB keeps the old ones.
-WORDS = (("slave", "replica"), ("master", "source"), ("replica", "slave"), ("source", "master"))
+TERM_PAIRS = (("slave", "replica"), ("master", "source"), ("replica", "slave"), ("source", "master"))
 BUILT_IN = ("caching_sha2_password", "sha256_password")  # plugins that authentication_policy takes as they are
 
 Lines = tuple[tuple[str, str], ...]
@@ -44,34 +45,34 @@ class OldLine(NamedTuple):
     value: str | None
     raw: str
     on: bool | None
-    known: RuleContext
+    context: RuleContext
 
 
-def successor(name: str, line: Line, known: RuleContext) -> Successor | None:
+def find_successor(name: str, line: Line, context: RuleContext) -> Successor | None:
     """What says the same on the target; None for an option whose meaning went with it, or that was only renamed."""
     prefix = next((p for p in SWITCHES if name.startswith(p) and name not in CONVERTED), "")
     make = CONVERTED.get(name.removeprefix(prefix))
     if make is None:
-        words = STATEMENT if name.startswith("master_") and name[7:] in SOURCE else equivalent(name, known)
+        words = STATEMENT if name.startswith("master_") and name[7:] in SOURCE else equivalent_help(name, context)
         return Successor(words=words) if words else None
     word = (line.value or "").lower()
     on = True if line.value is None or word in ON else False if word in OFF else None
     if prefix:
         on = SWITCHES[prefix] is (word not in OFF)
-    return make(OldLine(line, line.value, line.raw or "", on, known))
+    return make(OldLine(line, line.value, line.raw or "", on, context))
 
 
-def renamed(name: str, known: RuleContext) -> tuple[str, ...]:
+def other_names(name: str, context: RuleContext) -> tuple[str, ...]:
     """The names that other versions give the option, with the same values; those that the target has."""
-    own = known.catalog.options
+    own = context.catalog.options
     backwards = [old for old, raw in own.items() if raw.get("replaced_by") == name]
-    words = [name.replace(was, now) for was, now in WORDS if was in name]
+    words = [name.replace(was, now) for was, now in TERM_PAIRS if was in name]
     again = [word.replace("master", "source").replace("slave", "replica") for word in words]
     names = (RENAMED.get(name, ""), *backwards, *words, *again)
     return tuple(dict.fromkeys(other for other in names if other in own and other != name))
 
 
-def _log(switch: str) -> Callable[[OldLine], Successor]:
+def _log_switch(switch: str) -> Callable[[OldLine], Successor]:
     """A log that was switched on by being there, or named in the same line."""
 
     def make(old: OldLine) -> Successor:
@@ -86,7 +87,7 @@ def _set_variable(old: OldLine) -> Successor:
     """`set-variable = name=value` of MySQL 4 and 5.0."""
     name, equals, value = (old.value or "").partition("=")
     name = name.strip()
-    verdict = take(name, value.strip(), old.known.catalog) if equals and name else None
+    verdict = take(name, value.strip(), old.context.catalog) if equals and name else None
     if verdict is None:
         return Successor(words="write the variable as an option of its own")
     if verdict.canonical is None and verdict.candidates:
@@ -94,23 +95,23 @@ def _set_variable(old: OldLine) -> Successor:
     return Successor(((name, value.strip()),), f"write {name} = {value.strip()}")
 
 
-def _days(old: OldLine) -> Successor:
+def _days_to_seconds(old: OldLine) -> Successor:
     number, rest = leading_digits(old.value or "")
     if not old.value or rest or number < 0:
         return Successor(words="use binlog_expire_logs_seconds")
     return Successor((("binlog_expire_logs_seconds", str(number * DAY)),))
 
 
-def _seconds(old: OldLine) -> Successor:
+def _seconds_to_days(old: OldLine) -> Successor:
     number, rest = leading_digits(old.value or "")
     if not old.value or rest or number < 0 or number % DAY:
         return Successor(words="use expire_logs_days")
     return Successor((("expire_logs_days", str(number // DAY)),))
 
 
-def _warnings(old: OldLine) -> Successor | None:
+def _warnings_to_verbosity(old: OldLine) -> Successor | None:
     """On MySQL; without a value it counted one more than its default of 1."""
-    if not old.known.target.is_mysql:
+    if not old.context.target.is_mysql:
         return None
     number, rest = (REDO_FILES, "") if old.value is None else leading_digits(old.value)
     if rest or number < 0 or old.value == "":
@@ -118,17 +119,17 @@ def _warnings(old: OldLine) -> Successor | None:
     return Successor((("log_error_verbosity", str(min(number + 1, LOUDEST))),))
 
 
-def _verbosity(old: OldLine) -> Successor:
+def _verbosity_to_warnings(old: OldLine) -> Successor:
     number, rest = leading_digits(old.value or "")
     whole = bool(old.value) and not rest and 1 <= number <= LOUDEST
     return Successor((("log_warnings", str(number - 1)),) if whole else (), "use log_warnings")
 
 
-def _redo_file(old: OldLine) -> Successor | None:
+def _redo_file_size(old: OldLine) -> Successor | None:
     """The size of one file: the new log counts all of them. Of several lines the last says how large they are."""
-    if not old.known.target.is_mysql or "innodb_redo_log_capacity" in old.known.file_verdict.effective:
+    if not old.context.target.is_mysql or "innodb_redo_log_capacity" in old.context.file_verdict.effective:
         return None
-    size = redo_of_files(old.known) if _size(old.value) else None
+    size = redo_files_capacity(old.context) if _size_bytes(old.value) else None
     if size is None:
         return Successor(words="use innodb_redo_log_capacity")
     return Successor((("innodb_redo_log_capacity", exact(size)),))
@@ -137,47 +138,55 @@ def _redo_file(old: OldLine) -> Successor | None:
 def _redo_count(old: OldLine) -> Successor | None:
     """The number of files: told at the line of their size, where there is one."""
     sized = ("innodb_log_file_size", "innodb_redo_log_capacity")
-    given = {written(p.line).removeprefix("loose_") for p in old.known.file_verdict.resolved.options}
-    if not old.known.target.is_mysql or given.intersection(sized):
+    given = {written_name(p.line).removeprefix("loose_") for p in old.context.file_verdict.resolved.options}
+    if not old.context.target.is_mysql or given.intersection(sized):
         return None
-    return Successor((("innodb_redo_log_capacity", exact(REDO_FILE * _redo_files(old.known))),))
+    return Successor((("innodb_redo_log_capacity", exact(REDO_FILE * _redo_files(old.context))),))
 
 
-def _capacity(old: OldLine) -> Successor:
+def _capacity_to_files(old: OldLine) -> Successor:
     """What came with MySQL 8.0.30: one size for all files; MariaDB has a single file."""
-    size = _size(old.value)
-    files = REDO_FILES if old.known.target.is_mysql else 1
+    size = _size_bytes(old.value)
+    files = REDO_FILES if old.context.target.is_mysql else 1
     words = "use innodb_log_file_size" + (" and innodb_log_files_in_group" if files > 1 else "")
     return Successor((("innodb_log_file_size", exact(size // files)),) if size else (), words)
 
 
-def redo_of_files(known: RuleContext) -> int | None:
+def redo_files_capacity(context: RuleContext) -> int | None:
     """Bytes that the files of the redo log hold together by the last lines about them; None without such a line."""
-    given = {written(p.line).removeprefix("loose_"): p.line.value for p in known.file_verdict.resolved.options}
+    given = {written_name(p.line).removeprefix("loose_"): p.line.value for p in context.file_verdict.resolved.options}
     if not given.keys() & {"innodb_log_file_size", "innodb_log_files_in_group"}:
         return None
-    size = _size(given["innodb_log_file_size"]) if "innodb_log_file_size" in given else REDO_FILE
-    return None if size is None else size * _redo_files(known)
+    size = _size_bytes(given["innodb_log_file_size"]) if "innodb_log_file_size" in given else REDO_FILE
+    return None if size is None else size * _redo_files(context)
 
 
-def _redo_files(known: RuleContext) -> int:
-    options = known.file_verdict.resolved.options
-    given = [p.line.value for p in options if written(p.line) == "innodb_log_files_in_group"]
+def _redo_files(context: RuleContext) -> int:
+    options = context.file_verdict.resolved.options
+    given = [p.line.value for p in options if written_name(p.line) == "innodb_log_files_in_group"]
     number, rest = leading_digits(given[-1] or "") if given else (REDO_FILES, "")
     return number if number > 0 and not rest else REDO_FILES
 
 
-def _size(text: str | None) -> int | None:
-    from rules.core.fixes import whole_size
-
+def _size_bytes(text: str | None) -> int | None:
     number, rest = leading_digits(whole_size(text or "") or text or "")
-    known = not rest or rest[:1].lower() in SUFFIXES
-    return number << SUFFIXES.get(rest[:1].lower(), 0) if text and known and number > 0 else None
+    is_size = not rest or rest[:1].lower() in SUFFIXES
+    return number << SUFFIXES.get(rest[:1].lower(), 0) if text and is_size and number > 0 else None
 
 
-def _policy(old: OldLine) -> Successor | None:
+def whole_size(text: str) -> str | None:
+    """1.5G as 1536M; None for anything but a decimal number of bytes that comes out even."""
+    match = re.fullmatch(r"(\d{1,6})\.(\d{1,6})([kmgt])b?", text.lower())
+    if match is None:
+        return None
+    scaled = int(match[1] + match[2]) << SUFFIXES[match[3]]
+    size, left = divmod(scaled, 10 ** len(match[2]))
+    return None if left else exact(size)
+
+
+def _authentication_policy(old: OldLine) -> Successor | None:
     """mysql_native_password must be switched on or loaded first, and went with MySQL 9.0. MariaDB has no policy."""
-    if not old.known.target.is_mysql:
+    if not old.context.target.is_mysql:
         return None
     if old.value in BUILT_IN:
         return Successor((("authentication_policy", f"{old.value},,"),))
@@ -185,7 +194,7 @@ def _policy(old: OldLine) -> Successor | None:
 
 
 def _first_factor(old: OldLine) -> Successor | None:
-    if not old.known.target.is_mysql:
+    if not old.context.target.is_mysql:
         return None
     first = (old.value or "").partition(",")[0].strip("*: ")
     return Successor((("default_authentication_plugin", first),) if first else (), "use default_authentication_plugin")
@@ -193,14 +202,14 @@ def _first_factor(old: OldLine) -> Successor | None:
 
 def _log_checksums(old: OldLine) -> Successor | None:
     """An algorithm became a switch in MySQL 5.7; MariaDB always writes checksums."""
-    if not old.known.target.is_mysql:
+    if not old.context.target.is_mysql:
         return None
     return Successor((("innodb_log_checksums", "OFF" if (old.value or "").lower() == "none" else "ON"),))
 
 
-def _undo(old: OldLine) -> Successor | None:
+def _undo_tablespaces(old: OldLine) -> Successor | None:
     """A statement since MySQL 8.0.14."""
-    return Successor(words=UNDO) if old.known.target.since("mysql", 8, 0, 14) else None
+    return Successor(words=UNDO) if old.context.target.since("mysql", 8, 0, 14) else None
 
 
 def _switch(
@@ -217,15 +226,15 @@ def _switch(
     return make
 
 
-def _always(*lines: tuple[str, str]) -> Callable[[OldLine], Successor]:
+def _fixed_lines(*lines: tuple[str, str]) -> Callable[[OldLine], Successor]:
     return lambda _: Successor(lines)
 
 
-def _same(name: str) -> Callable[[OldLine], Successor]:
+def _same_value(name: str) -> Callable[[OldLine], Successor]:
     return lambda old: Successor(((name, old.raw),) if old.value is not None else (), f"use {name}")
 
 
-def _told(words: str) -> Callable[[OldLine], Successor | None]:
+def _advice_only(words: str) -> Callable[[OldLine], Successor | None]:
     """What no line of a file can say; where the line switches it off, nothing is lost with it."""
     return lambda old: None if old.on is False else Successor(words=words)
 
@@ -241,28 +250,28 @@ SYSLOG = "run INSTALL COMPONENT 'file://component_log_sink_syseventlog' and set 
 UNDO = "run CREATE UNDO TABLESPACE where you need more than two undo tablespaces, then remove the line"
 CONVERTED: dict[str, Callable[[OldLine], Successor | None]] = {
     "set_variable": _set_variable,
-    "log": _log("general_log"),
-    "log_slow_queries": _log("slow_query_log"),
+    "log": _log_switch("general_log"),
+    "log_slow_queries": _log_switch("slow_query_log"),
     "log_update": lambda old: Successor((("log_bin", old.raw),) if old.value else (), "use log_bin"),
-    "expire_logs_days": _days,
-    "binlog_expire_logs_seconds": _seconds,
-    "log_warnings": _warnings,
-    "warnings": _warnings,
-    "log_error_verbosity": _verbosity,
-    "innodb_log_file_size": _redo_file,
+    "expire_logs_days": _days_to_seconds,
+    "binlog_expire_logs_seconds": _seconds_to_days,
+    "log_warnings": _warnings_to_verbosity,
+    "warnings": _warnings_to_verbosity,
+    "log_error_verbosity": _verbosity_to_warnings,
+    "innodb_log_file_size": _redo_file_size,
     "innodb_log_files_in_group": _redo_count,
-    "innodb_redo_log_capacity": _capacity,
-    "default_authentication_plugin": _policy,
+    "innodb_redo_log_capacity": _capacity_to_files,
+    "default_authentication_plugin": _authentication_policy,
     "authentication_policy": _first_factor,
     "innodb_checksums": _switch(
         on=(("innodb_checksum_algorithm", "crc32"),), off=(("innodb_checksum_algorithm", "none"),)
     ),
-    "innodb_file_io_threads": _told("use innodb_read_io_threads and innodb_write_io_threads"),
+    "innodb_file_io_threads": _advice_only("use innodb_read_io_threads and innodb_write_io_threads"),
     "innodb_locks_unsafe_for_binlog": _switch(on=(("transaction_isolation", "READ-COMMITTED"),)),
     "engine_condition_pushdown": _switch(off=(("optimizer_switch", "engine_condition_pushdown=off"),)),
     "delay_key_write_for_all_tables": _switch(on=(("delay_key_write", "ALL"),)),
     "one_thread": _switch(on=(("thread_handling", "no-threads"),)),
-    "skip_host_cache": _always(("host_cache_size", "0")),
+    "skip_host_cache": _fixed_lines(("host_cache_size", "0")),
     "ssl": _switch(off=(("tls_version", ""),)),
     "admin_ssl": _switch(off=(("admin_tls_version", ""),)),
     "temptable_use_mmap": _switch(off=(("temptable_max_mmap", "0"),)),
@@ -270,19 +279,19 @@ CONVERTED: dict[str, Callable[[OldLine], Successor | None]] = {
     "wsrep_strict_ddl": _switch(on=(("wsrep_mode", "STRICT_REPLICATION"),)),
     "wsrep_causal_reads": _switch(on=(("wsrep_sync_wait", "1"),)),
     "innodb_log_checksum_algorithm": _log_checksums,
-    "innodb_undo_tablespaces": _undo,
+    "innodb_undo_tablespaces": _undo_tablespaces,
     "symlink": _switch(on=(("symbolic_links", "ON"),), off=(("symbolic_links", "OFF"),)),
-    "bootstrap": _told("start the server once with --initialize on the command line, then remove the line"),
-    "default_table_type": _same("default_storage_engine"),
-    "table_type": _same("default_storage_engine"),
-    "storage_engine": _same("default_storage_engine"),
-    "record_buffer": _same("read_buffer_size"),
-    "innodb_stats_sample_pages": _same("innodb_stats_transient_sample_pages"),
-    "max_long_data_size": _same("max_allowed_packet"),
-    "log_syslog": _told(SYSLOG),
-    "log_syslog_facility": _told(SYSLOG),
-    "log_syslog_include_pid": _told(SYSLOG),
-    "log_syslog_tag": _told(SYSLOG),
+    "bootstrap": _advice_only("start the server once with --initialize on the command line, then remove the line"),
+    "default_table_type": _same_value("default_storage_engine"),
+    "table_type": _same_value("default_storage_engine"),
+    "storage_engine": _same_value("default_storage_engine"),
+    "record_buffer": _same_value("read_buffer_size"),
+    "innodb_stats_sample_pages": _same_value("innodb_stats_transient_sample_pages"),
+    "max_long_data_size": _same_value("max_allowed_packet"),
+    "log_syslog": _advice_only(SYSLOG),
+    "log_syslog_facility": _advice_only(SYSLOG),
+    "log_syslog_include_pid": _advice_only(SYSLOG),
+    "log_syslog_tag": _advice_only(SYSLOG),
 }
 # Names that went, or came, with the same values as these.
 RENAMED = {
@@ -339,21 +348,21 @@ ON_MYSQL = {
 }
 
 
-def equivalent(name: str, known: RuleContext) -> str:
+def equivalent_help(name: str, context: RuleContext) -> str:
     """What to use in place of an option that the target lacks, in words; nothing where no words are kept for it."""
-    if name.startswith(SEMI_SYNC) and known.target.since("mysql", 9, 5):
-        return other_library(name)
-    if known.target.is_mysql:
+    if name.startswith(SEMI_SYNC) and context.target.since("mysql", 9, 5):
+        return semi_sync_library_help(name)
+    if context.target.is_mysql:
         replaced = next((words for start, words in PLUGINS.items() if name.startswith(start)), "")
         if replaced:
             return replaced
-    option, difference = (ON_MYSQL if known.target.is_mysql else ON_MARIADB).get(name, ("", ""))
-    if known.catalog.get(option) is None:
+    option, difference = (ON_MYSQL if context.target.is_mysql else ON_MARIADB).get(name, ("", ""))
+    if context.catalog.get(option) is None:
         option = option.replace("replica", "slave")
-    return f"use {option}{difference}" if option and known.catalog.get(option) is not None else ""
+    return f"use {option}{difference}" if option and context.catalog.get(option) is not None else ""
 
 
-def other_library(name: str) -> str:
+def semi_sync_library_help(name: str) -> str:
     """The option of the library that took the place of this one's: both cannot be loaded at once."""
     new = name.replace("master", "source").replace("slave", "replica")
     was, library = ("master", "source") if name.startswith(SEMI_SYNC[0]) else ("slave", "replica")

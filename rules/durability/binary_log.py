@@ -7,9 +7,9 @@ from typing import TYPE_CHECKING
 from advisor.core.model import Confidence, Severity
 from advisor.core.sizes import about, lasted
 from advisor.verdict import REFUSED
-from rules.core.advice import advise, these, while_stopped, words
+from rules.core.advice import advise, help_line, present, with_replica_stopped
 from rules.core.rule import Docs, Span, rule
-from rules.core.subject import line_of, of_variable, of_verdict, written
+from rules.core.subject import find_line, variable_subject, verdict_subject, written_name
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -28,32 +28,32 @@ MOST_NAMED = 8  # error numbers that a sentence can hold
 SKIPPED = ("slave_skip_errors", "replica_skip_errors")
 SWITCHES = frozenset({"log_bin", "skip_log_bin", "disable_log_bin"})
 SWITCHED_OFF = ("skip_", "disable_")
-MEANT_OFF = frozenset({"OFF", "0", "FALSE", "NO"})
+INTENDED_OFF = frozenset({"OFF", "0", "FALSE", "NO"})
 
 
-def writes_binary_log(known: RuleContext) -> bool:
+def writes_binary_log(context: RuleContext) -> bool:
     """Whether a binary log is written: the server says so, the file asks for it, or it is the version's default."""
-    if known.has("server"):
-        return known.settings.on("log_bin") is True
-    line = log_bin_line(known)
-    return known.target.since("mysql", 8, 0) if line is None else not switches_off(line)
+    if context.has("server"):
+        return context.settings.on("log_bin") is True
+    line = log_bin_line(context)
+    return context.target.since("mysql", 8, 0) if line is None else not switches_off(line)
 
 
-def log_bin_line(known: RuleContext) -> LineVerdict | None:
+def log_bin_line(context: RuleContext) -> LineVerdict | None:
     """The last line that switches the binary log on or off; some versions know skip_log_bin as an option of its own."""
-    lines = reversed(known.file_verdict.lines)
+    lines = reversed(context.file_verdict.lines)
     return next((line for line in lines if line.canonical in SWITCHES and line.outcome not in REFUSED), None)
 
 
 def switches_off(line: LineVerdict) -> bool:
     """Whether a line of the binary log switches it off: `skip_log_bin`, `disable_log_bin`."""
-    return written(line.placed.line).removeprefix("loose_").startswith(SWITCHED_OFF)
+    return written_name(line.placed.line).removeprefix("loose_").startswith(SWITCHED_OFF)
 
 
-def log_rows(known: RuleContext) -> Action | None:
+def row_format_action(context: RuleContext) -> Action | None:
     """The action that logs rows; MySQL 8.0 and later refuse it while a replica's threads run."""
-    action = advise(known, "binlog_format", "ROW", risk="sessions that are open keep their format; larger logs")
-    return while_stopped(known, action) if known.target.since("mysql", 8) else action
+    action = advise(context, "binlog_format", "ROW", risk="sessions that are open keep their format; larger logs")
+    return with_replica_stopped(context, action) if context.target.since("mysql", 8) else action
 
 
 @rule(
@@ -73,70 +73,78 @@ def log_rows(known: RuleContext) -> Action | None:
         reconsider_when="A job that purges the logs, and its schedule.",
     ),
 )
-def binary_log_never_expires(known: RuleContext) -> Iterator[Finding]:
+def binary_log_never_expires(context: RuleContext) -> Iterator[Finding]:
     """A binary log that is switched on and that neither age nor size bounds."""
-    name, value = _expiry(known)
-    purged = known.settings.on("binlog_expire_logs_auto_purge") is not False
-    if not writes_binary_log(known) or value is None or (value > 0 and purged) or any(map(known.number, TOTAL_SIZES)):
+    name, value = _expiry_setting(context)
+    purged = context.settings.on("binlog_expire_logs_auto_purge") is not False
+    if (
+        not writes_binary_log(context)
+        or value is None
+        or (value > 0 and purged)
+        or any(map(context.number, TOTAL_SIZES))
+    ):
         return
     switch = name if purged else "binlog_expire_logs_auto_purge"
-    if not (known.chosen(switch) or known.chosen("log_bin")):
+    if not (context.is_set(switch) or context.is_set("log_bin")):
         return
     yield binary_log_never_expires.finding(
         "Binary logs are never purged and fill the disk in the end.",
-        of_variable(known, switch if known.chosen(switch) else "log_bin"),
+        variable_subject(context, switch if context.is_set(switch) else "log_bin"),
         help=" and ".join(
             ([] if purged else ["switch binlog_expire_logs_auto_purge on again"])
             + ([] if value else ["set an expiry that is longer than any replica's lag and the time between backups"])
         ),
-        actions=these(
-            None if value else _keep_a_month(known, name),
-            None if purged else _purge_again(known),
-            _without_replicas(known),
+        actions=present(
+            None if value else _month_expiry_action(context, name),
+            None if purged else _auto_purge_action(context),
+            _replica_count_action(context),
         ),
     )
 
 
-def _expiry(known: RuleContext) -> tuple[str, int | None]:
+def _expiry_setting(context: RuleContext) -> tuple[str, int | None]:
     """The variable that this version keeps its logs by, and the seconds; MariaDB and MySQL 8.0 take either of two."""
-    seconds = known.number("binlog_expire_logs_seconds")
-    days = known.settings.real("expire_logs_days")
-    if seconds is None or (known.chosen("expire_logs_days") and (days or _days_decide(known))):
+    seconds = context.number("binlog_expire_logs_seconds")
+    days = context.settings.real("expire_logs_days")
+    if seconds is None or (context.is_set("expire_logs_days") and (days or _is_set_in_days(context))):
         return "expire_logs_days", None if days is None else int(days * 86400)
     return "binlog_expire_logs_seconds", seconds
 
 
-def _days_decide(known: RuleContext) -> bool:
+def _is_set_in_days(context: RuleContext) -> bool:
     """Whether expire_logs_days is set alone, or on MariaDB, where each sets the other, by the later line."""
-    if not known.chosen("binlog_expire_logs_seconds"):
+    if not context.is_set("binlog_expire_logs_seconds"):
         return True
-    days, seconds = (line_of(known, name) for name in ("expire_logs_days", "binlog_expire_logs_seconds"))
-    options = [placed.line for placed in known.file_verdict.resolved.options]
+    days, seconds = (find_line(context, name) for name in ("expire_logs_days", "binlog_expire_logs_seconds"))
+    options = [placed.line for placed in context.file_verdict.resolved.options]
     return (
-        known.target.is_mariadb
+        context.target.is_mariadb
         and days in options
         and options.index(days) > (options.index(seconds) if seconds in options else -1)
     )
 
 
-def _keep_a_month(known: RuleContext, name: str) -> Action | None:
-    name = "binlog_expire_logs_seconds" if known.number("binlog_expire_logs_seconds") is not None else name
+def _month_expiry_action(context: RuleContext, name: str) -> Action | None:
+    name = "binlog_expire_logs_seconds" if context.number("binlog_expire_logs_seconds") is not None else name
     days = MONTH // 86400
     value = days if name == "expire_logs_days" else MONTH
-    return advise(known, name, value, risk="older logs are removed at the next rotation")
+    return advise(context, name, value, risk="older logs are removed at the next rotation")
 
 
-def _purge_again(known: RuleContext) -> Action | None:
-    return advise(known, "binlog_expire_logs_auto_purge", "ON", risk="expired logs are removed at the next rotation")
+def _auto_purge_action(context: RuleContext) -> Action | None:
+    return advise(context, "binlog_expire_logs_auto_purge", "ON", risk="expired logs are removed at the next rotation")
 
 
-def _without_replicas(known: RuleContext) -> Action | None:
+def _replica_count_action(context: RuleContext) -> Action | None:
     """What MariaDB needs besides an expiry while fewer replicas are connected than it waits for."""
     name = "slave_connections_needed_for_purge"
-    needed, connected = known.number(name), known.server.counter("slaves_connected") if known.has("server") else None
+    needed, connected = (
+        context.number(name),
+        context.server.counter("slaves_connected") if context.has("server") else None,
+    )
     if not needed or connected is None or connected >= needed:
         return None
-    return advise(known, name, 0, risk="logs that a replica needs may be removed")
+    return advise(context, name, 0, risk="logs that a replica needs may be removed")
 
 
 @rule(
@@ -156,12 +164,12 @@ def _without_replicas(known: RuleContext) -> Action | None:
         reconsider_when="A replica that connects.",
     ),
 )
-def zero_server_id(known: RuleContext) -> Iterator[Finding]:
+def zero_server_id(context: RuleContext) -> Iterator[Finding]:
     """A number of 0 that somebody wrote, on a server with a binary log."""
-    if known.number("server_id") == 0 and known.chosen("server_id") and writes_binary_log(known):
+    if context.number("server_id") == 0 and context.is_set("server_id") and writes_binary_log(context):
         yield zero_server_id.finding(
             "With server_id = 0 the server refuses replicas, although it writes a binary log for them.",
-            of_variable(known, "server_id"),
+            variable_subject(context, "server_id"),
             help="set server_id to a number that no other server of the topology has",
         )
 
@@ -183,16 +191,16 @@ def zero_server_id(known: RuleContext) -> Iterator[Finding]:
         reconsider_when="A topology in which each statement is known to be safe.",
     ),
 )
-def statement_based_log(known: RuleContext) -> Iterator[Finding]:
+def statement_based_log(context: RuleContext) -> Iterator[Finding]:
     """The statement format, set by somebody."""
-    if known.text("binlog_format") == "STATEMENT" and known.chosen("binlog_format") and writes_binary_log(known):
-        action = log_rows(known)
+    if context.text("binlog_format") == "STATEMENT" and context.is_set("binlog_format") and writes_binary_log(context):
+        action = row_format_action(context)
         yield statement_based_log.finding(
             "Statements are logged as text; those that depend on time, chance or order can do something else on "
             "a replica.",
-            of_variable(known, "binlog_format"),
-            help=words(action),
-            actions=these(action),
+            variable_subject(context, "binlog_format"),
+            help=help_line(action),
+            actions=present(action),
         )
 
 
@@ -213,13 +221,13 @@ def statement_based_log(known: RuleContext) -> Iterator[Finding]:
         reconsider_when="The time between backups, and how long a replica was ever away.",
     ),
 )
-def short_binary_log(known: RuleContext) -> Iterator[Finding]:
+def short_binary_log(context: RuleContext) -> Iterator[Finding]:
     """An expiry below a day that somebody set."""
-    name, value = _expiry(known)
-    if value and value < SHORT and known.chosen(name) and writes_binary_log(known):
+    name, value = _expiry_setting(context)
+    if value and value < SHORT and context.is_set(name) and writes_binary_log(context):
         yield short_binary_log.finding(
             f"Binary logs are removed after {lasted(value)}: a replica that is away for longer must be built anew.",
-            of_variable(known, name),
+            variable_subject(context, name),
             help="keep them longer than the longest lag and the time between backups",
         )
 
@@ -241,21 +249,21 @@ def short_binary_log(known: RuleContext) -> Iterator[Finding]:
         reconsider_when="A comparison of all tables that finds no difference.",
     ),
 )
-def skipped_replication_errors(known: RuleContext) -> Iterator[Finding]:
+def skipped_replication_errors(context: RuleContext) -> Iterator[Finding]:
     """Errors that a replica is told to pass over."""
     # A server that knows both names says of both that somebody set them; the file says which was written.
-    for name in sorted(SKIPPED, key=lambda name: name not in known.file_verdict.effective):
-        value = known.text(name)
-        if value and value != "OFF" and known.chosen(name):
+    for name in sorted(SKIPPED, key=lambda name: name not in context.file_verdict.effective):
+        value = context.text(name)
+        if value and value != "OFF" and context.is_set(name):
             yield skipped_replication_errors.finding(
-                f"{_errors(value)} passed over while changes are applied; the data drifts apart in silence.",
-                of_variable(known, name),
+                f"{_error_list(value)} passed over while changes are applied; the data drifts apart in silence.",
+                variable_subject(context, name),
                 help="remove the line, and compare the data with the source's",
             )
             return
 
 
-def _errors(value: str) -> str:
+def _error_list(value: str) -> str:
     """The errors in words, so that a list of hundreds stays readable."""
     numbers = value.split(",")
     if value == "ALL" or len(numbers) > MOST_NAMED:
@@ -279,16 +287,16 @@ def _errors(value: str) -> str:
         reconsider_when="A server that starts with the line and says log_bin is OFF.",
     ),
 )
-def binary_log_named_off(known: RuleContext) -> Iterator[Finding]:
+def binary_log_named_off(context: RuleContext) -> Iterator[Finding]:
     """A binary log whose file is called OFF or 0."""
-    line = log_bin_line(known)
+    line = log_bin_line(context)
     if line is None or switches_off(line):
         return
     name = line.placed.line.value or ""
-    if name.upper() in MEANT_OFF:
+    if name.upper() in INTENDED_OFF:
         yield binary_log_named_off.finding(
             f"log_bin takes a file name, so the server writes a binary log into {name}.000001.",
-            of_verdict(line),
+            verdict_subject(line),
             help="write skip_log_bin to switch the binary log off",
         )
 
@@ -313,21 +321,21 @@ def binary_log_named_off(known: RuleContext) -> Iterator[Finding]:
         reconsider_when="Logs older than the expiry, or beyond the total size, that are gone.",
     ),
 )
-def purge_waits_for_replica(known: RuleContext) -> Iterator[Finding]:
+def purge_waits_for_replica(context: RuleContext) -> Iterator[Finding]:
     """A limit of age or size that waits for more replicas than are connected."""
-    wanted, connected = known.number("slave_connections_needed_for_purge"), known.server.counter("slaves_connected")
-    name, expiry = _expiry(known)
-    limited = any(map(known.number, TOTAL_SIZES)) or (expiry and known.chosen(name))
+    wanted, connected = context.number("slave_connections_needed_for_purge"), context.server.counter("slaves_connected")
+    name, expiry = _expiry_setting(context)
+    limited = any(map(context.number, TOTAL_SIZES)) or (expiry and context.is_set(name))
     if not wanted or not limited or connected is None or connected >= wanted:
         return
-    if writes_binary_log(known):
-        action = _without_replicas(known)
+    if writes_binary_log(context):
+        action = _replica_count_action(context)
         yield purge_waits_for_replica.finding(
             f"Binary logs are purged only while {wanted} replica{'s are' if wanted > 1 else ' is'} connected; now "
             f"there are {connected}.",
-            of_variable(known, "slave_connections_needed_for_purge"),
-            help=words(action),
-            actions=these(action),
+            variable_subject(context, "slave_connections_needed_for_purge"),
+            help=help_line(action),
+            actions=present(action),
         )
 
 
@@ -349,16 +357,16 @@ def purge_waits_for_replica(known: RuleContext) -> Iterator[Finding]:
         reconsider_when="A tool that needs small logs.",
     ),
 )
-def tiny_binary_logs(known: RuleContext) -> Iterator[Finding]:
+def tiny_binary_logs(context: RuleContext) -> Iterator[Finding]:
     """Binary logs of less than a megabyte."""
-    size = known.number("max_binlog_size")
-    if size is not None and 0 < size < TINY and known.chosen("max_binlog_size") and writes_binary_log(known):
-        action = advise(known, "max_binlog_size", DEFAULT_SIZE, risk="a single log takes more of the disk")
+    size = context.number("max_binlog_size")
+    if size is not None and 0 < size < TINY and context.is_set("max_binlog_size") and writes_binary_log(context):
+        action = advise(context, "max_binlog_size", DEFAULT_SIZE, risk="a single log takes more of the disk")
         yield tiny_binary_logs.finding(
             f"The server starts a new binary log after each {about(size)} bytes; the default is {about(DEFAULT_SIZE)}.",
-            of_variable(known, "max_binlog_size"),
+            variable_subject(context, "max_binlog_size"),
             help="remove the line",
-            actions=these(action),
+            actions=present(action),
         )
 
 
@@ -381,17 +389,17 @@ def tiny_binary_logs(known: RuleContext) -> Iterator[Finding]:
         reconsider_when="A measurement of commits with the delay and without it.",
     ),
 )
-def delayed_commits(known: RuleContext) -> Iterator[Finding]:
+def delayed_commits(context: RuleContext) -> Iterator[Finding]:
     """A delay of ten milliseconds or more."""
     name = "binlog_group_commit_sync_delay"
-    delay = known.number(name)
-    if delay is not None and delay >= LONG_DELAY and known.chosen(name) and writes_binary_log(known):
-        action = advise(known, name, 0, risk="more syncs of the binary log", watch="Com_commit")
+    delay = context.number(name)
+    if delay is not None and delay >= LONG_DELAY and context.is_set(name) and writes_binary_log(context):
+        action = advise(context, name, 0, risk="more syncs of the binary log", watch="Com_commit")
         yield delayed_commits.finding(
             f"Each commit may wait up to {delay / 1000:,.0f} ms for others before the binary log is synced.",
-            of_variable(known, name),
-            help=words(action),
-            actions=these(action),
+            variable_subject(context, name),
+            help=help_line(action),
+            actions=present(action),
         )
 
 
@@ -417,13 +425,13 @@ TRUST = "log_bin_trust_function_creators"
         reconsider_when="A plan for restores that does without.",
     ),
 )
-def binary_log_switched_off(known: RuleContext) -> Iterator[Finding]:
+def binary_log_switched_off(context: RuleContext) -> Iterator[Finding]:
     """A line that switches the binary log off."""
-    line = log_bin_line(known)
+    line = log_bin_line(context)
     if line is not None and switches_off(line):
         yield binary_log_switched_off.finding(
             "No binary log is written: a restore ends at the last backup, and no replica can follow this server.",
-            of_verdict(line),
+            verdict_subject(line),
             help="remove the line, if a restore to a point in time or a replica is wanted",
         )
 
@@ -447,14 +455,14 @@ def binary_log_switched_off(known: RuleContext) -> Iterator[Finding]:
         reconsider_when="A list of all stored functions, each of them deterministic.",
     ),
 )
-def unchecked_functions_in_statement_log(known: RuleContext) -> Iterator[Finding]:
+def unchecked_functions_in_statement_log(context: RuleContext) -> Iterator[Finding]:
     """Functions created without a check, in a binary log of statements."""
-    if known.switched(TRUST) and known.text("binlog_format") == "STATEMENT" and writes_binary_log(known):
-        action = advise(known, TRUST, "OFF", risk="functions without a declaration cannot be created any more")
+    if context.explicit_switch(TRUST) and context.text("binlog_format") == "STATEMENT" and writes_binary_log(context):
+        action = advise(context, TRUST, "OFF", risk="functions without a declaration cannot be created any more")
         yield unchecked_functions_in_statement_log.finding(
             "Functions are created without a check, and the binary log holds the statements that call them: one that "
             "is not deterministic changes other rows on a replica.",
-            of_variable(known, TRUST),
-            help=words(action),
-            actions=these(action),
+            variable_subject(context, TRUST),
+            help=help_line(action),
+            actions=present(action),
         )

@@ -6,9 +6,9 @@ from typing import TYPE_CHECKING
 
 from advisor.core.model import Confidence, Severity
 from advisor.core.sizes import lasted
-from rules.core.advice import advise, these, words
+from rules.core.advice import advise, help_line, present
 from rules.core.rule import Docs, Span, rule
-from rules.core.subject import of_variable
+from rules.core.subject import variable_subject
 from rules.durability.binary_log import writes_binary_log
 
 if TYPE_CHECKING:
@@ -53,33 +53,33 @@ UNSAFE_MOUNT = frozenset({"nobarrier", "barrier=0"})
         "power of the site, loses commits with 0, and Codership's says so of 2 as well.",
     ),
 )
-def lost_commits(known: RuleContext) -> Iterator[Finding]:
+def lost_commits(context: RuleContext) -> Iterator[Finding]:
     """Redo that isn't synced at each commit, by somebody's choice."""
-    value = known.number(COMMIT)
-    if value in LOST and known.chosen(COMMIT):
-        action = advise(known, COMMIT, 1, risk="commits take the time of a sync", watch="Innodb_data_fsyncs")
-        seconds = known.number("innodb_flush_log_at_timeout") or 1
+    value = context.number(COMMIT)
+    if value in LOST and context.is_set(COMMIT):
+        action = advise(context, COMMIT, 1, risk="commits take the time of a sync", watch="Innodb_data_fsyncs")
+        seconds = context.number("innodb_flush_log_at_timeout") or 1
         lost = lasted(seconds) if seconds > 1 else "a second"
-        cause = (LOST_BY_ALL if _is_galera_node(known) else LOST)[value]
+        cause = (LOST_BY_ALL if _is_galera_node(context) else LOST)[value]
         yield lost_commits.finding(
             f"With {COMMIT} = {value} {cause} loses up to {lost} of commits, which clients were told are safe.",
-            of_variable(known, COMMIT),
-            severity=Severity.NOTE if _is_replica(known) or _is_galera_node(known) else None,
-            help=words(action),
-            actions=these(action),
+            variable_subject(context, COMMIT),
+            severity=Severity.NOTE if _is_replica(context) or _is_galera_node(context) else None,
+            help=help_line(action),
+            actions=present(action),
         )
 
 
-def _is_replica(known: RuleContext) -> bool:
-    return known.has("server") and known.server.replication is not None and known.server.replication.is_replica
+def _is_replica(context: RuleContext) -> bool:
+    return context.has("server") and context.server.replication is not None and context.server.replication.is_replica
 
 
-def _is_galera_node(known: RuleContext) -> bool:
-    if not known.has("server") and not GALERA.intersection(known.file_verdict.effective):
+def _is_galera_node(context: RuleContext) -> bool:
+    if not context.has("server") and not GALERA.intersection(context.file_verdict.effective):
         return False
-    from rules.core.network import in_use  # most files are of no node, and lint starts sooner without it
+    from rules.core.network import uses_galera  # most files are of no node, and lint starts sooner without it
 
-    return in_use(known)
+    return uses_galera(context)
 
 
 @rule(
@@ -103,26 +103,28 @@ def _is_galera_node(known: RuleContext) -> bool:
         reconsider_when="Nothing: what may be lost is for the owner of the data to say.",
     ),
 )
-def unsynced_binary_log(known: RuleContext) -> Iterator[Finding]:
+def unsynced_binary_log(context: RuleContext) -> Iterator[Finding]:
     """A binary log that somebody wants, without a sync."""
-    value = known.number("sync_binlog")
-    if value is None or value == 1 or not writes_binary_log(known):
+    value = context.number("sync_binlog")
+    if value is None or value == 1 or not writes_binary_log(context):
         return
-    if not (known.chosen("sync_binlog") or known.chosen("log_bin")):
+    if not (context.is_set("sync_binlog") or context.is_set("log_bin")):
         return
     action = advise(
-        known, "sync_binlog", 1, risk="commits wait for a sync, which can stall sessions on slow storage",
-        watch="Binlog_group_commits" if known.target.is_mariadb else None,
+        context, "sync_binlog", 1, risk="commits wait for a sync, which can stall sessions on slow storage",
+        watch="Binlog_group_commits" if context.target.is_mariadb else None,
     )  # fmt: skip
     often = "never synced" if value == 0 else f"synced only once in {value:,} groups of commits"
-    missing = "what the cluster has, and its replicas then miss it too" if _is_galera_node(known) else "what InnoDB has"
-    weighty = known.chosen("sync_binlog") and not _is_replica(known) and not _is_galera_node(known)
+    missing = (
+        "what the cluster has, and its replicas then miss it too" if _is_galera_node(context) else "what InnoDB has"
+    )
+    weighty = context.is_set("sync_binlog") and not _is_replica(context) and not _is_galera_node(context)
     yield unsynced_binary_log.finding(
         f"The binary log is {often}; after a crash of the system it can miss {missing}.",
-        of_variable(known, "sync_binlog"),
+        variable_subject(context, "sync_binlog"),
         severity=None if weighty else Severity.NOTE,
-        help=words(action),
-        actions=these(action),
+        help=help_line(action),
+        actions=present(action),
     )
 
 
@@ -146,27 +148,27 @@ def unsynced_binary_log(known: RuleContext) -> Iterator[Finding]:
         disagree="Other advisors flag DETECT_AND_RECOVER and fast as well, which are safe.",
     ),
 )
-def no_doublewrite(known: RuleContext) -> Iterator[Finding]:
+def no_doublewrite(context: RuleContext) -> Iterator[Finding]:
     """Doublewrite switched off, or reduced to detection."""
-    value = known.text("innodb_doublewrite")
-    off = value in {"OFF", "FALSE", "DETECT_ONLY"} and known.chosen("innodb_doublewrite")
-    if off and not _writes_whole_pages(known):
-        action = advise(known, "innodb_doublewrite", "ON", risk="more is written")
+    value = context.text("innodb_doublewrite")
+    off = value in {"OFF", "FALSE", "DETECT_ONLY"} and context.is_set("innodb_doublewrite")
+    if off and not _writes_whole_pages(context):
+        action = advise(context, "innodb_doublewrite", "ON", risk="more is written")
         yield no_doublewrite.finding(
             "A page that is torn by a crash can only be noticed, not mended."
             if value == "DETECT_ONLY"
             else "A page that is torn by a crash can't be mended: the server keeps no second copy of it.",
-            of_variable(known, "innodb_doublewrite"),
-            help=words(action),
-            actions=these(action),
+            variable_subject(context, "innodb_doublewrite"),
+            help=help_line(action),
+            actions=present(action),
         )
 
 
-def _writes_whole_pages(known: RuleContext) -> bool:
+def _writes_whole_pages(context: RuleContext) -> bool:
     """Whether the storage itself writes a page whole or not at all."""
-    if known.has("server") and known.server.managed in WHOLE_PAGES:
+    if context.has("server") and context.server.managed in WHOLE_PAGES:
         return True
-    storage = known.host.storage if known.has("host") else None
+    storage = context.host.storage if context.has("host") else None
     return storage is not None and storage.mount.fs_type == "zfs"
 
 
@@ -187,12 +189,12 @@ def _writes_whole_pages(known: RuleContext) -> bool:
         reconsider_when="Nothing.",
     ),
 )
-def unsynced_data_files(known: RuleContext) -> Iterator[Finding]:
+def unsynced_data_files(context: RuleContext) -> Iterator[Finding]:
     """Flush methods that leave syncs out."""
-    if known.text("innodb_flush_method") in UNSYNCED and known.chosen("innodb_flush_method"):
+    if context.text("innodb_flush_method") in UNSYNCED and context.is_set("innodb_flush_method"):
         yield unsynced_data_files.finding(
             "What the server writes is not synced to disk; a crash of the system can destroy the tablespaces.",
-            of_variable(known, "innodb_flush_method"),
+            variable_subject(context, "innodb_flush_method"),
             help="remove the line: the default syncs",
         )
 
@@ -217,15 +219,15 @@ def unsynced_data_files(known: RuleContext) -> Iterator[Finding]:
         reconsider_when="Nothing: what may be lost is for the owner of the data to say.",
     ),
 )
-def data_files_without_sync(known: RuleContext) -> Iterator[Finding]:
+def data_files_without_sync(context: RuleContext) -> Iterator[Finding]:
     """The method that leaves syncs of data files out, on a version that leaves out all of them."""
-    if known.text("innodb_flush_method") == UNSYNCED_DATA and known.chosen("innodb_flush_method"):
-        action = advise(known, "innodb_flush_method", "O_DIRECT", risk="more syncs")
+    if context.text("innodb_flush_method") == UNSYNCED_DATA and context.is_set("innodb_flush_method"):
+        action = advise(context, "innodb_flush_method", "O_DIRECT", risk="more syncs")
         yield data_files_without_sync.finding(
             "Data files are never synced, also when they grow: a loss of power can lose pages that were written.",
-            of_variable(known, "innodb_flush_method"),
-            help=words(action),
-            actions=these(action),
+            variable_subject(context, "innodb_flush_method"),
+            help=help_line(action),
+            actions=present(action),
         )
 
 
@@ -246,23 +248,23 @@ def data_files_without_sync(known: RuleContext) -> Iterator[Finding]:
         reconsider_when="A measurement on this host in which checksums cost more than the damage that they find.",
     ),
 )
-def checksums_off(known: RuleContext) -> Iterator[Finding]:
+def checksums_off(context: RuleContext) -> Iterator[Finding]:
     """Checksums switched off in one of three places."""
     for name in ("innodb_checksum_algorithm", "innodb_checksums", CHECKSUM):
-        value = known.text(name)
+        value = context.text(name)
         off = value in HALF_CHECKED or (name == "innodb_checksums" and value == "OFF")
-        needed = name == CHECKSUM and forbids_checksums(known)
-        if off and not needed and known.chosen(name):
+        needed = name == CHECKSUM and forbids_checksums(context)
+        if off and not needed and context.is_set(name):
             yield checksums_off.finding(
                 f"With {name} = {value} damage goes unnoticed: nothing is compared when it is read again.",
-                of_variable(known, name),
+                variable_subject(context, name),
                 help="remove the line: the default computes checksums",
             )
 
 
-def forbids_checksums(known: RuleContext) -> bool:
+def forbids_checksums(context: RuleContext) -> bool:
     """Whether this is a member of a group of a version that takes no checksums in the binary log."""
-    return known.chosen(GROUP) and known.target.version < (8, 0, 21)
+    return context.is_set(GROUP) and context.target.version < (8, 0, 21)
 
 
 @rule(
@@ -282,9 +284,9 @@ def forbids_checksums(known: RuleContext) -> bool:
         reconsider_when="Proof that every cache on the way to the disk survives a loss of power.",
     ),
 )
-def file_system_without_barriers(known: RuleContext) -> Iterator[Finding]:
+def file_system_without_barriers(context: RuleContext) -> Iterator[Finding]:
     """Mount options that switch barriers off."""
-    storage = known.host.storage
+    storage = context.host.storage
     unsafe = sorted(UNSAFE_MOUNT.intersection(storage.mount.options)) if storage else []
     if storage and unsafe:
         yield file_system_without_barriers.finding(
@@ -310,9 +312,9 @@ def file_system_without_barriers(known: RuleContext) -> Iterator[Finding]:
         reconsider_when="Nothing.",
     ),
 )
-def redo_log_disabled(known: RuleContext) -> Iterator[Finding]:
+def redo_log_disabled(context: RuleContext) -> Iterator[Finding]:
     """A running server without redo logging."""
-    if known.server.status.get("innodb_redo_log_enabled", "").upper() == "OFF":
+    if context.server.status.get("innodb_redo_log_enabled", "").upper() == "OFF":
         yield redo_log_disabled.finding(
             "The server writes no redo log; a crash now loses all its data.",
             help="ALTER INSTANCE ENABLE INNODB REDO_LOG; once the load is done",
@@ -341,15 +343,15 @@ STRICT = frozenset({"STRICT_TRANS_TABLES", "STRICT_ALL_TABLES", "TRADITIONAL"})
         reconsider_when="Nothing: what may be lost is for the owner of the data to say.",
     ),
 )
-def myisam_by_default(known: RuleContext) -> Iterator[Finding]:
+def myisam_by_default(context: RuleContext) -> Iterator[Finding]:
     """MyISAM for tables that name no engine, by somebody's choice."""
-    if known.text(ENGINE) == "MYISAM" and known.chosen(ENGINE):
-        action = advise(known, ENGINE, "InnoDB", risk="tables that exist keep their engine")
+    if context.text(ENGINE) == "MYISAM" and context.is_set(ENGINE):
+        action = advise(context, ENGINE, "InnoDB", risk="tables that exist keep their engine")
         yield myisam_by_default.finding(
             "Tables that name no engine become MyISAM tables: no rollback, and no recovery after a crash.",
-            of_variable(known, ENGINE),
-            help=words(action),
-            actions=these(action),
+            variable_subject(context, ENGINE),
+            help=help_line(action),
+            actions=present(action),
         )
 
 
@@ -371,13 +373,13 @@ def myisam_by_default(known: RuleContext) -> Iterator[Finding]:
         reconsider_when="A program that can't be changed.",
     ),
 )
-def lax_sql_mode(known: RuleContext) -> Iterator[Finding]:
+def lax_sql_mode(context: RuleContext) -> Iterator[Finding]:
     """A mode that somebody set without either of the strict ones."""
-    value = known.text(MODE)
-    if value is None or not known.chosen(MODE) or STRICT.intersection(value.replace(" ", "").split(",")):
+    value = context.text(MODE)
+    if value is None or not context.is_set(MODE) or STRICT.intersection(value.replace(" ", "").split(",")):
         return
     yield lax_sql_mode.finding(
         "No strict mode is on, so a value that doesn't fit its column is cut or changed, with no more than a warning.",
-        of_variable(known, MODE),
+        variable_subject(context, MODE),
         help="add STRICT_TRANS_TABLES, after a test of the programs that write",
     )

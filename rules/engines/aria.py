@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from rules.core.advice import advise, these, words
+from rules.core.advice import advise, help_line, present
 from rules.core.rule import Docs, Span, rule
-from rules.core.subject import of_variable
+from rules.core.subject import variable_subject
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -43,19 +43,19 @@ NO_REPAIR = frozenset({"OFF", ""})
         reconsider_when="A job that removes them, and its schedule.",
     ),
 )
-def aria_logs_kept(known: RuleContext) -> Iterator[Finding]:
+def aria_logs_kept(context: RuleContext) -> Iterator[Finding]:
     """Logs that stay, by somebody's choice."""
-    how = known.text(PURGE)
-    if how in KEPT and known.chosen(PURGE):
+    how = context.text(PURGE)
+    if how in KEPT and context.is_set(PURGE):
         action = advise(
-            known, PURGE, "immediate", risk="old logs are removed at the next checkpoint",
+            context, PURGE, "immediate", risk="old logs are removed at the next checkpoint",
             watch="Aria_transaction_log_syncs",
         )  # fmt: skip
         yield aria_logs_kept.finding(
             f"Logs of Aria that no recovery needs are kept: {KEPT[how]}.",
-            of_variable(known, PURGE),
-            help=words(action),
-            actions=these(action),
+            variable_subject(context, PURGE),
+            help=help_line(action),
+            actions=present(action),
         )
 
 
@@ -76,17 +76,17 @@ def aria_logs_kept(known: RuleContext) -> Iterator[Finding]:
         reconsider_when="Nothing.",
     ),
 )
-def aria_checkpoints_off(known: RuleContext) -> Iterator[Finding]:
+def aria_checkpoints_off(context: RuleContext) -> Iterator[Finding]:
     """No checkpoints, by somebody's choice."""
-    if known.number(CHECKPOINT) == 0 and known.chosen(CHECKPOINT):
+    if context.number(CHECKPOINT) == 0 and context.is_set(CHECKPOINT):
         action = advise(
-            known, CHECKPOINT, 30, risk="changed pages are written at each checkpoint", watch="Aria_pagecache_writes"
+            context, CHECKPOINT, 30, risk="changed pages are written at each checkpoint", watch="Aria_pagecache_writes"
         )
         yield aria_checkpoints_off.finding(
             "Aria makes no checkpoints: its log files pile up, and a recovery after a crash reads them all.",
-            of_variable(known, CHECKPOINT),
-            help=words(action),
-            actions=these(action),
+            variable_subject(context, CHECKPOINT),
+            help=help_line(action),
+            actions=present(action),
         )
 
 
@@ -108,17 +108,17 @@ def aria_checkpoints_off(known: RuleContext) -> Iterator[Finding]:
         reconsider_when="A measurement on this host in which checksums cost more than the damage that they find.",
     ),
 )
-def aria_checksums_off(known: RuleContext) -> Iterator[Finding]:
+def aria_checksums_off(context: RuleContext) -> Iterator[Finding]:
     """Checksums switched off for new tables."""
-    if known.settings.on(CHECKSUM) is False and known.chosen(CHECKSUM):
+    if context.settings.on(CHECKSUM) is False and context.is_set(CHECKSUM):
         action = advise(
-            known, CHECKSUM, "ON", risk="tables that exist keep what they have", watch="Aria_pagecache_reads"
+            context, CHECKSUM, "ON", risk="tables that exist keep what they have", watch="Aria_pagecache_reads"
         )
         yield aria_checksums_off.finding(
             "New Aria tables get no checksums: a page that the disk damaged is answered as if it were whole.",
-            of_variable(known, CHECKSUM),
-            help=words(action),
-            actions=these(action),
+            variable_subject(context, CHECKSUM),
+            help=help_line(action),
+            actions=present(action),
         )
 
 
@@ -138,13 +138,13 @@ def aria_checksums_off(known: RuleContext) -> Iterator[Finding]:
         reconsider_when="No Aria table but the server's own, which are recovered from the log.",
     ),
 )
-def no_aria_repair(known: RuleContext) -> Iterator[Finding]:
+def no_aria_repair(context: RuleContext) -> Iterator[Finding]:
     """The check switched off, by somebody's choice."""
-    if known.text(RECOVER) in NO_REPAIR and known.chosen(RECOVER):
-        action = advise(known, RECOVER, "BACKUP,QUICK", risk="the first statement after a crash waits for the check")
+    if context.text(RECOVER) in NO_REPAIR and context.is_set(RECOVER):
+        action = advise(context, RECOVER, "BACKUP,QUICK", risk="the first statement after a crash waits for the check")
         yield no_aria_repair.finding(
             "After a crash Aria tables without transactions refuse every statement until somebody repairs them.",
-            of_variable(known, RECOVER),
-            help=words(action),
-            actions=these(action),
+            variable_subject(context, RECOVER),
+            help=help_line(action),
+            actions=present(action),
         )

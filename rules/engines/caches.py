@@ -6,11 +6,11 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from advisor.core.model import Confidence, Severity
 from advisor.core.sizes import about
-from rules.core.advice import advise, default_of, these, words
-from rules.core.counters import busy, over, require_uptime, steady
+from rules.core.advice import advise, default_number, help_line, present
+from rules.core.counters import busy_rate, require_uptime, steady_window, window_text
 from rules.core.rule import Docs, Span, rule
-from rules.core.subject import of_variable, of_verdict
-from rules.sizing.memory import expected, measured, system_part, usable
+from rules.core.subject import variable_subject, verdict_subject
+from rules.sizing.memory import expected_memory, measured_memory, system_memory, usable_memory
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -20,11 +20,11 @@ if TYPE_CHECKING:
     from rules.core.rule import Rule
 
 MIB = 1 << 20
-WORTH_A_WORD = 64 * MIB  # a cache up to this size is not worth a word: its bookkeeping takes some 11 MiB (ENG-08)
+MINIMUM_CACHE = 64 * MIB  # a cache up to this size is not worth a word: its bookkeeping takes some 11 MiB (ENG-08)
 IDLE_AFTER = 7 * 86400  # seconds of uptime before blocks that were never used mean anything
 IDLE_SHARE = 4  # of so many parts at most one was ever used
 BLOCKS_READ = 100  # a second: below, storage isn't what limits
-TIMES_AT_MOST = 4
+LARGEST_FACTOR = 4
 FULL_SHARE = 10  # of so many parts less than one is free
 CASE = "lower_case_table_names"
 
@@ -45,30 +45,30 @@ PAGES = BlockCache(
 )
 
 
-def _bytes(known: RuleContext, cache: BlockCache, blocks: int | None) -> int | None:
-    size = known.number(cache.block)
+def _block_bytes(context: RuleContext, cache: BlockCache, blocks: int | None) -> int | None:
+    size = context.number(cache.block)
     return None if blocks is None or size is None else blocks * size
 
 
-def _idle(speaker: Rule, known: RuleContext, cache: BlockCache) -> Iterator[Finding]:
+def _idle_findings(speaker: Rule, context: RuleContext, cache: BlockCache) -> Iterator[Finding]:
     """A cache that somebody made larger than the default, and of which a small part was ever used."""
-    size, default = known.number(cache.size), default_of(known, cache.size)
-    used = _bytes(known, cache, known.server.counter(f"{cache.counters}_used"))
-    if size is None or default is None or used is None or not known.chosen(cache.size):
+    size, default = context.number(cache.size), default_number(context, cache.size)
+    used = _block_bytes(context, cache, context.server.counter(f"{cache.counters}_used"))
+    if size is None or default is None or used is None or not context.is_set(cache.size):
         return
-    if used * IDLE_SHARE > size or size <= max(default, WORTH_A_WORD):
+    if used * IDLE_SHARE > size or size <= max(default, MINIMUM_CACHE):
         return
-    require_uptime(known.server.uptime, IDLE_AFTER)
+    require_uptime(context.server.uptime, IDLE_AFTER)
     action = advise(
-        known, cache.size, max(default, _power_above(2 * used)), size=True,
+        context, cache.size, max(default, _power_above(2 * used)), size=True,
         risk="the blocks that are cached are written and read again", watch=f"{cache.counters.capitalize()}_unused",
     )  # fmt: skip
     yield speaker.finding(
         f"Of the {about(size)} that are kept for blocks of {cache.tables} tables at most {about(used)} were ever in "
-        f"use since the server started {known.server.uptime // 86400} days ago.",
-        of_variable(known, cache.size),
-        help=words(action),
-        actions=these(action),
+        f"use since the server started {context.server.uptime // 86400} days ago.",
+        variable_subject(context, cache.size),
+        help=help_line(action),
+        actions=present(action),
     )
 
 
@@ -76,35 +76,36 @@ def _power_above(count: int) -> int:
     return 1 << (count - 1).bit_length()
 
 
-def _from_disk(speaker: Rule, known: RuleContext, cache: BlockCache, first: str) -> Iterator[Finding]:
+def _disk_read_findings(speaker: Rule, context: RuleContext, cache: BlockCache, first: str) -> Iterator[Finding]:
     """Blocks that are read again and again because the cache is full; `first` is better than a larger one."""
-    window = steady(known)
-    size, reads = known.number(cache.size), busy(window, cache.reads, BLOCKS_READ)
-    unused = _bytes(known, cache, window.last.status.get(f"{cache.counters}_unused"))
+    window = steady_window(context)
+    size, reads = context.number(cache.size), busy_rate(window, cache.reads, BLOCKS_READ)
+    unused = _block_bytes(context, cache, window.last.status.get(f"{cache.counters}_unused"))
     if size is None or unused is None or reads is None or unused * FULL_SHARE >= size:
         return
-    wanted = _larger(known, cache, size)
+    wanted = _larger_cache(context, cache, size)
     action = None
     if wanted * 4 >= size * 5:
         risk = "less memory for the buffer pool and the system's cache"
-        action = advise(known, cache.size, wanted, size=True, risk=risk, watch=cache.reads.capitalize())
+        action = advise(context, cache.size, wanted, size=True, risk=risk, watch=cache.reads.capitalize())
     yield speaker.finding(
-        f"{reads:,.0f} blocks of {cache.tables} tables a second come from their files {over(window)}, and the cache of "
+        f"{reads:,.0f} blocks of {cache.tables} tables a second come from their files {window_text(window)}, and the "
+        "cache of "
         f"{about(size)} is full.",
-        of_variable(known, cache.size),
-        help=f"{first} {words(action) or 'free memory first: there is none for a larger cache'}",
-        actions=these(action),
+        variable_subject(context, cache.size),
+        help=f"{first} {help_line(action) or 'free memory first: there is none for a larger cache'}",
+        actions=present(action),
     )
 
 
-def _larger(known: RuleContext, cache: BlockCache, size: int) -> int:
+def _larger_cache(context: RuleContext, cache: BlockCache, size: int) -> int:
     """Twice to four times the cache, by what was read since the server started, within the memory that is left."""
-    read = _bytes(known, cache, known.server.counter(cache.reads)) or 0
-    wanted = min(TIMES_AT_MOST * size, _power_above(max(2 * size, size + read)))
-    room = usable(known) if known.has("host") else None
+    read = _block_bytes(context, cache, context.server.counter(cache.reads)) or 0
+    wanted = min(LARGEST_FACTOR * size, _power_above(max(2 * size, size + read)))
+    room = usable_memory(context) if context.has("host") else None
     if room is None:
         return wanted
-    spare = max(0, room[0] - system_part(room[0]) - max(expected(known), measured(known) or 0))
+    spare = max(0, room[0] - system_memory(room[0]) - max(expected_memory(context), measured_memory(context) or 0))
     return wanted if wanted - size <= spare else (size + spare) // MIB * MIB
 
 
@@ -128,9 +129,9 @@ def _larger(known: RuleContext, cache: BlockCache, size: int) -> int:
         "saves nothing.",
     ),
 )
-def idle_key_buffer(known: RuleContext) -> Iterator[Finding]:
+def idle_key_buffer(context: RuleContext) -> Iterator[Finding]:
     """A key buffer of which little was ever used."""
-    yield from _idle(idle_key_buffer, known, KEYS)
+    yield from _idle_findings(idle_key_buffer, context, KEYS)
 
 
 @rule(
@@ -156,9 +157,9 @@ def idle_key_buffer(known: RuleContext) -> Iterator[Finding]:
         "nothing of today and of how much is read.",
     ),
 )
-def key_blocks_from_disk(known: RuleContext) -> Iterator[Finding]:
+def key_blocks_from_disk(context: RuleContext) -> Iterator[Finding]:
     """A key buffer that is too small for what is asked of it."""
-    yield from _from_disk(key_blocks_from_disk, known, KEYS, "convert the tables to InnoDB; else")
+    yield from _disk_read_findings(key_blocks_from_disk, context, KEYS, "convert the tables to InnoDB; else")
 
 
 @rule(
@@ -181,9 +182,9 @@ def key_blocks_from_disk(known: RuleContext) -> Iterator[Finding]:
         reconsider_when="Aria_pagecache_blocks_used that rises to the size in a month's end.",
     ),
 )
-def idle_aria_page_cache(known: RuleContext) -> Iterator[Finding]:
+def idle_aria_page_cache(context: RuleContext) -> Iterator[Finding]:
     """A page cache of which little was ever used."""
-    yield from _idle(idle_aria_page_cache, known, PAGES)
+    yield from _idle_findings(idle_aria_page_cache, context, PAGES)
 
 
 @rule(
@@ -208,10 +209,10 @@ def idle_aria_page_cache(known: RuleContext) -> Iterator[Finding]:
         reconsider_when="Aria_pagecache_reads that stay with a cache as large as the tables.",
     ),
 )
-def aria_pages_from_disk(known: RuleContext) -> Iterator[Finding]:
+def aria_pages_from_disk(context: RuleContext) -> Iterator[Finding]:
     """A page cache that is too small for what is asked of it."""
-    yield from _from_disk(
-        aria_pages_from_disk, known, PAGES, "find the statements that make temporary tables on disk; then"
+    yield from _disk_read_findings(
+        aria_pages_from_disk, context, PAGES, "find the statements that make temporary tables on disk; then"
     )
 
 
@@ -233,17 +234,17 @@ def aria_pages_from_disk(known: RuleContext) -> Iterator[Finding]:
         reconsider_when="A restart of a copy of this server with the file as it is.",
     ),
 )
-def changed_name_case(known: RuleContext) -> Iterator[Finding]:
+def changed_name_case(context: RuleContext) -> Iterator[Finding]:
     """A value in the file that the server doesn't run with."""
-    line, running = known.file_verdict.effective.get(CASE), known.text(CASE)
+    line, running = context.file_verdict.effective.get(CASE), context.text(CASE)
     asked = None if line is None else line.running or line.value
     if line is None or running is None or asked is None or asked == running:
         return
-    refuses = known.target.since("mysql", 8, 0)
+    refuses = context.target.since("mysql", 8, 0)
     what = "the next start will fail" if refuses else "after the next start names with capitals can't be found"
     yield changed_name_case.finding(
         f"The file says {CASE} = {asked}, the data was made with {running}: {what}.",
-        of_verdict(line),
+        verdict_subject(line),
         severity=Severity.ERROR if refuses else None,
         help=f"write {CASE} = {running}",
     )

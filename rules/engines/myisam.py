@@ -6,9 +6,9 @@ from typing import TYPE_CHECKING
 
 from advisor.core.model import Severity
 from advisor.core.sizes import lasted
-from rules.core.advice import advise, these, words
+from rules.core.advice import advise, help_line, present
 from rules.core.rule import Docs, Span, rule
-from rules.core.subject import of_variable
+from rules.core.subject import variable_subject
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -39,17 +39,17 @@ NO_REPAIR = frozenset({"OFF", ""})
         reconsider_when="Nothing: what may be lost is for the owner of the data to say.",
     ),
 )
-def delayed_key_writes(known: RuleContext) -> Iterator[Finding]:
+def delayed_key_writes(context: RuleContext) -> Iterator[Finding]:
     """Delayed writes for all tables, by somebody's choice."""
-    if known.text("delay_key_write") == "ALL" and known.chosen("delay_key_write"):
+    if context.text("delay_key_write") == "ALL" and context.is_set("delay_key_write"):
         action = advise(
-            known, "delay_key_write", "ON", risk="index blocks are written after each statement", watch="Key_writes"
+            context, "delay_key_write", "ON", risk="index blocks are written after each statement", watch="Key_writes"
         )
         yield delayed_key_writes.finding(
             "Index blocks of all MyISAM tables stay in memory until a table is closed: a crash leaves them corrupt.",
-            of_variable(known, "delay_key_write"),
-            help=words(action),
-            actions=these(action),
+            variable_subject(context, "delay_key_write"),
+            help=help_line(action),
+            actions=present(action),
         )
 
 
@@ -71,18 +71,18 @@ def delayed_key_writes(known: RuleContext) -> Iterator[Finding]:
         reconsider_when="A copy of each data file from shortly before the crash.",
     ),
 )
-def repair_without_copy(known: RuleContext) -> Iterator[Finding]:
+def repair_without_copy(context: RuleContext) -> Iterator[Finding]:
     """Repairs that keep no copy of what they drop."""
-    value = known.text(RECOVER)
-    if value is None or not known.chosen(RECOVER) or KEEPS_ROWS.intersection(value.split(",")):
+    value = context.text(RECOVER)
+    if value is None or not context.is_set(RECOVER) or KEEPS_ROWS.intersection(value.split(",")):
         return
     wanted = "BACKUP,FORCE" if "FORCE" in value else "BACKUP"
-    action = advise(known, RECOVER, wanted, risk="a repair that drops rows takes the data file's space once more")
+    action = advise(context, RECOVER, wanted, risk="a repair that drops rows takes the data file's space once more")
     yield repair_without_copy.finding(
         f"With {RECOVER} = {value} a repair drops the rows that it can't read, and keeps no copy of them.",
-        of_variable(known, RECOVER),
-        help=words(action),
-        actions=these(action),
+        variable_subject(context, RECOVER),
+        help=help_line(action),
+        actions=present(action),
     )
 
 
@@ -104,15 +104,15 @@ def repair_without_copy(known: RuleContext) -> Iterator[Finding]:
         reconsider_when="No MyISAM table with rows that matter.",
     ),
 )
-def no_myisam_repair(known: RuleContext) -> Iterator[Finding]:
+def no_myisam_repair(context: RuleContext) -> Iterator[Finding]:
     """The check switched off, by somebody's choice."""
-    if known.text(RECOVER) in NO_REPAIR and known.chosen(RECOVER):
-        action = advise(known, RECOVER, "BACKUP,QUICK", risk="the first statement after a crash waits for the check")
+    if context.text(RECOVER) in NO_REPAIR and context.is_set(RECOVER):
+        action = advise(context, RECOVER, "BACKUP,QUICK", risk="the first statement after a crash waits for the check")
         yield no_myisam_repair.finding(
             "MyISAM tables that a crash left open are used without a check, until a statement meets the damage.",
-            of_variable(known, RECOVER),
-            help=words(action),
-            actions=these(action),
+            variable_subject(context, RECOVER),
+            help=help_line(action),
+            actions=present(action),
         )
 
 
@@ -132,16 +132,16 @@ def no_myisam_repair(known: RuleContext) -> Iterator[Finding]:
         reconsider_when="Opened_tables that stands still with it.",
     ),
 )
-def periodic_table_close(known: RuleContext) -> Iterator[Finding]:
+def periodic_table_close(context: RuleContext) -> Iterator[Finding]:
     """Tables that are closed at an interval that somebody set."""
-    seconds = known.number("flush_time")
-    if seconds and known.chosen("flush_time"):
-        action = advise(known, "flush_time", 0, risk="tables stay open between statements", watch="Opened_tables")
+    seconds = context.number("flush_time")
+    if seconds and context.is_set("flush_time"):
+        action = advise(context, "flush_time", 0, risk="tables stay open between statements", watch="Opened_tables")
         yield periodic_table_close.finding(
             f"Every {lasted(seconds)} all tables are closed, and the next statements open them anew.",
-            of_variable(known, "flush_time"),
-            help=words(action),
-            actions=these(action),
+            variable_subject(context, "flush_time"),
+            help=help_line(action),
+            actions=present(action),
         )
 
 
@@ -163,16 +163,16 @@ def periodic_table_close(known: RuleContext) -> Iterator[Finding]:
         disagree="Templates for web servers of MyISAM's time switch it on so that pages are quick.",
     ),
 )
-def updates_behind_selects(known: RuleContext) -> Iterator[Finding]:
+def updates_behind_selects(context: RuleContext) -> Iterator[Finding]:
     """Changes that let readers go first, by somebody's choice."""
-    if known.settings.on(LOW) and known.chosen(LOW):
+    if context.settings.on(LOW) and context.is_set(LOW):
         action = advise(
-            known, LOW, "OFF", risk="readers wait behind a change that waits for a long SELECT",
+            context, LOW, "OFF", risk="readers wait behind a change that waits for a long SELECT",
             watch="Table_locks_waited",
         )  # fmt: skip
         yield updates_behind_selects.finding(
             "A change of a MyISAM or Aria table waits as long as anybody begins to read it; InnoDB takes no notice.",
-            of_variable(known, LOW),
-            help=words(action),
-            actions=these(action),
+            variable_subject(context, LOW),
+            help=help_line(action),
+            actions=present(action),
         )

@@ -6,9 +6,9 @@ from typing import TYPE_CHECKING
 
 from advisor.core.model import Confidence, Severity
 from advisor.core.sizes import about, exact
-from rules.core.advice import advise, these, words
+from rules.core.advice import advise, help_line, present
 from rules.core.rule import Docs, Span, rule
-from rules.core.subject import of_variable
+from rules.core.subject import variable_subject
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -38,9 +38,9 @@ CACHED_TWICE_PERCENT = 50
 ROUNDED_PERCENT = 10
 
 
-def on_aurora(known: RuleContext) -> bool:
+def is_aurora(context: RuleContext) -> bool:
     """Whether the server is Aurora, which has storage of its own in place of InnoDB's files and flushing (DBLW-07)."""
-    return known.has("server") and known.server.managed == "aurora"
+    return context.has("server") and context.server.managed == "aurora"
 
 
 @rule(
@@ -61,43 +61,43 @@ def on_aurora(known: RuleContext) -> bool:
         reconsider_when="A server of this version that runs a smaller pool with several instances.",
     ),
 )
-def pointless_buffer_pool_instances(known: RuleContext) -> Iterator[Finding]:
+def pointless_buffer_pool_instances(context: RuleContext) -> Iterator[Finding]:
     """Instances asked for with a pool below 1 GB."""
-    wanted, pool = _wanted(known), known.number(POOL)
+    wanted, pool = _requested_instances(context), context.number(POOL)
     if wanted is not None and wanted > 1 and pool is not None and pool < LEAST_INSTANCE:
         yield pointless_buffer_pool_instances.finding(
             f"A pool of {about(pool)} is one instance whatever this says: only pools of 1G or more are divided.",
-            of_variable(known, INSTANCES),
+            variable_subject(context, INSTANCES),
             help="remove the line",
         )
 
 
-def _wanted(known: RuleContext) -> int | None:
+def _requested_instances(context: RuleContext) -> int | None:
     """The instances that somebody asked for, which a small pool may not get."""
-    line = known.file_verdict.effective.get(INSTANCES)
-    if line is not None and line.value is not None and line.value.isdigit() and known.chosen(INSTANCES):
+    line = context.file_verdict.effective.get(INSTANCES)
+    if line is not None and line.value is not None and line.value.isdigit() and context.is_set(INSTANCES):
         return int(line.value)
-    return known.number(INSTANCES) if known.chosen(INSTANCES) else None
+    return context.number(INSTANCES) if context.is_set(INSTANCES) else None
 
 
-def _most(known: RuleContext) -> int:
+def _largest_pool(context: RuleContext) -> int:
     """The largest pool that the host's memory has room for: what is beyond it has to go first (MEM001)."""
-    if not known.has("host"):
+    if not context.has("host"):
         return LARGEST
-    from rules.sizing.memory import pool_that_fits, usable
+    from rules.sizing.memory import pool_that_fits, usable_memory
 
-    room = usable(known)
-    return pool_that_fits(known, room[0]) if room else LARGEST
+    room = usable_memory(context)
+    return pool_that_fits(context, room[0]) if room else LARGEST
 
 
-def _left(known: RuleContext, pool: int) -> int:
+def _remaining_pool(context: RuleContext, pool: int) -> int:
     """The pool, or what MEM001 leaves of one that takes all memory: both are followed at once."""
-    if not known.has("host"):
+    if not context.has("host"):
         return pool
-    from rules.sizing.memory import pool_that_fits, too_tight, usable
+    from rules.sizing.memory import is_too_tight, pool_that_fits, usable_memory
 
-    room = usable(known)
-    return pool_that_fits(known, room[0]) if room and too_tight(known, pool, room[0]) else pool
+    room = usable_memory(context)
+    return pool_that_fits(context, room[0]) if room and is_too_tight(context, pool, room[0]) else pool
 
 
 @rule(
@@ -122,18 +122,18 @@ def _left(known: RuleContext, pool: int) -> int:
         reconsider_when="A run of hours on this host that is steadier with more instances.",
     ),
 )
-def many_buffer_pool_instances(known: RuleContext) -> Iterator[Finding]:
+def many_buffer_pool_instances(context: RuleContext) -> Iterator[Finding]:
     """More instances than gigabytes."""
-    wanted, pool = _wanted(known), known.number(POOL)
+    wanted, pool = _requested_instances(context), context.number(POOL)
     if wanted is None or pool is None or pool < LEAST_INSTANCE or wanted * LEAST_INSTANCE <= pool:
         return
-    most = max(_left(known, pool) // LEAST_INSTANCE, 1)
-    action = advise(known, INSTANCES, most, risk="more waiting for locks with many sessions")
+    most = max(_remaining_pool(context, pool) // LEAST_INSTANCE, 1)
+    action = advise(context, INSTANCES, most, risk="more waiting for locks with many sessions")
     yield many_buffer_pool_instances.finding(
         f"{wanted} instances of {about(pool // wanted)} each; MySQL's manual wants 1 GB or more each.",
-        of_variable(known, INSTANCES),
-        help=words(action),
-        actions=these(action),
+        variable_subject(context, INSTANCES),
+        help=help_line(action),
+        actions=present(action),
     )
 
 
@@ -156,16 +156,16 @@ def many_buffer_pool_instances(known: RuleContext) -> Iterator[Finding]:
         "Innodb_buffer_pool_read_ahead_rnd rises.",
     ),
 )
-def random_read_ahead(known: RuleContext) -> Iterator[Finding]:
+def random_read_ahead(context: RuleContext) -> Iterator[Finding]:
     """Random read-ahead switched on."""
-    if known.chosen("innodb_random_read_ahead") and known.settings.on("innodb_random_read_ahead"):
-        action = advise(known, "innodb_random_read_ahead", "OFF", watch="Innodb_buffer_pool_read_ahead_evicted")
+    if context.is_set("innodb_random_read_ahead") and context.settings.on("innodb_random_read_ahead"):
+        action = advise(context, "innodb_random_read_ahead", "OFF", watch="Innodb_buffer_pool_read_ahead_evicted")
         yield random_read_ahead.finding(
             "The server reads a whole extent when some of its pages are in the pool; in a published test "
             "throughput was about 15 % higher with all read-ahead off.",
-            of_variable(known, "innodb_random_read_ahead"),
-            help=words(action),
-            actions=these(action),
+            variable_subject(context, "innodb_random_read_ahead"),
+            help=help_line(action),
+            actions=present(action),
         )
 
 
@@ -193,52 +193,54 @@ def random_read_ahead(known: RuleContext) -> Iterator[Finding]:
         "NVMe. Percona: lower than most people set it.",
     ),
 )
-def oversized_io_capacity(known: RuleContext) -> Iterator[Finding]:
+def oversized_io_capacity(context: RuleContext) -> Iterator[Finding]:
     """An I/O capacity above what the disk was measured to take, or above the vendor's figure for its kind."""
-    value = known.number(CAPACITY)
-    if value is None or not known.chosen(CAPACITY) or on_aurora(known):
+    value = context.number(CAPACITY)
+    if value is None or not context.is_set(CAPACITY) or is_aurora(context):
         return
-    measured = _most_writes(known)
+    measured = _measured_write_rate(context)
     if measured and value > measured:
         yield oversized_io_capacity.finding(
             f"{value:,} page writes a second in the background, but the disk takes {measured:,.0f} at most.",
-            of_variable(known, CAPACITY),
+            variable_subject(context, CAPACITY),
             severity=Severity.WARNING,
             help="lower it as far as the checkpoint age allows",
         )
         return
-    most, source = _recommended(known)
+    most, source = _recommended_capacity(context)
     if value > most:
         yield oversized_io_capacity.finding(
             f"{value:,} page writes a second in the background; {source}.",
-            of_variable(known, CAPACITY),
+            variable_subject(context, CAPACITY),
             help="lower it as far as the checkpoint age allows",
         )
 
 
-def _most_writes(known: RuleContext) -> float | None:
+def _measured_write_rate(context: RuleContext) -> float | None:
     """Page writes a second that the disk took in an experiment on this host."""
-    if not known.has("probes"):
+    if not context.has("probes"):
         return None
-    from rules.measured.apply import most_writes
+    from rules.measured.apply import max_write_rate
 
-    found = most_writes(known)
+    found = max_write_rate(context)
     return found[0] if found else None
 
 
-def _recommended(known: RuleContext) -> tuple[int, str]:
+def _recommended_capacity(context: RuleContext) -> tuple[int, str]:
     """The highest capacity that a vendor recommends for the disks under the data, and its words."""
-    if known.has("host"):
-        from rules.core.storage import is_nvme, is_solid, is_spinning, names
+    if context.has("host"):
+        from rules.core.storage import disk_names, is_nvme, is_solid_state, is_spinning
 
-        disks = len(known.host.storage.disks) if known.host.storage else 0
-        if is_spinning(known):
+        disks = len(context.host.storage.disks) if context.host.storage else 0
+        if is_spinning(context):
             each = f"MariaDB's documentation gives 100 to {SPINNING} for a spinning disk"
             count = f"{disks} disks" if disks > 1 else "1 disk"
-            return max(SPINNING * disks, 2 * SPINNING), f"{each}, and the data lies on {count} ({names(known.host)})"
-        if known.target.is_mariadb and is_solid(known) and not is_nvme(known):
+            return max(
+                SPINNING * disks, 2 * SPINNING
+            ), f"{each}, and the data lies on {count} ({disk_names(context.host)})"
+        if context.target.is_mariadb and is_solid_state(context) and not is_nvme(context):
             return HIGH_CAPACITY, "MariaDB's documentation gives 2,000 to 20,000 for SATA disks"
-    if known.target.is_mariadb:
+    if context.target.is_mariadb:
         return NVME_CAPACITY, "MariaDB's documentation gives 20,000 to 80,000 for NVMe, and less for other disks"
     return HIGH_CAPACITY, "MySQL's manual advises against more than 20,000 without need"
 
@@ -267,22 +269,22 @@ def _recommended(known: RuleContext) -> tuple[int, str]:
         disagree="Readers recommend one instance a gigabyte; the author of the test declined to give a rule.",
     ),
 )
-def few_buffer_pool_instances(known: RuleContext) -> Iterator[Finding]:
+def few_buffer_pool_instances(context: RuleContext) -> Iterator[Finding]:
     """Fewer instances than the default on a large pool, where many processors may want the same one."""
-    wanted, pool = _wanted(known), known.number(POOL)
-    if wanted is None or pool is None or min(pool, _most(known)) < FEW_POOL or wanted >= FEW:
+    wanted, pool = _requested_instances(context), context.number(POOL)
+    if wanted is None or pool is None or min(pool, _largest_pool(context)) < FEW_POOL or wanted >= FEW:
         return
-    processors = known.host.usable_cpus if known.has("host") else None
-    if on_aurora(known) or (processors is not None and processors < MANY_PROCESSORS):
+    processors = context.host.usable_cpus if context.has("host") else None
+    if is_aurora(context) or (processors is not None and processors < MANY_PROCESSORS):
         return
-    action = advise(known, INSTANCES, FEW)
+    action = advise(context, INSTANCES, FEW)
     here = f"{processors:g} processors" if processors is not None else f"{MANY_PROCESSORS} processors or more"
     yield few_buffer_pool_instances.finding(
         f"A pool of {about(pool)} in {wanted} instance{'s' if wanted > 1 else ''}, which can stall sessions on {here}; "
         "on 40 cores, 8 instances were acceptable.",
-        of_variable(known, INSTANCES),
-        help=words(action),
-        actions=these(action),
+        variable_subject(context, INSTANCES),
+        help=help_line(action),
+        actions=present(action),
     )
 
 
@@ -301,15 +303,15 @@ def few_buffer_pool_instances(known: RuleContext) -> Iterator[Finding]:
         reconsider_when="A server of this version that runs with the larger capacity.",
     ),
 )
-def io_capacity_above_its_maximum(known: RuleContext) -> Iterator[Finding]:
+def io_capacity_above_its_maximum(context: RuleContext) -> Iterator[Finding]:
     """Both capacities in the file, the wrong way round."""
-    lines = [known.file_verdict.effective.get(f"innodb_io_capacity{end}") for end in ("", "_max")]
+    lines = [context.file_verdict.effective.get(f"innodb_io_capacity{end}") for end in ("", "_max")]
     asked, most = (int(line.value) if line and line.value and line.value.isdigit() else None for line in lines)
-    running = known.number("innodb_io_capacity") if known.has("server") else most
+    running = context.number("innodb_io_capacity") if context.has("server") else most
     if asked is not None and most is not None and asked > most and running == most:
         yield io_capacity_above_its_maximum.finding(
             f"innodb_io_capacity_max is {most}, so the server runs with {most} instead of {asked}.",
-            of_variable(known, "innodb_io_capacity"),
+            variable_subject(context, "innodb_io_capacity"),
             help="raise innodb_io_capacity_max, or lower innodb_io_capacity",
         )
 
@@ -336,42 +338,42 @@ def io_capacity_above_its_maximum(known: RuleContext) -> Iterator[Finding]:
         disagree="MariaDB's documentation notes that the page cache and its read-ahead can help a small pool.",
     ),
 )
-def double_buffering(known: RuleContext) -> Iterator[Finding]:
+def double_buffering(context: RuleContext) -> Iterator[Finding]:
     """Buffered data files under a pool that is large in itself or beside memory."""
-    pool = known.number(POOL)
-    name = _buffered_by(known)
-    if pool is None or name is None or not known.chosen(POOL) or not _is_large(known, pool):
+    pool = context.number(POOL)
+    name = _buffering_option(context)
+    if pool is None or name is None or not context.is_set(POOL) or not _is_large(context, pool):
         return
-    gone = name == METHOD and known.target.since("mariadb", 11, 0)
+    gone = name == METHOD and context.target.since("mariadb", 11, 0)
     value = "OFF" if name == BUFFERING else "O_DIRECT"
-    action = None if gone else advise(known, name, value, risk="reads that the page cache answered go to the disk")
+    action = None if gone else advise(context, name, value, risk="reads that the page cache answered go to the disk")
     yield double_buffering.finding(
         f"Data files are buffered, so pages of the pool of {about(pool)} stand in the system's page cache as well.",
-        of_variable(known, name) if known.chosen(name) else of_variable(known, POOL),
-        help="remove the line: direct I/O is the default" if gone else words(action),
-        actions=these(action),
+        variable_subject(context, name) if context.is_set(name) else variable_subject(context, POOL),
+        help="remove the line: direct I/O is the default" if gone else help_line(action),
+        actions=present(action),
     )
 
 
-def _buffered_by(known: RuleContext) -> str | None:
+def _buffering_option(context: RuleContext) -> str | None:
     """The option by which data files are buffered, whether set or a default; None where they are not."""
-    if on_aurora(known):
+    if is_aurora(context):
         return None
-    method = known.text(METHOD)
-    if known.target.since("mariadb", 11, 0):
-        by_method = method == "FSYNC" and known.chosen(METHOD)
-        return METHOD if by_method else BUFFERING if known.settings.on(BUFFERING) else None
-    if not known.has("server") and known.target.since("mysql", 8, 4) and not known.chosen(METHOD):
+    method = context.text(METHOD)
+    if context.target.since("mariadb", 11, 0):
+        by_method = method == "FSYNC" and context.is_set(METHOD)
+        return METHOD if by_method else BUFFERING if context.settings.on(BUFFERING) else None
+    if not context.has("server") and context.target.since("mysql", 8, 4) and not context.is_set(METHOD):
         return None  # its default is O_DIRECT where the platform has it, which a catalog can't tell
     return METHOD if (method or "FSYNC") in BUFFERED else None
 
 
-def _is_large(known: RuleContext, pool: int) -> bool:
-    if not known.has("host"):
+def _is_large(context: RuleContext, pool: int) -> bool:
+    if not context.has("host"):
         return pool >= CACHED_TWICE
-    from rules.sizing.memory import usable
+    from rules.sizing.memory import usable_memory
 
-    room = usable(known)
+    room = usable_memory(context)
     return pool * 100 >= room[0] * CACHED_TWICE_PERCENT if room else pool >= CACHED_TWICE
 
 
@@ -393,15 +395,15 @@ def _is_large(known: RuleContext, pool: int) -> bool:
         reconsider_when="innodb_buffer_pool_size as the running server shows it.",
     ),
 )
-def rounded_up_buffer_pool(known: RuleContext) -> Iterator[Finding]:
+def rounded_up_buffer_pool(context: RuleContext) -> Iterator[Finding]:
     """A pool that its chunks make clearly larger than written."""
-    line, running = known.file_verdict.effective.get(POOL), known.number(POOL)
+    line, running = context.file_verdict.effective.get(POOL), context.number(POOL)
     if line is None or line.value is None or running is None or line.running != str(running):
         return
     asked = int(line.value)
     if (running - asked) * 100 > asked * ROUNDED_PERCENT:
         yield rounded_up_buffer_pool.finding(
             f"The pool of {exact(asked)} runs as {exact(running)}: each instance takes whole chunks.",
-            of_variable(known, POOL),
+            variable_subject(context, POOL),
             help=f"write {POOL} = {exact(running)}, or use fewer instances or smaller chunks",
         )

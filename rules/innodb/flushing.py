@@ -6,13 +6,13 @@ from typing import TYPE_CHECKING
 
 from advisor.core.model import Confidence, Severity
 from advisor.core.sizes import about
-from rules.core.advice import advise, these, words
-from rules.core.counters import over, steady
+from rules.core.advice import advise, help_line, present
+from rules.core.counters import steady_window, window_text
 from rules.core.rule import Docs, Span, rule
 from rules.core.storage import is_spinning
-from rules.core.subject import of_variable
-from rules.innodb.redo_log import FULL_PERCENT, checkpoint
-from rules.measured.apply import most_writes
+from rules.core.subject import variable_subject
+from rules.innodb.redo_log import FULL_PERCENT, checkpoint_age
+from rules.measured.apply import max_write_rate
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
@@ -54,15 +54,15 @@ FOUND_PERCENT = 50
         reconsider_when="Innodb_buffer_pool_wait_free that rises as fast with a larger pool.",
     ),
 )
-def free_page_waits(known: RuleContext) -> Iterator[Finding]:
+def free_page_waits(context: RuleContext) -> Iterator[Finding]:
     """Waits for a free page in the window."""
-    window = steady(known)
-    waits, pool = window.delta("innodb_buffer_pool_wait_free"), known.number("innodb_buffer_pool_size")
+    window = steady_window(context)
+    waits, pool = window.delta("innodb_buffer_pool_wait_free"), context.number("innodb_buffer_pool_size")
     if waits and waits >= window.seconds:
         holding = f" of {about(pool)}" if pool else ""
         yield free_page_waits.finding(
-            f"{waits:,} waits for a free page in the buffer pool{holding} {over(window)}.",
-            of_variable(known, "innodb_buffer_pool_size"),
+            f"{waits:,} waits for a free page in the buffer pool{holding} {window_text(window)}.",
+            variable_subject(context, "innodb_buffer_pool_size"),
             help="enlarge the pool if memory is free, else raise innodb_lru_scan_depth if the disk has room",
         )
 
@@ -91,44 +91,44 @@ def free_page_waits(known: RuleContext) -> Iterator[Finding]:
         "speaks only where the redo log is nearly full and writing is at its limit.",
     ),
 )
-def starved_flushing(known: RuleContext) -> Iterator[Finding]:
+def starved_flushing(context: RuleContext) -> Iterator[Finding]:
     """A nearly full redo log behind a limit on writes, on a disk that can do more."""
-    window, capacity = steady(known), known.number(CAPACITY)
-    ages, written = _oldest(known.server, window), window.rate("innodb_buffer_pool_pages_flushed")
+    window, capacity = steady_window(context), context.number(CAPACITY)
+    ages, written = _highest_checkpoint_age(context.server, window), window.rate("innodb_buffer_pool_pages_flushed")
     if ages is None or ages[0] * 100 < ages[1] * FULL_PERCENT or not capacity or written is None or written < capacity:
         return
     better = capacity * 2
-    if better > _most(known):
+    if better > _largest_capacity(context):
         return
-    highest = known.number(CAPACITY_MAX)
+    highest = context.number(CAPACITY_MAX)
     risk = "more writes in the background"
-    raised = advise(known, CAPACITY_MAX, better, risk=risk) if highest is not None and highest < better else None
-    action = advise(known, CAPACITY, better, risk=risk, watch="Innodb_buffer_pool_pages_flushed")
+    raised = advise(context, CAPACITY_MAX, better, risk=risk) if highest is not None and highest < better else None
+    action = advise(context, CAPACITY, better, risk=risk, watch="Innodb_buffer_pool_pages_flushed")
     yield starved_flushing.finding(
         f"The redo log was {ages[0] * 100 // ages[1]} % full of changes whose pages are not written, while "
-        f"{written:,.0f} pages a second were written {over(window)}, at the limit of {capacity:,}.",
-        of_variable(known, CAPACITY),
-        help=words(action),
-        actions=these(raised, action),
+        f"{written:,.0f} pages a second were written {window_text(window)}, at the limit of {capacity:,}.",
+        variable_subject(context, CAPACITY),
+        help=help_line(action),
+        actions=present(raised, action),
     )
 
 
-def _oldest(server: Server, window: Workload) -> tuple[int, int] | None:
+def _highest_checkpoint_age(server: Server, window: Workload) -> tuple[int, int] | None:
     """The highest checkpoint age that was seen, and its limit: it falls for a moment whenever sessions have waited."""
     moments: tuple[Callable[[str], int | None], ...] = (
         server.counter,
         window.first.status.get,
         window.last.status.get,
     )
-    return max((age for age in map(checkpoint, moments) if age is not None), default=None)
+    return max((age for age in map(checkpoint_age, moments) if age is not None), default=None)
 
 
-def _most(known: RuleContext) -> float:
+def _largest_capacity(context: RuleContext) -> float:
     """The largest capacity that the disks under the data may be asked for."""
-    found = most_writes(known)
+    found = max_write_rate(context)
     if found is not None:
         return min(found[0], LARGEST_CAPACITY)
-    return 0 if known.has("host") and is_spinning(known) else LARGEST_CAPACITY
+    return 0 if context.has("host") and is_spinning(context) else LARGEST_CAPACITY
 
 
 @rule(
@@ -153,9 +153,9 @@ def _most(known: RuleContext) -> float:
         reconsider_when="A history that falls by itself within an hour.",
     ),
 )
-def long_undo_history(known: RuleContext) -> Iterator[Finding]:
+def long_undo_history(context: RuleContext) -> Iterator[Finding]:
     """A million transactions whose old rows are still kept."""
-    length = _history(known.server)
+    length = _history_list_length(context.server)
     if length is not None and length >= LONG_HISTORY:
         yield long_undo_history.finding(
             f"The old rows of {length:,} transactions are still kept (history list).",
@@ -163,7 +163,7 @@ def long_undo_history(known: RuleContext) -> Iterator[Finding]:
         )
 
 
-def _history(server: Server) -> int | None:
+def _history_list_length(server: Server) -> int | None:
     """Transactions whose undo logs are not purged yet; MySQL has a metric for it, MariaDB a status counter."""
     length = server.counter("innodb_history_list_length")
     return server.innodb_metrics.get("trx_rseg_history_len") if length is None else length
@@ -191,19 +191,19 @@ def _history(server: Server) -> int | None:
         reconsider_when="Innodb_dblwr_pages_written over Innodb_dblwr_writes that stays where it is.",
     ),
 )
-def small_doublewrite_batches(known: RuleContext) -> Iterator[Finding]:
+def small_doublewrite_batches(context: RuleContext) -> Iterator[Finding]:
     """Batches of a few pages under many writes."""
-    window = steady(known)
-    batch = known.number(BATCH) or known.number("innodb_write_io_threads")
+    window = steady_window(context)
+    batch = context.number(BATCH) or context.number("innodb_write_io_threads")
     pages = window.rate("innodb_dblwr_pages_written")
     if batch is None or pages is None or batch > SMALL_BATCH or pages < BATCHED_PAGES:
         return
-    action = advise(known, BATCH, LARGE_BATCH, watch="Innodb_dblwr_writes")
+    action = advise(context, BATCH, LARGE_BATCH, watch="Innodb_dblwr_writes")
     yield small_doublewrite_batches.finding(
-        f"{pages:,.0f} pages a second go through the doublewrite files {over(window)}, in batches of {batch}.",
-        of_variable(known, BATCH),
-        help=words(action),
-        actions=these(action),
+        f"{pages:,.0f} pages a second go through the doublewrite files {window_text(window)}, in batches of {batch}.",
+        variable_subject(context, BATCH),
+        help=help_line(action),
+        actions=present(action),
     )
 
 
@@ -228,23 +228,24 @@ def small_doublewrite_batches(known: RuleContext) -> Iterator[Finding]:
         disagree="Percona's monitoring warns of the index whether it is on or off.",
     ),
 )
-def fruitless_adaptive_hash_index(known: RuleContext) -> Iterator[Finding]:
+def fruitless_adaptive_hash_index(context: RuleContext) -> Iterator[Finding]:
     """A hash index by which fewer than half of the lookups find their row."""
-    name, window = "innodb_adaptive_hash_index", steady(known)
-    found, lookups = _lookups(window)
-    if not known.switched(name) or lookups < LOOKUPS:
+    name, window = "innodb_adaptive_hash_index", steady_window(context)
+    found, lookups = _hash_index_lookups(window)
+    if not context.explicit_switch(name) or lookups < LOOKUPS:
         return
     if found * 100 < lookups * FOUND_PERCENT:
-        action = advise(known, name, "OFF", risk="lookups search the tree", watch="Innodb_buffer_pool_read_requests")
+        action = advise(context, name, "OFF", risk="lookups search the tree", watch="Innodb_buffer_pool_read_requests")
         yield fruitless_adaptive_hash_index.finding(
-            f"{found * 100 // lookups} % of {lookups:,} lookups found their row by the hash index {over(window)}.",
-            of_variable(known, name),
-            help=words(action),
-            actions=these(action),
+            f"{found * 100 // lookups} % of {lookups:,} lookups found their row by the hash index "
+            f"{window_text(window)}.",
+            variable_subject(context, name),
+            help=help_line(action),
+            actions=present(action),
         )
 
 
-def _lookups(window: Workload) -> tuple[int, int]:
+def _hash_index_lookups(window: Workload) -> tuple[int, int]:
     """Lookups that the hash index answered, and all of them."""
     found, not_found = (window.delta(f"innodb_adaptive_hash_{kind}_searches") or 0 for kind in ("hash", "non_hash"))
     return found, found + not_found

@@ -6,11 +6,11 @@ from typing import TYPE_CHECKING
 
 from advisor.core.model import Confidence, Severity
 from advisor.core.sizes import about
-from rules.core.advice import advise, these, words
-from rules.core.counters import over, steady
+from rules.core.advice import advise, help_line, present
+from rules.core.counters import steady_window, window_text
 from rules.core.rule import Docs, Span, rule
-from rules.core.storage import is_solid, names
-from rules.core.subject import of_variable
+from rules.core.storage import disk_names, is_solid_state
+from rules.core.subject import variable_subject
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -57,22 +57,22 @@ ROW_READS = ("handler_read_key", "handler_read_next", "handler_read_prev", "hand
         disagree="MySQLTuner lowers the threshold in this case, which reads ahead more often.",
     ),
 )
-def wasted_read_ahead(known: RuleContext) -> Iterator[Finding]:
+def wasted_read_ahead(context: RuleContext) -> Iterator[Finding]:
     """A large share of pages read ahead for nothing."""
-    window = steady(known)
+    window = steady_window(context)
     ahead = window.delta("innodb_buffer_pool_read_ahead")
     evicted = window.delta("innodb_buffer_pool_read_ahead_evicted")
     if ahead is None or evicted is None or ahead < READ_AHEAD_EVENTS or evicted * 100 < ahead * EVICTED_PERCENT:
         return
     action = advise(
-        known, "innodb_read_ahead_threshold", 64, risk="scans of cold tables read page by page",
+        context, "innodb_read_ahead_threshold", 64, risk="scans of cold tables read page by page",
         watch="Innodb_buffer_pool_read_ahead_evicted",
     )  # fmt: skip
     yield wasted_read_ahead.finding(
-        f"{evicted * 100 // ahead} % of {ahead:,} pages read ahead were thrown out unread {over(window)}.",
-        of_variable(known, "innodb_read_ahead_threshold"),
-        help=words(action),
-        actions=these(action),
+        f"{evicted * 100 // ahead} % of {ahead:,} pages read ahead were thrown out unread {window_text(window)}.",
+        variable_subject(context, "innodb_read_ahead_threshold"),
+        help=help_line(action),
+        actions=present(action),
     )
 
 
@@ -98,24 +98,25 @@ def wasted_read_ahead(known: RuleContext) -> Iterator[Finding]:
         reconsider_when="A write-heavy run on this host that is faster with it.",
     ),
 )
-def flush_neighbors_on_ssd(known: RuleContext) -> Iterator[Finding]:
+def flush_neighbors_on_ssd(context: RuleContext) -> Iterator[Finding]:
     """Neighbour flushing on solid-state disks, set or by default on a server that is put to use."""
-    value = known.number(NEIGHBOURS)
-    used = known.chosen(NEIGHBOURS) or known.chosen(POOL) or _writes_pages(known)
-    if value and used and is_solid(known):
-        action = advise(known, NEIGHBOURS, 0, watch="Innodb_data_writes")
-        default = "" if known.chosen(NEIGHBOURS) else f", the default of {known.target.label}"
+    value = context.number(NEIGHBOURS)
+    used = context.is_set(NEIGHBOURS) or context.is_set(POOL) or _writes_pages(context)
+    if value and used and is_solid_state(context):
+        action = advise(context, NEIGHBOURS, 0, watch="Innodb_data_writes")
+        default = "" if context.is_set(NEIGHBOURS) else f", the default of {context.target.label}"
         yield flush_neighbors_on_ssd.finding(
-            f"{NEIGHBOURS} is {value}{default}, and the data lies on solid-state disks ({names(known.host)}), which "
+            f"{NEIGHBOURS} is {value}{default}, and the data lies on solid-state disks ({disk_names(context.host)}), "
+            "which "
             "have no seeks to save.",
-            of_variable(known, NEIGHBOURS),
-            help=words(action),
-            actions=these(action),
+            variable_subject(context, NEIGHBOURS),
+            help=help_line(action),
+            actions=present(action),
         )
 
 
-def _writes_pages(known: RuleContext) -> bool:
-    written = known.workload.rate("innodb_buffer_pool_pages_flushed") if known.has("workload") else None
+def _writes_pages(context: RuleContext) -> bool:
+    written = context.workload.rate("innodb_buffer_pool_pages_flushed") if context.has("workload") else None
     return written is not None and written >= WRITTEN
 
 
@@ -138,15 +139,15 @@ def _writes_pages(known: RuleContext) -> bool:
         reconsider_when="A random-read probe on this array that is no slower than on one with large chunks.",
     ),
 )
-def page_across_stripes(known: RuleContext) -> Iterator[Finding]:
+def page_across_stripes(context: RuleContext) -> Iterator[Finding]:
     """A chunk smaller than InnoDB's page."""
-    page, stripe = known.number(PAGE), known.host.storage.stripe if known.host.storage else None
+    page, stripe = context.number(PAGE), context.host.storage.stripe if context.host.storage else None
     if page is None or stripe is None or not stripe.chunk or stripe.data_disks == 1 or stripe.chunk >= page:
         return
     yield page_across_stripes.finding(
         f"{stripe.device} has chunks of {about(stripe.chunk)}, so each page of {about(page)} lies on "
         f"{-(-page // stripe.chunk)} disks.",
-        of_variable(known, PAGE),
+        variable_subject(context, PAGE),
         help="use a chunk of a page or more when the array is laid out anew",
     )
 
@@ -169,9 +170,9 @@ def page_across_stripes(known: RuleContext) -> Iterator[Finding]:
         reconsider_when="A random-write probe that is no slower than on an aligned volume.",
     ),
 )
-def misaligned_data(known: RuleContext) -> Iterator[Finding]:
+def misaligned_data(context: RuleContext) -> Iterator[Finding]:
     """A file system that begins at an offset which splits pages."""
-    page, stripe = known.number(PAGE), known.host.storage.stripe if known.host.storage else None
+    page, stripe = context.number(PAGE), context.host.storage.stripe if context.host.storage else None
     if page is not None and stripe is not None and stripe.offset and stripe.offset % page:
         yield misaligned_data.finding(
             f"The file system on {stripe.device} begins {about(stripe.offset)} into a stripe of {about(stripe.size)}, "
@@ -207,23 +208,23 @@ def misaligned_data(known: RuleContext) -> Iterator[Finding]:
         "slower with MySQL 8.0.",
     ),
 )
-def large_pages_for_single_rows(known: RuleContext) -> Iterator[Finding]:
+def large_pages_for_single_rows(context: RuleContext) -> Iterator[Finding]:
     """Two pages or more for each row, from disk, with large pages."""
-    window, page = steady(known), known.number(PAGE)
-    pages_a_row = _pages_a_row(window)
+    window, page = steady_window(context), context.number(PAGE)
+    pages_a_row = _pages_per_row(window)
     reads = window.rate("innodb_buffer_pool_reads")
     if page is None or page < LARGE_PAGE or pages_a_row is None or reads is None:
         return
     if PAGES_A_ROW <= pages_a_row <= MOST_PAGES_A_ROW and reads >= DISK_READS:
         yield large_pages_for_single_rows.finding(
             f"About {pages_a_row:.1f} pages are looked at for each row, and {reads:,.0f} pages a second come from disk "
-            f"{over(window)}: single rows, each in a page of {about(page)}.",
-            of_variable(known, PAGE),
+            f"{window_text(window)}: single rows, each in a page of {about(page)}.",
+            variable_subject(context, PAGE),
             help="enlarge the pool first; think of 4K or 8K pages when a new server is set up",
         )
 
 
-def _pages_a_row(window: Workload) -> float | None:
+def _pages_per_row(window: Workload) -> float | None:
     pages = window.delta("innodb_buffer_pool_read_requests")
     rows, changed = (sum(window.delta(name) or 0 for name in names) for names in (ROW_READS, ROW_WRITES))
     if pages is None or rows < ROWS or changed * 100 > rows * WRITTEN_PERCENT:
@@ -251,15 +252,15 @@ def _pages_a_row(window: Workload) -> float | None:
         reconsider_when="A server of this version that shows a pool within the limit.",
     ),
 )
-def dedicated_server_in_container(known: RuleContext) -> Iterator[Finding]:
+def dedicated_server_in_container(context: RuleContext) -> Iterator[Finding]:
     """Sizing by the machine under a control group's limit."""
-    group, memory = known.host.cgroup, known.host.memory
-    on = known.chosen("innodb_dedicated_server") and known.settings.on("innodb_dedicated_server")
-    if not on or group is None or group.limit is None or memory is None or known.chosen("innodb_buffer_pool_size"):
+    group, memory = context.host.cgroup, context.host.memory
+    on = context.is_set("innodb_dedicated_server") and context.settings.on("innodb_dedicated_server")
+    if not on or group is None or group.limit is None or memory is None or context.is_set("innodb_buffer_pool_size"):
         return
     if group.limit < memory.total:
         yield dedicated_server_in_container.finding(
             f"The control group allows {about(group.limit)}, but the server sizes itself for {about(memory.total)}.",
-            of_variable(known, "innodb_dedicated_server"),
+            variable_subject(context, "innodb_dedicated_server"),
             help="remove the line and set innodb_buffer_pool_size for the limit",
         )

@@ -6,9 +6,9 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from advisor.core.model import Confidence, Severity
 from advisor.core.sizes import about, lasted
-from rules.core.advice import advise, these, words
+from rules.core.advice import advise, help_line, present
 from rules.core.rule import Docs, Span, rule
-from rules.core.subject import of_variable, written
+from rules.core.subject import variable_subject, written_name
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
@@ -54,23 +54,23 @@ POOL_SHARE = 256
         reconsider_when="Innodb_log_waits that rises as fast with the larger buffer.",
     ),
 )
-def log_buffer_waits(known: RuleContext) -> Iterator[Finding]:
+def log_buffer_waits(context: RuleContext) -> Iterator[Finding]:
     """Waits for the log buffer, one a second or more, in the busiest hour or now."""
-    from rules.core.counters import REDO, seen  # lint, which has no counters, does without
+    from rules.core.counters import REDO, counter_periods  # lint, which has no counters, does without
 
-    size = known.number("innodb_log_buffer_size")
-    for window, when, _ in seen(known, REDO):
+    size = context.number("innodb_log_buffer_size")
+    for window, when, _ in counter_periods(context, REDO):
         waits = window.delta("innodb_log_waits")
         if not waits or waits < window.seconds or size is None:
             continue
         action = None
         if size * 2 <= LARGEST_BUFFER:
-            action = advise(known, "innodb_log_buffer_size", size * 2, size=True, watch="Innodb_log_waits")
+            action = advise(context, "innodb_log_buffer_size", size * 2, size=True, watch="Innodb_log_waits")
         yield log_buffer_waits.finding(
             f"{waits:,} waits for a full log buffer of {about(size)} {when}.",
-            of_variable(known, "innodb_log_buffer_size"),
-            help=words(action) or "the log buffer is large already: look at the latency of the redo log's device",
-            actions=these(action),
+            variable_subject(context, "innodb_log_buffer_size"),
+            help=help_line(action) or "the log buffer is large already: look at the latency of the redo log's device",
+            actions=present(action),
         )
         return
 
@@ -98,51 +98,52 @@ def log_buffer_waits(known: RuleContext) -> Iterator[Finding]:
         disagree="A quarter of the buffer pool, which others recommend, has nothing to do with the rate of writes.",
     ),
 )
-def small_redo_log(known: RuleContext) -> Iterator[Finding]:
+def small_redo_log(context: RuleContext) -> Iterator[Finding]:
     """A redo log that holds less than an hour of the measured writes, or for whose space sessions waited."""
-    capacity, waits = redo_capacity(known), _waits(known)
+    capacity, waits = redo_capacity(context), _redo_wait_text(context)
     if capacity and waits:
-        yield _was_full(known, capacity, waits)
+        yield _log_was_full(context, capacity, waits)
         return
-    rates = redo_rates(known)
+    rates = redo_rates(context)
     if not rates or not capacity:
         return
-    highest = max(rates, key=lambda rate: rate.least)
-    wanted = _for_an_hour(rates)
-    if highest.least * HOUR <= capacity or wanted <= capacity:
-        _seen_at_its_busiest(known)
+    highest = max(rates, key=lambda rate: rate.minimum)
+    wanted = _size_for_an_hour(rates)
+    if highest.minimum * HOUR <= capacity or wanted <= capacity:
+        _require_busy_hour(context)
         return
-    fills = capacity / highest.least
-    action = _larger(known, wanted)
+    fills = capacity / highest.minimum
+    action = _larger_log_action(context, wanted)
     yield small_redo_log.finding(
-        f"{about(highest.least)} of redo a second {highest.when} fill the log of {about(capacity)} in {lasted(fills)}.",
-        of_variable(known, _sized_by(known)),
+        f"{about(highest.minimum)} of redo a second {highest.when} fill the log of {about(capacity)} in "
+        f"{lasted(fills)}.",
+        variable_subject(context, _size_option(context)),
         severity=Severity.WARNING if fills < SHORT else Severity.NOTE,
-        help=words(action) or f"let the redo log hold {about(wanted)} in all",
-        actions=these(action),
+        help=help_line(action) or f"let the redo log hold {about(wanted)} in all",
+        actions=present(action),
     )
 
 
-def _was_full(known: RuleContext, capacity: int, waits: str) -> Finding:
+def _log_was_full(context: RuleContext, capacity: int, waits: str) -> Finding:
     """The server's own word that the log was full, with the rate where one was measured."""
-    rates = _rates_or_none(known)
-    wanted = _relieving(known, rates, capacity)
-    action = _larger(known, wanted) if wanted > capacity else None
-    highest = max(rates, key=lambda rate: rate.least, default=None)
-    fast = f" {about(highest.least)} of redo a second were written {highest.when}." if highest else ""
+    rates = _rates_or_none(context)
+    wanted = _size_after_waits(context, rates, capacity)
+    action = _larger_log_action(context, wanted) if wanted > capacity else None
+    highest = max(rates, key=lambda rate: rate.minimum, default=None)
+    fast = f" {about(highest.minimum)} of redo a second were written {highest.when}." if highest else ""
     return small_redo_log.finding(
         f"The redo log of {about(capacity)} was full, and statements waited for space in it: {waits}.{fast}",
-        of_variable(known, _sized_by(known)),
-        severity=Severity.NOTE if _long_ago(known) else Severity.WARNING,
+        variable_subject(context, _size_option(context)),
+        severity=Severity.NOTE if _is_old_warning(context) else Severity.WARNING,
         confidence=Confidence.MEASURED,
-        help=words(action) or "let more pages be written in the background: raise innodb_io_capacity",
-        actions=these(action),
+        help=help_line(action) or "let more pages be written in the background: raise innodb_io_capacity",
+        actions=present(action),
     )
 
 
-def _waits(known: RuleContext) -> str:
+def _redo_wait_text(context: RuleContext) -> str:
     """How often the server itself says that statements waited for space in the redo log; empty where it doesn't."""
-    told, counted = known.server.redo_waits, known.server.innodb_metrics.get(SPACE_WAITS)
+    told, counted = context.server.redo_waits, context.server.innodb_metrics.get(SPACE_WAITS)
     if told is not None and told.count:
         ago = "" if told.newest is None else f", the newest {lasted(max(0, told.newest))} ago"
         plural = "s" if told.count > 1 else ""
@@ -150,104 +151,104 @@ def _waits(known: RuleContext) -> str:
     return f"{counted:,} waits by {SPACE_WAITS}" if counted else ""
 
 
-def _long_ago(known: RuleContext) -> bool:
+def _is_old_warning(context: RuleContext) -> bool:
     """Whether the newest warning is older than a week."""
-    told = known.server.redo_waits
+    told = context.server.redo_waits
     return told is not None and told.newest is not None and told.newest > WEEK
 
 
-def _rates_or_none(known: RuleContext) -> list[Rate]:
+def _rates_or_none(context: RuleContext) -> list[Rate]:
     from rules.core.context import MissingFact
 
     try:
-        return redo_rates(known)
+        return redo_rates(context)
     except MissingFact:
         return []
 
 
-def _relieving(known: RuleContext, rates: list[Rate], capacity: int) -> int:
+def _size_after_waits(context: RuleContext, rates: list[Rate], capacity: int) -> int:
     """The size for a log that was full: an hour of writes, and twice its size where that is unknown or fits already."""
-    hour = _for_an_hour(rates) if rates else 0
+    hour = _size_for_an_hour(rates) if rates else 0
     doubled = min(2 * capacity, LARGEST)
-    return max(hour, doubled) if _waits(known) or not rates else hour
+    return max(hour, doubled) if _redo_wait_text(context) or not rates else hour
 
 
-def _seen_at_its_busiest(known: RuleContext) -> None:
+def _require_busy_hour(context: RuleContext) -> None:
     """Raise Missing where only the mean since the start is known, which says nothing of the busiest hour."""
-    from rules.core.counters import REDO, fullest  # lint, which has no counters, does without
+    from rules.core.counters import REDO, busiest_period  # lint, which has no counters, does without
 
-    fullest(known, REDO)
+    busiest_period(context, REDO)
 
 
 class Rate(NamedTuple):
     """Bytes of redo a second, at least and at most, and when that was, in words."""
 
-    least: float
-    most: float
+    minimum: float
+    maximum: float
     when: str
 
 
-def redo_rates(known: RuleContext) -> list[Rate]:
+def redo_rates(context: RuleContext) -> list[Rate]:
     """How fast redo was written: in the busiest hour, or in the window and since the start; Missing without any."""
     from rules.core.context import MissingFact
-    from rules.core.counters import REDO, fullest  # lint, which has no counters, does without
+    from rules.core.counters import REDO, busiest_period  # lint, which has no counters, does without
 
-    ever = _since_start(known)
+    ever = _mean_since_start(context)
     try:
-        window, when, hour = fullest(known, REDO)
+        window, when, hour = busiest_period(context, REDO)
     except MissingFact:
         if ever is None:
             raise
         return [ever]
-    rate, capacity = window.redo_rate, redo_capacity(known)
+    rate, capacity = window.redo_rate, redo_capacity(context)
     # A small log needs less to be written before the rate says something: it is full sooner.
     enough = rate and capacity and rate * window.seconds >= min(LEAST_REDO, capacity / LEAST_SHARE)
-    seen = [Rate(rate, rate, when)] if rate and enough else []
-    return seen if hour is not None or ever is None else [*seen, ever]
+    measured = [Rate(rate, rate, when)] if rate and enough else []
+    return measured if hour is not None or ever is None else [*measured, ever]
 
 
-def _since_start(known: RuleContext) -> Rate | None:
+def _mean_since_start(context: RuleContext) -> Rate | None:
     """The mean since the server started; None where that was just now or nothing counts it."""
     from rules.core.counters import MINIMUM_UPTIME
 
-    written, uptime = known.server.counter("innodb_os_log_written"), known.server.uptime
+    written, uptime = context.server.counter("innodb_os_log_written"), context.server.uptime
     if not written or uptime < MINIMUM_UPTIME:
         return None
     mean = written / uptime
-    least = mean if known.target.since("mariadb", 10, 11) else mean / REWRITTEN
+    least = mean if context.target.since("mariadb", 10, 11) else mean / REWRITTEN
     return Rate(least, mean, f"on average since the server started {lasted(uptime)} ago")
 
 
-def _for_an_hour(rates: list[Rate]) -> int:
+def _size_for_an_hour(rates: list[Rate]) -> int:
     """The size of a log for an hour of the highest rate, in whole steps."""
-    return min(LARGEST, -(-int(max(rate.most for rate in rates) * HOUR) // STEP) * STEP)
+    return min(LARGEST, -(-int(max(rate.maximum for rate in rates) * HOUR) // STEP) * STEP)
 
 
-def redo_capacity(known: RuleContext) -> int | None:
+def redo_capacity(context: RuleContext) -> int | None:
     """Bytes that the whole redo log holds, from what this version sizes it by.
 
     Where somebody set the files' sizes and not the capacity, MySQL goes by the files, and shows the default capacity.
     """
-    resized = known.server.counter("innodb_redo_log_capacity_resized") if known.has("server") else None
-    by_files = any(known.chosen(name) for name in SIZES[1:]) and not known.chosen(SIZES[0])
-    capacity = resized or (None if by_files else known.number("innodb_redo_log_capacity"))
+    resized = context.server.counter("innodb_redo_log_capacity_resized") if context.has("server") else None
+    by_files = any(context.is_set(name) for name in SIZES[1:]) and not context.is_set(SIZES[0])
+    capacity = resized or (None if by_files else context.number("innodb_redo_log_capacity"))
     if capacity:
         return capacity
-    size, files = known.number("innodb_log_file_size"), known.number("innodb_log_files_in_group")
+    size, files = context.number("innodb_log_file_size"), context.number("innodb_log_files_in_group")
     return None if size is None else size * (files or 1)
 
 
-def _sized_by(known: RuleContext) -> str:
-    return "innodb_redo_log_capacity" if known.target.since("mysql", 8, 0, 30) else "innodb_log_file_size"
+def _size_option(context: RuleContext) -> str:
+    return "innodb_redo_log_capacity" if context.target.since("mysql", 8, 0, 30) else "innodb_log_file_size"
 
 
-def _larger(known: RuleContext, total: int) -> Action | None:
-    files = 1 if known.target.since("mysql", 8, 0, 30) else known.number("innodb_log_files_in_group") or 1
+def _larger_log_action(context: RuleContext, total: int) -> Action | None:
+    files = 1 if context.target.since("mysql", 8, 0, 30) else context.number("innodb_log_files_in_group") or 1
     size = -(-total // files // MIB) * MIB
-    watch = "Innodb_checkpoint_age" if known.target.is_mariadb else None
+    watch = "Innodb_checkpoint_age" if context.target.is_mariadb else None
     return advise(
-        known,
-        _sized_by(known),
+        context,
+        _size_option(context),
         size,
         size=True,
         risk="crash recovery reads more log; the disk must hold it",
@@ -273,45 +274,48 @@ def _larger(known: RuleContext, total: int) -> Action | None:
         reconsider_when="A checkpoint age that stays below three quarters over the busiest hour.",
     ),
 )
-def checkpoint_pressure(known: RuleContext) -> Iterator[Finding]:
+def checkpoint_pressure(context: RuleContext) -> Iterator[Finding]:
     """A checkpoint age near its limit, at a sample of the busiest hour or now."""
-    for ages, when in _ages(known):
+    for ages, when in _checkpoint_ages(context):
         if ages is not None and ages[0] * 100 >= ages[1] * FULL_PERCENT:
-            action, otherwise = _relieved(known)
+            action, otherwise = _pressure_help(context)
             yield checkpoint_pressure.finding(
                 f"The checkpoint age {when} {about(ages[0])} of at most {about(ages[1])}; near that sessions wait for "
                 "pages to be written.",
-                of_variable(known, _sized_by(known)),
-                help=words(action) or otherwise,
-                actions=these(action),
+                variable_subject(context, _size_option(context)),
+                help=help_line(action) or otherwise,
+                actions=present(action),
             )
             return
 
 
-def _relieved(known: RuleContext) -> tuple[Action | None, str]:
+def _pressure_help(context: RuleContext) -> tuple[Action | None, str]:
     """The redo log that holds an hour of writes, or in words what helps where it does already."""
-    capacity = redo_capacity(known)
+    capacity = redo_capacity(context)
     if not capacity:
         return None, "enlarge the redo log"
-    rates = _rates_or_none(known)
-    wanted = _relieving(known, rates, capacity)
+    rates = _rates_or_none(context)
+    wanted = _size_after_waits(context, rates, capacity)
     if wanted > capacity:
-        return _larger(known, wanted), f"let the redo log hold {about(wanted)} in all"
-    held = f"an hour of writes ({about(_for_an_hour(rates))})" if rates else "a lot"
+        return _larger_log_action(context, wanted), f"let the redo log hold {about(wanted)} in all"
+    held = f"an hour of writes ({about(_size_for_an_hour(rates))})" if rates else "a lot"
     return None, f"the log of {about(capacity)} holds {held}: raise innodb_io_capacity as far as the disks allow"
 
 
-def _ages(known: RuleContext) -> Iterator[tuple[tuple[int, int] | None, str]]:
-    hour = known.sampled.hour("redo") if known.has("sampled") else None
+def _checkpoint_ages(context: RuleContext) -> Iterator[tuple[tuple[int, int] | None, str]]:
+    hour = context.sampled.hour("redo") if context.has("sampled") else None
     if hour is not None:
-        from rules.core.counters import named
+        from rules.core.counters import hour_text
 
-        told = [ages for sample in hour.samples if (ages := checkpoint(sample.status.get)) is not None]
-        yield max(told, key=lambda ages: ages[0] / ages[1], default=None), f"in the busiest hour, {named(hour)}, was"
-    yield checkpoint(known.server.counter), "is"
+        told = [ages for sample in hour.samples if (ages := checkpoint_age(sample.status.get)) is not None]
+        yield (
+            max(told, key=lambda ages: ages[0] / ages[1], default=None),
+            f"in the busiest hour, {hour_text(hour)}, was",
+        )
+    yield checkpoint_age(context.server.counter), "is"
 
 
-def checkpoint(counter: Callable[[str], int | None]) -> tuple[int, int] | None:
+def checkpoint_age(counter: Callable[[str], int | None]) -> tuple[int, int] | None:
     """Bytes between the newest change and the checkpoint, and the most there may be; None where nothing tells.
 
     `counter` gives status counters by name, of the server or of a sample.
@@ -343,15 +347,15 @@ def checkpoint(counter: Callable[[str], int | None]) -> tuple[int, int] | None:
         reconsider_when="A server of this version whose log follows innodb_log_file_size.",
     ),
 )
-def overridden_redo_size(known: RuleContext) -> Iterator[Finding]:
+def overridden_redo_size(context: RuleContext) -> Iterator[Finding]:
     """The old sizes beside the new capacity."""
-    if not known.chosen("innodb_redo_log_capacity"):
+    if not context.is_set("innodb_redo_log_capacity"):
         return
     for name in ("innodb_log_file_size", "innodb_log_files_in_group"):
-        if known.chosen(name):
+        if context.is_set(name):
             yield overridden_redo_size.finding(
                 "innodb_redo_log_capacity sizes the redo log; this line is ignored beside it.",
-                of_variable(known, name),
+                variable_subject(context, name),
                 help="remove the line",
             )
 
@@ -378,34 +382,34 @@ def overridden_redo_size(known: RuleContext) -> Iterator[Finding]:
         disagree="A quarter of the pool, which MySQLTuner and phpMyAdmin ask for, has nothing to do with writes.",
     ),
 )
-def tiny_redo_log(known: RuleContext) -> Iterator[Finding]:
+def tiny_redo_log(context: RuleContext) -> Iterator[Finding]:
     """A pool that was sized and a log that wasn't, while nobody has measured the writes."""
-    pool, capacity = known.number(POOL), redo_capacity(known)
-    if pool is None or capacity is None or not known.chosen(POOL) or known.has("workload"):
+    pool, capacity = context.number(POOL), redo_capacity(context)
+    if pool is None or capacity is None or not context.is_set(POOL) or context.has("workload"):
         return
-    meant = _by_files(known)  # another rule tells of these lines, and of the new one that keeps their size
+    meant = _capacity_of_files(context)  # another rule tells of these lines, and of the new one that keeps their size
     capacity = meant or capacity
     small = max(SMALL_LOG, min(GIB - 1, pool // POOL_SHARE))
-    if pool >= LARGE_POOL and capacity <= small and not known.settings.on("innodb_dedicated_server"):
-        size = next((name for name in SIZES if known.chosen(name)), POOL)
+    if pool >= LARGE_POOL and capacity <= small and not context.settings.on("innodb_dedicated_server"):
+        size = next((name for name in SIZES if context.is_set(name)), POOL)
         measure = "measure the writes with mycnf audit"
         yield tiny_redo_log.finding(
             f"The buffer pool has {about(pool)}, the redo log {about(capacity)}: many changes fill it within seconds.",
-            of_variable(known, size),
+            variable_subject(context, size),
             help=f"{measure} before you choose its size" if meant else f"{measure}, or let the redo log hold 1G in all",
         )
 
 
-def _by_files(known: RuleContext) -> int | None:
+def _capacity_of_files(context: RuleContext) -> int | None:
     """The size of the log by lines about its files, where the version goes by a capacity and none is set."""
-    if not known.target.since("mysql", 8, 0, 30) or known.chosen(SIZES[0]):
+    if not context.target.since("mysql", 8, 0, 30) or context.is_set(SIZES[0]):
         return None
-    names = {written(p.line).removeprefix("loose_") for p in known.file_verdict.resolved.options}
+    names = {written_name(p.line).removeprefix("loose_") for p in context.file_verdict.resolved.options}
     if names.isdisjoint(SIZES[1:]):
         return None
-    from rules.core.successors import redo_of_files  # which the rule about that line opens too
+    from rules.core.successors import redo_files_capacity  # which the rule about that line opens too
 
-    return redo_of_files(known)
+    return redo_files_capacity(context)
 
 
 CACHE_BLOCK = 4096  # bytes in which the kernel caches files
@@ -434,18 +438,18 @@ UNSYNCED = (0, 2)  # of innodb_flush_log_at_trx_commit: the log is synced by the
         reconsider_when="No reads of the redo log's files (iosnoop, or blktrace) while it is written.",
     ),
 )
-def narrow_write_ahead(known: RuleContext) -> Iterator[Finding]:
+def narrow_write_ahead(context: RuleContext) -> Iterator[Finding]:
     """Write-ahead below a block of the page cache."""
     name = "innodb_log_write_ahead_size"
-    size = known.number(name)
-    if size is not None and size < CACHE_BLOCK and known.chosen(name):
-        action = advise(known, name, USUAL, watch="Innodb_os_log_written")
+    size = context.number(name)
+    if size is not None and size < CACHE_BLOCK and context.is_set(name):
+        action = advise(context, name, USUAL, watch="Innodb_os_log_written")
         yield narrow_write_ahead.finding(
             f"Redo is written in units of {about(size)}, less than a block of the page cache (4K), which must then be "
             "read first.",
-            of_variable(known, name),
-            help=words(action),
-            actions=these(action),
+            variable_subject(context, name),
+            help=help_line(action),
+            actions=present(action),
         )
 
 
@@ -466,16 +470,16 @@ def narrow_write_ahead(known: RuleContext) -> Iterator[Finding]:
         reconsider_when="Nothing.",
     ),
 )
-def delayed_log_flush(known: RuleContext) -> Iterator[Finding]:
+def delayed_log_flush(context: RuleContext) -> Iterator[Finding]:
     """Seconds between syncs where commits don't sync."""
     name = "innodb_flush_log_at_timeout"
-    seconds, commit = known.number(name), known.number("innodb_flush_log_at_trx_commit")
-    if seconds is not None and seconds > EACH_SECOND and known.chosen(name) and commit in UNSYNCED:
-        action = advise(known, name, EACH_SECOND, risk="one sync a second", watch="Innodb_os_log_fsyncs")
+    seconds, commit = context.number(name), context.number("innodb_flush_log_at_trx_commit")
+    if seconds is not None and seconds > EACH_SECOND and context.is_set(name) and commit in UNSYNCED:
+        action = advise(context, name, EACH_SECOND, risk="one sync a second", watch="Innodb_os_log_fsyncs")
         yield delayed_log_flush.finding(
             f"With innodb_flush_log_at_trx_commit = {commit} the redo log is synced every {lasted(seconds)}; a crash "
             "loses as much of commits.",
-            of_variable(known, name),
-            help=words(action),
-            actions=these(action),
+            variable_subject(context, name),
+            help=help_line(action),
+            actions=present(action),
         )

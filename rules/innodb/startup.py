@@ -6,9 +6,9 @@ from typing import TYPE_CHECKING
 
 from advisor.core.model import Confidence, Severity
 from advisor.core.sizes import about
-from rules.core.advice import advise, these, words
+from rules.core.advice import advise, help_line, present
 from rules.core.rule import Docs, Span, rule
-from rules.core.subject import of_variable
+from rules.core.subject import variable_subject
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -43,17 +43,17 @@ SIZES = (POOL, "innodb_redo_log_capacity", "innodb_log_file_size")
         reconsider_when="A run of hours under your load that is as steady without it.",
     ),
 )
-def no_adaptive_flushing(known: RuleContext) -> Iterator[Finding]:
+def no_adaptive_flushing(context: RuleContext) -> Iterator[Finding]:
     """Adaptive flushing switched off."""
     name = "innodb_adaptive_flushing"
-    if known.switched(name) is False:
-        action = advise(known, name, "ON", watch="Innodb_buffer_pool_pages_dirty")
+    if context.explicit_switch(name) is False:
+        action = advise(context, name, "ON", watch="Innodb_buffer_pool_pages_dirty")
         yield no_adaptive_flushing.finding(
             "Changed pages are not written at the rate at which the redo log fills; they wait for limits and are then "
             "written in bursts.",
-            of_variable(known, name),
-            help=words(action),
-            actions=these(action),
+            variable_subject(context, name),
+            help=help_line(action),
+            actions=present(action),
         )
 
 
@@ -73,16 +73,16 @@ def no_adaptive_flushing(known: RuleContext) -> Iterator[Finding]:
         reconsider_when="A server of this version that runs with the higher mark.",
     ),
 )
-def low_mark_above_dirty_maximum(known: RuleContext) -> Iterator[Finding]:
+def low_mark_above_dirty_maximum(context: RuleContext) -> Iterator[Finding]:
     """A low-water mark that the file sets above the maximum."""
-    line = known.file_verdict.effective.get("innodb_max_dirty_pages_pct_lwm")
-    most = known.settings.real("innodb_max_dirty_pages_pct")
+    line = context.file_verdict.effective.get("innodb_max_dirty_pages_pct_lwm")
+    most = context.settings.real("innodb_max_dirty_pages_pct")
     asked = float(line.value) if line is not None and line.value else None
     if asked is not None and most is not None and asked > most:
         yield low_mark_above_dirty_maximum.finding(
             f"innodb_max_dirty_pages_pct is {most:g}, so the mark for early writing runs as {most:g} instead of "
             f"{asked:g}.",
-            of_variable(known, "innodb_max_dirty_pages_pct_lwm"),
+            variable_subject(context, "innodb_max_dirty_pages_pct_lwm"),
             help="set the mark below innodb_max_dirty_pages_pct",
         )
 
@@ -106,18 +106,18 @@ def low_mark_above_dirty_maximum(known: RuleContext) -> Iterator[Finding]:
         reconsider_when="A checkpoint age that stays far below its maximum over the busiest hour.",
     ),
 )
-def throttled_checkpoints(known: RuleContext) -> Iterator[Finding]:
+def throttled_checkpoints(context: RuleContext) -> Iterator[Finding]:
     """Writing at checkpoints bound to the I/O capacity."""
     name = "innodb_flush_sync"
-    if known.switched(name) is False:
-        action = advise(known, name, "ON", risk="bursts of writes at checkpoints", watch="Innodb_data_writes")
-        capacity = known.number("innodb_io_capacity")
+    if context.explicit_switch(name) is False:
+        action = advise(context, name, "ON", risk="bursts of writes at checkpoints", watch="Innodb_data_writes")
+        capacity = context.number("innodb_io_capacity")
         yield throttled_checkpoints.finding(
             "When the redo log is nearly full, sessions wait while pages are written at no more than innodb_io_capacity"
             + (f" ({capacity:,} a second)." if capacity else "."),
-            of_variable(known, name),
-            help=words(action),
-            actions=these(action),
+            variable_subject(context, name),
+            help=help_line(action),
+            actions=present(action),
         )
 
 
@@ -139,19 +139,19 @@ def throttled_checkpoints(known: RuleContext) -> Iterator[Finding]:
         reconsider_when="Innodb_buffer_pool_reads that don't rise while a backup or a report scans.",
     ),
 )
-def scans_displace_the_pool(known: RuleContext) -> Iterator[Finding]:
+def scans_displace_the_pool(context: RuleContext) -> Iterator[Finding]:
     """No time in the older part of the pool."""
     name = "innodb_old_blocks_time"
-    if known.chosen(name) and known.number(name) == 0:
+    if context.is_set(name) and context.number(name) == 0:
         action = advise(
-            known, name, USUAL_TIME, watch="Innodb_buffer_pool_reads",
+            context, name, USUAL_TIME, watch="Innodb_buffer_pool_reads",
             risk="pages used only within one second at a time stay in the older part",
         )  # fmt: skip
         yield scans_displace_the_pool.finding(
             "Pages that a scan reads once count as often used at once and push out those in use.",
-            of_variable(known, name),
-            help=words(action),
-            actions=these(action),
+            variable_subject(context, name),
+            help=help_line(action),
+            actions=present(action),
         )
 
 
@@ -174,21 +174,25 @@ def scans_displace_the_pool(known: RuleContext) -> Iterator[Finding]:
         reconsider_when="A restart under load after which answers are as quick as before within a minute.",
     ),
 )
-def cold_pool_after_restart(known: RuleContext) -> Iterator[Finding]:
+def cold_pool_after_restart(context: RuleContext) -> Iterator[Finding]:
     """A pool of gigabytes whose pages are forgotten at a restart."""
-    pool = known.number(POOL)
+    pool = context.number(POOL)
     if pool is None or pool < SLOW_TO_WARM:
         return
     for name in ("innodb_buffer_pool_dump_at_shutdown", "innodb_buffer_pool_load_at_startup"):
-        if known.switched(name) is False:
+        if context.explicit_switch(name) is False:
             action = advise(
-                known, name, "ON", risk="reads in the background after a start", watch="Innodb_buffer_pool_load_status"
+                context,
+                name,
+                "ON",
+                risk="reads in the background after a start",
+                watch="Innodb_buffer_pool_load_status",
             )
             yield cold_pool_after_restart.finding(
                 f"The pool of {about(pool)} starts empty, and sessions read its pages from disk one by one.",
-                of_variable(known, name),
-                help=words(action),
-                actions=these(action),
+                variable_subject(context, name),
+                help=help_line(action),
+                actions=present(action),
             )
 
 
@@ -209,16 +213,16 @@ def cold_pool_after_restart(known: RuleContext) -> Iterator[Finding]:
         reconsider_when="Nothing.",
     ),
 )
-def shutdown_like_a_crash(known: RuleContext) -> Iterator[Finding]:
+def shutdown_like_a_crash(context: RuleContext) -> Iterator[Finding]:
     """A cold shutdown as a habit."""
     name = "innodb_fast_shutdown"
-    if known.chosen(name) and known.number(name) == LIKE_A_CRASH:
-        action = advise(known, name, 1, risk="a shutdown takes as long as writing the changed pages")
+    if context.is_set(name) and context.number(name) == LIKE_A_CRASH:
+        action = advise(context, name, 1, risk="a shutdown takes as long as writing the changed pages")
         yield shutdown_like_a_crash.finding(
             "The server ends without writing changed pages, so every start is a crash recovery.",
-            of_variable(known, name),
-            help=words(action),
-            actions=these(action),
+            variable_subject(context, name),
+            help=help_line(action),
+            actions=present(action),
         )
 
 
@@ -240,14 +244,14 @@ def shutdown_like_a_crash(known: RuleContext) -> Iterator[Finding]:
         reconsider_when="A server of this version that ignores the size.",
     ),
 )
-def overruled_dedicated_server(known: RuleContext) -> Iterator[Finding]:
+def overruled_dedicated_server(context: RuleContext) -> Iterator[Finding]:
     """Sizes set by hand beside the switch that would set them."""
     name = "innodb_dedicated_server"
-    sizes = [size for size in SIZES if known.chosen(size)]
-    if sizes and known.switched(name):
+    sizes = [size for size in SIZES if context.is_set(size)]
+    if sizes and context.explicit_switch(name):
         yield overruled_dedicated_server.finding(
             f"innodb_dedicated_server does not size what is set by hand: {', '.join(sizes)}.",
-            of_variable(known, name),
+            variable_subject(context, name),
             help="keep either the sizes or innodb_dedicated_server",
         )
 
@@ -269,18 +273,18 @@ def overruled_dedicated_server(known: RuleContext) -> Iterator[Finding]:
         reconsider_when="Nothing.",
     ),
 )
-def forced_recovery(known: RuleContext) -> Iterator[Finding]:
+def forced_recovery(context: RuleContext) -> Iterator[Finding]:
     """Recovery that is forced."""
-    value = known.number("innodb_force_recovery")
-    if value and known.chosen("innodb_force_recovery"):
+    value = context.number("innodb_force_recovery")
+    if value and context.is_set("innodb_force_recovery"):
         yield forced_recovery.finding(
-            f"Recovery is forced at level {value}: {_forced(known.target, value)}",
-            of_variable(known, "innodb_force_recovery"),
+            f"Recovery is forced at level {value}: {_recovery_effect(context.target, value)}",
+            variable_subject(context, "innodb_force_recovery"),
             help="remove the line when the data is rescued",
         )
 
 
-def _forced(target: Target, level: int) -> str:
+def _recovery_effect(target: Target, level: int) -> str:
     if target.is_mariadb:
         return "checks are skipped, and rows are written all the same, so damage can spread."
     return (

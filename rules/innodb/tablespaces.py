@@ -5,10 +5,10 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from advisor.core.model import Confidence, Severity
-from rules.core.advice import advise, these, words
+from rules.core.advice import advise, help_line, present
 from rules.core.rule import Docs, Span, rule
-from rules.core.subject import of_variable
-from rules.durability.binary_log import log_rows, writes_binary_log
+from rules.core.subject import variable_subject
+from rules.durability.binary_log import row_format_action, writes_binary_log
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -41,17 +41,17 @@ NO_BUFFERING = frozenset({"NONE", "0"})
         reconsider_when="Dumps and migrations that run without a warning.",
     ),
 )
-def lax_table_options(known: RuleContext) -> Iterator[Finding]:
+def lax_table_options(context: RuleContext) -> Iterator[Finding]:
     """InnoDB's strict mode switched off."""
     name = "innodb_strict_mode"
-    if known.switched(name) is False:
-        action = advise(known, name, "ON", risk="scripts with impossible table options stop with an error")
+    if context.explicit_switch(name) is False:
+        action = advise(context, name, "ON", risk="scripts with impossible table options stop with an error")
         yield lax_table_options.finding(
             "Table options that InnoDB can't follow are dropped with a warning, and another table is made than was "
             "asked for.",
-            of_variable(known, name),
-            help=words(action),
-            actions=these(action),
+            variable_subject(context, name),
+            help=help_line(action),
+            actions=present(action),
         )
 
 
@@ -75,16 +75,16 @@ def lax_table_options(known: RuleContext) -> Iterator[Finding]:
         reconsider_when="Nothing.",
     ),
 )
-def tables_in_the_system_tablespace(known: RuleContext) -> Iterator[Finding]:
+def tables_in_the_system_tablespace(context: RuleContext) -> Iterator[Finding]:
     """One file for all tables."""
     name = "innodb_file_per_table"
-    if known.switched(name) is False:
-        action = advise(known, name, "ON", risk="a file for each new table", watch="Innodb_num_open_files")
+    if context.explicit_switch(name) is False:
+        action = advise(context, name, "ON", risk="a file for each new table", watch="Innodb_num_open_files")
         yield tables_in_the_system_tablespace.finding(
             "New tables go into the system tablespace, whose file keeps its size when they are dropped.",
-            of_variable(known, name),
-            help=words(action),
-            actions=these(action),
+            variable_subject(context, name),
+            help=help_line(action),
+            actions=present(action),
         )
 
 
@@ -108,18 +108,18 @@ def tables_in_the_system_tablespace(known: RuleContext) -> Iterator[Finding]:
         disagree="Percona's advisor warns of the end only where it is near.",
     ),
 )
-def system_tablespace_with_an_end(known: RuleContext) -> Iterator[Finding]:
+def system_tablespace_with_an_end(context: RuleContext) -> Iterator[Finding]:
     """A last file of fixed or limited size."""
     name = "innodb_data_file_path"
-    last = (known.text(name) or "").rpartition(";")[2].strip(" \"'")
-    if not known.chosen(name) or not last or (":AUTOEXTEND" in last and ":MAX:" not in last):
+    last = (context.text(name) or "").rpartition(";")[2].strip(" \"'")
+    if not context.is_set(name) or not last or (":AUTOEXTEND" in last and ":MAX:" not in last):
         return
     end = last.rpartition(":")[2]
     if not end[:1].isdigit():
         return  # no size: the server refuses the value
     yield system_tablespace_with_an_end.finding(
         f"The last file of the system tablespace ends at {end}; when it is full, statements fail with error 1114.",
-        of_variable(known, name),
+        variable_subject(context, name),
         help="let the last file end with autoextend, without max",
     )
 
@@ -141,20 +141,20 @@ def system_tablespace_with_an_end(known: RuleContext) -> Iterator[Finding]:
         reconsider_when="Nothing.",
     ),
 )
-def statistics_on_metadata_queries(known: RuleContext) -> Iterator[Finding]:
+def statistics_on_metadata_queries(context: RuleContext) -> Iterator[Finding]:
     """Statistics made anew whenever somebody looks."""
     name = "innodb_stats_on_metadata"
-    if not known.switched(name):
+    if not context.explicit_switch(name):
         return
-    every = known.settings.on("innodb_stats_persistent") is False
-    action = advise(known, name, "OFF", watch="Innodb_buffer_pool_reads")
+    every = context.settings.on("innodb_stats_persistent") is False
+    action = advise(context, name, "OFF", watch="Innodb_buffer_pool_reads")
     yield statistics_on_metadata_queries.finding(
         "Queries of information_schema and SHOW TABLE STATUS read sample pages of "
         + ("every table they list." if every else "the tables whose statistics are not persistent."),
-        of_variable(known, name),
+        variable_subject(context, name),
         severity=Severity.WARNING if every else Severity.NOTE,
-        help=words(action),
-        actions=these(action),
+        help=help_line(action),
+        actions=present(action),
     )
 
 
@@ -176,16 +176,16 @@ def statistics_on_metadata_queries(known: RuleContext) -> Iterator[Finding]:
         reconsider_when="Plans that stay the same over many restarts.",
     ),
 )
-def forgotten_statistics(known: RuleContext) -> Iterator[Finding]:
+def forgotten_statistics(context: RuleContext) -> Iterator[Finding]:
     """Statistics that no restart survives."""
     name = "innodb_stats_persistent"
-    if known.switched(name) is False:
-        action = advise(known, name, "ON", risk="small writes to mysql.innodb_table_stats and innodb_index_stats")
+    if context.explicit_switch(name) is False:
+        action = advise(context, name, "ON", risk="small writes to mysql.innodb_table_stats and innodb_index_stats")
         yield forgotten_statistics.finding(
             "The optimizer's statistics are lost at each restart and estimated anew, which may change plans.",
-            of_variable(known, name),
-            help=words(action),
-            actions=these(action),
+            variable_subject(context, name),
+            help=help_line(action),
+            actions=present(action),
         )
 
 
@@ -208,13 +208,13 @@ def forgotten_statistics(known: RuleContext) -> Iterator[Finding]:
         reconsider_when="Files named undo001 and on in the data directory.",
     ),
 )
-def undo_truncation_without_tablespaces(known: RuleContext) -> Iterator[Finding]:
+def undo_truncation_without_tablespaces(context: RuleContext) -> Iterator[Finding]:
     """Truncation asked for without anything that can be truncated."""
-    name, spaces = "innodb_undo_log_truncate", known.number("innodb_undo_tablespaces")
-    if known.switched(name) and spaces is not None and spaces < LEAST_UNDO:
+    name, spaces = "innodb_undo_log_truncate", context.number("innodb_undo_tablespaces")
+    if context.explicit_switch(name) and spaces is not None and spaces < LEAST_UNDO:
         yield undo_truncation_without_tablespaces.finding(
             f"With innodb_undo_tablespaces = {spaces} undo logs lie in the system tablespace and are never truncated.",
-            of_variable(known, name),
+            variable_subject(context, name),
             help="set innodb_undo_tablespaces to 2 or more for a new data directory, or remove the line",
         )
 
@@ -239,18 +239,18 @@ def undo_truncation_without_tablespaces(known: RuleContext) -> Iterator[Finding]
         disagree="MariaDB leaves truncation off by default and warns of stalls.",
     ),
 )
-def growing_undo_files(known: RuleContext) -> Iterator[Finding]:
+def growing_undo_files(context: RuleContext) -> Iterator[Finding]:
     """Truncation of undo files switched off."""
     name = "innodb_undo_log_truncate"
-    if known.switched(name) is False:
+    if context.explicit_switch(name) is False:
         action = advise(
-            known, name, "ON", risk="a short slowdown under heavy writes", watch="Innodb_undo_tablespaces_active"
+            context, name, "ON", risk="a short slowdown under heavy writes", watch="Innodb_undo_tablespaces_active"
         )
         yield growing_undo_files.finding(
             "Undo files that a long transaction made large keep their size.",
-            of_variable(known, name),
-            help=words(action),
-            actions=these(action),
+            variable_subject(context, name),
+            help=help_line(action),
+            actions=present(action),
         )
 
 
@@ -273,24 +273,24 @@ def growing_undo_files(known: RuleContext) -> Iterator[Finding]:
         reconsider_when="Nothing.",
     ),
 )
-def table_locked_auto_increment(known: RuleContext) -> Iterator[Finding]:
+def table_locked_auto_increment(context: RuleContext) -> Iterator[Finding]:
     """The traditional lock mode."""
     name = "innodb_autoinc_lock_mode"
-    if known.chosen(name) and known.number(name) == TABLE_LOCK and not _in_cluster(known):
-        action = advise(known, name, 1, risk="none known with any binlog_format", watch="Innodb_row_lock_waits")
+    if context.is_set(name) and context.number(name) == TABLE_LOCK and not _is_galera_finding(context):
+        action = advise(context, name, 1, risk="none known with any binlog_format", watch="Innodb_row_lock_waits")
         yield table_locked_auto_increment.finding(
             "Each INSERT into a table with AUTO_INCREMENT holds a lock on the table until it ends.",
-            of_variable(known, name),
-            help=words(action),
-            actions=these(action),
+            variable_subject(context, name),
+            help=help_line(action),
+            actions=present(action),
         )
 
 
-def _in_cluster(known: RuleContext) -> bool:
+def _is_galera_finding(context: RuleContext) -> bool:
     """Whether galera-locks-auto-increment speaks of it."""
-    from rules.core.network import in_use
+    from rules.core.network import uses_galera
 
-    return in_use(known)
+    return uses_galera(context)
 
 
 @rule(
@@ -311,17 +311,17 @@ def _in_cluster(known: RuleContext) -> bool:
         reconsider_when="Nothing.",
     ),
 )
-def interleaved_ids_in_statement_log(known: RuleContext) -> Iterator[Finding]:
+def interleaved_ids_in_statement_log(context: RuleContext) -> Iterator[Finding]:
     """Numbers given in turn, logged by statement."""
-    mode, log = known.number("innodb_autoinc_lock_mode"), known.text("binlog_format")
-    if mode != INTERLEAVED or log != "STATEMENT" or not writes_binary_log(known):
+    mode, log = context.number("innodb_autoinc_lock_mode"), context.text("binlog_format")
+    if mode != INTERLEAVED or log != "STATEMENT" or not writes_binary_log(context):
         return
-    action = log_rows(known)
+    action = row_format_action(context)
     yield interleaved_ids_in_statement_log.finding(
         "innodb_autoinc_lock_mode is 2 and statements are logged, so replicas may number rows differently.",
-        of_variable(known, "binlog_format" if known.chosen("binlog_format") else "innodb_autoinc_lock_mode"),
-        help=words(action),
-        actions=these(action),
+        variable_subject(context, "binlog_format" if context.is_set("binlog_format") else "innodb_autoinc_lock_mode"),
+        help=help_line(action),
+        actions=present(action),
     )
 
 
@@ -341,16 +341,16 @@ def interleaved_ids_in_statement_log(known: RuleContext) -> Iterator[Finding]:
         reconsider_when="Nothing.",
     ),
 )
-def dirty_reads(known: RuleContext) -> Iterator[Finding]:
+def dirty_reads(context: RuleContext) -> Iterator[Finding]:
     """Uncommitted rows for everybody."""
-    name = next((n for n in ISOLATION if known.chosen(n)), None)
-    if name is not None and known.text(name) == "READ-UNCOMMITTED":
-        action = advise(known, name, "READ-COMMITTED", risk="sessions that are open keep their level")
+    name = next((n for n in ISOLATION if context.is_set(n)), None)
+    if name is not None and context.text(name) == "READ-UNCOMMITTED":
+        action = advise(context, name, "READ-COMMITTED", risk="sessions that are open keep their level")
         yield dirty_reads.finding(
             "All sessions read rows that others have not committed and may roll back.",
-            of_variable(known, name),
-            help=words(action),
-            actions=these(action),
+            variable_subject(context, name),
+            help=help_line(action),
+            actions=present(action),
         )
 
 
@@ -373,16 +373,16 @@ def dirty_reads(known: RuleContext) -> Iterator[Finding]:
         disagree="MySQL 8.0 and 9.7 have it on by default, 8.4 off; MySQL's manual calls off the more stable setting.",
     ),
 )
-def corrupting_change_buffer(known: RuleContext) -> Iterator[Finding]:
+def corrupting_change_buffer(context: RuleContext) -> Iterator[Finding]:
     """The change buffer of MariaDB switched on again."""
     name = "innodb_change_buffering"
-    if known.chosen(name) and (known.text(name) or "NONE") not in NO_BUFFERING:
+    if context.is_set(name) and (context.text(name) or "NONE") not in NO_BUFFERING:
         action = advise(
-            known, name, "none", risk="inserts may read index pages from disk", watch="Innodb_buffer_pool_reads"
+            context, name, "none", risk="inserts may read index pages from disk", watch="Innodb_buffer_pool_reads"
         )
         yield corrupting_change_buffer.finding(
             "MariaDB switched the change buffer off because it corrupted secondary indexes; this switches it on again.",
-            of_variable(known, name),
-            help=words(action),
-            actions=these(action),
+            variable_subject(context, name),
+            help=help_line(action),
+            actions=present(action),
         )

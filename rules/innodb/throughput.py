@@ -6,9 +6,9 @@ from typing import TYPE_CHECKING
 
 from advisor.core.model import Confidence, Severity
 from advisor.core.sizes import about
-from rules.core.advice import advise, these, words
+from rules.core.advice import advise, help_line, present
 from rules.core.rule import Docs, Span, rule
-from rules.core.subject import of_variable
+from rules.core.subject import variable_subject
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -51,20 +51,20 @@ COMPRESSED_PAGES = "innodb_log_compressed_pages"
         disagree="Percona: lower than most people set it.",
     ),
 )
-def undersized_io_capacity(known: RuleContext) -> Iterator[Finding]:
+def undersized_io_capacity(context: RuleContext) -> Iterator[Finding]:
     """A capacity for spinning disks, set for others."""
-    from rules.core.storage import is_solid, names
-    from rules.innodb.buffer_pool import on_aurora
-    from rules.measured.apply import most_writes
+    from rules.core.storage import disk_names, is_solid_state
+    from rules.innodb.buffer_pool import is_aurora
+    from rules.measured.apply import max_write_rate
 
-    value, measured = known.number(CAPACITY), most_writes(known)
-    if value is None or value > SPINNING_CAPACITY or not known.chosen(CAPACITY) or on_aurora(known):
+    value, measured = context.number(CAPACITY), max_write_rate(context)
+    if value is None or value > SPINNING_CAPACITY or not context.is_set(CAPACITY) or is_aurora(context):
         return
-    if is_solid(known) and (measured is None or measured[0] >= SOLID_CAPACITY):
+    if is_solid_state(context) and (measured is None or measured[0] >= SOLID_CAPACITY):
         yield undersized_io_capacity.finding(
             f"{value:,} page writes a second in the background suit a spinning disk; the data lies on solid-state "
-            f"disks ({names(known.host)}).",
-            of_variable(known, CAPACITY),
+            f"disks ({disk_names(context.host)}).",
+            variable_subject(context, CAPACITY),
             help=f"try {CAPACITY} = {SOLID_CAPACITY}, with innodb_io_capacity_max at least as high",
         )
 
@@ -89,15 +89,15 @@ def undersized_io_capacity(known: RuleContext) -> Iterator[Finding]:
         disagree="One published insert benchmark was slower with it off, and its queries faster.",
     ),
 )
-def native_aio_off(known: RuleContext) -> Iterator[Finding]:
+def native_aio_off(context: RuleContext) -> Iterator[Finding]:
     """Asynchronous I/O switched off."""
-    if known.switched(AIO) is False:
-        action = advise(known, AIO, "ON", live=False, risk="fs.aio-max-nr must allow for it")
+    if context.explicit_switch(AIO) is False:
+        action = advise(context, AIO, "ON", live=False, risk="fs.aio-max-nr must allow for it")
         yield native_aio_off.finding(
             "Each of InnoDB's I/O threads waits for one read or write at a time.",
-            of_variable(known, AIO),
-            help=words(action),
-            actions=these(action),
+            variable_subject(context, AIO),
+            help=help_line(action),
+            actions=present(action),
         )
 
 
@@ -120,12 +120,12 @@ def native_aio_off(known: RuleContext) -> Iterator[Finding]:
         reconsider_when="A server of this version that delays a change with a delay of 0.",
     ),
 )
-def purge_lag_without_delay(known: RuleContext) -> Iterator[Finding]:
+def purge_lag_without_delay(context: RuleContext) -> Iterator[Finding]:
     """A lag from which changes are delayed by nothing."""
-    if known.number(LAG) and known.chosen(LAG) and known.number(LAG_DELAY) == 0:
+    if context.number(LAG) and context.is_set(LAG) and context.number(LAG_DELAY) == 0:
         yield purge_lag_without_delay.finding(
             f"{LAG} delays no statement: {LAG_DELAY} is 0, and that is the longest delay.",
-            of_variable(known, LAG),
+            variable_subject(context, LAG),
             help="remove the line",
         )
 
@@ -150,16 +150,16 @@ def purge_lag_without_delay(known: RuleContext) -> Iterator[Finding]:
         reconsider_when="A history list length that stays low over the busiest hour.",
     ),
 )
-def single_purge_thread(known: RuleContext) -> Iterator[Finding]:
+def single_purge_thread(context: RuleContext) -> Iterator[Finding]:
     """One purge thread beside more processors than MySQL itself gives one."""
-    processors = known.host.usable_cpus
-    if known.number(PURGE_THREADS) == 1 and known.chosen(PURGE_THREADS) and (processors or 0) > MANY_PROCESSORS:
-        action = advise(known, PURGE_THREADS, USUAL_THREADS, risk="more threads compete for pages")
+    processors = context.host.usable_cpus
+    if context.number(PURGE_THREADS) == 1 and context.is_set(PURGE_THREADS) and (processors or 0) > MANY_PROCESSORS:
+        action = advise(context, PURGE_THREADS, USUAL_THREADS, risk="more threads compete for pages")
         yield single_purge_thread.finding(
             f"One thread purges what the sessions on {processors:g} processors leave behind.",
-            of_variable(known, PURGE_THREADS),
-            help=words(action),
-            actions=these(action),
+            variable_subject(context, PURGE_THREADS),
+            help=help_line(action),
+            actions=present(action),
         )
 
 
@@ -181,13 +181,13 @@ def single_purge_thread(known: RuleContext) -> Iterator[Finding]:
         reconsider_when="Undo files that stay small all the same.",
     ),
 )
-def undo_files_kept_large(known: RuleContext) -> Iterator[Finding]:
+def undo_files_kept_large(context: RuleContext) -> Iterator[Finding]:
     """A limit for truncation of tens of gigabytes."""
-    value = known.number(UNDO_LIMIT)
-    if value is not None and value > LARGE_UNDO and known.chosen(UNDO_LIMIT):
+    value = context.number(UNDO_LIMIT)
+    if value is not None and value > LARGE_UNDO and context.is_set(UNDO_LIMIT):
         yield undo_files_kept_large.finding(
             f"Each undo file may keep up to {about(value)} after a long transaction, for none below that is truncated.",
-            of_variable(known, UNDO_LIMIT),
+            variable_subject(context, UNDO_LIMIT),
             help="remove the line",
         )
 
@@ -212,13 +212,13 @@ def undo_files_kept_large(known: RuleContext) -> Iterator[Finding]:
         reconsider_when="A start that takes too long with the comparison, and files that stay where they are.",
     ),
 )
-def moved_files_unnoticed(known: RuleContext) -> Iterator[Finding]:
+def moved_files_unnoticed(context: RuleContext) -> Iterator[Finding]:
     """The comparison of paths switched off."""
-    if known.switched(PATHS) is False:
+    if context.explicit_switch(PATHS) is False:
         yield moved_files_unnoticed.finding(
             "Data files that are moved while the server is stopped are not noticed; the manual then warns of "
             "undefined behaviour.",
-            of_variable(known, PATHS),
+            variable_subject(context, PATHS),
             help="remove the line, unless starts take too long and data files are never moved",
         )
 
@@ -243,17 +243,17 @@ def moved_files_unnoticed(known: RuleContext) -> Iterator[Finding]:
         reconsider_when="A measurement with your own load in which OFF commits more.",
     ),
 )
-def log_writers_switched_off(known: RuleContext) -> Iterator[Finding]:
+def log_writers_switched_off(context: RuleContext) -> Iterator[Finding]:
     """Dedicated log writer threads switched off on many processors."""
-    processors = known.host.usable_cpus or 0
-    if known.switched(LOG_WRITERS) is False and processors >= BUSY_PROCESSORS:
-        action = advise(known, LOG_WRITERS, "ON", risk="with few sessions at work a commit waits a little longer")
+    processors = context.host.usable_cpus or 0
+    if context.explicit_switch(LOG_WRITERS) is False and processors >= BUSY_PROCESSORS:
+        action = advise(context, LOG_WRITERS, "ON", risk="with few sessions at work a commit waits a little longer")
         yield log_writers_switched_off.finding(
             f"The redo log has no threads of its own; from {BUSY_PROCESSORS} processors on MySQL 9.5 starts them by "
             f"default, and this machine has {processors:g}.",
-            of_variable(known, LOG_WRITERS),
-            help=words(action),
-            actions=these(action),
+            variable_subject(context, LOG_WRITERS),
+            help=help_line(action),
+            actions=present(action),
         )
 
 
@@ -277,13 +277,13 @@ def log_writers_switched_off(known: RuleContext) -> Iterator[Finding]:
         reconsider_when="A server without tables of ROW_FORMAT = COMPRESSED.",
     ),
 )
-def compressed_pages_not_logged(known: RuleContext) -> Iterator[Finding]:
+def compressed_pages_not_logged(context: RuleContext) -> Iterator[Finding]:
     """Images of compressed pages left out of the redo log."""
-    if known.switched(COMPRESSED_PAGES) is False:
-        action = advise(known, COMPRESSED_PAGES, "ON", risk="changes of compressed tables write more redo log")
+    if context.explicit_switch(COMPRESSED_PAGES) is False:
+        action = advise(context, COMPRESSED_PAGES, "ON", risk="changes of compressed tables write more redo log")
         yield compressed_pages_not_logged.finding(
             "Crash recovery of compressed tables can fail if the server then has another version of zlib.",
-            of_variable(known, COMPRESSED_PAGES),
-            help=words(action),
-            actions=these(action),
+            variable_subject(context, COMPRESSED_PAGES),
+            help=help_line(action),
+            actions=present(action),
         )

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, NamedTuple
 
-from rules.core.advice import default_of
+from rules.core.advice import default_number
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -22,7 +22,7 @@ DIGITS = 20  # of the largest number that a server holds
 
 # What a claim is about: that the value does worse; that it changes nothing; or what its safe alternative costs, which
 # never changes the advice.
-WORSE, IDLE, COST = "worse", "idle", "cost"
+WORSE, NO_EFFECT, COST = "worse", "idle", "cost"
 
 
 class Claim(NamedTuple):
@@ -42,64 +42,64 @@ class Claim(NamedTuple):
     wish: Callable[[RuleContext, str, str], dict[str, str]]
     metrics: tuple[str, ...]
     kind: str = WORSE
-    fits: Callable[[RuleContext, LocalAnswer], bool] = lambda _known, _answer: True
+    fits: Callable[[RuleContext, LocalAnswer], bool] = lambda _context, _answer: True
     hours: float = 0.0
     besides: str = ""
     along: tuple[str, ...] = ()
 
 
-def _default(option: str) -> Callable[[RuleContext], str | None]:
-    def instead(known: RuleContext) -> str | None:
-        default = default_of(known, option)
+def _default_value(option: str) -> Callable[[RuleContext], str | None]:
+    def instead(context: RuleContext) -> str | None:
+        default = default_number(context, option)
         return None if default is None else str(default)
 
     return instead
 
 
-def _ab(option: str) -> Callable[[RuleContext, str, str], dict[str, str]]:
-    return lambda _known, before, after: {"set": f"{option}={after},{before}"}
+def _ab_choices(option: str) -> Callable[[RuleContext, str, str], dict[str, str]]:
+    return lambda _context, before, after: {"set": f"{option}={after},{before}"}
 
 
-def _scans(_known: RuleContext, before: str, after: str) -> dict[str, str]:
+def _scan_choices(_context: RuleContext, before: str, after: str) -> dict[str, str]:
     return {"sizes": f"{after},{before}"}
 
 
-def _instances(known: RuleContext, before: str, after: str) -> dict[str, str]:
-    return {"instances": f"{after},{before}", "pool": str(max(GIB, known.number(POOL) or GIB))}
+def _instance_choices(context: RuleContext, before: str, after: str) -> dict[str, str]:
+    return {"instances": f"{after},{before}", "pool": str(max(GIB, context.number(POOL) or GIB))}
 
 
-def _one_a_gigabyte(known: RuleContext) -> str | None:
-    pool = known.number(POOL)
+def _one_per_gigabyte(context: RuleContext) -> str | None:
+    pool = context.number(POOL)
     return None if pool is None or pool < GIB else str(pool // GIB)
 
 
-def _alike(known: RuleContext, answer: LocalAnswer) -> bool:
+def _is_similar_pool(context: RuleContext, answer: LocalAnswer) -> bool:
     """A pool of at least half the server's: small ones say little of large ones."""
-    pool, measured = known.number(POOL), answer.parameters.get("pool", "")
+    pool, measured = context.number(POOL), answer.parameters.get("pool", "")
     return pool is not None and measured.isdecimal() and len(measured) <= DIGITS and int(measured) * 2 >= pool
 
 
-def _writes(_known: RuleContext, answer: LocalAnswer) -> bool:
+def _is_write_workload(_context: RuleContext, answer: LocalAnswer) -> bool:
     return answer.parameters.get("workload") not in READ_ONLY
 
 
-def _logged(known: RuleContext, _answer: LocalAnswer) -> bool:
+def _writes_binary_log(context: RuleContext, _answer: LocalAnswer) -> bool:
     from rules.durability.binary_log import writes_binary_log
 
-    return writes_binary_log(known)
+    return writes_binary_log(context)
 
 
-def _flushes(known: RuleContext, before: str, after: str) -> dict[str, str]:
-    return {"flush": f"{after},{before}", "sync": str(min(1, known.number("sync_binlog") or 0))}
+def _flush_choices(context: RuleContext, before: str, after: str) -> dict[str, str]:
+    return {"flush": f"{after},{before}", "sync": str(min(1, context.number("sync_binlog") or 0))}
 
 
-def _syncs(known: RuleContext, before: str, after: str) -> dict[str, str]:
-    flush = known.number(COMMIT)
+def _sync_choices(context: RuleContext, before: str, after: str) -> dict[str, str]:
+    flush = context.number(COMMIT)
     return {"flush": str(1 if flush is None else flush), "sync": f"{after},{before}"}
 
 
-def _delays(known: RuleContext, before: str, after: str) -> dict[str, str]:
-    flush, sync = known.number(COMMIT), known.number("sync_binlog")
+def _delay_choices(context: RuleContext, before: str, after: str) -> dict[str, str]:
+    flush, sync = context.number(COMMIT), context.number("sync_binlog")
     return {
         "flush": str(1 if flush is None else flush),
         "sync": str(1 if sync is None else min(1, sync)),
@@ -107,25 +107,25 @@ def _delays(known: RuleContext, before: str, after: str) -> dict[str, str]:
     }
 
 
-def _caches(_known: RuleContext, before: str, after: str) -> dict[str, str]:
+def _thread_cache_choices(_context: RuleContext, before: str, after: str) -> dict[str, str]:
     return {"compare": "thread-cache", "cache": f"{after},{before}"}
 
 
-def _worth_keeping(known: RuleContext) -> str:
-    from rules.connections.threads import threads_worth_keeping
+def _advised_thread_cache(context: RuleContext) -> str:
+    from rules.connections.threads import advised_thread_cache
 
-    return str(threads_worth_keeping(known))
+    return str(advised_thread_cache(context))
 
 
-def _modes(_known: RuleContext, before: str, after: str) -> dict[str, str]:
+def _doublewrite_choices(_context: RuleContext, before: str, after: str) -> dict[str, str]:
     return {"modes": f"{MODES.get(after.upper(), after)},{MODES.get(before.upper(), before)}"}
 
 
 SCANS = Claim(
     "read_buffer_size",
     ("8M", "128K"),
-    _default("read_buffer_size"),
-    _scans,
+    _default_value("read_buffer_size"),
+    _scan_choices,
     ("beyond_cache", "cached"),
     besides="the smaller buffer takes less memory",
 )
@@ -133,33 +133,49 @@ INSTANCES = Claim(
     "innodb_buffer_pool_instances",
     ("1", "8"),
     lambda _: "8",
-    _instances,
+    _instance_choices,
     ("variation", "tps"),
-    fits=_alike,
+    fits=_is_similar_pool,
     hours=HOUR,
     along=("innodb_lru_scan_depth",),
 )
 
 CLAIMS = {
     "oversized-read-buffer": SCANS,
-    "pointless-read-buffer": SCANS._replace(kind=IDLE),
+    "pointless-read-buffer": SCANS._replace(kind=NO_EFFECT),
     "few-buffer-pool-instances": INSTANCES,
-    "many-buffer-pool-instances": INSTANCES._replace(example=("8", "1"), instead=_one_a_gigabyte),
-    "random-read-ahead": Claim(
-        "innodb_random_read_ahead", ("ON", "OFF"), lambda _: "OFF", lambda *_: {}, ("tps",)
-    ),
+    "many-buffer-pool-instances": INSTANCES._replace(example=("8", "1"), instead=_one_per_gigabyte),
+    "random-read-ahead": Claim("innodb_random_read_ahead", ("ON", "OFF"), lambda _: "OFF", lambda *_: {}, ("tps",)),
     "flush-neighbors-on-ssd": Claim(
-        "innodb_flush_neighbors", ("1", "0"), lambda _: "0", _ab("innodb_flush_neighbors"), ("tps",), fits=_writes
+        "innodb_flush_neighbors",
+        ("1", "0"),
+        lambda _: "0",
+        _ab_choices("innodb_flush_neighbors"),
+        ("tps",),
+        fits=_is_write_workload,
     ),
-    "lost-commits": Claim(COMMIT, ("2", "1"), lambda _: "1", _flushes, ("tps",), COST, fits=_logged),
-    "unsynced-binary-log": Claim("sync_binlog", ("0", "1"), lambda _: "1", _syncs, ("tps",), COST, fits=_logged),
+    "lost-commits": Claim(COMMIT, ("2", "1"), lambda _: "1", _flush_choices, ("tps",), COST, fits=_writes_binary_log),
+    "unsynced-binary-log": Claim(
+        "sync_binlog", ("0", "1"), lambda _: "1", _sync_choices, ("tps",), COST, fits=_writes_binary_log
+    ),
     "delayed-commits": Claim(
-        "binlog_group_commit_sync_delay", ("10000", "0"), lambda _: "0", _delays, ("tps",), fits=_logged
+        "binlog_group_commit_sync_delay",
+        ("10000", "0"),
+        lambda _: "0",
+        _delay_choices,
+        ("tps",),
+        fits=_writes_binary_log,
     ),
-    "thread-cache-off": Claim("thread_cache_size", ("0", "9"), _worth_keeping, _caches, ("tps",)),
+    "thread-cache-off": Claim("thread_cache_size", ("0", "9"), _advised_thread_cache, _thread_cache_choices, ("tps",)),
     "no-doublewrite": Claim(
-        "innodb_doublewrite", ("OFF", "ON"), lambda _: "ON", _modes, ("tps",), COST, fits=_writes
+        "innodb_doublewrite",
+        ("OFF", "ON"),
+        lambda _: "ON",
+        _doublewrite_choices,
+        ("tps",),
+        COST,
+        fits=_is_write_workload,
     ),
-}  # fmt: skip
+}
 # What is compared of each experiment that a claim may rest on.
 COMPARED = frozenset(metric for claim in CLAIMS.values() for metric in claim.metrics)

@@ -6,22 +6,22 @@ from typing import TYPE_CHECKING
 
 from advisor.core.model import Confidence, Severity
 from advisor.core.sizes import about, percent
-from rules.core.advice import advise, these, words
-from rules.core.counters import over, require_uptime, steady
+from rules.core.advice import advise, help_line, present
+from rules.core.counters import require_uptime, steady_window, window_text
 from rules.core.rule import Docs, rule
-from rules.core.subject import of_variable
+from rules.core.subject import variable_subject
 from rules.sizing.memory import (
     GIB,
     MIB,
     Budget,
-    budget,
-    in_steps,
-    largest_part,
+    is_too_tight,
+    largest_session_part,
+    memory_budget,
     pool_that_fits,
     pool_that_holds,
-    system_part,
-    too_tight,
-    usable,
+    round_to_steps,
+    system_memory,
+    usable_memory,
 )
 
 if TYPE_CHECKING:
@@ -69,24 +69,24 @@ SHARED = (POOL, "key_buffer_size", "aria_pagecache_buffer_size", "temptable_max_
         disagree="MySQL's manual says 50 to 75 percent of memory, MariaDB's 60 to 70 and up to 80.",
     ),
 )
-def pool_exceeds_memory(known: RuleContext) -> Iterator[Finding]:
+def pool_exceeds_memory(context: RuleContext) -> Iterator[Finding]:
     """A pool of nearly all usable memory or more."""
-    pool, room = known.number(POOL), usable(known)
-    if pool is None or room is None or not known.chosen(POOL):
+    pool, room = context.number(POOL), usable_memory(context)
+    if pool is None or room is None or not context.is_set(POOL):
         return
     size, where = room
-    if not too_tight(known, pool, size):
+    if not is_too_tight(context, pool, size):
         return
     action = advise(
-        known, POOL, pool_that_fits(known, size), size=True, watch="Innodb_buffer_pool_reads",
+        context, POOL, pool_that_fits(context, size), size=True, watch="Innodb_buffer_pool_reads",
         risk="shrinking the pool can stall statements for seconds",
     )  # fmt: skip
     yield pool_exceeds_memory.finding(
         f"The buffer pool of {about(pool)} takes {pool * 100 // size} % of the {where} that the server may use.",
-        of_variable(known, POOL),
+        variable_subject(context, POOL),
         severity=Severity.ERROR if pool >= size else Severity.WARNING,
-        help=words(action),
-        actions=these(action),
+        help=help_line(action),
+        actions=present(action),
     )
 
 
@@ -112,15 +112,15 @@ def pool_exceeds_memory(known: RuleContext) -> Iterator[Finding]:
         disagree="MySQLTuner and others warn of the ceiling alone, which flags most servers that run well.",
     ),
 )
-def memory_over_budget(known: RuleContext) -> Iterator[Finding]:
+def memory_over_budget(context: RuleContext) -> Iterator[Finding]:
     """Measured, likely or greatest memory beyond what may be used."""
-    estimate, room = budget(known), usable(known)
-    if estimate is None or room is None or not any(known.chosen(name) for name in CHOSEN):
+    estimate, room = memory_budget(context), usable_memory(context)
+    if estimate is None or room is None or not any(context.is_set(name) for name in CHOSEN):
         return
-    judged = _judge(estimate, *room)
+    judged = _budget_finding(estimate, *room)
     if judged is not None:
         severity, confidence, message = judged
-        largest, size = largest_part(known, estimate.connections)
+        largest, size = largest_session_part(context, estimate.connections)
         yield memory_over_budget.finding(
             message,
             severity=severity,
@@ -130,7 +130,7 @@ def memory_over_budget(known: RuleContext) -> Iterator[Finding]:
         )
 
 
-def _judge(estimate: Budget, size: int, where: str) -> tuple[Severity, Confidence, str] | None:
+def _budget_finding(estimate: Budget, size: int, where: str) -> tuple[Severity, Confidence, str] | None:
     only = f"may use only {where}."
     if estimate.measured and _is_near(estimate.measured, size):
         return Severity.ERROR, Confidence.MEASURED, f"The server has taken {about(estimate.measured)}, and {only}"
@@ -143,7 +143,7 @@ def _judge(estimate: Budget, size: int, where: str) -> tuple[Severity, Confidenc
     return Severity.NOTE, Confidence.LIKELY, message
 
 
-def exceeds(estimate: Budget, size: int) -> bool:
+def exceeds_memory(estimate: Budget, size: int) -> bool:
     """Whether what is taken is near the memory that may be used, or what is likely is beyond it."""
     return _is_near(estimate.measured or 0, size) or (estimate.likely or 0) > size
 
@@ -176,18 +176,18 @@ def _is_near(measured: int, size: int) -> bool:
         "nor who else lives on the host.",
     ),
 )
-def small_buffer_pool(known: RuleContext) -> Iterator[Finding]:
+def small_buffer_pool(context: RuleContext) -> Iterator[Finding]:
     """Steady reads from disk with a full pool and memory free."""
-    pool, room, window = known.number(POOL), usable(known), steady(known)
+    pool, room, window = context.number(POOL), usable_memory(context), steady_window(context)
     reads, asked = (window.rate(f"innodb_buffer_pool_{what}") for what in ("reads", "read_requests"))
-    free, total = (known.server.counter(f"innodb_buffer_pool_pages_{kind}") for kind in ("free", "total"))
+    free, total = (context.server.counter(f"innodb_buffer_pool_pages_{kind}") for kind in ("free", "total"))
     if pool is None or room is None or reads is None or free is None or not total:
         return
-    better = _for_the_data(known, pool, _free_for_the_pool(known, pool, room[0]))
-    if not misses_much(reads, asked) or free > _kept_free(known, total) or better < pool * ROOM:
+    better = _pool_for_data(context, pool, _memory_for_pool(context, pool, room[0]))
+    if not is_missing_much(reads, asked) or free > _reserved_free_pages(context, total) or better < pool * ROOM:
         return
     action = advise(
-        known,
+        context,
         POOL,
         better,
         size=True,
@@ -196,41 +196,42 @@ def small_buffer_pool(known: RuleContext) -> Iterator[Finding]:
     )
     of_all = f", {percent(reads / asked)} of all page requests," if asked else ""
     yield small_buffer_pool.finding(
-        f"{reads:,.0f} pages a second{of_all} come from disk {over(window)}; the pool of {about(pool)} is full, and "
+        f"{reads:,.0f} pages a second{of_all} come from disk {window_text(window)}; the pool of {about(pool)} is "
+        "full, and "
         f"the server may use {room[1]}.",
-        of_variable(known, POOL),
-        help=words(action),
-        actions=these(action),
+        variable_subject(context, POOL),
+        help=help_line(action),
+        actions=present(action),
     )
 
 
-def misses_much(reads: float, asked: float | None) -> bool:
+def is_missing_much(reads: float, asked: float | None) -> bool:
     """Whether as many pages come from disk as a disk feels, or a large part of all that are asked for."""
     if reads >= DISK_READS:
         return True
     return bool(asked) and reads >= FEW_READS and reads * 100 >= (asked or 0) * MISSED_PERCENT
 
 
-def _free_for_the_pool(known: RuleContext, pool: int, usable_bytes: int) -> int:
+def _memory_for_pool(context: RuleContext, pool: int, usable_bytes: int) -> int:
     """The pool that fits, less what other programs of the host hold just now."""
-    fits, memory = pool_that_fits(known, usable_bytes), known.host.memory
+    fits, memory = pool_that_fits(context, usable_bytes), context.host.memory
     if memory is None or memory.available is None or usable_bytes < memory.total:
         return fits
-    room = pool + max(0, memory.available - system_part(usable_bytes))
-    return fits if room >= fits else in_steps(known, room)
+    room = pool + max(0, memory.available - system_memory(usable_bytes))
+    return fits if room >= fits else round_to_steps(context, room)
 
 
-def _for_the_data(known: RuleContext, pool: int, most: int) -> int:
+def _pool_for_data(context: RuleContext, pool: int, most: int) -> int:
     """No more than the data need; the pool that there is where it holds all of them, for then they are read once."""
-    data = known.server.data
+    data = context.server.data
     if data is None:
         return most
-    return pool if data.innodb_bytes <= pool else min(most, pool_that_holds(known, data.innodb_bytes))
+    return pool if data.innodb_bytes <= pool else min(most, pool_that_holds(context, data.innodb_bytes))
 
 
-def _kept_free(known: RuleContext, total: int) -> int:
+def _reserved_free_pages(context: RuleContext, total: int) -> int:
     """Pages that are free in a pool which is full: the server keeps innodb_lru_scan_depth of each instance ready."""
-    kept = (known.number("innodb_lru_scan_depth") or 0) * (known.number("innodb_buffer_pool_instances") or 1)
+    kept = (context.number("innodb_lru_scan_depth") or 0) * (context.number("innodb_buffer_pool_instances") or 1)
     return total * FREE_PERCENT // 100 + kept
 
 
@@ -251,18 +252,18 @@ def _kept_free(known: RuleContext, total: int) -> int:
         reconsider_when="Data in use that grows into the pool.",
     ),
 )
-def idle_buffer_pool(known: RuleContext) -> Iterator[Finding]:
+def idle_buffer_pool(context: RuleContext) -> Iterator[Finding]:
     """A pool that somebody sized and that stays mostly empty."""
-    free, total = (known.server.counter(f"innodb_buffer_pool_pages_{kind}") for kind in ("free", "total"))
-    pool = known.number(POOL)
-    if not pool or not total or free is None or pool < GIB or not known.chosen(POOL):
+    free, total = (context.server.counter(f"innodb_buffer_pool_pages_{kind}") for kind in ("free", "total"))
+    pool = context.number(POOL)
+    if not pool or not total or free is None or pool < GIB or not context.is_set(POOL):
         return
     if free * 100 > total * IDLE_PERCENT:
-        require_uptime(known.server.uptime, IDLE_AFTER)
+        require_uptime(context.server.uptime, IDLE_AFTER)
         yield idle_buffer_pool.finding(
             f"{free * 100 // total} % of the buffer pool of {about(pool)} has been empty since the server started "
-            f"{known.server.uptime // 86400} days ago.",
-            of_variable(known, POOL),
+            f"{context.server.uptime // 86400} days ago.",
+            variable_subject(context, POOL),
             help="lower it if something else on this host needs the memory",
         )
 
@@ -284,9 +285,9 @@ def idle_buffer_pool(known: RuleContext) -> Iterator[Finding]:
         reconsider_when="No page coming in from swap (si of vmstat) over a busy hour.",
     ),
 )
-def swapped_server(known: RuleContext) -> Iterator[Finding]:
+def swapped_server(context: RuleContext) -> Iterator[Finding]:
     """A server process with much of it swapped out."""
-    process = known.host.process
+    process = context.host.process
     if process is not None and process.swapped is not None and process.swapped > SWAPPED:
         yield swapped_server.finding(
             f"{about(process.swapped)} of the server's memory lies in swap.",
@@ -311,9 +312,9 @@ def swapped_server(known: RuleContext) -> Iterator[Finding]:
         reconsider_when="A kernel log that names another process.",
     ),
 )
-def killed_for_memory(known: RuleContext) -> Iterator[Finding]:
+def killed_for_memory(context: RuleContext) -> Iterator[Finding]:
     """Kills that the control group has counted."""
-    group = known.host.cgroup
+    group = context.host.cgroup
     if group is not None and group.oom_kills:
         limit = f" of {about(group.limit)}" if group.limit else ""
         yield killed_for_memory.finding(

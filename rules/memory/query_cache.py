@@ -6,9 +6,9 @@ from typing import TYPE_CHECKING
 
 from advisor.core.model import Confidence
 from advisor.core.sizes import about
-from rules.core.advice import advise, default_of, these
+from rules.core.advice import advise, default_number, present
 from rules.core.rule import Docs, Span, rule
-from rules.core.subject import of_variable
+from rules.core.subject import variable_subject
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -41,26 +41,31 @@ QUERY_CACHE_DOCS = Docs(
     evidence=("QC-01", "ASK-05"),
     docs=QUERY_CACHE_DOCS,
 )
-def query_cache(known: RuleContext) -> Iterator[Finding]:
+def query_cache(context: RuleContext) -> Iterator[Finding]:
     """A query cache switched on with a size."""
-    kind = known.text("query_cache_type") or ""
-    size = known.number("query_cache_size")
-    if kind not in {"ON", "1", "DEMAND", "2"} or not size or not known.chosen("query_cache_type") or _rearmed(known):
+    kind = context.text("query_cache_type") or ""
+    size = context.number("query_cache_size")
+    if (
+        kind not in {"ON", "1", "DEMAND", "2"}
+        or not size
+        or not context.is_set("query_cache_type")
+        or _is_rearmed(context)
+    ):
         return
     yield query_cache.finding(
         f"The query cache is {kind} with {about(size)}: one lock serves all sessions, and every change of a table "
         "throws its results out.",
-        of_variable(known, "query_cache_type"),
+        variable_subject(context, "query_cache_type"),
         help="write query_cache_type = OFF and query_cache_size = 0",
-        actions=_without_cache(known),
+        actions=_disable_actions(context),
     )
 
 
-def _without_cache(known: RuleContext) -> tuple[Action, ...]:
+def _disable_actions(context: RuleContext) -> tuple[Action, ...]:
     stall = "can stall statements for a moment while it waits for the cache's lock"
-    return these(
-        advise(known, "query_cache_type", "OFF", risk=stall, watch="Qcache_hits"),
-        advise(known, "query_cache_size", 0, risk=stall),
+    return present(
+        advise(context, "query_cache_type", "OFF", risk=stall, watch="Qcache_hits"),
+        advise(context, "query_cache_size", 0, risk=stall),
     )
 
 
@@ -77,23 +82,23 @@ def _without_cache(known: RuleContext) -> tuple[Action, ...]:
         fix="Set query_cache_size to 0.",
     ),
 )
-def rearmed_query_cache(known: RuleContext) -> Iterator[Finding]:
+def rearmed_query_cache(context: RuleContext) -> Iterator[Finding]:
     """A size in the file that switches a cache on whose type the file leaves off."""
-    if _rearmed(known):
-        size = known.number("query_cache_size") or 0
+    if _is_rearmed(context):
+        size = context.number("query_cache_size") or 0
         yield rearmed_query_cache.finding(
             f"MariaDB turns the query cache on because query_cache_size is set to {about(size)}, although "
             "query_cache_type is off.",
-            of_variable(known, "query_cache_size"),
+            variable_subject(context, "query_cache_size"),
             help="write query_cache_size = 0",
-            actions=_without_cache(known),
+            actions=_disable_actions(context),
         )
 
 
-def _rearmed(known: RuleContext) -> bool:
+def _is_rearmed(context: RuleContext) -> bool:
     """Whether MariaDB switches the cache on because of its size alone."""
-    size, kind = (known.file_verdict.effective.get(f"query_cache_{end}") for end in ("size", "type"))
-    unset = {None, "0", str(default_of(known, "query_cache_size"))}
-    if not known.target.is_mariadb or size is None or size.value in unset:
+    size, kind = (context.file_verdict.effective.get(f"query_cache_{end}") for end in ("size", "type"))
+    unset = {None, "0", str(default_number(context, "query_cache_size"))}
+    if not context.target.is_mariadb or size is None or size.value in unset:
         return False
     return kind is None or (kind.placed.line.value or "").upper() in {"OFF", "0"}

@@ -6,9 +6,9 @@ from typing import TYPE_CHECKING
 
 from advisor.core.model import Confidence, Origin, Severity
 from advisor.core.sizes import about, exact
-from rules.core.advice import advise, default_of, these, words
+from rules.core.advice import advise, default_number, help_line, present
 from rules.core.rule import Docs, Span, rule
-from rules.core.subject import UNSAFE, line_of, of_variable, revalue
+from rules.core.subject import UNSAFE, find_line, replace_value, variable_subject
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -46,31 +46,31 @@ TABLE_LIMITS = ("tmp_table_size", "tmp_memory_table_size", "max_heap_table_size"
 NEW_SESSIONS = "sessions that are open already keep their own value"
 
 
-def _above(known: RuleContext, name: str, limit: int) -> int | None:
+def _explicit_above(context: RuleContext, name: str, limit: int) -> int | None:
     """The variable's value where somebody set it above the limit."""
-    value = known.number(name)
-    return value if value is not None and value > limit and known.chosen(name) else None
+    value = context.number(name)
+    return value if value is not None and value > limit and context.is_set(name) else None
 
 
-def _too_large(
-    speaker: Rule, known: RuleContext, name: str, message: str, severity: Severity, *, live: bool = True
+def _oversized_finding(
+    speaker: Rule, context: RuleContext, name: str, message: str, severity: Severity, *, live: bool = True
 ) -> Finding:
     """A finding that sends a buffer back to its default; `live` is False where that works at a start alone."""
-    default = default_of(known, name)
-    line = line_of(known, name)
+    default = default_number(context, name)
+    line = find_line(context, name)
     action = (
         None
         if default is None
-        else advise(known, name, default, size=True, live=live, risk=NEW_SESSIONS if live else "")
+        else advise(context, name, default, size=True, live=live, risk=NEW_SESSIONS if live else "")
     )
-    fix = None if line is None or default is None else revalue(line, exact(default), UNSAFE)
+    fix = None if line is None or default is None else replace_value(line, exact(default), UNSAFE)
     return speaker.finding(
         message,
-        of_variable(known, name),
+        variable_subject(context, name),
         severity=severity,
-        help=words(action),
+        help=help_line(action),
         fix=fix,
-        actions=these(action),
+        actions=present(action),
     )
 
 
@@ -100,28 +100,28 @@ def _too_large(
         "SELECT INTO OUTFILE a 32M buffer was 8 percent faster than 8K (RBS-11).",
     ),
 )
-def oversized_read_buffer(known: RuleContext) -> Iterator[Finding]:
+def oversized_read_buffer(context: RuleContext) -> Iterator[Finding]:
     """read_buffer_size above the fastest published size, where scans use it."""
-    value = _above(known, "read_buffer_size", FASTEST_READ)
+    value = _explicit_above(context, "read_buffer_size", FASTEST_READ)
     if value is not None:
-        yield _too_large(
+        yield _oversized_finding(
             oversized_read_buffer,
-            known,
+            context,
             "read_buffer_size",
             f"MyISAM and Aria tables are scanned {about(value)} at a time. In published measurements 128K was fastest; "
             "2M took 52 % longer from disk and 9 % longer from cache.",
-            Severity.WARNING if value > LARGE_READ and _has_file_tables(known) else Severity.NOTE,
+            Severity.WARNING if value > LARGE_READ and _has_file_tables(context) else Severity.NOTE,
         )
 
 
-def _has_file_tables(known: RuleContext) -> bool:
+def _has_file_tables(context: RuleContext) -> bool:
     """Whether anything shows tables of MyISAM or Aria beside the system's own."""
-    if known.text("default_storage_engine") in FILE_ENGINES:
+    if context.text("default_storage_engine") in FILE_ENGINES:
         return True
-    if known.has("server"):
-        return (known.server.counter("key_read_requests") or 0) >= KEY_REQUESTS
-    keys = known.number("key_buffer_size") if known.chosen("key_buffer_size") else None
-    return any(map(known.chosen, FOR_FILES)) or (keys or 0) >= LARGE_KEYS
+    if context.has("server"):
+        return (context.server.counter("key_read_requests") or 0) >= KEY_REQUESTS
+    keys = context.number("key_buffer_size") if context.is_set("key_buffer_size") else None
+    return any(map(context.is_set, FOR_FILES)) or (keys or 0) >= LARGE_KEYS
 
 
 @rule(
@@ -146,39 +146,39 @@ def _has_file_tables(known: RuleContext) -> bool:
         disagree="The manual still describes the buffer as the one for sequential scans of MyISAM tables.",
     ),
 )
-def pointless_read_buffer(known: RuleContext) -> Iterator[Finding]:
+def pointless_read_buffer(context: RuleContext) -> Iterator[Finding]:
     """read_buffer_size raised on a version that doesn't scan with it."""
-    value = _above(known, "read_buffer_size", FASTEST_READ)
+    value = _explicit_above(context, "read_buffer_size", FASTEST_READ)
     if value is None:
         return
-    if _since_start(known, "read_buffer_size"):
+    if _is_set_at_runtime(context, "read_buffer_size"):
         yield pointless_read_buffer.finding(
             "Since MySQL 8.0 no table scan reads with this buffer, and MEMORY tables go by its value at start-up; what "
             "was set at run time does nothing.",
-            of_variable(known, "read_buffer_size"),
+            variable_subject(context, "read_buffer_size"),
             severity=Severity.NOTE,
             help="leave it; nothing is gained by setting it",
         )
         return
-    yield _too_large(
+    yield _oversized_finding(
         pointless_read_buffer,
-        known,
+        context,
         "read_buffer_size",
         "Since MySQL 8.0 no table scan reads with this buffer. It still sets the block size of MEMORY tables, so a "
         f"table of one row can take up to {about(value)}.",
-        Severity.WARNING if value > LARGE_READ and _in_memory_engine(known) else Severity.NOTE,
+        Severity.WARNING if value > LARGE_READ and _uses_memory_engine(context) else Severity.NOTE,
         live=False,
     )
 
 
-def _in_memory_engine(known: RuleContext) -> bool:
+def _uses_memory_engine(context: RuleContext) -> bool:
     """Whether statements make their own temporary tables with the engine MEMORY."""
-    return known.text("internal_tmp_mem_storage_engine") == "MEMORY"
+    return context.text("internal_tmp_mem_storage_engine") == "MEMORY"
 
 
-def _since_start(known: RuleContext, name: str) -> bool:
+def _is_set_at_runtime(context: RuleContext, name: str) -> bool:
     """Whether the running value was set after the start, so that no file gives it."""
-    setting = known.settings.get(name)
+    setting = context.settings.get(name)
     return setting is not None and setting.origin is Origin.RUNTIME
 
 
@@ -205,10 +205,10 @@ def _since_start(known: RuleContext, name: str) -> bool:
         "MySQL's own developers recommend 512K for utf8mb4 (CS-02).",
     ),
 )
-def oversized_sort_buffer(known: RuleContext) -> Iterator[Finding]:
+def oversized_sort_buffer(context: RuleContext) -> Iterator[Finding]:
     """sort_buffer_size set far above the default for all sessions."""
-    stepwise = known.target.since("mysql", 8, 0, 12)
-    value = _above(known, "sort_buffer_size", HUGE_SORT if stepwise else LARGE_SORT[known.target.flavour])
+    stepwise = context.target.since("mysql", 8, 0, 12)
+    value = _explicit_above(context, "sort_buffer_size", HUGE_SORT if stepwise else LARGE_SORT[context.target.flavour])
     if value is None:
         return
     cost = (
@@ -218,7 +218,7 @@ def oversized_sort_buffer(known: RuleContext) -> Iterator[Finding]:
     )
     severity = Severity.WARNING if value > HUGE_SORT and not stepwise else Severity.NOTE
     message = f"Every sort of every session may take {about(value)}. {cost}"
-    yield _too_large(oversized_sort_buffer, known, "sort_buffer_size", message, severity)
+    yield _oversized_finding(oversized_sort_buffer, context, "sort_buffer_size", message, severity)
 
 
 @rule(
@@ -245,19 +245,19 @@ def oversized_sort_buffer(known: RuleContext) -> Iterator[Finding]:
         "never ends that way.",
     ),
 )
-def oversized_join_buffer(known: RuleContext) -> Iterator[Finding]:
+def oversized_join_buffer(context: RuleContext) -> Iterator[Finding]:
     """join_buffer_size set far above the default for all sessions."""
-    value = _above(known, "join_buffer_size", LARGE_JOIN)
+    value = _explicit_above(context, "join_buffer_size", LARGE_JOIN)
     if value is None:
         return
-    limit, severity = join_limit(known), Severity.WARNING if value > HUGE_JOIN else Severity.NOTE
+    limit, severity = join_memory_limit(context), Severity.WARNING if value > HUGE_JOIN else Severity.NOTE
     if limit is not None and limit < value:
         severity = Severity.WARNING if limit > HUGE_JOIN else Severity.NOTE
         message = (
             f"All joins of a statement together may take {about(limit)} ({JOIN_LIMIT}); the rest of "
             f"{about(value)} has no effect."
         )
-    elif known.target.since("mysql", 8, 0, 18):
+    elif context.target.since("mysql", 8, 0, 18):
         severity = Severity.NOTE
         message = (
             f"Each hash join may take up to {about(value)} of memory, as its rows need it; a larger one goes to files. "
@@ -268,13 +268,13 @@ def oversized_join_buffer(known: RuleContext) -> Iterator[Finding]:
             f"Each join without a usable index may take {about(value)}, several in one statement. An index helps such "
             "joins more than a buffer."
         )
-    yield _too_large(oversized_join_buffer, known, "join_buffer_size", message, severity)
+    yield _oversized_finding(oversized_join_buffer, context, "join_buffer_size", message, severity)
 
 
-def join_limit(known: RuleContext) -> int | None:
+def join_memory_limit(context: RuleContext) -> int | None:
     """What all join buffers of a statement may take together, on MariaDB; None where nothing bounds them."""
-    unbounded = "OPTIMIZE_JOIN_BUFFER_SIZE=OFF" in (known.text("optimizer_switch") or "")
-    return None if unbounded else known.number(JOIN_LIMIT)
+    unbounded = "OPTIMIZE_JOIN_BUFFER_SIZE=OFF" in (context.text("optimizer_switch") or "")
+    return None if unbounded else context.number(JOIN_LIMIT)
 
 
 @rule(
@@ -296,13 +296,13 @@ def join_limit(known: RuleContext) -> int | None:
         reconsider_when="A statement with a multi-range read that is measurably slower with the default.",
     ),
 )
-def oversized_read_rnd_buffer(known: RuleContext) -> Iterator[Finding]:
+def oversized_read_rnd_buffer(context: RuleContext) -> Iterator[Finding]:
     """read_rnd_buffer_size set far above the default for all sessions."""
-    value = _above(known, "read_rnd_buffer_size", LARGE_RANDOM)
+    value = _explicit_above(context, "read_rnd_buffer_size", LARGE_RANDOM)
     if value is not None:
-        yield _too_large(
+        yield _oversized_finding(
             oversized_read_rnd_buffer,
-            known,
+            context,
             "read_rnd_buffer_size",
             f"Each sort that fetches its rows afterwards may take {about(value)}; few statements do that.",
             Severity.WARNING if value >= HUGE_RANDOM else Severity.NOTE,
@@ -331,19 +331,19 @@ def oversized_read_rnd_buffer(known: RuleContext) -> Iterator[Finding]:
         disagree="Advisors that raise this together with max_heap_table_size whenever tables go to disk.",
     ),
 )
-def oversized_temporary_tables(known: RuleContext) -> Iterator[Finding]:
+def oversized_temporary_tables(context: RuleContext) -> Iterator[Finding]:
     """A limit of temporary tables in memory set so high that few sessions fill the memory."""
-    if not any(map(known.chosen, TABLE_LIMITS)):
+    if not any(map(context.is_set, TABLE_LIMITS)):
         return
-    from rules.memory.temporary_tables import limits  # which a file without these lines leaves unread
+    from rules.memory.temporary_tables import memory_table_limits  # which a file without these lines leaves unread
 
-    names = limits(known)
-    sizes = [size for size in map(known.number, names) if size is not None]
+    names = memory_table_limits(context)
+    sizes = [size for size in map(context.number, names) if size is not None]
     # Where one of two limits can't be known, it may be the lower one.
-    if names and len(sizes) == len(names) and min(sizes) >= LARGE_TABLE and known.chosen(names[0]):
+    if names and len(sizes) == len(names) and min(sizes) >= LARGE_TABLE and context.is_set(names[0]):
         yield oversized_temporary_tables.finding(
             f"Each internal temporary table may take {about(min(sizes))} of memory, and each session may have several.",
-            of_variable(known, names[0]),
+            variable_subject(context, names[0]),
             help="lower it to what the memory allows: sessions at work at once, times their tables, times this size",
         )
 
@@ -365,13 +365,13 @@ def oversized_temporary_tables(known: RuleContext) -> Iterator[Finding]:
         reconsider_when="A server of this version that keeps a larger temporary table in memory.",
     ),
 )
-def capped_temporary_tables(known: RuleContext) -> Iterator[Finding]:
+def capped_temporary_tables(context: RuleContext) -> Iterator[Finding]:
     """tmp_table_size set above the limit of MEMORY tables."""
-    cap = known.number("max_heap_table_size")
-    value = _above(known, "tmp_table_size", cap) if cap is not None else None
+    cap = context.number("max_heap_table_size")
+    value = _explicit_above(context, "tmp_table_size", cap) if cap is not None else None
     if value is not None and cap is not None:
         yield capped_temporary_tables.finding(
             f"max_heap_table_size of {about(cap)} is the limit that counts; the rest of {about(value)} has no effect.",
-            of_variable(known, "tmp_table_size"),
+            variable_subject(context, "tmp_table_size"),
             help="set both to the size that is meant",
         )

@@ -6,11 +6,11 @@ from typing import TYPE_CHECKING
 
 from advisor.core.model import Confidence, Severity
 from advisor.core.sizes import about
-from rules.core.advice import advise, these, words
-from rules.core.counters import TEMPORARY, busy, over, seen, steady
+from rules.core.advice import advise, help_line, present
+from rules.core.counters import TEMPORARY, busy_rate, counter_periods, steady_window, window_text
 from rules.core.rule import Docs, Span, rule
-from rules.core.subject import line_of, of_variable
-from rules.memory.temporary_tables import ORDINARY, limits, ordinary_limit
+from rules.core.subject import find_line, variable_subject
+from rules.memory.temporary_tables import ORDINARY, default_limit, memory_table_limits
 from rules.sizing.memory import GIB
 
 if TYPE_CHECKING:
@@ -55,53 +55,53 @@ FILES_A_CONNECTION = 5
         reconsider_when="Table_open_cache_overflows that stays level through the busiest hour.",
     ),
 )
-def tiny_table_cache(known: RuleContext) -> Iterator[Finding]:
+def tiny_table_cache(context: RuleContext) -> Iterator[Finding]:
     """A cache that was made smaller than the floor of the server, or than the connections that use it."""
-    value, connections = known.number(CACHE), _connections(known)
-    floor = FLOOR_MARIADB if known.target.is_mariadb else FLOOR_MYSQL
+    value, connections = context.number(CACHE), _connection_limit(context)
+    floor = FLOOR_MARIADB if context.target.is_mariadb else FLOOR_MYSQL
     crowded = value is not None and connections is not None and value < connections
     # What the system leaves of a line is, to MariaDB, a value of its own making.
-    asked = known.chosen(CACHE) or CACHE in known.file_verdict.effective
+    asked = context.is_set(CACHE) or CACHE in context.file_verdict.effective
     if value is None or not asked or (value >= floor and not crowded):
         return
-    peak = known.server.counter("max_used_connections") if known.has("server") else None
-    action, words_of_it = wider_cache(known, value)
+    peak = context.server.counter("max_used_connections") if context.has("server") else None
+    action, words_of_it = larger_table_cache(context, value)
     yield tiny_table_cache.finding(
         f"The server keeps {value:,} tables open"
         + (f", fewer than one for each of {connections:,} connections." if crowded else f"; its own least is {floor}."),
-        of_variable(known, CACHE),
+        variable_subject(context, CACHE),
         severity=Severity.WARNING if crowded and (value < floor or (peak or 0) > value) else None,
         help=words_of_it,
-        actions=these(action),
+        actions=present(action),
     )
 
 
-def _connections(known: RuleContext) -> int | None:
+def _connection_limit(context: RuleContext) -> int | None:
     """How many there may be; the catalog has no default, because the system's limit on files may lower it."""
-    value = known.number("max_connections")
-    return CONNECTIONS if value is None and line_of(known, "max_connections") is None else value
+    value = context.number("max_connections")
+    return CONNECTIONS if value is None and find_line(context, "max_connections") is None else value
 
 
-def wider_cache(known: RuleContext, value: int) -> tuple[Action | None, str]:
+def larger_table_cache(context: RuleContext, value: int) -> tuple[Action | None, str]:
     """Twice the tables, at least an ordinary cache and one for each connection; and the whole remedy in words.
 
     Where a running server was granted too few files for that, the remedy begins with them and takes a restart.
     """
-    connections = _connections(known) or 0
-    line = known.file_verdict.effective.get(CACHE)
+    connections = _connection_limit(context) or 0
+    line = context.file_verdict.effective.get(CACHE)
     asked = int(line.value) if line is not None and line.value and line.value.isdecimal() else 0
     wanted = max(DEFAULT_TABLES, asked if asked > value else value * 2, connections)
-    granted = known.number("open_files_limit") if known.has("server") else None
+    granted = context.number("open_files_limit") if context.has("server") else None
     needed = RESERVED + connections + FILES_A_TABLE * wanted
     fits = not granted or needed <= granted
     files = max(needed, LEAST_FILES, FILES_A_CONNECTION * connections)
     risk = "memory and up to two file descriptors for each open table"
     if not fits:
         risk = f"{risk}; needs LimitNOFILE = {files} in the service's unit first"
-    action = advise(known, CACHE, wanted, live=fits, risk=risk, watch="Table_open_cache_overflows")
+    action = advise(context, CACHE, wanted, live=fits, risk=risk, watch="Table_open_cache_overflows")
     if fits or action is None:
-        return action, words(action)
-    return action, f"set LimitNOFILE={files} in the service's unit, {words(action)}, and restart"
+        return action, help_line(action)
+    return action, f"set LimitNOFILE={files} in the service's unit, {help_line(action)}, and restart"
 
 
 DEFINITIONS = "table_definition_cache"
@@ -109,7 +109,7 @@ FILES = "open_files_limit"
 STORE = "temptable_max_ram"
 OPENED = 1.0  # tables a second that an old rule of thumb allows to be opened (TOC-03)
 MOST_DEFINITIONS = 524288  # what every version takes
-NEARLY_ALL = 85  # percent of the open files, where others begin to warn too
+NEARLY_ALL_PERCENT = 85  # percent of the open files, where others begin to warn too
 ON_DISK_A_SECOND = 10.0
 ON_DISK_PERCENT = 25
 
@@ -136,18 +136,19 @@ ON_DISK_PERCENT = 25
         "that was started or flushed lately.",
     ),
 )
-def overflowing_table_cache(known: RuleContext) -> Iterator[Finding]:
+def overflowing_table_cache(context: RuleContext) -> Iterator[Finding]:
     """Tables that push each other out of the cache."""
-    window, size = steady(known), known.number(CACHE)
-    rate = busy(window, "table_open_cache_overflows", OPENED)
+    window, size = steady_window(context), context.number(CACHE)
+    rate = busy_rate(window, "table_open_cache_overflows", OPENED)
     if rate is None or size is None:
         return
-    action, remedy = wider_cache(known, size)
+    action, remedy = larger_table_cache(context, size)
     yield overflowing_table_cache.finding(
-        f"{rate:,.0f} tables a second are closed to make room for others {over(window)}; the cache holds {size:,}.",
-        of_variable(known, CACHE),
+        f"{rate:,.0f} tables a second are closed to make room for others {window_text(window)}; the cache holds "
+        f"{size:,}.",
+        variable_subject(context, CACHE),
         help=remedy,
-        actions=these(action),
+        actions=present(action),
     )
 
 
@@ -172,22 +173,25 @@ def overflowing_table_cache(known: RuleContext) -> Iterator[Finding]:
         disagree="MySQLTuner wants the cache as large as the number of all tables, and counts them by opening each.",
     ),
 )
-def overflowing_definition_cache(known: RuleContext) -> Iterator[Finding]:
+def overflowing_definition_cache(context: RuleContext) -> Iterator[Finding]:
     """Definitions that push each other out of a full cache."""
-    window, size = steady(known), known.number(DEFINITIONS)
-    rate = busy(window, "opened_table_definitions", OPENED)
-    held = known.server.counter("open_table_definitions")
+    window, size = steady_window(context), context.number(DEFINITIONS)
+    rate = busy_rate(window, "opened_table_definitions", OPENED)
+    held = context.server.counter("open_table_definitions")
     if rate is None or size is None or held is None or held < size:
         return
     action = None
     if size < MOST_DEFINITIONS:
         twice = min(size * 2, MOST_DEFINITIONS)
-        action = advise(known, DEFINITIONS, twice, risk="memory for each definition", watch="Opened_table_definitions")
+        action = advise(
+            context, DEFINITIONS, twice, risk="memory for each definition", watch="Opened_table_definitions"
+        )
     yield overflowing_definition_cache.finding(
-        f"{rate:,.0f} definitions of tables a second are read {over(window)}, and the cache of {size:,} is full.",
-        of_variable(known, DEFINITIONS),
-        help=words(action) or "use fewer tables at a time: the cache is as large as it can be",
-        actions=these(action),
+        f"{rate:,.0f} definitions of tables a second are read {window_text(window)}, and the cache of {size:,} is "
+        "full.",
+        variable_subject(context, DEFINITIONS),
+        help=help_line(action) or "use fewer tables at a time: the cache is as large as it can be",
+        actions=present(action),
     )
 
 
@@ -210,24 +214,24 @@ def overflowing_definition_cache(known: RuleContext) -> Iterator[Finding]:
         disagree="Advisors that look at Open_files alone pass over InnoDB's files, which are most of them.",
     ),
 )
-def open_files_near_limit(known: RuleContext) -> Iterator[Finding]:
+def open_files_near_limit(context: RuleContext) -> Iterator[Finding]:
     """Descriptors in use against those that there are."""
-    limit = known.number(FILES)
-    parts = descriptors(known)
-    if not limit or sum(parts) * 100 < limit * NEARLY_ALL:
+    limit = context.number(FILES)
+    parts = open_descriptors(context)
+    if not limit or sum(parts) * 100 < limit * NEARLY_ALL_PERCENT:
         return
     files, innodb, clients = parts
     yield open_files_near_limit.finding(
         f"At least {sum(parts):,} of {limit:,} file descriptors are in use: {innodb:,} files of InnoDB, {files:,} "
         f"others, {clients:,} connections.",
-        of_variable(known, FILES),
+        variable_subject(context, FILES),
         help="raise LimitNOFILE in the service's unit and restart, or lower table_open_cache",
     )
 
 
-def descriptors(known: RuleContext) -> list[int]:
+def open_descriptors(context: RuleContext) -> list[int]:
     """File descriptors in use: of files that InnoDB didn't open, of InnoDB's, of connections."""
-    return [known.server.counter(name) or 0 for name in ("open_files", "innodb_num_open_files", "threads_connected")]
+    return [context.server.counter(name) or 0 for name in ("open_files", "innodb_num_open_files", "threads_connected")]
 
 
 @rule(
@@ -255,26 +259,32 @@ def descriptors(known: RuleContext) -> list[int]:
         "share falls, which no size achieves for BLOB columns, and which MySQL 8.0 heeds in part only.",
     ),
 )
-def temporary_tables_on_disk(known: RuleContext) -> Iterator[Finding]:
+def temporary_tables_on_disk(context: RuleContext) -> Iterator[Finding]:
     """Temporary tables on disk, in number and share, in the busiest hour or now."""
-    for window, when, _ in seen(known, TEMPORARY):
-        rate = busy(window, "created_tmp_disk_tables", ON_DISK_A_SECOND)
+    for window, when, _ in counter_periods(context, TEMPORARY):
+        rate = busy_rate(window, "created_tmp_disk_tables", ON_DISK_A_SECOND)
         disk, total = (window.delta(name) or 0 for name in ("created_tmp_disk_tables", "created_tmp_tables"))
         if rate is None or disk * 100 < total * ON_DISK_PERCENT:
             continue
-        actions = these(*(ordinary_limit(known, name) for name in limits(known) if _lowered(known, name)))
+        actions = present(
+            *(
+                default_limit(context, name)
+                for name in memory_table_limits(context)
+                if _lowered_by_system(context, name)
+            )
+        )
         rest = "find the statements that need them; a higher limit for all comes last"
         yield temporary_tables_on_disk.finding(
             f"{rate:,.0f} temporary tables a second are made on disk {when}, {disk:,} of {max(total, disk):,}.",
-            help=words(actions[0]) if actions else rest,
+            help=help_line(actions[0]) if actions else rest,
             actions=actions,
         )
         return
 
 
-def _lowered(known: RuleContext, name: str) -> bool:
-    value = known.number(name)
-    return value is not None and value < ORDINARY and known.chosen(name)
+def _lowered_by_system(context: RuleContext, name: str) -> bool:
+    value = context.number(name)
+    return value is not None and value < ORDINARY and context.is_set(name)
 
 
 @rule(
@@ -297,20 +307,20 @@ def _lowered(known: RuleContext, name: str) -> bool:
         reconsider_when="A counter that stands still over the busiest hour.",
     ),
 )
-def exhausted_temporary_memory(known: RuleContext) -> Iterator[Finding]:
+def exhausted_temporary_memory(context: RuleContext) -> Iterator[Finding]:
     """Temporary tables that found no memory left, in the busiest hour or now."""
-    store = known.number(STORE)
-    for window, when, _ in seen(known, TEMPORARY):
-        rate = busy(window, "temptable_count_hit_max_ram", OPENED)
+    store = context.number(STORE)
+    for window, when, _ in counter_periods(context, TEMPORARY):
+        rate = busy_rate(window, "temptable_count_hit_max_ram", OPENED)
         if rate is None or store is None:
             continue
         action, risk = None, "up to 1G of memory"
-        if store < GIB and known.chosen(STORE):
-            action = advise(known, STORE, GIB, size=True, risk=risk, watch="TempTable_count_hit_max_ram")
+        if store < GIB and context.is_set(STORE):
+            action = advise(context, STORE, GIB, size=True, risk=risk, watch="TempTable_count_hit_max_ram")
         yield exhausted_temporary_memory.finding(
             f"{rate:,.0f} times a second a temporary table found the {about(store)} that all share used up {when}.",
-            of_variable(known, STORE),
-            help=words(action) or "find the statement with the large tables, and lower tmp_table_size",
-            actions=these(action),
+            variable_subject(context, STORE),
+            help=help_line(action) or "find the statement with the large tables, and lower tmp_table_size",
+            actions=present(action),
         )
         return

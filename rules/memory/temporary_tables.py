@@ -6,9 +6,9 @@ from typing import TYPE_CHECKING
 
 from advisor.core.model import Confidence, Severity
 from advisor.core.sizes import about
-from rules.core.advice import advise, these, words
+from rules.core.advice import advise, help_line, present
 from rules.core.rule import Docs, Span, rule
-from rules.core.subject import of_variable
+from rules.core.subject import variable_subject
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -54,16 +54,18 @@ DIRECTORIES = ("tmpdir", "innodb_tmpdir", "slave_load_tmpdir", "replica_load_tmp
         "four minutes where InnoDB took a quarter of a second; that fault has been mended since.",
     ),
 )
-def padded_temporary_tables(known: RuleContext) -> Iterator[Finding]:
+def padded_temporary_tables(context: RuleContext) -> Iterator[Finding]:
     """The older engine for temporary tables in memory, by somebody's choice."""
-    if known.text(ENGINE) != "MEMORY" or not known.chosen(ENGINE):
+    if context.text(ENGINE) != "MEMORY" or not context.is_set(ENGINE):
         return
-    action = advise(known, ENGINE, "TempTable", risk="memory up to temptable_max_ram", watch="Created_tmp_disk_tables")
+    action = advise(
+        context, ENGINE, "TempTable", risk="memory up to temptable_max_ram", watch="Created_tmp_disk_tables"
+    )
     yield padded_temporary_tables.finding(
         "Temporary tables in memory hold each text at its declared length, and those with BLOB or TEXT go to disk.",
-        of_variable(known, ENGINE),
-        help=words(action),
-        actions=these(action),
+        variable_subject(context, ENGINE),
+        help=help_line(action),
+        actions=present(action),
     )
 
 
@@ -86,13 +88,13 @@ def padded_temporary_tables(known: RuleContext) -> Iterator[Finding]:
         reconsider_when="A count of TempTable's memory in the Performance Schema that rises.",
     ),
 )
-def temptable_limits_unused(known: RuleContext) -> Iterator[Finding]:
+def temptable_limits_unused(context: RuleContext) -> Iterator[Finding]:
     """Limits of one engine, and the other one chosen."""
-    named = [name for name in LIMITS if known.chosen(name)]
-    if named and known.text(ENGINE) == "MEMORY":
+    named = [name for name in LIMITS if context.is_set(name)]
+    if named and context.text(ENGINE) == "MEMORY":
         yield temptable_limits_unused.finding(
             f"{' and '.join(named)} bound{'s' if len(named) == 1 else ''} TempTable alone, and {ENGINE} is MEMORY.",
-            of_variable(known, named[0]),
+            variable_subject(context, named[0]),
             help=f"remove {ENGINE} or the limits",
         )
 
@@ -114,18 +116,18 @@ def temptable_limits_unused(known: RuleContext) -> Iterator[Finding]:
         reconsider_when="Created_tmp_disk_tables that rises no slower with OFF.",
     ),
 )
-def temporary_tables_forced_to_disk(known: RuleContext) -> Iterator[Finding]:
+def temporary_tables_forced_to_disk(context: RuleContext) -> Iterator[Finding]:
     """big_tables, switched on for all sessions."""
-    if not known.settings.on("big_tables") or not known.chosen("big_tables"):
+    if not context.settings.on("big_tables") or not context.is_set("big_tables"):
         return
     action = advise(
-        known, "big_tables", "OFF", risk="sessions that are open keep their value", watch="Created_tmp_disk_tables"
+        context, "big_tables", "OFF", risk="sessions that are open keep their value", watch="Created_tmp_disk_tables"
     )
     yield temporary_tables_forced_to_disk.finding(
         "Every internal temporary table is written to disk, even one of a few rows.",
-        of_variable(known, "big_tables"),
-        help=words(action),
-        actions=these(action),
+        variable_subject(context, "big_tables"),
+        help=help_line(action),
+        actions=present(action),
     )
 
 
@@ -146,38 +148,38 @@ def temporary_tables_forced_to_disk(known: RuleContext) -> Iterator[Finding]:
         reconsider_when="Created_tmp_disk_tables that doesn't rise through the busiest hour with the low limit.",
     ),
 )
-def starved_temporary_tables(known: RuleContext) -> Iterator[Finding]:
+def starved_temporary_tables(context: RuleContext) -> Iterator[Finding]:
     """A limit of temporary tables in memory that somebody set far below the default."""
-    for name in limits(known):
-        value = known.number(name)
-        if value is not None and value < STARVED and known.chosen(name):
-            action = ordinary_limit(known, name)
+    for name in memory_table_limits(context):
+        value = context.number(name)
+        if value is not None and value < STARVED and context.is_set(name):
+            action = default_limit(context, name)
             when = f"as soon as they hold {about(value)}" if value else "at once"
             yield starved_temporary_tables.finding(
                 f"Internal temporary tables go to disk {when}.",
-                of_variable(known, name),
-                help=words(action),
-                actions=these(action),
+                variable_subject(context, name),
+                help=help_line(action),
+                actions=present(action),
             )
 
 
-def limits(known: RuleContext) -> tuple[str, ...]:
+def memory_table_limits(context: RuleContext) -> tuple[str, ...]:
     """The variables that limit an internal temporary table in memory here.
 
     MEMORY tables heed the limit of users' tables too; TempTable heeds none but its store's before MySQL 8.0.28.
     """
-    target = known.target
-    if target.since("mysql", 8, 0) and known.text(ENGINE) != "MEMORY":
+    target = context.target
+    if target.since("mysql", 8, 0) and context.text(ENGINE) != "MEMORY":
         return (TABLE,) if target.since("mysql", 8, 0, 28) else ()
     # MariaDB knows one limit by two names, and only the name that was written counts as somebody's choice.
-    written = next((name for name in reversed(IN_MEMORY) if known.chosen(name)), TABLE)
+    written = next((name for name in reversed(IN_MEMORY) if context.is_set(name)), TABLE)
     return written, USERS
 
 
-def ordinary_limit(known: RuleContext, name: str) -> Action | None:
+def default_limit(context: RuleContext, name: str) -> Action | None:
     """The default of a limit of temporary tables in memory."""
     return advise(
-        known,
+        context,
         name,
         ORDINARY,
         size=True,
@@ -203,14 +205,14 @@ def ordinary_limit(known: RuleContext, name: str) -> Action | None:
         reconsider_when="A statement whose temporary table outgrows memory and that ends well.",
     ),
 )
-def temporary_tables_too_large_for_disk(known: RuleContext) -> Iterator[Finding]:
+def temporary_tables_too_large_for_disk(context: RuleContext) -> Iterator[Finding]:
     """A limit on disk that lies within the one in memory."""
-    disk = known.number(ON_DISK)
-    sizes = [size for name in limits(known) if (size := known.number(name)) is not None]
-    if disk is None or not sizes or disk > min(sizes) or not known.chosen(ON_DISK):
+    disk = context.number(ON_DISK)
+    sizes = [size for name in memory_table_limits(context) if (size := context.number(name)) is not None]
+    if disk is None or not sizes or disk > min(sizes) or not context.is_set(ON_DISK):
         return
     action = advise(
-        known,
+        context,
         ON_DISK,
         UNLIMITED,
         risk="a statement may fill the disk under tmpdir",
@@ -219,9 +221,9 @@ def temporary_tables_too_large_for_disk(known: RuleContext) -> Iterator[Finding]
     yield temporary_tables_too_large_for_disk.finding(
         f"A temporary table of more than {about(min(sizes))} leaves memory, and on disk it may hold {about(disk)}: "
         "the statement fails.",
-        of_variable(known, ON_DISK),
+        variable_subject(context, ON_DISK),
         help="remove the line, or allow several times the limit in memory",
-        actions=these(action),
+        actions=present(action),
     )
 
 
@@ -248,15 +250,15 @@ def temporary_tables_too_large_for_disk(known: RuleContext) -> Iterator[Finding]
         "as long as there is room.",
     ),
 )
-def memory_backed_temporary_files(known: RuleContext) -> Iterator[Finding]:
+def memory_backed_temporary_files(context: RuleContext) -> Iterator[Finding]:
     """A directory for temporary files below one that systems keep in memory."""
     for name in DIRECTORIES:
-        places = (known.text(name) or "").split(":") if known.chosen(name) else []
+        places = (context.text(name) or "").split(":") if context.is_set(name) else []
         if any(f"{place}/".startswith(f"{root}/") for place in places for root in MEMORY_BACKED):
             yield memory_backed_temporary_files.finding(
                 "Temporary files are kept in memory, outside all limits of the server; when it is full statements "
                 "fail.",
-                of_variable(known, name),
+                variable_subject(context, name),
                 help="use a directory on a disk with room for the largest sort or index creation",
             )
 
@@ -281,13 +283,13 @@ def memory_backed_temporary_files(known: RuleContext) -> Iterator[Finding]:
         disagree="The default grows without limit too. It is left alone here, since nobody chose it.",
     ),
 )
-def endless_temporary_tablespace(known: RuleContext) -> Iterator[Finding]:
+def endless_temporary_tablespace(context: RuleContext) -> Iterator[Finding]:
     """Somebody's own file for temporary tables, without an end."""
-    text = known.text(FILE)
+    text = context.text(FILE)
     last = (text or "").rpartition(";")[2].split(":")
-    if known.chosen(FILE) and "AUTOEXTEND" in last and "MAX" not in last:
+    if context.is_set(FILE) and "AUTOEXTEND" in last and "MAX" not in last:
         yield endless_temporary_tablespace.finding(
             "InnoDB's temporary tables may fill the disk: their file grows without a limit.",
-            of_variable(known, FILE),
+            variable_subject(context, FILE),
             help="end the value with autoextend:max:SIZE, where SIZE is what the disk can spare",
         )

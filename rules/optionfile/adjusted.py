@@ -9,8 +9,8 @@ from advisor.optionfile.lines import LineKind
 from advisor.verdict import Outcome
 from advisor.verdict.plugins import LOADERS
 from rules.core.rule import Docs, rule
-from rules.core.subject import SAFE, UNSAFE, of_line, of_verdict, revalue, written
-from rules.optionfile.refused import ASKED, instead, lines_with, sureness
+from rules.core.subject import SAFE, UNSAFE, line_subject, replace_value, verdict_subject, written_name
+from rules.optionfile.refused import ASKED, lines_with, replacement_help, verdict_confidence
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -46,23 +46,23 @@ ROUNDING = 0.01  # an adjustment by less than this share is a rounding that nobo
         reconsider_when="A server of this very version that prints the value as written.",
     ),
 )
-def adjusted_value(known: RuleContext) -> Iterator[Finding]:
+def adjusted_value(context: RuleContext) -> Iterator[Finding]:
     """Lines whose value the server changes, silently or not."""
-    for line in lines_with(known, Outcome.ADJUSTED):
+    for line in lines_with(context, Outcome.ADJUSTED):
         from rules.core import fixes
 
-        fix = fixes.adjusted(line, known)
+        fix = fixes.fix_adjusted(line, context)
         yield adjusted_value.finding(
             line.reason,
-            of_verdict(line),
+            verdict_subject(line),
             severity=Severity.NOTE if _is_harmless(line) else Severity.WARNING,
-            confidence=sureness(line),
-            help=_help(line, fix),
+            confidence=verdict_confidence(line),
+            help=_adjusted_help(line, fix),
             fix=fix,
         )
 
 
-def _help(line: LineVerdict, fix: Fix | None) -> str:
+def _adjusted_help(line: LineVerdict, fix: Fix | None) -> str:
     from rules.core.fixes import help_adjusted
 
     return help_adjusted(line, fix)
@@ -103,30 +103,34 @@ def _is_harmless(line: LineVerdict) -> bool:
         reconsider_when="The vendor taking the deprecation back.",
     ),
 )
-def deprecated_option(known: RuleContext) -> Iterator[Finding]:
+def deprecated_option(context: RuleContext) -> Iterator[Finding]:
     """Lines with an option or a spelling that the target calls deprecated."""
-    for line in known.file_verdict.lines:
+    for line in context.file_verdict.lines:
         since = line.option.deprecated if line.option is not None else None
-        if line.deprecated and line.outcome in (Outcome.ACCEPTED, Outcome.ADJUSTED) and _reached(since, known.target):
+        if (
+            line.deprecated
+            and line.outcome in (Outcome.ACCEPTED, Outcome.ADJUSTED)
+            and _is_deprecated_in(since, context.target)
+        ):
             from rules.core import fixes
 
-            fix = fixes.deprecated(line, known)
+            fix = fixes.fix_deprecated(line, context)
             yield deprecated_option.finding(
-                f"{written(line.placed.line)} is deprecated{_documented(line)}.",
-                of_verdict(line),
-                confidence=sureness(line),
-                help=instead(line, fix, "plan to remove the line", known),
+                f"{written_name(line.placed.line)} is deprecated{_deprecated_since(line)}.",
+                verdict_subject(line),
+                confidence=verdict_confidence(line),
+                help=replacement_help(line, fix, "plan to remove the line", context),
                 fix=fix,
             )
 
 
-def _documented(line: LineVerdict) -> str:
+def _deprecated_since(line: LineVerdict) -> str:
     """Since which version, where a manual says it: a server warns that an option is deprecated, not since when."""
     option = line.option
     return f" since {option.deprecated}" if option is not None and "deprecated" in option.documented else ""
 
 
-def _reached(since: str | None, target: Target) -> bool:
+def _is_deprecated_in(since: str | None, target: Target) -> bool:
     """Whether the target is as new as the version that deprecated the option, where that is known."""
     return since is None or tuple(int(n) for n in since.split(".") if n.isdigit()) <= target.version
 
@@ -147,23 +151,23 @@ def _reached(since: str | None, target: Target) -> bool:
         reconsider_when="A server of this very version that behaves differently with the line.",
     ),
 )
-def ignored_option(known: RuleContext) -> Iterator[Finding]:
+def ignored_option(context: RuleContext) -> Iterator[Finding]:
     """Lines that the target reads and passes over."""
-    for line in lines_with(known, Outcome.IGNORED):
+    for line in lines_with(context, Outcome.IGNORED):
         from rules.core import fixes
 
         loads = line.canonical in LOADERS
-        fix = None if loads else fixes.ignored(line, known)
+        fix = None if loads else fixes.fix_ignored(line, context)
         yield ignored_option.finding(
             line.reason,
-            of_verdict(line),
-            confidence=sureness(line),
-            help=_of_library(line) if loads else fixes.help_removed(line, fix, "remove the line", known),
+            verdict_subject(line),
+            confidence=verdict_confidence(line),
+            help=_library_help(line) if loads else fixes.help_removed(line, fix, "remove the line", context),
             fix=fix,
         )
 
 
-def _of_library(line: LineVerdict) -> str:
+def _library_help(line: LineVerdict) -> str:
     """What to do about a line that loads a library which the target no longer has."""
     replaced = " took its place" in line.reason
     return ("move to what replaces the plugin, then " if replaced else "") + "remove its library from the line"
@@ -185,30 +189,30 @@ def _of_library(line: LineVerdict) -> str:
         reconsider_when="A server that refuses the value, or reads another number.",
     ),
 )
-def unread_letters(known: RuleContext) -> Iterator[Finding]:
+def unread_letters(context: RuleContext) -> Iterator[Finding]:
     """Numbers with more letters behind them than the server reads."""
-    for line in known.file_verdict.lines:
+    for line in context.file_verdict.lines:
         if (line.placed.line.value or "x")[-2:].isalpha():
-            text = _as_read(line, known)
+            text = _readable_number(line, context)
             if text is not None:
                 bytes_ = (line.placed.line.value or "").lower().lstrip("0123456789+- ")[1:] in BYTES
                 yield unread_letters.finding(
                     f"The server reads {text}{'' if bytes_ else f', which is {line.value}'}: it ignores the letters "
                     "after the first.",
-                    of_verdict(line),
+                    verdict_subject(line),
                     severity=None if bytes_ else Severity.WARNING,
-                    confidence=sureness(line),
+                    confidence=verdict_confidence(line),
                     help=f"write {text}" if bytes_ else f"write the number you meant, without a unit; {text} is in use",
-                    fix=revalue(line.placed.line, text, SAFE if bytes_ else UNSAFE),
+                    fix=replace_value(line.placed.line, text, SAFE if bytes_ else UNSAFE),
                 )
 
 
-def _as_read(line: LineVerdict, known: RuleContext) -> str | None:
+def _readable_number(line: LineVerdict, context: RuleContext) -> str | None:
     if line.option is None or line.option.kind not in ("int", "uint"):
         return None
-    from rules.core.fixes import number_as_read
+    from rules.core.fixes import readable_number
 
-    return number_as_read(line, known.catalog)
+    return readable_number(line, context.catalog)
 
 
 @rule(
@@ -228,13 +232,13 @@ def _as_read(line: LineVerdict, known: RuleContext) -> str | None:
         reconsider_when="A my_print_defaults that prints the path as written.",
     ),
 )
-def escaped_path(known: RuleContext) -> Iterator[Finding]:
+def escaped_path(context: RuleContext) -> Iterator[Finding]:
     """Windows paths, in any group, with a letter behind a backslash that makes it another character."""
-    for file in known.file_verdict.resolved.files:
+    for file in context.file_verdict.resolved.files:
         for line in file.lines:
             if line.kind is LineKind.OPTION and not line.templated and line.raw and "\\" in line.raw:
-                from rules.optionfile.groups import escaped
+                from rules.optionfile.groups import windows_path_escapes
 
-                found = escaped(line)
+                found = windows_path_escapes(line)
                 if found is not None:
-                    yield escaped_path.finding(found[0], of_line(file.path, line), help=found[1], fix=found[2])
+                    yield escaped_path.finding(found[0], line_subject(file.path, line), help=found[1], fix=found[2])

@@ -9,7 +9,7 @@ from advisor.core.model import Confidence, Edit, Fix, Severity
 from advisor.optionfile import groups_read
 from advisor.optionfile.lines import LineKind
 from advisor.redaction.secrets import MASK, quoted, redact_value, visible
-from rules.core.subject import UNSAFE, revalue, written
+from rules.core.subject import UNSAFE, replace_value, written_name
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
@@ -36,15 +36,15 @@ PROGRAMS = frozenset(
 SERVERS = ("mysqld", "mariadbd", "mariadb", "server")  # what a mistyped group is compared with
 # Signs before the suffix of a server's group: [mysqld.2], [mysqld@replica1] of systemd's template, [mysqld-b].
 SUFFIX_SIGNS = (".", "_", "@", "-")
-SHORTEST = 4  # letters of a group that may be a slip of the pen
-MULTI = re.compile(r"(?:mysqld|mariadbd|mariadb)\d+")
-VERSIONED = re.compile(r"(?:mysqld|mariadbd|mariadb|mysql|server|client)[-_.]\d+(?:[._]\d+)*")
+MINIMUM_LETTERS = 4  # letters of a group that may be a slip of the pen
+MYSQLD_MULTI = re.compile(r"(?:mysqld|mariadbd|mariadb)\d+")
+VERSIONED_GROUP = re.compile(r"(?:mysqld|mariadbd|mariadb|mysql|server|client)[-_.]\d+(?:[._]\d+)*")
 FEW, MANY = 3, 20  # known options that make a group look like a server's; groups of a file that are looked into
 # Beginnings of option names that only servers have.
-OF_SERVERS = ("innodb_", "log_bin", "binlog_", "max_connections", "server_id", "performance_schema", "query_cache")
+SERVER_OPTIONS = ("innodb_", "log_bin", "binlog_", "max_connections", "server_id", "performance_schema", "query_cache")
 ESCAPES = {"b": "a backspace", "t": "a tab", "n": "a new line", "r": "a carriage return", "s": "a space"}
 # Values that are a path of Windows: from a drive, from a server, or of several folders.
-WINDOWS = re.compile(r"[A-Za-z]:\\|\\\\|\.{0,2}\\?[\w .-]+\\[\w .-]+\\")
+WINDOWS_PATH = re.compile(r"[A-Za-z]:\\|\\\\|\.{0,2}\\?[\w .-]+\\[\w .-]+\\")
 
 
 class LikelyServerGroup(NamedTuple):
@@ -57,60 +57,64 @@ class LikelyServerGroup(NamedTuple):
     severity: Severity
 
 
-def meant_groups(file: OptionFile, catalog: Catalog) -> list[LikelyServerGroup]:
+def likely_server_groups(file: OptionFile, catalog: Catalog) -> list[LikelyServerGroup]:
     """The groups of a file that the target doesn't read and that look meant for it, each once."""
     target = catalog.target
     found: dict[str, LikelyServerGroup] = {}
     for header in (line for line in file.lines if line.kind is LineKind.GROUP and line.name and not line.templated):
         name = (header.name or "").lower()
-        if name in found or name in PROGRAMS or name in groups_read(target) or VERSIONED.fullmatch(name):
+        if name in found or name in PROGRAMS or name in groups_read(target) or VERSIONED_GROUP.fullmatch(name):
             continue
         options = [line for line in file.lines if line.kind is LineKind.OPTION and (line.group or "").lower() == name]
-        why = _why(name, options, catalog)
+        why = _describe_group(name, options, catalog)
         if why is not None and len(found) < MANY:
-            message = f"{target.label} does not read [{header.name}]{why[0].format(plural(len(options)))}"
+            message = f"{target.label} does not read [{header.name}]{why[0].format(option_count(len(options)))}"
             found[name] = LikelyServerGroup(header.name or "", header, message, *why[1:])
     return list(found.values())
 
 
-def _why(name: str, options: list[Line], catalog: Catalog) -> tuple[str, str, Severity] | None:
+def _describe_group(name: str, options: list[Line], catalog: Catalog) -> tuple[str, str, Severity] | None:
     """What is to be said of a group, how to mend it, and how much it matters; None where it is somebody else's."""
     if not options:
         return None
     main = "mariadbd" if catalog.target.is_mariadb and "maria" in name else "mysqld"
-    if MULTI.fullmatch(name):
+    if MYSQLD_MULTI.fullmatch(name):
         return ("; a server that mysqld_multi starts does.", "", Severity.NOTE)
     beginnings = [(group, group + sign) for group in sorted(groups_read(catalog.target)) for sign in SUFFIX_SIGNS]
     suffixed = next((group for group, start in beginnings if name.startswith(start)), None)
     if suffixed:
         return (f"; a server with --defaults-group-suffix={name[len(suffixed) :]} does.", "", Severity.NOTE)
-    near = _near(name)
+    near = _similar_group(name)
     if near:
         return (", so {} without effect.", f"did you mean [{near}]?", Severity.WARNING)
-    known = [line for line in options if catalog.get(written(line).removeprefix("loose_")) is not None]
-    own = any(written(line).startswith(OF_SERVERS) for line in known)
-    if "mysqld" in name or "mariadbd" in name or (own and len(known) >= FEW and 2 * len(known) > len(options)):
+    recognized = [line for line in options if catalog.get(written_name(line).removeprefix("loose_")) is not None]
+    own = any(written_name(line).startswith(SERVER_OPTIONS) for line in recognized)
+    if (
+        "mysqld" in name
+        or "mariadbd" in name
+        or (own and len(recognized) >= FEW and 2 * len(recognized) > len(options))
+    ):
         service = ", so {} without effect; only a Windows service of that name reads the group."
         them = "it" if len(options) == 1 else "them"
         return (service, f"move {them} to [{main}] if the server is to read {them}", Severity.WARNING)
     return None
 
 
-def _near(name: str) -> str | None:
+def _similar_group(name: str) -> str | None:
     """The group of a server that a name is a slip of: one letter wrong, missing, too many, or two swapped."""
     from advisor.catalog.elsewhere import distance
 
-    if len(name) < SHORTEST:
+    if len(name) < MINIMUM_LETTERS:
         return None
     return next((group for group in SERVERS if distance(name, group, 3) <= (2 if len(group) > FEW * 2 else 1)), None)
 
 
-def plural(options: int) -> str:
+def option_count(options: int) -> str:
     """How many options go unread, with their verb."""
     return "its option is" if options == 1 else f"its {options:,} options are"
 
 
-def as_main_group(resolved: Resolved, path: str, group: str) -> Resolved:
+def with_group_read(resolved: Resolved, path: str, group: str) -> Resolved:
     """The files as they would be, had the options of one group stood in [mysqld]."""
     low = group.lower()
 
@@ -121,7 +125,7 @@ def as_main_group(resolved: Resolved, path: str, group: str) -> Resolved:
     return resolved._replace(options=options)
 
 
-def judged_as_read(findings: Iterable[Finding], resolved: Resolved, path: str, group: str) -> list[Finding]:
+def findings_if_read(findings: Iterable[Finding], resolved: Resolved, path: str, group: str) -> list[Finding]:
     """The findings on the lines of a group that goes unread, as what they would be: likely, and no error."""
     low = group.lower()
     lines = {p.line.number for p in resolved.options if p.path == path and (p.line.group or "").lower() == low}
@@ -138,7 +142,7 @@ def judged_as_read(findings: Iterable[Finding], resolved: Resolved, path: str, g
     ]
 
 
-def include_meant(line: Line) -> Fix | None:
+def intended_include(line: Line) -> Fix | None:
     """The edit that makes an include of an option called so: without its ! no program reads it as one."""
     word, path = re.match(r"(\S*)(?:\s+(.*))?", line.name or "").groups()  # type: ignore[union-attr]
     path = path or line.value or ""
@@ -148,17 +152,17 @@ def include_meant(line: Line) -> Fix | None:
     return Fix(UNSAFE, (Edit(line.number, line.column, line.number, end, f"!{word.lower()} {path}"),))
 
 
-def escaped(line: Line) -> tuple[str, str, Fix | None] | None:
+def windows_path_escapes(line: Line) -> tuple[str, str, Fix | None] | None:
     """What the escapes of a Windows path become, what to write instead, and the edit; None where nothing is lost."""
     raw = line.raw or ""
     inner = raw[1:-1] if len(raw) > 1 and raw[0] in "'\"" and raw[0] == raw[-1] else raw
     letters = [escape[1] for escape in re.findall(r"\\.", inner) if escape[1] in ESCAPES]
-    name = written(line)
+    name = written_name(line)
     shown = redact_value(name, line.value or "")
-    if not letters or not WINDOWS.match(inner) or name == "prompt" or MASK in shown:
+    if not letters or not WINDOWS_PATH.match(inner) or name == "prompt" or MASK in shown:
         return None
     what = " and ".join(f"\\{letter} as {ESCAPES[letter]}" for letter in dict.fromkeys(letters))
     path = inner.replace("\\\\", "\\").replace("\\", "/")
     quote = raw[0] if inner != raw else ""
     message = f"Option files read {what}, so the value is {quoted(shown)}."
-    return message, f"write {visible(path)}", revalue(line, f"{quote}{path}{quote}", UNSAFE)
+    return message, f"write {visible(path)}", replace_value(line, f"{quote}{path}{quote}", UNSAFE)

@@ -10,7 +10,7 @@ from advisor.verdict import REFUSED, Outcome, take
 from advisor.verdict.enumeration import SHORT, named
 from advisor.verdict.plugins import NOT_LOADED, of_component
 from rules.core.rule import Docs, rule
-from rules.core.subject import UNSAFE, of_verdict, remove, written
+from rules.core.subject import UNSAFE, remove_line, verdict_subject, written_name
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 
 ASKED = ("ASK-01",)
 # What is left of the values of options that servers take apart in ways of their own.
-LEFT = {
+VALID_VALUES = {
     "admin_tls_version": "TLSv1.2,TLSv1.3",
     "old_passwords": "0",
     "secure_auth": "ON",
@@ -31,12 +31,12 @@ LEFT = {
 NO_INCLUDE = "Without its ! this line is not an include but an unknown option."
 
 
-def lines_with(known: RuleContext, outcome: Outcome) -> Iterator[LineVerdict]:
+def lines_with(context: RuleContext, outcome: Outcome) -> Iterator[LineVerdict]:
     """The lines that the server takes so."""
-    return (line for line in known.file_verdict.lines if line.outcome is outcome)
+    return (line for line in context.file_verdict.lines if line.outcome is outcome)
 
 
-def sureness(line: LineVerdict) -> Confidence:
+def verdict_confidence(line: LineVerdict) -> Confidence:
     """As sure as the verdict on the line is."""
     return Confidence.CERTAIN if line.certain else Confidence.LIKELY
 
@@ -50,35 +50,39 @@ def _without_hint(reason: str) -> str:
     return reason
 
 
-def _refusal(speaker: Rule, known: RuleContext, line: LineVerdict, words: str, fix: Fix | None = None) -> Finding:
+def _refusal(speaker: Rule, context: RuleContext, line: LineVerdict, words: str, fix: Fix | None = None) -> Finding:
     """A finding about an option that the server refuses, or passes over where it is `loose_`."""
-    ends = "Its loose prefix lets the server start without it, with a warning." if line.loose else _stop(line, known)
+    ends = (
+        "Its loose prefix lets the server start without it, with a warning."
+        if line.loose
+        else _refusal_text(line, context)
+    )
     reason = line.reason if words.startswith("remove") else _without_hint(line.reason)
     return speaker.finding(
         f"{reason} {ends}",
-        of_verdict(line),
+        verdict_subject(line),
         severity=Severity.NOTE if line.loose else Severity.ERROR,
-        confidence=sureness(line),
+        confidence=verdict_confidence(line),
         help=words,
         fix=fix,
     )
 
 
-def _stop(line: LineVerdict, known: RuleContext) -> str:
+def _refusal_text(line: LineVerdict, context: RuleContext) -> str:
     """Which server does not start with the line: the one that was examined, on its platform."""
-    examined = known.catalog.read_as
-    if examined != known.target:
+    examined = context.catalog.read_as
+    if examined != context.target:
         return f"{examined.label}, the nearest version that mycnf knows, refuses to start with this line."
-    name = written(line.placed.line)
+    name = written_name(line.placed.line)
     if NOT_LOADED in line.reason:
-        return f"{known.target.label} will not start with this line unless INSTALL PLUGIN has installed it."
-    if of_component(name, known.target):
-        return f"Without that component {known.target.label} will not start with this line."
-    other = documented(name.removeprefix("enable_"), known.target) if not line.option else None
-    other = other or documented_value(line.canonical or "", line.value or "", known.target)
+        return f"{context.target.label} will not start with this line unless INSTALL PLUGIN has installed it."
+    if of_component(name, context.target):
+        return f"Without that component {context.target.label} will not start with this line."
+    other = documented(name.removeprefix("enable_"), context.target) if not line.option else None
+    other = other or documented_value(line.canonical or "", line.value or "", context.target)
     if other is not None and not other.windows:
         return "That server will not start with this line."
-    return f"{known.target.label}{' on Linux' if other else ''} will not start with this line."
+    return f"{context.target.label}{' on Linux' if other else ''} will not start with this line."
 
 
 @rule(
@@ -102,64 +106,68 @@ def _stop(line: LineVerdict, known: RuleContext) -> str:
         reconsider_when="A server of this very version that starts with the line.",
     ),
 )
-def unknown_option(known: RuleContext) -> Iterator[Finding]:
+def unknown_option(context: RuleContext) -> Iterator[Finding]:
     """Lines whose name no option of the target has."""
-    for line in lines_with(known, Outcome.UNKNOWN):
-        if line.loose and _of_plugin(line, known):
+    for line in lines_with(context, Outcome.UNKNOWN):
+        if line.loose and _is_plugin_option(line, context):
             continue  # whoever writes loose_ before a plugin's option knows that it may not be loaded
         from rules.core import fixes
         from rules.optionfile import groups
 
-        include = groups.include_meant(line.placed.line) if _is_include(line) else None
-        fix = include or fixes.unknown(line, known)
+        include = groups.intended_include(line.placed.line) if _is_include(line) else None
+        fix = include or fixes.fix_unknown(line, context)
         meant = include.edits[0].text if include else line.candidates[0] if line.candidates else ""
-        words = f"did you mean {meant}?" if meant else _near(line, fix, known)
-        yield _refusal(unknown_option, known, line._replace(reason=NO_INCLUDE) if include else line, words, fix)
-    yield from _unexamined(unknown_option, known, of_value=False)
+        words = f"did you mean {meant}?" if meant else _unknown_help(line, fix, context)
+        yield _refusal(unknown_option, context, line._replace(reason=NO_INCLUDE) if include else line, words, fix)
+    yield from _unexamined(unknown_option, context, of_value=False)
 
 
 def _is_include(line: LineVerdict) -> bool:
-    return written(line.placed.line).startswith("include")
+    return written_name(line.placed.line).startswith("include")
 
 
-def _unexamined(speaker: Rule, known: RuleContext, *, of_value: bool) -> Iterator[Finding]:
+def _unexamined(speaker: Rule, context: RuleContext, *, of_value: bool) -> Iterator[Finding]:
     """Notes, without a fix, on names or words that the examined server lacks, and another server may have."""
-    for line in lines_with(known, Outcome.UNEXAMINED):
+    for line in lines_with(context, Outcome.UNEXAMINED):
         if line.loose or (line.canonical is not None) is not of_value:
             continue
         yield speaker.finding(
             line.reason,
-            of_verdict(line),
+            verdict_subject(line),
             severity=Severity.NOTE,
             confidence=Confidence.LIKELY,
-            help=f"did you mean {line.candidates[0]}?" if line.candidates else _check(known),
+            help=f"did you mean {line.candidates[0]}?" if line.candidates else _unexamined_help(context),
         )
 
 
-def _check(known: RuleContext) -> str:
-    if known.catalog.read_as != known.target:
-        return f"check it in the manual of {known.target.label}"
+def _unexamined_help(context: RuleContext) -> str:
+    if context.catalog.read_as != context.target:
+        return f"check it in the manual of {context.target.label}"
     return "keep the line for a server that has it; loose_ before the name lets the others start"
 
 
-def _of_plugin(line: LineVerdict, known: RuleContext) -> bool:
-    name = written(line.placed.line).removeprefix("loose_")
-    option = known.catalog.get(name)
+def _is_plugin_option(line: LineVerdict, context: RuleContext) -> bool:
+    name = written_name(line.placed.line).removeprefix("loose_")
+    option = context.catalog.get(name)
     known_plugin = option is not None and option.plugin is not None
-    return known_plugin or NOT_LOADED in line.reason or of_component(name, known.target)
+    return known_plugin or NOT_LOADED in line.reason or of_component(name, context.target)
 
 
-def _near(line: LineVerdict, fix: Fix | None, known: RuleContext) -> str:
+def _unknown_help(line: LineVerdict, fix: Fix | None, context: RuleContext) -> str:
     """The successor that another flavour gave it, where the target has that, else what comes of the line."""
-    name = written(line.placed.line)
-    other = documented(name, known.target) if not line.loose else None
+    name = written_name(line.placed.line)
+    other = documented(name, context.target) if not line.loose else None
     if other is not None and not other.windows:
-        series = f"{known.target.flavour}-{known.target.series}"
+        series = f"{context.target.flavour}-{context.target.series}"
         return f"if the server is Percona's, lint with --target {series}, which names no patch; else remove the line"
-    return _without(line) if _of_plugin(line, known) else instead(line, fix, _without(line), known)
+    return (
+        _removal_help(line)
+        if _is_plugin_option(line, context)
+        else replacement_help(line, fix, _removal_help(line), context)
+    )
 
 
-def _without(line: LineVerdict) -> str:
+def _removal_help(line: LineVerdict) -> str:
     if line.loose:
         return "remove the line, unless other servers read the file too"
     return "remove the line, or write loose_ before a plugin's option"
@@ -182,15 +190,17 @@ def _without(line: LineVerdict) -> str:
         reconsider_when="A server of this very version that starts with the line.",
     ),
 )
-def ambiguous_option(known: RuleContext) -> Iterator[Finding]:
+def ambiguous_option(context: RuleContext) -> Iterator[Finding]:
     """Lines whose name is the beginning of several options."""
-    for line in lines_with(known, Outcome.AMBIGUOUS):
+    for line in lines_with(context, Outcome.AMBIGUOUS):
         from rules.core import fixes
 
         names = ", ".join(line.candidates)
-        fix = fixes.ambiguous(line, known)
+        fix = fixes.fix_ambiguous(line, context)
         words = f"write the whole name: {names}" if names else "write the whole name"
-        yield _refusal(ambiguous_option, known, line, instead(line, fix, words, known) if fix else words, fix)
+        yield _refusal(
+            ambiguous_option, context, line, replacement_help(line, fix, words, context) if fix else words, fix
+        )
 
 
 @rule(
@@ -210,15 +220,15 @@ def ambiguous_option(known: RuleContext) -> Iterator[Finding]:
         reconsider_when="A server of this very version that starts with the line.",
     ),
 )
-def invalid_value(known: RuleContext) -> Iterator[Finding]:
+def invalid_value(context: RuleContext) -> Iterator[Finding]:
     """Lines whose value the server can't read."""
-    for line in lines_with(known, Outcome.INVALID):
+    for line in lines_with(context, Outcome.INVALID):
         from rules.core import fixes
 
-        fix = fixes.invalid(line, known)
-        words = f"did you mean {fix.edits[0].text}?" if fix else _values(line, known)
-        yield _refusal(invalid_value, known, line, words, fix)
-    yield from _unexamined(invalid_value, known, of_value=True)
+        fix = fixes.fix_invalid(line, context)
+        words = f"did you mean {fix.edits[0].text}?" if fix else _value_help(line, context)
+        yield _refusal(invalid_value, context, line, words, fix)
+    yield from _unexamined(invalid_value, context, of_value=True)
 
 
 @rule(
@@ -239,17 +249,17 @@ def invalid_value(known: RuleContext) -> Iterator[Finding]:
         reconsider_when="A server of this very version that starts with the file.",
     ),
 )
-def refused_start(known: RuleContext) -> Iterator[Finding]:
+def refused_start(context: RuleContext) -> Iterator[Finding]:
     """Lines at whose value the server stops after it has read its files."""
-    for line in lines_with(known, Outcome.STOPS):
-        yield _refusal(refused_start, known, line, "set what it needs beside it, or remove the line")
+    for line in lines_with(context, Outcome.STOPS):
+        yield _refusal(refused_start, context, line, "set what it needs beside it, or remove the line")
 
 
-def _values(line: LineVerdict, known: RuleContext) -> str:
-    from rules.core.fixes import number_words
+def _value_help(line: LineVerdict, context: RuleContext) -> str:
+    from rules.core.fixes import number_help
 
     placed = line.placed.line
-    if take(placed.name or "", placed.value, known.catalog).outcome not in REFUSED:
+    if take(placed.name or "", placed.value, context.catalog).outcome not in REFUSED:
         return "set what it needs beside it, or remove the line"
     values = line.option.values if line.option is not None else ()
     if values and line.value not in values:
@@ -259,9 +269,9 @@ def _values(line: LineVerdict, known: RuleContext) -> str:
         return "write one of these" if " is none of " in line.reason else f"it takes {', '.join(names)}"
     if " is none of " in line.reason:
         return "write one of these"
-    if (line.canonical or "") in LEFT:
-        return f"write {LEFT[line.canonical or '']}"
-    return number_words(line.option) or f"mycnf explain {line.canonical} shows what it takes"
+    if (line.canonical or "") in VALID_VALUES:
+        return f"write {VALID_VALUES[line.canonical or '']}"
+    return number_help(line.option) or f"mycnf explain {line.canonical} shows what it takes"
 
 
 @rule(
@@ -280,11 +290,11 @@ def _values(line: LineVerdict, known: RuleContext) -> str:
         reconsider_when="A server of this very version that starts with the line.",
     ),
 )
-def missing_argument(known: RuleContext) -> Iterator[Finding]:
+def missing_argument(context: RuleContext) -> Iterator[Finding]:
     """Lines that name an option without the value it requires."""
-    for line in lines_with(known, Outcome.MISSING_ARGUMENT):
+    for line in lines_with(context, Outcome.MISSING_ARGUMENT):
         words = "write = and a value, or remove the line"
-        yield _refusal(missing_argument, known, line, words, remove(line.placed.line, UNSAFE))
+        yield _refusal(missing_argument, context, line, words, remove_line(line.placed.line, UNSAFE))
 
 
 @rule(
@@ -303,13 +313,13 @@ def missing_argument(known: RuleContext) -> Iterator[Finding]:
         reconsider_when="A server of this very version that starts with the line.",
     ),
 )
-def unexpected_argument(known: RuleContext) -> Iterator[Finding]:
+def unexpected_argument(context: RuleContext) -> Iterator[Finding]:
     """Lines that give a value to an option that takes none."""
-    for line in lines_with(known, Outcome.UNEXPECTED_ARGUMENT):
+    for line in lines_with(context, Outcome.UNEXPECTED_ARGUMENT):
         from rules.core import fixes
 
         words = "remove the value to switch the option on, or the line to leave it off"
-        yield _refusal(unexpected_argument, known, line, words, fixes.unexpected(line))
+        yield _refusal(unexpected_argument, context, line, words, fixes.fix_unexpected_argument(line))
 
 
 @rule(
@@ -329,18 +339,18 @@ def unexpected_argument(known: RuleContext) -> Iterator[Finding]:
         reconsider_when="A server of this very version that starts with the line.",
     ),
 )
-def removed_option(known: RuleContext) -> Iterator[Finding]:
+def removed_option(context: RuleContext) -> Iterator[Finding]:
     """Lines whose option other versions have and the target has not."""
-    for line in lines_with(known, Outcome.REMOVED):
+    for line in lines_with(context, Outcome.REMOVED):
         from rules.core import fixes
 
-        fix = fixes.removed(line, known)
-        words = "remove the line" if known.catalog.read_as == known.target else _check(known)
-        yield _refusal(removed_option, known, line, instead(line, fix, words, known), fix)
+        fix = fixes.fix_removed(line, context)
+        words = "remove the line" if context.catalog.read_as == context.target else _unexamined_help(context)
+        yield _refusal(removed_option, context, line, replacement_help(line, fix, words, context), fix)
 
 
-def instead(line: LineVerdict, fix: Fix | None, otherwise: str, known: RuleContext) -> str:
+def replacement_help(line: LineVerdict, fix: Fix | None, otherwise: str, context: RuleContext) -> str:
     """What the fix writes in its place, else a successor that the target has."""
     from rules.core.fixes import help_removed
 
-    return help_removed(line, fix, otherwise, known)
+    return help_removed(line, fix, otherwise, context)

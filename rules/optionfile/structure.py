@@ -10,7 +10,16 @@ from advisor.optionfile.lines import LineKind
 from advisor.redaction.secrets import MASK, redact_value
 from advisor.verdict import take
 from rules.core.rule import Docs, rule
-from rules.core.subject import SAFE, UNSAFE, Subject, of_line, of_verdict, remove, sets_value, written
+from rules.core.subject import (
+    SAFE,
+    UNSAFE,
+    Subject,
+    line_subject,
+    remove_line,
+    sets_value,
+    verdict_subject,
+    written_name,
+)
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -39,14 +48,14 @@ SERVER_PREFIXES = (
     "table_open_cache",
 )
 # What the server makes of these at start-up, rules of their own tell.
-TOLD_ELSEWHERE = frozenset({"innodb_io_capacity", "innodb_buffer_pool_instances", "query_cache_type"})
+CHECKED_BY_OTHER_RULES = frozenset({"innodb_io_capacity", "innodb_buffer_pool_instances", "query_cache_type"})
 DRIFT = {
     Origin.RUNTIME: (Severity.WARNING, "it was set at run time, and the next start brings this line's value back."),
     Origin.PERSISTED: (Severity.WARNING, "a persisted value outranks this line."),
     Origin.COMMAND_LINE: (Severity.NOTE, "its command line outranks this line."),
     Origin.FILE: (Severity.NOTE, "the server changed it, it was set at run time, or the file was edited later."),
 }
-PERSISTED_OTHERWISE = (Severity.WARNING, "it was set at run time, and the next start brings the persisted value back.")
+PERSISTED_DRIFT = (Severity.WARNING, "it was set at run time, and the next start brings the persisted value back.")
 WORLD_WRITABLE = "world-writable"
 WRITTEN_BY_OTHERS = 0o002
 CUT_SHORT = "cut-short"
@@ -61,14 +70,14 @@ STARTERS = frozenset(
 OTHER_FLAVOUR = frozenset({"mariadb", "mariadbd", "galera", "client-server"})
 CHECKERS = frozenset({"myisamchk", "myisampack"})
 # What they take of the server's options, by their sources: basedir and others are handed on to the server.
-OF_STARTERS = frozenset(
+STARTER_OPTIONS = frozenset(
     (
         *("basedir", "datadir", "log_error", "open_files_limit", "pid_file", "plugin_dir", "port", "socket", "user"),
         *("timezone", "wsrep_urls", "wsrep_on", "wsrep_start_position"),
     )
 )
 # Names that no client program has, beside those that begin so.
-OF_SERVERS = frozenset(
+SERVER_OPTIONS = frozenset(
     (
         *("max_connections", "log_bin", "server_id", "skip_name_resolve", "slow_query_log", "slow_query_log_file"),
         *("long_query_time", "general_log", "skip_grant_tables", "skip_networking", "tmp_table_size", "wait_timeout"),
@@ -76,20 +85,20 @@ OF_SERVERS = frozenset(
     )
 )
 # Beginnings of the names of problems that only say that something isn't on this machine.
-ELSEWHERE = ("missing-", "unreadable-", "relative-")
+HOST_DEPENDENT = ("missing-", "unreadable-", "relative-")
 
 
-def _is_included(known: RuleContext, path: str, line: int) -> bool:
+def _is_included(context: RuleContext, path: str, line: int) -> bool:
     """Whether servers leave the file at that line and go on, as they do in an included one."""
-    return any(p.name == CUT_SHORT and (p.path, p.line) == (path, line) for p in known.file_verdict.resolved.problems)
+    return any(p.name == CUT_SHORT and (p.path, p.line) == (path, line) for p in context.file_verdict.resolved.problems)
 
 
-def _stops(known: RuleContext, path: str, line: int) -> Severity:
-    return Severity.WARNING if _is_included(known, path, line) else Severity.ERROR
+def _severity(context: RuleContext, path: str, line: int) -> Severity:
+    return Severity.WARNING if _is_included(context, path, line) else Severity.ERROR
 
 
-def _end(known: RuleContext, path: str, line: int) -> str:
-    if _is_included(known, path, line):
+def _consequence(context: RuleContext, path: str, line: int) -> str:
+    if _is_included(context, path, line):
         return "Servers read no further in this file, and go on with the one that includes it."
     return "Every program that reads the file stops here, so the server will not start."
 
@@ -111,19 +120,19 @@ def _end(known: RuleContext, path: str, line: int) -> str:
         reconsider_when="A my_print_defaults of this version that reads the file to its end.",
     ),
 )
-def syntax_error(known: RuleContext) -> Iterator[Finding]:
+def syntax_error(context: RuleContext) -> Iterator[Finding]:
     """Lines that are neither option, group, include, comment nor blank."""
-    for file in known.file_verdict.resolved.files:
+    for file in context.file_verdict.resolved.files:
         for line in file.lines:
             if line.kind is LineKind.REJECTED:
                 from rules.core import fixes
 
                 yield syntax_error.finding(
-                    f"{line.value} {_end(known, file.path, line.number)}",
-                    _file(of_line(file.path, line).location),
-                    severity=_stops(known, file.path, line.number),
+                    f"{line.value} {_consequence(context, file.path, line.number)}",
+                    _file_subject(line_subject(file.path, line).location),
+                    severity=_severity(context, file.path, line.number),
                     help="mend the line, or put # before it",
-                    fix=fixes.closed(line),
+                    fix=fixes.close_header(line),
                 )
 
 
@@ -144,21 +153,21 @@ def syntax_error(known: RuleContext) -> Iterator[Finding]:
         reconsider_when="A my_print_defaults of this version that reads the file to its end.",
     ),
 )
-def option_outside_group(known: RuleContext) -> Iterator[Finding]:
+def option_outside_group(context: RuleContext) -> Iterator[Finding]:
     """Option lines above the first group header of a file."""
-    for file in known.file_verdict.resolved.files:
+    for file in context.file_verdict.resolved.files:
         before = _before_groups(file.lines)
         outside = [line for line in before if line.kind is LineKind.OPTION]
         broken = any(line.kind is LineKind.REJECTED for line in before)  # a header, maybe, that only needs mending
-        fix = _under_a_header(outside, known) if outside and not broken else None
+        fix = _header_fix(outside, context) if outside and not broken else None
         for line in outside:
             from rules.optionfile import groups
 
-            include = groups.include_meant(line)
+            include = groups.intended_include(line)
             yield option_outside_group.finding(
-                f"This option stands before any group. {_end(known, file.path, line.number)}",
-                of_line(file.path, line),
-                severity=_stops(known, file.path, line.number),
+                f"This option stands before any group. {_consequence(context, file.path, line.number)}",
+                line_subject(file.path, line),
+                severity=_severity(context, file.path, line.number),
                 help=f"did you mean {include.edits[0].text}?" if include else HEADER,
                 fix=include or fix,
             )
@@ -169,10 +178,10 @@ def _before_groups(lines: tuple[Line, ...]) -> tuple[Line, ...]:
     return lines[:first]
 
 
-def _under_a_header(outside: list[Line], known: RuleContext) -> Fix | None:
+def _header_fix(outside: list[Line], context: RuleContext) -> Fix | None:
     from rules.core import fixes
 
-    return fixes.headed(outside, known)
+    return fixes.add_header(outside, context)
 
 
 @rule(
@@ -194,37 +203,37 @@ def _under_a_header(outside: list[Line], known: RuleContext) -> Fix | None:
         reconsider_when="A file that is meant as defaults for others to override.",
     ),
 )
-def duplicate_option(known: RuleContext) -> Iterator[Finding]:
+def duplicate_option(context: RuleContext) -> Iterator[Finding]:
     """Lines that a later line overrides."""
-    verdict = known.file_verdict
+    verdict = context.file_verdict
     for canonical, overridden in verdict.overridden.items():
         winner = verdict.effective[canonical]
-        if not _decides(winner, known):
+        if not _sets_whole_value(winner, context):
             continue
         for line in overridden:
-            if not _on_purpose(line, winner) and sets_value(line, known.catalog):
+            if not _is_intentional(line, winner) and sets_value(line, context.catalog):
                 yield duplicate_option.finding(
-                    _again(line, winner),
-                    of_verdict(line),
+                    _override_message(line, winner),
+                    verdict_subject(line),
                     severity=Severity.WARNING if _contradicts(line, winner) else None,
                     help="keep one of the two lines",
-                    fix=remove(line.placed.line, SAFE if _together(line, winner) else UNSAFE),
+                    fix=remove_line(line.placed.line, SAFE if _in_same_group(line, winner) else UNSAFE),
                 )
 
 
-def _decides(winner: LineVerdict, known: RuleContext) -> bool:
+def _sets_whole_value(winner: LineVerdict, context: RuleContext) -> bool:
     """Whether the line sets the whole value by itself: flag sets, and lines without a value, may build on others."""
     option, line = winner.option, winner.placed.line
-    if option is None or not sets_value(winner, known.catalog):
+    if option is None or not sets_value(winner, context.catalog):
         return False
     if line.value is None:
         return option.kind in ("bool", "flag")
     if option.kind == "flagset" or (option.kind, option.arg) == ("bool", "none"):
-        return take(line.name or "", line.value, known.catalog).value == winner.value
+        return take(line.name or "", line.value, context.catalog).value == winner.value
     return True
 
 
-def _on_purpose(line: LineVerdict, winner: LineVerdict) -> bool:
+def _is_intentional(line: LineVerdict, winner: LineVerdict) -> bool:
     """Whether the winning line stands in a group of its version, or a template leaves one of the two out."""
     if line.placed.line.conditional or winner.placed.line.conditional:
         return True
@@ -234,21 +243,21 @@ def _on_purpose(line: LineVerdict, winner: LineVerdict) -> bool:
 
 def _contradicts(line: LineVerdict, winner: LineVerdict) -> bool:
     """Whether the same group of the same file says two different things."""
-    return _together(line, winner) and line.value != winner.value
+    return _in_same_group(line, winner) and line.value != winner.value
 
 
-def _together(line: LineVerdict, winner: LineVerdict) -> bool:
+def _in_same_group(line: LineVerdict, winner: LineVerdict) -> bool:
     """Whether every program that reads one of the two lines reads the other as well."""
     return (line.placed.path, line.placed.line.group) == (winner.placed.path, winner.placed.line.group)
 
 
-def _again(line: LineVerdict, winner: LineVerdict) -> str:
-    where = f"Line {winner.placed.line.number}"
+def _override_message(line: LineVerdict, winner: LineVerdict) -> str:
+    place = f"Line {winner.placed.line.number}"
     if winner.placed.path != line.placed.path:
-        where = f"{winner.placed.path}:{winner.placed.line.number}"
+        place = f"{winner.placed.path}:{winner.placed.line.number}"
     if line.value == winner.value:
-        return f"{where} sets the same value again; this line has no effect."
-    return f"{where} sets the option again and wins; this line has no effect."
+        return f"{place} sets the same value again; this line has no effect."
+    return f"{place} sets the option again and wins; this line has no effect."
 
 
 @rule(
@@ -267,30 +276,30 @@ def _again(line: LineVerdict, winner: LineVerdict) -> str:
         reconsider_when="A client program that takes the option.",
     ),
 )
-def server_option_in_client_group(known: RuleContext) -> Iterator[Finding]:
+def server_option_in_client_group(context: RuleContext) -> Iterator[Finding]:
     """Options that only servers have, under [client], [mysql], [mysqldump] and their like."""
-    for file in known.file_verdict.resolved.files:
+    for file in context.file_verdict.resolved.files:
         for line in file.lines:
             group = (line.group or "").lower() if line.kind is LineKind.OPTION else ""
             if group and (group in CLIENT_GROUPS or group in STARTERS or group in CHECKERS):
-                name = written(line)
+                name = written_name(line)
                 readers = _readers(group, name)
-                if readers and name in known.catalog.options:
+                if readers and name in context.catalog.options:
                     from rules.core import fixes
 
                     yield server_option_in_client_group.finding(
                         f"[{line.group}] is read by {readers} {name}; the server never sees it.",
-                        of_line(file.path, line, name),
+                        line_subject(file.path, line, name),
                         help="move the line to [mysqld]",
-                        fix=fixes.moved(file, line, known),
+                        fix=fixes.move_to_server_group(file, line, context),
                     )
 
 
 def _readers(group: str, name: str) -> str:
     """Who reads the group, and what they do with the option; nothing where they know it."""
     if group in STARTERS:
-        return "" if name in OF_STARTERS else f"{group}, which ignores"
-    of_server = name.startswith(SERVER_PREFIXES) or name in OF_SERVERS
+        return "" if name in STARTER_OPTIONS else f"{group}, which ignores"
+    of_server = name.startswith(SERVER_PREFIXES) or name in SERVER_OPTIONS
     if not of_server or (group in CHECKERS and name.startswith("myisam_")):
         return ""
     return f"{group}, which stops at" if group in CHECKERS else "client programs, which stop at"
@@ -313,16 +322,16 @@ def _readers(group: str, name: str) -> str:
         reconsider_when="A server that prints the options of the group with --print-defaults.",
     ),
 )
-def unread_group(known: RuleContext) -> Iterator[Finding]:
+def unread_group(context: RuleContext) -> Iterator[Finding]:
     """Groups that no server reads as this one is started, though they hold what only servers take."""
-    read = groups_read(known.target)
-    for file in known.file_verdict.resolved.files:
+    read = groups_read(context.target)
+    for file in context.file_verdict.resolved.files:
         names = {(line.name or "").lower() for line in file.lines if line.kind is LineKind.GROUP}
         if names <= read | CLIENT_GROUPS | STARTERS | OTHER_FLAVOUR:
             continue
-        from rules.optionfile.groups import meant_groups
+        from rules.optionfile.groups import likely_server_groups
 
-        for meant in meant_groups(file, known.catalog):
+        for meant in likely_server_groups(file, context.catalog):
             place = Location(file.path, meant.line.number, meant.line.column, meant.line.number, meant.line.end_column)
             yield unread_group.finding(
                 meant.message,
@@ -348,14 +357,16 @@ def unread_group(known: RuleContext) -> Iterator[Finding]:
         reconsider_when="A server that reads such a file.",
     ),
 )
-def ignored_option_file(known: RuleContext) -> Iterator[Finding]:
+def ignored_option_file(context: RuleContext) -> Iterator[Finding]:
     """Files that are writable for everybody, as lint finds them and as a running server's host has them."""
-    told = {p.path for p in known.file_verdict.resolved.problems if p.name == WORLD_WRITABLE}
-    found = {copy.path for copy in known.files.files if copy.mode & WRITTEN_BY_OTHERS} if known.has("files") else set()
+    told = {p.path for p in context.file_verdict.resolved.problems if p.name == WORLD_WRITABLE}
+    found = (
+        {copy.path for copy in context.files.files if copy.mode & WRITTEN_BY_OTHERS} if context.has("files") else set()
+    )
     for path in sorted(told | found):
         yield ignored_option_file.finding(
             f"{path} is writable for everybody, so the server ignores it.",
-            _file(Location(path, 1)),
+            _file_subject(Location(path, 1)),
             help=f"chmod 644 {path}, after a look at what it says",
         )
 
@@ -376,25 +387,25 @@ def ignored_option_file(known: RuleContext) -> Iterator[Finding]:
         reconsider_when="A my_print_defaults on the server's own host that prints the file's options.",
     ),
 )
-def include_problem(known: RuleContext) -> Iterator[Finding]:
+def include_problem(context: RuleContext) -> Iterator[Finding]:
     """Includes that servers pass over, or that go wrong."""
-    for problem in known.file_verdict.resolved.problems:
+    for problem in context.file_verdict.resolved.problems:
         if problem.name in (WORLD_WRITABLE, CUT_SHORT):
             continue
-        absent = problem.name.startswith(ELSEWHERE)
+        absent = problem.name.startswith(HOST_DEPENDENT)
         yield include_problem.finding(
             f"{problem.message[:1].upper()}{problem.message[1:]}".rstrip(".") + ".",
-            _at(problem),
+            _problem_location(problem),
             severity=Severity.ERROR if problem.fatal else Severity.NOTE if absent else Severity.WARNING,
             help="correct the path, or map it with --root DIR where the server is another machine" if absent else "",
         )
 
 
-def _at(problem: Problem) -> Subject:
-    return _file(Location(problem.path, problem.line or 1))
+def _problem_location(problem: Problem) -> Subject:
+    return _file_subject(Location(problem.path, problem.line or 1))
 
 
-def _file(location: Location | None) -> Subject:
+def _file_subject(location: Location | None) -> Subject:
     return Subject(None, None, None, None, location)
 
 
@@ -416,60 +427,70 @@ def _file(location: Location | None) -> Subject:
         reconsider_when="Nothing.",
     ),
 )
-def file_differs_from_running(known: RuleContext) -> Iterator[Finding]:
+def file_differs_from_running(context: RuleContext) -> Iterator[Finding]:
     """Effective lines of the server's files whose variable has another value now."""
     from advisor.verdict.compare import agrees
-    from rules.system.kernel import by_the_system
+    from rules.system.kernel import is_limited_by_system
 
-    for line in known.file_verdict.effective.values():
+    for line in context.file_verdict.effective.values():
         variable = line.option.variable if line.option else None
-        setting = known.settings.get(variable) if variable else None
-        if setting is None or line.value is None or agrees(line, setting.value) or by_the_system(known, line, setting):
+        setting = context.settings.get(variable) if variable else None
+        if (
+            setting is None
+            or line.value is None
+            or agrees(line, setting.value)
+            or is_limited_by_system(context, line, setting)
+        ):
             continue
-        if setting.origin is Origin.FILE and setting.name in TOLD_ELSEWHERE:
+        if setting.origin is Origin.FILE and setting.name in CHECKED_BY_OTHER_RULES:
             continue
         if MASK in f"{line.value}{setting.value}":
             continue  # a password within was masked as it was read, so there is nothing left to compare
-        weight, words = _drift(known, setting)
+        weight, words = _drift(context, setting)
         running = redact_value(setting.name, setting.value)
         yield file_differs_from_running.finding(
             f"{setting.name} is {running or 'empty'} in the running server: {words}",
-            of_verdict(line),
+            verdict_subject(line),
             severity=weight,
             confidence=Confidence.LIKELY if setting.origin in (Origin.FILE, Origin.UNKNOWN) else None,
-            help=_either(known, line, setting),
+            help=_drift_help(context, line, setting),
         )
 
 
-def _either(known: RuleContext, line: LineVerdict, setting: Setting) -> str:
+def _drift_help(context: RuleContext, line: LineVerdict, setting: Setting) -> str:
     """How to get the file's value, and how to keep the running one."""
     from advisor.verdict.settings import notation
-    from rules.core.origin import decider, where
-    from rules.core.statements import effect, set_statement
+    from rules.core.origin import find_value_source
+    from rules.core.statements import runtime_effect, set_statement
+    from rules.core.value_source import source_place
 
     option, variable = line.option, setting.name
-    decided = decider(known, option) if option is not None else None
-    if option is None or decided is None or known.server.managed:
+    decided = find_value_source(context, option) if option is not None else None
+    if option is None or decided is None or context.server.managed:
         return "write into the file what is meant"
     text = notation(option, line.value) or ""
     secret = redact_value(variable, text) != text  # a statement with asterisks would set asterisks
-    now = "restart" if secret or not effect(known, option, text).works else set_statement(option, text).rstrip(";")
-    keep = f"to keep {redact_value(variable, setting.value) or 'the empty value'}, write it into {_named(line)}"
+    now = (
+        "restart"
+        if secret or not runtime_effect(context, option, text).works
+        else set_statement(option, text).rstrip(";")
+    )
+    keep = f"to keep {redact_value(variable, setting.value) or 'the empty value'}, write it into {_line_place(line)}"
     if decided.origin is Origin.PERSISTED:
         return f"to use the line, run RESET PERSIST {variable}, then {now}; {keep}"
     if decided.origin is Origin.COMMAND_LINE:
-        return f"to use the line, remove {decided.text} from {where(decided)} and restart; {keep}"
+        return f"to use the line, remove {decided.text} from {source_place(decided)} and restart; {keep}"
     return f"to use the line, {'run ' if now != 'restart' else ''}{now}; {keep}"
 
 
-def _named(line: LineVerdict) -> str:
+def _line_place(line: LineVerdict) -> str:
     return f"{line.placed.path}:{line.placed.line.number}"
 
 
-def _drift(known: RuleContext, setting: Setting) -> tuple[Severity, str]:
+def _drift(context: RuleContext, setting: Setting) -> tuple[Severity, str]:
     """How the running value came to differ; what SET PERSIST set counts as set at run time until the next start."""
-    held = known.files.persisted_options if known.has("files") and setting.origin is Origin.RUNTIME else None
+    held = context.files.persisted_options if context.has("files") and setting.origin is Origin.RUNTIME else None
     persisted = next((option.value for option in held or () if option.name == setting.name), None)
     if persisted is None:
         return DRIFT.get(setting.origin, DRIFT[Origin.FILE])
-    return DRIFT[Origin.PERSISTED] if persisted == setting.value else PERSISTED_OTHERWISE
+    return DRIFT[Origin.PERSISTED] if persisted == setting.value else PERSISTED_DRIFT

@@ -20,7 +20,7 @@ FAMILY = "SUP"
 AFTER_ALL = ("findings",)
 
 
-def _nothing_alone(known: RuleContext) -> Iterator[Finding]:  # noqa: ARG001 - what every rule is given
+def _no_findings(context: RuleContext) -> Iterator[Finding]:  # noqa: ARG001 - what every rule is given
     """By itself such a rule has nothing to look at."""
     yield from ()
 
@@ -39,7 +39,7 @@ unused_suppression = rule(
         exceptions="A file that is linted for other targets, or together with other files, elsewhere.",
         reconsider_when="A run in which the suppression hides something.",
     ),
-)(_nothing_alone)
+)(_no_findings)
 
 
 malformed_suppression = rule(
@@ -57,7 +57,7 @@ malformed_suppression = rule(
         exceptions="None.",
         reconsider_when="Nothing.",
     ),
-)(_nothing_alone)
+)(_no_findings)
 
 
 unexplained_suppression = rule(
@@ -74,4 +74,4 @@ unexplained_suppression = rule(
         exceptions="None.",
         reconsider_when="Nothing.",
     ),
-)(_nothing_alone)
+)(_no_findings)

@@ -12,12 +12,11 @@ if TYPE_CHECKING:
 
     from advisor.catalog.load import Catalog, Option
     from advisor.core.model import Target
-    from rules.core.context import RuleContext
 
-WHOLE = ("int", "uint")
-NUMBERS = (*WHOLE, "double")
+INTEGER_KINDS = ("int", "uint")
+NUMBER_KINDS = (*INTEGER_KINDS, "double")
 SWITCH = {"TRUE": "ON", "1": "ON", "FALSE": "OFF", "0": "OFF"}
-NOTHING = "(No default value)"  # how help prints an option that is off, or a text that is empty
+NO_DEFAULT = "(No default value)"  # how help prints an option that is off, or a text that is empty
 
 
 class HouseRule(NamedTuple):
@@ -42,7 +41,7 @@ class HouseRule(NamedTuple):
         named = ((flavour, version) for flavour, version in self.targets if flavour == target.flavour)
         return not self.targets or any(target.version[: len(version)] == version for _, version in named)
 
-    def words(self) -> str:
+    def requirement(self) -> str:
         """What the rule asks of a value, such as `at least 1M, at most 64M`."""
         parts = [f"at least {self.minimum}"] if self.minimum is not None else []
         parts += [f"at most {self.maximum}"] if self.maximum is not None else []
@@ -51,21 +50,21 @@ class HouseRule(NamedTuple):
         return ", ".join([*parts, *(["not set"] if self.forbidden else [])])
 
 
-class Ruled(NamedTuple):
+class OptionHouseRules(NamedTuple):
     """An option of the target with all the house rules for it."""
 
     option: "Option"
     rules: tuple[HouseRule, ...]
 
 
-def ruled(known: "RuleContext") -> dict[str, Ruled]:
+def house_rules_by_option(rules: "Iterable[HouseRule]", catalog: "Catalog") -> dict[str, OptionHouseRules]:
     """The options that house rules speak of, by the name that all their aliases share; what the target lacks is not."""
-    found: dict[str, Ruled] = {}
-    for rule in known.house:
-        option = find_option(rule.option, known.catalog) if rule.concerns(known.target) else None
+    found: dict[str, OptionHouseRules] = {}
+    for rule in rules:
+        option = find_option(rule.option, catalog) if rule.concerns(catalog.target) else None
         if option is not None:
-            before = found.get(root(option), Ruled(option, ()))
-            found[root(option)] = Ruled(before.option, (*before.rules, rule))
+            before = found.get(root_name(option), OptionHouseRules(option, ()))
+            found[root_name(option)] = OptionHouseRules(before.option, (*before.rules, rule))
     return found
 
 
@@ -75,14 +74,14 @@ def find_option(name: str, catalog: "Catalog") -> "Option | None":
     return catalog.get(led.canonical) if led.canonical and not led.prefix else None
 
 
-def root(option: "Option") -> str:
+def root_name(option: "Option") -> str:
     """The name that an option and its aliases share."""
     return option.alias_of or option.name
 
 
-def number(text: str, kind: str) -> float | None:
+def parse_number(text: str, kind: str) -> float | None:
     """A bound or a value as a number: whole with a suffix such as 128K, or with a fraction; None for anything else."""
-    if kind not in WHOLE:
+    if kind not in INTEGER_KINDS:
         try:
             return float(text)
         except ValueError:
@@ -95,47 +94,54 @@ def number(text: str, kind: str) -> float | None:
     return digits << SUFFIXES[rest.lower()] if rest.lower() in SUFFIXES else None if rest else digits
 
 
-def below(rule: HouseRule, option: "Option", value: str) -> bool:
+def is_below_minimum(rule: HouseRule, option: "Option", value: str) -> bool:
     """Whether the value is a number under the rule's minimum."""
-    bound, given = number(rule.minimum or "", option.kind), number(value, option.kind)
+    bound, given = parse_number(rule.minimum or "", option.kind), parse_number(value, option.kind)
     return bound is not None and given is not None and given < bound
 
 
-def above(rule: HouseRule, option: "Option", value: str) -> bool:
+def is_above_maximum(rule: HouseRule, option: "Option", value: str) -> bool:
     """Whether the value is a number over the rule's maximum."""
-    bound, given = number(rule.maximum or "", option.kind), number(value, option.kind)
+    bound, given = parse_number(rule.maximum or "", option.kind), parse_number(value, option.kind)
     return bound is not None and given is not None and given > bound
 
 
-def outside(rule: HouseRule, option: "Option", values: "Iterable[str]", catalog: "Catalog") -> bool:
+def is_not_allowed(rule: HouseRule, option: "Option", values: "Iterable[str]", catalog: "Catalog") -> bool:
     """Whether the rule allows certain values only, and none of these notations of one value is among them."""
     if not rule.allowed:
         return False
-    allowed = {_plain(option, made) for said in rule.allowed if (made := _taken(option, said, catalog)) is not None}
-    return allowed.isdisjoint(_plain(option, value) for value in values)
+    allowed = {
+        _normalized_value(option, made)
+        for said in rule.allowed
+        if (made := _accepted_value(option, said, catalog)) is not None
+    }
+    return allowed.isdisjoint(_normalized_value(option, value) for value in values)
 
 
-def keeps(rules: "Iterable[HouseRule]", option: "Option", said: str, catalog: "Catalog") -> bool:
+def meets_rules(rules: "Iterable[HouseRule]", option: "Option", said: str, catalog: "Catalog") -> bool:
     """Whether a value, written so, would be taken by the server and keep to all of the rules."""
-    made = _taken(option, said, catalog)
+    made = _accepted_value(option, said, catalog)
     return made is not None and not any(
-        r.forbidden or below(r, option, made) or above(r, option, made) or outside(r, option, (made,), catalog)
+        r.forbidden
+        or is_below_minimum(r, option, made)
+        or is_above_maximum(r, option, made)
+        or is_not_allowed(r, option, (made,), catalog)
         for r in rules
     )
 
 
-def _taken(option: "Option", said: str, catalog: "Catalog") -> str | None:
+def _accepted_value(option: "Option", said: str, catalog: "Catalog") -> str | None:
     """A value in the words of the target's help; None where the target refuses it."""
     verdict = take(option.name, said, catalog)
     return None if verdict.outcome in REFUSED else verdict.value if verdict.value is not None else said
 
 
-def _plain(option: "Option", value: str) -> str:
+def _normalized_value(option: "Option", value: str) -> str:
     """A value in a notation that equal ones share."""
-    if option.kind in NUMBERS:
-        given = number(value, option.kind)
+    if option.kind in NUMBER_KINDS:
+        given = parse_number(value, option.kind)
         return value if given is None else str(float(given) if option.kind == "double" else given)
-    if value == NOTHING:
+    if value == NO_DEFAULT:
         return ""
     word = value.upper()
     if option.kind == "bool":

@@ -5,48 +5,48 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from advisor.core.model import Severity
-from rules.policy.house_rule import keeps, root, ruled
+from rules.policy.house_rule import house_rules_by_option, meets_rules, root_name
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
     from advisor.core.model import Action, Finding
     from rules.core.context import RuleContext
-    from rules.policy.house_rule import Ruled
+    from rules.policy.house_rule import OptionHouseRules
 
 FAMILY = "HOU"
 
 
-def defer(known: RuleContext, findings: Iterable[Finding]) -> list[Finding]:
+def defer_to_house_rules(context: RuleContext, findings: Iterable[Finding]) -> list[Finding]:
     """The findings, without the advice that a house rule forbids; refusals keep theirs, or nothing would start."""
-    house = ruled(known)
-    return [_deferred(f, _asked(f, known, house), known) for f in findings]
+    house = house_rules_by_option(context.house, context.catalog)
+    return [_without_forbidden_advice(f, _rules_for(f, context, house), context) for f in findings]
 
 
-def _asked(finding: Finding, known: RuleContext, house: dict[str, Ruled]) -> Ruled | None:
-    option = known.catalog.get(finding.canonical) if finding.canonical else None
-    return house.get(root(option)) if option else None
+def _rules_for(finding: Finding, context: RuleContext, house: dict[str, OptionHouseRules]) -> OptionHouseRules | None:
+    option = context.catalog.get(finding.canonical) if finding.canonical else None
+    return house.get(root_name(option)) if option else None
 
 
-def _deferred(finding: Finding, asked: Ruled | None, known: RuleContext) -> Finding:
+def _without_forbidden_advice(finding: Finding, asked: OptionHouseRules | None, context: RuleContext) -> Finding:
     if asked is None or finding.code.startswith(FAMILY) or finding.severity is Severity.ERROR:
         return finding
-    if not _takes_away(finding, asked, known) and all(
-        keeps(asked.rules, asked.option, value, known.catalog) for value in _advised(finding, known)
+    if not _removes_required(finding, asked, context) and all(
+        meets_rules(asked.rules, asked.option, value, context.catalog) for value in _advised_values(finding, context)
     ):
         return finding
-    asks = "; ".join(r.words() for r in asked.rules)
+    asks = "; ".join(r.requirement() for r in asked.rules)
     return finding._replace(help=f"the house rules for {asked.option.name} decide: {asks}", fix=None, actions=())
 
 
-def _advised(finding: Finding, known: RuleContext) -> set[str]:
+def _advised_values(finding: Finding, context: RuleContext) -> set[str]:
     """The values that the finding would have written for its own option."""
     edits = finding.fix.edits if finding.fix else ()
-    texts = {e.text for e in edits if e.text.strip() and "\n" not in e.text and e.text not in known.catalog.options}
-    return texts.union(*(_values(action, finding.canonical or "") for action in finding.actions))
+    texts = {e.text for e in edits if e.text.strip() and "\n" not in e.text and e.text not in context.catalog.options}
+    return texts.union(*(_action_values(action, finding.canonical or "") for action in finding.actions))
 
 
-def _values(action: Action, option: str) -> set[str]:
+def _action_values(action: Action, option: str) -> set[str]:
     """What an action sets the option to, by its line, its argument or, where that is persisted, its statement."""
     told = [
         (action.option_line or "").partition(" = "),
@@ -56,9 +56,9 @@ def _values(action: Action, option: str) -> set[str]:
     return {value.strip("'") for name, _, value in told if name.replace("-", "_") == option}
 
 
-def _takes_away(finding: Finding, asked: Ruled, known: RuleContext) -> bool:
+def _removes_required(finding: Finding, asked: OptionHouseRules, context: RuleContext) -> bool:
     """Whether the advice is to remove the line that counts, of an option that the house requires."""
-    counts = known.file_verdict.effective.get(finding.canonical or "")
+    counts = context.file_verdict.effective.get(finding.canonical or "")
     here = counts is not None and finding.location is not None and counts.placed.line.number == finding.location.line
     removes = "remove the line" in finding.help or any(not e.text for e in (finding.fix.edits if finding.fix else ()))
     return here and removes and any(r.required for r in asked.rules)

@@ -8,10 +8,20 @@ from advisor.core.model import Location
 from advisor.optionfile import groups_read
 from advisor.optionfile.lines import LineKind
 from advisor.redaction.secrets import redact_value
-from rules.core.advice import advise, these, words
+from rules.core.advice import advise, help_line, present
 from rules.core.rule import Docs, rule
-from rules.core.subject import UNSAFE, Subject, of_variable, of_verdict, remove, revalue
-from rules.policy.house_rule import SWITCH, WHOLE, above, below, keeps, number, outside, root, ruled
+from rules.core.subject import UNSAFE, Subject, remove_line, replace_value, variable_subject, verdict_subject
+from rules.policy.house_rule import (
+    INTEGER_KINDS,
+    SWITCH,
+    house_rules_by_option,
+    is_above_maximum,
+    is_below_minimum,
+    is_not_allowed,
+    meets_rules,
+    parse_number,
+    root_name,
+)
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -21,14 +31,14 @@ if TYPE_CHECKING:
     from advisor.verdict import LineVerdict
     from rules.core.context import RuleContext
     from rules.core.rule import Rule
-    from rules.policy.house_rule import HouseRule, Ruled
+    from rules.policy.house_rule import HouseRule, OptionHouseRules
 
 HOUSE = ("house",)
-OWN_WORDS = "The rule is the house's own: its configuration file says who wrote it, and its message why."
+USER_RULE_WHY = "The rule is the house's own: its configuration file says who wrote it, and its message why."
 EXCEPTIONS = "A server that may differ: `targets` narrows the rule, a suppression with a reason excuses a line."
 
 
-class RuledValue(NamedTuple):
+class HouseRuleValue(NamedTuple):
     """What an option is set to: the text to compare bounds with, and all notations of it, the running one included."""
 
     about: Subject
@@ -43,7 +53,7 @@ class RuledValue(NamedTuple):
     summary="An option that the house rules require is not set.",
     needs=HOUSE,
     docs=Docs(
-        why=f"A default may change with the next version; a value that is written down doesn't. {OWN_WORDS}",
+        why=f"A default may change with the next version; a value that is written down doesn't. {USER_RULE_WHY}",
         fix="Set the option in a group that the server reads, such as [mysqld].",
         risk="As of any change of that option.",
         restart=True,
@@ -52,18 +62,18 @@ class RuledValue(NamedTuple):
         reconsider_when="A change of the house rules.",
     ),
 )
-def missing_house_option(known: RuleContext) -> Iterator[Finding]:
+def missing_house_option(context: RuleContext) -> Iterator[Finding]:
     """Options that must be set, and are not."""
-    for name, asked in ruled(known).items():
+    for name, asked in house_rules_by_option(context.house, context.catalog).items():
         required = [r for r in asked.rules if r.required]
-        if required and not _lines(known, name) and not known.chosen(asked.option.variable or name):
-            action = _advice(known, asked)
-            yield _says(
+        if required and not _lines(context, name) and not context.is_set(asked.option.variable or name):
+            action = _advice(context, asked)
+            yield _house_message(
                 missing_house_option,
                 required[0],
                 f"{asked.option.name} is not set, and the house rules require it.",
-                _nowhere(known, asked.option),
-                help=words(action) or f"set {asked.option.name} ({required[0].words()})",
+                _is_unset(context, asked.option),
+                help=help_line(action) or f"set {asked.option.name} ({required[0].requirement()})",
                 action=action,
             )
 
@@ -75,7 +85,7 @@ def missing_house_option(known: RuleContext) -> Iterator[Finding]:
     needs=HOUSE,
     fix=UNSAFE,
     docs=Docs(
-        why=OWN_WORDS,
+        why=USER_RULE_WHY,
         fix="Take the line out.",
         risk="The option goes back to its default at the next start: mycnf explain OPTION tells which that is.",
         restart=True,
@@ -83,21 +93,23 @@ def missing_house_option(known: RuleContext) -> Iterator[Finding]:
         reconsider_when="A change of the house rules.",
     ),
 )
-def forbidden_house_option(known: RuleContext) -> Iterator[Finding]:
+def forbidden_house_option(context: RuleContext) -> Iterator[Finding]:
     """Options that must not be set, and are: every line of them."""
-    for name, asked in ruled(known).items():
+    for name, asked in house_rules_by_option(context.house, context.catalog).items():
         forbidding = next((r for r in asked.rules if r.forbidden), None)
         if forbidding is None:
             continue
         message = f"The house rules forbid {asked.option.name}."
-        lines = _lines(known, name)
+        lines = _lines(context, name)
         for line in lines:
-            fix = remove(line.placed.line, UNSAFE)
-            found = _says(forbidden_house_option, forbidding, message, of_verdict(line), help="remove the line")
+            fix = remove_line(line.placed.line, UNSAFE)
+            found = _house_message(
+                forbidden_house_option, forbidding, message, verdict_subject(line), help="remove the line"
+            )
             yield found._replace(fix=fix)
-        if not lines and known.chosen(asked.option.variable or name):
-            about = of_variable(known, asked.option.variable or name)
-            yield _says(forbidden_house_option, forbidding, message, about, help="take it back to its default")
+        if not lines and context.is_set(asked.option.variable or name):
+            about = variable_subject(context, asked.option.variable or name)
+            yield _house_message(forbidden_house_option, forbidding, message, about, help="take it back to its default")
 
 
 @rule(
@@ -107,19 +119,19 @@ def forbidden_house_option(known: RuleContext) -> Iterator[Finding]:
     needs=HOUSE,
     fix=UNSAFE,
     docs=Docs(
-        why=f"Values are compared as the server takes them, so 128K and 131072 are one. {OWN_WORDS}",
+        why=f"Values are compared as the server takes them, so 128K and 131072 are one. {USER_RULE_WHY}",
         fix="Raise the value to the minimum.",
         risk="As of any change of that option: mycnf explain OPTION tells whether it needs a restart.",
         exceptions=EXCEPTIONS,
         reconsider_when="A change of the house rules.",
     ),
 )
-def below_house_minimum(known: RuleContext) -> Iterator[Finding]:
+def below_house_minimum(context: RuleContext) -> Iterator[Finding]:
     """Numbers under the house's minimum."""
-    for asked, r, value in _valued(known):
-        if below(r, asked.option, value.text):
+    for asked, r, value in _values_of_lines(context):
+        if is_below_minimum(r, asked.option, value.text):
             limit = f"the minimum of the house rules is {r.minimum}"
-            yield _wrong(below_house_minimum, r, value, limit, advice=_advice(known, asked))
+            yield _violations(below_house_minimum, r, value, limit, advice=_advice(context, asked))
 
 
 @rule(
@@ -129,19 +141,19 @@ def below_house_minimum(known: RuleContext) -> Iterator[Finding]:
     needs=HOUSE,
     fix=UNSAFE,
     docs=Docs(
-        why=f"Values are compared as the server takes them, so 128K and 131072 are one. {OWN_WORDS}",
+        why=f"Values are compared as the server takes them, so 128K and 131072 are one. {USER_RULE_WHY}",
         fix="Lower the value to the maximum.",
         risk="As of any change of that option: mycnf explain OPTION tells whether it needs a restart.",
         exceptions=EXCEPTIONS,
         reconsider_when="A change of the house rules.",
     ),
 )
-def above_house_maximum(known: RuleContext) -> Iterator[Finding]:
+def above_house_maximum(context: RuleContext) -> Iterator[Finding]:
     """Numbers over the house's maximum."""
-    for asked, r, value in _valued(known):
-        if above(r, asked.option, value.text):
+    for asked, r, value in _values_of_lines(context):
+        if is_above_maximum(r, asked.option, value.text):
             limit = f"the maximum of the house rules is {r.maximum}"
-            yield _wrong(above_house_maximum, r, value, limit, advice=_advice(known, asked))
+            yield _violations(above_house_maximum, r, value, limit, advice=_advice(context, asked))
 
 
 @rule(
@@ -152,60 +164,66 @@ def above_house_maximum(known: RuleContext) -> Iterator[Finding]:
     fix=UNSAFE,
     docs=Docs(
         why=f"Values are compared as the server takes them, so ON and 1 are one, and so are O_DIRECT and its number. "
-        f"{OWN_WORDS}",
+        f"{USER_RULE_WHY}",
         fix="Write one of the allowed values.",
         risk="As of any change of that option: mycnf explain OPTION tells whether it needs a restart.",
         exceptions=EXCEPTIONS,
         reconsider_when="A change of the house rules.",
     ),
 )
-def value_outside_house_rules(known: RuleContext) -> Iterator[Finding]:
+def value_outside_house_rules(context: RuleContext) -> Iterator[Finding]:
     """Values that the house doesn't list."""
-    for asked, r, value in _valued(known):
-        if outside(r, asked.option, value.notations, known.catalog):
+    for asked, r, value in _values_of_lines(context):
+        if is_not_allowed(r, asked.option, value.notations, context.catalog):
             limit = f"the house rules allow {', '.join(r.allowed)}"
-            yield _wrong(value_outside_house_rules, r, value, limit, advice=_advice(known, asked))
+            yield _violations(value_outside_house_rules, r, value, limit, advice=_advice(context, asked))
 
 
-def _lines(known: RuleContext, name: str) -> list[LineVerdict]:
+def _lines(context: RuleContext, name: str) -> list[LineVerdict]:
     """The lines of an option under any of its names."""
-    return [line for line in known.file_verdict.lines if line.option is not None and root(line.option) == name]
+    return [line for line in context.file_verdict.lines if line.option is not None and root_name(line.option) == name]
 
 
-def _valued(known: RuleContext) -> Iterator[tuple[Ruled, HouseRule, RuledValue]]:
+def _values_of_lines(context: RuleContext) -> Iterator[tuple[OptionHouseRules, HouseRule, HouseRuleValue]]:
     """Each house rule for an option whose value can be told, with that value."""
-    for asked in ruled(known).values():
-        value = _value(known, asked.option)
+    for asked in house_rules_by_option(context.house, context.catalog).values():
+        value = _value(context, asked.option)
         if value is not None:
             yield from ((asked, r, value) for r in asked.rules)
 
 
-def _value(known: RuleContext, option: Option) -> RuledValue | None:
+def _value(context: RuleContext, option: Option) -> HouseRuleValue | None:
     """The option's value, in the running server if there is one, else in the file; None where nobody can tell."""
     variable = option.variable or option.name
-    lines = [x for x in known.file_verdict.effective.values() if x.option and root(x.option) == root(option)]
-    if known.has("server"):
-        text = known.settings.text(variable)
-        return None if text is None else RuledValue(of_variable(known, variable), text, (text,), None)
+    lines = [
+        x for x in context.file_verdict.effective.values() if x.option and root_name(x.option) == root_name(option)
+    ]
+    if context.has("server"):
+        text = context.settings.text(variable)
+        return None if text is None else HouseRuleValue(variable_subject(context, variable), text, (text,), None)
     if not lines or lines[-1].placed.line.templated:
         return None
     line = lines[-1]
     text = line.value if line.value is not None else line.placed.line.value
     if text is None:
         return None
-    return RuledValue(of_verdict(line), text, (text, *([line.running] if line.running is not None else ())), line)
+    return HouseRuleValue(
+        verdict_subject(line), text, (text, *([line.running] if line.running is not None else ())), line
+    )
 
 
-def _wrong(speaking: Rule, broken: HouseRule, value: RuledValue, limit: str, *, advice: Action | None) -> Finding:
+def _violations(
+    speaking: Rule, broken: HouseRule, value: HouseRuleValue, limit: str, *, advice: Action | None
+) -> Finding:
     name = value.about.canonical or broken.option
     message = f"{name} is {redact_value(name, value.text) or 'empty'}, and {limit}."
-    todo = words(advice) or f"set {name} to what the house rules allow"
-    found = _says(speaking, broken, message, value.about, help=todo, action=advice)
+    todo = help_line(advice) or f"set {name} to what the house rules allow"
+    found = _house_message(speaking, broken, message, value.about, help=todo, action=advice)
     new = (advice.option_line or "").partition(" = ")[2] if advice else ""
-    return found._replace(fix=revalue(value.line.placed.line, new, UNSAFE)) if value.line and new else found
+    return found._replace(fix=replace_value(value.line.placed.line, new, UNSAFE)) if value.line and new else found
 
 
-def _says(
+def _house_message(
     speaking: Rule,
     broken: HouseRule,
     message: str,
@@ -215,27 +233,27 @@ def _says(
     action: Action | None = None,
 ) -> Finding:
     said = f"{message} {broken.message.rstrip('.')}." if broken.message else message
-    return speaking.finding(said, about, severity=broken.severity, help=help, actions=these(action))
+    return speaking.finding(said, about, severity=broken.severity, help=help, actions=present(action))
 
 
-def _advice(known: RuleContext, asked: Ruled) -> Action | None:
+def _advice(context: RuleContext, asked: OptionHouseRules) -> Action | None:
     """The value to write: the first of those that the house rules name which keeps to all of them."""
     named = [v for r in asked.rules for v in (*r.allowed, r.minimum, r.maximum) if v is not None]
-    good = next((v for v in named if keeps(asked.rules, asked.option, v, known.catalog)), None)
+    good = next((v for v in named if meets_rules(asked.rules, asked.option, v, context.catalog)), None)
     if good is None:
         return None
     name, kind = asked.option.variable or asked.option.name, asked.option.kind
-    if kind in WHOLE:
-        return advise(known, name, int(number(good, kind) or 0), size=not good.isdigit())
-    return advise(known, name, SWITCH.get(good.upper(), good) if kind == "bool" else good)
+    if kind in INTEGER_KINDS:
+        return advise(context, name, int(parse_number(good, kind) or 0), size=not good.isdigit())
+    return advise(context, name, SWITCH.get(good.upper(), good) if kind == "bool" else good)
 
 
-def _nowhere(known: RuleContext, option: Option) -> Subject:
+def _is_unset(context: RuleContext, option: Option) -> Subject:
     """Where an option that is not set belongs: under the server's first group, else at the top of the first file."""
-    if known.has("server"):
-        return of_variable(known, option.variable or option.name)
-    file = known.file_verdict.resolved.files[0]
-    groups = [x for x in file.lines if x.kind is LineKind.GROUP and x.name in groups_read(known.target)]
+    if context.has("server"):
+        return variable_subject(context, option.variable or option.name)
+    file = context.file_verdict.resolved.files[0]
+    groups = [x for x in file.lines if x.kind is LineKind.GROUP and x.name in groups_read(context.target)]
     line = next((x for x in groups if x.name == "mysqld"), groups[0] if groups else None)
     if line is None:
         return Subject(option.name, option.name, None, None, Location(file.path, 1))

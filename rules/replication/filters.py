@@ -8,7 +8,7 @@ from advisor.core.model import Confidence, Severity
 from advisor.redaction.secrets import quoted
 from advisor.verdict import REFUSED
 from rules.core.rule import Docs, rule
-from rules.core.subject import of_verdict
+from rules.core.subject import verdict_subject
 from rules.durability.binary_log import writes_binary_log
 
 if TYPE_CHECKING:
@@ -25,13 +25,13 @@ MOST_NAMED = 4  # databases that a sentence can hold
 NEVER_LOGGED = frozenset({"information_schema", "performance_schema", "sys"})
 
 
-def filters(known: RuleContext, names: tuple[str, ...]) -> list[LineVerdict]:
+def filter_lines(context: RuleContext, names: tuple[str, ...]) -> list[LineVerdict]:
     """The lines that name databases in these filters; each line adds to those before it."""
-    lines = known.file_verdict.lines
-    return [line for line in lines if line.canonical in names and line.outcome not in REFUSED and _named(line)]
+    lines = context.file_verdict.lines
+    return [line for line in lines if line.canonical in names and line.outcome not in REFUSED and _database_name(line)]
 
 
-def _named(line: LineVerdict) -> str:
+def _database_name(line: LineVerdict) -> str:
     return "" if line.placed.line.templated else line.placed.line.value or ""
 
 
@@ -51,15 +51,15 @@ def _named(line: LineVerdict) -> str:
         reconsider_when="A server that logs the changes of one of the databases.",
     ),
 )
-def filter_list_in_one_name(known: RuleContext) -> Iterator[Finding]:
+def filter_list_in_one_name(context: RuleContext) -> Iterator[Finding]:
     """Commas in the name of a database."""
-    for line in filters(known, (*LOGGED, *APPLIED)):
-        name = _named(line)
+    for line in filter_lines(context, (*LOGGED, *APPLIED)):
+        name = _database_name(line)
         if "," in name:
             yield filter_list_in_one_name.finding(
                 f"The server takes {quoted(name)} for the name of one database, and finds none of the "
                 f"{name.count(',') + 1}.",
-                of_verdict(line),
+                verdict_subject(line),
                 help=f"write one {line.canonical} line for each database",
             )
 
@@ -82,22 +82,22 @@ def filter_list_in_one_name(known: RuleContext) -> Iterator[Finding]:
         reconsider_when="A restore that was tried and missed nothing.",
     ),
 )
-def filtered_binary_log(known: RuleContext) -> Iterator[Finding]:
+def filtered_binary_log(context: RuleContext) -> Iterator[Finding]:
     """Filters on a binary log that is written."""
-    lines = [line for line in filters(known, LOGGED) if _leaves_out(line)]
-    if lines and writes_binary_log(known):
-        names = list(dict.fromkeys(_named(line) for line in lines if line.canonical == lines[0].canonical))
+    lines = [line for line in filter_lines(context, LOGGED) if _is_exclusion(line)]
+    if lines and writes_binary_log(context):
+        names = list(dict.fromkeys(_database_name(line) for line in lines if line.canonical == lines[0].canonical))
         listed = ", ".join(names) if len(names) <= MOST_NAMED else f"{names[0]} and {len(names) - 1} other databases"
         some = f"only changes of {listed}" if lines[0].canonical == "binlog_do_db" else f"no changes of {listed}"
         yield filtered_binary_log.finding(
             f"The binary log holds {some}; what isn't in it reaches no replica and can't be restored from it.",
-            of_verdict(lines[0]),
+            verdict_subject(lines[0]),
             help="log everything, and filter on the replica that wants less",
         )
 
 
-def _leaves_out(line: LineVerdict) -> bool:
-    name = _named(line).lower()
+def _is_exclusion(line: LineVerdict) -> bool:
+    name = _database_name(line).lower()
     return "," not in name and (line.canonical == "binlog_do_db" or name not in NEVER_LOGGED)
 
 
@@ -121,13 +121,13 @@ def _leaves_out(line: LineVerdict) -> bool:
         reconsider_when="A replica with this filter that holds what its source has in these databases.",
     ),
 )
-def filter_by_default_database(known: RuleContext) -> Iterator[Finding]:
+def filter_by_default_database(context: RuleContext) -> Iterator[Finding]:
     """Filters of a replica that go by the database which the session uses."""
-    for line in filters(known, APPLIED)[:1]:
+    for line in filter_lines(context, APPLIED)[:1]:
         better = str(line.canonical).replace("_db", "_table").replace("replicate_", "replicate_wild_")
         yield filter_by_default_database.finding(
             f"{line.canonical} goes by the database that a session uses: a change from elsewhere to a table of "
-            f"{_named(line)} is filtered as if it were elsewhere's.",
-            of_verdict(line),
+            f"{_database_name(line)} is filtered as if it were elsewhere's.",
+            verdict_subject(line),
             help=f"write {better} with the pattern database.% instead",
         )

@@ -7,10 +7,10 @@ from typing import TYPE_CHECKING
 
 from advisor.core.model import Confidence, Severity
 from advisor.verdict import Outcome
-from rules.core.advice import advise, these, words
-from rules.core.network import ON, PROVIDER, has_provider, in_use
+from rules.core.advice import advise, help_line, present
+from rules.core.network import WSREP_ON, WSREP_PROVIDER, has_provider, uses_galera
 from rules.core.rule import Docs, Span, rule
-from rules.core.subject import of_variable
+from rules.core.subject import variable_subject
 from rules.durability.binary_log import writes_binary_log
 
 if TYPE_CHECKING:
@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 MARIADB = (Span("mariadb"),)
 ADDRESS = "wsrep_cluster_address"
 OPTIONS, NEW_CLUSTER = "wsrep_provider_options", "wsrep_new_cluster"
-USED = (ON, PROVIDER)
+USED = (WSREP_ON, WSREP_PROVIDER)
 SCHEME = "GCOMM://"
 # Options of the provider that let a part of the cluster go on by itself.
 WITHOUT_QUORUM = ("PC.IGNORE_SB", "PC.IGNORE_QUORUM")
@@ -51,18 +51,18 @@ BLOCKING = {"RSYNC": "rsync", "RSYNC_WAN": "rsync_wan", "MYSQLDUMP": "mysqldump"
         reconsider_when="wsrep_ready that says ON.",
     ),
 )
-def galera_half_configured(known: RuleContext) -> Iterator[Finding]:
+def galera_half_configured(context: RuleContext) -> Iterator[Finding]:
     """One half of what a node needs."""
-    if known.text(ON) == "OFF" and has_provider(known):
+    if context.text(WSREP_ON) == "OFF" and has_provider(context):
         yield galera_half_configured.finding(
             "A provider is named, but wsrep_on is OFF: the server loads no provider and joins no cluster.",
-            of_variable(known, PROVIDER),
+            variable_subject(context, WSREP_PROVIDER),
             help="write wsrep_on = ON as well, or take the provider out",
         )
-    if known.text(ON) == "ON" and known.chosen(ON) and not has_provider(known):
+    if context.text(WSREP_ON) == "ON" and context.is_set(WSREP_ON) and not has_provider(context):
         yield galera_half_configured.finding(
             "wsrep_on is ON, but no provider is named: writes reach no other node.",
-            of_variable(known, ON),
+            variable_subject(context, WSREP_ON),
             help="name the provider's library in wsrep_provider, or switch wsrep_on off",
         )
 
@@ -84,19 +84,19 @@ def galera_half_configured(known: RuleContext) -> Iterator[Finding]:
         reconsider_when="A restart after which wsrep_cluster_size is the same on all nodes.",
     ),
 )
-def galera_founds_itself_anew(known: RuleContext) -> Iterator[Finding]:
+def galera_founds_itself_anew(context: RuleContext) -> Iterator[Finding]:
     """An address without members, or the option that founds a cluster, in a file."""
-    address = known.text(ADDRESS) or ""
-    if in_use(known) and known.chosen(ADDRESS) and address.startswith(SCHEME) and not _members(known):
+    address = context.text(ADDRESS) or ""
+    if uses_galera(context) and context.is_set(ADDRESS) and address.startswith(SCHEME) and not _node_addresses(context):
         yield galera_founds_itself_anew.finding(
             "The address names no node, so each start founds a new cluster beside the one that is there.",
-            of_variable(known, ADDRESS),
+            variable_subject(context, ADDRESS),
             help="name all nodes: gcomm://first,second,third",
         )
-    elif in_use(known) and NEW_CLUSTER in known.file_verdict.effective and known.settings.on(NEW_CLUSTER):
+    elif uses_galera(context) and NEW_CLUSTER in context.file_verdict.effective and context.settings.on(NEW_CLUSTER):
         yield galera_founds_itself_anew.finding(
             "wsrep_new_cluster in a file founds a new cluster at each start.",
-            of_variable(known, NEW_CLUSTER),
+            variable_subject(context, NEW_CLUSTER),
             help="remove the line; galera_new_cluster founds a cluster once",
         )
 
@@ -119,21 +119,21 @@ def galera_founds_itself_anew(known: RuleContext) -> Iterator[Finding]:
         reconsider_when="A majority that survives the loss of any one place.",
     ),
 )
-def galera_without_quorum(known: RuleContext) -> Iterator[Finding]:
+def galera_without_quorum(context: RuleContext) -> Iterator[Finding]:
     """Options of the provider that pass over quorum."""
-    given = provider_options(known)
+    given = provider_options(context)
     found = [name for name in WITHOUT_QUORUM if given.get(name) in YES]
-    if found and in_use(known) and known.chosen(OPTIONS):
+    if found and uses_galera(context) and context.is_set(OPTIONS):
         yield galera_without_quorum.finding(
             f"With {' and '.join(found).lower()} parts that lose each other both take writes, and the data parts.",
-            of_variable(known, OPTIONS),
+            variable_subject(context, OPTIONS),
             help="take it out, and add a third node or an arbitrator",
         )
 
 
-def provider_options(known: RuleContext) -> dict[str, str]:
+def provider_options(context: RuleContext) -> dict[str, str]:
     """The options of the provider, names and values in upper case."""
-    pairs = (part.partition("=") for part in (known.text(OPTIONS) or "").split(";"))
+    pairs = (part.partition("=") for part in (context.text(OPTIONS) or "").split(";"))
     return {name.strip(): value.strip() for name, _, value in pairs}
 
 
@@ -154,30 +154,30 @@ def provider_options(known: RuleContext) -> dict[str, str]:
         reconsider_when="A statement of the vendor that other formats are supported.",
     ),
 )
-def galera_not_in_rows(known: RuleContext) -> Iterator[Finding]:
+def galera_not_in_rows(context: RuleContext) -> Iterator[Finding]:
     """A node whose format isn't that of rows."""
-    value = known.text("binlog_format")
-    if in_use(known) and value is not None and value != "ROW" and not _refused(known):
+    value = context.text("binlog_format")
+    if uses_galera(context) and value is not None and value != "ROW" and not _is_refused_already(context):
         action = advise(
-            known, "binlog_format", "ROW", risk="sessions that are open keep their format",
+            context, "binlog_format", "ROW", risk="sessions that are open keep their format",
             watch="Binlog_cache_disk_use",
         )  # fmt: skip
         yield galera_not_in_rows.finding(
             f"binlog_format is {value} on a node of a cluster, which needs ROW.",
-            of_variable(known, "binlog_format" if known.chosen("binlog_format") else _why_used(known)),
-            help=words(action),
-            actions=these(action),
+            variable_subject(context, "binlog_format" if context.is_set("binlog_format") else _galera_option(context)),
+            help=help_line(action),
+            actions=present(action),
         )
 
 
-def _refused(known: RuleContext) -> bool:
+def _is_refused_already(context: RuleContext) -> bool:
     """Whether the verdict on the file has said already that a node doesn't start so."""
-    lines = (known.file_verdict.effective.get(name) for name in ("binlog_format", PROVIDER))
+    lines = (context.file_verdict.effective.get(name) for name in ("binlog_format", WSREP_PROVIDER))
     return any(line is not None and line.outcome is Outcome.STOPS for line in lines)
 
 
-def _why_used(known: RuleContext) -> str:
-    return PROVIDER if has_provider(known) else ON
+def _galera_option(context: RuleContext) -> str:
+    return WSREP_PROVIDER if has_provider(context) else WSREP_ON
 
 
 @rule(
@@ -199,19 +199,19 @@ def _why_used(known: RuleContext) -> str:
         reconsider_when="No waits for auto-increment locks on any node.",
     ),
 )
-def galera_locks_auto_increment(known: RuleContext) -> Iterator[Finding]:
+def galera_locks_auto_increment(context: RuleContext) -> Iterator[Finding]:
     """A node that takes locks for numbers."""
-    name, mode = "innodb_autoinc_lock_mode", known.number("innodb_autoinc_lock_mode")
-    if in_use(known) and mode is not None and mode != INTERLEAVED:
+    name, mode = "innodb_autoinc_lock_mode", context.number("innodb_autoinc_lock_mode")
+    if uses_galera(context) and mode is not None and mode != INTERLEAVED:
         action = advise(
-            known, name, INTERLEAVED, risk="the numbers that one statement gets may have gaps",
+            context, name, INTERLEAVED, risk="the numbers that one statement gets may have gaps",
             watch="Innodb_row_lock_waits",
         )  # fmt: skip
         yield galera_locks_auto_increment.finding(
             f"{name} is {mode} on a node of a cluster; the vendor asks for {INTERLEAVED}.",
-            of_variable(known, name if known.chosen(name) else _why_used(known)),
-            help=words(action),
-            actions=these(action),
+            variable_subject(context, name if context.is_set(name) else _galera_option(context)),
+            help=help_line(action),
+            actions=present(action),
         )
 
 
@@ -233,18 +233,18 @@ def galera_locks_auto_increment(known: RuleContext) -> Iterator[Finding]:
         reconsider_when="A replica of this node that has all rows.",
     ),
 )
-def galera_logs_half(known: RuleContext) -> Iterator[Finding]:
+def galera_logs_half(context: RuleContext) -> Iterator[Finding]:
     """A binary log of the node's own writes alone."""
-    if in_use(known) and writes_binary_log(known) and known.settings.on("log_slave_updates") is False:
+    if uses_galera(context) and writes_binary_log(context) and context.settings.on("log_slave_updates") is False:
         action = advise(
-            known, "log_slave_updates", "ON", risk="all changes are written to the binary log",
+            context, "log_slave_updates", "ON", risk="all changes are written to the binary log",
             watch="Binlog_cache_use",
         )  # fmt: skip
         yield galera_logs_half.finding(
             "The binary log holds only what is written on this node, nothing that comes from the others.",
-            of_variable(known, "log_bin"),
-            help=words(action),
-            actions=these(action),
+            variable_subject(context, "log_bin"),
+            help=help_line(action),
+            actions=present(action),
         )
 
 
@@ -265,16 +265,16 @@ def galera_logs_half(known: RuleContext) -> Iterator[Finding]:
         reconsider_when="Definitions that are the same on all nodes.",
     ),
 )
-def galera_local_schema_changes(known: RuleContext) -> Iterator[Finding]:
+def galera_local_schema_changes(context: RuleContext) -> Iterator[Finding]:
     """The method for one session, set for all."""
     name = "wsrep_osu_method"
-    if in_use(known) and known.chosen(name) and known.text(name) == "RSU":
-        action = advise(known, name, "TOI", risk="a change of a definition blocks the cluster while it runs")
+    if uses_galera(context) and context.is_set(name) and context.text(name) == "RSU":
+        action = advise(context, name, "TOI", risk="a change of a definition blocks the cluster while it runs")
         yield galera_local_schema_changes.finding(
             "Every CREATE and ALTER stays on this node, and rows for it fail on the others.",
-            of_variable(known, name),
-            help=words(action) or "remove the line, and set RSU in a session where it is needed",
-            actions=these(action),
+            variable_subject(context, name),
+            help=help_line(action) or "remove the line, and set RSU in a session where it is needed",
+            actions=present(action),
         )
 
 
@@ -296,14 +296,14 @@ def galera_local_schema_changes(known: RuleContext) -> Iterator[Finding]:
         reconsider_when="Transfers that take less time than anybody minds.",
     ),
 )
-def galera_blocking_transfer(known: RuleContext) -> Iterator[Finding]:
+def galera_blocking_transfer(context: RuleContext) -> Iterator[Finding]:
     """A method of transfer that blocks its giver, chosen by somebody."""
     name = "wsrep_sst_method"
-    method = BLOCKING.get(known.text(name) or "")
-    if in_use(known) and known.chosen(name) and method:
+    method = BLOCKING.get(context.text(name) or "")
+    if uses_galera(context) and context.is_set(name) and method:
         yield galera_blocking_transfer.finding(
             f"With {method} the node that gives its data takes no writes until the transfer ends.",
-            of_variable(known, name),
+            variable_subject(context, name),
             help="use mariabackup on all nodes, if the giver must go on",
         )
 
@@ -327,21 +327,21 @@ def galera_blocking_transfer(known: RuleContext) -> Iterator[Finding]:
         reconsider_when="wsrep_cluster_size of 3.",
     ),
 )
-def galera_of_two_nodes(known: RuleContext) -> Iterator[Finding]:
+def galera_of_two_nodes(context: RuleContext) -> Iterator[Finding]:
     """An address of two nodes, and no third member that the server knows."""
-    nodes = _members(known)
-    counted = known.server.counter("wsrep_cluster_size") if known.has("server") else None
-    if in_use(known) and known.chosen(ADDRESS) and len(nodes) == TWO and (counted is None or counted <= TWO):
+    nodes = _node_addresses(context)
+    counted = context.server.counter("wsrep_cluster_size") if context.has("server") else None
+    if uses_galera(context) and context.is_set(ADDRESS) and len(nodes) == TWO and (counted is None or counted <= TWO):
         yield galera_of_two_nodes.finding(
             "The address names two nodes: if one is lost without a word, the other has no majority and refuses writes.",
-            of_variable(known, ADDRESS),
+            variable_subject(context, ADDRESS),
             help="add a third node, or an arbitrator (garbd) on another host",
         )
 
 
-def _members(known: RuleContext) -> list[str]:
+def _node_addresses(context: RuleContext) -> list[str]:
     """The nodes of the address, each once."""
-    address = (known.text(ADDRESS) or "").removeprefix(SCHEME).partition("?")[0]
+    address = (context.text(ADDRESS) or "").removeprefix(SCHEME).partition("?")[0]
     return list(dict.fromkeys(node.strip() for node in address.split(",") if node.strip()))
 
 
@@ -365,20 +365,20 @@ def _members(known: RuleContext) -> list[str]:
         reconsider_when="A node that starts with these lines.",
     ),
 )
-def refused_galera_timeout(known: RuleContext) -> Iterator[Finding]:
+def refused_galera_timeout(context: RuleContext) -> Iterator[Finding]:
     """A time to suspect that has no room for three messages."""
-    given = provider_options(known)
-    suspect, alive = (_seconds(given.get(name, default)) for name, default in TIMEOUTS.items())
-    if in_use(known) and known.chosen(OPTIONS) and suspect and alive and suspect < MESSAGES * alive:
+    given = provider_options(context)
+    suspect, alive = (_duration_seconds(given.get(name, default)) for name, default in TIMEOUTS.items())
+    if uses_galera(context) and context.is_set(OPTIONS) and suspect and alive and suspect < MESSAGES * alive:
         yield refused_galera_timeout.finding(
             f"The provider refuses evs.suspect_timeout = {suspect:g} s with evs.keepalive_period = {alive:g} s: it "
             "must be three times as long. The server does not start.",
-            of_variable(known, OPTIONS),
+            variable_subject(context, OPTIONS),
             help="remove evs.suspect_timeout, or lower evs.keepalive_period to a third of it or less",
         )
 
 
-def _seconds(text: str) -> float | None:
+def _duration_seconds(text: str) -> float | None:
     """Seconds of a duration such as PT1.5S; None for other ways to write one."""
     found = re.fullmatch(r"PT([0-9]{1,9}(?:\.[0-9]{1,9})?)S", text)
     return float(found[1]) if found else None

@@ -7,10 +7,10 @@ from typing import TYPE_CHECKING
 from advisor.core.model import Confidence, Severity
 from advisor.core.sizes import about
 from advisor.verdict.effects import number_of
-from rules.core.advice import advise, these, words
-from rules.core.network import in_use
+from rules.core.advice import advise, help_line, present
+from rules.core.network import uses_galera
 from rules.core.rule import Docs, rule
-from rules.core.subject import of_variable
+from rules.core.subject import variable_subject
 from rules.replication.galera import MARIADB, OPTIONS, provider_options
 
 if TYPE_CHECKING:
@@ -46,12 +46,12 @@ UNITS = {"K": 1 << 10, "M": 1 << 20, "G": 1 << 30, "T": 1 << 40}
         reconsider_when="wsrep_local_recv_queue_avg near 0 and wsrep_flow_control_paused at 0 over a busy hour.",
     ),
 )
-def single_galera_applier(known: RuleContext) -> Iterator[Finding]:
+def single_galera_applier(context: RuleContext) -> Iterator[Finding]:
     """One applier, explicitly configured."""
-    if in_use(known) and known.chosen(APPLIERS) and known.number(APPLIERS) == 1:
+    if uses_galera(context) and context.is_set(APPLIERS) and context.number(APPLIERS) == 1:
         yield single_galera_applier.finding(
             "One thread applies what all other nodes write; where its queue grows, the whole cluster is paused.",
-            of_variable(known, APPLIERS),
+            variable_subject(context, APPLIERS),
             help=f"raise {APPLIERS}, not beyond wsrep_cert_deps_distance of a busy hour",
         )
 
@@ -77,18 +77,18 @@ def single_galera_applier(known: RuleContext) -> Iterator[Finding]:
         reconsider_when="Maintenance after which nodes came back by IST.",
     ),
 )
-def small_galera_cache(known: RuleContext) -> Iterator[Finding]:
+def small_galera_cache(context: RuleContext) -> Iterator[Finding]:
     """A cache for write sets of the default size or less, explicitly configured."""
-    size = _bytes(provider_options(known).get(CACHE, ""))
-    if in_use(known) and known.chosen(OPTIONS) and size is not None and size <= SMALL:
+    size = _size_bytes(provider_options(context).get(CACHE, ""))
+    if uses_galera(context) and context.is_set(OPTIONS) and size is not None and size <= SMALL:
         yield small_galera_cache.finding(
             f"A node that was away while the others wrote more than {about(size)} (gcache.size) needs a full copy.",
-            of_variable(known, OPTIONS),
+            variable_subject(context, OPTIONS),
             help="size gcache.size by what is replicated while a node is away for maintenance",
         )
 
 
-def _bytes(text: str) -> int | None:
+def _size_bytes(text: str) -> int | None:
     """Bytes of a size such as 128M; None for other ways to write one."""
     number = number_of(text[:-1] if text[-1:] in UNITS else text)
     return None if number is None else number * UNITS.get(text[-1:], 1)
@@ -113,13 +113,13 @@ def _bytes(text: str) -> int | None:
         reconsider_when="No table without a primary key.",
     ),
 )
-def galera_without_certification_keys(known: RuleContext) -> Iterator[Finding]:
+def galera_without_certification_keys(context: RuleContext) -> Iterator[Finding]:
     """Certification of tables without a primary key, switched off."""
-    if in_use(known) and known.switched(NO_KEY) is False:
-        action = advise(known, NO_KEY, "ON")
+    if uses_galera(context) and context.explicit_switch(NO_KEY) is False:
+        action = advise(context, NO_KEY, "ON")
         yield galera_without_certification_keys.finding(
             "Changes of tables without a primary key are not certified, so conflicts of two nodes can go unnoticed.",
-            of_variable(known, NO_KEY),
-            help=words(action),
-            actions=these(action),
+            variable_subject(context, NO_KEY),
+            help=help_line(action),
+            actions=present(action),
         )

@@ -6,10 +6,10 @@ from typing import TYPE_CHECKING
 
 from advisor.core.model import Confidence, Severity
 from rules.core.rule import Docs, Span, rule
-from rules.core.subject import of_variable
+from rules.core.subject import variable_subject
 from rules.durability.binary_log import writes_binary_log
 from rules.durability.crash_safety import CHECKSUM, GROUP, forbids_checksums
-from rules.replication.settings import LOGS_UPDATES, ORDER, POSITIONS, value, workers
+from rules.replication.settings import LOGS_UPDATES, ORDER, POSITIONS, upper_value, worker_count
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -44,12 +44,12 @@ OUTSIDE = ("OFFLINE", "ERROR")  # states in which a member has left its group, o
         reconsider_when="A restart after which the member is in the group that it left.",
     ),
 )
-def group_founds_itself_anew(known: RuleContext) -> Iterator[Finding]:
+def group_founds_itself_anew(context: RuleContext) -> Iterator[Finding]:
     """The option that founds a group, left ON."""
-    if known.chosen(FOUNDS) and known.settings.on(FOUNDS):
+    if context.is_set(FOUNDS) and context.settings.on(FOUNDS):
         yield group_founds_itself_anew.finding(
             "The next start founds a second group of the same name instead of joining the one that is there.",
-            of_variable(known, FOUNDS),
+            variable_subject(context, FOUNDS),
             help="remove the line, and set the variable only while a group is founded",
         )
 
@@ -73,39 +73,39 @@ def group_founds_itself_anew(known: RuleContext) -> Iterator[Finding]:
         reconsider_when="A member with these settings that is ONLINE.",
     ),
 )
-def group_needs_unmet(known: RuleContext) -> Iterator[Finding]:
+def group_needs_unmet(context: RuleContext) -> Iterator[Finding]:
     """A member that can't join."""
-    lacking = list(_lacking(known)) if known.chosen(GROUP) else []
+    lacking = list(_missing_requirements(context)) if context.is_set(GROUP) else []
     if lacking:
         yield group_needs_unmet.finding(
             f"Group replication doesn't start without {' and '.join(lacking)}.",
-            of_variable(known, GROUP),
+            variable_subject(context, GROUP),
             help=f"give the member {' and '.join(lacking)}",
         )
 
 
-def _lacking(known: RuleContext) -> Iterator[str]:
-    if known.text("gtid_mode") not in {"ON", None}:
+def _missing_requirements(context: RuleContext) -> Iterator[str]:
+    if context.text("gtid_mode") not in {"ON", None}:
         yield "gtid_mode = ON with enforce_gtid_consistency = ON"
-    if not writes_binary_log(known):
+    if not writes_binary_log(context):
         yield "a binary log"
-    if value(known, LOGS_UPDATES) == "OFF" and _says(known, LOGS_UPDATES):
-        yield "log_slave_updates = ON" if known.target.version < (8, 0, 26) else "log_replica_updates = ON"
-    if known.text("binlog_format") not in {"ROW", None}:
+    if upper_value(context, LOGS_UPDATES) == "OFF" and _is_certain(context, LOGS_UPDATES):
+        yield "log_slave_updates = ON" if context.target.version < (8, 0, 26) else "log_replica_updates = ON"
+    if context.text("binlog_format") not in {"ROW", None}:
         yield "binlog_format = ROW"
-    if value(known, ORDER) == "OFF" and workers(known) > 1:
+    if upper_value(context, ORDER) == "OFF" and worker_count(context) > 1:
         yield "the order of commits kept by parallel workers"
-    if known.text("transaction_write_set_extraction") == "OFF":
+    if context.text("transaction_write_set_extraction") == "OFF":
         yield "transaction_write_set_extraction = XXHASH64"
-    if known.text(POSITIONS[0]) == "FILE":
+    if context.text(POSITIONS[0]) == "FILE":
         yield "relay_log_info_repository = TABLE and master_info_repository = TABLE"
-    if forbids_checksums(known) and known.text(CHECKSUM) not in {"NONE", None}:
+    if forbids_checksums(context) and context.text(CHECKSUM) not in {"NONE", None}:
         yield f"{CHECKSUM} = NONE"
 
 
-def _says(known: RuleContext, names: tuple[str, ...]) -> bool:
+def _is_certain(context: RuleContext, names: tuple[str, ...]) -> bool:
     """Whether the value is told by a server or a file, or the default is certain: that of the old name is."""
-    return known.has("server") or any(map(known.chosen, names)) or known.target.version < (8, 0)
+    return context.has("server") or any(map(context.is_set, names)) or context.target.version < (8, 0)
 
 
 @rule(
@@ -126,13 +126,13 @@ def _says(known: RuleContext, names: tuple[str, ...]) -> bool:
         reconsider_when="A schema without cascading foreign keys.",
     ),
 )
-def multi_primary_without_checks(known: RuleContext) -> Iterator[Finding]:
+def multi_primary_without_checks(context: RuleContext) -> Iterator[Finding]:
     """Several primaries, and nobody checks."""
-    several = known.chosen(SINGLE) and known.settings.on(SINGLE) is False
-    if several and known.settings.on(CHECKS) is not True:
+    several = context.is_set(SINGLE) and context.settings.on(SINGLE) is False
+    if several and context.settings.on(CHECKS) is not True:
         yield multi_primary_without_checks.finding(
             "All members take writes, and conflicts through cascading foreign keys or SERIALIZABLE go unseen.",
-            of_variable(known, SINGLE),
+            variable_subject(context, SINGLE),
             help=f"set {CHECKS} = ON on all members, or keep one primary",
         )
 
@@ -155,12 +155,12 @@ def multi_primary_without_checks(known: RuleContext) -> Iterator[Finding]:
         reconsider_when="Queues that stay short on all members at the busiest hour.",
     ),
 )
-def group_without_flow_control(known: RuleContext) -> Iterator[Finding]:
+def group_without_flow_control(context: RuleContext) -> Iterator[Finding]:
     """Flow control switched off by somebody."""
-    if known.chosen(FLOW) and known.text(FLOW) == "DISABLED":
+    if context.is_set(FLOW) and context.text(FLOW) == "DISABLED":
         yield group_without_flow_control.finding(
             "Writers never wait for a slow member; its queue, and the age of what it shows, have no bound.",
-            of_variable(known, FLOW),
+            variable_subject(context, FLOW),
             help="remove the line: the default makes writers wait for members that are far behind",
         )
 
@@ -183,12 +183,12 @@ def group_without_flow_control(known: RuleContext) -> Iterator[Finding]:
         reconsider_when="Transactions that are known to stay small.",
     ),
 )
-def unlimited_group_transactions(known: RuleContext) -> Iterator[Finding]:
+def unlimited_group_transactions(context: RuleContext) -> Iterator[Finding]:
     """The limit on transactions taken away."""
-    if known.chosen(LIMIT) and known.number(LIMIT) == 0:
+    if context.is_set(LIMIT) and context.number(LIMIT) == 0:
         yield unlimited_group_transactions.finding(
             "Without a limit a huge transaction can keep a member so busy that the group expels it.",
-            of_variable(known, LIMIT),
+            variable_subject(context, LIMIT),
             help="remove the line: the default rolls transactions above 150,000,000 bytes back",
         )
 
@@ -213,31 +213,32 @@ def unlimited_group_transactions(known: RuleContext) -> Iterator[Finding]:
         reconsider_when="performance_schema.replication_group_members with three members ONLINE.",
     ),
 )
-def group_that_survives_nothing(known: RuleContext) -> Iterator[Finding]:
+def group_that_survives_nothing(context: RuleContext) -> Iterator[Finding]:
     """A group that the loss of one member stops, or that has stopped."""
-    part = known.server.replication
+    part = context.server.replication
     if part is None or part.group_state in OUTSIDE:
         return
     members, states = part.group_members, part.group_states
     reached = sum(states.get(state, 0) for state in REACHED) if states else members
     if members > 0 and reached * 2 <= members:
         yield group_that_survives_nothing.finding(
-            f"The group has lost its majority: {_counted(members, states)}. Writes on this member wait.",
-            of_variable(known, GROUP),
+            f"The group has lost its majority: {_member_counts(members, states)}. Writes on this member wait.",
+            variable_subject(context, GROUP),
             severity=Severity.ERROR,
             help="bring the unreachable members back; group_replication_force_members only if they are lost for good",
         )
     elif members > 0 and (reached - 1) * 2 <= members:
         lost = members - reached
         yield group_that_survives_nothing.finding(
-            f"The group has {_counted(members, states)}. The loss of one {'more ' if lost else ''}stops all writes.",
-            of_variable(known, GROUP),
+            f"The group has {_member_counts(members, states)}. The loss of one {'more ' if lost else ''}stops all "
+            "writes.",
+            variable_subject(context, GROUP),
             severity=Severity.WARNING if lost else None,
             help="bring the unreachable members back" if lost else f"add members: {SURVIVING} survive the loss of one",
         )
 
 
-def _counted(members: int, states: dict[str, int]) -> str:
+def _member_counts(members: int, states: dict[str, int]) -> str:
     """The members in words, by state where the states were asked."""
     told = ", ".join(f"{count} {state}" for state, count in sorted(states.items()) if count)
     return f"{members} member{'s' if members > 1 else ''}" + (f" ({told})" if told else "")
@@ -261,16 +262,16 @@ def _counted(members: int, states: dict[str, int]) -> str:
         reconsider_when="MEMBER_STATE ONLINE on this server.",
     ),
 )
-def member_outside_its_group(known: RuleContext) -> Iterator[Finding]:
+def member_outside_its_group(context: RuleContext) -> Iterator[Finding]:
     """A member that is OFFLINE, or that failed."""
-    part = known.server.replication
+    part = context.server.replication
     if part is None or part.group_state not in OUTSIDE:
         return
-    writable = known.settings.on("super_read_only") is False
+    writable = context.settings.on("super_read_only") is False
     yield member_outside_its_group.finding(
         f"MEMBER_STATE is {part.group_state}: this server receives nothing from its group. super_read_only is "
         + ("OFF, so it accepts writes that reach no other member." if writable else "ON, so it accepts no writes."),
-        of_variable(known, GROUP),
+        variable_subject(context, GROUP),
         severity=Severity.ERROR if writable else None,
         help="find the reason in the error log, then run START GROUP_REPLICATION",
     )

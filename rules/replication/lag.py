@@ -7,19 +7,19 @@ from typing import TYPE_CHECKING
 from advisor.core.model import Confidence, Severity
 from advisor.core.sizes import about, lasted
 from advisor.verdict.effects import number_of
-from rules.core.advice import these
+from rules.core.advice import present
 from rules.core.rule import Docs, rule
-from rules.core.subject import of_variable
+from rules.core.subject import variable_subject
 from rules.replication.settings import (
     ORDER,
     PARALLEL_BY,
     WORKERS,
-    advise_stopped,
-    called,
-    channels,
-    known_name,
-    order_needs,
-    value,
+    advise_while_stopped,
+    available_name,
+    channel_suffix,
+    missing_for_commit_order,
+    replica_channels,
+    upper_value,
 )
 
 if TYPE_CHECKING:
@@ -60,84 +60,89 @@ BEHIND = "seconds_behind"
         disagree="Other advisors report a single applying thread without any lag.",
     ),
 )
-def replica_lag(known: RuleContext) -> Iterator[Finding]:
+def replica_lag(context: RuleContext) -> Iterator[Finding]:
     """Each channel that is behind, or that doesn't know how far."""
-    for channel in channels(known):
-        seconds = lag_of(known, channel)
+    for channel in replica_channels(context):
+        seconds = channel_lag(context, channel)
         if seconds is None and BEHIND in channel:
             yield replica_lag.finding(
-                f"The lag of the replica{called(channel)} is unknown: {_name(known)} is NULL, because "
-                f"{_why_unknown(channel)}.{_last_known(known, channel)}",
+                f"The lag of the replica{channel_suffix(channel)} is unknown: {_lag_column(context)} is NULL, because "
+                f"{_why_unknown(channel)}.{_last_lag_text(context, channel)}",
                 severity=Severity.NOTE,
                 confidence=Confidence.CERTAIN,
                 help="start the stopped thread; the lag is known again when the applier has caught up",
             )
         elif seconds is not None and seconds >= VISIBLE:
-            yield _behind(known, channel, seconds)
+            yield _seconds_behind(context, channel, seconds)
 
 
-def lag_of(known: RuleContext, channel: dict[str, str]) -> int | None:
+def channel_lag(context: RuleContext, channel: dict[str, str]) -> int | None:
     """Seconds that a channel is behind beyond its configured delay, the larger of two measures; None where unknown."""
     seconds, delay = number_of(channel.get(BEHIND)), number_of(channel.get("sql_delay")) or 0
     if seconds is None:
         return None
-    times = _times(known, channel)
+    times = _applier_times(context, channel)
     return max(0, seconds - delay, (times.applying or 0) - delay if times else 0)
 
 
-def _behind(known: RuleContext, channel: dict[str, str], seconds: int) -> Finding:
+def _seconds_behind(context: RuleContext, channel: dict[str, str], seconds: int) -> Finding:
     delay = number_of(channel.get("sql_delay"))
     beyond = f" beyond its configured delay of {lasted(delay)}" if delay else ""
-    threads = number_of(value(known, THREADS))
-    serial = threads is not None and threads < SIDE_BY_SIDE and seconds >= LAGGING and not _locked(known, channel)
-    actions = _in_parallel(known) if serial else ()
+    threads = number_of(upper_value(context, THREADS))
+    serial = (
+        threads is not None and threads < SIDE_BY_SIDE and seconds >= LAGGING and not _waits_for_lock(context, channel)
+    )
+    actions = _parallel_actions(context) if serial else ()
     alone = " One thread applies all changes." if serial else ""
     advised = [action.option_line for action in actions if action.option_line]
     return replica_lag.finding(
-        f"The replica{called(channel)} is {seconds:,} s behind its source{beyond}.{alone}{_details(known, channel)}",
-        of_variable(known, known_name(known, THREADS)) if serial else None,
+        f"The replica{channel_suffix(channel)} is {seconds:,} s behind its "
+        f"source{beyond}.{alone}{_lag_details(context, channel)}",
+        variable_subject(context, available_name(context, THREADS)) if serial else None,
         severity=None if seconds >= LAGGING else Severity.NOTE,
-        help=f"write {', '.join(advised)}" if advised else _next_step(known, channel),
+        help=f"write {', '.join(advised)}" if advised else _next_step(context, channel),
         actions=actions,
     )
 
 
-def _details(known: RuleContext, channel: dict[str, str]) -> str:
+def _lag_details(context: RuleContext, channel: dict[str, str]) -> str:
     """What is waiting, and for what, one sentence each."""
-    times, waiting = _times(known, channel), _unapplied(channel)
+    times, waiting = _applier_times(context, channel), _unapplied_bytes(channel)
     oldest = (times.applying if times else None) or 0
     told = [
         f"The oldest transaction being applied was committed {lasted(oldest)} ago." if oldest > 0 else "",
         f"Received and not yet applied: {about(waiting)} bytes of binary log." if waiting else "",
-        "The applier waits for a lock of another session." if _locked(known, channel) else "",
+        "The applier waits for a lock of another session." if _waits_for_lock(context, channel) else "",
     ]
     return "".join(f" {sentence}" for sentence in told if sentence)
 
 
-def _next_step(known: RuleContext, channel: dict[str, str]) -> str:
-    if _locked(known, channel):
+def _next_step(context: RuleContext, channel: dict[str, str]) -> str:
+    if _waits_for_lock(context, channel):
         return "find the session that holds the lock, and end its transaction"
     return "measure again: if the lag grows, look for locks, large transactions and tables without a primary key"
 
 
-def _in_parallel(known: RuleContext) -> tuple[Action, ...]:
+def _parallel_actions(context: RuleContext) -> tuple[Action, ...]:
     """Four threads, and on MySQL what they need to help and to keep the order of commits."""
-    clock = value(known, PARALLEL_BY) == "DATABASE"
-    ordered = value(known, ORDER) == "OFF" and all("LOGICAL_CLOCK" in need for need in order_needs(known))
-    return these(
-        advise_stopped(known, PARALLEL_BY, "LOGICAL_CLOCK") if clock else None,
-        advise_stopped(known, ORDER, "ON") if ordered else None,
-        advise_stopped(known, THREADS, "4", risk="appliers contend for locks"),
+    clock = upper_value(context, PARALLEL_BY) == "DATABASE"
+    ordered = upper_value(context, ORDER) == "OFF" and all(
+        "LOGICAL_CLOCK" in need for need in missing_for_commit_order(context)
+    )
+    return present(
+        advise_while_stopped(context, PARALLEL_BY, "LOGICAL_CLOCK") if clock else None,
+        advise_while_stopped(context, ORDER, "ON") if ordered else None,
+        advise_while_stopped(context, THREADS, "4", risk="appliers contend for locks"),
     )
 
 
-def _locked(known: RuleContext, channel: dict[str, str]) -> bool:
+def _waits_for_lock(context: RuleContext, channel: dict[str, str]) -> bool:
     """Whether the applier waits for a lock; with workers its own state doesn't tell, but that of its workers does."""
-    state, times = channel.get("sql_running_state", "").lower(), _times(known, channel)
+    state, times = channel.get("sql_running_state", "").lower(), _applier_times(context, channel)
     return bool(times and times.locked) or (state.startswith("waiting for") and state.endswith("lock"))
 
 
-def _unapplied(channel: dict[str, str]) -> int | None:
+def _unapplied_bytes(channel: dict[str, str]) -> int | None:
     """Bytes received and not applied, told where both positions lie in one file of the source.
 
     `relay_log_file` is Relay_Source_Log_File, which every server sends after Relay_Log_File.
@@ -156,18 +161,18 @@ def _why_unknown(channel: dict[str, str]) -> str:
     return "the server does not know it yet"
 
 
-def _last_known(known: RuleContext, channel: dict[str, str]) -> str:
-    times, behind = _times(known, channel), number_of(channel.get("time_diff"))
+def _last_lag_text(context: RuleContext, channel: dict[str, str]) -> str:
+    times, behind = _applier_times(context, channel), number_of(channel.get("time_diff"))
     if times and times.applied is not None:
         return f" The newest applied transaction was committed {lasted(max(0, times.applied))} ago."
     return f" The newest event received is {lasted(behind)} newer than the newest applied." if behind else ""
 
 
-def _times(known: RuleContext, channel: dict[str, str]) -> ApplierTimes | None:
-    part = known.server.replication
+def _applier_times(context: RuleContext, channel: dict[str, str]) -> ApplierTimes | None:
+    part = context.server.replication
     name = channel.get("channel_name", "")
     return next((times for times in (part.applier_times if part else ()) if times.channel == name), None)
 
 
-def _name(known: RuleContext) -> str:
-    return "Seconds_Behind_Source" if known.target.since("mysql", 8, 0, 22) else "Seconds_Behind_Master"
+def _lag_column(context: RuleContext) -> str:
+    return "Seconds_Behind_Source" if context.target.since("mysql", 8, 0, 22) else "Seconds_Behind_Master"

@@ -6,19 +6,19 @@ from typing import TYPE_CHECKING
 
 from advisor.core.model import Action, Confidence, Severity
 from advisor.verdict.effects import number_of
-from rules.core.advice import advise, these, words
+from rules.core.advice import advise, help_line, present
 from rules.core.rule import Docs, Span, rule
-from rules.core.subject import of_variable
+from rules.core.subject import variable_subject
 from rules.replication.settings import (
     LOGS_UPDATES,
     PARALLEL_BY,
     SEMI_SYNC,
     WORKERS,
-    advise_one,
-    called,
-    channels,
-    known_name,
-    value,
+    advise_first,
+    available_name,
+    channel_suffix,
+    replica_channels,
+    upper_value,
 )
 
 if TYPE_CHECKING:
@@ -57,16 +57,16 @@ ERRORS = {"receiver": "last_io_errno", "applier": "last_sql_errno"}
         reconsider_when="The status variable that says ON, and a replica that is counted as a client.",
     ),
 )
-def semi_sync_not_in_force(known: RuleContext) -> Iterator[Finding]:
+def semi_sync_not_in_force(context: RuleContext) -> Iterator[Finding]:
     """Semi-synchronous replication that waits for nobody."""
     for name in SEMI_SYNC:
-        status, clients = (known.server.status.get(f"{name}_{what}", "") for what in ("status", "clients"))
-        if known.settings.on(f"{name}_enabled") and (status == "OFF" or clients == "0"):
+        status, clients = (context.server.status.get(f"{name}_{what}", "") for what in ("status", "clients"))
+        if context.settings.on(f"{name}_enabled") and (status == "OFF" or clients == "0"):
             yield semi_sync_not_in_force.finding(
                 f"{name}_enabled is ON, but {name}_status is OFF: commits wait for no replica."
                 if status == "OFF"
                 else f"{name}_enabled is ON, but no replica takes part: the next commit waits for the whole timeout.",
-                of_variable(known, f"{name}_enabled"),
+                variable_subject(context, f"{name}_enabled"),
                 help="look why the replicas don't confirm, or switch it off",
             )
 
@@ -86,9 +86,9 @@ def semi_sync_not_in_force(known: RuleContext) -> Iterator[Finding]:
         reconsider_when="Both threads running.",
     ),
 )
-def stopped_replica(known: RuleContext) -> Iterator[Finding]:
+def stopped_replica(context: RuleContext) -> Iterator[Finding]:
     """Threads that don't run, or can't reach the source."""
-    for channel in channels(known):
+    for channel in replica_channels(context):
         for step in STEPS:
             running, error = channel.get(RUNNING[step], "Yes"), number_of(channel.get(ERRORS[step]))
             if running == "Yes":
@@ -96,14 +96,14 @@ def stopped_replica(known: RuleContext) -> Iterator[Finding]:
             how = f"with error {error}" if error else "without an error"
             doing = "still tries to connect" if running == "Connecting" else "doesn't run"
             yield stopped_replica.finding(
-                f"The replica's {step}{called(channel)} {doing}, {how}: nothing more "
+                f"The replica's {step}{channel_suffix(channel)} {doing}, {how}: nothing more "
                 f"{'arrives' if step == 'receiver' else 'is applied'}.",
                 severity=Severity.ERROR if error else None,
-                help=_how_to_start(running, error),
+                help=_start_help(running, error),
             )
 
 
-def _how_to_start(running: str, error: int | None) -> str:
+def _start_help(running: str, error: int | None) -> str:
     if running == "Connecting":
         return "mend the cause of the error; the receiver reconnects by itself" if error else "start the source"
     return "mend the cause of the error, and start the replica" if error else "start the replica"
@@ -128,16 +128,17 @@ def _how_to_start(running: str, error: int | None) -> str:
         reconsider_when="A source that can't tell its GTIDs.",
     ),
 )
-def replica_by_file_position(known: RuleContext) -> Iterator[Finding]:
+def replica_by_file_position(context: RuleContext) -> Iterator[Finding]:
     """A channel without automatic positions, where they could be."""
-    for channel in channels(known):
+    for channel in replica_channels(context):
         by_file = channel.get("using_gtid") == "No" or (
-            known.text("gtid_mode") == "ON" and channel.get("auto_position") == "0"
+            context.text("gtid_mode") == "ON" and channel.get("auto_position") == "0"
         )
         if by_file:
-            how = "MASTER_USE_GTID = slave_pos" if known.target.is_mariadb else "automatic positions"
+            how = "MASTER_USE_GTID = slave_pos" if context.target.is_mariadb else "automatic positions"
             yield replica_by_file_position.finding(
-                f"The replica{called(channel)} finds its place by file and position, which fits this source alone.",
+                f"The replica{channel_suffix(channel)} finds its place by file and position, which fits this source "
+                "alone.",
                 help=f"stop the replica and give it {how}",
             )
 
@@ -167,27 +168,27 @@ def replica_by_file_position(known: RuleContext) -> Iterator[Finding]:
         "semi-synchronous replicas.",
     ),
 )
-def relay_logs_not_recovered(known: RuleContext) -> Iterator[Finding]:
+def relay_logs_not_recovered(context: RuleContext) -> Iterator[Finding]:
     """A replica by file and position that trusts its relay logs."""
-    confirms = any(known.settings.on(f"{name}_enabled") for name in CONFIRMING)
-    subject = _by_file_and_position(known)
-    if subject and known.settings.on(RECOVERY) is False and not confirms:
-        action = advise(known, RECOVERY, "ON", risk="relay logs are fetched again at each start")
+    confirms = any(context.settings.on(f"{name}_enabled") for name in CONFIRMING)
+    subject = _file_position_variable(context)
+    if subject and context.settings.on(RECOVERY) is False and not confirms:
+        action = advise(context, RECOVERY, "ON", risk="relay logs are fetched again at each start")
         yield relay_logs_not_recovered.finding(
             "The replica goes by file and position, and trusts relay logs that a crash may have cut off.",
-            of_variable(known, subject),
-            help=words(action),
-            actions=these(action),
+            variable_subject(context, subject),
+            help=help_line(action),
+            actions=present(action),
         )
 
 
-def _by_file_and_position(known: RuleContext) -> str | None:
+def _file_position_variable(context: RuleContext) -> str | None:
     """The variable to point at where a replica finds its place by file and position, or where its file says so."""
-    if known.has("server"):
-        by_file = any(channel.get("auto_position") == "0" for channel in channels(known))
+    if context.has("server"):
+        by_file = any(channel.get("auto_position") == "0" for channel in replica_channels(context))
         return RECOVERY if by_file else None
-    lines = [name for name in (RECOVERY, *WORKERS, *PARALLEL_BY) if known.chosen(name)]
-    return lines[0] if lines and known.text("gtid_mode") != "ON" else None
+    lines = [name for name in (RECOVERY, *WORKERS, *PARALLEL_BY) if context.is_set(name)]
+    return lines[0] if lines and context.text("gtid_mode") != "ON" else None
 
 
 @rule(
@@ -209,15 +210,15 @@ def _by_file_and_position(known: RuleContext) -> str | None:
         reconsider_when="A log that holds what its readers need.",
     ),
 )
-def replica_updates_not_logged(known: RuleContext) -> Iterator[Finding]:
+def replica_updates_not_logged(context: RuleContext) -> Iterator[Finding]:
     """A replica with a binary log of its own changes alone."""
-    if channels(known) and known.settings.on("log_bin") and value(known, LOGS_UPDATES) == "OFF":
-        action = advise_one(known, LOGS_UPDATES, "ON", risk="the replica writes each change twice")
+    if replica_channels(context) and context.settings.on("log_bin") and upper_value(context, LOGS_UPDATES) == "OFF":
+        action = advise_first(context, LOGS_UPDATES, "ON", risk="the replica writes each change twice")
         yield replica_updates_not_logged.finding(
             "The replica's binary log holds only what is written here, none of what it applies.",
-            of_variable(known, known_name(known, LOGS_UPDATES)),
-            help=words(action),
-            actions=these(action),
+            variable_subject(context, available_name(context, LOGS_UPDATES)),
+            help=help_line(action),
+            actions=present(action),
         )
 
 
@@ -246,20 +247,21 @@ def replica_updates_not_logged(known: RuleContext) -> Iterator[Finding]:
         reconsider_when="Replicas whose lag is no smaller with write sets.",
     ),
 )
-def commit_order_tracking(known: RuleContext) -> Iterator[Finding]:
+def commit_order_tracking(context: RuleContext) -> Iterator[Finding]:
     """A source with replicas that tracks by commit order."""
-    part = known.server.replication
-    if part is None or not part.replicas_connected or known.text("transaction_write_set_extraction") == "OFF":
+    part = context.server.replication
+    if part is None or not part.replicas_connected or context.text("transaction_write_set_extraction") == "OFF":
         return
     name = "binlog_transaction_dependency_tracking"
-    if known.text(name) == "COMMIT_ORDER":
-        action = advise(known, name, "WRITESET", risk=RISK_OF_WRITE_SETS)
+    if context.text(name) == "COMMIT_ORDER":
+        action = advise(context, name, "WRITESET", risk=RISK_OF_WRITE_SETS)
         yield commit_order_tracking.finding(
             f"{part.replicas_connected} replica{'s read' if part.replicas_connected > 1 else ' reads'} this binary "
             "log, which tells a replica's workers only what was committed together.",
-            of_variable(known, name),
-            help=f"{words(action)}, once every replica keeps the order of commits (before 8.0.27 the default is OFF)",
-            actions=these(action),
+            variable_subject(context, name),
+            help=f"{help_line(action)}, once every replica keeps the order of commits (before 8.0.27 the default is "
+            "OFF)",
+            actions=present(action),
         )
 
 
@@ -285,34 +287,35 @@ PLAIN, SUPER = "read_only", "super_read_only"
         reconsider_when="Applications that are meant to write here.",
     ),
 )
-def writable_replica(known: RuleContext) -> Iterator[Finding]:
+def writable_replica(context: RuleContext) -> Iterator[Finding]:
     """A replica without read_only, or with read_only alone where super_read_only exists."""
-    if known.has("server"):
-        part = known.server.replication
-        replica = bool(channels(known)) and not (part and part.galera)
+    if context.has("server"):
+        part = context.server.replication
+        replica = bool(replica_channels(context)) and not (part and part.galera)
     else:
-        replica = known.switched(PLAIN) is True  # a file cannot tell more
-    open_to = known.text(PLAIN), known.text(SUPER)
+        replica = context.explicit_switch(PLAIN) is True  # a file cannot tell more
+    open_to = context.text(PLAIN), context.text(SUPER)
     if not replica or "OFF" not in open_to:
         return
-    action = _closed(known)
+    action = _read_only_action(context)
     yield writable_replica.finding(
         "The server is a replica, but clients may write to it: read_only is OFF."
         if open_to[0] == "OFF"
-        else f"read_only stops ordinary accounts only: super_read_only is OFF, so those with {_exempt(known)} write.",
-        of_variable(known, PLAIN if open_to[0] == "OFF" or known.chosen(PLAIN) else SUPER),
-        help=words(action),
-        actions=these(action),
+        else "read_only applies to ordinary accounts only: super_read_only is OFF, so accounts with "
+        f"{_exempt_privilege(context)} can write.",
+        variable_subject(context, PLAIN if open_to[0] == "OFF" or context.is_set(PLAIN) else SUPER),
+        help=help_line(action),
+        actions=present(action),
     )
 
 
-def _exempt(known: RuleContext) -> str:
-    return "CONNECTION_ADMIN or SUPER" if known.target.since("mysql", 8) else "SUPER"
+def _exempt_privilege(context: RuleContext) -> str:
+    return "CONNECTION_ADMIN or SUPER" if context.target.since("mysql", 8) else "SUPER"
 
 
-def _closed(known: RuleContext) -> Action | None:
+def _read_only_action(context: RuleContext) -> Action | None:
     """The wider of the two that the target has; undoing it restores both."""
-    name = PLAIN if known.text(SUPER) is None else SUPER
-    action = advise(known, name, "ON", risk="clients that write here get errors", watch="Com_insert")
-    undone = action and action.undo and name == SUPER and known.text(PLAIN) == "OFF"
+    name = PLAIN if context.text(SUPER) is None else SUPER
+    action = advise(context, name, "ON", risk="clients that write here get errors", watch="Com_insert")
+    undone = action and action.undo and name == SUPER and context.text(PLAIN) == "OFF"
     return action._replace(undo=f"SET GLOBAL {PLAIN} = OFF;") if action and undone else action

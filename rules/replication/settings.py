@@ -7,9 +7,9 @@ from typing import TYPE_CHECKING
 from advisor.core.model import Confidence, Severity
 from advisor.core.sizes import about
 from advisor.verdict.effects import number_of
-from rules.core.advice import OF_A_GROUP, advise, these, while_stopped, words
+from rules.core.advice import GROUP_REPLICATION_CHANNEL, advise, help_line, present, with_replica_stopped
 from rules.core.rule import Docs, Span, rule
-from rules.core.subject import of_variable
+from rules.core.subject import variable_subject
 from rules.durability.binary_log import writes_binary_log
 
 if TYPE_CHECKING:
@@ -31,55 +31,58 @@ ORDER_WITHOUT_LOG = (8, 0, 19)  # from here on the order of commits is kept with
 SEMI_SYNC = ("rpl_semi_sync_source", "rpl_semi_sync_master")
 
 
-def named(known: RuleContext, names: tuple[str, ...]) -> str | None:
+def explicit_name(context: RuleContext, names: tuple[str, ...]) -> str | None:
     """The name that somebody set, that of a file's line before its other name; None where nobody set one."""
-    chosen = [name for name in names if known.chosen(name)]
-    return next((name for name in chosen if name in known.file_verdict.effective), chosen[0] if chosen else None)
+    chosen = [name for name in names if context.is_set(name)]
+    return next((name for name in chosen if name in context.file_verdict.effective), chosen[0] if chosen else None)
 
 
-def value(known: RuleContext, names: tuple[str, ...]) -> str | None:
+def upper_value(context: RuleContext, names: tuple[str, ...]) -> str | None:
     """The value of a variable of several names, in upper case: what somebody set, else what the server has."""
-    name = named(known, names)
-    return known.text(name) if name else next((text for text in map(known.text, names) if text is not None), None)
+    name = explicit_name(context, names)
+    return context.text(name) if name else next((text for text in map(context.text, names) if text is not None), None)
 
 
-def known_name(known: RuleContext, names: tuple[str, ...]) -> str:
+def available_name(context: RuleContext, names: tuple[str, ...]) -> str:
     """The name that somebody set, or else the first that the server has."""
-    return named(known, names) or next((name for name in names if known.text(name) is not None), names[0])
+    return explicit_name(context, names) or next((name for name in names if context.text(name) is not None), names[0])
 
 
-def workers(known: RuleContext) -> int:
+def worker_count(context: RuleContext) -> int:
     """How many threads apply changes side by side."""
-    return number_of(value(known, WORKERS)) or 0
+    return number_of(upper_value(context, WORKERS)) or 0
 
 
-def advise_one(known: RuleContext, names: tuple[str, ...], to: str, *, risk: str = "") -> Action | None:
+def advise_first(context: RuleContext, names: tuple[str, ...], to: str, *, risk: str = "") -> Action | None:
     """The action under the first of these names that the target takes."""
-    tried = (advise(known, name, to, risk=risk) for name in names)
+    tried = (advise(context, name, to, risk=risk) for name in names)
     return next((action for action in tried if action is not None), None)
 
 
-def advise_stopped(known: RuleContext, names: tuple[str, ...], to: str, *, risk: str = "") -> Action | None:
+def advise_while_stopped(context: RuleContext, names: tuple[str, ...], to: str, *, risk: str = "") -> Action | None:
     """The same for what the server refuses to change while the replica's threads run."""
-    return while_stopped(known, advise_one(known, names, to, risk=risk))
+    return with_replica_stopped(context, advise_first(context, names, to, risk=risk))
 
 
-def channels(known: RuleContext) -> list[dict[str, str]]:
+def replica_channels(context: RuleContext) -> list[dict[str, str]]:
     """What the server says of each source that it follows, under the names that all versions can be read by.
 
     Names are lower case, without the words replica, slave, source and master that differ between versions.
     """
-    part = known.server.replication
-    rows = [{_plain(name): text or "" for name, text in row.items()} for row in (part.replica_rows if part else ())]
-    return [row for row in rows if not row.get("channel_name", "").startswith(OF_A_GROUP)]
+    part = context.server.replication
+    rows = [
+        {_version_neutral_name(name): text or "" for name, text in row.items()}
+        for row in (part.replica_rows if part else ())
+    ]
+    return [row for row in rows if not row.get("channel_name", "").startswith(GROUP_REPLICATION_CHANNEL)]
 
 
-def _plain(name: str) -> str:
+def _version_neutral_name(name: str) -> str:
     words_of = name.lower().split("_")
     return "_".join(word for word in words_of if word not in {"replica", "slave", "source", "master"})
 
 
-def called(channel: dict[str, str]) -> str:
+def channel_suffix(channel: dict[str, str]) -> str:
     name = channel.get("channel_name") or channel.get("connection_name")
     return f" of channel {name}" if name else ""
 
@@ -100,17 +103,17 @@ def called(channel: dict[str, str]) -> str:
         reconsider_when="A comparison of all tables that finds no difference.",
     ),
 )
-def idempotent_replica(known: RuleContext) -> Iterator[Finding]:
+def idempotent_replica(context: RuleContext) -> Iterator[Finding]:
     """The mode that hides conflicts, set by somebody."""
-    name = named(known, EXEC_MODE)
-    if name and known.text(name) == "IDEMPOTENT":
-        action = advise_one(known, EXEC_MODE, "STRICT", risk="replication stops at the next row that differs")
+    name = explicit_name(context, EXEC_MODE)
+    if name and context.text(name) == "IDEMPOTENT":
+        action = advise_first(context, EXEC_MODE, "STRICT", risk="replication stops at the next row that differs")
         yield idempotent_replica.finding(
             "Rows that are there already are written over, and missing ones are passed over; the data drifts apart "
             "in silence.",
-            of_variable(known, name),
-            help=words(action),
-            actions=these(action),
+            variable_subject(context, name),
+            help=help_line(action),
+            actions=present(action),
         )
 
 
@@ -129,14 +132,14 @@ def idempotent_replica(known: RuleContext) -> Iterator[Finding]:
         reconsider_when="Column types that are the same on source and replica: then nothing is converted.",
     ),
 )
-def lossy_replica_conversions(known: RuleContext) -> Iterator[Finding]:
+def lossy_replica_conversions(context: RuleContext) -> Iterator[Finding]:
     """Conversions that lose data, allowed by somebody."""
-    name = named(known, CONVERSIONS)
-    allowed = (known.text(name) or "").split(",") if name else []
+    name = explicit_name(context, CONVERSIONS)
+    allowed = (context.text(name) or "").split(",") if name else []
     if name and "ALL_LOSSY" in allowed:
         yield lossy_replica_conversions.finding(
             "Values that don't fit a column of the replica are cut to its size instead of stopping replication.",
-            of_variable(known, name),
+            variable_subject(context, name),
             help="keep ALL_NON_LOSSY alone, or remove the line",
         )
 
@@ -162,26 +165,29 @@ def lossy_replica_conversions(known: RuleContext) -> Iterator[Finding]:
         "that the logical clock is needed.",
     ),
 )
-def unsupported_commit_order(known: RuleContext) -> Iterator[Finding]:
+def unsupported_commit_order(context: RuleContext) -> Iterator[Finding]:
     """The order of commits asked for, without the clock or the log."""
-    name, needs = named(known, ORDER) or named(known, PARALLEL_BY), order_needs(known)
-    if name and value(known, ORDER) == "ON" and workers(known) and needs:
-        many = f"{workers(known)} worker{'s' if workers(known) > 1 else ''}"
+    name, needs = (
+        explicit_name(context, ORDER) or explicit_name(context, PARALLEL_BY),
+        missing_for_commit_order(context),
+    )
+    if name and upper_value(context, ORDER) == "ON" and worker_count(context) and needs:
+        many = f"{worker_count(context)} worker{'s' if worker_count(context) > 1 else ''}"
         yield unsupported_commit_order.finding(
             f"START REPLICA ends with an error: to keep the order of commits with {many} it needs "
             f"{' and '.join(needs)}.",
-            of_variable(known, name),
+            variable_subject(context, name),
             help=f"give the replica {' and '.join(needs)}",
-            confidence=None if known.target.version < ORDER_WITHOUT_LOG else Confidence.LIKELY,
+            confidence=None if context.target.version < ORDER_WITHOUT_LOG else Confidence.LIKELY,
         )
 
 
-def order_needs(known: RuleContext) -> list[str]:
+def missing_for_commit_order(context: RuleContext) -> list[str]:
     """What the order of commits needs and the server lacks, in words."""
-    needs = ["the parallel type LOGICAL_CLOCK"] if value(known, PARALLEL_BY) == "DATABASE" else []
-    if known.target.version < ORDER_WITHOUT_LOG:
-        needs += [] if writes_binary_log(known) else ["a binary log"]
-        needs += ["log_slave_updates = ON"] if value(known, LOGS_UPDATES) == "OFF" else []
+    needs = ["the parallel type LOGICAL_CLOCK"] if upper_value(context, PARALLEL_BY) == "DATABASE" else []
+    if context.target.version < ORDER_WITHOUT_LOG:
+        needs += [] if writes_binary_log(context) else ["a binary log"]
+        needs += ["log_slave_updates = ON"] if upper_value(context, LOGS_UPDATES) == "OFF" else []
     return needs
 
 
@@ -203,19 +209,21 @@ def order_needs(known: RuleContext) -> list[str]:
         reconsider_when="Readers that don't care which of two changes they see first.",
     ),
 )
-def unordered_parallel_replica(known: RuleContext) -> Iterator[Finding]:
+def unordered_parallel_replica(context: RuleContext) -> Iterator[Finding]:
     """Two workers or more, and nobody keeps the order."""
-    about_order, about_workers = named(known, ORDER), named(known, WORKERS)
+    about_order, about_workers = explicit_name(context, ORDER), explicit_name(context, WORKERS)
     name = about_order or about_workers
-    if name and value(known, ORDER) == "OFF" and workers(known) > 1:
-        action = None if order_needs(known) else advise_stopped(known, ORDER, "ON")
+    if name and upper_value(context, ORDER) == "OFF" and worker_count(context) > 1:
+        action = None if missing_for_commit_order(context) else advise_while_stopped(context, ORDER, "ON")
         yield unordered_parallel_replica.finding(
-            f"{workers(known)} workers commit in any order: readers of the replica can see a change before one that "
+            f"{worker_count(context)} workers commit in any order: readers of the replica can see a change "
+            "before one that "
             "the source made earlier.",
-            of_variable(known, name),
+            variable_subject(context, name),
             severity=None if about_order else Severity.NOTE,
-            help=words(action) or f"keep the order of commits; that also needs {' and '.join(order_needs(known))}",
-            actions=these(action),
+            help=help_line(action)
+            or f"keep the order of commits; that also needs {' and '.join(missing_for_commit_order(context))}",
+            actions=present(action),
         )
 
 
@@ -238,16 +246,17 @@ def unordered_parallel_replica(known: RuleContext) -> Iterator[Finding]:
         reconsider_when="A replica whose lag is no smaller with the logical clock.",
     ),
 )
-def parallel_by_database(known: RuleContext) -> Iterator[Finding]:
+def parallel_by_database(context: RuleContext) -> Iterator[Finding]:
     """Two workers or more that are shared out by database."""
-    name = named(known, PARALLEL_BY) or named(known, WORKERS)
-    if name and value(known, PARALLEL_BY) == "DATABASE" and workers(known) > 1:
-        action = advise_stopped(known, PARALLEL_BY, "LOGICAL_CLOCK")
+    name = explicit_name(context, PARALLEL_BY) or explicit_name(context, WORKERS)
+    if name and upper_value(context, PARALLEL_BY) == "DATABASE" and worker_count(context) > 1:
+        action = advise_while_stopped(context, PARALLEL_BY, "LOGICAL_CLOCK")
         yield parallel_by_database.finding(
-            f"{workers(known)} workers share the work by database: what happens in one database is applied by one.",
-            of_variable(known, name),
-            help=words(action),
-            actions=these(action),
+            f"{worker_count(context)} workers share the work by database: what happens in one database is "
+            "applied by one.",
+            variable_subject(context, name),
+            help=help_line(action),
+            actions=present(action),
         )
 
 
@@ -273,34 +282,34 @@ def parallel_by_database(known: RuleContext) -> Iterator[Finding]:
         reconsider_when="A replica that was killed under load and went on without a duplicate.",
     ),
 )
-def replica_position_in_files(known: RuleContext) -> Iterator[Finding]:
+def replica_position_in_files(context: RuleContext) -> Iterator[Finding]:
     """A place kept in files, by a line or by default."""
-    names = [name for name in POSITIONS if known.text(name) == "FILE"]
-    chosen = next((name for name in names if known.chosen(name)), None)
-    hint = chosen or (_is_replica(known) if POSITIONS[0] in names else None)
-    if names and hint and not _finds_itself(known):
-        actions = [advise_stopped(known, (name,), "TABLE") for name in names]
+    names = [name for name in POSITIONS if context.text(name) == "FILE"]
+    chosen = next((name for name in names if context.is_set(name)), None)
+    hint = chosen or (_replica_variable(context) if POSITIONS[0] in names else None)
+    if names and hint and not _uses_auto_position(context):
+        actions = [advise_while_stopped(context, (name,), "TABLE") for name in names]
         yield replica_position_in_files.finding(
             f"{' and '.join(names)} {'are' if len(names) > 1 else 'is'} FILE{'' if chosen else ' by default'}: the "
             "replica's place is written after what it applied. A crash in between makes it apply changes twice.",
-            of_variable(known, hint),
+            variable_subject(context, hint),
             severity=None if chosen else Severity.NOTE,
             help=f"with the replica stopped set {' and '.join(names)} to TABLE by SET GLOBAL, then write the lines",
-            actions=these(*actions),
+            actions=present(*actions),
         )
 
 
-def _is_replica(known: RuleContext) -> str | None:
+def _replica_variable(context: RuleContext) -> str | None:
     """The variable to point at on a server that follows another, or whose file has lines for replicas alone."""
-    if known.has("server"):
-        part = known.server.replication
+    if context.has("server"):
+        part = context.server.replication
         return POSITIONS[0] if part and part.is_replica else None
-    return next((name for name in (*WORKERS, *PARALLEL_BY, "relay_log_recovery") if known.chosen(name)), None)
+    return next((name for name in (*WORKERS, *PARALLEL_BY, "relay_log_recovery") if context.is_set(name)), None)
 
 
-def _finds_itself(known: RuleContext) -> bool:
+def _uses_auto_position(context: RuleContext) -> bool:
     """Whether all channels of a running replica have automatic positions."""
-    part = known.server.replication if known.has("server") else None
+    part = context.server.replication if context.has("server") else None
     rows = part.replica_rows if part else ()
     return bool(rows) and all(row.get("Auto_Position") == "1" for row in rows)
 
@@ -321,15 +330,15 @@ def _finds_itself(known: RuleContext) -> bool:
         reconsider_when="A job that purges relay logs, and its schedule.",
     ),
 )
-def relay_logs_never_purged(known: RuleContext) -> Iterator[Finding]:
+def relay_logs_never_purged(context: RuleContext) -> Iterator[Finding]:
     """Relay logs that somebody keeps."""
-    if known.settings.on("relay_log_purge") is False and known.chosen("relay_log_purge"):
-        action = advise(known, "relay_log_purge", "ON", risk="relay logs that were applied are removed at once")
+    if context.settings.on("relay_log_purge") is False and context.is_set("relay_log_purge"):
+        action = advise(context, "relay_log_purge", "ON", risk="relay logs that were applied are removed at once")
         yield relay_logs_never_purged.finding(
             "Relay logs are kept after they were applied and fill the disk in the end.",
-            of_variable(known, "relay_log_purge"),
-            help=words(action),
-            actions=these(action),
+            variable_subject(context, "relay_log_purge"),
+            help=help_line(action),
+            actions=present(action),
         )
 
 
@@ -351,15 +360,15 @@ def relay_logs_never_purged(known: RuleContext) -> Iterator[Finding]:
         reconsider_when="A receiver that never waits for room.",
     ),
 )
-def tight_relay_log_limit(known: RuleContext) -> Iterator[Finding]:
+def tight_relay_log_limit(context: RuleContext) -> Iterator[Finding]:
     """A limit that holds fewer than two relay logs."""
-    limit = known.number("relay_log_space_limit")
-    size = known.number("max_relay_log_size") or known.number("max_binlog_size")
-    if limit and size and known.chosen("relay_log_space_limit") and limit < 2 * size:
+    limit = context.number("relay_log_space_limit")
+    size = context.number("max_relay_log_size") or context.number("max_binlog_size")
+    if limit and size and context.is_set("relay_log_space_limit") and limit < 2 * size:
         yield tight_relay_log_limit.finding(
             f"A limit of {about(limit)} holds fewer than two relay logs of {about(size)}; the receiver stops for "
             "room before any can be removed.",
-            of_variable(known, "relay_log_space_limit"),
+            variable_subject(context, "relay_log_space_limit"),
             help="set it to several times max_relay_log_size, or make relay logs smaller",
         )
 
@@ -384,13 +393,13 @@ def tight_relay_log_limit(known: RuleContext) -> Iterator[Finding]:
         reconsider_when="A switch that is going on just now.",
     ),
 )
-def half_switched_gtid_mode(known: RuleContext) -> Iterator[Finding]:
+def half_switched_gtid_mode(context: RuleContext) -> Iterator[Finding]:
     """A permissive mode that somebody left behind."""
-    mode = known.text("gtid_mode") or ""
-    if mode.endswith("_PERMISSIVE") and known.chosen("gtid_mode"):
+    mode = context.text("gtid_mode") or ""
+    if mode.endswith("_PERMISSIVE") and context.is_set("gtid_mode"):
         yield half_switched_gtid_mode.finding(
             f"gtid_mode = {mode} is a step of the switch to GTIDs; replicas can't find their place by GTIDs alone.",
-            of_variable(known, "gtid_mode"),
+            variable_subject(context, "gtid_mode"),
             help="finish the switch with gtid_mode = ON once every replica has only transactions with GTIDs",
         )
 
@@ -414,18 +423,18 @@ def half_switched_gtid_mode(known: RuleContext) -> Iterator[Finding]:
         disagree="MariaDB keeps AFTER_COMMIT as its default, and documents a failover plan for either.",
     ),
 )
-def semi_sync_after_commit(known: RuleContext) -> Iterator[Finding]:
+def semi_sync_after_commit(context: RuleContext) -> Iterator[Finding]:
     """Semi-synchronous replication that waits too late."""
     for name in SEMI_SYNC:
         enabled, point = f"{name}_enabled", f"{name}_wait_point"
-        if known.chosen(enabled) and known.settings.on(enabled) and known.text(point) == "AFTER_COMMIT":
+        if context.is_set(enabled) and context.settings.on(enabled) and context.text(point) == "AFTER_COMMIT":
             action = advise(
-                known, point, "AFTER_SYNC", risk="after a crash a replica may be ahead of its source",
+                context, point, "AFTER_SYNC", risk="after a crash a replica may be ahead of its source",
                 watch=f"{name[0].upper()}{name[1:]}_no_tx",
             )  # fmt: skip
             yield semi_sync_after_commit.finding(
                 "Other sessions see a change before any replica has it; a failover in between takes it away again.",
-                of_variable(known, point if known.chosen(point) else enabled),
-                help=words(action) or f"write {point} = AFTER_SYNC",
-                actions=these(action),
+                variable_subject(context, point if context.is_set(point) else enabled),
+                help=help_line(action) or f"write {point} = AFTER_SYNC",
+                actions=present(action),
             )

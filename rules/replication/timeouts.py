@@ -6,10 +6,10 @@ from typing import TYPE_CHECKING
 
 from advisor.core.model import Confidence, Severity
 from advisor.core.sizes import lasted
-from rules.core.advice import advise, replica_word, these, words
+from rules.core.advice import advise, help_line, present, replica_keyword
 from rules.core.rule import Docs, Span, rule
-from rules.core.subject import of_variable
-from rules.replication.settings import advise_one, advise_stopped, named
+from rules.core.subject import variable_subject
+from rules.replication.settings import advise_first, advise_while_stopped, explicit_name
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -41,16 +41,16 @@ HOUR = 3600  # seconds: sixty times the default
         reconsider_when="A replica that is never read from and applies with one thread.",
     ),
 )
-def unretried_replica_transactions(known: RuleContext) -> Iterator[Finding]:
+def unretried_replica_transactions(context: RuleContext) -> Iterator[Finding]:
     """No second try, by somebody's choice."""
-    name = named(known, RETRIES)
-    if name and known.number(name) == 0:
-        action = advise_one(known, RETRIES, "10", risk="a transaction that can't succeed is tried ten times")
+    name = explicit_name(context, RETRIES)
+    if name and context.number(name) == 0:
+        action = advise_first(context, RETRIES, "10", risk="a transaction that can't succeed is tried ten times")
         yield unretried_replica_transactions.finding(
             "The replica stops at the first deadlock or lock wait, and stays stopped when the lock is gone.",
-            of_variable(known, name),
-            help=words(action),
-            actions=these(action),
+            variable_subject(context, name),
+            help=help_line(action),
+            actions=present(action),
         )
 
 
@@ -73,24 +73,24 @@ def unretried_replica_transactions(known: RuleContext) -> Iterator[Finding]:
         reconsider_when="A replica that noticed a lost source at once.",
     ),
 )
-def slow_to_miss_its_source(known: RuleContext) -> Iterator[Finding]:
+def slow_to_miss_its_source(context: RuleContext) -> Iterator[Finding]:
     """A long wait, by somebody's choice."""
-    name = named(known, NET_TIMEOUT)
-    seconds = known.number(name) if name else None
+    name = explicit_name(context, NET_TIMEOUT)
+    seconds = context.number(name) if name else None
     if name and seconds is not None and seconds >= HOUR:
-        action = next((a for a in (advise(known, n, 60, live=False, risk=HEARTBEAT) for n in NET_TIMEOUT) if a), None)
+        action = next((a for a in (advise(context, n, 60, live=False, risk=HEARTBEAT) for n in NET_TIMEOUT) if a), None)
         yield slow_to_miss_its_source.finding(
             f"A source that is lost without a word is missed only after {lasted(seconds)}.",
-            of_variable(known, name),
-            help=f"{words(action)}, then {_heartbeat(known)}",
-            actions=these(action),
+            variable_subject(context, name),
+            help=f"{help_line(action)}, then {_heartbeat_help(context)}",
+            actions=present(action),
         )
 
 
-def _heartbeat(known: RuleContext) -> str:
-    modern = known.target.since("mysql", 8, 0, 23)
+def _heartbeat_help(context: RuleContext) -> str:
+    modern = context.target.since("mysql", 8, 0, 23)
     change, source = ("REPLICATION SOURCE", "SOURCE") if modern else ("MASTER", "MASTER")
-    threads = replica_word(known)
+    threads = replica_keyword(context)
     return f"STOP {threads}; CHANGE {change} TO {source}_HEARTBEAT_PERIOD = 30; START {threads};"
 
 
@@ -110,14 +110,14 @@ def _heartbeat(known: RuleContext) -> str:
         reconsider_when="A busy thread besides the first.",
     ),
 )
-def parallel_threads_without_work(known: RuleContext) -> Iterator[Finding]:
+def parallel_threads_without_work(context: RuleContext) -> Iterator[Finding]:
     """Threads that somebody asked for, and a mode that has no use for them."""
-    threads = known.number(THREADS)
-    if threads and known.chosen(THREADS) and known.chosen(MODE) and known.text(MODE) == "NONE":
-        action = advise_stopped(known, (MODE,), "optimistic")
+    threads = context.number(THREADS)
+    if threads and context.is_set(THREADS) and context.is_set(MODE) and context.text(MODE) == "NONE":
+        action = advise_while_stopped(context, (MODE,), "optimistic")
         yield parallel_threads_without_work.finding(
             f"{THREADS} = {threads:,}, but with {MODE} = none a single thread applies everything.",
-            of_variable(known, MODE),
-            help=words(action),
-            actions=these(action),
+            variable_subject(context, MODE),
+            help=help_line(action),
+            actions=present(action),
         )

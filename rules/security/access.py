@@ -7,9 +7,9 @@ from typing import TYPE_CHECKING
 from advisor.core.model import Confidence, Location, Severity
 from advisor.optionfile.lines import LineKind
 from advisor.redaction.secrets import is_secret
-from rules.core.advice import advise, these, words
+from rules.core.advice import advise, help_line, present
 from rules.core.rule import Docs, rule
-from rules.core.subject import Subject, of_line, of_variable, of_verdict, written
+from rules.core.subject import Subject, line_subject, variable_subject, verdict_subject, written_name
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -38,22 +38,23 @@ OLD_TLS = frozenset({"TLSV1", "TLSV1.0", "TLSV1.1"})
         reconsider_when="Nothing.",
     ),
 )
-def no_access_control(known: RuleContext) -> Iterator[Finding]:
+def no_access_control(context: RuleContext) -> Iterator[Finding]:
     """Accounts switched off."""
-    line = known.file_verdict.effective.get("skip_grant_tables")
-    if (line is not None and line.value == "TRUE") or known.settings.on("skip_grant_tables"):
+    line = context.file_verdict.effective.get("skip_grant_tables")
+    if (line is not None and line.value == "TRUE") or context.settings.on("skip_grant_tables"):
         yield no_access_control.finding(
-            f"Accounts are not looked at: whoever reaches the server{_by(known)} may read and change everything.",
-            of_verdict(line) if line is not None else of_variable(known, "skip_grant_tables"),
+            f"Accounts are not looked at: whoever reaches the server{_reachability_text(context)} may read and change "
+            "everything.",
+            verdict_subject(line) if line is not None else variable_subject(context, "skip_grant_tables"),
             help="remove the line and restart",
         )
 
 
-def _by(known: RuleContext) -> str:
+def _reachability_text(context: RuleContext) -> str:
     """How the server is reached without accounts, where that is by less than usual."""
-    from rules.core.network import by_socket_alone
+    from rules.core.network import is_socket_only
 
-    return "'s socket (this version takes no TCP connection so)" if by_socket_alone(known) else ""
+    return "'s socket (this version takes no TCP connection so)" if is_socket_only(context) else ""
 
 
 @rule(
@@ -72,16 +73,16 @@ def _by(known: RuleContext) -> str:
         reconsider_when="An account that may do next to nothing.",
     ),
 )
-def plaintext_secret(known: RuleContext) -> Iterator[Finding]:
+def plaintext_secret(context: RuleContext) -> Iterator[Finding]:
     """Option lines of any group that hold a secret."""
-    for file in known.file_verdict.resolved.files:
+    for file in context.file_verdict.resolved.files:
         for line in file.lines:
-            if line.kind is LineKind.OPTION and line.value and not line.templated and is_secret(written(line)):
+            if line.kind is LineKind.OPTION and line.value and not line.templated and is_secret(written_name(line)):
                 yield plaintext_secret.finding(
                     f"[{line.group}] holds a secret in plain text, and so does each copy of this file."
                     if line.group
                     else "A secret stands here in plain text, and in each copy of this file.",
-                    of_line(file.path, line),
+                    line_subject(file.path, line),
                     help="keep it in a file of its own with mode 600, outside the repository",
                 )
 
@@ -101,9 +102,9 @@ def plaintext_secret(known: RuleContext) -> Iterator[Finding]:
         reconsider_when="Nothing.",
     ),
 )
-def world_readable_secret(known: RuleContext) -> Iterator[Finding]:
+def world_readable_secret(context: RuleContext) -> Iterator[Finding]:
     """Secrets in files whose mode lets everybody read."""
-    for copy in known.files.files:
+    for copy in context.files.files:
         if copy.holds_secret and copy.mode & READ_BY_OTHERS:
             yield world_readable_secret.finding(
                 f"The file holds a secret and has mode {copy.mode & 0o777:o}: everybody on the host can read it.",
@@ -130,15 +131,15 @@ def world_readable_secret(known: RuleContext) -> Iterator[Finding]:
         reconsider_when="A program that needs it.",
     ),
 )
-def local_infile(known: RuleContext) -> Iterator[Finding]:
+def local_infile(context: RuleContext) -> Iterator[Finding]:
     """Local files allowed explicitly, or by default on a server that accounts of other hosts use."""
-    if known.settings.on("local_infile") and (known.chosen("local_infile") or _has_remote_accounts(known)):
-        action = advise(known, "local_infile", "OFF", risk="programs that use LOAD DATA LOCAL fail")
+    if context.settings.on("local_infile") and (context.is_set("local_infile") or _has_remote_accounts(context)):
+        action = advise(context, "local_infile", "OFF", risk="programs that use LOAD DATA LOCAL fail")
         yield local_infile.finding(
             "Statements may make clients read files of their own hosts and send them here.",
-            of_variable(known, "local_infile"),
-            help=words(action),
-            actions=these(action),
+            variable_subject(context, "local_infile"),
+            help=help_line(action),
+            actions=present(action),
         )
 
 
@@ -161,44 +162,44 @@ def local_infile(known: RuleContext) -> Iterator[Finding]:
         reconsider_when="No account with the FILE privilege.",
     ),
 )
-def files_anywhere(known: RuleContext) -> Iterator[Finding]:
+def files_anywhere(context: RuleContext) -> Iterator[Finding]:
     """An empty secure_file_priv: explicit, or the default where accounts besides the administrator's have FILE."""
-    if known.text("secure_file_priv") != "":
+    if context.text("secure_file_priv") != "":
         return
-    chosen = known.chosen("secure_file_priv")
-    weight, who = _file_accounts(known)
+    chosen = context.is_set("secure_file_priv")
+    weight, who = _file_privilege_accounts(context)
     if chosen or who:
         yield files_anywhere.finding(
             f"{who or 'Accounts with the FILE privilege'} may read and write files wherever the server's account may.",
-            of_variable(known, "secure_file_priv"),
+            variable_subject(context, "secure_file_priv"),
             severity=weight,
             help="name a directory that holds nothing else, or revoke FILE from accounts that need no files",
         )
 
 
-def _file_accounts(known: RuleContext) -> tuple[Severity | None, str]:
+def _file_privilege_accounts(context: RuleContext) -> tuple[Severity | None, str]:
     """How much the FILE privilege of accounts weighs, and who has it besides administrators at the host, who may all.
 
     A warning where an account without SUPER may come from another host, else a note; None where nothing tells.
     """
-    from rules.core.network import only_from_here
-    from rules.security.accounts import HERE, told
+    from rules.core.network import is_local_only
+    from rules.security.accounts import HERE, account_list
 
-    accounts = known.server.accounts if known.has("server") else None
+    accounts = context.server.accounts if context.has("server") else None
     if accounts is None or any(kind.files is None for kind in accounts):
         return None, ""
     others = [kind for kind in accounts if kind.files and not (kind.supreme and kind.reach == HERE)]
-    afar = any(kind.reach != HERE and not kind.supreme for kind in others) and not only_from_here(known)
-    who = f"{told(others)} with the FILE privilege" if others else ""
+    afar = any(kind.reach != HERE and not kind.supreme for kind in others) and not is_local_only(context)
+    who = f"{account_list(others)} with the FILE privilege" if others else ""
     return (Severity.WARNING if afar else Severity.NOTE), who
 
 
-def _has_remote_accounts(known: RuleContext) -> bool:
-    from rules.core.network import only_from_here
+def _has_remote_accounts(context: RuleContext) -> bool:
+    from rules.core.network import is_local_only
     from rules.security.accounts import HERE
 
-    accounts = known.server.accounts or () if known.has("server") else ()
-    return any(kind.reach != HERE for kind in accounts) and not only_from_here(known)
+    accounts = context.server.accounts or () if context.has("server") else ()
+    return any(kind.reach != HERE for kind in accounts) and not is_local_only(context)
 
 
 @rule(
@@ -218,13 +219,13 @@ def _has_remote_accounts(known: RuleContext) -> bool:
         reconsider_when="Nothing.",
     ),
 )
-def old_tls(known: RuleContext) -> Iterator[Finding]:
+def old_tls(context: RuleContext) -> Iterator[Finding]:
     """Old protocol versions that somebody allows."""
-    old = [v for v in (known.text("tls_version") or "").replace(" ", "").split(",") if v in OLD_TLS]
-    if old and known.chosen("tls_version"):
+    old = [v for v in (context.text("tls_version") or "").replace(" ", "").split(",") if v in OLD_TLS]
+    if old and context.is_set("tls_version"):
         yield old_tls.finding(
             f"{' and '.join(old).replace('TLSV', 'TLSv')} can be attacked, and clients may be made to use it.",
-            of_variable(known, "tls_version"),
+            variable_subject(context, "tls_version"),
             help="allow TLSv1.2 and TLSv1.3 only",
         )
 
@@ -245,14 +246,14 @@ def old_tls(known: RuleContext) -> Iterator[Finding]:
         reconsider_when="An auditor who asks for exactly this log.",
     ),
 )
-def general_log(known: RuleContext) -> Iterator[Finding]:
+def general_log(context: RuleContext) -> Iterator[Finding]:
     """The general log switched on."""
-    nowhere = "NONE" in (known.text("log_output") or "").split(",")  # which outranks FILE and TABLE beside it
-    if known.chosen("general_log") and known.settings.on("general_log") and not nowhere:
-        action = advise(known, "general_log", "OFF")
+    nowhere = "NONE" in (context.text("log_output") or "").split(",")  # which outranks FILE and TABLE beside it
+    if context.is_set("general_log") and context.settings.on("general_log") and not nowhere:
+        action = advise(context, "general_log", "OFF")
         yield general_log.finding(
             "Every statement is written out in full; the log grows without bound and holds what the statements hold.",
-            of_variable(known, "general_log"),
-            help=words(action),
-            actions=these(action),
+            variable_subject(context, "general_log"),
+            help=help_line(action),
+            actions=present(action),
         )

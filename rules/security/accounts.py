@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 from advisor.core.model import Confidence, Location, Severity
 from rules.core.context import MissingFact
-from rules.core.network import only_from_here
+from rules.core.network import is_local_only
 from rules.core.rule import Docs, Span, rule
 from rules.core.subject import Subject
 
@@ -22,22 +22,22 @@ NATIVE = "mysql_native_password"
 OWNER_WRITES = 0o200
 
 
-def of_kind(known: RuleContext, wanted: Callable[[Accounts], bool]) -> list[Accounts]:
+def accounts_of_kind(context: RuleContext, wanted: Callable[[Accounts], bool]) -> list[Accounts]:
     """The kinds of accounts that are wanted; Missing where the accounts couldn't be read."""
-    if known.server.accounts is None:
-        table = "global_priv" if known.target.is_mariadb else "user"
+    if context.server.accounts is None:
+        table = "global_priv" if context.target.is_mariadb else "user"
         raise MissingFact(f"SELECT on mysql.{table} (mycnf grants)")
-    return [kind for kind in known.server.accounts if wanted(kind)]
+    return [kind for kind in context.server.accounts if wanted(kind)]
 
 
-def told(kinds: list[Accounts]) -> str:
+def account_list(kinds: list[Accounts]) -> str:
     """How many accounts, and their names as far as they are known: `3 accounts (a@%, b@% and 1 more)`."""
     count, names = sum(kind.count for kind in kinds), [name for kind in kinds for name in kind.names.split(", ")]
     more = f" and {count - len(names)} more" if count > len(names) else ""
     return f"{count} account{'s' if count > 1 else ''} ({', '.join(names)}{more})"
 
 
-def has_or_have(kinds: list[Accounts]) -> str:
+def have_verb(kinds: list[Accounts]) -> str:
     """The verb for that many accounts."""
     return "have" if sum(kind.count for kind in kinds) > 1 else "has"
 
@@ -60,13 +60,13 @@ def has_or_have(kinds: list[Accounts]) -> str:
         reconsider_when="Nothing.",
     ),
 )
-def anonymous_account(known: RuleContext) -> Iterator[Finding]:
+def anonymous_account(context: RuleContext) -> Iterator[Finding]:
     """Accounts that anybody is."""
-    kinds = of_kind(known, lambda kind: kind.anonymous)
+    kinds = accounts_of_kind(context, lambda kind: kind.anonymous)
     if kinds:
-        local = only_from_here(known) or all(kind.reach == HERE for kind in kinds)
+        local = is_local_only(context) or all(kind.reach == HERE for kind in kinds)
         yield anonymous_account.finding(
-            f"{told(kinds)} {has_or_have(kinds)} no name, so any name gets in.",
+            f"{account_list(kinds)} {have_verb(kinds)} no name, so any name gets in.",
             help="drop them: DROP USER ''@'host'",
             severity=Severity.NOTE if local else None,
         )
@@ -90,21 +90,21 @@ def anonymous_account(known: RuleContext) -> Iterator[Finding]:
         reconsider_when="Nothing.",
     ),
 )
-def passwordless_account(known: RuleContext) -> Iterator[Finding]:
+def passwordless_account(context: RuleContext) -> Iterator[Finding]:
     """Accounts that let in whoever names them; nameless ones have a rule of their own."""
-    kinds = of_kind(known, lambda kind: kind.passwordless and not kind.anonymous)
+    kinds = accounts_of_kind(context, lambda kind: kind.passwordless and not kind.anonymous)
     if kinds:
         wide = [kind for kind in kinds if kind.reach != HERE]
-        afar = [] if only_from_here(known) else wide
+        afar = [] if is_local_only(context) else wide
         worst = Severity.ERROR if any(kind.supreme for kind in afar) else None
         yield passwordless_account.finding(
-            f"{told(kinds)} {has_or_have(kinds)} no password{_from_where(wide, afar)}",
+            f"{account_list(kinds)} {have_verb(kinds)} no password{_host_text(wide, afar)}",
             help="give them passwords, or bind them to a system user",
             severity=worst if afar else Severity.NOTE,
         )
 
 
-def _from_where(wide: list[Accounts], afar: list[Accounts]) -> str:
+def _host_text(wide: list[Accounts], afar: list[Accounts]) -> str:
     if afar:
         return ", and may come from other hosts."
     return ". The server takes connections from its own host alone." if wide else "."
@@ -131,12 +131,12 @@ def _from_where(wide: list[Accounts], afar: list[Accounts]) -> str:
         disagree="CIS asks for no wildcard in any account's host; official container images make root@% by default.",
     ),
 )
-def superuser_from_anywhere(known: RuleContext) -> Iterator[Finding]:
+def superuser_from_anywhere(context: RuleContext) -> Iterator[Finding]:
     """All-powerful accounts with a wildcard for a host."""
-    kinds = of_kind(known, lambda kind: kind.supreme and kind.reach == ANYWHERE)
-    if kinds and not only_from_here(known):
+    kinds = accounts_of_kind(context, lambda kind: kind.supreme and kind.reach == ANYWHERE)
+    if kinds and not is_local_only(context):
         yield superuser_from_anywhere.finding(
-            f"{told(kinds)} {has_or_have(kinds)} SUPER and may come from any host.",
+            f"{account_list(kinds)} {have_verb(kinds)} SUPER and may come from any host.",
             help="make accounts for the hosts that administrators come from",
         )
 
@@ -157,14 +157,14 @@ def superuser_from_anywhere(known: RuleContext) -> Iterator[Finding]:
         reconsider_when="Nobody who misses them.",
     ),
 )
-def locked_out_account(known: RuleContext) -> Iterator[Finding]:
+def locked_out_account(context: RuleContext) -> Iterator[Finding]:
     """Accounts without their plugin."""
-    active = {plugin.name.lower() for plugin in known.server.plugins if plugin.status == "ACTIVE"}
-    kinds = of_kind(known, lambda kind: kind.plugin.lower() not in active)
+    active = {plugin.name.lower() for plugin in context.server.plugins if plugin.status == "ACTIVE"}
+    kinds = accounts_of_kind(context, lambda kind: kind.plugin.lower() not in active)
     if kinds and active:
         names = sorted({kind.plugin or "without a name" for kind in kinds})
         yield locked_out_account.finding(
-            f"{told(kinds)} can't log in: the server has no plugin {' and '.join(names)}.",
+            f"{account_list(kinds)} can't log in: the server has no plugin {' and '.join(names)}.",
             help="load the plugin, or move the accounts to another",
         )
 
@@ -187,13 +187,14 @@ def locked_out_account(known: RuleContext) -> Iterator[Finding]:
         reconsider_when="No upgrade ahead.",
     ),
 )
-def native_password_account(known: RuleContext) -> Iterator[Finding]:
+def native_password_account(context: RuleContext) -> Iterator[Finding]:
     """Accounts that the next series refuses."""
-    active = {plugin.name.lower() for plugin in known.server.plugins if plugin.status == "ACTIVE"}
-    kinds = of_kind(known, lambda kind: kind.plugin == NATIVE)
+    active = {plugin.name.lower() for plugin in context.server.plugins if plugin.status == "ACTIVE"}
+    kinds = accounts_of_kind(context, lambda kind: kind.plugin == NATIVE)
     if kinds and NATIVE in active:
         yield native_password_account.finding(
-            f"{told(kinds)} can't log in any more once MySQL is upgraded ({NATIVE} is off in 8.4, and gone in 9.0).",
+            f"{account_list(kinds)} can't log in any more once MySQL is upgraded ({NATIVE} is off in 8.4, and gone in "
+            "9.0).",
             help="move them to caching_sha2_password before the upgrade",
         )
 
@@ -215,12 +216,12 @@ def native_password_account(known: RuleContext) -> Iterator[Finding]:
         reconsider_when="Nothing.",
     ),
 )
-def server_writes_its_options(known: RuleContext) -> Iterator[Finding]:
+def server_writes_its_options(context: RuleContext) -> Iterator[Finding]:
     """Option files that belong to the account under which the server runs."""
-    uid = known.host.process.uid if known.host.process else None
+    uid = context.host.process.uid if context.host.process else None
     if not uid:  # root may write everywhere: there it is another rule's matter
         return
-    for copy in known.files.files:
+    for copy in context.files.files:
         if copy.uid == uid and copy.mode & OWNER_WRITES:
             yield server_writes_its_options.finding(
                 f"The file belongs to the account that the server runs under (mode {copy.mode & 0o777:o}).",

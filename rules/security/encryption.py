@@ -6,10 +6,10 @@ import posixpath
 from typing import TYPE_CHECKING
 
 from advisor.core.model import Confidence, Severity
-from rules.core.advice import advise, these, words
-from rules.core.network import switched_on
+from rules.core.advice import advise, help_line, present
+from rules.core.network import is_switched_on
 from rules.core.rule import Docs, Span, rule
-from rules.core.subject import of_variable, of_verdict
+from rules.core.subject import variable_subject, verdict_subject
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -27,10 +27,10 @@ WANTED = frozenset({"ON", "FORCE", "1", "2"})
 KEY_FILES = ("file_key_management_filename", "keyring_file_data")
 
 
-def encrypts_tables(known: RuleContext) -> str | None:
+def table_encryption_variable(context: RuleContext) -> str | None:
     """The variable by which somebody asked for encrypted tables, None where nobody did."""
-    name = TABLES[known.target.flavour]
-    return name if known.chosen(name) and known.text(name) in WANTED else None
+    name = TABLES[context.target.flavour]
+    return name if context.is_set(name) and context.text(name) in WANTED else None
 
 
 @rule(
@@ -53,15 +53,15 @@ def encrypts_tables(known: RuleContext) -> str | None:
         reconsider_when="An encrypted device beneath the data directory.",
     ),
 )
-def half_encrypted(known: RuleContext) -> Iterator[Finding]:
+def half_encrypted(context: RuleContext) -> Iterator[Finding]:
     """Logs in plain text beside encrypted tables."""
-    name = encrypts_tables(known)
-    plain = [n for n in BESIDE[known.target.flavour] if known.settings.on(n) is False]
+    name = table_encryption_variable(context)
+    plain = [n for n in BESIDE[context.target.flavour] if context.settings.on(n) is False]
     if name and plain:
         yield half_encrypted.finding(
             f"Tables are encrypted, but {' and '.join(plain)} {'are' if len(plain) > 1 else 'is'} off, so their rows "
             "can be read there.",
-            of_variable(known, name),
+            variable_subject(context, name),
             help=f"switch {', '.join(plain)} on",
         )
 
@@ -83,12 +83,12 @@ def half_encrypted(known: RuleContext) -> Iterator[Finding]:
         reconsider_when="Every tablespace with ENCRYPTION_SCHEME 1.",
     ),
 )
-def encryption_that_waits(known: RuleContext) -> Iterator[Finding]:
+def encryption_that_waits(context: RuleContext) -> Iterator[Finding]:
     """Nobody to encrypt what is there."""
-    name = encrypts_tables(known)
-    if name and known.number("innodb_encryption_threads") == 0:
+    name = table_encryption_variable(context)
+    if name and context.number("innodb_encryption_threads") == 0:
         action = advise(
-            known,
+            context,
             "innodb_encryption_threads",
             4,
             risk="every page is read and written once, as fast as innodb_encryption_rotation_iops allows",
@@ -96,9 +96,9 @@ def encryption_that_waits(known: RuleContext) -> Iterator[Finding]:
         )
         yield encryption_that_waits.finding(
             "With innodb_encryption_threads = 0 only tables that are made from now on are encrypted.",
-            of_variable(known, name),
-            help=words(action),
-            actions=these(action),
+            variable_subject(context, name),
+            help=help_line(action),
+            actions=present(action),
         )
 
 
@@ -119,26 +119,26 @@ def encryption_that_waits(known: RuleContext) -> Iterator[Finding]:
         reconsider_when="Nothing.",
     ),
 )
-def key_beside_data(known: RuleContext) -> Iterator[Finding]:
+def key_beside_data(context: RuleContext) -> Iterator[Finding]:
     """Keys under the data directory."""
-    datadir = _path(known, "datadir")
+    datadir = _key_path(context, "datadir")
     for name in KEY_FILES:
-        path = _path(known, name)
+        path = _key_path(context, name)
         # A relative name is looked for in the data directory, which is where the server works.
-        if path and known.chosen(name) and (not path.startswith("/") or _inside(path, datadir)):
+        if path and context.is_set(name) and (not path.startswith("/") or _is_inside(path, datadir)):
             yield key_beside_data.finding(
                 "The key lies in the data directory: whoever gets a copy of the data has the key to it.",
-                of_variable(known, name),
+                variable_subject(context, name),
                 help="move it to another file system, and name it by its whole path",
             )
 
 
-def _path(known: RuleContext, name: str) -> str:
-    text = None if known.text(name) is None else known.settings.text(name)
+def _key_path(context: RuleContext, name: str) -> str:
+    text = None if context.text(name) is None else context.settings.text(name)
     return posixpath.normpath(text) if text else ""
 
 
-def _inside(path: str, folder: str) -> bool:
+def _is_inside(path: str, folder: str) -> bool:
     return folder.startswith("/") and path.startswith(folder.rstrip("/") + "/")
 
 
@@ -161,16 +161,16 @@ def _inside(path: str, folder: str) -> bool:
         reconsider_when="A fault that can't be found without the pool.",
     ),
 )
-def pool_in_core(known: RuleContext) -> Iterator[Finding]:
+def pool_in_core(context: RuleContext) -> Iterator[Finding]:
     """Core files asked for, with the pool in them."""
-    line = known.file_verdict.effective.get("core_file")
-    if line is not None and known.settings.on("innodb_buffer_pool_in_core_file"):
-        action = advise(known, "innodb_buffer_pool_in_core_file", "OFF")
+    line = context.file_verdict.effective.get("core_file")
+    if line is not None and context.settings.on("innodb_buffer_pool_in_core_file"):
+        action = advise(context, "innodb_buffer_pool_in_core_file", "OFF")
         yield pool_in_core.finding(
             "A core file of this server holds the whole buffer pool: rows in plain text.",
-            of_verdict(line),
-            help=words(action),
-            actions=these(action),
+            verdict_subject(line),
+            help=help_line(action),
+            actions=present(action),
         )
 
 
@@ -193,11 +193,11 @@ def pool_in_core(known: RuleContext) -> Iterator[Finding]:
         reconsider_when="A decision to take part.",
     ),
 )
-def reports_home(known: RuleContext) -> Iterator[Finding]:
+def reports_home(context: RuleContext) -> Iterator[Finding]:
     """The feedback plugin asked for."""
-    if switched_on(known, "feedback"):
+    if is_switched_on(context, "feedback"):
         yield reports_home.finding(
             "The feedback plugin uploads this server's configuration and its use.",
-            of_variable(known, "feedback"),
+            variable_subject(context, "feedback"),
             help="remove the line, or tell those who watch the network",
         )

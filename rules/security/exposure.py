@@ -5,10 +5,10 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from advisor.core.model import Confidence, Severity
-from rules.core.advice import advise, these, words
-from rules.core.network import beyond_the_host, switched_on
+from rules.core.advice import advise, help_line, present
+from rules.core.network import is_switched_on, listens_to_other_hosts
 from rules.core.rule import Docs, Span, rule
-from rules.core.subject import of_variable, of_verdict
+from rules.core.subject import variable_subject, verdict_subject
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -42,14 +42,16 @@ SUPERUSER = frozenset({"root", "0"})
         reconsider_when="No account with the plugin, and no upgrade ahead.",
     ),
 )
-def native_passwords_kept(known: RuleContext) -> Iterator[Finding]:
+def native_passwords_kept(context: RuleContext) -> Iterator[Finding]:
     """The old plugin asked for by name."""
-    names = [n for n in NEW_ACCOUNTS if known.chosen(n) and (known.text(n) or "").partition(",")[0].strip() == NATIVE]
-    names += ["mysql_native_password"] if switched_on(known, "mysql_native_password") else []
+    names = [
+        n for n in NEW_ACCOUNTS if context.is_set(n) and (context.text(n) or "").partition(",")[0].strip() == NATIVE
+    ]
+    names += ["mysql_native_password"] if is_switched_on(context, "mysql_native_password") else []
     if names:
         yield native_passwords_kept.finding(
             "Accounts with mysql_native_password can't log in any more after an upgrade to MySQL 9.",
-            of_variable(known, names[0]),
+            variable_subject(context, names[0]),
             help="move the accounts to caching_sha2_password and remove the line",
         )
 
@@ -70,18 +72,18 @@ def native_passwords_kept(known: RuleContext) -> Iterator[Finding]:
         reconsider_when="Nothing.",
     ),
 )
-def old_passwords(known: RuleContext) -> Iterator[Finding]:
+def old_passwords(context: RuleContext) -> Iterator[Finding]:
     """Short hashes made or let in."""
     for name, bad in (("old_passwords", True), ("secure_auth", False)):
-        if known.chosen(name) and known.settings.on(name) is bad:
-            action = advise(known, name, "OFF" if bad else "ON", risk="accounts with a short hash can't log in")
+        if context.is_set(name) and context.settings.on(name) is bad:
+            action = advise(context, name, "OFF" if bad else "ON", risk="accounts with a short hash can't log in")
             yield old_passwords.finding(
                 "New passwords are kept as 64-bit hashes of before MySQL 4.1."
                 if bad
                 else "Accounts with a 64-bit password hash of before MySQL 4.1 may log in.",
-                of_variable(known, name),
-                help=words(action),
-                actions=these(action),
+                variable_subject(context, name),
+                help=help_line(action),
+                actions=present(action),
             )
 
 
@@ -102,12 +104,12 @@ def old_passwords(known: RuleContext) -> Iterator[Finding]:
         reconsider_when="Nobody who may write to the plugin directory or to mysql.func.",
     ),
 )
-def any_library_function(known: RuleContext) -> Iterator[Finding]:
+def any_library_function(context: RuleContext) -> Iterator[Finding]:
     """The check on loaded functions switched off."""
-    if switched_on(known, "allow_suspicious_udfs"):
+    if is_switched_on(context, "allow_suspicious_udfs"):
         yield any_library_function.finding(
             "CREATE FUNCTION takes any symbol of a library, not those alone that were made for the server.",
-            of_variable(known, "allow_suspicious_udfs"),
+            variable_subject(context, "allow_suspicious_udfs"),
             help="remove the line and restart",
         )
 
@@ -130,13 +132,13 @@ def any_library_function(known: RuleContext) -> Iterator[Finding]:
         reconsider_when="A table that needs it.",
     ),
 )
-def followed_symlinks(known: RuleContext) -> Iterator[Finding]:
+def followed_symlinks(context: RuleContext) -> Iterator[Finding]:
     """Symbolic links asked for."""
-    if switched_on(known, "symbolic_links"):
+    if is_switched_on(context, "symbolic_links"):
         yield followed_symlinks.finding(
             "Tables may be symbolic links that lead out of the data directory.",
-            of_variable(known, "symbolic_links"),
-            help="remove the line" if known.target.since("mysql", 8, 0) else "write skip_symbolic_links",
+            variable_subject(context, "symbolic_links"),
+            help="remove the line" if context.target.since("mysql", 8, 0) else "write skip_symbolic_links",
         )
 
 
@@ -157,15 +159,15 @@ def followed_symlinks(known: RuleContext) -> Iterator[Finding]:
         reconsider_when="Nothing.",
     ),
 )
-def raw_log(known: RuleContext) -> Iterator[Finding]:
+def raw_log(context: RuleContext) -> Iterator[Finding]:
     """Passwords left in the log."""
-    if switched_on(known, "log_raw"):
-        action = advise(known, "log_raw", "OFF")
+    if is_switched_on(context, "log_raw"):
+        action = advise(context, "log_raw", "OFF")
         yield raw_log.finding(
             "Passwords of CREATE USER and SET PASSWORD are written to the general log in plain text.",
-            of_variable(known, "log_raw"),
-            help=words(action),
-            actions=these(action),
+            variable_subject(context, "log_raw"),
+            help=help_line(action),
+            actions=present(action),
         )
 
 
@@ -186,13 +188,13 @@ def raw_log(known: RuleContext) -> Iterator[Finding]:
         reconsider_when="No replica with report_password.",
     ),
 )
-def shown_replica_passwords(known: RuleContext) -> Iterator[Finding]:
+def shown_replica_passwords(context: RuleContext) -> Iterator[Finding]:
     """Passwords in the list of replicas."""
     for name in ("show_slave_auth_info", "show_replica_auth_info"):
-        if switched_on(known, name):
+        if is_switched_on(context, name):
             yield shown_replica_passwords.finding(
                 "SHOW REPLICAS prints the passwords that replicas report, to every account that may list replicas.",
-                of_variable(known, name),
+                variable_subject(context, name),
                 help="remove the line and restart",
             )
             return
@@ -215,13 +217,13 @@ def shown_replica_passwords(known: RuleContext) -> Iterator[Finding]:
         reconsider_when="A firewall that lets nobody but the proxies through.",
     ),
 )
-def any_proxy(known: RuleContext) -> Iterator[Finding]:
+def any_proxy(context: RuleContext) -> Iterator[Finding]:
     """Every address trusted as a proxy."""
-    networks = (known.text("proxy_protocol_networks") or "").replace(" ", "").split(",")
-    if "*" in networks and known.chosen("proxy_protocol_networks"):
+    networks = (context.text("proxy_protocol_networks") or "").replace(" ", "").split(",")
+    if "*" in networks and context.is_set("proxy_protocol_networks"):
         yield any_proxy.finding(
             "Any client may claim to come from any address, so accounts bound to a host are open to all.",
-            of_variable(known, "proxy_protocol_networks"),
+            variable_subject(context, "proxy_protocol_networks"),
             help="name the proxies' addresses instead of *",
         )
 
@@ -243,28 +245,33 @@ def any_proxy(known: RuleContext) -> Iterator[Finding]:
         reconsider_when="A firewall that closes the port.",
     ),
 )
-def second_port_open(known: RuleContext) -> Iterator[Finding]:
+def second_port_open(context: RuleContext) -> Iterator[Finding]:
     """One port bound to the host, the other forgotten."""
-    bound = known.chosen("bind_address") and known.text("bind_address") is not None
-    if not bound or beyond_the_host(known) or known.settings.on("skip_networking") or _without_x(known):
+    bound = context.is_set("bind_address") and context.text("bind_address") is not None
+    if (
+        not bound
+        or listens_to_other_hosts(context)
+        or context.settings.on("skip_networking")
+        or _disable_x_action(context)
+    ):
         return
-    if _is_x_open(known):
+    if _is_x_open(context):
         yield second_port_open.finding(
             "bind_address keeps other hosts from the server's port, and the X protocol's port 33060 is open to them.",
-            of_variable(known, "bind_address"),
+            variable_subject(context, "bind_address"),
             help="set mysqlx_bind_address too, or mysqlx = OFF",
         )
 
 
-def _is_x_open(known: RuleContext) -> bool:
+def _is_x_open(context: RuleContext) -> bool:
     # The variable is the plugin's: a running server without it has no such port, and a file leaves it at every address.
-    if known.settings.get("mysqlx_bind_address") is None:
-        return not known.has("server")
-    return beyond_the_host(known, "mysqlx_bind_address")
+    if context.settings.get("mysqlx_bind_address") is None:
+        return not context.has("server")
+    return listens_to_other_hosts(context, "mysqlx_bind_address")
 
 
-def _without_x(known: RuleContext) -> bool:
-    line = known.file_verdict.effective.get("mysqlx")
+def _disable_x_action(context: RuleContext) -> bool:
+    line = context.file_verdict.effective.get("mysqlx")
     return line is not None and "OFF" in (line.value, line.running)
 
 
@@ -284,26 +291,26 @@ def _without_x(known: RuleContext) -> bool:
         reconsider_when="Nothing.",
     ),
 )
-def server_as_root(known: RuleContext) -> Iterator[Finding]:
+def server_as_root(context: RuleContext) -> Iterator[Finding]:
     """The superuser as the process's account, or named as the server's account for this start or the next one."""
-    line = known.file_verdict.effective.get("user")
-    process = known.host.process if known.has("host") else None
+    line = context.file_verdict.effective.get("user")
+    process = context.host.process if context.has("host") else None
     uid = process.uid if process is not None else None
     if uid == ROOT:
         yield server_as_root.finding(
             "The server's process runs as root, and accounts with the FILE privilege write files as root.",
-            of_verdict(line) if line is not None else None,
+            verdict_subject(line) if line is not None else None,
             help="give the data directory to mysql, write user = mysql and restart",
         )
     elif uid is not None and line is not None and line.placed.line.value in SUPERUSER:
         yield server_as_root.finding(
             f"The server runs under the account number {uid} now; started by root, it will run as root.",
-            of_verdict(line),
+            verdict_subject(line),
             help="write user = mysql",
         )
     elif line is not None and line.placed.line.value in SUPERUSER:
         yield server_as_root.finding(
             "The server runs as root, and accounts with the FILE privilege write files as root.",
-            of_verdict(line),
+            verdict_subject(line),
             help="give the data directory to mysql and write user = mysql",
         )

@@ -7,9 +7,9 @@ from typing import TYPE_CHECKING
 from advisor.core.model import Confidence, Severity
 from advisor.core.sizes import lasted
 from rules.core.context import MissingFact
-from rules.core.network import beyond_the_host, by_socket_alone
+from rules.core.network import is_socket_only, listens_to_other_hosts
 from rules.core.rule import Docs, Span, rule
-from rules.core.subject import of_variable
+from rules.core.subject import variable_subject
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -23,18 +23,18 @@ WEAK = frozenset({"NULL", "ENULL", "ANULL", "EXP", "EXPORT", "LOW", "RC4", "DES"
 MAKES_ITS_OWN = (11, 4)  # MariaDB: since then a server without a certificate makes one at its start
 
 
-def switch(known: RuleContext) -> str | None:
+def tls_switch(context: RuleContext) -> str | None:
     """The option that switches TLS off, None where none does."""
-    line = known.file_verdict.effective.get("ssl")
+    line = context.file_verdict.effective.get("ssl")
     if line is not None and line.value == "FALSE":
         return "ssl"
-    emptied = known.target.is_mysql and known.chosen("tls_version") and known.text("tls_version") == ""
+    emptied = context.target.is_mysql and context.is_set("tls_version") and context.text("tls_version") == ""
     return "tls_version" if emptied else None
 
 
-def named(known: RuleContext, name: str) -> bool:
+def names_file(context: RuleContext, name: str) -> bool:
     """Whether somebody named a file for the option."""
-    return known.chosen(name) and known.text(name) not in (None, "", "(NO DEFAULT VALUE)")
+    return context.is_set(name) and context.text(name) not in (None, "", "(NO DEFAULT VALUE)")
 
 
 @rule(
@@ -56,15 +56,15 @@ def named(known: RuleContext, name: str) -> bool:
         "set up, and little where they are kept.",
     ),
 )
-def tls_switched_off(known: RuleContext) -> Iterator[Finding]:
+def tls_switched_off(context: RuleContext) -> Iterator[Finding]:
     """TLS off by somebody's choice, and the port open to others."""
-    name = switch(known)
-    if name is not None and beyond_the_host(known):
+    name = tls_switch(context)
+    if name is not None and listens_to_other_hosts(context):
         yield tls_switched_off.finding(
             "Accounts are off, so this version takes no TCP connection; with them, TLS is switched off for other hosts."
-            if by_socket_alone(known)
+            if is_socket_only(context)
             else "TLS is switched off, and other hosts can reach the server: what they say is open to all on the way.",
-            of_variable(known, name),
+            variable_subject(context, name),
             help="remove the line and restart",
         )
 
@@ -87,14 +87,14 @@ def tls_switched_off(known: RuleContext) -> Iterator[Finding]:
         reconsider_when="A certificate shown by the status variable Ssl_server_not_after.",
     ),
 )
-def certificate_without_key(known: RuleContext) -> Iterator[Finding]:
+def certificate_without_key(context: RuleContext) -> Iterator[Finding]:
     """One of the pair alone."""
-    given = [name for name in ("ssl_cert", "ssl_key") if named(known, name)]
-    if len(given) == 1 and switch(known) is None:
+    given = [name for name in ("ssl_cert", "ssl_key") if names_file(context, name)]
+    if len(given) == 1 and tls_switch(context) is None:
         missing = "ssl_key" if given == ["ssl_cert"] else "ssl_cert"
         yield certificate_without_key.finding(
             f"{given[0]} is set and {missing} isn't: the server starts, and offers no TLS.",
-            of_variable(known, given[0]),
+            variable_subject(context, given[0]),
             help=f"set {missing} too",
         )
 
@@ -119,19 +119,19 @@ def certificate_without_key(known: RuleContext) -> Iterator[Finding]:
         reconsider_when="Nothing.",
     ),
 )
-def weak_cipher(known: RuleContext) -> Iterator[Finding]:
+def weak_cipher(context: RuleContext) -> Iterator[Finding]:
     """Ciphers that somebody allows and nobody should."""
-    names = (known.text("ssl_cipher") or "").replace(",", ":").replace(" ", ":").split(":")
-    weak = [name for name in names if name[:1] not in ("!", "-") and not WEAK.isdisjoint(_words(name))]
-    if weak and known.chosen("ssl_cipher"):
+    names = (context.text("ssl_cipher") or "").replace(",", ":").replace(" ", ":").split(":")
+    weak = [name for name in names if name[:1] not in ("!", "-") and not WEAK.isdisjoint(_cipher_parts(name))]
+    if weak and context.is_set("ssl_cipher"):
         yield weak_cipher.finding(
             f"{', '.join(weak)} can be broken or protects nothing.",
-            of_variable(known, "ssl_cipher"),
+            variable_subject(context, "ssl_cipher"),
             help="remove the line, or those names from it",
         )
 
 
-def _words(name: str) -> list[str]:
+def _cipher_parts(name: str) -> list[str]:
     return name.replace("+", "-").split("-")
 
 
@@ -151,14 +151,14 @@ def _words(name: str) -> list[str]:
         reconsider_when="A client of another host that is connected.",
     ),
 )
-def required_but_not_offered(known: RuleContext) -> Iterator[Finding]:
+def required_but_not_offered(context: RuleContext) -> Iterator[Finding]:
     """TLS demanded of clients by a server that has none."""
-    bare = known.target.is_mariadb and known.target.version < MAKES_ITS_OWN and not named(known, "ssl_cert")
-    asked = known.chosen("require_secure_transport") and known.settings.on("require_secure_transport")
-    if asked and not known.settings.on("skip_networking") and (bare or switch(known) is not None):
+    bare = context.target.is_mariadb and context.target.version < MAKES_ITS_OWN and not names_file(context, "ssl_cert")
+    asked = context.is_set("require_secure_transport") and context.settings.on("require_secure_transport")
+    if asked and not context.settings.on("skip_networking") and (bare or tls_switch(context) is not None):
         yield required_but_not_offered.finding(
             "Every TCP connection is turned away: TLS is required of clients, and the server offers none.",
-            of_variable(known, "require_secure_transport"),
+            variable_subject(context, "require_secure_transport"),
             help="set ssl_cert and ssl_key" if bare else "remove the line that switches TLS off",
         )
 
@@ -184,14 +184,14 @@ def required_but_not_offered(known: RuleContext) -> Iterator[Finding]:
         reconsider_when="Clients with ssl-mode = VERIFY_CA or VERIFY_IDENTITY.",
     ),
 )
-def unproved_certificate(known: RuleContext) -> Iterator[Finding]:
+def unproved_certificate(context: RuleContext) -> Iterator[Finding]:
     """Encryption demanded, and nothing to tell the server by."""
-    asked = known.chosen("require_secure_transport") and known.settings.on("require_secure_transport")
-    own = any(named(known, name) for name in ("ssl_cert", "ssl_key", "ssl_ca"))
-    if asked and not own and switch(known) is None and beyond_the_host(known):
+    asked = context.is_set("require_secure_transport") and context.settings.on("require_secure_transport")
+    own = any(names_file(context, name) for name in ("ssl_cert", "ssl_key", "ssl_ca"))
+    if asked and not own and tls_switch(context) is None and listens_to_other_hosts(context):
         yield unproved_certificate.finding(
             "TLS is required with the certificate that the server made itself: clients can't tell who answers.",
-            of_variable(known, "require_secure_transport"),
+            variable_subject(context, "require_secure_transport"),
             help="set ssl_cert, ssl_key and ssl_ca, or give ca.pem to the clients",
         )
 
@@ -202,16 +202,16 @@ SHARE = 3  # of a certificate's life the last third: what lives for a week is re
 MONTHS = ("Jan", "Feb", "Mar", "Apr", "May", "Jun", "Jul", "Aug", "Sep", "Oct", "Nov", "Dec")
 
 
-def offered(known: RuleContext) -> bool | None:
+def offers_tls(context: RuleContext) -> bool | None:
     """Whether the server offers TLS; None where it doesn't say. MySQL 8.4 and later have no have_ssl any more."""
-    have = known.text("have_ssl")
+    have = context.text("have_ssl")
     if have is not None:
         return have == "YES"
-    until = known.server.status.get(UNTIL)
+    until = context.server.status.get(UNTIL)
     return None if until is None else bool(until)
 
 
-def moment(text: str) -> int | None:
+def parse_date(text: str) -> int | None:
     """Seconds since 1970 of a date as OpenSSL prints it (Dec  1 17:12:52 2026 GMT); None for anything else."""
     from calendar import timegm
 
@@ -223,12 +223,12 @@ def moment(text: str) -> int | None:
         return None
 
 
-def taken_at(known: RuleContext) -> float:
+def collected_at(context: RuleContext) -> float:
     """When the facts were taken, in seconds since 1970; Missing where that isn't known."""
     from datetime import datetime
 
     try:
-        return datetime.fromisoformat(known.taken_at).timestamp()
+        return datetime.fromisoformat(context.taken_at).timestamp()
     except ValueError:
         raise MissingFact("the time at which the facts were taken") from None
 
@@ -252,16 +252,16 @@ def taken_at(known: RuleContext) -> float:
         reconsider_when="No account that may come from another host.",
     ),
 )
-def no_tls(known: RuleContext) -> Iterator[Finding]:
+def no_tls(context: RuleContext) -> Iterator[Finding]:
     """Open to other hosts, and nothing to encrypt with."""
-    accounts = known.server.accounts
+    accounts = context.server.accounts
     afar = None if accounts is None else any(kind.reach != "here" for kind in accounts)
-    broken = named(known, "ssl_cert") or named(known, "ssl_key") or switch(known) is not None
-    if offered(known) is False and beyond_the_host(known) and afar is not False and not broken:
+    broken = names_file(context, "ssl_cert") or names_file(context, "ssl_key") or tls_switch(context) is not None
+    if offers_tls(context) is False and listens_to_other_hosts(context) and afar is not False and not broken:
         yield no_tls.finding(
             "The server offers no TLS, and other hosts can reach it"
             + (": accounts may come from there." if afar else "."),
-            of_variable(known, "bind_address"),
+            variable_subject(context, "bind_address"),
             help="set ssl_cert and ssl_key, or bind the server to 127.0.0.1",
             severity=Severity.WARNING if afar else None,
         )
@@ -287,13 +287,13 @@ def no_tls(known: RuleContext) -> Iterator[Finding]:
         reconsider_when="Nothing.",
     ),
 )
-def tls_that_failed(known: RuleContext) -> Iterator[Finding]:
+def tls_that_failed(context: RuleContext) -> Iterator[Finding]:
     """TLS meant and not had."""
-    pair = named(known, "ssl_cert") and named(known, "ssl_key")
-    if pair and offered(known) is False and switch(known) is None:
+    pair = names_file(context, "ssl_cert") and names_file(context, "ssl_key")
+    if pair and offers_tls(context) is False and tls_switch(context) is None:
         yield tls_that_failed.finding(
             "ssl_cert and ssl_key are set, and the server runs without TLS: it couldn't use them.",
-            of_variable(known, "ssl_cert"),
+            variable_subject(context, "ssl_cert"),
             help="look for SSL in the error log at the last start",
         )
 
@@ -314,10 +314,10 @@ def tls_that_failed(known: RuleContext) -> Iterator[Finding]:
         reconsider_when="A clock that is wrong, where the facts were taken.",
     ),
 )
-def expired_certificate(known: RuleContext) -> Iterator[Finding]:
+def expired_certificate(context: RuleContext) -> Iterator[Finding]:
     """A certificate outside its time."""
-    status, now = known.server.status, taken_at(known)
-    until, since = moment(status.get(UNTIL, "")), moment(status.get(SINCE, ""))
+    status, now = context.server.status, collected_at(context)
+    until, since = parse_date(status.get(UNTIL, "")), parse_date(status.get(SINCE, ""))
     if until is not None and now >= until:
         yield expired_certificate.finding(
             f"The server's certificate expired {lasted(now - until)} ago ({status[UNTIL]}).",
@@ -348,10 +348,10 @@ def expired_certificate(known: RuleContext) -> Iterator[Finding]:
         reconsider_when="A renewal that is under way.",
     ),
 )
-def certificate_expires_soon(known: RuleContext) -> Iterator[Finding]:
+def certificate_expires_soon(context: RuleContext) -> Iterator[Finding]:
     """A certificate near its end."""
-    status, now = known.server.status, taken_at(known)
-    until, since = moment(status.get(UNTIL, "")), moment(status.get(SINCE, ""))
+    status, now = context.server.status, collected_at(context)
+    until, since = parse_date(status.get(UNTIL, "")), parse_date(status.get(SINCE, ""))
     if until is None or since is None:
         return
     left = until - now

@@ -56,44 +56,46 @@ class Budget(NamedTuple):
         return ", ".join([*parts, f"{about(self.ceiling)} ceiling ({self.sessions})"])
 
 
-def budget(known: RuleContext) -> Budget | None:
+def memory_budget(context: RuleContext) -> Budget | None:
     """The three numbers; None where a size that they rest on is not known, a templated pool for instance."""
-    pool, connections = known.number("innodb_buffer_pool_size"), known.number("max_connections")
+    pool, connections = context.number("innodb_buffer_pool_size"), context.number("max_connections")
     if pool is None or connections is None:
         return None
-    each = session(known)
-    ceiling = at_rest(known) + shared(known) + temptable(known) + connections * each
-    taken = measured(known)
-    likely = max(expected(known), taken or 0, _highest(known)) if known.has("server") else None
+    each = session_maximum(context)
+    ceiling = memory_at_rest(context) + shared_buffers(context) + temptable_memory(context) + connections * each
+    taken = measured_memory(context)
+    likely = max(expected_memory(context), taken or 0, _peak_resident(context)) if context.has("server") else None
     return Budget(taken, likely, ceiling, connections, each)
 
 
-def largest_part(known: RuleContext, connections: int) -> tuple[str, int]:
+def largest_session_part(context: RuleContext, connections: int) -> tuple[str, int]:
     """The option that bounds the largest part of the ceiling, and the bytes that all sessions together take by it."""
-    parts = {name: size * connections for name, size in of_a_session(known).items()}
-    parts |= {name: known.number(name) or 0 for name in (POOL, *CACHES)} | {"temptable_max_ram": temptable(known)}
+    parts = {name: size * connections for name, size in session_part(context).items()}
+    parts |= {name: context.number(name) or 0 for name in (POOL, *CACHES)} | {
+        "temptable_max_ram": temptable_memory(context)
+    }
     return max(parts.items(), key=lambda part: part[1])
 
 
-def expected(known: RuleContext) -> int:
+def expected_memory(context: RuleContext) -> int:
     """What the server takes at the peak of its connections by its counters alone, whatever was measured."""
-    peak = known.server.counter("max_used_connections") or 0
-    running = min(peak, known.server.counter("threads_running") or 0)
-    tables = min(temptable(known), running * table_size(known))
-    sessions = peak * idle(known) + running * session_used(known)
-    return at_rest(known) + shared_used(known) + tables + sessions
+    peak = context.server.counter("max_used_connections") or 0
+    running = min(peak, context.server.counter("threads_running") or 0)
+    tables = min(temptable_memory(context), running * memory_table_size(context))
+    sessions = peak * idle_session(context) + running * session_in_use(context)
+    return memory_at_rest(context) + shared_buffers_in_use(context) + tables + sessions
 
 
-def measured(known: RuleContext) -> int | None:
+def measured_memory(context: RuleContext) -> int | None:
     """Resident bytes of the server's process, else what the server accounts for itself."""
-    if known.has("host") and known.host.process is not None and known.host.process.resident:
-        return known.host.process.resident
-    return known.server.instrumented_bytes if known.has("server") else None
+    if context.has("host") and context.host.process is not None and context.host.process.resident:
+        return context.host.process.resident
+    return context.server.instrumented_bytes if context.has("server") else None
 
 
-def usable(known: RuleContext) -> tuple[int, str] | None:
+def usable_memory(context: RuleContext) -> tuple[int, str] | None:
     """Bytes that the server may use, and what sets them: the machine's memory or a control group's limit."""
-    host = known.host
+    host = context.host
     size = host.usable_memory
     if not size:
         return None
@@ -101,72 +103,74 @@ def usable(known: RuleContext) -> tuple[int, str] | None:
     return size, f"{about(size)} of {'the control group' if limited else 'memory'}"
 
 
-def pool_that_fits(known: RuleContext, usable_bytes: int) -> int:
+def pool_that_fits(context: RuleContext, usable_bytes: int) -> int:
     """A buffer pool for the memory, in whole steps of chunk size times instances, which the server takes unchanged.
 
     What remains when the system, the server's other parts, its sessions and a few percent to spare are taken off.
     """
-    measured = series(known)
-    others = measured.at_rest + measured.schema + shared_beside_pool(known) + _sessions(known)
-    left = usable_bytes - system_part(usable_bytes) - usable_bytes * SPARE_PERCENT // 100 - others
-    return in_steps(known, _within(known, left, usable_bytes))
+    resting = series_memory(context)
+    others = resting.at_rest + resting.schema + shared_without_pool(context) + _session_totals(context)
+    left = usable_bytes - system_memory(usable_bytes) - usable_bytes * SPARE_PERCENT // 100 - others
+    return round_to_steps(context, _pool_within(context, left, usable_bytes))
 
 
-def in_steps(known: RuleContext, size: int) -> int:
+def round_to_steps(context: RuleContext, size: int) -> int:
     """The size in whole steps below it, in whole megabytes where a step is too much."""
-    step = _step(known, size)
+    step = _pool_step(context, size)
     return size // step * step if size >= step else size // MIB * MIB
 
 
-def too_tight(known: RuleContext, pool: int, usable_bytes: int) -> bool:
+def is_too_tight(context: RuleContext, pool: int, usable_bytes: int) -> bool:
     """Whether a pool with its lists, the server at rest and the system's own part are more than the memory."""
-    return pool > _within(known, usable_bytes - system_part(usable_bytes) - at_rest(known), usable_bytes)
+    return pool > _pool_within(
+        context, usable_bytes - system_memory(usable_bytes) - memory_at_rest(context), usable_bytes
+    )
 
 
-def _within(known: RuleContext, room: int, usable_bytes: int) -> int:
+def _pool_within(context: RuleContext, room: int, usable_bytes: int) -> int:
     """The pool whose pages and lists fill the room, at least a part of the memory that every server may have."""
-    percent = series(known).pool_percent
+    percent = series_memory(context).pool_percent
     pool = room if room <= DEFAULT_POOL else (room * 100 + DEFAULT_POOL * percent) // (100 + percent)
     return max(pool, usable_bytes // LEAST_SHARE)
 
 
-def system_part(usable_bytes: int) -> int:
+def system_memory(usable_bytes: int) -> int:
     """What the operating system keeps of that much memory."""
     return min(SYSTEM, usable_bytes // SYSTEM_SHARE)
 
 
-def _sessions(known: RuleContext) -> int:
+def _session_totals(context: RuleContext) -> int:
     """What all sessions take that may be connected, or that were at the peak, while few of them are at work."""
-    connections = known.number("max_connections") or 0
-    peak = known.server.counter("max_used_connections") if known.has("server") else None
-    return (connections if peak is None else min(connections, peak)) * idle(known)
+    connections = context.number("max_connections") or 0
+    peak = context.server.counter("max_used_connections") if context.has("server") else None
+    return (connections if peak is None else min(connections, peak)) * idle_session(context)
 
 
-def pool_that_holds(known: RuleContext, data_bytes: int) -> int:
+def pool_that_holds(context: RuleContext, data_bytes: int) -> int:
     """A buffer pool for all of the data and a quarter more, for undo and growth; in whole steps too."""
     wanted = data_bytes * (100 + GROWTH_PERCENT) // 100
-    step = _step(known, wanted)
+    step = _pool_step(context, wanted)
     return -(-wanted // step) * step
 
 
-def _step(known: RuleContext, size: int) -> int:
-    return (known.number("innodb_buffer_pool_chunk_size") or CHUNK) * instances(known, size)
+def _pool_step(context: RuleContext, size: int) -> int:
+    return (context.number("innodb_buffer_pool_chunk_size") or CHUNK) * instances(context, size)
 
 
-def instances(known: RuleContext, size: int) -> int:
+def instances(context: RuleContext, size: int) -> int:
     """A number of parts that divides a pool of that size both as it runs now and after a restart (BPI-04)."""
-    running = max(1, known.number(INSTANCES) or 1)
-    if size < GIB or not known.target.is_mysql or known.chosen(INSTANCES):
+    running = max(1, context.number(INSTANCES) or 1)
+    if size < GIB or not context.target.is_mysql or context.is_set(INSTANCES):
         return running
-    if not known.target.since("mysql", 8, 4):
+    if not context.target.since("mysql", 8, 4):
         return lcm(running, DEFAULT_INSTANCES)
-    cpus = known.host.usable_cpus if known.has("host") else None
+    cpus = context.host.usable_cpus if context.has("host") else None
     return lcm(running, max(1, min(size // (2 * CHUNK), int(cpus or MOST_INSTANCES * 4) // 4, MOST_INSTANCES)))
 
 
-def _highest(known: RuleContext) -> int:
+def _peak_resident(context: RuleContext) -> int:
     """The most that the process has ever had resident."""
-    process = known.host.process if known.has("host") else None
+    process = context.host.process if context.has("host") else None
     return process.peak_resident or 0 if process is not None else 0
 
 
@@ -227,118 +231,124 @@ LOG_CACHES: dict[str, tuple[str, ...]] = {
 }
 
 
-def series(known: RuleContext) -> SeriesMemory:
+def series_memory(context: RuleContext) -> SeriesMemory:
     """The measured numbers of the server's series."""
-    return next(s for s in SERIES if known.target.since(s.flavour, *s.version))
+    return next(s for s in SERIES if context.target.since(s.flavour, *s.version))
 
 
-def at_rest(known: RuleContext) -> int:
+def memory_at_rest(context: RuleContext) -> int:
     """What the process holds beside the buffers that variables size, and the statements prepared just now."""
-    measured = series(known)
-    schema = measured.schema if known.settings.on("performance_schema") else 0
-    prepared = known.server.counter("prepared_stmt_count") or 0 if known.has("server") else 0
-    return measured.at_rest + schema + prepared * PREPARED
+    resting = series_memory(context)
+    schema = resting.schema if context.settings.on("performance_schema") else 0
+    prepared = context.server.counter("prepared_stmt_count") or 0 if context.has("server") else 0
+    return resting.at_rest + schema + prepared * PREPARED
 
 
-def shared(known: RuleContext) -> int:
+def shared_buffers(context: RuleContext) -> int:
     """The buffers that all sessions share, at their full size."""
-    return _fixed(known) + sum(known.number(name) or 0 for name in CACHES)
+    return _fixed_buffers(context) + sum(context.number(name) or 0 for name in CACHES)
 
 
-def shared_used(known: RuleContext) -> int:
+def shared_buffers_in_use(context: RuleContext) -> int:
     """The same with the caches of tables in files as full as they have ever been; the pool fills sooner or later."""
-    return _fixed(known) + sum(_filled(known, name) for name in CACHES)
+    return _fixed_buffers(context) + sum(_filled_cache(context, name) for name in CACHES)
 
 
-def shared_beside_pool(known: RuleContext) -> int:
+def shared_without_pool(context: RuleContext) -> int:
     """The same without the buffer pool and its lists."""
-    pool = known.number(POOL) or 0
-    filled = shared_used(known) if known.has("server") else shared(known)
-    return filled - pool - pool_lists(known, pool)
+    pool = context.number(POOL) or 0
+    filled = shared_buffers_in_use(context) if context.has("server") else shared_buffers(context)
+    return filled - pool - pool_overhead(context, pool)
 
 
-def _fixed(known: RuleContext) -> int:
-    cache = known.number("query_cache_size") or 0
-    used = (known.text("query_cache_type") or "OFF") not in {"OFF", "0"}
-    lists = pool_lists(known, known.number(POOL) or 0)
-    return sum(known.number(name) or 0 for name in FIXED) + lists + (cache if used else 0)
+def _fixed_buffers(context: RuleContext) -> int:
+    cache = context.number("query_cache_size") or 0
+    used = (context.text("query_cache_type") or "OFF") not in {"OFF", "0"}
+    lists = pool_overhead(context, context.number(POOL) or 0)
+    return sum(context.number(name) or 0 for name in FIXED) + lists + (cache if used else 0)
 
 
-def pool_lists(known: RuleContext, pool: int) -> int:
+def pool_overhead(context: RuleContext, pool: int) -> int:
     """What a pool of that size takes beside its pages, beyond what a default one does."""
-    return max(0, pool - DEFAULT_POOL) * series(known).pool_percent // 100
+    return max(0, pool - DEFAULT_POOL) * series_memory(context).pool_percent // 100
 
 
-def _filled(known: RuleContext, name: str) -> int:
-    size = known.number(name) or 0
+def _filled_cache(context: RuleContext, name: str) -> int:
+    size = context.number(name) or 0
     counter, unit = CACHES[name]
-    blocks, block = known.server.counter(counter), known.number(unit)
+    blocks, block = context.server.counter(counter), context.number(unit)
     return size if blocks is None or block is None else min(size, blocks * block)
 
 
-def idle(known: RuleContext) -> int:
+def idle_session(context: RuleContext) -> int:
     """A session that has read something and now waits."""
-    return series(known).session + (known.number("net_buffer_length") or 0)
+    return series_memory(context).session + (context.number("net_buffer_length") or 0)
 
 
-def session(known: RuleContext) -> int:
+def session_maximum(context: RuleContext) -> int:
     """What one session may take at once: its stack, each buffer one time, and its temporary tables in memory."""
-    return idle(known) + sum(of_a_session(known).values())
+    return idle_session(context) + sum(session_part(context).values())
 
 
-def of_a_session(known: RuleContext) -> dict[str, int]:
+def session_part(context: RuleContext) -> dict[str, int]:
     """What one session may take by the option that bounds it."""
-    buffers = {name: _buffer(known, name) for name in (*BUFFERS, *_log_caches(known))}
-    stack = known.number("thread_stack") or 0
-    return buffers | {"thread_stack": stack, SCAN: _scan(known), "tmp_table_size": TABLES_AT_ONCE * _table(known)}
+    buffers = {name: _session_buffer(context, name) for name in (*BUFFERS, *_binary_log_caches(context))}
+    stack = context.number("thread_stack") or 0
+    return buffers | {
+        "thread_stack": stack,
+        SCAN: _scan_buffer(context),
+        "tmp_table_size": TABLES_AT_ONCE * _temporary_table(context),
+    }
 
 
-def session_used(known: RuleContext) -> int:
+def session_in_use(context: RuleContext) -> int:
     """What a session at work takes beside `idle`: the buffers that any session has used, one temporary table."""
-    counted = BUFFERS | _log_caches(known)
-    buffers = sum(_buffer(known, name) for name, counters in counted.items() if _moved(known, counters))
-    return buffers + _scan(known) + _table(known)
+    counted = BUFFERS | _binary_log_caches(context)
+    buffers = sum(
+        _session_buffer(context, name) for name, counters in counted.items() if _has_activity(context, counters)
+    )
+    return buffers + _scan_buffer(context) + _temporary_table(context)
 
 
-def _log_caches(known: RuleContext) -> dict[str, tuple[str, ...]]:
+def _binary_log_caches(context: RuleContext) -> dict[str, tuple[str, ...]]:
     """The caches of a session that changes rows; none without a binary log."""
     from rules.durability.binary_log import (
         writes_binary_log,  # which has rules of its own: a lint that has no such line goes without
     )
 
-    return LOG_CACHES if writes_binary_log(known) else {}
+    return LOG_CACHES if writes_binary_log(context) else {}
 
 
-def _buffer(known: RuleContext, name: str) -> int:
-    from rules.memory.session_buffers import join_limit
+def _session_buffer(context: RuleContext, name: str) -> int:
+    from rules.memory.session_buffers import join_memory_limit
 
-    size = known.number(name) or 0
-    limit = join_limit(known) if name.startswith("join") else None
+    size = context.number(name) or 0
+    limit = join_memory_limit(context) if name.startswith("join") else None
     return size if limit is None else min(size, limit)
 
 
-def _moved(known: RuleContext, counters: tuple[str, ...]) -> bool:
-    return any(known.server.counter(counter) != 0 for counter in counters)
+def _has_activity(context: RuleContext, counters: tuple[str, ...]) -> bool:
+    return any(context.server.counter(counter) != 0 for counter in counters)
 
 
-def _scan(known: RuleContext) -> int:
+def _scan_buffer(context: RuleContext) -> int:
     """The buffer of scans, with which MySQL 8.0 and later never read."""
-    return 0 if known.target.since("mysql", 8, 0) else known.number(SCAN) or 0
+    return 0 if context.target.since("mysql", 8, 0) else context.number(SCAN) or 0
 
 
-def _table(known: RuleContext) -> int:
+def _temporary_table(context: RuleContext) -> int:
     """One temporary table of a session's own; none where TempTable keeps those of all sessions together."""
-    return 0 if temptable(known) else table_size(known)
+    return 0 if temptable_memory(context) else memory_table_size(context)
 
 
-def table_size(known: RuleContext) -> int:
+def memory_table_size(context: RuleContext) -> int:
     """How large a temporary table in memory may grow."""
-    return min((s for s in map(known.number, ("tmp_table_size", "max_heap_table_size")) if s), default=0)
+    return min((s for s in map(context.number, ("tmp_table_size", "max_heap_table_size")) if s), default=0)
 
 
-def temptable(known: RuleContext) -> int:
+def temptable_memory(context: RuleContext) -> int:
     """The memory of TempTable, which all sessions of MySQL 8.0 and later share unless MEMORY was chosen instead."""
-    if known.text("internal_tmp_mem_storage_engine") == "MEMORY":
+    if context.text("internal_tmp_mem_storage_engine") == "MEMORY":
         return 0
     # MySQL 8.4 takes 3 % of memory where nothing sets it, and never less than this.
-    return known.number("temptable_max_ram") or (LEAST_TEMPTABLE if known.target.since("mysql", 8, 4) else 0)
+    return context.number("temptable_max_ram") or (LEAST_TEMPTABLE if context.target.since("mysql", 8, 4) else 0)

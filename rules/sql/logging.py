@@ -5,9 +5,9 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from advisor.core.model import Confidence, Severity
-from rules.core.advice import advise, these, words
+from rules.core.advice import advise, help_line, present
 from rules.core.rule import Docs, Span, rule
-from rules.core.subject import of_variable
+from rules.core.subject import variable_subject
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -29,24 +29,24 @@ USUAL_THRESHOLD = 10  # seconds, the default of every version
 LOGINS_LOGGED = 2  # log_warnings: below, MariaDB doesn't log who was refused (OBS-06)
 
 
-def _given(known: RuleContext, names: tuple[str, ...]) -> str | None:
+def _explicit_name(context: RuleContext, names: tuple[str, ...]) -> str | None:
     """The one of an option's names that somebody set, None where nobody did."""
-    return next((name for name in names if known.chosen(name)), None)
+    return next((name for name in names if context.is_set(name)), None)
 
 
-def _slow_log_on(known: RuleContext) -> bool:
-    return any(known.settings.on(name) for name in SWITCH)
+def _slow_log_on(context: RuleContext) -> bool:
+    return any(context.settings.on(name) for name in SWITCH)
 
 
-def _written(known: RuleContext) -> bool:
+def _is_slow_log_written(context: RuleContext) -> bool:
     """Whether the slow log is on and goes somewhere."""
-    return _slow_log_on(known) and "NONE" not in (known.text(OUTPUT) or "").split(",")
+    return _slow_log_on(context) and "NONE" not in (context.text(OUTPUT) or "").split(",")
 
 
-def _limited(known: RuleContext) -> bool:
+def _is_sampled(context: RuleContext) -> bool:
     """Whether only some of the statements that qualify are logged."""
-    examined = any(known.number(name) for name in EXAMINED)
-    return examined or (known.number(SAMPLED) or 1) > 1
+    examined = any(context.number(name) for name in EXAMINED)
+    return examined or (context.number(SAMPLED) or 1) > 1
 
 
 @rule(
@@ -70,15 +70,15 @@ def _limited(known: RuleContext) -> bool:
         disagree="Old advice switches it off for speed and memory; MySQL's default has been ON since 5.6.",
     ),
 )
-def performance_schema_off(known: RuleContext) -> Iterator[Finding]:
+def performance_schema_off(context: RuleContext) -> Iterator[Finding]:
     """Instruments switched off, by somebody's choice."""
-    if known.settings.on("performance_schema") is False and known.chosen("performance_schema"):
-        action = advise(known, "performance_schema", "ON", risk="it takes memory of its own")
+    if context.settings.on("performance_schema") is False and context.is_set("performance_schema"):
+        action = advise(context, "performance_schema", "ON", risk="it takes memory of its own")
         yield performance_schema_off.finding(
             "Nothing tells which statements take the time or who waits for whom, and only a restart changes that.",
-            of_variable(known, "performance_schema"),
-            help=words(action),
-            actions=these(action),
+            variable_subject(context, "performance_schema"),
+            help=help_line(action),
+            actions=present(action),
         )
 
 
@@ -98,17 +98,17 @@ def performance_schema_off(known: RuleContext) -> Iterator[Finding]:
         reconsider_when="A log that is rotated and read as a whole.",
     ),
 )
-def every_statement_in_slow_log(known: RuleContext) -> Iterator[Finding]:
+def every_statement_in_slow_log(context: RuleContext) -> Iterator[Finding]:
     """A threshold of nothing."""
-    name = _given(known, THRESHOLD)
-    if name is None or known.settings.real(name) != 0 or not _written(known) or _limited(known):
+    name = _explicit_name(context, THRESHOLD)
+    if name is None or context.settings.real(name) != 0 or not _is_slow_log_written(context) or _is_sampled(context):
         return
-    action = advise(known, name, USUAL_THRESHOLD, risk="statements below are no longer logged", watch="Slow_queries")
+    action = advise(context, name, USUAL_THRESHOLD, risk="statements below are no longer logged", watch="Slow_queries")
     yield every_statement_in_slow_log.finding(
         "Every statement is written to the slow log, with what it says; the log grows without bound.",
-        of_variable(known, name),
-        help=words(action),
-        actions=these(action),
+        variable_subject(context, name),
+        help=help_line(action),
+        actions=present(action),
     )
 
 
@@ -129,18 +129,18 @@ def every_statement_in_slow_log(known: RuleContext) -> Iterator[Finding]:
         "file says so.",
     ),
 )
-def unused_slow_log_settings(known: RuleContext) -> Iterator[Finding]:
+def unused_slow_log_settings(context: RuleContext) -> Iterator[Finding]:
     """Settings of a log that nobody mentioned to be on or off."""
-    wanted = (*THRESHOLD, *FILE, INDEXES) if known.switched(INDEXES) else (*THRESHOLD, *FILE)
-    name = _given(known, wanted)
-    if name is None or _slow_log_on(known) or _given(known, SWITCH):
+    wanted = (*THRESHOLD, *FILE, INDEXES) if context.explicit_switch(INDEXES) else (*THRESHOLD, *FILE)
+    name = _explicit_name(context, wanted)
+    if name is None or _slow_log_on(context) or _explicit_name(context, SWITCH):
         return
-    action = advise(known, SWITCH[0], "ON", risk="the log takes disk space and needs rotation", watch="Slow_queries")
+    action = advise(context, SWITCH[0], "ON", risk="the log takes disk space and needs rotation", watch="Slow_queries")
     yield unused_slow_log_settings.finding(
         f"{name} is set, but the slow log is off: it isn't written unless slow_query_log is ON.",
-        of_variable(known, name),
-        help=words(action),
-        actions=these(action),
+        variable_subject(context, name),
+        help=help_line(action),
+        actions=present(action),
     )
 
 
@@ -159,20 +159,22 @@ def unused_slow_log_settings(known: RuleContext) -> Iterator[Finding]:
         reconsider_when="A line in one of the two logs.",
     ),
 )
-def log_output_none(known: RuleContext) -> Iterator[Finding]:
+def log_output_none(context: RuleContext) -> Iterator[Finding]:
     """A log on, and no place to write it."""
     on = [
-        name for name, there in (("slow", _slow_log_on(known)), ("general", known.settings.on("general_log"))) if there
+        name
+        for name, there in (("slow", _slow_log_on(context)), ("general", context.settings.on("general_log")))
+        if there
     ]
-    if not on or _written(known) or "NONE" not in (known.text(OUTPUT) or "").split(","):
+    if not on or _is_slow_log_written(context) or "NONE" not in (context.text(OUTPUT) or "").split(","):
         return
-    action = advise(known, OUTPUT, "FILE", risk="the log is written, and takes disk space", watch="Slow_queries")
+    action = advise(context, OUTPUT, "FILE", risk="the log is written, and takes disk space", watch="Slow_queries")
     yield log_output_none.finding(
         f"The {' and the '.join(on)} log {'are' if len(on) > 1 else 'is'} on, but log_output = "
-        f"{known.text(OUTPUT)} throws {'them' if len(on) > 1 else 'it'} away.",
-        of_variable(known, OUTPUT),
-        help=words(action),
-        actions=these(action),
+        f"{context.text(OUTPUT)} throws {'them' if len(on) > 1 else 'it'} away.",
+        variable_subject(context, OUTPUT),
+        help=help_line(action),
+        actions=present(action),
     )
 
 
@@ -195,18 +197,20 @@ def log_output_none(known: RuleContext) -> Iterator[Finding]:
         reconsider_when="A log of this server that stays small.",
     ),
 )
-def unlimited_index_log(known: RuleContext) -> Iterator[Finding]:
+def unlimited_index_log(context: RuleContext) -> Iterator[Finding]:
     """Scans logged without a limit."""
-    if not known.chosen(INDEXES) or not known.settings.on(INDEXES) or not _written(known):
+    if not context.is_set(INDEXES) or not context.settings.on(INDEXES) or not _is_slow_log_written(context):
         return
-    name = _given(known, THRESHOLD)
-    everything = name is not None and known.settings.real(name) == 0
-    if not everything and not _limited(known) and not known.number(THROTTLE):
+    name = _explicit_name(context, THRESHOLD)
+    everything = name is not None and context.settings.real(name) == 0
+    if not everything and not _is_sampled(context) and not context.number(THROTTLE):
         mysql = "set log_throttle_queries_not_using_indexes (statements a minute), or min_examined_row_limit"
         yield unlimited_index_log.finding(
             "Each statement that reads a table whole is logged, however small the table and fast the statement.",
-            of_variable(known, INDEXES),
-            help="set min_examined_row_limit to the rows that are worth an index" if known.target.is_mariadb else mysql,
+            variable_subject(context, INDEXES),
+            help="set min_examined_row_limit to the rows that are worth an index"
+            if context.target.is_mariadb
+            else mysql,
         )
 
 
@@ -228,19 +232,26 @@ def unlimited_index_log(known: RuleContext) -> Iterator[Finding]:
         reconsider_when="A log that is read, and that warnings make unreadable.",
     ),
 )
-def warnings_not_logged(known: RuleContext) -> Iterator[Finding]:
+def warnings_not_logged(context: RuleContext) -> Iterator[Finding]:
     """An error log without warnings, by somebody's choice."""
-    for name, enough in (("log_error_verbosity", 2), ("log_warnings", LOGINS_LOGGED if known.target.is_mariadb else 1)):
-        value = known.number(name)
-        if value is None or value >= enough or not known.chosen(name):
+    for name, enough in (
+        ("log_error_verbosity", 2),
+        ("log_warnings", LOGINS_LOGGED if context.target.is_mariadb else 1),
+    ):
+        value = context.number(name)
+        if value is None or value >= enough or not context.is_set(name):
             continue
-        action = advise(known, name, 2, risk="a longer log", watch="Aborted_connects")
+        action = advise(context, name, 2, risk="a longer log", watch="Aborted_connects")
         yield warnings_not_logged.finding(
             f"With {name} = {value} the error log leaves out "
-            + ("refused logins." if known.target.is_mariadb else "warnings, such as settings that the server changed."),
-            of_variable(known, name),
-            help=words(action),
-            actions=these(action),
+            + (
+                "refused logins."
+                if context.target.is_mariadb
+                else "warnings, such as settings that the server changed."
+            ),
+            variable_subject(context, name),
+            help=help_line(action),
+            actions=present(action),
         )
         return
 
@@ -260,13 +271,13 @@ def warnings_not_logged(known: RuleContext) -> Iterator[Finding]:
         reconsider_when="Somebody who reads it.",
     ),
 )
-def status_in_error_log(known: RuleContext) -> Iterator[Finding]:
+def status_in_error_log(context: RuleContext) -> Iterator[Finding]:
     """The monitor left on, by somebody's choice."""
-    if known.settings.on("innodb_status_output") and known.chosen("innodb_status_output"):
-        action = advise(known, "innodb_status_output", "OFF", risk="none known")
+    if context.settings.on("innodb_status_output") and context.is_set("innodb_status_output"):
+        action = advise(context, "innodb_status_output", "OFF", risk="none known")
         yield status_in_error_log.finding(
             "InnoDB's whole status goes into the error log every 15 seconds, statements included.",
-            of_variable(known, "innodb_status_output"),
-            help=words(action),
-            actions=these(action),
+            variable_subject(context, "innodb_status_output"),
+            help=help_line(action),
+            actions=present(action),
         )

@@ -5,9 +5,9 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from advisor.core.model import Confidence, Severity
-from rules.core.advice import advise, default_of, these, words
+from rules.core.advice import advise, default_number, help_line, present
 from rules.core.rule import Docs, Span, rule
-from rules.core.subject import of_variable, of_verdict
+from rules.core.subject import variable_subject, verdict_subject
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -48,14 +48,14 @@ OF_BOTH = frozenset({"general_ci", "unicode_ci", "unicode_520_ci", "bin"})
         reconsider_when="A program that relies on it.",
     ),
 )
-def substituted_engine(known: RuleContext) -> Iterator[Finding]:
+def substituted_engine(context: RuleContext) -> Iterator[Finding]:
     """A mode that somebody set without the one that keeps engines."""
-    value = known.text(MODE)
-    if value is None or not known.chosen(MODE) or NO_SUBSTITUTE in value.replace(" ", "").split(","):
+    value = context.text(MODE)
+    if value is None or not context.is_set(MODE) or NO_SUBSTITUTE in value.replace(" ", "").split(","):
         return
     yield substituted_engine.finding(
         "CREATE TABLE with an engine that the server lacks makes an InnoDB table, with no more than a warning.",
-        of_variable(known, MODE),
+        variable_subject(context, MODE),
         help="add NO_ENGINE_SUBSTITUTION",
     )
 
@@ -78,28 +78,28 @@ def substituted_engine(known: RuleContext) -> Iterator[Finding]:
         reconsider_when="A program that can't be changed.",
     ),
 )
-def three_byte_unicode(known: RuleContext) -> Iterator[Finding]:
+def three_byte_unicode(context: RuleContext) -> Iterator[Finding]:
     """utf8 or utf8mb3 for new tables, by somebody's choice."""
-    value = known.text(CHARSET)
-    if value not in THREE_BYTES or not known.chosen(CHARSET):
+    value = context.text(CHARSET)
+    if value not in THREE_BYTES or not context.is_set(CHARSET):
         return
     yield three_byte_unicode.finding(
         f"{CHARSET} = {value.lower()} holds characters of three bytes at most; emoji are refused or become question "
         "marks.",
-        of_variable(known, CHARSET),
+        variable_subject(context, CHARSET),
         help=f"write {CHARSET} = utf8mb4, and a {COLLATION} of that set",
-        actions=_four_bytes(known),
+        actions=_four_bytes(context),
     )
 
 
-def _four_bytes(known: RuleContext) -> tuple[Action, ...]:
+def _four_bytes(context: RuleContext) -> tuple[Action, ...]:
     """The set, and where somebody chose a collation the one that goes with it; nothing where that isn't known."""
     risk = "new databases and tables alone are made with it"
-    charset = advise(known, CHARSET, "utf8mb4", risk=risk)
-    if not known.chosen(COLLATION):
-        return these(charset)
-    name = (known.settings.text(COLLATION) or "").lower().partition("_")[2]
-    return these(charset, advise(known, COLLATION, f"utf8mb4_{name}", risk=risk)) if name in OF_BOTH else ()
+    charset = advise(context, CHARSET, "utf8mb4", risk=risk)
+    if not context.is_set(COLLATION):
+        return present(charset)
+    name = (context.settings.text(COLLATION) or "").lower().partition("_")[2]
+    return present(charset, advise(context, COLLATION, f"utf8mb4_{name}", risk=risk)) if name in OF_BOTH else ()
 
 
 @rule(
@@ -120,15 +120,15 @@ def _four_bytes(known: RuleContext) -> tuple[Action, ...]:
         reconsider_when="No client that sends another character set than the server's.",
     ),
 )
-def overruled_client_character_set(known: RuleContext) -> Iterator[Finding]:
+def overruled_client_character_set(context: RuleContext) -> Iterator[Finding]:
     """The client's word not heard; a warning where the server's set isn't the one that clients use today."""
-    line = known.file_verdict.effective.get(HANDSHAKE)
+    line = context.file_verdict.effective.get(HANDSHAKE)
     if line is None or line.value != "FALSE":
         return
-    charset = (known.text(CHARSET) or "").lower()
+    charset = (context.text(CHARSET) or "").lower()
     yield overruled_client_character_set.finding(
         f"Clients get {charset} whatever character set they ask for; text in another one is stored wrongly.",
-        of_verdict(line),
+        verdict_subject(line),
         severity=Severity.NOTE if charset == "utf8mb4" else None,
         help="remove the line",
     )
@@ -153,15 +153,15 @@ def overruled_client_character_set(known: RuleContext) -> Iterator[Finding]:
         reconsider_when="A program that can't be changed.",
     ),
 )
-def implicit_timestamp_defaults(known: RuleContext) -> Iterator[Finding]:
+def implicit_timestamp_defaults(context: RuleContext) -> Iterator[Finding]:
     """The old way switched on, by somebody's choice."""
-    if known.settings.on(TIMESTAMPS) is False and known.chosen(TIMESTAMPS):
-        action = advise(known, TIMESTAMPS, "ON", risk="new tables get other defaults for their TIMESTAMP columns")
+    if context.settings.on(TIMESTAMPS) is False and context.is_set(TIMESTAMPS):
+        action = advise(context, TIMESTAMPS, "ON", risk="new tables get other defaults for their TIMESTAMP columns")
         yield implicit_timestamp_defaults.finding(
             "In new tables the first TIMESTAMP column changes by itself with each update of its row.",
-            of_variable(known, TIMESTAMPS),
-            help=words(action),
-            actions=these(action),
+            variable_subject(context, TIMESTAMPS),
+            help=help_line(action),
+            actions=present(action),
         )
 
 
@@ -184,16 +184,16 @@ def implicit_timestamp_defaults(known: RuleContext) -> Iterator[Finding]:
         disagree="On MySQL the same join took as long with 1, so nothing is said there.",
     ),
 )
-def exhaustive_join_search(known: RuleContext) -> Iterator[Finding]:
+def exhaustive_join_search(context: RuleContext) -> Iterator[Finding]:
     """Nothing left out of the search, by somebody's choice."""
-    if known.number(PRUNE) == 0 and known.chosen(PRUNE):
-        usual = 2 if known.target.since("mariadb", 10, 10) else 1
-        action = advise(known, PRUNE, usual, risk="some statements get another plan", watch="Last_query_cost")
+    if context.number(PRUNE) == 0 and context.is_set(PRUNE):
+        usual = 2 if context.target.since("mariadb", 10, 10) else 1
+        action = advise(context, PRUNE, usual, risk="some statements get another plan", watch="Last_query_cost")
         yield exhaustive_join_search.finding(
             "Every order of a join's tables is weighed: ten tables took 28 seconds to plan in a test, 7 ms with 1.",
-            of_variable(known, PRUNE),
-            help=words(action),
-            actions=these(action),
+            variable_subject(context, PRUNE),
+            help=help_line(action),
+            actions=present(action),
         )
 
 
@@ -217,19 +217,19 @@ def exhaustive_join_search(known: RuleContext) -> Iterator[Finding]:
         disagree="Templates for 5.6 set 10, which was the default then.",
     ),
 )
-def few_index_dives(known: RuleContext) -> Iterator[Finding]:
+def few_index_dives(context: RuleContext) -> Iterator[Finding]:
     """A limit below the version's default; 0 means none."""
-    value, default = known.number(DIVES), default_of(known, DIVES)
-    if not value or default is None or value >= default or not known.chosen(DIVES):
+    value, default = context.number(DIVES), default_number(context, DIVES)
+    if not value or default is None or value >= default or not context.is_set(DIVES):
         return
     action = advise(
-        known, DIVES, default, risk="statements with long lists take longer to plan", watch="Handler_read_next"
+        context, DIVES, default, risk="statements with long lists take longer to plan", watch="Handler_read_next"
     )
     yield few_index_dives.finding(
         f"IN lists with {value} or more values are planned by the index's average instead of by its contents.",
-        of_variable(known, DIVES),
-        help=words(action),
-        actions=these(action),
+        variable_subject(context, DIVES),
+        help=help_line(action),
+        actions=present(action),
     )
 
 
@@ -251,17 +251,17 @@ def few_index_dives(known: RuleContext) -> Iterator[Finding]:
         reconsider_when="Tables so small that a copy takes no time.",
     ),
 )
-def copying_alter_table(known: RuleContext) -> Iterator[Finding]:
+def copying_alter_table(context: RuleContext) -> Iterator[Finding]:
     """The old way for every statement, by somebody's choice."""
     for name in ALTER:
-        if known.text(name) in COPIES and known.chosen(name):
-            usual = "DEFAULT" if known.target.is_mariadb else "OFF"
-            action = advise(known, name, usual, risk="statements that run keep their way", watch="Com_alter_table")
+        if context.text(name) in COPIES and context.is_set(name):
+            usual = "DEFAULT" if context.target.is_mariadb else "OFF"
+            action = advise(context, name, usual, risk="statements that run keep their way", watch="Com_alter_table")
             yield copying_alter_table.finding(
                 "Every ALTER TABLE copies the whole table, and nobody can write to it meanwhile.",
-                of_variable(known, name),
-                help=words(action),
-                actions=these(action),
+                variable_subject(context, name),
+                help=help_line(action),
+                actions=present(action),
             )
             return
 
@@ -283,13 +283,13 @@ def copying_alter_table(known: RuleContext) -> Iterator[Finding]:
         reconsider_when="A program of this server that was tested with nothing else.",
     ),
 )
-def temporary_tables_without_rollback(known: RuleContext) -> Iterator[Finding]:
+def temporary_tables_without_rollback(context: RuleContext) -> Iterator[Finding]:
     """MyISAM for temporary tables that name no engine, by somebody's choice."""
-    if known.text(TEMPORARY) == "MYISAM" and known.chosen(TEMPORARY):
-        action = advise(known, TEMPORARY, "InnoDB", risk="temporary tables take room in the buffer pool")
+    if context.text(TEMPORARY) == "MYISAM" and context.is_set(TEMPORARY):
+        action = advise(context, TEMPORARY, "InnoDB", risk="temporary tables take room in the buffer pool")
         yield temporary_tables_without_rollback.finding(
             "Temporary tables that name no engine are MyISAM tables, in which ROLLBACK takes nothing back.",
-            of_variable(known, TEMPORARY),
-            help=words(action),
-            actions=these(action),
+            variable_subject(context, TEMPORARY),
+            help=help_line(action),
+            actions=present(action),
         )

@@ -6,10 +6,10 @@ from typing import TYPE_CHECKING
 
 from advisor.core.model import Confidence, Severity
 from advisor.core.sizes import about
-from rules.core.advice import advise, default_of, these, words
-from rules.core.counters import busy, over, steady
+from rules.core.advice import advise, default_number, help_line, present
+from rules.core.counters import busy_rate, steady_window, window_text
 from rules.core.rule import Docs, Span, rule
-from rules.core.subject import of_variable
+from rules.core.subject import variable_subject
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -64,24 +64,24 @@ DIGESTS = "performance_schema.events_statements_summary_by_digest"
         "numbers that have nothing to do with each other.",
     ),
 )
-def sorts_in_many_passes(known: RuleContext) -> Iterator[Finding]:
+def sorts_in_many_passes(context: RuleContext) -> Iterator[Finding]:
     """Merge passes, in number."""
-    window, size = steady(known), known.number(SORT)
-    rate = busy(window, "sort_merge_passes", MERGED)
+    window, size = steady_window(context), context.number(SORT)
+    rate = busy_rate(window, "sort_merge_passes", MERGED)
     if rate is None:
         return
-    default = default_of(known, SORT)
+    default = default_number(context, SORT)
     action = None
-    if size is not None and default is not None and size < default and known.chosen(SORT):
+    if size is not None and default is not None and size < default and context.is_set(SORT):
         action = advise(
-            known, SORT, default, size=True, risk="memory for each session that sorts", watch="Sort_merge_passes"
+            context, SORT, default, size=True, risk="memory for each session that sorts", watch="Sort_merge_passes"
         )
     yield sorts_in_many_passes.finding(
-        f"Sorts merge their parts from files {rate:,.0f} times a second {over(window)}, with buffers of "
+        f"Sorts merge their parts from files {rate:,.0f} times a second {window_text(window)}, with buffers of "
         f"{about(size or 0)}.",
-        of_variable(known, SORT),
-        help=words(action) or "find the statements that sort so much; a larger buffer is for their sessions alone",
-        actions=these(action),
+        variable_subject(context, SORT),
+        help=help_line(action) or "find the statements that sort so much; a larger buffer is for their sessions alone",
+        actions=present(action),
     )
 
 
@@ -105,15 +105,16 @@ def sorts_in_many_passes(known: RuleContext) -> Iterator[Finding]:
         "sessions, and leaves every row to be read.",
     ),
 )
-def joins_without_index(known: RuleContext) -> Iterator[Finding]:
+def joins_without_index(context: RuleContext) -> Iterator[Finding]:
     """Joins that scan, in number, and with rows enough to matter."""
-    window = steady(known)
-    rate = busy(window, "select_full_join", JOINED)
+    window = steady_window(context)
+    rate = busy_rate(window, "select_full_join", JOINED)
     rows = window.rate(NEXT_ROW)
     if rate is None or rows is None or rows < rate * ROWS_A_JOIN:
         return
     yield joins_without_index.finding(
-        f"{rate:,.0f} joins a second read a table without an index {over(window)}; {rows:,.0f} rows a second come from "
+        f"{rate:,.0f} joins a second read a table without an index {window_text(window)}; {rows:,.0f} rows a second "
+        "come from "
         "scans.",
         help=f"find them (SUM_SELECT_FULL_JOIN in {DIGESTS}) and index the columns that join",
     )
@@ -139,15 +140,16 @@ def joins_without_index(known: RuleContext) -> Iterator[Finding]:
         disagree="phpMyAdmin warns at one such row an hour, which every server passes.",
     ),
 )
-def rows_read_by_scans(known: RuleContext) -> Iterator[Finding]:
+def rows_read_by_scans(context: RuleContext) -> Iterator[Finding]:
     """Rows of scans, in number and share."""
-    window = steady(known)
-    rate = busy(window, NEXT_ROW, SCANNED)
+    window = steady_window(context)
+    rate = busy_rate(window, NEXT_ROW, SCANNED)
     scanned, rows = window.delta(NEXT_ROW) or 0, sum(window.delta(name) or 0 for name in ROWS)
     if rate is None or scanned * 100 < rows * SCANNED_PERCENT:
         return
     yield rows_read_by_scans.finding(
-        f"{rate:,.0f} rows a second come from scans {over(window)}, {scanned * 100 // rows} % of all that are read.",
+        f"{rate:,.0f} rows a second come from scans {window_text(window)}, {scanned * 100 // rows} % of all that are "
+        "read.",
         help="find the statements that examine many rows for each that they return, and index what they search by",
     )
 
@@ -170,15 +172,15 @@ def rows_read_by_scans(known: RuleContext) -> Iterator[Finding]:
         reconsider_when="EXPLAIN of the statement that names a key.",
     ),
 )
-def changes_by_full_scan(known: RuleContext) -> Iterator[Finding]:
+def changes_by_full_scan(context: RuleContext) -> Iterator[Finding]:
     """Changes that scan, of either kind."""
-    window = steady(known)
-    rates = [busy(window, name, CHANGED) for name in ("update_scan", "delete_scan")]
+    window = steady_window(context)
+    rates = [busy_rate(window, name, CHANGED) for name in ("update_scan", "delete_scan")]
     if any(rates):
         updates, deletes = (rate or 0 for rate in rates)
         yield changes_by_full_scan.finding(
             f"{updates:,.0f} UPDATE and {deletes:,.0f} DELETE statements a second look through whole tables "
-            f"{over(window)}, and lock what they pass.",
+            f"{window_text(window)}, and lock what they pass.",
             help="find them with log_queries_not_using_indexes, and index what they search by",
         )
 
@@ -202,15 +204,15 @@ def changes_by_full_scan(known: RuleContext) -> Iterator[Finding]:
         reconsider_when="A response time that doesn't fall with emulated prepares.",
     ),
 )
-def prepared_for_one_execution(known: RuleContext) -> Iterator[Finding]:
+def prepared_for_one_execution(context: RuleContext) -> Iterator[Finding]:
     """Preparations against executions."""
-    window = steady(known)
-    rate = busy(window, "com_stmt_prepare", PREPARATIONS)
+    window = steady_window(context)
+    rate = busy_rate(window, "com_stmt_prepare", PREPARATIONS)
     prepared, executed = (window.delta(f"com_stmt_{name}") for name in ("prepare", "execute"))
     if rate is None or prepared is None or executed is None or executed * 2 >= prepared * 3:
         return
     yield prepared_for_one_execution.finding(
-        f"{rate:,.0f} statements a second are prepared {over(window)}, and each is executed "
+        f"{rate:,.0f} statements a second are prepared {window_text(window)}, and each is executed "
         f"{executed / prepared:.1f} times.",
         help="prepare on the client, or keep prepared statements for more than one execution",
     )
@@ -235,15 +237,15 @@ def prepared_for_one_execution(known: RuleContext) -> Iterator[Finding]:
         reconsider_when="A number that has stayed the same for weeks.",
     ),
 )
-def prepared_statements_near_limit(known: RuleContext) -> Iterator[Finding]:
+def prepared_statements_near_limit(context: RuleContext) -> Iterator[Finding]:
     """Open statements against those allowed."""
-    limit, held = known.number(PREPARED), known.server.counter("prepared_stmt_count")
+    limit, held = context.number(PREPARED), context.server.counter("prepared_stmt_count")
     if not limit or held is None or held * 100 < limit * NEARLY_ALL:
         return
-    clients = max(1, known.server.counter("threads_connected") or 0)
+    clients = max(1, context.server.counter("threads_connected") or 0)
     yield prepared_statements_near_limit.finding(
         f"{held:,} of {limit:,} prepared statements are open, {held / clients:,.0f} for each connection.",
-        of_variable(known, PREPARED),
+        variable_subject(context, PREPARED),
         help="close statements that are done with, or bound the driver's cache of them",
     )
 
@@ -267,19 +269,20 @@ def prepared_statements_near_limit(known: RuleContext) -> Iterator[Finding]:
         reconsider_when="A counter that stands still between migrations.",
     ),
 )
-def statements_prepared_again(known: RuleContext) -> Iterator[Finding]:
+def statements_prepared_again(context: RuleContext) -> Iterator[Finding]:
     """Preparations that the server repeats."""
-    window = steady(known)
-    rate = busy(window, "com_stmt_reprepare", REPREPARED)
+    window = steady_window(context)
+    rate = busy_rate(window, "com_stmt_reprepare", REPREPARED)
     if rate is not None:
         yield statements_prepared_again.finding(
-            f"{rate:,.0f} prepared statements a second are prepared again {over(window)}: their tables change or are "
-            f"flushed{_opened(window)}.",
+            f"{rate:,.0f} prepared statements a second are prepared again {window_text(window)}: their tables change "
+            "or are "
+            f"flushed{_definitions_opened(window)}.",
             help="look for ALTER TABLE, FLUSH TABLES and temporary tables in the work of the clients",
         )
 
 
-def _opened(window: Workload) -> str:
+def _definitions_opened(window: Workload) -> str:
     """How many definitions were read in the same time, where that is told."""
     rate = window.rate("opened_table_definitions")
     return f", and {rate:,.0f} definitions a second are read" if rate else ""

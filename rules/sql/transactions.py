@@ -6,10 +6,10 @@ from typing import TYPE_CHECKING
 
 from advisor.core.model import Confidence, Severity
 from advisor.core.sizes import about, lasted
-from rules.core.advice import advise, these, words
-from rules.core.counters import EVENTS, busy, over, steady
+from rules.core.advice import advise, help_line, present
+from rules.core.counters import MINIMUM_EVENTS, busy_rate, steady_window, window_text
 from rules.core.rule import Docs, rule
-from rules.core.subject import of_variable
+from rules.core.subject import variable_subject
 from rules.sizing.memory import MIB
 
 if TYPE_CHECKING:
@@ -52,16 +52,16 @@ CHANGING = ("com_insert", "com_update", "com_delete", "com_replace")
         disagree="Advisors judge by the average wait since the server started, which one bad night decides for weeks.",
     ),
 )
-def sessions_waiting_for_rows(known: RuleContext) -> Iterator[Finding]:
+def sessions_waiting_for_rows(context: RuleContext) -> Iterator[Finding]:
     """The time that was waited for rows against the time that went by."""
-    window = steady(known)
+    window = steady_window(context)
     waits, waited = window.delta("innodb_row_lock_waits"), window.delta("innodb_row_lock_time")
-    if waits is None or waited is None or waits < EVENTS:
+    if waits is None or waited is None or waits < MINIMUM_EVENTS:
         return
     sessions = waited / 1000 / window.seconds
     if sessions >= WAITING:
         yield sessions_waiting_for_rows.finding(
-            f"{sessions:,.1f} sessions on average wait for locked rows {over(window)}: {waits:,} waits of "
+            f"{sessions:,.1f} sessions on average wait for locked rows {window_text(window)}: {waits:,} waits of "
             f"{waited / waits:,.0f} ms.",
             help="find who blocks whom (innodb_lock_waits), commit sooner, and index what changes search by",
         )
@@ -85,15 +85,15 @@ def sessions_waiting_for_rows(known: RuleContext) -> Iterator[Finding]:
         reconsider_when="Clients that never show error 1213.",
     ),
 )
-def frequent_deadlocks(known: RuleContext) -> Iterator[Finding]:
+def frequent_deadlocks(context: RuleContext) -> Iterator[Finding]:
     """Deadlocks in the window, or since the start where nothing else is known."""
-    window = steady(known)
+    window = steady_window(context)
     inside = window.delta("innodb_deadlocks")
-    total = known.server.innodb_metrics.get("lock_deadlocks", 0)
-    count, seconds = (total, float(known.server.uptime)) if inside is None else (inside, window.seconds)
-    if count < EVENTS or count < seconds * DEADLOCKS:
+    total = context.server.innodb_metrics.get("lock_deadlocks", 0)
+    count, seconds = (total, float(context.server.uptime)) if inside is None else (inside, window.seconds)
+    if count < MINIMUM_EVENTS or count < seconds * DEADLOCKS:
         return
-    when = f"since the server started {lasted(seconds)} ago" if inside is None else over(window)
+    when = f"since the server started {lasted(seconds)} ago" if inside is None else window_text(window)
     yield frequent_deadlocks.finding(
         f"{count:,} deadlocks {when}, one every {seconds / count:,.1f} s; each rolled a transaction back.",
         help="let innodb_print_all_deadlocks log them for an hour, and change rows in the same order everywhere",
@@ -119,9 +119,9 @@ def frequent_deadlocks(known: RuleContext) -> Iterator[Finding]:
         reconsider_when="Binlog_cache_disk_use that rises as before with twice the cache.",
     ),
 )
-def spilling_binary_log_cache(known: RuleContext) -> Iterator[Finding]:
+def spilling_binary_log_cache(context: RuleContext) -> Iterator[Finding]:
     """Transactions that go through a file."""
-    yield from _spills(spilling_binary_log_cache, known, TRANSACTIONS, "Binlog_cache", "transactions")
+    yield from _spill_findings(spilling_binary_log_cache, context, TRANSACTIONS, "Binlog_cache", "transactions")
 
 
 @rule(
@@ -143,27 +143,30 @@ def spilling_binary_log_cache(known: RuleContext) -> Iterator[Finding]:
         reconsider_when="Binlog_stmt_cache_disk_use that rises as before with twice the cache.",
     ),
 )
-def spilling_statement_cache(known: RuleContext) -> Iterator[Finding]:
+def spilling_statement_cache(context: RuleContext) -> Iterator[Finding]:
     """Statements without a transaction that go through a file."""
-    yield from _spills(spilling_statement_cache, known, OTHERS, "Binlog_stmt_cache", "statements on other engines")
+    yield from _spill_findings(
+        spilling_statement_cache, context, OTHERS, "Binlog_stmt_cache", "statements on other engines"
+    )
 
 
-def _spills(which: Rule, known: RuleContext, name: str, counter: str, what: str) -> Iterator[Finding]:
-    window, size = steady(known), known.number(name)
-    rate = busy(window, f"{counter}_disk_use".lower(), SPILLS)
+def _spill_findings(which: Rule, context: RuleContext, name: str, counter: str, what: str) -> Iterator[Finding]:
+    window, size = steady_window(context), context.number(name)
+    rate = busy_rate(window, f"{counter}_disk_use".lower(), SPILLS)
     spilled, used = (window.delta(f"{counter}_{kind}".lower()) or 0 for kind in ("disk_use", "use"))
     if rate is None or size is None or spilled * 100 < used * SPILLED_PERCENT:
         return
     action = None
     if size * 2 <= LARGEST_CACHE:
         risk = "as much memory for each session that writes"
-        action = advise(known, name, size * 2, size=True, risk=risk, watch=f"{counter}_disk_use")
+        action = advise(context, name, size * 2, size=True, risk=risk, watch=f"{counter}_disk_use")
     yield which.finding(
-        f"{rate:,.0f} {what} a second outgrow the {about(size)} for the binary log {over(window)}, {spilled:,} of "
+        f"{rate:,.0f} {what} a second outgrow the {about(size)} for the binary log {window_text(window)}, {spilled:,} "
+        "of "
         f"{max(used, spilled):,}.",
-        of_variable(known, name),
-        help=words(action) or "make the transactions smaller; more memory for every session is no cure",
-        actions=these(action),
+        variable_subject(context, name),
+        help=help_line(action) or "make the transactions smaller; more memory for every session is no cure",
+        actions=present(action),
     )
 
 
@@ -187,9 +190,9 @@ def _spills(which: Rule, known: RuleContext, name: str, counter: str, what: str)
         reconsider_when="Many clients at work, none of which makes two changes in a row.",
     ),
 )
-def transaction_for_each_change(known: RuleContext) -> Iterator[Finding]:
+def transaction_for_each_change(context: RuleContext) -> Iterator[Finding]:
     """Changes against the transactions that they were made in."""
-    window = steady(known)
+    window = steady_window(context)
     changes = sum(window.delta(name) or 0 for name in CHANGING)
     transactions, commits = window.delta("binlog_cache_use"), window.delta("com_commit")
     if transactions is None or commits is None or changes < window.seconds * CHANGES:
@@ -197,6 +200,6 @@ def transaction_for_each_change(known: RuleContext) -> Iterator[Finding]:
     if transactions * 100 >= changes * ALONE_PERCENT and commits * 100 <= changes * TOGETHER_PERCENT:
         yield transaction_for_each_change.finding(
             f"{changes / window.seconds:,.0f} changes a second in {transactions / window.seconds:,.0f} transactions "
-            f"{over(window)}: each is committed by itself.",
+            f"{window_text(window)}: each is committed by itself.",
             help="put changes that belong together into one transaction, or insert many rows by one statement",
         )

@@ -5,11 +5,11 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from advisor.core.model import Confidence, Severity
-from rules.core.advice import advise, these, words
-from rules.core.counters import over, steady
+from rules.core.advice import advise, help_line, present
+from rules.core.counters import steady_window, window_text
 from rules.core.rule import Docs, rule
-from rules.core.storage import is_solid_below, is_spinning, names, places
-from rules.core.subject import of_variable
+from rules.core.storage import disk_names, is_solid_state_array, is_spinning, server_directories
+from rules.core.subject import variable_subject
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -31,8 +31,10 @@ BUSY = {
 }
 
 
-def _arrays(known: RuleContext) -> Iterator[tuple[BlockDevice, Raid]]:
-    found = {device.kernel_name: device for storage, _ in places(known.host) for device in storage.devices}
+def _raid_arrays(context: RuleContext) -> Iterator[tuple[BlockDevice, Raid]]:
+    found = {
+        device.kernel_name: device for storage, _ in server_directories(context.host) for device in storage.devices
+    }
     for device in found.values():
         if device.raid is not None:
             yield device, device.raid
@@ -54,9 +56,9 @@ def _arrays(known: RuleContext) -> Iterator[tuple[BlockDevice, Raid]]:
         reconsider_when="Nothing.",
     ),
 )
-def degraded_array(known: RuleContext) -> Iterator[Finding]:
+def degraded_array(context: RuleContext) -> Iterator[Finding]:
     """Arrays that miss disks."""
-    for device, raid in _arrays(known):
+    for device, raid in _raid_arrays(context):
         if raid.degraded:
             yield degraded_array.finding(
                 f"{device.name} ({raid.level}) runs without {raid.degraded} of its {raid.disks or 'several'} disks.",
@@ -82,9 +84,9 @@ def degraded_array(known: RuleContext) -> Iterator[Finding]:
         reconsider_when="sync_action of the array that is idle.",
     ),
 )
-def busy_array(known: RuleContext) -> Iterator[Finding]:
+def busy_array(context: RuleContext) -> Iterator[Finding]:
     """Arrays that work for themselves."""
-    for device, raid in _arrays(known):
+    for device, raid in _raid_arrays(context):
         if raid.action in BUSY:
             yield busy_array.finding(
                 f"{device.name} ({raid.level}) is {BUSY[raid.action]} now, which takes part of its speed.",
@@ -112,16 +114,17 @@ def busy_array(known: RuleContext) -> Iterator[Finding]:
         reconsider_when="A random-write probe on this array that shows enough.",
     ),
 )
-def parity_array_under_writes(known: RuleContext) -> Iterator[Finding]:
+def parity_array_under_writes(context: RuleContext) -> Iterator[Finding]:
     """An array with parity that many writes go to."""
-    window = steady(known)
+    window = steady_window(context)
     writes = window.rate("innodb_data_writes")
     if writes is None or writes < WRITES:
         return
-    for device in known.host.storage.devices if known.host.storage else ():
-        if device.raid is not None and device.raid.level in WITH_PARITY and not is_solid_below(known, device):
+    for device in context.host.storage.devices if context.host.storage else ():
+        if device.raid is not None and device.raid.level in WITH_PARITY and not is_solid_state_array(context, device):
             yield parity_array_under_writes.finding(
-                f"{writes:,.0f} writes a second go to {device.name} ({device.raid.level}) {over(window)}; each small "
+                f"{writes:,.0f} writes a second go to {device.name} ({device.raid.level}) {window_text(window)}; each "
+                "small "
                 f"one costs {6 if device.raid.level == 'raid6' else 4} requests to its disks.",
                 help="use RAID 10 when the array is laid out anew",
             )
@@ -145,9 +148,9 @@ def parity_array_under_writes(known: RuleContext) -> Iterator[Finding]:
         reconsider_when="A commit-latency probe that is no slower than on the outer file system.",
     ),
 )
-def loop_device_under_data(known: RuleContext) -> Iterator[Finding]:
+def loop_device_under_data(context: RuleContext) -> Iterator[Finding]:
     """A loop device anywhere on the way down."""
-    loops = [d.name for d in (known.host.storage.devices if known.host.storage else ()) if d.type == "loop"]
+    loops = [d.name for d in (context.host.storage.devices if context.host.storage else ()) if d.type == "loop"]
     if loops:
         yield loop_device_under_data.finding(
             f"The data lies in a file of another file system, by the loop device {loops[0]}: syncs pass both.",
@@ -175,13 +178,14 @@ def loop_device_under_data(known: RuleContext) -> Iterator[Finding]:
         reconsider_when="A write-heavy run on this host that is no faster with it.",
     ),
 )
-def lone_flush_on_spinning_disk(known: RuleContext) -> Iterator[Finding]:
+def lone_flush_on_spinning_disk(context: RuleContext) -> Iterator[Finding]:
     """No neighbours on disks with seeks."""
-    if known.number(NEIGHBOURS) == 0 and is_spinning(known):
-        action = advise(known, NEIGHBOURS, 1, risk="pages that soon change again are written twice", watch=WATCH)
+    if context.number(NEIGHBOURS) == 0 and is_spinning(context):
+        action = advise(context, NEIGHBOURS, 1, risk="pages that soon change again are written twice", watch=WATCH)
         yield lone_flush_on_spinning_disk.finding(
-            f"The data lies on spinning disks ({names(known.host)}), and {NEIGHBOURS} is 0: each page costs a seek.",
-            of_variable(known, NEIGHBOURS),
-            help=words(action),
-            actions=these(action),
+            f"The data lies on spinning disks ({disk_names(context.host)}), and {NEIGHBOURS} is 0: each page costs a "
+            "seek.",
+            variable_subject(context, NEIGHBOURS),
+            help=help_line(action),
+            actions=present(action),
         )

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 from advisor.core.model import Confidence, Severity
 from rules.core.rule import Docs, rule
-from rules.core.storage import DATA, TEMPORARY, is_solid, mount_under, places
+from rules.core.storage import DATA, TEMPORARY, is_solid_state, mount_under, server_directories
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -41,9 +41,9 @@ GIVING_UP = frozenset({"soft", "softerr"})
         reconsider_when="Nothing, for data that is to be kept.",
     ),
 )
-def data_in_memory(known: RuleContext) -> Iterator[Finding]:
+def data_in_memory(context: RuleContext) -> Iterator[Finding]:
     """A file system or a disk that is memory, with more than temporary files on it."""
-    for storage, what in places(known.host):
+    for storage, what in server_directories(context.host):
         disks = [disk.name for disk in storage.disks if disk.transport == "memory"]
         if what != TEMPORARY and (disks or storage.mount.fs_type in IN_MEMORY):
             kind = disks[0] if disks else storage.mount.fs_type
@@ -73,9 +73,9 @@ def data_in_memory(known: RuleContext) -> Iterator[Finding]:
         reconsider_when="Nothing, for data that is to be kept.",
     ),
 )
-def data_in_container_layer(known: RuleContext) -> Iterator[Finding]:
+def data_in_container_layer(context: RuleContext) -> Iterator[Finding]:
     """A union of layers under the data."""
-    mount = mount_under(known)
+    mount = mount_under(context)
     if mount is not None and mount.fs_type in LAYERED:
         yield data_in_container_layer.finding(
             f"The data directory lies on {mount.fs_type} at {mount.point}: it is removed with its container.",
@@ -103,9 +103,9 @@ def data_in_container_layer(known: RuleContext) -> Iterator[Finding]:
         reconsider_when="A pull of the network cable after which the data was whole.",
     ),
 )
-def data_on_network_file_system(known: RuleContext) -> Iterator[Finding]:
+def data_on_network_file_system(context: RuleContext) -> Iterator[Finding]:
     """Data that another machine or process answers for."""
-    mount = mount_under(known)
+    mount = mount_under(context)
     if mount is None or not (mount.fs_type in NETWORK or mount.fs_type.startswith("fuse.")):
         return
     soft = GIVING_UP.intersection(mount.options)
@@ -135,9 +135,9 @@ def data_on_network_file_system(known: RuleContext) -> Iterator[Finding]:
         reconsider_when="Nothing, for data that is to be kept.",
     ),
 )
-def file_system_without_journal(known: RuleContext) -> Iterator[Finding]:
+def file_system_without_journal(context: RuleContext) -> Iterator[Finding]:
     """A file system of a kind that keeps no journal."""
-    mount = mount_under(known)
+    mount = mount_under(context)
     if mount is not None and mount.fs_type in WITHOUT_JOURNAL:
         yield file_system_without_journal.finding(
             f"The data lies on {mount.fs_type} at {mount.point}, which has no journal and may lose files in a crash.",
@@ -167,12 +167,12 @@ def file_system_without_journal(known: RuleContext) -> Iterator[Finding]:
         "cost.",
     ),
 )
-def copy_on_write_data(known: RuleContext) -> Iterator[Finding]:
+def copy_on_write_data(context: RuleContext) -> Iterator[Finding]:
     """A copying file system that was not told to write in place."""
-    mount = mount_under(known)
+    mount = mount_under(context)
     if mount is not None and mount.fs_type in COPYING and not IN_PLACE.intersection(mount.options):
         yield copy_on_write_data.finding(
             f"The data lies on {mount.fs_type} at {mount.point}, which writes each changed page to a new place.",
-            confidence=Confidence.OPINION if is_solid(known) else None,
+            confidence=Confidence.OPINION if is_solid_state(context) else None,
             help="set the attribute C on the directory before data is loaded (chattr +C), or use ext4 or XFS",
         )

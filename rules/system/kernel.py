@@ -9,8 +9,8 @@ from advisor.core.model import Confidence, Origin, Severity
 from advisor.core.sizes import about
 from advisor.verdict.effects import number_of
 from rules.core.rule import Docs, rule
-from rules.core.storage import is_solid
-from rules.core.subject import of_variable, of_verdict
+from rules.core.storage import is_solid_state
+from rules.core.subject import variable_subject, verdict_subject
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -60,21 +60,21 @@ OWN, LEAST_TABLES = 10, 400
         "is meant here.",
     ),
 )
-def transparent_huge_pages(known: RuleContext) -> Iterator[Finding]:
+def transparent_huge_pages(context: RuleContext) -> Iterator[Finding]:
     """Transparent huge pages for all memory, the server's too."""
-    if known.host.memory is not None and known.host.memory.thp == "always" and not _without_huge_pages(known):
+    if context.host.memory is not None and context.host.memory.thp == "always" and not _without_huge_pages(context):
         yield transparent_huge_pages.finding(
             "Transparent huge pages are set to always; the server's memory can grow beyond its budget.",
             help="set /sys/kernel/mm/transparent_hugepage/enabled to madvise",
         )
 
 
-def _without_huge_pages(known: RuleContext) -> bool:
+def _without_huge_pages(context: RuleContext) -> bool:
     """Whether the server's process has none: by the kernel's word, else by its version."""
-    told = known.host.process.thp if known.host.process else None
+    told = context.host.process.thp if context.host.process else None
     if told is not None:
         return not told
-    target = known.target
+    target = context.target
     return target.is_mariadb and target.version >= WITHOUT_HUGE_PAGES.get(target.version[:2], WITHOUT_ANY)
 
 
@@ -96,38 +96,38 @@ def _without_huge_pages(known: RuleContext) -> bool:
         reconsider_when="The values as asked for after a restart.",
     ),
 )
-def limited_by_the_system(known: RuleContext) -> Iterator[Finding]:
+def limited_by_the_system(context: RuleContext) -> Iterator[Finding]:
     """Values that the file asks for and the server runs below."""
     for name in LIMITED:
-        line, setting = known.file_verdict.effective.get(name), known.settings.get(name)
+        line, setting = context.file_verdict.effective.get(name), context.settings.get(name)
         if line is None or setting is None or setting.origin is Origin.COMMAND_LINE:
             continue
-        if not by_the_system(known, line, setting):
+        if not is_limited_by_system(context, line, setting):
             continue
         asked, running = number_of(line.value), number_of(setting.value)
         if asked is not None and running is not None and running < asked:
             yield limited_by_the_system.finding(
                 f"The file asks for {asked:,}, the server runs with {running:,}: the limit on open files is too low.",
-                of_verdict(line),
+                verdict_subject(line),
                 help="raise LimitNOFILE in the service's unit and restart",
             )
 
 
-def by_the_system(known: RuleContext, line: LineVerdict, setting: Setting) -> bool:
+def is_limited_by_system(context: RuleContext, line: LineVerdict, setting: Setting) -> bool:
     """Whether the server may have changed that value of a line when it started, by the files that it got.
 
     MySQL 5.7 doesn't tell what was set at run time; there the sums that a start does say what it can't have done.
     """
     if setting.name not in BY_THE_SYSTEM or setting.origin in (Origin.RUNTIME, Origin.PERSISTED):
         return False
-    asked, room = number_of(line.value), _room(known, setting.name)
+    asked, room = number_of(line.value), _granted_maximum(context, setting.name)
     return asked is None or room is None or asked > room
 
 
-def _room(known: RuleContext, name: str) -> int | None:
+def _granted_maximum(context: RuleContext, name: str) -> int | None:
     """The most that MySQL grants at a start, None where that can't be told."""
-    files, connections = known.number("open_files_limit"), known.number("max_connections")
-    if known.target.is_mariadb or files is None or connections is None:
+    files, connections = context.number("open_files_limit"), context.number("max_connections")
+    if context.target.is_mariadb or files is None or connections is None:
         return None
     if name == "max_connections":
         return files - OWN - 2 * LEAST_TABLES
@@ -153,11 +153,11 @@ def _room(known: RuleContext, name: str) -> int | None:
         reconsider_when="A read-write run on this host that is as fast with bfq.",
     ),
 )
-def fair_io_scheduler(known: RuleContext) -> Iterator[Finding]:
+def fair_io_scheduler(context: RuleContext) -> Iterator[Finding]:
     """A fair scheduler under the data directory."""
-    for disk in known.host.storage.disks if known.host.storage else ():
+    for disk in context.host.storage.disks if context.host.storage else ():
         if disk.scheduler in FAIR:
-            better = "none" if is_solid(known) else "mq-deadline"
+            better = "none" if is_solid_state(context) else "mq-deadline"
             yield fair_io_scheduler.finding(
                 f"{disk.name} is scheduled by {disk.scheduler}, which shares it out between processes.",
                 help=f"set {better} for it by a udev rule",
@@ -182,9 +182,9 @@ def fair_io_scheduler(known: RuleContext) -> Iterator[Finding]:
         reconsider_when="A server that is never swapped out at a higher value.",
     ),
 )
-def swappiness(known: RuleContext) -> Iterator[Finding]:
+def swappiness(context: RuleContext) -> Iterator[Finding]:
     """A swappiness that suits desktops, where there is swap."""
-    memory = known.host.memory
+    memory = context.host.memory
     if memory is not None and memory.swap_total and (memory.swappiness or 0) > SWAPPY:
         yield swappiness.finding(
             f"vm.swappiness is {memory.swappiness}, with {about(memory.swap_total)} of swap.",
@@ -214,29 +214,29 @@ def swappiness(known: RuleContext) -> Iterator[Finding]:
         reconsider_when="Per-node memory of the server (numastat -p) that is even without it.",
     ),
 )
-def pool_beyond_memory_node(known: RuleContext) -> Iterator[Finding]:
+def pool_beyond_memory_node(context: RuleContext) -> Iterator[Finding]:
     """A pool that no single node holds, not interleaved."""
-    nodes = known.host.cpu.nodes if known.host.cpu else ()
+    nodes = context.host.cpu.nodes if context.host.cpu else ()
     sizes = [node.memory for node in nodes if node.memory]
-    pool = known.number(POOL)
-    if len(sizes) < 2 or pool is None or pool <= max(sizes) or _is_interleaved(known):  # noqa: PLR2004
+    pool = context.number(POOL)
+    if len(sizes) < 2 or pool is None or pool <= max(sizes) or _is_interleaved(context):  # noqa: PLR2004
         return
     interleave = "set NUMAPolicy=interleave and NUMAMask=all in its unit"
     yield pool_beyond_memory_node.finding(
         f"The pool of {about(pool)} is larger than the largest of {len(sizes)} memory nodes ({about(max(sizes))}).",
-        of_variable(known, POOL),
-        help=interleave if known.target.is_mariadb else f"set innodb_numa_interleave = ON, or {interleave}",
+        variable_subject(context, POOL),
+        help=interleave if context.target.is_mariadb else f"set innodb_numa_interleave = ON, or {interleave}",
     )
 
 
-def _is_interleaved(known: RuleContext) -> bool:
+def _is_interleaved(context: RuleContext) -> bool:
     """Whether the pool's pages are spread over the nodes: by the server, by its process's policy, or by its unit."""
-    if known.settings.on("innodb_numa_interleave"):
+    if context.settings.on("innodb_numa_interleave"):
         return True
-    policy = known.host.process.memory_policy if known.host.process else None
+    policy = context.host.process.memory_policy if context.host.process else None
     if policy is not None:
         return "interleave" in policy
-    texts = [copy.text or "" for copy in (known.service.unit_files if known.service else ())]
+    texts = [copy.text or "" for copy in (context.service.unit_files if context.service else ())]
     policies, starts = ([m[1] for text in texts for m in key.finditer(text)] for key in (NUMA_POLICY, EXEC_START))
     under_numactl = bool(starts) and UNDER_NUMACTL.search(starts[-1]) is not None
     return under_numactl or (bool(policies) and policies[-1] in INTERLEAVING)

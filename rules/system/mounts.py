@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 from advisor.core.model import Confidence, Severity
 from advisor.core.sizes import about
 from rules.core.rule import Docs, rule
-from rules.core.storage import BINARY_LOG, DATA, mount_under, places
+from rules.core.storage import BINARY_LOG, DATA, mount_under, server_directories
 from rules.sizing.memory import GIB
 
 if TYPE_CHECKING:
@@ -46,9 +46,9 @@ HOUR, DAY = 3600, 86400
         "could not repeat that, and a follow-up narrowed it to spinning disks.",
     ),
 )
-def data_journalled_twice(known: RuleContext) -> Iterator[Finding]:
+def data_journalled_twice(context: RuleContext) -> Iterator[Finding]:
     """The journal mode that holds data as well."""
-    mount = mount_under(known)
+    mount = mount_under(context)
     if mount is not None and "data=journal" in mount.options:
         yield data_journalled_twice.finding(
             f"{mount.point} is mounted with data=journal: all data is written twice, and direct I/O is ignored.",
@@ -75,9 +75,9 @@ def data_journalled_twice(known: RuleContext) -> Iterator[Finding]:
         reconsider_when="A measured gain on this host, on a volume of InnoDB's own.",
     ),
 )
-def data_behind_its_journal(known: RuleContext) -> Iterator[Finding]:
+def data_behind_its_journal(context: RuleContext) -> Iterator[Finding]:
     """The journal mode that doesn't order data."""
-    mount = mount_under(known)
+    mount = mount_under(context)
     if mount is not None and "data=writeback" in mount.options:
         yield data_behind_its_journal.finding(
             f"{mount.point} is mounted with data=writeback: after a crash, files that were growing may hold what "
@@ -103,9 +103,9 @@ def data_behind_its_journal(known: RuleContext) -> Iterator[Finding]:
         reconsider_when="A run on this host that is as fast with it.",
     ),
 )
-def synchronous_mount(known: RuleContext) -> Iterator[Finding]:
+def synchronous_mount(context: RuleContext) -> Iterator[Finding]:
     """The mount option that syncs all writes."""
-    for storage, what in places(known.host):
+    for storage, what in server_directories(context.host):
         if "sync" in storage.mount.options:
             yield synchronous_mount.finding(
                 f"{storage.mount.point}, the place of {what}, is mounted with sync: each write waits for the disk, not "
@@ -132,9 +132,9 @@ def synchronous_mount(known: RuleContext) -> Iterator[Finding]:
         disagree="A test of 2014 saw no difference with noatime, over the default of that time (relatime).",
     ),
 )
-def access_times_written(known: RuleContext) -> Iterator[Finding]:
+def access_times_written(context: RuleContext) -> Iterator[Finding]:
     """Access times that nothing holds back."""
-    mount = mount_under(known)
+    mount = mount_under(context)
     if mount is None or mount.fs_type not in TIMED or "rw" not in mount.options:
         return
     if not SPARING.intersection(mount.options):
@@ -164,38 +164,40 @@ def access_times_written(known: RuleContext) -> Iterator[Finding]:
         reconsider_when="A size that has stood still for months.",
     ),
 )
-def nearly_full_file_system(known: RuleContext) -> Iterator[Finding]:
+def nearly_full_file_system(context: RuleContext) -> Iterator[Finding]:
     """Little room in itself, or for a day of binary log or a copy of the largest table."""
-    binary_log = next((what for _, what in places(known.host) if what == BINARY_LOG), DATA)
-    for storage, what in places(known.host):
+    binary_log = next((what for _, what in server_directories(context.host) if what == BINARY_LOG), DATA)
+    for storage, what in server_directories(context.host):
         space = storage.space
         if space is None:
             continue
-        day = _binary_log_a_day(known) if what == binary_log else 0
-        largest = known.server.data.largest_bytes if what == DATA and known.has("server") and known.server.data else 0
+        day = _binary_log_bytes_per_day(context) if what == binary_log else 0
+        largest = (
+            context.server.data.largest_bytes if what == DATA and context.has("server") and context.server.data else 0
+        )
         left = f"{about(space.free)} of {about(space.size)} are left at {storage.mount.point}, the place of {what}"
         if space.free * TWENTIETH < space.size:
-            yield _short_of_room(f"{left}.")
+            yield _full_disk_finding(f"{left}.")
         elif space.free < day:
-            yield _short_of_room(f"{left}: less than the {about(day)} of binary log that this server writes a day.")
+            yield _full_disk_finding(f"{left}: less than the {about(day)} of binary log that this server writes a day.")
         elif space.free < largest:
-            yield _short_of_room(f"{left}: less than the largest table ({about(largest)}) takes.", Severity.NOTE)
+            yield _full_disk_finding(f"{left}: less than the largest table ({about(largest)}) takes.", Severity.NOTE)
         elif space.free < ROOM and space.free * FIFTH < space.size:
-            yield _short_of_room(f"{left}.", Severity.NOTE)
+            yield _full_disk_finding(f"{left}.", Severity.NOTE)
 
 
-def _short_of_room(message: str, severity: Severity | None = None) -> Finding:
+def _full_disk_finding(message: str, severity: Severity | None = None) -> Finding:
     return nearly_full_file_system.finding(
         message, severity=severity, help="purge binary logs that all replicas have, or enlarge the volume"
     )
 
 
-def _binary_log_a_day(known: RuleContext) -> int:
+def _binary_log_bytes_per_day(context: RuleContext) -> int:
     """Bytes of binary log a day since the start, 0 where the server doesn't count them or started just now."""
-    if not known.has("server"):
+    if not context.has("server"):
         return 0
-    written = known.server.counter("binlog_bytes_written") or known.server.binary_log_bytes
-    uptime = known.server.counter("uptime")
+    written = context.server.counter("binlog_bytes_written") or context.server.binary_log_bytes
+    uptime = context.server.counter("uptime")
     return written * DAY // uptime if written and uptime and uptime >= HOUR else 0
 
 
@@ -216,9 +218,9 @@ def _binary_log_a_day(known: RuleContext) -> int:
         reconsider_when="A number of files that has stood still for months.",
     ),
 )
-def few_files_left(known: RuleContext) -> Iterator[Finding]:
+def few_files_left(context: RuleContext) -> Iterator[Finding]:
     """Less than a twentieth of the inodes."""
-    for storage, what in places(known.host):
+    for storage, what in server_directories(context.host):
         space = storage.space
         if space is not None and space.files_free * TWENTIETH < space.files:
             yield few_files_left.finding(
@@ -248,11 +250,11 @@ def few_files_left(known: RuleContext) -> Iterator[Finding]:
         reconsider_when="Nothing.",
     ),
 )
-def read_only_file_system(known: RuleContext) -> Iterator[Finding]:
+def read_only_file_system(context: RuleContext) -> Iterator[Finding]:
     """A mount that refuses writes, under a server that means to write."""
-    if known.settings.on("innodb_read_only"):
+    if context.settings.on("innodb_read_only"):
         return
-    for storage, what in places(known.host):
+    for storage, what in server_directories(context.host):
         if CLOSED.intersection(storage.mount.options):
             yield read_only_file_system.finding(
                 f"{storage.mount.point}, the place of {what}, is read-only: the server's writes to it fail.",
@@ -277,9 +279,9 @@ def read_only_file_system(known: RuleContext) -> Iterator[Finding]:
         reconsider_when="A check that finds nothing, which sets the count back to zero.",
     ),
 )
-def damaged_file_system(known: RuleContext) -> Iterator[Finding]:
+def damaged_file_system(context: RuleContext) -> Iterator[Finding]:
     """Errors that ext4 has counted."""
-    for storage, what in places(known.host):
+    for storage, what in server_directories(context.host):
         if storage.errors:
             yield damaged_file_system.finding(
                 f"{storage.mount.fs_type} at {storage.mount.point}, the place of {what}, has counted errors since its "

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 from advisor.core.model import Confidence, Severity
 from advisor.core.sizes import about
 from rules.core.rule import Docs, rule
-from rules.core.subject import of_variable
+from rules.core.subject import variable_subject
 from rules.sizing.memory import GIB
 
 if TYPE_CHECKING:
@@ -49,9 +49,9 @@ YIELDING = frozenset({"batch", "idle"})
         "the group was made, so an old burst stays in the number.",
     ),
 )
-def throttled_processors(known: RuleContext) -> Iterator[Finding]:
+def throttled_processors(context: RuleContext) -> Iterator[Finding]:
     """A quota that ran out in a tenth of the periods or more."""
-    group = known.host.cgroup
+    group = context.host.cgroup
     if group is None or group.cpus is None or not group.periods or not group.throttled or group.periods < PERIODS:
         return
     if group.throttled * 100 >= group.periods * THROTTLED_PERCENT:
@@ -81,16 +81,16 @@ def throttled_processors(known: RuleContext) -> Iterator[Finding]:
         reconsider_when="As many connections as max_connections that were open at once under this limit.",
     ),
 )
-def fewer_threads_than_connections(known: RuleContext) -> Iterator[Finding]:
+def fewer_threads_than_connections(context: RuleContext) -> Iterator[Finding]:
     """A limit on threads that is reached before max_connections."""
-    connections, limits = known.number("max_connections"), _thread_limits(known.host)
-    if connections is None or not limits or known.text("thread_handling") != THREAD_EACH:
+    connections, limits = context.number("max_connections"), _thread_limits(context.host)
+    if connections is None or not limits or context.text("thread_handling") != THREAD_EACH:
         return
     limit, what = min(limits)
     if limit <= connections:
         yield fewer_threads_than_connections.finding(
             f"{what} allows {limit:,} threads, but max_connections is {connections:,}.",
-            of_variable(known, "max_connections"),
+            variable_subject(context, "max_connections"),
             help="raise TasksMax and LimitNPROC of the unit (pids limit of the container), or lower max_connections",
         )
 
@@ -121,10 +121,10 @@ def _thread_limits(host: Host) -> list[tuple[int, str]]:
         reconsider_when="HugePages_Free in /proc/meminfo that goes down.",
     ),
 )
-def unused_huge_pages(known: RuleContext) -> Iterator[Finding]:
+def unused_huge_pages(context: RuleContext) -> Iterator[Finding]:
     """Free huge pages beside a server that doesn't want any."""
-    memory = known.host.memory
-    if memory is None or memory.huge_page is None or known.settings.on("large_pages"):
+    memory = context.host.memory
+    if memory is None or memory.huge_page is None or context.settings.on("large_pages"):
         return
     free = memory.huge_pages_free * memory.huge_page
     if free >= RESERVED:
@@ -146,23 +146,23 @@ def unused_huge_pages(known: RuleContext) -> Iterator[Finding]:
         why="Where the system has no huge pages left, or doesn't let the server's account take them, the server "
         "falls back to ordinary pages with a warning in its log and still says large_pages = ON.",
         fix="Reserve enough for the pool (vm.nr_hugepages), let the account take them (vm.hugetlb_shm_group for "
-        "MySQL, LimitMEMLOCK), and restart. Or take the line out.",
+        "MySQL, LimitMEMLOCK), and restart. Or remove the line.",
         risk="Memory that is reserved for huge pages is gone for everything else.",
         restart=True,
         exceptions="None.",
         reconsider_when="HugetlbPages in the process's status that isn't zero.",
     ),
 )
-def refused_large_pages(known: RuleContext) -> Iterator[Finding]:
+def refused_large_pages(context: RuleContext) -> Iterator[Finding]:
     """No byte in huge pages although they were asked for."""
-    process, memory = known.host.process, known.host.memory
-    if process is None or process.huge_pages != 0 or not known.settings.on("large_pages"):
+    process, memory = context.host.process, context.host.memory
+    if process is None or process.huge_pages != 0 or not context.settings.on("large_pages"):
         return
     left = f": {memory.huge_pages_free:,} of {memory.huge_pages_total:,} huge pages are free" if memory else ""
     yield refused_large_pages.finding(
         f"large_pages is on, but none of the server's memory lies in huge pages{left}.",
-        of_variable(known, "large_pages"),
-        help="reserve huge pages for the pool and let the server's account take them, or take the line out",
+        variable_subject(context, "large_pages"),
+        help="reserve huge pages for the pool and let the server's account take them, or remove the line",
     )
 
 
@@ -185,9 +185,9 @@ def refused_large_pages(known: RuleContext) -> Iterator[Finding]:
         disagree="The loss shrank to 1 percent with another version of the same server, and both are old.",
     ),
 )
-def saving_frequency_governor(known: RuleContext) -> Iterator[Finding]:
+def saving_frequency_governor(context: RuleContext) -> Iterator[Finding]:
     """A governor that trades speed for power, where the processor doesn't choose by itself."""
-    cpu = known.host.cpu
+    cpu = context.host.cpu
     if cpu is None or cpu.governor is None:
         return
     fixed = cpu.governor == SLOWEST and cpu.frequency_driver not in CHOOSES
@@ -217,9 +217,9 @@ def saving_frequency_governor(known: RuleContext) -> Iterator[Finding]:
         reconsider_when="Nothing: who is to be killed is for the owner of the host to say.",
     ),
 )
-def first_to_be_killed(known: RuleContext) -> Iterator[Finding]:
+def first_to_be_killed(context: RuleContext) -> Iterator[Finding]:
     """A process that was offered to the kernel's killer."""
-    process = known.host.process
+    process = context.host.process
     if process is not None and process.oom_score_adj is not None and process.oom_score_adj > 0:
         yield first_to_be_killed.finding(
             f"oom_score_adj of the server is {process.oom_score_adj}: when memory runs out it is killed before others.",
@@ -245,9 +245,9 @@ def first_to_be_killed(known: RuleContext) -> Iterator[Finding]:
         reconsider_when="Processors that are never all busy.",
     ),
 )
-def low_priority_server(known: RuleContext) -> Iterator[Finding]:
+def low_priority_server(context: RuleContext) -> Iterator[Finding]:
     """A nice value above zero, or a scheduling class that gives way."""
-    process = known.host.process
+    process = context.host.process
     if process is None:
         return
     words = [f"the class {process.policy}"] if process.policy in YIELDING else []
@@ -276,9 +276,9 @@ def low_priority_server(known: RuleContext) -> Iterator[Finding]:
         reconsider_when="Nothing: files grow.",
     ),
 )
-def limited_file_size(known: RuleContext) -> Iterator[Finding]:
+def limited_file_size(context: RuleContext) -> Iterator[Finding]:
     """Any limit on the size of files."""
-    limit = known.host.process.limit("fsize") if known.host.process else None
+    limit = context.host.process.limit("fsize") if context.host.process else None
     if limit is not None and limit.soft is not None:
         yield limited_file_size.finding(
             f"A file of the server's may grow to {about(limit.soft)} and no further; the write after that ends it.",
@@ -305,15 +305,15 @@ def limited_file_size(known: RuleContext) -> Iterator[Finding]:
         reconsider_when="No difference in the time of commits with a lower capacity.",
     ),
 )
-def io_capacity_beyond_group(known: RuleContext) -> Iterator[Finding]:
+def io_capacity_beyond_group(context: RuleContext) -> Iterator[Finding]:
     """A limit on writes to the data's disk that is lower than the capacity."""
-    host, capacity = known.host, known.number("innodb_io_capacity")
+    host, capacity = context.host, context.number("innodb_io_capacity")
     numbers = {device.number for device in host.storage.devices} if host.storage else set()
     limits = [x.writes for x in (host.cgroup.io if host.cgroup else ()) if x.number in numbers and x.writes is not None]
     if capacity is not None and limits and min(limits) < capacity:
         yield io_capacity_beyond_group.finding(
             f"innodb_io_capacity is {capacity:,}, but the control group may do {min(limits):,} writes a second on the "
             "data's disk.",
-            of_variable(known, "innodb_io_capacity"),
+            variable_subject(context, "innodb_io_capacity"),
             help="lower innodb_io_capacity well below the group's limit, or raise the limit",
         )

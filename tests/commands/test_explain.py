@@ -26,10 +26,10 @@ def test_a_rule_with_its_evidence(mycnf: Mycnf) -> None:
 def test_every_rule_has_a_page() -> None:
     """Each rule can be explained, with all its evidence on the page and no line beyond the width but addresses."""
     from advisor.report.rules.page import page
-    from rules.core.evidence import load
+    from rules.core.evidence import find_evidence
 
     for rule in all_rules():
-        known = [e for e in map(load, rule.evidence) if e]
+        known = [e for e in map(find_evidence, rule.evidence) if e]
         text = page(rule, known, width=72)
         assert all(identity in text for identity in rule.evidence), rule.code
         assert [line for line in text.splitlines() if len(line) > 72 and "http" not in line] == [], rule.code

@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 from fix_text import findings, fixed, judged, values
 
-from rules import all_rules, find
+from rules import all_rules, find_rule
 
 
 @dataclass(frozen=True)
@@ -49,7 +49,7 @@ def config(case: Case, tmp_path: Path) -> str | None:
 
 def fixes(case: Case, text: str, config: str | None) -> list[str]:
     """The applicability of each fix that the case's rule offers for a text."""
-    rule = find(case.rule)
+    rule = find_rule(case.rule)
     assert rule is not None
     return [kind for code, kind in findings(case.whole(text), case.target, config) if code == rule.code and kind != "-"]
 
@@ -59,7 +59,7 @@ def test_the_fix_is_what_the_case_says(case: Case, config: str | None) -> None:
     """The file is the expected one to the byte; the rule offered the fix, and has nothing more to fix."""
     after = fixed(case.whole(case.before), case.target, unsafe=case.unsafe, config=config)
     assert after.decode() == case.whole(case.after).decode()
-    rule = find(case.rule)
+    rule = find_rule(case.rule)
     assert rule is not None
     offered = fixes(case, case.before, config)
     assert ("unsafe" in offered) if case.unsafe else (set(offered) == {"safe"})

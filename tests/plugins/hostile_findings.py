@@ -9,7 +9,7 @@ from advisor.optionfile.lines import Line, LineKind
 from advisor.optionfile.reader import parse
 from advisor.redaction.secrets import redact_text
 from advisor.report import Checked, Page
-from rules.core.subject import of_line, place
+from rules.core.subject import line_location, line_subject
 
 GOLDEN = CHECKOUT / "tests" / "golden"
 MYSQL = Target("mysql", (8, 4, 8))
@@ -58,7 +58,7 @@ def _checked(path: str, target: Target) -> Checked:
 
 
 def _finding(path: str, line: Line, number: int) -> Finding:
-    about = of_line(path, line)
+    about = line_subject(path, line)
     shown = redact_text(line.text.rstrip("\r\n")).text
     return Finding(
         f"TST{number:03}",
@@ -70,7 +70,7 @@ def _finding(path: str, line: Line, number: int) -> Finding:
         option=about.option,
         value=about.value,
         group=about.group,
-        location=place(path, line),
+        location=line_location(path, line),
         evidence=("RBS-06", "ASK-01")[: number % 3],
         fix=_fix(line, number),
     )

@@ -116,7 +116,7 @@ def _case(path: Path, rule: str, row: dict[str, Any]) -> Case:
         ) from None
 
 
-def by_rule(cases: list[Case]) -> dict[str, list[Case]]:
+def cases_by_rule(cases: list[Case]) -> dict[str, list[Case]]:
     """The cases of each rule, for a test of all of them: one for each case would take longer to begin than to run."""
     found: dict[str, list[Case]] = defaultdict(list)
     for case in cases:
@@ -124,16 +124,16 @@ def by_rule(cases: list[Case]) -> dict[str, list[Case]]:
     return found
 
 
-def known_of(case: Case, folder: Path) -> RuleContext:
+def context_of_case(case: Case, folder: Path) -> RuleContext:
     """What the rules may read in this case; files lie in `folder`."""
     target = running(case.target)
-    known = _audited(case, target) if case.server is not None else _linted(case, target, folder)
+    known = _server_context(case, target) if case.server is not None else _file_context(case, target, folder)
     if case.probes:
-        known.parts["probes"] = tuple(_measured(**answer) for answer in case.probes)
+        known.parts["probes"] = tuple(_local_answer(**answer) for answer in case.probes)
     return known
 
 
-def _measured(probe: str, facts: dict[str, float | str], parameters: dict[str, str] | None = None) -> LocalAnswer:
+def _local_answer(probe: str, facts: dict[str, float | str], parameters: dict[str, str] | None = None) -> LocalAnswer:
     """A kept result of an experiment on this host, of which the case names what was found."""
     began_at = "2026-01-02T03:04:05Z"
     return LocalAnswer(
@@ -141,7 +141,7 @@ def _measured(probe: str, facts: dict[str, float | str], parameters: dict[str, s
     )
 
 
-def _linted(case: Case, target: Target, folder: Path) -> RuleContext:
+def _file_context(case: Case, target: Target, folder: Path) -> RuleContext:
     top = folder / "my.cnf"
     for name, text in {"my.cnf": case.text, **case.more}.items():
         (folder / name).write_text(text.replace("FOLDER", str(folder)), "utf-8")
@@ -153,7 +153,7 @@ def _linted(case: Case, target: Target, folder: Path) -> RuleContext:
     return RuleContext(target, load(target), Settings.from_file(verdict), verdict, host=host, house=house)
 
 
-def _audited(case: Case, target: Target) -> RuleContext:
+def _server_context(case: Case, target: Target) -> RuleContext:
     known = know(facts_of(case, target))
     if case.house is not None:
         known.parts["house"] = parse_house_rules(case.house)
@@ -183,7 +183,7 @@ def facts_of(case: Case, target: Target) -> Facts:
         variables=variables,
         status={k: str(v) for k, v in said.get("status", {}).items()},
         origins={n: VariableOrigin(s, TOP if s == "GLOBAL" else "") for n, s in origins.items()},
-        replication=Replication(**_with(parts, "applier_times", ApplierTimes)) if parts is not None else None,
+        replication=Replication(**_with_parts(parts, "applier_times", ApplierTimes)) if parts is not None else None,
         innodb_metrics=said.get("innodb_metrics", {}),
         lock_waits=said.get("lock_waits", {}),
         redo_waits=RedoWaits(**said["redo_waits"]) if "redo_waits" in said else None,
@@ -254,9 +254,9 @@ def host_of(said: dict[str, Any]) -> Host:
     return Host(
         cpu=_cpu(said),
         memory=Memory(**memory) if memory else None,
-        cgroup=Cgroup(2, "/mysql", **_with(said["cgroup"], "io", IoLimit)) if "cgroup" in said else None,
+        cgroup=Cgroup(2, "/mysql", **_with_parts(said["cgroup"], "io", IoLimit)) if "cgroup" in said else None,
         storage=_storage(said) if "disks" in said else None,
-        process=Process(1, "mysqld", **_with(said["process"], "limits", Limit)) if "process" in said else None,
+        process=Process(1, "mysqld", **_with_parts(said["process"], "limits", Limit)) if "process" in said else None,
         os=OperatingSystem(time=said.get("time"), **said.get("os", {})) if {"time", "os"} & said.keys() else None,
         places=tuple(ServerPath(place["variable"], _storage(place)) for place in said.get("places", ())),
     )
@@ -270,7 +270,7 @@ def _cpu(said: dict[str, Any]) -> Cpu:
     return Cpu(logical=count, online=tuple(range(count)), kinds=(), cores=count, sockets=1, **told)
 
 
-def _with(said: dict[str, Any], part: str, kind: Callable[..., object]) -> dict[str, Any]:
+def _with_parts(said: dict[str, Any], part: str, kind: Callable[..., object]) -> dict[str, Any]:
     """The words of a case with the values that one of its parts is a list of, or a single one of."""
     if part not in said:
         return said
@@ -282,7 +282,7 @@ def _with(said: dict[str, Any], part: str, kind: Callable[..., object]) -> dict[
 def _storage(said: dict[str, Any]) -> Storage:
     usual: dict[str, Any] = {"number": "8:0", "type": "disk", "size": 10**12}
     disks = tuple(
-        BlockDevice(**usual | {"name": d["kernel_name"]} | _with(d, "raid", Raid)) for d in said.get("disks", ())
+        BlockDevice(**usual | {"name": d["kernel_name"]} | _with_parts(d, "raid", Raid)) for d in said.get("disks", ())
     )
     mount = Mount(
         "/var/lib/mysql", said.get("fs_type", "ext4"), "/dev/sda1", options=tuple(said.get("mount_options", ()))

@@ -7,7 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from advisor.report.render.terminal_chart import ASCII, UNICODE, chart
-from rules.core.evidence import everything
+from rules.core.evidence import all_evidence
 
 LABELS = ("8K", "16K", "32K", "64K")
 VALUES = (8192.0, 16384.0, 32768.0, 65536.0)
@@ -33,7 +33,7 @@ def test_a_curve_in_full() -> None:
 @pytest.mark.parametrize("ascii_only", [True, False])
 def test_no_line_is_wider_than_asked(width: int, ascii_only: bool) -> None:
     """Every curve of the store fits the width, and plain ones are ASCII in what is drawn."""
-    for entry in everything().values():
+    for entry in all_evidence().values():
         if entry.table is not None and len(entry.table.values) > 2:
             t = entry.table
             drawn = chart(t.labels, t.values, t.series, unit="u", width=width, ascii_only=ascii_only).splitlines()

@@ -12,7 +12,7 @@ from mycnf_command import CHECKOUT
 from advisor.catalog.targets import parse_target
 from advisor.commands.host_summary import cpus, disks, memory
 from advisor.report.rules.nearness import VIRTUAL, Here, machine, measured, sentence, servers
-from rules.core.evidence import Evidence, everything
+from rules.core.evidence import Evidence, all_evidence
 
 GIB = 1 << 30
 SHARED = Path(os.environ.get("MYCNF_SHARED", CHECKOUT.parent / "shared")) / "hardware"
@@ -84,12 +84,12 @@ def test_a_host_like_the_sources() -> None:
 
 def test_numbers_in_a_table_keep_their_order_at_least() -> None:
     """Of a table with points the order is what one may expect elsewhere."""
-    assert sentence(everything()["RBS-01"], HERE).endswith("expect the order of the values, not the factors.")
+    assert sentence(all_evidence()["RBS-01"], HERE).endswith("expect the order of the values, not the factors.")
 
 
 def test_every_measured_source_has_its_sentence() -> None:
     """Each of the store's measurements is one sentence or two."""
-    found = [sentence(e, HERE) for e in measured(list(everything().values()))]
+    found = [sentence(e, HERE) for e in measured(list(all_evidence().values()))]
     assert len(found) > 40
     assert all(words.endswith(".") and ": " in words for words in found)
 

@@ -19,7 +19,7 @@ from advisor.report.probe.tables import sheets
 from advisor.report.probe.words import answer, claims
 from advisor.report.render import terminal_chart
 from advisor.report.render.curves import Curve, Point, axes, most
-from rules.core.evidence import load
+from rules.core.evidence import find_evidence
 
 SIZES = {"16K": 16384.0, "128K": 131072.0, "2M": 2097152.0}
 RATE, TIME = Metric("scanned", "MB/s"), Metric("time", "s", "less")
@@ -80,7 +80,7 @@ def test_a_table_without_the_baseline_is_not_drawn() -> None:
 
 def test_words_match_published_labels() -> None:
     """Variants without numbers stand beside published rows of the same name, in any case."""
-    table = load("DUR-01")
+    table = find_evidence("DUR-01")
     assert table is not None
     assert table.table is not None
     names = table.table.labels[:2]

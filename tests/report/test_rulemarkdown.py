@@ -8,8 +8,8 @@ import pytest
 from markdown_it import MarkdownIt
 
 from advisor.report.rules.markdown import anchor, document, section, table_of
-from rules import all_rules, find
-from rules.core.evidence import everything
+from rules import all_rules, find_rule
+from rules.core.evidence import all_evidence
 
 READER = MarkdownIt("commonmark").enable("table")
 
@@ -18,7 +18,7 @@ READER = MarkdownIt("commonmark").enable("table")
 def test_nothing_but_what_was_meant(family: str) -> None:
     """A page has one heading a rule, no HTML, and tables that are as wide as their heads."""
     rules = [r for r in all_rules() if r.family == family]
-    tokens = READER.parse(document(rules, everything(), title=family))
+    tokens = READER.parse(document(rules, all_evidence(), title=family))
     headings = [tokens[at + 1].content for at, t in enumerate(tokens) if t.type == "heading_open"]
     assert headings == [family, *(f"{r.code} {r.name}" for r in rules)]
     inline = [child for t in tokens for child in t.children or ()]
@@ -29,9 +29,9 @@ def test_nothing_but_what_was_meant(family: str) -> None:
 
 def test_a_rule_with_all_of_its_parts() -> None:
     """Reasons, evidence with numbers and source, remedy, and the commands that measure it."""
-    rule = find("BUF001")
+    rule = find_rule("BUF001")
     assert rule is not None
-    text = section(rule, everything())
+    text = section(rule, all_evidence())
     assert "| `read_buffer_size` | full table scan time, s |" in text
     assert "| 8M | 66.8 |" in text
     assert "](<https://www.percona.com/blog/" in text

@@ -26,7 +26,7 @@ from advisor.report import Page
 from advisor.report.audit.ticket import report
 from advisor.report.audit.ticket_findings import MOST, length
 from advisor.report.formats import names, render_audit
-from rules.core.evidence import everything
+from rules.core.evidence import all_evidence
 
 READER = MarkdownIt("commonmark").enable(["table", "strikethrough"])
 OURS = {"text", "code_inline", "strong_open", "strong_close", "link_open", "link_close", "softbreak"}
@@ -77,7 +77,7 @@ def checked(audit: Audited) -> str:
     assert {t.type for t in tokens if t.type.endswith(("_open", "_block", "fence"))} <= BLOCKS
     folds = [t.content for t in tokens if t.type == "html_block"]
     assert folds == ["<details>\n<summary>Facts</summary>\n", "</details>\n"]
-    known = {e.url for e in everything().values()}
+    known = {e.url for e in all_evidence().values()}
     assert {str(t.attrs["href"]) for t in inline(tokens) if t.type == "link_open"} <= known
     return text
 

@@ -9,17 +9,17 @@ from collections import defaultdict
 from pathlib import Path
 
 import pytest
-from rule_cases import Case, all_cases, by_rule, known_of
+from rule_cases import Case, all_cases, cases_by_rule, context_of_case
 
 from advisor.core.model import Action, Finding
 from advisor.verdict import Outcome, take
-from rules import all_rules, find
-from rules.core.advice import advise, default_of, words
+from rules import all_rules, find_rule
+from rules.core.advice import advise, default_number, help_line
 from rules.core.context import MissingFact, RuleContext
-from rules.core.subject import SAFE, UNSAFE, remove, revalue
+from rules.core.subject import SAFE, UNSAFE, remove_line, replace_value
 
 CASES = all_cases()
-BY_RULE = by_rule(CASES)
+BY_RULE = cases_by_rule(CASES)
 DURABLE = {
     "innodb_flush_log_at_trx_commit": {"1"},
     "sync_binlog": {"1"},
@@ -69,7 +69,7 @@ def test_advice_of_a_run(rule: str, tmp_path: Path) -> None:
     for number, case in enumerate(BY_RULE[rule]):
         folder = tmp_path / str(number)
         folder.mkdir()
-        known = known_of(case, folder)
+        known = context_of_case(case, folder)
         advised: dict[str, set[str]] = defaultdict(set)
         for action in actions(run(known)):
             name, value = told(action)
@@ -88,11 +88,11 @@ def test_counters_to_watch_exist(shared: Path, tmp_path: Path) -> None:
     missing = []
     for case in CASES:
         status = shared / "catalog" / "servers" / case.target / "global-status.tsv"
-        rule = find(case.rule)
+        rule = find_rule(case.rule)
         if not case.finds or rule is None or not status.is_file():
             continue
         names = counters(status)
-        found = list(rule.check(known_of(case, tmp_path)))
+        found = list(rule.check(context_of_case(case, tmp_path)))
         missing += [(case.target, a.watch) for a in actions(found) if a.watch and a.watch not in names]
     assert missing == []
 
@@ -106,7 +106,7 @@ def counters(status: Path) -> frozenset[str]:
 
 def known(target: str, tmp_path: Path, file: str = "", server: dict[str, object] | None = None) -> RuleContext:
     """What may be known of a small case."""
-    made: RuleContext = known_of(Case("", "", target, file, server=server), tmp_path)
+    made: RuleContext = context_of_case(Case("", "", target, file, server=server), tmp_path)
     return made
 
 
@@ -114,8 +114,8 @@ def test_no_advice_for_an_option_that_the_target_lacks(tmp_path: Path) -> None:
     """Nothing is advised that the target doesn't know, or would change."""
     assert advise(known("mysql-9.7.4", tmp_path), "query_cache_size", 0) is None
     assert advise(known("mysql-9.7.4", tmp_path), "innodb_flush_log_at_trx_commit", 7) is None
-    assert words(None) == ""
-    assert default_of(known("mysql-9.7.4", tmp_path), "query_cache_size") is None
+    assert help_line(None) == ""
+    assert default_number(known("mysql-9.7.4", tmp_path), "query_cache_size") is None
 
 
 def test_offline_there_is_no_statement(tmp_path: Path) -> None:
@@ -159,8 +159,8 @@ def test_edits(tmp_path: Path) -> None:
     with_value, without = (
         v.placed.line for v in known("mysql-9.7.4", tmp_path, "port = 1\nread_only").file_verdict.lines
     )
-    fix = revalue(with_value, "2", UNSAFE)
+    fix = replace_value(with_value, "2", UNSAFE)
     assert fix is not None
     assert [(e.line, e.column, e.end_column, e.text) for e in fix.edits] == [(2, 8, 9, "2")]
-    assert revalue(without, "2", SAFE) is None
-    assert [(e.line, e.end_line, e.text) for e in remove(without, SAFE).edits] == [(3, 4, "")]
+    assert replace_value(without, "2", SAFE) is None
+    assert [(e.line, e.end_line, e.text) for e in remove_line(without, SAFE).edits] == [(3, 4, "")]

@@ -113,5 +113,5 @@ def test_families_that_sleep_would_have_said_nothing(server: str, shared: Path) 
         known = linted(path.read_text("utf-8", "surrogateescape"), target)
         woken = {*ANY_OPTION, *rule_modules_for(known.file_verdict.effective)}
         for rule in file_rules():
-            if rule.look.__module__ not in woken and rule.concerns(target):
+            if rule.function.__module__ not in woken and rule.concerns(target):
                 assert list(rule.check(known)) == [], path.name

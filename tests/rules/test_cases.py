@@ -7,16 +7,16 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 import pytest
-from rule_cases import Case, all_cases, by_rule, known_of
+from rule_cases import Case, all_cases, cases_by_rule, context_of_case
 
-from rules import all_rules, find
+from rules import all_rules, find_rule
 from rules.core.context import MissingFact
 
 if TYPE_CHECKING:
     from rules.core.rule import Rule
 
 CASES = all_cases()
-BY_RULE = by_rule(CASES)
+BY_RULE = cases_by_rule(CASES)
 # These speak of what the other rules found: tests/suppress asks them.
 AFTER_ALL = "findings"
 
@@ -24,12 +24,12 @@ AFTER_ALL = "findings"
 @pytest.mark.parametrize("code", BY_RULE)
 def test_the_rule_finds_what_its_cases_say(code: str, tmp_path: Path) -> None:
     """The rule yields findings of the severity that each case names, about the option that it names, or none."""
-    rule = find(code)
+    rule = find_rule(code)
     assert rule is not None, f"no rule is called {code}"
     for number, case in enumerate(BY_RULE[code]):
         folder = tmp_path / str(number)
         folder.mkdir()
-        known = known_of(case, folder)
+        known = context_of_case(case, folder)
         found = list(rule.check(known)) if rule.concerns(known.target) else []
         assert [f.severity.value for f in found][:1] == ([case.finds] if case.finds else []), (str(case), found)
         if case.about:
@@ -45,10 +45,10 @@ def test_the_rule_finds_what_its_cases_say(code: str, tmp_path: Path) -> None:
 @pytest.mark.parametrize("rule", [r for r in all_rules() if AFTER_ALL in r.needs], ids=lambda r: r.code)
 def test_a_rule_about_findings_waits_for_the_others(rule: Rule, tmp_path: Path) -> None:
     """Asked like the others, a rule about findings says that it lacks them; and it finds nothing by itself."""
-    known = known_of(Case(rule.code, "", "mysql-8.4", file="port = 1 # mycnf: ignore[BUF001]"), tmp_path)
+    known = context_of_case(Case(rule.code, "", "mysql-8.4", file="port = 1 # mycnf: ignore[BUF001]"), tmp_path)
     with pytest.raises(MissingFact):
         list(rule.check(known))
-    assert list(rule.look(known)) == []
+    assert list(rule.function(known)) == []
 
 
 def test_every_rule_has_its_cases() -> None:

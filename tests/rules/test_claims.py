@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 import pytest
 from local_results import LOUD, TPS, Variant, measured
-from rule_cases import Case, known_of
+from rule_cases import Case, context_of_case
 
 from advisor.analysis.local_results import answers
 from advisor.catalog.load import load
@@ -22,12 +22,12 @@ from probes import registry
 from probes.disk import random_read
 from probes.experiment import Environment, ProbeRequest
 from probes.sandbox import Binary
-from rules import all_rules, find
+from rules import all_rules, find_rule
 from rules.core.context import RuleContext
-from rules.core.storage import QUICK
-from rules.measured.apply import REMARKS, weigh
+from rules.core.storage import SOLID_STATE_LATENCY
+from rules.measured.apply import REMARKS, apply_local_results
 from rules.measured.claims import CLAIMS, WORSE
-from rules.measured.compare import WORDS, judge
+from rules.measured.compare import METRIC_WORDS, compare_values
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -56,10 +56,10 @@ def test_rules_name_probes_that_there_are() -> None:
 
 def test_claims_and_remarks_are_of_rules_with_a_probe() -> None:
     """What is weighed belongs to a rule; a claim's rule names the experiment, and each metric has its words."""
-    rules = {name: find(name) for name in {*CLAIMS, *REMARKS}}
+    rules = {name: find_rule(name) for name in {*CLAIMS, *REMARKS}}
     assert [name for name, rule in rules.items() if rule is None or rule.probe is None] == []
-    assert {metric for claim in CLAIMS.values() for metric in claim.metrics} == set(WORDS)
-    assert QUICK == random_read.FLASH_MAXIMUM
+    assert {metric for claim in CLAIMS.values() for metric in claim.metrics} == set(METRIC_WORDS)
+    assert SOLID_STATE_LATENCY == random_read.FLASH_MAXIMUM
 
 
 def bare(target: Target) -> RuleContext:
@@ -76,7 +76,7 @@ def concerned(rule: Rule) -> Target:
 @pytest.mark.parametrize("name", CLAIMS)
 def test_the_experiment_lays_the_two_values_side_by_side(name: str) -> None:
     """With the claim's wishes the experiment has a variant of each value, and a result of it is judged."""
-    rule, claim = find(name), CLAIMS[name]
+    rule, claim = find_rule(name), CLAIMS[name]
     assert rule is not None
     target = concerned(rule)
     known, (before, after) = bare(target), claim.example
@@ -91,15 +91,15 @@ def test_the_experiment_lays_the_two_values_side_by_side(name: str) -> None:
     )
     known.parts["probes"] = answers([result])
     anywhere = claim._replace(fits=lambda _known, _answer: True)
-    judged = judge(experiment.name, anywhere, known, after, before)
+    judged = compare_values(experiment.name, anywhere, known, after, before)
     assert judged is not None
-    assert {b.metric for b in judged.besides} == {metric.name}
+    assert {b.metric for b in judged.pairs} == {metric.name}
 
 
 @pytest.mark.parametrize("name", CLAIMS)
 def test_examples_are_values_that_the_server_takes(name: str) -> None:
     """Both are accepted by a server that the rule speaks of, and differ."""
-    rule, claim = find(name), CLAIMS[name]
+    rule, claim = find_rule(name), CLAIMS[name]
     assert rule is not None
     catalog = load(concerned(rule))
     taken = [take(claim.option, value, catalog) for value in claim.example]
@@ -124,7 +124,7 @@ def test_a_metric_that_only_describes_is_never_compared() -> None:
 ])  # fmt: skip
 def test_explain_tells_how_to_measure(code: str, says: str) -> None:
     """The page of a rule names the command that repeats the measurement, and the one that runs its claim."""
-    rule = find(code)
+    rule = find_rule(code)
     assert rule is not None
     assert f"Measure it here\n  {says}\n" in page(rule, [])
 
@@ -132,13 +132,13 @@ def test_explain_tells_how_to_measure(code: str, says: str) -> None:
 @pytest.mark.parametrize(("pool", "wanted"), [("4G", "4"), ("1G", "1"), ("512M", None)])
 def test_many_instances_are_laid_beside_one_a_gigabyte(pool: str, wanted: str | None, tmp_path: Path) -> None:
     """A pool that can't be divided has nothing to be laid beside, and its finding stays as it is."""
-    known = known_of(Case("", "", "mysql-8.0.15", file=f"innodb_buffer_pool_size = {pool}"), tmp_path)
+    known = context_of_case(Case("", "", "mysql-8.0.15", file=f"innodb_buffer_pool_size = {pool}"), tmp_path)
     name = "many-buffer-pool-instances"
     assert CLAIMS[name].instead(known) == wanted
-    rule = find(name)
+    rule = find_rule(name)
     assert rule is not None
     finding = rule.finding("Many.")
-    assert weigh(known, [finding]) == [finding]
+    assert apply_local_results(known, [finding]) == [finding]
 
 
 def test_variants_that_were_not_compared_are_no_answer() -> None:
@@ -149,6 +149,6 @@ def test_variants_that_were_not_compared_are_no_answer() -> None:
     (answer,) = answers([measured("read-ahead", TPS, variants, server="mysql-8.0.43")])
     anywhere = claim._replace(fits=lambda _known, _answer: True)
     known.parts["probes"] = (answer,)
-    assert judge("read-ahead", anywhere, known, *claim.example) is not None
+    assert compare_values("read-ahead", anywhere, known, *claim.example) is not None
     known.parts["probes"] = (answer._replace(pairs=()),)
-    assert judge("read-ahead", anywhere, known, *claim.example) is None
+    assert compare_values("read-ahead", anywhere, known, *claim.example) is None

@@ -5,10 +5,10 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 import pytest
-from rule_cases import Case, known_of
+from rule_cases import Case, context_of_case
 
 from advisor.facts.host import Cpu, Host
-from rules import all_rules, find
+from rules import all_rules, find_rule
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -29,9 +29,9 @@ AT_START = {
 
 def first(rule: str, target: str, folder: Path, **words: Any) -> Finding:
     """The first finding of the rule in a small case."""
-    found = find(rule)
+    found = find_rule(rule)
     assert found is not None
-    return next(iter(found.check(known_of(Case(rule, "", target, **words), folder))))
+    return next(iter(found.check(context_of_case(Case(rule, "", target, **words), folder))))
 
 
 def server(status: dict[str, int] | None = None, **variables: str) -> dict[str, Any]:
@@ -116,10 +116,10 @@ def test_no_limit_inside_innodb(threads: int, says: str, tmp_path: Path) -> None
 @pytest.mark.parametrize(("threads", "severity"), [(16, "warning"), (63, "warning"), (64, None), (100, None)])
 def test_a_limit_for_a_crowd(threads: int, severity: str | None, tmp_path: Path) -> None:
     """On 128 processors a limit of 64 threads or more is a limit for a crowd, and nothing is said of it."""
-    rule = find("idle-processors-by-limit")
+    rule = find_rule("idle-processors-by-limit")
     assert rule is not None
     file = f"innodb_thread_concurrency = {threads}"
-    known = known_of(Case("", "", MYSQL, file=file, host={}), tmp_path)
+    known = context_of_case(Case("", "", MYSQL, file=file, host={}), tmp_path)
     known.parts["host"] = Host(cpu=Cpu(logical=128, online=tuple(range(128)), kinds=(), cores=128, sockets=1))
     assert [f.severity.value for f in rule.check(known)] == ([severity] if severity else [])
 

@@ -5,9 +5,9 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 import pytest
-from rule_cases import Case, known_of
+from rule_cases import Case, context_of_case
 
-from rules import find
+from rules import find_rule
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -19,9 +19,9 @@ WEEKS = {"uptime": 14 * 86400}
 
 def first(tmp_path: Path, rule: str, target: str, file: str, **parts: Any) -> Finding:
     """The first finding of the rule about a small case."""
-    found = find(rule)
+    found = find_rule(rule)
     assert found is not None
-    return next(iter(found.check(known_of(Case(rule, "", target, file, **parts), tmp_path))))
+    return next(iter(found.check(context_of_case(Case(rule, "", target, file, **parts), tmp_path))))
 
 
 @pytest.mark.parametrize(

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from rules.core.evidence import Evidence, everything, load
+from rules.core.evidence import Evidence, all_evidence, find_evidence
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -19,7 +19,7 @@ FOUNDING = ("RBS-01", "RBS-02", "IO-01", "FS-01", "BPI-01", "SCAN-01", "PGSZ-01"
 
 def test_an_entry_is_whole() -> None:
     """Each entry says who found out what, how sure that is and on which versions, in whole sentences."""
-    for entry in everything().values():
+    for entry in all_evidence().values():
         assert entry.strength in STRENGTHS, entry.id
         assert entry.conclusion.endswith("."), entry.id
         assert not entry.caveats or entry.caveats.endswith("."), entry.id
@@ -28,7 +28,7 @@ def test_an_entry_is_whole() -> None:
         assert entry.versions, entry.id
 
 
-@pytest.mark.parametrize("entry", [e for e in everything().values() if e.table], ids=lambda e: e.id)
+@pytest.mark.parametrize("entry", [e for e in all_evidence().values() if e.table], ids=lambda e: e.id)
 def test_a_table_fits_its_points(entry: Evidence) -> None:
     """Every series of a table has one number for each point, and points that are numbers ascend."""
     table = entry.table
@@ -41,15 +41,15 @@ def test_a_table_fits_its_points(entry: Evidence) -> None:
 
 def test_the_founding_articles_are_there() -> None:
     """The five articles that the project began with stand in the store."""
-    assert [identity for identity in FOUNDING if load(identity) is None] == []
+    assert [identity for identity in FOUNDING if find_evidence(identity) is None] == []
 
 
 def test_ids_are_found_in_any_case() -> None:
     """An id is found however it is written, and one that isn't there is None."""
-    found = load("rbs-01")
+    found = find_evidence("rbs-01")
     assert found is not None
     assert found.id == "RBS-01"
-    assert load("XXX-99") is None
+    assert find_evidence("XXX-99") is None
 
 
 @pytest.fixture(scope="session")
@@ -66,7 +66,7 @@ def published(shared: Path) -> dict[str, dict[str, Any]]:
 )
 def test_numbers_are_as_published(identity: str, published: dict[str, dict[str, Any]]) -> None:
     """The numbers of a table are those of the source, in its order."""
-    entry = load(identity)
+    entry = find_evidence(identity)
     assert entry is not None
     assert entry.table is not None
     assert [list(ys) for ys in entry.table.series.values()] == [published[identity]["numbers"]["y"]]
@@ -74,7 +74,7 @@ def test_numbers_are_as_published(identity: str, published: dict[str, dict[str, 
 
 def test_what_was_gathered_is_quoted_with_its_source(published: dict[str, dict[str, Any]]) -> None:
     """Source, author, strength and page of each entry are those that were gathered."""
-    for entry in everything().values():
+    for entry in all_evidence().values():
         if entry.id in published:
             source = published[entry.id]
             assert (entry.strength, entry.title, entry.url) == (

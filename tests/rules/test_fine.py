@@ -5,12 +5,12 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 import pytest
-from rule_cases import Case, known_of
+from rule_cases import Case, context_of_case
 
 from advisor.collect.collect import Request, from_account
 from advisor.collect.connection.options import Account
 from rules import all_rules
-from rules.core.passed import LOOKS, fine
+from rules.core.passed import CHECKED_PARTS, passed_checks
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -30,19 +30,19 @@ WINDOW: dict[str, Any] = {
 def known(tmp_path: Path, **words: Any) -> RuleContext:
     """A quiet server."""
     server = {"variables": {"max_connections": "151"}, "status": {"max_used_connections": "12", "open_files": "3"}}
-    made: RuleContext = known_of(Case("", "", "mysql-8.0.15", server=server, **words), tmp_path)
+    made: RuleContext = context_of_case(Case("", "", "mysql-8.0.15", server=server, **words), tmp_path)
     return made
 
 
 def test_rules_of_the_looks_exist() -> None:
     """Each part names rules of the list, and no part is named twice."""
-    assert [name for look in LOOKS for name in look.rules if name not in NAMES] == []
-    assert len({look.part for look in LOOKS}) == len(LOOKS)
+    assert [name for look in CHECKED_PARTS for name in look.rules if name not in NAMES] == []
+    assert len({look.part for look in CHECKED_PARTS}) == len(CHECKED_PARTS)
 
 
 def test_numbers_are_told_where_nothing_was_found(tmp_path: Path) -> None:
     """A part without a finding has its numbers; one whose numbers aren't there is left out."""
-    told = dict(fine(known(tmp_path), [], NAMES))
+    told = dict(passed_checks(known(tmp_path), [], NAMES))
     assert told["connections"].startswith("12 of 151 used at most, in ")
     assert "buffer pool" not in told
     assert "memory" not in told
@@ -50,20 +50,22 @@ def test_numbers_are_told_where_nothing_was_found(tmp_path: Path) -> None:
 
 def test_a_window_without_the_counters_of_a_part_tells_nothing_of_it(tmp_path: Path) -> None:
     """Samples that lack a counter, as some servers and texts do, leave its part out."""
-    whole = dict(fine(known(tmp_path, workload=WINDOW), [], NAMES))
+    whole = dict(passed_checks(known(tmp_path, workload=WINDOW), [], NAMES))
     assert whole["buffer pool"] == "2.0 of 500 page requests a second went to disk"
     rises = {name: count for name, count in WINDOW["rises"].items() if name != "innodb_buffer_pool_reads"}
-    assert "buffer pool" not in dict(fine(known(tmp_path, workload=WINDOW | {"rises": rises}), [], NAMES))
+    assert "buffer pool" not in dict(passed_checks(known(tmp_path, workload=WINDOW | {"rises": rises}), [], NAMES))
 
 
 def test_open_files_are_those_of_innodb_too(tmp_path: Path) -> None:
     """Most descriptors are InnoDB's, which Open_files leaves out; without that counter nothing was looked at."""
     status = {"innodb_num_open_files": "89", "threads_connected": "6"}
     server: dict[str, Any] = {"variables": {"open_files_limit": "698"}, "status": {**status, "open_files": "12"}}
-    told = dict(fine(known_of(Case("", "", "mariadb-10.11", server=server), tmp_path), [], NAMES))
+    told = dict(passed_checks(context_of_case(Case("", "", "mariadb-10.11", server=server), tmp_path), [], NAMES))
     assert told["open files"] == "at least 107 of 698 file descriptors in use"
     server["status"] = status
-    assert "open files" not in dict(fine(known_of(Case("", "", "mariadb-10.11", server=server), tmp_path), [], NAMES))
+    assert "open files" not in dict(
+        passed_checks(context_of_case(Case("", "", "mariadb-10.11", server=server), tmp_path), [], NAMES)
+    )
 
 
 def test_a_finding_speaks_for_its_part(tmp_path: Path) -> None:
@@ -71,11 +73,13 @@ def test_a_finding_speaks_for_its_part(tmp_path: Path) -> None:
     quiet = known(tmp_path)
     rule = next(r for r in all_rules() if r.name == "few-connections-left")
     finding: Finding = rule.finding("Few are left.")
-    assert "connections" not in dict(fine(quiet, [finding], NAMES))
-    assert "connections" not in dict(fine(quiet, [], NAMES - {"few-connections-left", "connections-refused"} - RULES))
+    assert "connections" not in dict(passed_checks(quiet, [finding], NAMES))
+    assert "connections" not in dict(
+        passed_checks(quiet, [], NAMES - {"few-connections-left", "connections-refused"} - RULES)
+    )
 
 
-RULES = {name for look in LOOKS if look.part == "connections" for name in look.rules}
+RULES = {name for look in CHECKED_PARTS if look.part == "connections" for name in look.rules}
 
 
 @pytest.mark.servers("mysql-9.7", "mariadb-11.8")
@@ -84,7 +88,7 @@ def test_a_real_server(any_server: Sandbox) -> None:
     from advisor.analysis.context import know
 
     facts = from_account(Account(user="root", socket=any_server.socket), Request(window=0.0))
-    told = dict(fine(know(facts), [], NAMES))
+    told = dict(passed_checks(know(facts), [], NAMES))
     assert {"connections", "commits"} <= set(told)
     assert told["commits"].endswith("at each commit") or "no binary log" in told["commits"]
 
@@ -123,7 +127,7 @@ def test_no_unhealthy_figure_is_fine(tmp_path: Path, part: str, status: dict[str
     for said, risen in ((sound, healthy), (server["status"], rises)):
         workload = {"seconds": 10.0, "uptime": 86400.0, "rises": risen, "redo": 1000}
         case = Case("", "", "mariadb-10.11", server={**server, "status": said}, workload=workload)
-        told.append(part in dict(fine(known_of(case, tmp_path), [], NAMES)))
+        told.append(part in dict(passed_checks(context_of_case(case, tmp_path), [], NAMES)))
     assert told == [True, False]
 
 
@@ -137,7 +141,7 @@ def test_memory_that_is_nearly_taken_is_not_fine(tmp_path: Path) -> None:
     for resident in (1 << 30, (8 << 30) - (64 << 20)):
         host: dict[str, Any] = {"memory": {"total": 8 << 30}, "process": {"resident": resident}}
         case = Case("", "", "mariadb-10.11", server=server, host=host)
-        told.append("memory" in dict(fine(known_of(case, tmp_path), [], NAMES)))
+        told.append("memory" in dict(passed_checks(context_of_case(case, tmp_path), [], NAMES)))
     assert told == [True, False]
 
 
@@ -145,7 +149,7 @@ def test_memory_that_is_nearly_taken_is_not_fine(tmp_path: Path) -> None:
 def test_commits_are_not_fine_where_syncs_are_in_vain(name: str, tmp_path: Path) -> None:
     """Both options of commits are at 1, and a finding says that what they sync is not on disk."""
     server = {"variables": {"innodb_flush_log_at_trx_commit": "1", "sync_binlog": "1", "log_bin": "ON"}}
-    known = known_of(Case("", "", "mysql-8.4", server=server), tmp_path)
+    known = context_of_case(Case("", "", "mysql-8.4", server=server), tmp_path)
     rule = next(r for r in all_rules() if r.name == name)
-    assert "commits" in dict(fine(known, [], NAMES))
-    assert "commits" not in dict(fine(known, [rule.finding("Syncs are in vain.")], NAMES))
+    assert "commits" in dict(passed_checks(known, [], NAMES))
+    assert "commits" not in dict(passed_checks(known, [rule.finding("Syncs are in vain.")], NAMES))

@@ -5,11 +5,11 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 import pytest
-from rule_cases import Case, known_of
+from rule_cases import Case, context_of_case
 
 from advisor.core.model import Confidence
 from advisor.facts import Host
-from rules import all_rules, find
+from rules import all_rules, find_rule
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -19,9 +19,9 @@ if TYPE_CHECKING:
 
 def first(name: str, host: dict[str, Any], tmp_path: Path, **words: Any) -> Finding:
     """The first finding of the rule of that name on a host."""
-    rule = find(name)
+    rule = find_rule(name)
     assert rule is not None
-    return next(iter(rule.check(known_of(Case(name, "", "mysql-8.0.15", host=host, **words), tmp_path))))
+    return next(iter(rule.check(context_of_case(Case(name, "", "mysql-8.0.15", host=host, **words), tmp_path))))
 
 
 @pytest.mark.parametrize(("level", "cost"), [("raid5", 4), ("raid4", 4), ("raid6", 6)])
@@ -79,7 +79,7 @@ def test_how_a_server_gives_way(nice: int, policy: str, words: str, tmp_path: Pa
 
 def test_a_host_of_which_nothing_was_read(tmp_path: Path) -> None:
     """No rule that needs a host alone stumbles over one that nothing is known of, nor finds anything there."""
-    known = known_of(Case("", "", "mysql-8.0.15"), tmp_path)
+    known = context_of_case(Case("", "", "mysql-8.0.15"), tmp_path)
     known.parts["host"] = Host()
     alone = [rule for rule in all_rules() if rule.needs == ("host",) and rule.concerns(known.target)]
     assert [finding for rule in alone for finding in rule.check(known)] == []

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 import pytest
-from rule_cases import Case, known_of
+from rule_cases import Case, context_of_case
 
 from advisor.analysis.engine import choose, run
 from advisor.catalog.load import load
@@ -16,8 +16,8 @@ from advisor.verdict import Outcome, judge_file, take
 from advisor.verdict.settings import Settings
 from rules import file_rules
 from rules.core.context import RuleContext
-from rules.policy.house_rule import HouseRule, number
-from rules.policy.precedence import defer
+from rules.policy.house_rule import HouseRule, parse_number
+from rules.policy.precedence import defer_to_house_rules
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -27,7 +27,7 @@ if TYPE_CHECKING:
 
 def findings(file: str, house: dict[str, Any], folder: Path, target: str = "mysql-8.4", **more: Any) -> list[Finding]:
     """All that the rules find in a file, house rules among them, in the order of the rules."""
-    known = known_of(Case("", "", target, file=file, house=house, **more), folder)
+    known = context_of_case(Case("", "", target, file=file, house=house, **more), folder)
     return list(run(known, file_rules(house=True)).findings)
 
 
@@ -80,7 +80,7 @@ def test_advice_keeps_to_all_the_rules(tmp_path: Path) -> None:
 def test_a_server_gets_a_statement(tmp_path: Path) -> None:
     """On a running server the advice is a statement that it takes, whatever the notation of the configuration."""
     house = {"sort_buffer_size": {"minimum": "1M"}, "general_log": {"allowed": [True]}}
-    known = known_of(Case("", "", "mysql-8.0.15", server={}, house=house), tmp_path)
+    known = context_of_case(Case("", "", "mysql-8.0.15", server={}, house=house), tmp_path)
     found = run(known, choose(["HOU"], None)).findings
     statements = {a.statement for f in found for a in f.actions}
     assert statements == {"SET GLOBAL sort_buffer_size = 1048576;", "SET GLOBAL general_log = ON;"}
@@ -130,7 +130,7 @@ def test_refusals_keep_their_help(tmp_path: Path) -> None:
 
 def test_secrets_of_house_rules_are_masked(tmp_path: Path) -> None:
     """A value that is a secret is not shown, in the message neither."""
-    known = known_of(
+    known = context_of_case(
         Case(
             "",
             "",
@@ -146,31 +146,31 @@ def test_secrets_of_house_rules_are_masked(tmp_path: Path) -> None:
 @pytest.mark.parametrize("text", ["128K", "1", "0", "-1", "3g", "12E"])
 def test_numbers_are_read_as_the_server_reads_them(text: str, tmp_path: Path) -> None:
     """A bound in the configuration is the number that the server makes of the same text."""
-    catalog = known_of(Case("", "", "mysql-8.4", file="port=1"), tmp_path).catalog
+    catalog = context_of_case(Case("", "", "mysql-8.4", file="port=1"), tmp_path).catalog
     taken = take("innodb_buffer_pool_size", text, catalog)
     if taken.outcome is Outcome.ACCEPTED:
-        assert number(text, "int") == int(taken.value or "")
-    assert number(text, "int") is not None
+        assert parse_number(text, "int") == int(taken.value or "")
+    assert parse_number(text, "int") is not None
 
 
 @pytest.mark.parametrize("text", ["", "x", "1.5", "10GB", "K", "1.5G", "nan"])
 def test_what_is_no_whole_number(text: str) -> None:
     """Other texts are no bound of a whole number."""
-    assert number(text, "uint") is None
+    assert parse_number(text, "uint") is None
 
 
 def test_words_of_a_rule() -> None:
     """A rule says in a few words what it asks."""
-    assert HouseRule("x", minimum="1M", maximum="4M").words() == "at least 1M, at most 4M"
-    assert HouseRule("x", allowed=("a", "b")).words() == "a or b"
-    assert HouseRule("x", required=True).words() == "set"
-    assert HouseRule("x", forbidden=True).words() == "not set"
+    assert HouseRule("x", minimum="1M", maximum="4M").requirement() == "at least 1M, at most 4M"
+    assert HouseRule("x", allowed=("a", "b")).requirement() == "a or b"
+    assert HouseRule("x", required=True).requirement() == "set"
+    assert HouseRule("x", forbidden=True).requirement() == "not set"
 
 
 def test_advice_for_another_option_is_not_held_to_the_rule(tmp_path: Path) -> None:
     """What a finding would write for an option without house rules is none of their business."""
     house = {"read_buffer_size": {"maximum": "1M"}}
-    known = known_of(Case("", "", "mysql-5.7", file="read_buffer_size = 8M", house=house), tmp_path)
+    known = context_of_case(Case("", "", "mysql-5.7", file="read_buffer_size = 8M", house=house), tmp_path)
     found = of(list(run(known, choose(["BUF001"], None)).findings), "BUF001")
     elsewhere = found._replace(actions=(Action(option_line="sort_buffer_size = 8M"),), fix=None)
-    assert defer(known, [elsewhere]) == [elsewhere]
+    assert defer_to_house_rules(known, [elsewhere]) == [elsewhere]

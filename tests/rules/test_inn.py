@@ -5,9 +5,9 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 import pytest
-from rule_cases import Case, known_of
+from rule_cases import Case, context_of_case
 
-from rules import all_rules, find
+from rules import all_rules, find_rule
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     from advisor.core.model import Finding
 
 MODULES = {f"rules.innodb.{name}" for name in ("buffer_pool", "startup", "tablespaces", "flushing", "redo_log")}
-OURS = [r for r in all_rules() if r.look.__module__ in MODULES]
+OURS = [r for r in all_rules() if r.function.__module__ in MODULES]
 AT_START = {
     "double-buffering",
     "few-buffer-pool-instances",
@@ -36,9 +36,9 @@ FLUSHED = {"rises": {"innodb_buffer_pool_pages_flushed": 200000}}
 
 def first(rule: str, target: str, tmp_path: Path, **words: object) -> Finding:
     """The first finding of a rule in a small case."""
-    found = find(rule)
+    found = find_rule(rule)
     assert found is not None
-    return next(iter(found.check(known_of(Case(rule, "", target, **words), tmp_path))))
+    return next(iter(found.check(context_of_case(Case(rule, "", target, **words), tmp_path))))
 
 
 def lines(finding: Finding) -> list[str | None]:
@@ -165,11 +165,11 @@ def test_the_maximum_is_raised_before_what_it_bounds(
 
 def test_the_limit_ends_where_the_manual_does(tmp_path: Path) -> None:
     """A capacity whose double is beyond 20,000 is never doubled."""
-    rule = find("starved-flushing")
+    rule = find_rule("starved-flushing")
     assert rule is not None
     file = "innodb_io_capacity = 10001\ninnodb_io_capacity_max = 40000"
     case = Case("", "", "mariadb-11.8", file, server={"status": FULL}, workload=FLUSHED)
-    assert list(rule.check(known_of(case, tmp_path))) == []
+    assert list(rule.check(context_of_case(case, tmp_path))) == []
 
 
 def test_share_of_the_hash_index(tmp_path: Path) -> None:
@@ -187,9 +187,9 @@ def test_what_a_crash_loses(timeout: int, lost: str, tmp_path: Path) -> None:
     """Both rules about commits that aren't synced count by the same clock."""
     file = f"innodb_flush_log_at_trx_commit = 2\ninnodb_flush_log_at_timeout = {timeout}"
     assert lost in first("lost-commits", "mysql-9.7.4", tmp_path, file=file).message
-    delayed = find("delayed-log-flush")
+    delayed = find_rule("delayed-log-flush")
     assert delayed is not None
-    found = list(delayed.check(known_of(Case("", "", "mysql-9.7.4", file), tmp_path)))
+    found = list(delayed.check(context_of_case(Case("", "", "mysql-9.7.4", file), tmp_path)))
     assert ["every 10 s" in f.message for f in found] == [True] * (timeout > 1)
 
 

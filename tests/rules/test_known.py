@@ -5,20 +5,20 @@ from __future__ import annotations
 from pathlib import Path
 
 import pytest
-from rule_cases import Case, known_of
+from rule_cases import Case, context_of_case
 
-from rules import find
+from rules import find_rule
 from rules.core.context import MissingFact, RuleContext
-from rules.core.counters import over, steady
-from rules.core.subject import Subject, of_variable
-from rules.sizing.memory import budget, pool_that_fits
+from rules.core.counters import steady_window, window_text
+from rules.core.subject import Subject, variable_subject
+from rules.sizing.memory import memory_budget, pool_that_fits
 
 MIB = 1 << 20
 
 
 def known(target: str, tmp_path: Path, **words: object) -> RuleContext:
     """What may be known of a small case."""
-    made: RuleContext = known_of(Case("", "", target, **words), tmp_path)
+    made: RuleContext = context_of_case(Case("", "", target, **words), tmp_path)
     return made
 
 
@@ -33,7 +33,7 @@ def test_an_absent_part_says_why(part: str, tmp_path: Path) -> None:
 
 def test_a_rule_that_lacks_something_says_so_at_once(tmp_path: Path) -> None:
     """A rule that needs a running server raises Missing before it looks at anything."""
-    rule = find("small-redo-log")
+    rule = find_rule("small-redo-log")
     assert rule is not None
     with pytest.raises(MissingFact):
         next(rule.check(known("mysql-9.7.4", tmp_path)))
@@ -47,18 +47,18 @@ def test_a_rule_that_lacks_something_says_so_at_once(tmp_path: Path) -> None:
 def test_counters_are_believed_late(workload: dict[str, float], lacks: str, tmp_path: Path) -> None:
     """A server that started just now, or a window of a second, tells no rates."""
     with pytest.raises(MissingFact, match=lacks):
-        steady(known("mysql-9.7.4", tmp_path, server={}, workload=workload))
+        steady_window(known("mysql-9.7.4", tmp_path, server={}, workload=workload))
 
 
 def test_a_window_in_words(tmp_path: Path) -> None:
     """Messages over counters tell the window and the uptime."""
-    window = steady(known("mysql-9.7.4", tmp_path, server={}, workload={}))
-    assert over(window) == "in a window of 10 s, server up 1 d"
+    window = steady_window(known("mysql-9.7.4", tmp_path, server={}, workload={}))
+    assert window_text(window) == "in a window of 10 s, server up 1 d"
 
 
 def test_end_of_life_needs_the_hosts_clock(tmp_path: Path) -> None:
     """Without the host's clock the rule is skipped with the reason."""
-    rule = find("end-of-life")
+    rule = find_rule("end-of-life")
     assert rule is not None
     with pytest.raises(MissingFact, match="clock"):
         list(rule.check(known("mysql-5.7.22", tmp_path, server={}, host={})))
@@ -79,14 +79,14 @@ def test_the_line_of_a_variable_that_was_set_at_run_time(tmp_path: Path) -> None
         file="sort_buffer_size = 1M",
         server={"variables": {"sort_buffer_size": "9"}, "origins": {"sort_buffer_size": "DYNAMIC"}},
     )
-    of = of_variable(running, "sort_buffer_size")
+    of = variable_subject(running, "sort_buffer_size")
     assert of == Subject("sort_buffer_size", "sort_buffer_size", "9", None, None)
-    assert of_variable(running, "no_such_variable").value is None
+    assert variable_subject(running, "no_such_variable").value is None
 
 
 def test_secrets_are_masked_in_subjects(tmp_path: Path) -> None:
     """The value of a secret option is never in a finding."""
-    rule = find("plaintext-secret")
+    rule = find_rule("plaintext-secret")
     assert rule is not None
     secret = known("mariadb-10.11", tmp_path, file="[client]\npassword = hunter2\n[mysqld]\nwsrep_sst_auth = a:hunter2")
     found = list(rule.check(secret))
@@ -103,7 +103,7 @@ def test_three_numbers_of_memory(tmp_path: Path) -> None:
         server={"variables": {"max_connections": "100"}, "status": {"max_used_connections": 10, "threads_running": 2}},
         host={"memory": {"total": 8 << 30}, "process": {"resident": 1200 * MIB}},
     )
-    estimate = budget(running)
+    estimate = memory_budget(running)
     assert estimate is not None
     assert estimate.measured == 1200 * MIB
     assert estimate.likely is not None
@@ -116,7 +116,7 @@ def test_three_numbers_of_memory(tmp_path: Path) -> None:
 def test_memory_that_the_server_accounts_for_itself(tmp_path: Path) -> None:
     """Without a process to look at, nothing is measured where the server doesn't account for its memory."""
     running = known("mysql-9.7.4", tmp_path, server={"variables": {"max_connections": "10"}}, host={})
-    estimate = budget(running)
+    estimate = memory_budget(running)
     assert estimate is not None
     assert estimate.measured is None
 
@@ -147,7 +147,7 @@ def test_a_pool_that_fits(file: str, usable: int, fits: int, tmp_path: Path) -> 
 def test_the_largest_part_is_named(file: str, helps: str, tmp_path: Path) -> None:
     """Where the worst case is more than the memory, the option that adds most to it is named with what it adds."""
     file = f"innodb_buffer_pool_size = 1G\n{file}\nmax_connections = 151"
-    rule = find("memory-over-budget")
+    rule = find_rule("memory-over-budget")
     assert rule is not None
     (found,) = rule.check(known("mysql-5.7.22", tmp_path, file=file, host={"memory": {"total": 10 << 30}}))
     assert helps in found.help

@@ -5,9 +5,9 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 import pytest
-from rule_cases import Case, known_of
+from rule_cases import Case, context_of_case
 
-from rules import find
+from rules import find_rule
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -20,13 +20,13 @@ RUNTIME = {"read_buffer_size": "DYNAMIC"}
 
 def known(target: str, tmp_path: Path, **words: object) -> RuleContext:
     """What may be known of a small case."""
-    made: RuleContext = known_of(Case("", "", target, **words), tmp_path)
+    made: RuleContext = context_of_case(Case("", "", target, **words), tmp_path)
     return made
 
 
 def first(rule: str, of: RuleContext) -> Finding:
     """The first finding of the rule of that name."""
-    found = find(rule)
+    found = find_rule(rule)
     assert found is not None
     return next(iter(found.check(of)))
 
@@ -78,7 +78,7 @@ def test_masked_values_are_not_compared(tmp_path: Path) -> None:
         file='init_connect = "SET @x = 1; SET PASSWORD ********\nmax_allowed_packet = 16M',
         server={"variables": {"init_connect": "SET @x = 1; SET PASSWORD ********", "max_allowed_packet": "1024"}},
     )
-    rule = find("file-differs-from-running")
+    rule = find_rule("file-differs-from-running")
     assert rule is not None
     assert [f.option for f in rule.check(running)] == ["max_allowed_packet"]
 
@@ -100,9 +100,9 @@ def test_skipped_errors_in_words(errors: str, says: str, tmp_path: Path) -> None
 
 def test_likely_memory_holds_what_is_taken(tmp_path: Path) -> None:
     """A server that takes more already than its settings explain is not reckoned to take less."""
-    from rules.sizing.memory import budget
+    from rules.sizing.memory import memory_budget
 
-    estimate = budget(
+    estimate = memory_budget(
         known(
             "mysql-8.0.15",
             tmp_path,
@@ -125,7 +125,7 @@ def test_a_session_that_set_its_own_value_hides_no_line(tmp_path: Path) -> None:
     )
     found = first("oversized-sort-buffer", running)
     assert found.location is not None
-    assert not running.chosen("join_buffer_size"), "a default is nobody's choice, whoever set it for a session"
+    assert not running.is_set("join_buffer_size"), "a default is nobody's choice, whoever set it for a session"
 
 
 def test_a_value_that_the_file_does_not_give_was_set_at_run_time(tmp_path: Path) -> None:

@@ -9,7 +9,7 @@ import pytest
 from changes import mutants
 from modules import read
 from outcomes import Noticed, noticed, posed
-from rule_cases import Case, known_of
+from rule_cases import Case, context_of_case
 
 from rules.core.rule import RULES
 
@@ -49,7 +49,7 @@ def tried(folder: Path, *cases: Case, text: str = RULE) -> dict[str, Noticed]:
     path.write_text(text, "utf-8")
     module = read(NAME, str(path))
     modules = {NAME: module}
-    kept = posed([(case, known_of(case, folder)) for case in cases], modules)
+    kept = posed([(case, context_of_case(case, folder)) for case in cases], modules)
     return {f"{m.line}: {m.change}": noticed(m, module, modules, kept) for m in mutants(module.tree)}
 
 

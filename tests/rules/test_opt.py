@@ -18,7 +18,7 @@ from advisor.verdict import judge_file
 from advisor.verdict.settings import Settings
 from rules import all_rules
 from rules.core.context import RuleContext
-from rules.core.fixes import IN_OTHER_TERMS, OTHER_TERMS
+from rules.core.fixes import CONVERTIBLE, INCOMPATIBLE_SUCCESSORS
 from rules.core.successors import CONVERTED, ON_MARIADB, ON_MYSQL, RENAMED, SOURCE
 
 ELSEWHERE = Path(advisor.catalog.elsewhere.__file__).parent / "data" / "elsewhere.json"
@@ -257,7 +257,7 @@ def test_deprecated_options_with_a_successor_in_other_terms(series: str) -> None
     """Successors are looked up of every deprecated or ignored option that one in other terms is known of."""
     options = load(parse_target(series)).options
     known = {name: options.get(name, {}) for name in CONVERTED}
-    assert {name for name, raw in known.items() if raw.get("deprecated") or raw.get("ignored")} <= IN_OTHER_TERMS
+    assert {name for name, raw in known.items() if raw.get("deprecated") or raw.get("ignored")} <= CONVERTIBLE
 
 
 @pytest.mark.parametrize("server", ["mysql-5.7.44", "mysql-9.7.4", "mariadb-11.8.9"])
@@ -270,7 +270,7 @@ def test_no_fix_deletes_what_another_option_does(server: str) -> None:
     for name, entry in known.items():
         elsewhere, _ = (ON_MYSQL if target.is_mysql else ON_MARIADB).get(name, ("", ""))
         there = catalog.get(entry.get("replaced_by") or elsewhere)
-        if there is None or catalog.get(name) is not None or name in OTHER_TERMS:
+        if there is None or catalog.get(name) is not None or name in INCOMPATIBLE_SUCCESSORS:
             continue
         found = findings(server, f"{name} = 1", "OPT001", "OPT002", "OPT007", "OPT009")
         assert all(f.fix is None or f.fix.edits[0].text for f in found), found

@@ -6,10 +6,10 @@ import re
 from typing import TYPE_CHECKING
 
 import pytest
-from rule_cases import Case, known_of
+from rule_cases import Case, context_of_case
 
 from advisor.analysis.engine import choose, run
-from rules import file_rules, find
+from rules import file_rules, find_rule
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -22,9 +22,9 @@ PRESSED = {"innodb_checkpoint_age": 9_000_000, "innodb_checkpoint_max_age": 10_0
 
 def first(rule: str, target: str, tmp_path: Path, **words: object) -> Finding:
     """The first finding of a rule in a small case."""
-    found = find(rule)
+    found = find_rule(rule)
     assert found is not None
-    return next(iter(found.check(known_of(Case(rule, "", target, **words), tmp_path))))
+    return next(iter(found.check(context_of_case(Case(rule, "", target, **words), tmp_path))))
 
 
 def lines(finding: Finding) -> list[str | None]:
@@ -96,7 +96,7 @@ def test_a_mean_since_the_start(tmp_path: Path) -> None:
 def test_a_low_mean_says_nothing_of_the_busiest_hour(tmp_path: Path) -> None:
     """Without a window the rule is skipped where the mean since the start would not fill the log, and never passed."""
     status = {"uptime": 86400, "innodb_os_log_written": 86_400, "innodb_redo_log_capacity_resized": 104857600}
-    known = known_of(Case("", "", "mysql-8.4", server={"status": status}), tmp_path)
+    known = context_of_case(Case("", "", "mysql-8.4", server={"status": status}), tmp_path)
     assert "LOG002" in {skipped.code for skipped in run(known, choose(None, None)).skipped}
 
 
@@ -108,7 +108,7 @@ def test_a_low_mean_says_nothing_of_the_busiest_hour(tmp_path: Path) -> None:
 ])  # fmt: skip
 def test_one_number_for_the_redo_log_of_a_file(target: str, file: str, tmp_path: Path) -> None:
     """Lines that went or go, overridden ones too, and a pool that is large for them: one size is named, not two."""
-    known = known_of(Case("", "", target, file=f"innodb_buffer_pool_size = 8G\n{file}"), tmp_path)
+    known = context_of_case(Case("", "", target, file=f"innodb_buffer_pool_size = 8G\n{file}"), tmp_path)
     told = " ".join(f"{f.message} {f.help}" for f in run(known, file_rules()).findings)
     sizes = set(re.findall(r"innodb_redo_log_capacity = (\S+)|hold (\S+) in all", told))
     assert len(sizes) == 1

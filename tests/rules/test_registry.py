@@ -9,14 +9,14 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 import pytest
-from rule_cases import all_cases, known_of
+from rule_cases import all_cases, context_of_case
 
 from advisor.catalog.load import load
 from advisor.catalog.targets import SERIES, parse_target
 from advisor.core.model import Confidence, Target
-from rules import all_rules, file_rules, find, rule_modules_for
+from rules import all_rules, file_rules, find_rule, rule_modules_for
 from rules._index import ANY_OPTION
-from rules.core.evidence import load as evidence
+from rules.core.evidence import find_evidence as evidence
 from rules.core.rule import EVERY, RULES, Docs, Span, rule
 
 if TYPE_CHECKING:
@@ -69,14 +69,14 @@ def test_codes_and_names_are_unique_and_well_formed() -> None:
 @pytest.mark.parametrize("name", ["BUF001", "buf001", "oversized-read-buffer", "OVERSIZED_READ_BUFFER"])
 def test_find(name: str) -> None:
     """Code and name are both accepted, in any case."""
-    found = find(name)
+    found = find_rule(name)
     assert found is not None
     assert found.code == "BUF001"
 
 
 def test_find_nothing() -> None:
     """A word that names no rule finds none."""
-    assert find("no-such-rule") is None
+    assert find_rule("no-such-rule") is None
 
 
 @pytest.mark.parametrize(("code", "name"), [("BUF001", "another-name"), ("ZZZ001", "oversized-read-buffer")])
@@ -134,11 +134,11 @@ def test_the_index_is_what_the_decorators_say() -> None:
 def test_a_sleeping_family_can_say_nothing(tmp_path: Path) -> None:
     """Wherever a case table has a rule of files speak, the options of the file wake it."""
     for case in all_cases():
-        rule = find(case.rule)
+        rule = find_rule(case.rule)
         if rule is None or rule.needs or not case.finds or case.server is not None:
             continue
-        known = known_of(case, tmp_path)
-        assert rule.look.__module__ in {*ANY_OPTION, *rule_modules_for(known.file_verdict.effective)}, case
+        known = context_of_case(case, tmp_path)
+        assert rule.function.__module__ in {*ANY_OPTION, *rule_modules_for(known.file_verdict.effective)}, case
 
 
 def test_a_rule_for_every_flavour() -> None:

@@ -6,10 +6,10 @@ import re
 from typing import TYPE_CHECKING, Any
 
 import pytest
-from rule_cases import Case, known_of
+from rule_cases import Case, context_of_case
 
 from advisor.core.model import Confidence
-from rules import find
+from rules import find_rule
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -25,9 +25,9 @@ SERIAL = {"variables": {"slave_parallel_workers": "1"}}
 
 def found(rule: str, target: str, folder: Path, file: str = "", server: dict[str, Any] | None = None) -> list[Finding]:
     """What the rule of that name finds in a small case."""
-    looked = find(rule)
+    looked = find_rule(rule)
     assert looked is not None
-    return list(looked.check(known_of(Case(rule, "", target, file, server=server), folder)))
+    return list(looked.check(context_of_case(Case(rule, "", target, file, server=server), folder)))
 
 
 def replica(**row: str) -> dict[str, Any]:

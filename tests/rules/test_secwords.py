@@ -5,12 +5,12 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 import pytest
-from rule_cases import Case, known_of
+from rule_cases import Case, context_of_case
 
 from advisor.verdict.settings import ServerSettings
-from rules import all_rules, find
+from rules import all_rules, find_rule
 from rules.core.context import MissingFact, RuleContext
-from rules.security.tls import moment
+from rules.security.tls import parse_date
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -38,13 +38,13 @@ LIFE = {"ssl_server_not_before": "Dec  1 00:00:00 2026 GMT", "ssl_server_not_aft
 
 def known(target: str, tmp_path: Path, **words: Any) -> RuleContext:
     """What may be known of a small case."""
-    made: RuleContext = known_of(Case("", "", target, **words), tmp_path)
+    made: RuleContext = context_of_case(Case("", "", target, **words), tmp_path)
     return made
 
 
 def found(rule: str, of: RuleContext) -> list[Finding]:
     """All that the rule of that name finds."""
-    asked = find(rule)
+    asked = find_rule(rule)
     assert asked is not None
     return list(asked.check(of))
 
@@ -121,7 +121,7 @@ def test_accounts_that_were_not_read(target: str, table: str, tmp_path: Path) ->
 )
 def test_dates_of_certificates(text: str, seconds: int | None) -> None:
     """Dates are read as OpenSSL prints them, whatever the language of the host, and nothing else is."""
-    assert moment(text) == seconds
+    assert parse_date(text) == seconds
 
 
 @pytest.mark.parametrize(

@@ -5,9 +5,9 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 import pytest
-from rule_cases import Case, known_of
+from rule_cases import Case, context_of_case
 
-from rules import find
+from rules import find_rule
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -17,9 +17,9 @@ if TYPE_CHECKING:
 
 def first(rule: str, target: str, folder: Path, **words: object) -> Finding:
     """What the rule of that name finds in a small case."""
-    found = find(rule)
+    found = find_rule(rule)
     assert found is not None
-    return next(iter(found.check(known_of(Case("", "", target, **words), folder))))
+    return next(iter(found.check(context_of_case(Case("", "", target, **words), folder))))
 
 
 def lines(finding: Finding) -> list[str | None]:
@@ -121,10 +121,10 @@ def test_no_memory_for_temporary_tables_is_said_to_be_none(tmp_path: Path) -> No
 
 def test_the_written_name_of_a_limit_counts(tmp_path: Path) -> None:
     """Of MariaDB's two names for one limit only the one that was written is told, so nothing is told twice."""
-    rule = find("starved-temporary-tables")
+    rule = find_rule("starved-temporary-tables")
     assert rule is not None
     variables = {"tmp_table_size": "65536", "tmp_memory_table_size": "65536"}
-    known = known_of(
+    known = context_of_case(
         Case("", "", "mariadb-10.11", file="tmp_memory_table_size = 64K", server={"variables": variables}), tmp_path
     )
     assert [f.option for f in rule.check(known)] == ["tmp_memory_table_size"]

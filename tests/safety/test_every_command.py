@@ -21,7 +21,7 @@ from advisor.report.formats import names
 from advisor.tui.app import AuditApp
 from advisor.tui.screens.workload import sampler as sampler_module
 from probes.safety import listening, neighbours
-from rules import find
+from rules import find_rule
 
 # A fleet goes through ansible, for which its own tests have a stage.
 ELSEWHERE = {"fleet": ("tests/fleet/test_servers.py", "test_servers_were_sent_listed_statements_alone")}
@@ -140,7 +140,7 @@ def test_commands_that_need_no_server_ask_none(stage: Stage, capfd: pytest.Captu
 def test_probes_send_listed_statements_alone(stage: Stage, monkeypatch: pytest.MonkeyPatch) -> None:
     """A probe's ear at a neighbouring server, and the question what it runs with, send nothing else either."""
     neighbour = neighbours.OtherServer(stage.live.sandbox.pid, "mysqld", stage.live.sandbox.datadir)
-    rule = find("BUF001")
+    rule = find_rule("BUF001")
     assert rule is not None
     monkeypatch.setattr(listening, "SESSION_LIMITS", Limits(connect=60, read=60))  # a busy host may take its time
     with overheard(stage.live.sandbox, stage.folder / "general.log") as heard, monkeypatch.context() as patched:

@@ -7,7 +7,7 @@ from hypothesis import strategies as st
 
 from advisor.state.sampling.busiest import hours, sampled
 from advisor.state.sampling.ring import RingSample
-from rules.core.counters import named
+from rules.core.counters import hour_text
 
 NOON = 1_795_262_400  # 2026-11-21 12:00 UTC
 STEP = 600
@@ -31,7 +31,7 @@ def test_the_hour_with_most_redo() -> None:
     told = sampled(raised(steady(145), 60, 66, 10**9))
     hour = told.hour("redo")
     assert (hour.began_at, hour.ended_at) == ("2026-11-21T22:00:00+00:00", "2026-11-21T23:00:00+00:00")
-    assert named(hour) == "22:00-23:00 UTC on 2026-11-21"
+    assert hour_text(hour) == "22:00-23:00 UTC on 2026-11-21"
     assert hour.workload.redo_rate == (6 * 10**9 + 6000) / 3600
     assert (told.samples, told.since) == (145, "2026-11-21T12:00:00+00:00")
 

@@ -17,7 +17,7 @@ from advisor.suggest.choices import WORKLOADS
 from advisor.verdict.settings import Settings
 from rules import all_rules
 from rules.core.context import RuleContext
-from rules.core.evidence import load as evidence
+from rules.core.evidence import find_evidence as evidence
 
 if TYPE_CHECKING:
     from pathlib import Path

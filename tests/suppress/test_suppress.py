@@ -173,7 +173,7 @@ def test_rules_about_suppressions_say_nothing_by_themselves() -> None:
     known = RuleContext(version, load(version), Settings.from_file(verdict), verdict)
     rules = choose(["SUP"], None)
     assert run(known, rules) == ((), ())
-    assert [list(rule.look(known)) for rule in rules] == [[], [], []]
+    assert [list(rule.function(known)) for rule in rules] == [[], [], []]
     for rule in rules:
         with pytest.raises(MissingFact):
             list(rule.check(known))

@@ -16,7 +16,7 @@ from advisor.redaction.secrets import clean
 from advisor.tui.app import AuditApp
 from advisor.tui.screens.variables.rows import VariableRow, rows, widths
 from advisor.tui.screens.variables.screen import Variables
-from rules.core.statements import at_run_time
+from rules.core.statements import set_global_effect
 
 
 def names(app: AuditApp) -> list[str]:
@@ -126,6 +126,6 @@ def test_when_a_variable_may_be_changed_is_what_audits_say() -> None:
     target = parse_target("mysql-9.7")
     option = load(target).get("read_buffer_size")
     assert option is not None
-    said = at_run_time(option, target)
+    said = set_global_effect(option, target)
     row = VariableRow("read_buffer_size", "131072", None, None, Origin.COMPILED, None, option, said)
     assert row.when == "restart"

@@ -9,7 +9,7 @@ from upgrade_comparison import Moved
 from advisor.catalog.targets import parse_target
 from advisor.upgrade.supported_path import path_between
 from probes.sandbox import SandboxError
-from rules.core.evidence import load
+from rules.core.evidence import find_evidence
 
 WAYS = """
 mysql-5.7 mysql-8.0 in-place
@@ -56,7 +56,7 @@ def test_the_way_that_the_vendor_supports(way: str) -> None:
     path = path_between(parse_target(before), parse_target(after))
     assert (path.support, list(path.steps)) == (support, steps)
     assert (path.severity == "note") == (support in ("in-place", "same-version"))
-    pages = [load(identity) for identity in path.evidence]
+    pages = [find_evidence(identity) for identity in path.evidence]
     assert bool(path.words) == bool(pages) == (support != "same-version")
     assert all(page is not None and page.url.startswith("https://") for page in pages)
     assert all(step in path.words for step in steps)

@@ -9,7 +9,7 @@ from filled import PREPARED, SESSIONS, SETTINGS, SPARE, Step
 
 from advisor.analysis.context import know
 from advisor.core.sizes import about
-from rules.sizing.memory import budget, expected
+from rules.sizing.memory import expected_memory, memory_budget
 
 MIB = 1 << 20
 CALM = "read a row"  # the step with all sessions connected, none at work, and the pool warm
@@ -76,7 +76,7 @@ class Run(NamedTuple):
     @property
     def ceiling(self) -> int:
         """Bytes that the settings allow, by the model; the statements prepared at the time count as well."""
-        estimate = budget(know(self.highest.facts))
+        estimate = memory_budget(know(self.highest.facts))
         assert estimate is not None
         return estimate.ceiling
 
@@ -103,7 +103,7 @@ def _machine(runs: list[Run]) -> Iterator[str]:
 
 def likely(step: Step) -> int:
     """What the audit's counters alone let one expect, without a look at the process."""
-    return expected(know(step.facts))
+    return expected_memory(know(step.facts))
 
 
 def _table(runs: list[Run]) -> Iterator[str]:

@@ -26,7 +26,7 @@ sys.path[:0] = [TOP, os.path.join(TOP, "tests", "plugins")]
 from changes import Mutant, mutants
 from modules import LEFT_OUT, Module, rule_modules
 from outcomes import Noticed, Posed, noticed, posed
-from rule_cases import all_cases, known_of
+from rule_cases import all_cases, context_of_case
 from verdicts import try_verdicts
 
 ENOUGH = 90  # percent
@@ -40,7 +40,7 @@ def main() -> int:
     modules = rule_modules(TOP)
     chosen = _chosen(modules, args.module, args.every, args.seed)
     with tempfile.TemporaryDirectory() as folder:
-        cases = [(case, known_of(case, _folder(folder, n))) for n, case in enumerate(all_cases())]
+        cases = [(case, context_of_case(case, _folder(folder, n))) for n, case in enumerate(all_cases())]
         try:
             kept = posed(cases, modules)
         except ValueError as wrong:

@@ -12,10 +12,10 @@ from advisor.core.suggestions import did_you_mean
 from advisor.optionfile.lines import Resolved
 from advisor.verdict import judge_file
 from advisor.verdict.settings import Settings
-from rules import all_rules, find
+from rules import all_rules, find_rule
 from rules.core.context import MissingFact, RuleContext
 from rules.measured.claims import CLAIMS
-from rules.measured.compare import judge, shown
+from rules.measured.compare import compare_values
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -51,7 +51,7 @@ class ProofTask(NamedTuple):
 
         self.known.parts["probes"] = answers([result])
         anywhere = self.claim._replace(fits=lambda _known, _answer: True)  # the user chose what to measure
-        judged = judge(result.probe, anywhere, self.known, self.after, self.before)
+        judged = compare_values(result.probe, anywhere, self.known, self.after, self.before)
         return Proof(self.rule, self.claim, self.before, self.after, judged)
 
 
@@ -59,7 +59,7 @@ def find_claim(words: Sequence[str]) -> tuple[Rule, Claim]:
     """The rule that the words after prove name, and its claim. MycnfError where it makes none that can be measured."""
     if not words or len(words) > MOST_WORDS:
         raise MycnfError("prove takes a rule and, if you like, an option file: mycnf probe prove CODE [FILE]")
-    rule = find(words[0])
+    rule = find_rule(words[0])
     if rule is None:
         names = {name for r in all_rules() for name in (r.code, r.name)}
         raise MycnfError(f"no rule is called {words[0]!r}{did_you_mean(words[0], names, '`mycnf rules` lists them')}")
@@ -86,7 +86,7 @@ def make_task(rule: Rule, claim: Claim, file: str | None, environment: Environme
     task = _task_from(rule, claim, running, "the running server") if running else None
     if task is None:
         task = ProofTask(rule, claim, _default_context(binary.target), *claim.example)
-    narrate(f"laying {claim.option} {shown(task.after)} beside {shown(task.before)} on {binary.target.label}")
+    narrate(f"laying {claim.option} {value_text(task.after)} beside {value_text(task.before)} on {binary.target.label}")
     return task, on
 
 
@@ -97,7 +97,7 @@ def _task_from(rule: Rule, claim: Claim, known: RuleContext, source: str) -> Pro
     except MissingFact as lack:
         raise MycnfError(f"{rule.code} can't look at {source}: it needs {lack}") from lack
     if not speaks or before is None or after is None:
-        value = f" ({claim.option} is {shown(before)})" if before else ""
+        value = f" ({claim.option} is {value_text(before)})" if before else ""
         raise MycnfError(f"{source} gives {rule.code} no reason to speak{value}; without a file an example is measured")
     return ProofTask(rule, claim, known, before, after)
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from advisor.report import Checked
-from rules.core.statements import kept_by, place_of
+from rules.core.statements import action_place, permanent_setting
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -39,9 +39,9 @@ def _steps(a: Action) -> Iterator[str]:
     if a.statement:
         yield f"Do now: {a.statement.rstrip(';')}"
     if a.option_line:
-        yield f"Keep in {place_of(a) or 'the option file'}: {a.option_line}"
+        yield f"Keep in {action_place(a) or 'the option file'}: {a.option_line}"
     if a.argument:
-        yield f"Keep in {place_of(a)}: {a.argument} in place of {a.replaces or 'the option'}"
+        yield f"Keep in {action_place(a)}: {a.argument} in place of {a.replaces or 'the option'}"
     risk = ", ".join(part for part in (a.risk, "it needs a restart" if a.restart else "") if part)
-    if risk and (a.statement or kept_by(a)):
+    if risk and (a.statement or permanent_setting(a)):
         yield f"Risk: {risk}"

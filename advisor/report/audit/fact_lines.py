@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 from advisor.core.sizes import about, lasted
 from advisor.redaction.secrets import clean
 from advisor.report.words import bold, plural, wrap
-from rules.core.counters import over
+from rules.core.counters import window_text
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -66,13 +66,13 @@ def _host(facts: Facts) -> str:
 
 
 def _memory(audited: Audited, host: Host | None) -> str:
-    from rules.sizing.memory import budget
+    from rules.sizing.memory import memory_budget
 
     parts = []
     if host and host.memory:
         limit = host.cgroup.limit if host.cgroup else None
         parts.append(about(host.memory.total) + (f", cgroup limit {about(limit)}" if limit else ", no cgroup limit"))
-    estimate = budget(audited.known)
+    estimate = memory_budget(audited.known)
     if estimate:
         parts.append(f"server: {estimate.sentence}")
     return " · ".join(parts)
@@ -92,9 +92,9 @@ def latency(audited: Audited) -> str:
     if not audited.known.has("probes"):
         return ""
     from advisor.core.sizes import waited
-    from rules.measured.apply import fact
+    from rules.measured.apply import measured_fact
 
-    found = fact(audited.known, "random-read", "one_read")
+    found = measured_fact(audited.known, "random-read", "one_read")
     return f" · a random read takes {waited(found[0])} (probe of {found[1].day})" if found else ""
 
 
@@ -144,9 +144,9 @@ def _sampled(facts: Facts) -> str:
     if facts.sampled is None or not facts.sampled.hours:
         return ""
     from advisor.report.sample_list import figures
-    from rules.core.counters import named
+    from rules.core.counters import hour_text
 
-    hours = (f"most {hour.of} {named(hour)}: {figures(hour)}" for hour in facts.sampled.hours)
+    hours = (f"most {hour.of} {hour_text(hour)}: {figures(hour)}" for hour in facts.sampled.hours)
     return " · ".join(hours)
 
 
@@ -165,4 +165,4 @@ def _sum(work: Workload, counters: tuple[str, ...]) -> float:
 
 def window(facts: Facts) -> str:
     """The window that rates are of, as an addition to a title; empty where there is none."""
-    return f" ({over(facts.workload)})" if facts.workload else ""
+    return f" ({window_text(facts.workload)})" if facts.workload else ""

@@ -105,9 +105,9 @@ def _taken_at(audited: Audited, by: dict[str, str]) -> Iterator[Sample]:
 
 
 def _memory(audited: Audited, by: dict[str, str]) -> dict[str, list[Sample]]:
-    from rules.sizing.memory import budget
+    from rules.sizing.memory import memory_budget
 
-    estimate = budget(audited.known)
+    estimate = memory_budget(audited.known)
     sizes = (estimate.measured, estimate.likely, estimate.ceiling) if estimate else (None, None, None)
     names = ("measured", "likely", "ceiling")
     return {

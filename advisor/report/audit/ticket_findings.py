@@ -9,8 +9,8 @@ from advisor.core.model import Confidence, Severity
 from advisor.report.audit.ticket_words import LONG, about, link, mixed, said, shown
 from advisor.report.finding import place, setting, sure, to_do
 from advisor.report.rules.page import STRENGTHS
-from rules.core.evidence import load
-from rules.core.statements import kept_by
+from rules.core.evidence import find_evidence
+from rules.core.statements import permanent_setting
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Mapping, Sequence
@@ -103,7 +103,7 @@ def _head(f: Finding) -> Iterator[str]:
 
 def _cited(f: Finding, cited: set[str]) -> Iterator[str]:
     for identity in f.evidence:
-        found = load(identity)
+        found = find_evidence(identity)
         if found is None or identity in cited:
             yield f"- **Evidence:** {shown(identity)}{', above' if identity in cited else ''}"
             continue
@@ -147,7 +147,7 @@ def first(findings: Sequence[Finding]) -> list[Finding]:
 
 
 def _weight(f: Finding) -> tuple[int, bool, int, bool]:
-    ready = any(a.statement or kept_by(a) for a in f.actions)
+    ready = any(a.statement or permanent_setting(a) for a in f.actions)
     return RANK[f.severity], not ready, SURE.index(f.confidence), any(a.restart for a in f.actions)
 
 

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 from advisor.core.model import Confidence, Severity
 from advisor.redaction.secrets import clean
 from advisor.report.render.markdown_text import prose
-from rules import find
+from rules import find_rule
 
 if TYPE_CHECKING:
     from rules.core.rule import Rule
@@ -34,7 +34,7 @@ def _literal(text: str) -> str:
 
 def descriptor(code: str, name: str) -> dict[str, Any]:
     """The rule as its own documentation has it; a rule of a team's own configuration has a code and a name alone."""
-    rule = find(code)
+    rule = find_rule(code)
     if rule is None:
         return {"id": clean(code), "name": clean(name)}
     return {

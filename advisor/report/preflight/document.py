@@ -11,7 +11,7 @@ from advisor.preflight.next_values import parse_whole_number
 from advisor.preflight.remedy import BYTES
 from advisor.report.document import Code, Document, Entry, Facts, Items, Paragraph, Section
 from advisor.report.words import WIDTH, plural
-from rules.core.statements import place_of
+from rules.core.statements import action_place
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -114,7 +114,7 @@ def _action(action: Action, item: RestartItem) -> Iterator[tuple[str, Words]]:
     keeps = action.undo is None
     kept = action.option_line or action.argument
     if kept:
-        at = place_of(action) if action.argument else item.write_at
+        at = action_place(action) if action.argument else item.write_at
         yield "keep", (Code(at), Code(kept)) if at else Code(kept)
     if action.statement:
         yield ("or" if action.option_line else "keep") if keeps else "now", Code(action.statement)

@@ -125,9 +125,9 @@ def lasts(seconds: float) -> str:
 
 def _evidence(x: Experiment, page: Paper) -> str:
     from advisor.report.rules.page import passage
-    from rules.core.evidence import load
+    from rules.core.evidence import find_evidence
 
-    known = [found for found in map(load, x.evidence) if found is not None]
+    known = [found for found in map(find_evidence, x.evidence) if found is not None]
     return "\n\n".join(passage(found, page.width, page.plain) for found in known)
 
 

@@ -5,8 +5,8 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from advisor.core.sizes import percent
-from rules.measured.claims import COST, IDLE
-from rules.measured.compare import BETTER, MIXED, SAME, WORSE, shown
+from rules.measured.claims import COST, NO_EFFECT
+from rules.measured.compare import BETTER, MIXED, SAME, WORSE, value_text
 
 if TYPE_CHECKING:
     from rules.core.rule import Rule
@@ -34,7 +34,7 @@ class Proof(NamedTuple):
     @property
     def answer(self) -> str:
         """The verdict in a sentence."""
-        values = f"{shown(self.before)} before, {shown(self.after)} after"
+        values = f"{value_text(self.before)} before, {value_text(self.after)} after"
         return f"{self.rule.code} {self.rule.name}, {self.claim.option} {values}: {_verdict(self)}."
 
     @property
@@ -45,7 +45,7 @@ class Proof(NamedTuple):
 
 def fields(proof: Proof) -> dict[str, Any]:
     """The proof as plain values."""
-    besides = proof.judged.besides if proof.judged else ()
+    besides = proof.judged.pairs if proof.judged else ()
     return {
         "code": proof.rule.code,
         "name": proof.rule.name,
@@ -67,7 +67,7 @@ def fields(proof: Proof) -> dict[str, Any]:
 def _verdict(proof: Proof) -> str:
     kind, verdict = proof.claim.kind, proof.verdict
     if verdict == SAME and proof.judged:
-        as_claimed = ", as the rule says" if kind == IDLE else ""
+        as_claimed = ", as the rule says" if kind == NO_EFFECT else ""
         return f"no difference larger than {percent(proof.judged.bound)}{as_claimed}"
     if verdict == BETTER:
         return "better"

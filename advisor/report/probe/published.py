@@ -8,7 +8,7 @@ from advisor.facts.probes import baselines
 from advisor.report.probe.figures import DURATIONS, rows
 from advisor.report.probe.names import curve_of, labels, numeric, short
 from advisor.report.render.curves import Curve, Point
-from rules.core.evidence import load
+from rules.core.evidence import find_evidence
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -23,7 +23,7 @@ ENOUGH = 2  # points in common that make two curves comparable
 
 def evidence(result: ProbeResult) -> list[Evidence]:
     """What was published on the experiment's question."""
-    return [e for e in map(load, result.evidence) if e is not None]
+    return [e for e in map(find_evidence, result.evidence) if e is not None]
 
 
 def tables(result: ProbeResult) -> list[tuple[Evidence, Table]]:

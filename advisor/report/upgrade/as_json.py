@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 from advisor.redaction.secrets import redact_name, redact_value
 from advisor.report.findings_json import dumps
 from advisor.report.upgrade.document import SCOPE
-from rules.core.evidence import load
+from rules.core.evidence import find_evidence
 
 if TYPE_CHECKING:
     from advisor.upgrade.change import DefaultChange, LineChange, Move
@@ -42,7 +42,7 @@ def _path(move: Move) -> dict[str, Any]:
         "message": path.words or None,
         "evidence": [
             {"id": entry.id, "title": f"{entry.author}: {entry.title}", "url": entry.url}
-            for entry in map(load, path.evidence)
+            for entry in map(find_evidence, path.evidence)
             if entry is not None
         ],
     }

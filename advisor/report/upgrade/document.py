@@ -11,7 +11,7 @@ from advisor.redaction.secrets import clean, redact_name, redact_text
 from advisor.report.document import Code, Document, Entry, Items, Paragraph, Section, Table
 from advisor.report.words import plural
 from advisor.upgrade.change import WARNING_AREAS, Area, LineEffect
-from rules.core.evidence import load
+from rules.core.evidence import find_evidence
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
@@ -89,7 +89,7 @@ def _head(move: Move, heavy: list[DefaultChange], light: list[DefaultChange]) ->
 def _pages(move: Move) -> Iterator[Words]:
     """The manuals' pages that the words about the path rest on."""
     for identity in move.path.evidence:
-        entry = load(identity)
+        entry = find_evidence(identity)
         if entry is not None:
             yield f"why: {identity}, {entry.author}: {entry.title}"
 

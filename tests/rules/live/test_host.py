@@ -14,7 +14,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 import pytest
-from rule_cases import Case, known_of
+from rule_cases import Case, context_of_case
 
 from advisor.analysis.context import know
 from advisor.analysis.engine import run
@@ -25,7 +25,7 @@ from advisor.collect.host.process import read_process
 from advisor.collect.host.root import LiveRoot
 from advisor.facts import Host
 from advisor.facts.host import Memory
-from rules import all_rules, find
+from rules import all_rules, find_rule
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
@@ -45,7 +45,7 @@ needs_root = pytest.mark.skipif(os.geteuid() != 0, reason="mounting takes root")
 
 def found_on(host: Host, tmp_path: Path, file: str = "") -> dict[str, Finding]:
     """What the rules of these two families find on a host, under a server that its option file alone tells of."""
-    known = known_of(Case("", "", TARGET, file), tmp_path)
+    known = context_of_case(Case("", "", TARGET, file), tmp_path)
     known.parts["host"] = host
     rules = [r for r in all_rules() if r.family in ("SYS", "STO") and r.needs == ("host",)]
     return {finding.name: finding for rule in rules for finding in rule.check(known)}
@@ -117,9 +117,9 @@ def test_arrays(tmp_path: Path) -> None:
     found = found_on(host, tmp_path)
     assert "1 of its 4 disks" in found["degraded-array"].message
     assert "rebuilt" in found["busy-array"].message
-    rule = find("parity-array-under-writes")
+    rule = find_rule("parity-array-under-writes")
     busy = {"rises": {"innodb_data_writes": 9000}}
-    known = known_of(Case("", "", TARGET, server={}, workload=busy), tmp_path)
+    known = context_of_case(Case("", "", TARGET, server={}, workload=busy), tmp_path)
     known.parts["host"] = host
     assert rule is not None
     assert ["md0" in finding.message for finding in rule.check(known)] == [True]
@@ -336,7 +336,7 @@ def test_who_switches_huge_pages_off_by_itself(server_name: str, server: Server)
     process = read_process(LiveRoot(), sandbox.pid)
     if process is None or process.thp is None:
         pytest.skip("this kernel doesn't tell who may have transparent huge pages")
-    rule = find("transparent-huge-pages")
+    rule = find_rule("transparent-huge-pages")
     assert rule is not None
     facts = from_account(Account(user="root", socket=sandbox.socket), Request(window=0.0))
     for host in (Host(memory=ALWAYS), Host(memory=ALWAYS, process=process)):

@@ -11,7 +11,7 @@ import pytest
 from advice_carried_out import tried
 from counter_windows import SECONDS, lasting, rising
 from process_checks import eventually
-from rule_cases import Case, known_of
+from rule_cases import Case, context_of_case
 
 from advisor.analysis.context import know
 from advisor.analysis.engine import run
@@ -219,7 +219,9 @@ def test_files_that_a_method_buffers(server_name: str, start: Start, tmp_path: P
         facts = replace(from_account(Account(user="root", socket=sandbox.socket), Request(window=0.0)), host=None)
         told = [f.option for f in run(know(facts), OURS).findings if f.name == "double-buffering"]
         case = Case("", "", f"{facts.server.flavour}-{facts.server.version}", file.read_text("utf-8"))
-        written = [f.option for f in run(known_of(case, tmp_path), OURS).findings if f.name == "double-buffering"]
+        written = [
+            f.option for f in run(context_of_case(case, tmp_path), OURS).findings if f.name == "double-buffering"
+        ]
         assert told == written == ["innodb_flush_method"] * finds, method
         sandbox.close()
 

@@ -13,7 +13,7 @@ from advisor.analysis.context import know
 from advisor.collect.collect import Request, from_account
 from advisor.core.model import Severity
 from rules import all_rules
-from rules.core.passed import fine
+from rules.core.passed import passed_checks
 from rules.replication.lag import VISIBLE
 
 if TYPE_CHECKING:
@@ -37,7 +37,7 @@ def behind(replica: Live) -> int | None:
 def passed(replica: Live) -> str:
     """What an audit prints of a replica that keeps up."""
     known = know(from_account(replica.account(), Request(window=0.0)))
-    return dict(fine(known, [], {rule.name for rule in all_rules()})).get("replication", "")
+    return dict(passed_checks(known, [], {rule.name for rule in all_rules()})).get("replication", "")
 
 
 @pytest.mark.servers("mysql", "mariadb-10.11", "mariadb-11.8", whole="mariadb-11.4")

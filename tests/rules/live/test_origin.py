@@ -12,7 +12,7 @@ from advisor.analysis.context import know
 from advisor.analysis.engine import choose, run
 from advisor.collect.collect import Request, from_account
 from advisor.collect.connection.options import Account
-from rules.core.statements import place_of
+from rules.core.statements import action_place
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -53,7 +53,7 @@ def carry_out(server: Sandbox, file: Path, findings: dict[str, Finding]) -> None
             if action.statement:
                 sent(server, action.statement)
             if action.argument:
-                assert place_of(action) == "the server's command line"
+                assert action_place(action) == "the server's command line"
                 arguments[arguments.index(action.replaces)] = action.argument
             if action.option_line:
                 assert action.place is not None

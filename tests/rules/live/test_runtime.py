@@ -14,7 +14,7 @@ from advisor.catalog.load import load
 from advisor.collect.collect import Request, from_account
 from advisor.collect.connection.options import Account
 from rules.core.advice import advise
-from rules.core.statements import NEW_SESSIONS, at_run_time
+from rules.core.statements import NEW_SESSIONS, set_global_effect
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -56,11 +56,11 @@ def test_each_server_takes_what_is_said_to_work(server_name: str, start: Start) 
                 taken = True
             except pymysql.Error:
                 taken = False
-            said = at_run_time(option, catalog.target, WANTED[name], running[name])
+            said = set_global_effect(option, catalog.target, WANTED[name], running[name])
             assert said.works is taken, (name, running[name], said)
     option = catalog.get("sort_buffer_size")
     assert option is not None
-    assert at_run_time(option, catalog.target).words == NEW_SESSIONS
+    assert set_global_effect(option, catalog.target).words == NEW_SESSIONS
 
 
 @pytest.mark.servers("mysql-8.0", "mysql-9.7", "mariadb-10.11", "mariadb-11.8")

@@ -82,10 +82,10 @@ def _cut(rows: list[Html]) -> Html:
 
 def bars(known: RuleContext) -> Html:
     """Bars for what is measured, likely and allowed, with a line where memory ends; nothing where it isn't known."""
-    from rules.sizing.memory import budget, usable
+    from rules.sizing.memory import memory_budget, usable_memory
 
-    estimate = budget(known)
-    room = usable(known) if known.has("host") else None
+    estimate = memory_budget(known)
+    room = usable_memory(known) if known.has("host") else None
     if estimate is None:
         return Html("")
     sizes = {"measured": estimate.measured, "likely": estimate.likely, "ceiling": estimate.ceiling}

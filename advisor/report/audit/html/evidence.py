@@ -8,7 +8,7 @@ from advisor.report.render import svg_chart
 from advisor.report.render.curves import Curve, Point
 from advisor.report.render.markup import Html, code, joined, tag
 from advisor.report.rules.page import CURVE_POINTS, STRENGTHS, number
-from rules.core.evidence import load
+from rules.core.evidence import find_evidence
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
@@ -30,7 +30,7 @@ def names(identities: Sequence[str]) -> Html:
 
 
 def _passage(identity: str, cited: set[str]) -> Html:
-    found = load(identity)
+    found = find_evidence(identity)
     if found is None:
         return tag("li", code(identity))
     if identity in cited:

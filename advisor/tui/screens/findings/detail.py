@@ -13,8 +13,8 @@ from advisor.report.rules import page
 from advisor.report.words import wrap
 from advisor.tui.text import fold, line, plain
 from advisor.tui.widgets.header import STYLES
-from rules import find
-from rules.core.evidence import load
+from rules import find_rule
+from rules.core.evidence import find_evidence
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -50,7 +50,7 @@ def detail(view: View, finding: Finding, width: int, *, ascii_only: bool = False
 
 def sources(finding: Finding) -> list[Evidence]:
     """The evidence that the finding rests on."""
-    return [e for e in map(load, finding.evidence) if e is not None]
+    return [e for e in map(find_evidence, finding.evidence) if e is not None]
 
 
 def _head(f: Finding) -> Content:
@@ -112,7 +112,7 @@ def _evidence(e: Evidence, width: int, ascii_only: bool) -> Content:
 
 
 def _words(f: Finding, width: int) -> Iterator[Content]:
-    rule = find(f.code)
+    rule = find_rule(f.code)
     if rule is None:
         return
     for title, text in (

@@ -18,7 +18,7 @@ from advisor.tui.screens.findings.filter import ORDERS, Sieve
 from advisor.tui.text import line, plain
 from advisor.tui.view import key_of
 from advisor.tui.widgets.header import SIGNS, STYLES
-from rules import find
+from rules import find_rule
 
 if TYPE_CHECKING:
     from textual.app import ComposeResult
@@ -311,7 +311,7 @@ class Findings(Pane):
 
     async def action_probe(self) -> None:
         """Go to the experiment that measures here what the finding rests on."""
-        rule = find(self.chosen.code) if self.chosen else None
+        rule = find_rule(self.chosen.code) if self.chosen else None
         if rule is not None and rule.probe:
             await self.app.action_probe(rule.probe)
         else:

@@ -13,9 +13,9 @@ from advisor.tui.screens.host.limits import control_group, kernel, limits, nodes
 from advisor.tui.screens.host.storage_tree import stripe_words, tree
 from advisor.tui.text import bar, line, plain
 from advisor.tui.widgets.header import SIGNS, STYLES
-from rules import find
-from rules.core.storage import is_solid
-from rules.sizing.memory import budget
+from rules import find_rule
+from rules.core.storage import is_solid_state
+from rules.sizing.memory import memory_budget
 
 if TYPE_CHECKING:
     from advisor.analysis.audited import Audited
@@ -153,7 +153,7 @@ def _storage(audited: Audited, width: int) -> Content:
 
 def _medium(known: RuleContext, storage: Storage) -> str:
     """Whether the disks turn, by their latency or their word; empty where no disk was found."""
-    solid = is_solid(known) if storage.disks else False
+    solid = is_solid_state(known) if storage.disks else False
     if solid is None:
         return "not known: what a virtual disk says of turning proves nothing; the probe random-read tells"
     return "solid-state" if solid else "spinning" if storage.disks else ""
@@ -176,7 +176,7 @@ def _system(host: Host | None) -> Rows:
 
 def _said(view: View, width: int) -> Content:
     """The findings of the rules that read the host."""
-    found = [f for f in view.open_findings if (rule := find(f.code)) is not None and "host" in rule.needs]
+    found = [f for f in view.open_findings if (rule := find_rule(f.code)) is not None and "host" in rule.needs]
     return Content("\n").join(_finding(f, width) for f in found) if found else line(_silence(view))
 
 
@@ -204,7 +204,7 @@ class Amount(NamedTuple):
 
 def amounts(audited: Audited) -> list[Amount]:
     """What the server takes, the smallest first; none where a size that they rest on isn't known."""
-    host, estimate = audited.facts.host, budget(audited.known)
+    host, estimate = audited.facts.host, memory_budget(audited.known)
     if estimate is None:
         return []
     resident = host is not None and host.process is not None and host.process.resident

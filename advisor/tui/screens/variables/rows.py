@@ -8,7 +8,7 @@ from advisor.core.model import Origin
 from advisor.redaction.secrets import redact_value
 from advisor.verdict.compare import same
 from advisor.verdict.settings import Settings
-from rules.core.statements import AtRunTime, at_run_time
+from rules.core.statements import RuntimeEffect, set_global_effect
 
 if TYPE_CHECKING:
     from advisor.catalog.load import Option
@@ -39,7 +39,7 @@ class VariableRow(NamedTuple):
     origin: Origin
     location: Location | None
     option: Option | None
-    at_run_time: AtRunTime | None = None
+    at_run_time: RuntimeEffect | None = None
 
     @property
     def changed(self) -> bool:
@@ -76,7 +76,9 @@ def rows(view: View) -> list[VariableRow]:
         if setting is not None:
             option = known.catalog.find_variable(name)
             row = _row(name, setting, option, _written(files, name))
-            found.append(row._replace(at_run_time=at_run_time(option, known.target)) if option is not None else row)
+            found.append(
+                row._replace(at_run_time=set_global_effect(option, known.target)) if option is not None else row
+            )
     return found
 
 
