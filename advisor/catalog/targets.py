@@ -160,7 +160,12 @@ def stand_in(target: Target) -> str:
 
 
 def _unknown(text: str) -> MycnfError:
-    known = ", ".join(f"{flavour}-{s[0]}.{s[1]}" for flavour, series in SERIES.items() for s in sorted(series))
+    from advisor.core.suggestions import did_you_mean
+
+    known = [f"{flavour}-{s[0]}.{s[1]}" for flavour, series in SERIES.items() for s in sorted(series)]
+    flavour, _, number = text.lower().partition("-")
+    hint = "" if flavour in SERIES and "." in number else did_you_mean(text[:LONGEST], known)
     return MycnfError(
-        f"unknown target {text[:LONGEST]!r}: known are {known}, each also with a patch such as mysql-8.0.36"
+        f"unknown target {text[:LONGEST]!r}: known are {', '.join(known)}, each also with a patch such as "
+        f"mysql-8.0.36{hint}"
     )

@@ -19,6 +19,7 @@ EPILOG = (
 PRODUCT = "mycnf-advisor"
 # How argparse begins, and what is said of passwords, which everybody on the host could read on a command line.
 _UNKNOWN_ARGUMENT = "unrecognized arguments: "
+_INVALID_CHOICE = ": invalid choice: "
 _PORT = "argument -P/--port: "
 _NO_PORT = f"{_PORT}no number; a password is asked for with --ask-password"
 _HOW_TO_AUTHENTICATE = "; a password is never given here: use --ask-password, or an option file with --defaults-file"
@@ -168,7 +169,28 @@ class _Parser(argparse.ArgumentParser):
         super().__init__(formatter_class=_Help, **words)
 
     def error(self, message: str) -> None:  # type: ignore[override]
-        self.exit(errors.USAGE, f"{self.prog}: {_without_passwords(message)} (see {self.prog} --help)\n")
+        said = f"{_without_passwords(message)}{self._suggestion(message)}"
+        self.exit(errors.USAGE, f"{self.prog}: {said} (see {self.prog} --help)\n")
+
+    def _suggestion(self, message: str) -> str:
+        """`; did you mean X?` for a mistyped command, option or choice; empty if no known word is close."""
+        from advisor.core.suggestions import did_you_mean
+
+        if message.startswith(_UNKNOWN_ARGUMENT):
+            unknown = message.removeprefix(_UNKNOWN_ARGUMENT).split(" ")
+            option = next((word.partition("=")[0] for word in unknown if word.startswith("--")), None)
+            return did_you_mean(option, self._options()) if option else ""
+        _, invalid, choice = message.partition(_INVALID_CHOICE)
+        if not invalid:
+            return ""
+        words = choice.split("'")[1::2]
+        return did_you_mean(words[0], words[1:]) if words else ""
+
+    def _options(self) -> list[str]:
+        """The option strings of this parser and of the commands that it knows."""
+        commands = [action.choices.values() for action in self._actions if isinstance(action.choices, dict)]
+        parsers = [self, *(parser for parsers in commands for parser in parsers)]
+        return [option for parser in parsers for action in parser._actions for option in action.option_strings]  # noqa: SLF001 - argparse has no public list of them
 
 
 def _without_passwords(message: str) -> str:

@@ -115,13 +115,13 @@ def _fields(
 
 
 def _unknown_message(written: str, name: str, target: Target | None) -> str:
-    from difflib import get_close_matches
+    from advisor.core.suggestions import did_you_mean
 
-    rules = [n for r in all_rules() for n in (r.code.lower(), r.name)]
-    option = nearest(name, load(target or newest("mysql"))) or nearest(name, load(newest("mariadb")))
-    meant = option or next(iter(get_close_matches(name.replace("_", "-"), rules, 1)), None)
-    hint = f"did you mean {meant}?" if meant else "`mycnf rules` lists the rules"
-    return f"{written!r} is neither a rule nor an option that any supported series knows; {hint}"
+    catalogs = [load(target or newest("mysql")), load(newest("mariadb"))]
+    option = next((near for catalog in catalogs if (near := nearest(name, catalog))), None)
+    known = [n for r in all_rules() for n in (r.code, r.name)] + [n for catalog in catalogs for n in catalog.options]
+    hint = f"; did you mean {option}?" if option else did_you_mean(name, known, "`mycnf rules` lists the rules")
+    return f"{written!r} is neither a rule nor an option of any supported series{hint}"
 
 
 def _width() -> int:

@@ -1,4 +1,4 @@
-"""What a mistyped word probably means, out of the few that would do."""
+"""Suggest the known word that a mistyped word probably means."""
 
 from __future__ import annotations
 
@@ -9,16 +9,20 @@ if TYPE_CHECKING:
 
 
 def nearest_word(word: str, known: Iterable[str]) -> str | None:
-    """The known word that is most like this one, in any case; None where none is like it."""
+    """The known word closest to this one; None if none is close. Case, and - or _, do not matter."""
     from difflib import get_close_matches
 
-    by_lower = {name.lower(): name for name in known}
-    found = get_close_matches(word.strip().lower().replace("_", "-"), by_lower, 1)
-    return by_lower[found[0]] if found else None
+    by_key = {_key(name): name for name in known}
+    found = get_close_matches(_key(word.strip()), by_key, 1)
+    return by_key[found[0]] if found else None
+
+
+def _key(word: str) -> str:
+    return word.lower().replace("_", "-")
 
 
 def did_you_mean(word: str, known: Iterable[str], otherwise: str = "") -> str:
-    """`; did you mean X?` for the end of a message, or `otherwise` behind a semicolon where nothing is like it."""
+    """`; did you mean X?` for the end of a message; if no word is close, `; ` and `otherwise`."""
     meant = nearest_word(word, known)
     if meant is not None:
         return f"; did you mean {meant}?"

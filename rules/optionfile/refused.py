@@ -255,6 +255,17 @@ def refused_start(context: RuleContext) -> Iterator[Finding]:
         yield _refusal(refused_start, context, line, "set what it needs beside it, or remove the line")
 
 
+def _nearest_value(line: LineVerdict) -> str:
+    """What to write instead of a value that the server does not know; empty if the verdict lists no values."""
+    from advisor.core.suggestions import nearest_word
+
+    _, listed, values = line.reason.partition(" is none of ")
+    if not listed:
+        return ""
+    nearest = nearest_word(line.placed.line.value or "", values.rstrip(".").split(", "))
+    return f"did you mean {nearest}?" if nearest else "write one of these"
+
+
 def _value_help(line: LineVerdict, context: RuleContext) -> str:
     from rules.core.fixes import number_help
 
@@ -266,9 +277,9 @@ def _value_help(line: LineVerdict, context: RuleContext) -> str:
         names = named(values)
         if len(names) > SHORT:
             return f"mycnf explain {line.canonical} lists its members"
-        return "write one of these" if " is none of " in line.reason else f"it takes {', '.join(names)}"
-    if " is none of " in line.reason:
-        return "write one of these"
+        return _nearest_value(line) or f"it takes {', '.join(names)}"
+    if nearest := _nearest_value(line):
+        return nearest
     if (line.canonical or "") in VALID_VALUES:
         return f"write {VALID_VALUES[line.canonical or '']}"
     return number_help(line.option) or f"mycnf explain {line.canonical} shows what it takes"

@@ -48,6 +48,8 @@ def test_listening_servers_are_hinted_at(tmp_path: Path, monkeypatch: pytest.Mon
     monkeypatch.delenv("MYSQL_UNIX_PORT", raising=False)
     with pytest.raises(ConnectError, match=r"seems to listen on /srv/my data/mysqld\.sock"):
         sockets.default_socket()
+    with pytest.raises(ConnectError, match=r"Without a server: .*--demo .*mycnf lint FILE"):
+        sockets.default_socket()
 
 
 def test_a_listening_socket_stands_in_the_kernels_table(tmp_path: Path) -> None:

@@ -28,7 +28,10 @@ def default_socket() -> str:
             return path
     seen = listening()
     hint = f"; a server seems to listen on {seen[0]}" if seen else ""
-    raise ConnectError(f"no server socket in the usual places ({', '.join(USUAL)}){hint}; give --socket or --host")
+    raise ConnectError(
+        f"no server socket in the usual places ({', '.join(USUAL)}){hint}; give --socket or --host. Without a server: "
+        "mycnf audit --demo audits a recorded one, mycnf lint FILE checks an option file"
+    )
 
 
 def is_socket(path: str) -> bool:

@@ -125,7 +125,8 @@ def _block(f: Finding, c: Checked, *, colour: bool, several: bool) -> str:
     aside += [f.confidence.value] if f.confidence.value != "certain" and not inferred(f, c) else []
     lines = [f"{head}  ({', '.join(aside)})" if aside else head]
     if f.location and (f.location.path, f.location.line) in c.sources:
-        lines += source_lines(c.sources[f.location.path, f.location.line], f.location)
+        source = c.sources[f.location.path, f.location.line]
+        lines += source_lines(source, wrong_token(source, f))
     lines.append(wrap(clean(f.message), "  "))
     if f.help or f.fix:
         lines.append(_help(f))
@@ -142,6 +143,28 @@ def _help(f: Finding) -> str:
     mark = f"[fix: {f.fix.applicability}]"
     room = WIDTH - len(text.rpartition("\n")[2]) - len(mark)
     return f"{text}{' ' * room}{mark}" if room > 1 else f"{text}\n{mark:>{WIDTH}}"
+
+
+# Rules about the name of an option. Others are about its value, where it has one.
+NAME_RULES = frozenset(
+    (
+        *("unknown-option", "ambiguous-option", "removed-option", "deprecated-option", "ignored-option"),
+        *("duplicate-option", "option-outside-group", "server-option-in-client-group", "forbidden-house-option"),
+    )
+)
+
+
+def wrong_token(source: str, f: Finding) -> Location:
+    """The place to underline: the name of the option or its value, whichever the finding is about."""
+    place = f.location
+    assert place is not None, f  # noqa: S101 - only findings in a file have a source line
+    text = source[place.column - 1 : place.end_column - 1]
+    name, equals, value = text.partition("=")
+    if not equals or place.end_line not in (0, place.line) or not name.strip() or not value.strip():
+        return place
+    if f.name in NAME_RULES:
+        return place._replace(end_column=place.column + len(name.rstrip()))
+    return place._replace(column=place.column + len(text) - len(value.lstrip()))
 
 
 def source_lines(source: str, place: Location) -> list[str]:

@@ -1,0 +1,73 @@
+"""A mistyped command, option, target, name or value is answered with the one that was probably meant."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import pytest
+
+from advisor.catalog.targets import parse_target
+from advisor.core.errors import MycnfError
+from advisor.core.suggestions import nearest_word
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+    from mycnf_command import Mycnf
+
+
+@pytest.mark.parametrize(
+    ("words", "meant"),
+    [
+        (("lnt",), "did you mean lint?"),
+        (("lint", "--targt", "x"), "did you mean --target?"),
+        (("lint", "--fail-on=warn"), "did you mean warning?"),
+        (("lint", "--target", "mysql8", "my.cnf"), "did you mean mysql-8.4?"),
+        (("lint", "--target", "mariadb10.11", "my.cnf"), "did you mean mariadb-10.11?"),
+        (("explain", "innodb_bufer_pool"), "did you mean innodb_buffer_pool_size?"),
+        (("explain", "innodb_bufer_pool_size"), "did you mean innodb_buffer_pool_size?"),
+        (("explain", "unknwn_option"), "did you mean unknown-option?"),
+    ],
+)
+def test_mistyped_words_of_the_command_line(mycnf: Mycnf, words: tuple[str, ...], meant: str) -> None:
+    """One line on stderr with the suggestion, exit code 2."""
+    ran = mycnf(*words)
+    assert ran.code == 2
+    assert meant in ran.err
+
+
+@pytest.mark.parametrize("words", [("zzzzzz",), ("lint", "--qqqqqq"), ("explain", "qqqq")])
+def test_no_suggestion_for_what_resembles_nothing(mycnf: Mycnf, words: tuple[str, ...]) -> None:
+    """A wrong suggestion is worse than none."""
+    ran = mycnf(*words)
+    assert ran.code == 2
+    assert "did you mean" not in ran.err
+
+
+def test_no_series_is_suggested_for_another_version() -> None:
+    """A well-formed target of a series that is not known is no typing error."""
+    with pytest.raises(MycnfError) as raised:
+        parse_target("mysql-3.2")
+    assert "did you mean" not in str(raised.value)
+
+
+def test_underscores_and_hyphens_are_equal() -> None:
+    """Options are written with both."""
+    assert nearest_word("sort-bufer-size", ["sort_buffer_size", "join_buffer_size"]) == "sort_buffer_size"
+
+
+def test_a_refused_value_names_the_nearest_one(mycnf: Mycnf, tmp_path: Path) -> None:
+    """The help of a finding about one of a few values suggests one of them; carets underline the value."""
+    file = tmp_path / "my.cnf"
+    file.write_text("[mysqld]\ninnodb_flush_method = O_DIRECTT\n")
+    ran = mycnf("lint", "--isolated", "--target", "mysql-8.4", str(file))
+    assert "help: did you mean O_DIRECT?" in ran.out
+    assert f"    │ {' ' * 22}{'^' * 9}\n" in ran.out
+
+
+def test_carets_underline_an_unknown_name(mycnf: Mycnf, tmp_path: Path) -> None:
+    """The value of an unknown option is not what is wrong."""
+    file = tmp_path / "my.cnf"
+    file.write_text("[mysqld]\ninnodb_bufer_pool_size = 1G\n")
+    ran = mycnf("lint", "--isolated", "--target", "mysql-8.4", str(file))
+    assert f"    │ {'^' * 22}\n" in ran.out
