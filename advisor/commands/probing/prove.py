@@ -15,7 +15,7 @@ from advisor.verdict.settings import Settings
 from rules import all_rules, find_rule
 from rules.core.context import MissingFact, RuleContext
 from rules.measured.claims import CLAIMS
-from rules.measured.compare import compare_values
+from rules.measured.compare import compare_values, value_text
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
