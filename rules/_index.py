@@ -295,6 +295,7 @@ BEYOND_FILES = (
     "rules.innodb.flushing",
     "rules.innodb.io_layout",
     "rules.memory.budget",
+    "rules.optionfile.drift",
     "rules.optionfile.suppressions",
     "rules.policy.rules",
     "rules.replication.lag",

@@ -22,6 +22,13 @@ FAMILIES = {
     "STO": "Storage", "SUP": "Suppressions", "SYS": "Operating system", "TAB": "Table caches and open files",
     "TLS": "Encrypted connections", "TMP": "Temporary tables", "VER": "Versions", "WRK": "Workload",
 }  # fmt: skip
+SUBJECTS = {
+    "connections": "Connections and threads", "durability": "Durability and the binary log",
+    "engines": "MyISAM and Aria", "innodb": "InnoDB", "memory": "Memory, caches and temporary tables",
+    "optionfile": "Option files", "policy": "House rules", "replication": "Replication, Galera and Group Replication",
+    "security": "Security", "sql": "SQL modes, statements and logs", "system": "Operating system and storage",
+    "versions": "Versions",
+}  # fmt: skip
 INTRO = """# Rules
 
 Made from the rules by `make docs`. `mycnf rules` prints the list, `mycnf explain CODE` a rule with its charts, and
@@ -49,17 +56,18 @@ def main() -> int:
 
 
 def pages() -> dict[str, str]:
-    """The pages by the names of their files: one a family, and the list of all."""
+    """The pages by the names of their files: one for each subject, and the list of all rules by code."""
     from advisor.report.rules.markdown import document, table_of
     from rules import all_rules
     from rules.core.evidence import all_evidence
 
     families: dict[str, list[Rule]] = {}
+    subjects: dict[str, list[Rule]] = {}
     for rule in all_rules():
         families.setdefault(rule.family, []).append(rule)
+        subjects.setdefault(rule.subject, []).append(rule)
     made = {
-        f"{family.lower()}.md": document(rules, all_evidence(), title=f"{FAMILIES[family]} ({family})")
-        for family, rules in families.items()
+        f"{subject}.md": document(rules, all_evidence(), title=SUBJECTS[subject]) for subject, rules in subjects.items()
     }
     lists = [f"## {FAMILIES[family]} ({family})\n\n{table_of(rules, './')}\n" for family, rules in families.items()]
     return {**made, "README.md": "\n".join([INTRO, *lists])}

@@ -81,6 +81,11 @@ class Rule(NamedTuple):
         """The three letters that its code begins with."""
         return self.code[:3]
 
+    @property
+    def subject(self) -> str:
+        """The folder of `rules` that holds it, such as innodb; its reference page has that name."""
+        return self.function.__module__.split(".")[1]
+
     def concerns(self, target: Target) -> bool:
         """Whether the rule has anything to say about that version."""
         if self.targets is EVERY:  # most are, and each is asked this for each of thousands of snapshots
@@ -148,7 +153,8 @@ def rule(
         words = (code, name, severity, confidence, summary, docs)
         made = Rule(*words, look, needs, targets, options, evidence, probe, fix, triggers)
         if not _TAKEN.isdisjoint((code, name)):
-            raise ValueError(f"rule {code} {name} is on the list already")
+            taken = next(rule for rule in RULES if code == rule.code or name == rule.name)
+            raise ValueError(f"rule {code} {name} is already taken by {taken.function.__module__}")
         _TAKEN.update((code, name))
         RULES.append(made)
         return made

@@ -4,10 +4,9 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from advisor.core.model import Confidence, Location, Origin, Severity
+from advisor.core.model import Location, Severity
 from advisor.optionfile import groups_read
 from advisor.optionfile.lines import LineKind
-from advisor.redaction.secrets import MASK, redact_value
 from advisor.verdict import take
 from rules.core.rule import Docs, rule
 from rules.core.subject import (
@@ -24,7 +23,7 @@ from rules.core.subject import (
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from advisor.core.model import Finding, Fix, Setting
+    from advisor.core.model import Finding, Fix
     from advisor.optionfile.lines import Line, Problem
     from advisor.verdict import LineVerdict
     from rules.core.context import RuleContext
@@ -47,15 +46,6 @@ SERVER_PREFIXES = (
     "thread_cache_",
     "table_open_cache",
 )
-# What the server makes of these at start-up, rules of their own tell.
-CHECKED_BY_OTHER_RULES = frozenset({"innodb_io_capacity", "innodb_buffer_pool_instances", "query_cache_type"})
-DRIFT = {
-    Origin.RUNTIME: (Severity.WARNING, "it was set at run time, and the next start brings this line's value back."),
-    Origin.PERSISTED: (Severity.WARNING, "a persisted value outranks this line."),
-    Origin.COMMAND_LINE: (Severity.NOTE, "its command line outranks this line."),
-    Origin.FILE: (Severity.NOTE, "the server changed it, it was set at run time, or the file was edited later."),
-}
-PERSISTED_DRIFT = (Severity.WARNING, "it was set at run time, and the next start brings the persisted value back.")
 WORLD_WRITABLE = "world-writable"
 WRITTEN_BY_OTHERS = 0o002
 CUT_SHORT = "cut-short"
@@ -407,90 +397,3 @@ def _problem_location(problem: Problem) -> Subject:
 
 def _file_subject(location: Location | None) -> Subject:
     return Subject(None, None, None, None, location)
-
-
-@rule(
-    "OPT016",
-    "file-differs-from-running",
-    summary="The server runs with another value than its option file gives, and will change at the next "
-    "start or never.",
-    needs=("server",),
-    evidence=("ASK-18",),
-    docs=Docs(
-        why="A value that was set at run time is lost at the next start, often years later and together "
-        "with an upgrade. One that was persisted, or given on the command line, outranks the file for good, "
-        "so that edits of the file do nothing.",
-        fix="Write into the file what is meant, or take the other source away: RESET PERSIST, or the "
-        "service's command line.",
-        risk="None: the file alone changes nothing until the next start.",
-        exceptions="A value that was set for an hour, such as during a load.",
-        reconsider_when="Nothing.",
-    ),
-)
-def file_differs_from_running(context: RuleContext) -> Iterator[Finding]:
-    """Effective lines of the server's files whose variable has another value now."""
-    from advisor.verdict.compare import agrees
-    from rules.system.kernel import is_limited_by_system
-
-    for line in context.file_verdict.effective.values():
-        variable = line.option.variable if line.option else None
-        setting = context.settings.get(variable) if variable else None
-        if (
-            setting is None
-            or line.value is None
-            or agrees(line, setting.value)
-            or is_limited_by_system(context, line, setting)
-        ):
-            continue
-        if setting.origin is Origin.FILE and setting.name in CHECKED_BY_OTHER_RULES:
-            continue
-        if MASK in f"{line.value}{setting.value}":
-            continue  # a password within was masked as it was read, so there is nothing left to compare
-        weight, words = _drift(context, setting)
-        running = redact_value(setting.name, setting.value)
-        yield file_differs_from_running.finding(
-            f"{setting.name} is {running or 'empty'} in the running server: {words}",
-            verdict_subject(line),
-            severity=weight,
-            confidence=Confidence.LIKELY if setting.origin in (Origin.FILE, Origin.UNKNOWN) else None,
-            help=_drift_help(context, line, setting),
-        )
-
-
-def _drift_help(context: RuleContext, line: LineVerdict, setting: Setting) -> str:
-    """How to get the file's value, and how to keep the running one."""
-    from advisor.verdict.settings import notation
-    from rules.core.origin import find_value_source
-    from rules.core.statements import runtime_effect, set_statement
-    from rules.core.value_source import source_place
-
-    option, variable = line.option, setting.name
-    decided = find_value_source(context, option) if option is not None else None
-    if option is None or decided is None or context.server.managed:
-        return "write into the file what is meant"
-    text = notation(option, line.value) or ""
-    secret = redact_value(variable, text) != text  # a statement with asterisks would set asterisks
-    now = (
-        "restart"
-        if secret or not runtime_effect(context, option, text).works
-        else set_statement(option, text).rstrip(";")
-    )
-    keep = f"to keep {redact_value(variable, setting.value) or 'the empty value'}, write it into {_line_place(line)}"
-    if decided.origin is Origin.PERSISTED:
-        return f"to use the line, run RESET PERSIST {variable}, then {now}; {keep}"
-    if decided.origin is Origin.COMMAND_LINE:
-        return f"to use the line, remove {decided.text} from {source_place(decided)} and restart; {keep}"
-    return f"to use the line, {'run ' if now != 'restart' else ''}{now}; {keep}"
-
-
-def _line_place(line: LineVerdict) -> str:
-    return f"{line.placed.path}:{line.placed.line.number}"
-
-
-def _drift(context: RuleContext, setting: Setting) -> tuple[Severity, str]:
-    """How the running value came to differ; what SET PERSIST set counts as set at run time until the next start."""
-    held = context.files.persisted_options if context.has("files") and setting.origin is Origin.RUNTIME else None
-    persisted = next((option.value for option in held or () if option.name == setting.name), None)
-    if persisted is None:
-        return DRIFT.get(setting.origin, DRIFT[Origin.FILE])
-    return DRIFT[Origin.PERSISTED] if persisted == setting.value else PERSISTED_DRIFT

@@ -15,10 +15,10 @@ if TYPE_CHECKING:
 
 
 def test_a_rule_with_its_evidence(mycnf: Mycnf) -> None:
-    """A rule's page has its sentence, its numbers, the curve, what to do and what would change our mind, 80 wide."""
+    """A rule's page has its sentence, its numbers, the curve, what to do and when to reconsider, 80 wide."""
     ended = mycnf("explain", "BUF001")
     assert ended.code == 0
-    for part in ("BUF001 oversized-read-buffer", "128K", "65.2", "●", "How to fix", "What would change our mind"):
+    for part in ("BUF001 oversized-read-buffer", "128K", "65.2", "●", "How to fix", "Reconsider when"):
         assert part in ended.out
     assert all(len(line) <= 80 or "http" in line for line in ended.out.splitlines())
 

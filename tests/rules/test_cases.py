@@ -21,7 +21,13 @@ BY_RULE = cases_by_rule(CASES)
 AFTER_ALL = "findings"
 
 
-@pytest.mark.parametrize("code", BY_RULE)
+def case_id(name: str) -> str:
+    """Code and name of a rule, so that `pytest -k` finds its cases by either."""
+    rule = find_rule(name)
+    return f"{rule.code}-{rule.name}" if rule else f"no-rule-{name}"
+
+
+@pytest.mark.parametrize("code", BY_RULE, ids=case_id)
 def test_the_rule_finds_what_its_cases_say(code: str, tmp_path: Path) -> None:
     """The rule yields findings of the severity that each case names, about the option that it names, or none."""
     rule = find_rule(code)

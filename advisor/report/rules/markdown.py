@@ -23,7 +23,7 @@ def document(rules: Iterable[Rule], store: Mapping[str, Evidence], *, title: str
 
 
 def table_of(rules: Iterable[Rule], folder: str = "") -> str:
-    """Code, name, severity, confidence and needs, a row a rule; links lead to the page of the family in `folder`."""
+    """Code, name, severity, confidence and needs, a row a rule; links lead to the page of the subject in `folder`."""
     head = ["| rule | | severity | confidence | besides option files |", "|---|---|---|---|---|"]
     rows = [
         f"| [{r.code}]({_page(r, folder)}#{anchor(r)}) {r.name} | {prose(r.summary)} | {r.severity.value} | "
@@ -55,15 +55,15 @@ def section(rule: Rule, store: Mapping[str, Evidence]) -> str:
         _part("Risk", docs.risk),
         _part("Exceptions", docs.exceptions),
         _part("Sources disagree", docs.disagree),
-        _part("What would change our mind", docs.reconsider_when),
+        _part("Reconsider when", docs.reconsider_when),
         _measured(rule),
-        f"**Speaks of:** {', '.join(map(code, rule.options))}" if rule.options else "",
+        f"**Options:** {', '.join(map(code, rule.options))}" if rule.options else "",
     ]
     return "\n\n".join(part for part in parts if part)
 
 
 def _page(rule: Rule, folder: str) -> str:
-    return f"{folder}{rule.family.lower()}.md" if folder else ""
+    return f"{folder}{rule.subject}.md" if folder else ""
 
 
 def _part(title: str, text: str) -> str:

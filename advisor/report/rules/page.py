@@ -40,7 +40,7 @@ def page(
         _part("Risk", docs.risk, width),
         _part("Exceptions", docs.exceptions, width),
         _part("Sources disagree", docs.disagree, width),
-        _part("What would change our mind", docs.reconsider_when, width),
+        _part("Reconsider when", docs.reconsider_when, width),
         _part("Measure it here", ", or ".join(measure(rule)), width),
         _part("Speaks of", ", ".join(rule.options), width),
     ]

@@ -100,7 +100,7 @@ def _rule(rule: Rule) -> Html:
         ("What happens", docs.why),
         ("Exceptions", docs.exceptions),
         ("Sources disagree", docs.disagree),
-        ("What would change our mind", docs.reconsider_when),
+        ("Reconsider when", docs.reconsider_when),
         ("Measure it here", f"mycnf probe {rule.probe}" if rule.probe else ""),
     ]
     rows = [tag("div", tag("dt", name), tag("dd", words)) for name, words in parts if words]

@@ -119,7 +119,7 @@ def _words(f: Finding, width: int) -> Iterator[Content]:
         ("Why", rule.docs.why),
         ("Exceptions", rule.docs.exceptions),
         ("Sources disagree", rule.docs.disagree),
-        ("What would change our mind", rule.docs.reconsider_when),
+        ("Reconsider when", rule.docs.reconsider_when),
         ("Measure it here", f"screen 6, or mycnf probe {rule.probe}" if rule.probe else ""),
     ):
         if text:
