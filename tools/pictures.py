@@ -16,7 +16,7 @@ sys.path[:0] = [TOP, os.path.join(TOP, "tests", "plugins")]
 
 from app_driver import driven, until
 
-from advisor.tui.screens.base import PLACES
+from advisor.tui.screens.registry import SCREENS
 
 FOLDER = os.path.join(TOP, "docs", "pictures")
 SIZE = (100, 30)
@@ -43,7 +43,7 @@ def main() -> int:
     os.makedirs(FOLDER, exist_ok=True)
     with tempfile.TemporaryDirectory() as own:
         os.environ |= {"XDG_STATE_HOME": own, "XDG_CONFIG_HOME": own, "TZ": "UTC"}
-        for place in PLACES:
+        for place in SCREENS:
             with open(os.path.join(FOLDER, f"{place.id}.svg"), "w", encoding="utf-8") as file:
                 file.write(asyncio.run(picture(place.id, place.digit)))
             print(f"wrote docs/pictures/{place.id}.svg")

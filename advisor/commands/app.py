@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 from advisor.core import errors
 from advisor.core.errors import ConnectError
-from advisor.tui.start import Feed, Opening, Site
+from advisor.tui.start import AuditSource, ProbeSite, StartOptions
 
 if TYPE_CHECKING:
     import argparse
@@ -28,9 +28,9 @@ def run(args: argparse.Namespace) -> int:
 
     gc.disable()  # nothing of what it begins with is garbage; the app enables it once it is up
     from advisor.tui.app import AuditApp
-    from advisor.tui.themes import theme
+    from advisor.tui.themes import read_theme
 
-    app = AuditApp(replace(make_opening(args), theme=theme()))
+    app = AuditApp(replace(make_opening(args), theme=read_theme()))
     show_narration(app)
     code = app.run(mouse=not args.no_mouse)
     return errors.USAGE if code is None else code  # without a code of its own it ended by a fault, or was given none
@@ -39,13 +39,13 @@ def run(args: argparse.Namespace) -> int:
 def show_narration(app: AuditApp) -> None:
     """Show what is narrated from now on in the app, for it draws where that would be written."""
     from advisor.core.console import hear
-    from advisor.tui.messages import Noted
-    from advisor.tui.text import spoken
+    from advisor.tui.messages import Notice
+    from advisor.tui.text import replace_flags
 
-    hear(lambda words: app.post_message(Noted(spoken(words))))
+    hear(lambda words: app.post_message(Notice(replace_flags(words))))
 
 
-def make_opening(args: argparse.Namespace) -> Opening:
+def make_opening(args: argparse.Namespace) -> StartOptions:
     """What the command line asks the app to begin with; the rules are chosen when there are facts to judge."""
     from advisor.commands.collect import DEMO
     from advisor.tui.keymap import read_keymap
@@ -69,18 +69,18 @@ def make_opening(args: argparse.Namespace) -> Opening:
 
         suppress_in_baseline(baseline(), finding, reason)
 
-    whole = partial(Opening, keymap=read_keymap(), aside=aside, baseline=baseline)
+    whole = partial(StartOptions, keymap=read_keymap(), change_baseline=aside, baseline=baseline)
     if args.texts:
         from advisor.commands.collect import load_texts
 
-        return whole(Feed("snapshot", ", ".join(args.texts), partial(load_texts, args), judge))
+        return whole(AuditSource("snapshot", ", ".join(args.texts), partial(load_texts, args), judge))
     if args.snapshot or args.demo:
         path = args.snapshot or DEMO
         origin = "demo" if args.demo else "snapshot"
         place = "a recorded server" if args.demo else path
-        return whole(Feed(origin, place, partial(_load, path), judge))
+        return whole(AuditSource(origin, place, partial(_load, path), judge))
 
-    def connect(request: ConnectRequest, password: str = "") -> Feed:
+    def connect(request: ConnectRequest, password: str = "") -> AuditSource:
         return _live(request, password, judge)
 
     from advisor.commands.connection import request_of
@@ -92,12 +92,12 @@ def make_opening(args: argparse.Namespace) -> Opening:
         return whole(None, connect, request, str(error), site=_site)
 
 
-def _site(directory: str | None) -> Site:
+def _site(directory: str | None) -> ProbeSite:
     """This host for the experiments; what they say while they prepare, the app takes for itself."""
     from advisor.commands.probing.place import choose_directory, make_environment
 
     place = choose_directory(directory)
-    return Site(place.path, place.why, make_environment(place.path, None, lambda _: None))
+    return ProbeSite(place.path, place.why, make_environment(place.path, None, lambda _: None))
 
 
 def _load(path: str) -> Facts:
@@ -106,7 +106,7 @@ def _load(path: str) -> Facts:
     return load(path)
 
 
-def _live(request: ConnectRequest, password: str, judge: Callable[[Facts], Audited]) -> Feed:
+def _live(request: ConnectRequest, password: str, judge: Callable[[Facts], Audited]) -> AuditSource:
     from advisor.collect.collect import Request, from_account
     from advisor.collect.connection.options import account
     from advisor.collect.connection.session import open_session
@@ -122,4 +122,4 @@ def _live(request: ConnectRequest, password: str, judge: Callable[[Facts], Audit
         facts = replace(facts, sampled=load_samples(facts.server))
         return replace(facts, probes=load_probe_results()) if facts.host is not None else facts
 
-    return Feed("live", chosen.place, read, judge, partial(open_session, chosen))
+    return AuditSource("live", chosen.place, read, judge, partial(open_session, chosen))

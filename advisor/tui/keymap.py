@@ -7,39 +7,41 @@ import os
 from advisor.core.errors import MycnfError
 
 
-def path() -> str:
-    """Where the file is looked for."""
+def keymap_path() -> str:
+    """Path of the keymap file."""
     home = os.environ.get("XDG_CONFIG_HOME", "")
-    if not os.path.isabs(home):  # the standard wants anything else to be passed over
+    if not os.path.isabs(home):  # the XDG specification says to ignore relative paths
         home = os.path.expanduser("~/.config")
     return os.path.join(home, "mycnf", "keys.toml")
 
 
 def read_keymap() -> dict[str, str]:
-    """Keys by id of the binding, none without a file. Raises MycnfError for a file that can't be meant."""
+    """Keys by id of the binding; empty without a file. Raises MycnfError for an invalid file."""
     try:
-        with open(path(), "rb") as file:
+        with open(keymap_path(), "rb") as file:
             data = file.read()
     except FileNotFoundError:
         return {}
     except OSError as error:
-        raise MycnfError(f"{path()} can't be read ({error.strerror}): mend or remove it") from error
-    return _keys(data)
+        raise MycnfError(f"{keymap_path()} cannot be read: {error.strerror}. Correct or remove the file") from error
+    return _parse_keymap(data)
 
 
-def _keys(data: bytes) -> dict[str, str]:
+def _parse_keymap(data: bytes) -> dict[str, str]:
     import tomllib
 
     try:
         told = tomllib.loads(data.decode("utf-8"))
-    except (ValueError, RecursionError) as error:  # no TOML, no UTF-8, a number of thousands of digits
+    except (ValueError, RecursionError) as error:  # invalid TOML, invalid UTF-8, a number of thousands of digits
         why = str(error) or "nested too deep"
-        raise MycnfError(f'{path()} is no TOML ({why}): write lines such as "findings.suppress" = "h"') from error
+        raise MycnfError(
+            f'{keymap_path()} is not valid TOML: {why}. Write lines such as "findings.suppress" = "h"'
+        ) from error
     wrong = next((name for name, keys in told.items() if not isinstance(keys, str)), None)
     if wrong is not None and isinstance(told[wrong], dict):
         name, key = next(iter(told[wrong].items()), ("suppress", "h"))
         key = key if isinstance(key, str) else "h"
-        raise MycnfError(f'{path()}: an id with a dot stands in quotes here: write "{wrong}.{name}" = "{key}"')
+        raise MycnfError(f'{keymap_path()}: an id that contains a dot needs quotes: write "{wrong}.{name}" = "{key}"')
     if wrong is not None:
-        raise MycnfError(f'{path()}: {wrong} has no key; write "{wrong}" = "h", several keys with commas between')
+        raise MycnfError(f'{keymap_path()}: {wrong} has no key. Write "{wrong}" = "h"; separate several keys by commas')
     return told

@@ -1,4 +1,4 @@
-"""What background threads tell the app: frozen values, never widgets."""
+"""Messages that background threads post to the app: frozen values, never widgets."""
 
 from __future__ import annotations
 
@@ -12,22 +12,22 @@ if TYPE_CHECKING:
     from advisor.tui.view import View
 
 
-class Told(Message):
-    """What came of a feed or a sampler; `source` is that one, so that the app can pass over what it has left since."""
+class BackgroundMessage(Message):
+    """A message of an audit source or a sampler; the app ignores it if `source` is no longer in use."""
 
     source: object | None = None
 
 
-class Arrived(Told):
-    """An audit is done."""
+class AuditReady(BackgroundMessage):
+    """An audit has finished."""
 
     def __init__(self, view: View) -> None:
         self.view = view
         super().__init__()
 
 
-class Failed(Told):
-    """An audit could not be had; `reason` is one line with the remedy, `code` the exit code that it stands for."""
+class WorkFailed(BackgroundMessage):
+    """An audit failed; `reason` is one line with the remedy, `code` the exit code."""
 
     def __init__(self, reason: str, code: int) -> None:
         self.reason = reason
@@ -35,34 +35,34 @@ class Failed(Told):
         super().__init__()
 
 
-class Sampled(Told):
-    """The server's counters were read once more."""
+class SampleRead(BackgroundMessage):
+    """The server's counters were read again."""
 
     def __init__(self, sample: Sample) -> None:
         self.sample = sample
         super().__init__()
 
 
-class Gone(Told):
-    """The running server no longer answers; reading goes on being tried."""
+class ConnectionLost(BackgroundMessage):
+    """The connection to the server is lost; the sampler keeps reconnecting."""
 
     def __init__(self, reason: str) -> None:
         self.reason = reason
         super().__init__()
 
 
-class Measured(Message):
-    """An experiment on this host has a result, which is kept already where it could be."""
+class ProbeResultReady(Message):
+    """A probe on this host has a result, already saved if possible."""
 
     def __init__(self, result: ProbeResult) -> None:
         self.result = result
         super().__init__()
 
 
-class Noted(Message):
+class Notice(Message):
     """One line for the user from a background thread; `severity` is information, warning or error."""
 
-    def __init__(self, words: str, severity: str = "information") -> None:
-        self.words = words
+    def __init__(self, text: str, severity: str = "information") -> None:
+        self.text = text
         self.severity = severity
         super().__init__()

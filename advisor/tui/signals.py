@@ -1,4 +1,4 @@
-"""Signals that mean the end leave the app as its user does: what a screen has under way is cleared up first."""
+"""Termination signals quit the app as the user does: screens clean up their work first."""
 
 from __future__ import annotations
 
@@ -14,27 +14,27 @@ from advisor.core.signals import ENDING
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from advisor.tui.app import AuditApp
+    from advisor.tui.app_base import AppBase
 
-PATIENCE = 30  # seconds after a hang-up in which clearing up must be done: nobody is there to end it
+CLEANUP_SECONDS = 30  # seconds for the cleanup after a hang-up; then SIGALRM ends the process
 
 
-def leave_on_signals(app: AuditApp) -> None:
-    """Leave the app with exit code 130 where it is told to end; a signal that is to be ignored stays so."""
+def leave_on_signals(app: AppBase) -> None:
+    """Quit the app with exit code 130 on termination signals; ignored signals stay ignored."""
     loop = asyncio.get_running_loop()
-    for number in (signal.SIGINT, *ENDING):  # Ctrl-C is a key here, and no signal; who sends that one means the end
+    for number in (signal.SIGINT, *ENDING):  # Ctrl-C is a key in the app, so a SIGINT was sent to end it
         if signal.getsignal(number) is not signal.SIG_IGN:
             loop.add_signal_handler(number, _leave, app, number)
 
 
 @contextlib.contextmanager
-def deaf_to_interrupts(app: AuditApp) -> Iterator[None]:
-    """Leave Ctrl-C to the program that has the terminal meanwhile: it reaches this process as well.
+def ignore_interrupts(app: AppBase) -> Iterator[None]:
+    """Ignore Ctrl-C while another program has the terminal: the signal reaches this process too.
 
-    The loop hears of a signal after that program has ended, and before its next timer.
+    The event loop handles the signal after that program has ended, before its next timer.
     """
     if signal.getsignal(signal.SIGINT) in (signal.SIG_IGN, signal.SIG_DFL, signal.default_int_handler):
-        yield  # nobody listens
+        yield  # no handler is installed
         return
     loop = asyncio.get_running_loop()
     loop.add_signal_handler(signal.SIGINT, lambda: None)
@@ -44,16 +44,16 @@ def deaf_to_interrupts(app: AuditApp) -> Iterator[None]:
         loop.call_later(0, loop.add_signal_handler, signal.SIGINT, _leave, app, signal.SIGINT)
 
 
-def _leave(app: AuditApp, number: int) -> None:
+def _leave(app: AppBase, number: int) -> None:
     if number == signal.SIGHUP:
-        _let_go_of_the_terminal()
+        _detach_terminal()
     app.call_later(app.leave, INTERRUPTED)
 
 
-def _let_go_of_the_terminal() -> None:
-    """There is none any more: what is drawn from now on would fail, and whoever waits for that would wait for ever."""
+def _detach_terminal() -> None:
+    """Replace the closed terminal by /dev/null: drawing on it would fail, and waiting threads would hang."""
     nothing = os.open(os.devnull, os.O_RDWR)
     for stream in range(3):
         os.dup2(nothing, stream)
     os.close(nothing)
-    signal.alarm(PATIENCE)
+    signal.alarm(CLEANUP_SECONDS)

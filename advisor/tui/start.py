@@ -1,4 +1,4 @@
-"""What the app is started with."""
+"""Options that the app starts with, and the sources that it reads."""
 
 from __future__ import annotations
 
@@ -21,53 +21,53 @@ if TYPE_CHECKING:
     from probes.experiment import Environment
 
 
-class Connect(Protocol):
-    """Makes a feed of what the connect screen asked for; with no password that of the option files is taken."""
+class SourceFactory(Protocol):
+    """Makes a source from a connect request; without a password, uses the one of the option files."""
 
-    def __call__(self, request: ConnectRequest, password: str = "") -> Feed:
-        """A feed; raises MycnfError where the request can't be meant."""
+    def __call__(self, request: ConnectRequest, password: str = "") -> AuditSource:
+        """Raises MycnfError for an invalid request."""
 
 
-class Site(NamedTuple):
-    """A directory of this host where experiments can take place, with the host as it was read for it.
+class ProbeSite(NamedTuple):
+    """A directory of this host where probes can run, with the facts about the host.
 
-    `why` says why it was chosen; it is empty where the user named it.
+    `why` is the reason for choosing the directory; empty if the user named it.
     """
 
     path: str
     why: str
-    ground: Environment
+    environment: Environment
 
 
 @record(frozen=True)
-class Opening:
+class StartOptions:
     """What to read first, and the user's preferences.
 
-    `connect` is None where only files are read; `request` is what the command line said, `reason` why that gave no
-    feed. `keymap` has keys by id of the binding. `site` looks at this host for the experiments, in the directory that
-    it is given or in one that it chooses; it may block, and raises MycnfError. None where no server of it is read.
-    `baseline` gives the path of the baseline in use, or nothing; `aside` writes into it why a finding is put aside,
-    or without a reason takes it out. Both raise MycnfError.
+    `connect` is None if the app reads only files. `request` comes from the command line; `reason` says why it gave no
+    source. `keymap` has keys by id of the binding. `site` inspects this host for probes, in the given directory or in
+    one that it chooses; it may block, and raises MycnfError. It is None if the app reads no server of this host.
+    `baseline` returns the path of the baseline in use, or "". `change_baseline` adds a finding with a reason, or
+    removes it if the reason is empty. Both raise MycnfError.
     """
 
-    feed: Feed | None
-    connect: Connect | None = None
+    feed: AuditSource | None
+    connect: SourceFactory | None = None
     request: ConnectRequest | None = None
     reason: str = ""
     theme: str = "textual-dark"
     keymap: dict[str, str] = field(default_factory=dict)
-    site: Callable[[str | None], Site] | None = None
-    aside: Callable[[Finding, str], None] | None = None
+    site: Callable[[str | None], ProbeSite] | None = None
+    change_baseline: Callable[[Finding, str], None] | None = None
     baseline: Callable[[], str] = str
 
 
 @record(frozen=True)
-class Feed:
+class AuditSource:
     """A server, snapshot or recording that can be read again.
 
-    `origin` is live, snapshot or demo, `place` says where in words. `read` gives everything as it is now, without a
-    sampling window, `judge` asks the rules; both raise MycnfError and may block. `session` opens one more session on
-    a running server, for the counters alone; None where there is none.
+    `origin` is live, snapshot or demo; `place` is its address or path for display. `read` returns the current facts
+    without a sampling window, `judge` runs the rules; both may block and raise MycnfError. `session` opens another
+    session on a running server, used only for the counters; None without a server.
     """
 
     origin: str
@@ -76,24 +76,24 @@ class Feed:
     judge: Callable[[Facts], Audited]
     session: Callable[[], Session] | None = None
 
-    def view(self, workload: Workload | None = None) -> View:
-        """Read and judge, with a window of samples where there is one already. Raises MycnfError."""
+    def read_view(self, workload: Workload | None = None) -> View:
+        """Read and judge the facts, with a window of samples if one exists. Raises MycnfError."""
         facts = self.read()
-        return self.judged(with_window(facts, workload) if workload else facts)
+        return self.judge_facts(with_window(facts, workload) if workload else facts)
 
-    def judged(self, facts: Facts) -> View:
-        """The audit of facts that were read already."""
+    def judge_facts(self, facts: Facts) -> View:
+        """Run the rules on facts that have been read."""
         return View(self.judge(facts), self.origin, self.place, time.time(), samples=() if self.session else None)
 
 
 def with_window(facts: Facts, workload: Workload) -> Facts:
-    """The facts with a window of samples in place of the reason why there was none."""
+    """The facts with a window of samples instead of the reason why it is missing."""
     rest = tuple(part for part in facts.unavailable if part.part != "workload")
     return replace(facts, workload=workload, unavailable=rest)
 
 
 def with_result(facts: Facts, result: ProbeResult) -> Facts:
-    """The facts with what is known of this host by now: the result that was just made and, of other kinds, the kept."""
+    """The facts with the newest probe results of this host: this one, and the saved results of other probes."""
     from probes.results import KeptResult, latest_results, read_all
 
     found = read_all()

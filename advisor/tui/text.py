@@ -1,4 +1,4 @@
-"""Text of servers, files and users on its way to the screen: no markup, no control characters, of bounded length."""
+"""Prepare text of servers, files and users for the screen: no markup, no control characters, limited length."""
 
 from __future__ import annotations
 
@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 
 from textual.content import Content
 
+from advisor.core.model import Severity
 from advisor.core.sizes import about
 from advisor.redaction.secrets import clean
 
@@ -16,27 +17,30 @@ if TYPE_CHECKING:
     from textual.widgets import Static
 
 
-LONGEST = 4_000  # characters of one value on the screen; the whole can be copied
-LINE = 200
-MUTED = "dim"  # $text-muted is a colour for style sheets alone: in a Content it comes out brighter than plain text
+SEVERITY_SIGNS = {Severity.ERROR: "✖", Severity.WARNING: "▲", Severity.NOTE: "●"}
+SEVERITY_STYLES = {Severity.ERROR: "$text-error", Severity.WARNING: "$text-warning", Severity.NOTE: "$text-accent"}
+
+LONGEST = 4_000  # characters of one value on the screen; copying gives the whole value
+LONGEST_LINE = 200
+MUTED = "dim"  # $text-muted works only in style sheets: in a Content it is brighter than plain text
 
 
-def plain(text: str, style: str = "") -> Content:
-    """Text of any origin as it may be shown, several lines where it has them; brackets stay brackets."""
-    lines = [clean(line) for line in text[:LONGEST].split("\n")]
+def safe_text(text: str, style: str = "") -> Content:
+    """Make text of any origin safe to show, on one or more lines; brackets are not markup."""
+    lines = [clean(safe_line) for safe_line in text[:LONGEST].split("\n")]
     if len(text) > LONGEST:
         lines.append(f"… {len(text) - LONGEST:,} more characters")
     return Content.styled("\n".join(lines), style) if style else Content("\n".join(lines))
 
 
-def line(text: str, style: str = "", longest: int = LINE) -> Content:
-    """The same on one line, cut with a sign of it."""
+def safe_line(text: str, style: str = "", longest: int = LONGEST_LINE) -> Content:
+    """Make text safe to show on one line; cut text ends with an ellipsis."""
     shown = clean(text[: longest + 1])
-    return plain(shown[: longest - 1] + "…" if len(shown) > longest else shown, style)
+    return safe_text(shown[: longest - 1] + "…" if len(shown) > longest else shown, style)
 
 
 def fold(text: str, width: int, margin: str) -> str:
-    """The text, what is longer than `width` cut there and gone on behind a margin: a path has no blanks to wrap at."""
+    """Break lines at `width`, continuing behind a margin: a path has no blanks to wrap at."""
     lines = []
     for long in text.split("\n"):
         rest = long
@@ -47,8 +51,8 @@ def fold(text: str, width: int, margin: str) -> str:
     return "\n".join(lines)
 
 
-def put(text: Static, words: Content, *, layout: bool = False) -> None:
-    """Change a text where it differs; its size may change with `layout`, which lays out the whole screen anew."""
+def update_if_changed(text: Static, words: Content, *, layout: bool = False) -> None:
+    """Update a widget if its text changed; `layout` also lays out the whole screen again."""
     if text.content != words:
         text.update(words, layout=layout)
 
@@ -59,7 +63,7 @@ FULL, REST, BEYOND = "█", "·", "▶"
 
 
 def bar(amount: float, whole: float, cells: int = CELLS) -> str:
-    """The share of `whole` that `amount` is, `cells` wide, to an eighth of a cell; an arrow at the end is more."""
+    """A bar of the share of `amount` in `whole`, to an eighth of a cell; an arrow at the end means more than all."""
     if whole <= 0 or amount <= 0:
         return REST * cells
     if amount > whole:
@@ -69,8 +73,8 @@ def bar(amount: float, whole: float, cells: int = CELLS) -> str:
     return (FULL * full + (EIGHTHS[part] if part else "")).ljust(cells, REST)
 
 
-def ranges(numbers: Iterable[int]) -> str:
-    """Neighbours joined: 0-19,40-59."""
+def format_ranges(numbers: Iterable[int]) -> str:
+    """Join consecutive numbers: 0-19,40-59."""
     found: list[list[int]] = []
     for number in sorted(set(numbers)):
         if found and number == found[-1][1] + 1:
@@ -80,33 +84,33 @@ def ranges(numbers: Iterable[int]) -> str:
     return ",".join(str(first) if first == last else f"{first}-{last}" for first, last in found)
 
 
-STEPS = "▁▂▃▄▅▆▇█"
-NOTHING = "-"
+SPARK_STEPS = "▁▂▃▄▅▆▇█"
+NO_VALUE = "-"
 MILLION, BILLION = 1e6, 1e9
-ALL = 100.0  # percent
+ALL_PERCENT = 100.0  # percent
 
 
-def spark(values: Iterable[float | None], low: float, high: float) -> str:
-    """One character a value: the lowest step for `low` and no other, the highest for `high`, a blank for None.
+def sparkline(values: Iterable[float | None], low: float, high: float) -> str:
+    """One character a value: the lowest step only for `low`, the highest for `high`, a blank for None.
 
-    Where nothing varies, zero is the lowest and anything else the highest.
+    If all values are equal, zero is drawn with the lowest step, any other value with the highest.
     """
     return "".join(" " if value is None else _step(value, low, high) for value in values)
 
 
 def _step(value: float, low: float, high: float) -> str:
     if high <= low:
-        return STEPS[-1] if value > 0 else STEPS[0]
+        return SPARK_STEPS[-1] if value > 0 else SPARK_STEPS[0]
     if value <= low:
-        return STEPS[0]
-    top = len(STEPS) - 1
-    return STEPS[min(top, max(1, round(top * (value - low) / (high - low))))]
+        return SPARK_STEPS[0]
+    top = len(SPARK_STEPS) - 1
+    return SPARK_STEPS[min(top, max(1, round(top * (value - low) / (high - low))))]
 
 
-def figure(value: float | None, unit: str) -> str:
-    """A value in at most seven characters, in its unit but without it: 2,140 · 0.35 · 99.97 · 4.1M; - for None."""
+def format_value(value: float | None, unit: str) -> str:
+    """Format a value in at most seven characters, without its unit: 2,140 · 0.35 · 99.97 · 4.1M; - for None."""
     if value is None:
-        return NOTHING
+        return NO_VALUE
     if unit == "B/s":
         return about(value) if value < 1 << 70 else f"{value:.0e}"
     if unit == "%":
@@ -115,16 +119,16 @@ def figure(value: float | None, unit: str) -> str:
 
 
 def _percent(value: float) -> str:
-    """Two digits, and never 100 for what isn't all."""
-    return f"{value:.0f}" if value in (0.0, ALL) else f"{min(value, 99.99):.2f}"
+    """Two decimals; 100 only for exactly 100 percent."""
+    return f"{value:.0f}" if value in (0.0, ALL_PERCENT) else f"{min(value, 99.99):.2f}"
 
 
 def _number(value: float, *, whole: bool) -> str:
     if value == 0 or (whole and value == int(value) and value < MILLION):
         return f"{value:,.0f}"
-    if value < 0.01:  # noqa: PLR2004 - less can't be told in two digits
+    if value < 0.01:  # noqa: PLR2004 - two decimals show nothing smaller
         return "<0.01"
-    if value < 9.95:  # noqa: PLR2004 - where a digit stops counting
+    if value < 9.95:  # noqa: PLR2004 - the precision changes here
         return f"{value:.2f}" if value < 0.995 else f"{value:.1f}"  # noqa: PLR2004 - it would read 1.00
     if value < MILLION - 0.5:
         return f"{value:,.0f}"
@@ -133,8 +137,8 @@ def _number(value: float, *, whole: bool) -> str:
     return f"{value / BILLION:,.1f}G" if value < 1e4 * BILLION else f"{value:.0e}"
 
 
-# What is said of flags, and the same of the dialogs before a run and a connection; in this order, the closer first.
-WORDS = (
+# Command line flags in messages, and what to say in the dialogs instead; in this order, the more specific first.
+FLAG_REPLACEMENTS = (
     (r"give at least --time (\S+)", r"give it a time of at least \1"),
     (r"give it more with --time", "give it more time"),
     (r"with a longer --time", "with a longer time"),
@@ -148,8 +152,8 @@ WORDS = (
     (r"--option (\w+=)", r"\1"),
     (r": see --dir", ": the dialog before a run takes another directory"),
     (r" with --dir", ""),
-    (r", or --force (\w+)", r", or write \1 into 'in spite of'"),
-    (r"--resume goes on with (them|one that broke off)", r"the dialog before the next run offers to go on with \1"),
+    (r", or --force (\w+)", r", or write \1 into 'override'"),
+    (r"--resume [a-z ]+? (them|it|one that [a-z ]+)", r"the dialog before the next run offers to resume \1"),
     (r"ask for more with --rounds or --time", "ask for more time"),
     (r"add --ask-password, or put the password", "type it here, or put it"),
     (r"or give another account with --user and --ask-password", "or give another account"),
@@ -168,8 +172,8 @@ WORDS = (
 )
 
 
-def spoken(text: str) -> str:
-    """The text without flags that nobody can give here."""
-    for said, here in WORDS:
-        text = re.sub(said, here, text)
+def replace_flags(text: str) -> str:
+    """Replace command line flags by what the dialogs offer."""
+    for flag, replacement in FLAG_REPLACEMENTS:
+        text = re.sub(flag, replacement, text)
     return text

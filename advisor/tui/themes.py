@@ -1,4 +1,4 @@
-"""The themes that the palette offers: the framework's own, and one for eyes or screens that need contrast."""
+"""The themes that the palette offers: textual's own, and one of high contrast."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from textual.theme import Theme
 from advisor.core.errors import MycnfError
 from advisor.state.directory import make_state_folder
 from advisor.state.private_file import replace_private
-from advisor.tui.view import FOLDER, folder
+from advisor.tui.view import STATE_SUBDIRECTORY, app_state_directory
 
 if TYPE_CHECKING:
     from textual.app import App
@@ -34,40 +34,40 @@ HIGH_CONTRAST = Theme(
 )
 
 
-def fit_themes(app: App[int]) -> None:
-    """Offer that one too, and none that can't be read here: the terminal's own colours made grey come out as black."""
+def register_themes(app: App[int]) -> None:
+    """Register the high-contrast theme; under NO_COLOR remove ANSI themes, whose colours turn black when made grey."""
     app.register_theme(HIGH_CONTRAST)
-    for name, theme in app.available_themes.items():
-        if app.no_color and theme.ansi:
+    for name, read_theme in app.available_themes.items():
+        if app.no_color and read_theme.ansi:
             app.unregister_theme(name)
 
 
-FEW_COLOURS = "ansi-dark"
-USUAL = "textual-dark"
+ANSI_THEME = "ansi-dark"
+DEFAULT_THEME = "textual-dark"
 LONGEST = 100
 
 
-def theme() -> str:
-    """The name of the theme to begin with; the app passes over one that it doesn't know."""
-    chosen = _chosen()
-    # Made grey, as the framework does for NO_COLOR, the terminal's own colours come out black on black.
-    return USUAL if "NO_COLOR" in os.environ and chosen.startswith("ansi") else chosen
+def read_theme() -> str:
+    """The name of the initial theme; the app ignores unknown names."""
+    chosen = _saved_theme()
+    # Under NO_COLOR textual turns colours grey, and ANSI colours become black on black.
+    return DEFAULT_THEME if "NO_COLOR" in os.environ and chosen.startswith("ansi") else chosen
 
 
-def _chosen() -> str:
+def _saved_theme() -> str:
     with suppress(OSError, UnicodeDecodeError), open(_path(), encoding="ascii") as file:
         return file.read(LONGEST).strip()
     from rich.console import Console
 
-    return USUAL if Console(force_terminal=True).color_system in ("256", "truecolor") else FEW_COLOURS
+    return DEFAULT_THEME if Console(force_terminal=True).color_system in ("256", "truecolor") else ANSI_THEME
 
 
-def keep_theme(name: str) -> None:
-    """Remember the user's choice; where that can't be written it lasts until the app is left."""
+def save_theme(name: str) -> None:
+    """Save the user's choice; if that fails, it lasts until the app quits."""
     with suppress(OSError, MycnfError):
-        make_state_folder(FOLDER)
+        make_state_folder(STATE_SUBDIRECTORY)
         replace_private(_path(), f"{name}\n".encode("ascii", "replace"))
 
 
 def _path() -> str:
-    return os.path.join(folder(), "theme")
+    return os.path.join(app_state_directory(), "theme")

@@ -1,4 +1,4 @@
-"""What every screen is given: one audit with its origin, frozen; a new one replaces it as a whole."""
+"""The audit that all screens show, as a frozen value, and the file with what the user marked."""
 
 from __future__ import annotations
 
@@ -16,111 +16,115 @@ if TYPE_CHECKING:
     from advisor.facts import Sample, Server
 
 
-class Aside(NamedTuple):
-    """What the user put aside: findings seen, and findings suppressed with the reason, by key (see `key_of`)."""
+class UserMarks(NamedTuple):
+    """Findings that the user marked as seen or hid with a reason, by key (see `finding_key`)."""
 
     seen: frozenset[str] = frozenset()
     suppressed: tuple[tuple[str, str], ...] = ()
 
-    def reason(self, finding: Finding) -> str | None:
-        """Why a finding is suppressed; None where it isn't."""
-        return dict(self.suppressed).get(key_of(finding))
+    def hidden_reason(self, finding: Finding) -> str | None:
+        """Why the user hid a finding; None if it is not hidden."""
+        return dict(self.suppressed).get(finding_key(finding))
 
 
 class View(NamedTuple):
-    """One audit as all screens see it.
+    """One audit as all screens show it.
 
-    `origin` is live, snapshot or demo; `place` the socket, address or file in words; `taken` the seconds since 1970
-    at which it was read. `samples` are the counters of the running server, the oldest first, None for a snapshot.
+    `origin` is live, snapshot or demo; `place` is the socket, address or path; `read_at` is Unix time.
+    `samples` are the counters of the running server, the oldest first; None for a snapshot.
     """
 
     audited: Audited
     origin: str
     place: str
-    taken: float
-    aside: Aside = Aside()
+    read_at: float
+    marks: UserMarks = UserMarks()
     samples: tuple[Sample, ...] | None = None
 
     @property
     def live(self) -> bool:
-        """Whether there is a server to ask again."""
+        """Whether a running server can be read again."""
         return self.origin == "live"
 
     @property
     def open_findings(self) -> tuple[Finding, ...]:
-        """The findings that nobody suppressed."""
-        return tuple(f for f in self.audited.findings if self.aside.reason(f) is None)
+        """The findings that the user has not hidden."""
+        return tuple(f for f in self.audited.findings if self.marks.hidden_reason(f) is None)
 
     @property
     def hidden(self) -> tuple[tuple[Finding, str], ...]:
-        """The findings that were put aside, each with the reason: those that a baseline knows, and the user's."""
-        reasons = dict(self.aside.suppressed)
-        own = ((f, reasons[key]) for f in self.audited.findings if (key := key_of(f)) in reasons)
+        """The hidden findings with the reason: those in a baseline, and those that the user hid."""
+        reasons = dict(self.marks.suppressed)
+        own = ((f, reasons[key]) for f in self.audited.findings if (key := finding_key(f)) in reasons)
         return (*self.audited.aside, *own)
 
-    def known(self, finding: Finding) -> str | None:
-        """Why a baseline hides a finding; None where none does."""
+    def baseline_reason(self, finding: Finding) -> str | None:
+        """The reason in the baseline; None if the baseline does not list the finding."""
         return next((reason for f, reason in self.audited.aside if f is finding), None)
 
-    def reason(self, finding: Finding) -> str | None:
-        """Why a finding is hidden; None where it isn't."""
-        known = self.known(finding)
-        return self.aside.reason(finding) if known is None else known
+    def hidden_reason(self, finding: Finding) -> str | None:
+        """Why a finding is hidden; None if it is not."""
+        known = self.baseline_reason(finding)
+        return self.marks.hidden_reason(finding) if known is None else known
 
 
-def key_of(finding: Finding) -> str:
-    """What makes a finding the same one in the next audit: rule, option and file, not its value or line."""
+def finding_key(finding: Finding) -> str:
+    """Identify a finding across audits: by rule, option and file, not by value or line."""
     path = finding.location.path if finding.location else ""
     return f"{finding.code} {finding.canonical or finding.option or ''} {path}".strip()
 
 
-FOLDER = "app"
+STATE_SUBDIRECTORY = "app"
 
 
-def folder() -> str:
-    """Where the app keeps its notes: $XDG_STATE_HOME/mycnf/app, ~/.local/state/mycnf/app without it."""
-    return state_folder(FOLDER)
+def app_state_directory() -> str:
+    """Directory of the app's state: $XDG_STATE_HOME/mycnf/app, by default ~/.local/state/mycnf/app."""
+    return state_folder(STATE_SUBDIRECTORY)
 
 
-def path_of(server: Server) -> str:
-    """The file on one server: the same after a restart, another for another server on this host."""
+def marks_path(server: Server) -> str:
+    """The file with the marks of one server: unchanged by a restart, one for each server on this host."""
     from hashlib import sha256
 
     known = "\0".join(server.variables.get(name, "") for name in ("hostname", "datadir", "port"))
-    return os.path.join(folder(), sha256(known.encode("utf-8", "surrogatepass")).hexdigest()[:16] + ".json")
+    return os.path.join(
+        app_state_directory(), sha256(known.encode("utf-8", "surrogatepass")).hexdigest()[:16] + ".json"
+    )
 
 
-def load(path: str) -> Aside:
-    """What was put aside; nothing where there is no file, or it can't be read as one."""
+def read_marks(path: str) -> UserMarks:
+    """The saved marks; empty if the file is missing or invalid."""
     try:
         with open(path, encoding="utf-8") as file:
             told = json.load(file)
         seen, suppressed = told["seen"], told["suppressed"]
-        return Aside(frozenset(map(str, seen)), tuple((str(key), str(reason)) for key, reason in suppressed.items()))
+        return UserMarks(
+            frozenset(map(str, seen)), tuple((str(key), str(reason)) for key, reason in suppressed.items())
+        )
     except (OSError, ValueError, TypeError, KeyError, AttributeError):
-        return Aside()
+        return UserMarks()
 
 
-def change(path: str, before: Aside, after: Aside) -> Aside:
-    """Keep what the user changed, beside what another app on the same server changed meanwhile; both together.
+def save_marks(path: str, before: UserMarks, after: UserMarks) -> UserMarks:
+    """Save what the user changed, merged with what another app changed in the file. Return both together.
 
-    Raises MycnfError where it can't be written.
+    Raises MycnfError if the file cannot be written.
     """
     try:
-        with alone_in(make_state_folder(FOLDER)):
-            both = _both(load(path), before, after)
+        with alone_in(make_state_folder(STATE_SUBDIRECTORY)):
+            both = _merge_marks(read_marks(path), before, after)
             told = {"version": 1, "seen": sorted(both.seen), "suppressed": dict(both.suppressed)}
             replace_private(path, (json.dumps(told, indent=1) + "\n").encode("ascii"))
     except OSError as error:
         raise MycnfError(
-            f"{path} can't be written ({error.strerror}): what you put aside lasts until you leave"
+            f"{path} cannot be written: {error.strerror}. Hidden and seen findings last until you quit"
         ) from error
     return both
 
 
-def _both(kept: Aside, before: Aside, after: Aside) -> Aside:
+def _merge_marks(kept: UserMarks, before: UserMarks, after: UserMarks) -> UserMarks:
     seen = kept.seen - (before.seen - after.seen) | (after.seen - before.seen)
     was, wanted = dict(before.suppressed), dict(after.suppressed)
     reasons = {key: reason for key, reason in kept.suppressed if key in wanted or key not in was}
     reasons |= {key: reason for key, reason in wanted.items() if was.get(key) != reason}
-    return Aside(seen, tuple(reasons.items()))
+    return UserMarks(seen, tuple(reasons.items()))

@@ -16,7 +16,7 @@ from mycnf_command import CHECKOUT
 
 from advisor.commands.judge_facts import SERVER
 from advisor.tui import view
-from advisor.tui.view import Aside
+from advisor.tui.view import UserMarks
 
 AT_ONCE = 4
 EACH = 8
@@ -88,7 +88,7 @@ def test_notes_of_several_apps(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) 
     monkeypatch.setenv("XDG_STATE_HOME", str(tmp_path / "state"))
     path = str(tmp_path / "state" / "mycnf" / "app" / "server.json")
     together(NOTED, tmp_path, path)
-    kept = view.load(path)
+    kept = view.read_marks(path)
     every = {f"{number}-{turn}" for number in range(AT_ONCE) for turn in range(EACH)}
     assert kept.seen == every
     assert dict(kept.suppressed) == dict.fromkeys(every, "why")
@@ -98,10 +98,10 @@ def test_what_one_takes_back_stays_taken_back(tmp_path: Path, monkeypatch: pytes
     """What another app added stays, what this one took away goes, and reasons are the latest."""
     monkeypatch.setenv("XDG_STATE_HOME", str(tmp_path))
     path = str(tmp_path / "mycnf" / "app" / "server.json")
-    first = view.change(path, Aside(), Aside(frozenset("ab"), (("a", "one"), ("b", "two"))))
-    view.change(path, Aside(), Aside(frozenset("c"), (("c", "three"),)))
-    both = view.change(path, first, Aside(frozenset("b"), (("b", "other"),)))
-    assert both == view.load(path) == Aside(frozenset("bc"), (("b", "other"), ("c", "three")))
+    first = view.save_marks(path, UserMarks(), UserMarks(frozenset("ab"), (("a", "one"), ("b", "two"))))
+    view.save_marks(path, UserMarks(), UserMarks(frozenset("c"), (("c", "three"),)))
+    both = view.save_marks(path, first, UserMarks(frozenset("b"), (("b", "other"),)))
+    assert both == view.read_marks(path) == UserMarks(frozenset("bc"), (("b", "other"), ("c", "three")))
 
 
 FIXED = """

@@ -9,7 +9,7 @@ import pytest
 from app_driver import driven, filled, screen_text, until
 from hostile_server import Mischief, Recording, hostile
 
-from advisor.tui.screens.base import PLACES
+from advisor.tui.screens.registry import SCREENS
 from tests.hostile.conftest import connecting, harmless, some
 from tests.hostile.endless import TOO_MUCH
 from tests.hostile.framing import bent
@@ -38,7 +38,7 @@ async def test_the_app_bears_a_hostile_server(recording: Recording, kind: str, t
         words = (*connecting(tmp_path, place), "--isolated")
         async with driven(*words, size=(100, 30), wait=False) as (app, pilot):
             await until(pilot, lambda: filled(app) or bool(app.screen.query("#connect-socket")))
-            for screen in PLACES:
+            for screen in SCREENS:
                 await pilot.press(screen.digit)
                 await pilot.pause()
                 await pilot.press("down", "down")

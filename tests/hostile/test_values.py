@@ -14,8 +14,8 @@ from advisor.collect.connection.options import Account
 from advisor.collect.connection.session import open_session
 from advisor.collect.server.workload import read_counters, sample_of
 from advisor.report.formats import names
-from advisor.tui.screens.workload.rates import moments
-from advisor.tui.screens.workload.rows import live
+from advisor.tui.screens.workload.rates import measure_intervals
+from advisor.tui.screens.workload.rows import live_rows
 from tests.hostile.conftest import AUDIT, Against, Alone, Turns, ended_well, harmless
 from tests.hostile.values import NUMBERS, TEXTS, told
 
@@ -91,6 +91,6 @@ def test_rates_of_such_a_server_are_drawn(recording: Recording, tmp_path: Path, 
         session.close()
     samples = [sample_of(reading, readings[0]) for reading in readings]
     for window in (30.0, None):
-        rows = live(moments(samples), window, 100).rows
+        rows = live_rows(measure_intervals(samples), window, 100).rows
         assert rows
         assert harmless("\n".join(row.line for row in rows))

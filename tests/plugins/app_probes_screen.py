@@ -17,8 +17,8 @@ from advisor.commands.app import make_opening
 from advisor.commands.collect import load_probe_results
 from advisor.facts import Facts
 from advisor.tui.app import AuditApp
-from advisor.tui.screens.probes.screen import Probes
-from advisor.tui.start import Opening, Site
+from advisor.tui.screens.probes.screen import ProbesPane
+from advisor.tui.start import ProbeSite, StartOptions
 from probes.experiment import Environment
 from probes.host_identity import host_id
 from probes.results import make_results_folder
@@ -43,7 +43,7 @@ async def measuring(
         yield app, pilot
 
 
-def _opening(folder: Path, binaries: tuple[Binary, ...], change: Callable[[Facts], Facts]) -> Opening:
+def _opening(folder: Path, binaries: tuple[Binary, ...], change: Callable[[Facts], Facts]) -> StartOptions:
     recorded = make_opening(build_parser("audit").parse_args(["audit", "--demo"]))
     feed = recorded.feed
     assert feed is not None
@@ -52,16 +52,16 @@ def _opening(folder: Path, binaries: tuple[Binary, ...], change: Callable[[Facts
     def read() -> Facts:
         return change(replace(feed.read(), host=here, probes=load_probe_results()))
 
-    def site(directory: str | None) -> Site:
+    def site(directory: str | None) -> ProbeSite:
         ground = Environment(here, host_id(make_results_folder()), binaries, report=lambda _: None)
-        return Site(directory or str(folder), "" if directory else "as the test has it", ground)
+        return ProbeSite(directory or str(folder), "" if directory else "as the test has it", ground)
 
     return replace(recorded, feed=replace(feed, origin="live", read=read), site=site)
 
 
-def screen(app: AuditApp) -> Probes:
+def screen(app: AuditApp) -> ProbesPane:
     """The screen of experiments."""
-    return app.query_one(Probes)
+    return app.query_one(ProbesPane)
 
 
 def names(app: AuditApp) -> list[str]:
@@ -84,7 +84,7 @@ async def choose_probe(app: AuditApp, pilot: Pilot[int], name: str) -> None:
 async def ask(app: AuditApp, pilot: Pilot[int], **fields: str) -> None:
     """Press enter, wait until the host was looked at, and fill in these fields of the dialog."""
     await pilot.press("enter")
-    await until(pilot, lambda: bool(app.screen.query("#begin-state")) and "looking" not in said(app))
+    await until(pilot, lambda: bool(app.screen.query("#begin-state")) and "checking" not in said(app))
     for name, value in fields.items():
         app.screen.query_one(f"#begin-{name}", Input).value = value
 

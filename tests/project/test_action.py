@@ -114,7 +114,7 @@ def test_keys(action: dict[str, Any]) -> None:
 
 
 def test_a_validator_agrees(checkout: Path) -> None:
-    """action-validator, which carries the schema that editors use, has nothing to say."""
+    """action-validator, which carries the schema that editors use, has no findings."""
     validator = shutil.which("action-validator")
     if validator is None:
         pytest.skip("needs action-validator (npm install @action-validator/core @action-validator/cli)")

@@ -157,7 +157,7 @@ def test_an_unknown_shell(capsys: pytest.CaptureFixture[str]) -> None:
 
 
 def test_the_man_page(checkout: Path) -> None:
-    """mandoc has nothing to say of it but that it bears no date, and it tells of every command and exit code."""
+    """mandoc has no findings of it but that it bears no date, and it tells of every command and exit code."""
     if shutil.which("mandoc") is None:
         pytest.skip("needs mandoc")
     path = str(checkout / "docs" / "man" / "mycnf.1")

@@ -22,7 +22,7 @@ from advisor.report.formats import Format, names
 from advisor.report.formats import render_lint as render
 from advisor.report.output import pair, run_time, write, write_reports
 from advisor.report.paper import Paper
-from advisor.tui.screens.report.formats import choices
+from advisor.tui.screens.report.formats import report_formats
 
 SNAPSHOT = CHECKOUT / "examples" / "snapshots" / "mariadb-10.11.json"
 WORDS = {"f": "format", "o": "output"}
@@ -101,7 +101,7 @@ def test_a_format_is_added_in_one_place(
     tables = importlib.import_module("formatpages")
     assert list(find_faults({"format": "throwaway"})) == []
     assert "| `throwaway` | this test | a dot |" in tables._table("lint")
-    assert "throwaway" in [form.name for form in choices()]
+    assert "throwaway" in [form.name for form in report_formats()]
     (tmp_path / "my.cnf").write_text("[mysqld]\nnonsense = 1\n")
     for command, printed in (
         (["lint", "--isolated", "--target", "mysql-8.4", str(tmp_path / "my.cnf")], "lint ."),

@@ -115,7 +115,7 @@ def _named(host: str, option: str) -> Audited:
 
 
 def test_promtool(capsys: pytest.CaptureFixture[str]) -> None:
-    """Prometheus's own checker has nothing to say."""
+    """Prometheus's own checker has no findings."""
     promtool = shutil.which("promtool")
     if promtool is None:
         pytest.skip("promtool is not installed: apt-get install prometheus")

@@ -244,7 +244,7 @@ def test_nothing_to_say() -> None:
     """Without findings there is neither a step nor a list, and the ticket says that it looked."""
     text = checked(audited())
     assert headings(text)[0][1].endswith("nothing found")
-    assert "Nothing to say: every rule that could look found this server in order." in text
+    assert "No findings: every check that could run passed." in text
     assert "### Findings" not in text
     assert "Do first" not in text
 

@@ -19,7 +19,7 @@ from advisor.collect.collect import Request, from_account
 from advisor.collect.connection.options import Account
 from advisor.collect.connection.session import open_session
 from advisor.collect.connection.statements import AUTOCOMMIT
-from advisor.tui.messages import Sampled
+from advisor.tui.messages import SampleRead
 from advisor.tui.screens.workload import sampler as sampler_module
 from advisor.tui.screens.workload.sampler import Sampler
 
@@ -160,7 +160,7 @@ def sampling_asleep(live: Live, monkeypatch: pytest.MonkeyPatch) -> Iterator[Non
     sampler = Sampler(cast("App[Any]", sink), lambda: open_session(live.account()))
     sampler.start()
     try:
-        eventually(lambda: any(isinstance(one, Sampled) for one in sink.told), what="a sample")
+        eventually(lambda: any(isinstance(one, SampleRead) for one in sink.told), what="a sample")
         yield
     finally:
         sampler.stop()

@@ -23,7 +23,7 @@ from advisor.state.sampling.keep import keep as keep_sample
 from advisor.tui import themes, view
 from advisor.tui.dialogs import recent_connections
 from advisor.tui.screens.report import preview
-from advisor.tui.view import Aside
+from advisor.tui.view import UserMarks
 from probes import leftovers, results
 
 
@@ -64,10 +64,10 @@ def _fleet(_place: Path) -> None:
 
 def _app(place: Path) -> None:
     facts = load(str(SNAPSHOT))
-    view.change(view.path_of(facts.server), Aside(), Aside(frozenset({"BUF001"})))
+    view.save_marks(view.marks_path(facts.server), UserMarks(), UserMarks(frozenset({"BUF001"})))
     recent_connections.remember(ConnectRequest(host="db1"))
-    themes.keep_theme("textual-dark")
-    preview.save("report", str(place / "report.md"), replace(facts, files=None))
+    themes.save_theme("textual-dark")
+    preview.save_report("report", str(place / "report.md"), replace(facts, files=None))
 
 
 def _defect(_place: Path) -> None:

@@ -18,12 +18,12 @@ from advisor.core.errors import MycnfError
 from advisor.core.sizes import lasted
 from advisor.tui import themes
 from advisor.tui.app import AuditApp
-from advisor.tui.dialogs.help import in_force
+from advisor.tui.dialogs.help import active_keys
 from advisor.tui.keymap import read_keymap
-from advisor.tui.messages import Arrived, Gone
-from advisor.tui.screens.base import PLACES
-from advisor.tui.screens.findings.screen import Findings
-from advisor.tui.widgets.header import Heading
+from advisor.tui.messages import AuditReady, ConnectionLost
+from advisor.tui.screens.findings.screen import FindingsPane
+from advisor.tui.screens.registry import SCREENS
+from advisor.tui.widgets.header import AppHeader
 
 SIZES = [(80, 24), (120, 40), (200, 60)]
 
@@ -44,12 +44,12 @@ async def test_digits_show_the_screens() -> None:
     """Each digit shows its screen and marks its tab; a click on a tab does the same."""
     async with driven() as (app, pilot):
         shown = app.query_one("#screens", ContentSwitcher)
-        for place in (*PLACES[1:], PLACES[0]):
+        for place in (*SCREENS[1:], SCREENS[0]):
             await pilot.press(place.digit)
             await until(pilot, lambda place=place: shown.current == place.id)  # type: ignore[misc] # the loop's own
             assert [tab.place for tab in app.query(".tab.-shown")] == [place.id]  # type: ignore[attr-defined] # a Tab
         await pilot.click(app.query(".tab")[1])
-        await until(pilot, lambda: shown.current == PLACES[1].id)
+        await until(pilot, lambda: shown.current == SCREENS[1].id)
 
 
 async def test_going_to_and_fro_leaves_nothing_behind() -> None:
@@ -143,9 +143,9 @@ async def test_refreshing_keeps_the_place() -> None:
         await pilot.press("down", "down", "down")
         findings = app.query_one("#findings")
         before = findings.chosen  # type: ignore[attr-defined] # the screen of findings
-        taken = app.view.taken if app.view else 0.0
+        taken = app.view.read_at if app.view else 0.0
         await pilot.press("r")
-        await until(pilot, lambda: app.view is not None and app.view.taken > taken)
+        await until(pilot, lambda: app.view is not None and app.view.read_at > taken)
         assert findings.chosen == before  # type: ignore[attr-defined]
 
 
@@ -160,11 +160,11 @@ async def test_a_sample_lays_out_nothing_anew() -> None:
     """The heading tells at each sample how old what is shown is; the screen is laid out again where that is wider."""
     laid_out: list[object] = []
     async with driven() as (app, pilot):
-        await until(pilot, lambda: bool(app.query(Findings)))
-        heading = app.query_one(Heading)
+        await until(pilot, lambda: bool(app.query(FindingsPane)))
+        heading = app.query_one(AppHeader)
 
         async def aged(minutes: int) -> str:
-            heading.show(app.view._replace(origin="live", taken=time.time() - 60 * minutes - 1))
+            heading.show(app.view._replace(origin="live", read_at=time.time() - 60 * minutes - 1))
             await pilot.pause()
             return str(heading.query_one("#standing").render())
 
@@ -179,13 +179,13 @@ async def test_a_sample_lays_out_nothing_anew() -> None:
 async def test_what_threads_tell_on_the_way_out_is_passed_over() -> None:
     """An app that is left has no heading any more when its server is lost, or an audit comes late."""
     async with driven() as (app, pilot):
-        late = Arrived(app.view._replace(origin="late"))
+        late = AuditReady(app.view._replace(origin="late"))
         late.source = app.feed
-        await app.query_one(Heading).remove()
-        app.post_message(Gone("no answer"))
+        await app.query_one(AppHeader).remove()
+        app.post_message(ConnectionLost("no answer"))
         app.post_message(late)
         await pilot.pause()
-        assert app.gone == ""
+        assert app.lost_reason == ""
         assert app.view is not None
         assert app.view.origin == "demo"
 
@@ -193,7 +193,7 @@ async def test_what_threads_tell_on_the_way_out_is_passed_over() -> None:
 async def test_the_heading_says_what_it_is_shown() -> None:
     """Counts by severity, and that it only reads."""
     async with driven() as (app, _):
-        said = str(app.query_one(Heading).query_one("#standing").render())
+        said = str(app.query_one(AppHeader).query_one("#standing").render())
         assert "read-only" in said
         assert "W" in said
 
@@ -202,9 +202,9 @@ async def test_the_time_up_goes_on_between_reads() -> None:
     """What a running server was up when it was read is an hour more an hour later; what a recording says stays."""
     async with driven(size=(120, 40)) as (app, pilot):
         assert app.view is not None
-        heading, uptime = app.query_one(Heading), app.view.audited.facts.server.uptime
+        heading, uptime = app.query_one(AppHeader), app.view.audited.facts.server.uptime
         for origin, hours in (("live", 1), ("demo", 0)):
-            heading.show(app.view._replace(origin=origin, taken=time.time() - 3600))
+            heading.show(app.view._replace(origin=origin, read_at=time.time() - 3600))
             await pilot.pause()
             said = str(heading.query_one("#server").render())
             assert any(f"up {lasted(uptime + 3600 * hours + late)}" in said for late in range(60))
@@ -228,8 +228,8 @@ async def test_the_theme_is_kept() -> None:
     async with driven() as (app, pilot):
         app.theme = "high-contrast"
         await pilot.pause()
-    assert themes.theme() == "high-contrast"
-    themes.keep_theme("none such")
+    assert themes.read_theme() == "high-contrast"
+    themes.save_theme("none such")
     async with driven() as (app, _):
         assert app.theme in app.available_themes
 
@@ -256,7 +256,7 @@ async def test_the_palette_offers_what_works_here() -> None:
 async def test_the_help_has_the_id_of_each_key() -> None:
     """An action of two keys has both ids, for keys.toml to give either another."""
     async with driven() as (app, _):
-        ids = {key.words: (key.keys, key.id) for key in in_force(app.screen)}
+        ids = {key.description: (key.keys, key.id) for key in active_keys(app.screen)}
         assert sorted(ids["quit"][1].split(", ")) == ["quit", "quit.ctrl"]
         assert len(ids["quit"][0].split(", ")) == 2
         assert ids["filter"][1] == "findings.filter"
@@ -268,11 +268,11 @@ async def test_keys_of_the_users_own(own_places: Path) -> None:
     folder.mkdir()
     (folder / "keys.toml").write_text('"findings.order" = "z"\n', encoding="utf-8")
     async with driven() as (app, pilot):
-        findings = app.query_one(Findings)
+        findings = app.query_one(FindingsPane)
         await pilot.press("o")
-        assert findings.sieve.order == "weight"
+        assert findings.filter.order == "weight"
         await pilot.press("z")
-        assert findings.sieve.order == "family"
+        assert findings.filter.order == "family"
 
 
 @pytest.mark.parametrize("text", ["[[", '"help" = 3', "\x00"])
@@ -300,10 +300,10 @@ async def test_what_was_left_behind_is_passed_over() -> None:
     async with driven() as (app, pilot):
         assert app.view is not None
         shown = app.view
-        other = Arrived(shown._replace(place="another server", taken=shown.taken + 60))
+        other = AuditReady(shown._replace(place="another server", read_at=shown.read_at + 60))
         other.source = object()
         app.post_message(other)
-        older = Arrived(shown._replace(place="as it was before", taken=shown.taken - 60))
+        older = AuditReady(shown._replace(place="as it was before", read_at=shown.read_at - 60))
         older.source = app.feed
         app.post_message(older)
         await pilot.pause()

@@ -13,7 +13,7 @@ from textual.pilot import Pilot
 from textual.widgets import Input
 
 from advisor.tui.app import AuditApp
-from advisor.tui.dialogs.connect import FIELDS, field_of
+from advisor.tui.dialogs.connect import FIELDS, field_for_refusal
 from advisor.tui.dialogs.recent_connections import RecentConnection
 from probes.sandbox import Sandbox
 
@@ -74,7 +74,7 @@ async def test_a_wrong_password_stays_beside_the_field(any_server: Sandbox, tmp_
 
 
 @pytest.mark.parametrize(
-    ("said", "field"),
+    ("findings", "field"),
     [
         ("access was denied for 'root' (no password was given)", "password"),
         ("there is no server socket /tmp/x.sock; is the server running?", "socket"),
@@ -89,7 +89,7 @@ async def test_a_wrong_password_stays_beside_the_field(any_server: Sandbox, tmp_
 )
 def test_refusals_point_at_a_field(said: str, field: str) -> None:
     """The words of a refusal decide where it is shown."""
-    assert field_of(said) == field
+    assert field_for_refusal(said) == field
 
 
 @pytest.mark.servers("mysql-8.0")

@@ -20,8 +20,8 @@ from advisor.core.errors import MycnfError
 from advisor.facts import Facts
 from advisor.tui.app import AuditApp
 from advisor.tui.screens.files import editor
-from advisor.tui.screens.files.model import COMMAND_LINE, Node, NodeState
-from advisor.tui.start import Feed, Opening
+from advisor.tui.screens.files.model import COMMAND_LINE, FileNode, NodeState
+from advisor.tui.start import AuditSource, StartOptions
 
 
 def script(tmp_path: Path, then: str = "") -> Path:
@@ -46,7 +46,7 @@ async def live(top: Path, reads: list[int]) -> AsyncIterator[tuple[AuditApp, Pil
         reads.append(1)
         return replace(RECORDED, files=read(top))
 
-    app = AuditApp(Opening(Feed("live", "a socket", facts, judged)))
+    app = AuditApp(StartOptions(AuditSource("live", "a socket", facts, judged)))
     async with app.run_test(size=(100, 30)) as pilot:
         await until(pilot, lambda: filled(app))
         yield app, pilot
@@ -108,9 +108,9 @@ async def test_a_file_that_stayed_as_it_was_is_not_read_again(
 @pytest.mark.parametrize(
     ("said_of_editor", "words_of_it"),
     [
-        ("/nowhere/editor", "can't be run"),
-        ("false", "false ended with 1"),
-        ("vi 'unbalanced", "can't be meant"),
+        ("/nowhere/editor", "cannot run /nowhere/editor"),
+        ("false", "false exited with code 1"),
+        ("vi 'unbalanced", "invalid editor command"),
     ],
 )
 async def test_an_editor_that_fails_is_one_line(
@@ -133,7 +133,7 @@ async def test_a_terminal_that_cannot_be_lent_says_so(
     async with live(option_file, []) as (app, pilot):
         await at_files(app, pilot)
         await pilot.press("e")
-        await until(pilot, lambda: "can't be handed" in notices(app))
+        await until(pilot, lambda: "cannot suspend itself" in notices(app))
         assert called(tmp_path) == []
 
 
@@ -143,7 +143,7 @@ async def test_files_of_a_recording_are_not_edited(tmp_path: Path, monkeypatch: 
     async with driven() as (app, pilot):
         await at_files(app, pilot)
         await pilot.press("e")
-        await until(pilot, lambda: "the recorded server's" in notices(app))
+        await until(pilot, lambda: "the recorded server" in notices(app))
         assert app.query_one("#screens").current == "files"  # type: ignore[attr-defined]
         assert called(tmp_path) == []
 
@@ -151,22 +151,22 @@ async def test_files_of_a_recording_are_not_edited(tmp_path: Path, monkeypatch: 
 def test_what_is_not_edited_by_hand() -> None:
     """A snapshot's files, what the server persists, its command line, and a file that is gone each have a reason."""
     here, there = view_of(origin="live"), view_of(origin="snapshot")
-    file = Node(__file__, 0, NodeState.READ)
-    assert editor.why_not(here, file) == ""
-    assert "on its own host" in editor.why_not(there, file)
-    assert "SET PERSIST" in editor.why_not(here, Node("/data/mysqld-auto.cnf", 0, NodeState.PERSISTED))
-    assert "unit" in editor.why_not(here, Node(COMMAND_LINE, 0, NodeState.SPOKEN))
-    assert "isn't there" in editor.why_not(here, Node("/nowhere/my.cnf", 0, NodeState.READ))
+    file = FileNode(__file__, 0, NodeState.READ)
+    assert editor.cannot_edit_reason(here, file) == ""
+    assert "on that server's host" in editor.cannot_edit_reason(there, file)
+    assert "SET PERSIST" in editor.cannot_edit_reason(here, FileNode("/data/mysqld-auto.cnf", 0, NodeState.PERSISTED))
+    assert "unit" in editor.cannot_edit_reason(here, FileNode(COMMAND_LINE, 0, NodeState.COMMAND_LINE))
+    assert "does not exist" in editor.cannot_edit_reason(here, FileNode("/nowhere/my.cnf", 0, NodeState.READ))
 
 
 def test_the_words_of_editors(monkeypatch: pytest.MonkeyPatch) -> None:
     """$VISUAL outranks $EDITOR, what is on the path does without both, and each is told the line in its own way."""
-    assert editor.command("/f", 7, {"VISUAL": "vim -p", "EDITOR": "nano"}) == ["vim", "-p", "+7", "/f"]
-    assert editor.command("/f", 7, {"EDITOR": "nano"}) == ["nano", "+7", "/f"]
-    assert editor.command("/f", 7, {"EDITOR": "/usr/bin/code --wait"})[1:] == ["--wait", "--goto", "/f:7"]
+    assert editor.editor_command("/f", 7, {"VISUAL": "vim -p", "EDITOR": "nano"}) == ["vim", "-p", "+7", "/f"]
+    assert editor.editor_command("/f", 7, {"EDITOR": "nano"}) == ["nano", "+7", "/f"]
+    assert editor.editor_command("/f", 7, {"EDITOR": "/usr/bin/code --wait"})[1:] == ["--wait", "--goto", "/f:7"]
     monkeypatch.setenv("PATH", "")
-    with pytest.raises(MycnfError, match=r"set \$EDITOR"):
-        editor.command("/f", 7, {})
+    with pytest.raises(MycnfError, match=r"Set \$EDITOR"):
+        editor.editor_command("/f", 7, {})
 
 
 @pytest.mark.servers("mariadb-10.11")

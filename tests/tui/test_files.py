@@ -10,8 +10,8 @@ from app_driver import driven, screen_text, snapshot_with, until
 from app_files_screen import SERVER, TUNING, at_files, notices, said, title
 from textual.widgets import OptionList
 
-from advisor.tui.screens.files.model import book, text_of
-from advisor.tui.screens.findings.screen import Findings
+from advisor.tui.screens.files.model import build_model, node_lines
+from advisor.tui.screens.findings.screen import FindingsPane
 
 
 @pytest.mark.parametrize("size", [(80, 24), (120, 40)])
@@ -19,7 +19,7 @@ async def test_keys_go_from_finding_to_finding_and_to_the_screen_of_findings(siz
     """n walks through all findings of all files and begins again; N goes back; enter shows that one on screen 1."""
     async with driven(size=size) as (app, pilot):
         text = await at_files(app, pilot)
-        stops = book(app.view).stops()
+        stops = build_model(app.view).finding_lines()
         walked = []
         for _ in stops:
             await pilot.press("n")
@@ -29,10 +29,10 @@ async def test_keys_go_from_finding_to_finding_and_to_the_screen_of_findings(siz
         assert (title(text), text.number) == stops[0]
         await pilot.press("N")
         await until(pilot, lambda: (title(text), text.number) == stops[-1])
-        worst = book(app.view).mark(*stops[-1]).findings[0]
+        worst = build_model(app.view).mark(*stops[-1]).findings[0]
         assert worst.code in said(app)
         await pilot.press("enter")
-        await until(pilot, lambda: app.query_one(Findings).chosen == worst)
+        await until(pilot, lambda: app.query_one(FindingsPane).chosen == worst)
         await pilot.press("5")
         await until(pilot, lambda: text.number == stops[-1][1])  # the place stays
 
@@ -44,8 +44,8 @@ async def test_a_finding_that_is_filtered_away_is_shown_all_the_same() -> None:
         await pilot.press("slash", *"no such words", "enter")
         await at_files(app, pilot)
         await pilot.press("n", "enter")
-        await until(pilot, lambda: app.query_one(Findings).chosen is not None)
-        assert app.query_one(Findings).chosen.location.path == book(app.view).stops()[0][0]
+        await until(pilot, lambda: app.query_one(FindingsPane).chosen is not None)
+        assert app.query_one(FindingsPane).chosen.location.path == build_model(app.view).finding_lines()[0][0]
 
 
 async def test_the_margin_says_what_colour_says_too() -> None:
@@ -57,7 +57,7 @@ async def test_the_margin_says_what_colour_says_too() -> None:
         rows = screen_text(app).split("\n")
         (row,) = [row for row in rows if "expire_logs_days        = 10" in row]
         assert "●~  75 │" in row
-        assert f"← {TUNING}:43 counts" in row
+        assert f"← overridden by {TUNING}:43" in row
         assert "1 overridden (~)" in str(text.border_subtitle)
         assert "OPT012 duplicate-option" in said(app)
         assert f"Overridden by {TUNING}:43" in said(app)
@@ -72,7 +72,7 @@ async def test_the_mouse_picks_file_and_line(size: tuple[int, int]) -> None:
     """A click in the tree shows that file, a click in the text marks its line, a double click opens its finding."""
     async with driven(size=size) as (app, pilot):
         text = await at_files(app, pilot)
-        paths = [node.path for node in book(app.view).nodes]
+        paths = [node.path for node in build_model(app.view).nodes]
         await pilot.click("#files-tree", offset=(8, 1 + paths.index(TUNING)))
         await until(pilot, lambda: title(text) == TUNING)
         await pilot.click("#files-text", offset=(15, 7))
@@ -80,7 +80,7 @@ async def test_the_mouse_picks_file_and_line(size: tuple[int, int]) -> None:
         assert "SEC003" in said(app)
         await pilot.click("#files-text", offset=(15, 11), times=2)
         await until(pilot, lambda: app.query_one("#screens").current == "findings")  # type: ignore[attr-defined]
-        await until(pilot, lambda: app.query_one(Findings).chosen.canonical == "read_buffer_size")
+        await until(pilot, lambda: app.query_one(FindingsPane).chosen.canonical == "read_buffer_size")
 
 
 async def test_words_are_found_in_every_file() -> None:
@@ -108,7 +108,7 @@ async def test_keys_walk_through_the_text() -> None:
         await pilot.press("tab", "down", "down", "j", "up")
         assert text.number == 3
         await pilot.press("end")
-        last = len(text_of(book(app.view).nodes[0], app.view.audited.facts.files))
+        last = len(node_lines(build_model(app.view).nodes[0], app.view.audited.facts.files))
         assert text.number == last
         await pilot.press("pageup")
         assert 1 < text.number < last

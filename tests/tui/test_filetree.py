@@ -14,13 +14,21 @@ from advisor.analysis.context import know
 from advisor.collect.collect import Request, from_account
 from advisor.collect.connection.options import Account
 from advisor.facts import FileCopy, OptionFiles, PersistedOption, VariableOrigin
-from advisor.tui.screens.files.line_notes import words
-from advisor.tui.screens.files.model import COMMAND_LINE, NodeState, beside, book, lines_of, nodes, text_of
+from advisor.tui.screens.files.line_notes import line_notes
+from advisor.tui.screens.files.model import (
+    COMMAND_LINE,
+    NodeState,
+    build_model,
+    build_tree,
+    find_line,
+    node_lines,
+    parse_files,
+)
 
 
 def tree_of(files: OptionFiles) -> list[tuple[str, int, NodeState]]:
     """Name, depth and state of each node."""
-    found = nodes(files, lines_of(files, know(replace(RECORDED, files=files))))
+    found = build_tree(files, parse_files(files, know(replace(RECORDED, files=files))))
     return [(os.path.basename(node.path), node.depth, node.state) for node in found]
 
 
@@ -58,20 +66,20 @@ def test_ignored_files_and_what_they_include(tmp_path: Path) -> None:
     files = read(tmp_path / "my.cnf")
     assert tree_of(files) == [("my.cnf", 0, NodeState.IGNORED), ("more.cnf", 1, NodeState.IGNORED)]
     view = view_of(replace(RECORDED, files=files))
-    found = book(view)
-    said = [words(view, found, node, 2, 75).plain for node in found.nodes]
-    assert "Everybody may write to this file (mode 0666" in said[0]
-    assert "included by a file that servers ignore" in said[1]
+    found = build_model(view)
+    said = [line_notes(view, found, node, 2, 75).plain for node in found.nodes]
+    assert "This file is world-writable (mode 0666" in said[0]
+    assert "a file that the server ignores includes it" in said[1]
 
 
 def test_a_file_that_cannot_be_read_says_so() -> None:
     """Mode and owner are told, with who could read it; it has no lines."""
     files = OptionFiles((FileCopy("/etc/my.cnf", None, 0o600, 27, 27, changed=1.0),))
     view = view_of(replace(RECORDED, files=files))
-    (node,) = book(view).nodes
+    (node,) = build_model(view).nodes
     assert node.state is NodeState.CLOSED
-    assert text_of(node, files) == []
-    assert "mode 0600, owner uid 27): run mycnf as root" in words(view, book(view), node, 1, 200).plain
+    assert node_lines(node, files) == []
+    assert "mode 0600, owner uid 27). Run mycnf as root" in line_notes(view, build_model(view), node, 1, 200).plain
 
 
 def test_persisted_and_spoken_options_come_last_and_outrank_files() -> None:
@@ -83,12 +91,12 @@ def test_persisted_and_spoken_options_come_last_and_outrank_files() -> None:
     }
     command = ("mariadbd", "--user=mysql", "--sort-buffer-size=256M")
     files = replace(OF_DEMO, persisted="/data/mysqld-auto.cnf", persisted_options=options, command_line=command)
-    found = book(view_of(replace(RECORDED, files=files, server=replace(RECORDED.server, origins=origins))))
+    found = build_model(view_of(replace(RECORDED, files=files, server=replace(RECORDED.server, origins=origins))))
     assert [node.path for node in found.nodes][-2:] == ["/data/mysqld-auto.cnf", COMMAND_LINE]
-    assert text_of(found.nodes[-2], files) == ["max_connections = 2000"]
-    assert text_of(found.nodes[-1], files) == ["--user=mysql", "--sort-buffer-size=256M"]
-    assert found.mark(TUNING, 17).by == "mysqld-auto.cnf"
-    assert found.mark(TUNING, 13).by == "the command line"
+    assert node_lines(found.nodes[-2], files) == ["max_connections = 2000"]
+    assert node_lines(found.nodes[-1], files) == ["--user=mysql", "--sort-buffer-size=256M"]
+    assert found.mark(TUNING, 17).overridden_by == "mysqld-auto.cnf"
+    assert found.mark(TUNING, 13).overridden_by == "the command line"
     assert [f.canonical for f in found.mark(COMMAND_LINE, 2).findings] == ["sort_buffer_size"]
 
 
@@ -104,17 +112,17 @@ def test_what_a_real_server_persists_is_shown(server_name: str, start: Start, tm
         if again:
             server.restart()
         facts = from_account(Account("root", b"", socket=server.socket), Request(window=0))
-        found = book(view_of(facts))
+        found = build_model(view_of(facts))
         persisted = next(node for node in found.nodes if node.state is NodeState.PERSISTED)
-        assert text_of(persisted, facts.files) == ["max_connections = 77"]
-        assert found.mark(str(path), 2).by == "mysqld-auto.cnf"
+        assert node_lines(persisted, facts.files) == ["max_connections = 77"]
+        assert found.mark(str(path), 2).overridden_by == "mysqld-auto.cnf"
 
 
 def test_every_finding_with_a_line_stands_in_the_margin() -> None:
     """None is lost and none is told twice; a suppressed one is left out."""
     view = view_of()
     placed = [f for f in view.audited.findings if f.location is not None]
-    found = book(view)
+    found = build_model(view)
     shown = [f for marks in found.marks.values() for mark in marks.values() for f in mark.findings]
     assert len(placed) > 10
     assert sorted(map(id, shown)) == sorted(map(id, placed))
@@ -122,9 +130,9 @@ def test_every_finding_with_a_line_stands_in_the_margin() -> None:
 
 def test_a_line_that_a_later_file_sets_again_names_it() -> None:
     """The earlier line is told the place of the one that counts; the later one has no such word."""
-    found = book(view_of())
-    assert found.mark(SERVER, 75).by == f"{TUNING}:43"
-    assert found.mark(TUNING, 43).by == ""
+    found = build_model(view_of())
+    assert found.mark(SERVER, 75).overridden_by == f"{TUNING}:43"
+    assert found.mark(TUNING, 43).overridden_by == ""
 
 
 @pytest.mark.parametrize(
@@ -141,5 +149,5 @@ def test_a_line_that_a_later_file_sets_again_names_it() -> None:
 )
 def test_the_next_of_some_lines(here: tuple[str, int], step: int, goal: tuple[str, int]) -> None:
     """Forwards, backwards, or from here on, through all files and round the end."""
-    assert beside([("b", 2), ("a", 5)], ["a", "b"], here, step) == goal
-    assert beside([], ["a", "b"], here, step) is None
+    assert find_line([("b", 2), ("a", 5)], ["a", "b"], here, step) == goal
+    assert find_line([], ["a", "b"], here, step) is None

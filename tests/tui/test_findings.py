@@ -11,7 +11,7 @@ from textual.widgets import Input, OptionList
 
 from advisor.core.model import Severity
 from advisor.tui.app import AuditApp
-from advisor.tui.view import key_of
+from advisor.tui.view import finding_key
 
 
 def listed(app: AuditApp) -> list[str]:
@@ -107,9 +107,9 @@ async def test_what_a_baseline_hides_is_listed_and_taken_back(tmp_path: Path, ow
         await until(pilot, lambda: len(entries()) == 2)
         await until(pilot, lambda: "H lists 1 hidden" in screen_text(app))
         await until(pilot, lambda: app.query_one("#findings-list", OptionList).highlighted == 2)  # goes on from there
-        assert "enter reads on" in screen_text(app)
+        assert "Enter: read on" in screen_text(app)
         await pilot.press("enter")
-        await until(pilot, lambda: "esc to the list" in screen_text(app))
+        await until(pilot, lambda: "Esc: list" in screen_text(app))
         assert [(e["code"], e["reason"]) for e in entries()] == [("BIN003", "agreed"), ("SYS001", "kept")]
     for notes_of_the_app in notes(own_places):
         notes_of_the_app.unlink()
@@ -118,11 +118,11 @@ async def test_what_a_baseline_hides_is_listed_and_taken_back(tmp_path: Path, ow
         await pilot.press("H")
         await until(pilot, lambda: "-BIN003" in listed(app)[2])
         await pilot.press("home", "down", "down")
-        await until(pilot, lambda: "take back" in screen_text(app))
+        await until(pilot, lambda: "unhide" in screen_text(app))
         await until(pilot, lambda: "knows it: agreed" in screen_text(app))
         for key, answer in (("x", ("escape",)), ("u", ("down", "enter"))):
             await pilot.press(key)
-            await until(pilot, lambda: "out of the baseline" in screen_text(app))
+            await until(pilot, lambda: "from the baseline" in screen_text(app))
             assert "agreed" in screen_text(app)
             await pilot.press(*answer)
             await until(pilot, lambda: len(app.screen_stack) == 1)
@@ -140,24 +140,24 @@ async def test_a_seen_finding_is_marked() -> None:
     """m marks it and takes the mark away again."""
     async with driven() as (app, pilot):
         assert app.view is not None
-        key = key_of(app.view.audited.findings[0])
+        key = finding_key(app.view.audited.findings[0])
         await pilot.press("m")
-        await until(pilot, lambda: app.view is not None and key in app.view.aside.seen)
+        await until(pilot, lambda: app.view is not None and key in app.view.marks.seen)
         await pilot.press("m")
-        await until(pilot, lambda: app.view is not None and key not in app.view.aside.seen)
+        await until(pilot, lambda: app.view is not None and key not in app.view.marks.seen)
 
 
 async def test_damaged_notes_are_passed_over(own_places: Path) -> None:
     """A file of notes that can't be read as one hides nothing and breaks nothing."""
     async with driven() as (app, pilot):
         await pilot.press("m")
-        await until(pilot, lambda: app.view is not None and bool(app.view.aside.seen))
+        await until(pilot, lambda: app.view is not None and bool(app.view.marks.seen))
     (kept,) = notes(own_places)
     for text in ("", "[]", '{"seen": 3, "suppressed": {}}', "\x00"):
         kept.write_text(text, encoding="utf-8")
         async with driven() as (app, _):
             assert app.view is not None
-            assert not app.view.aside.seen
+            assert not app.view.marks.seen
 
 
 async def test_statement_and_line_are_copied() -> None:
@@ -185,12 +185,12 @@ async def test_the_mouse_marks_a_finding() -> None:
 
 async def test_each_finding_is_shown_in_full() -> None:
     """Message, evidence with its source, and what to do stand beside the list for every finding of the recording."""
-    from advisor.tui.screens.findings.detail import detail
+    from advisor.tui.screens.findings.detail import finding_detail
 
     async with driven() as (app, _):
         assert app.view is not None
         for finding in app.view.audited.findings:
-            text = detail(app.view, finding, 60).plain
+            text = finding_detail(app.view, finding, 60).plain
             assert finding.code in text
             assert " ".join(finding.message.split()[:4]) in " ".join(text.split())
             for action in finding.actions:

@@ -11,8 +11,8 @@ from simulated_scan import ON_DISK, Scans
 
 from advisor.facts.probes import Arm, Block, ProbeResult, RunPlace
 from advisor.report.probe.published import curves
-from advisor.tui.screens.probes.plan import Order
-from advisor.tui.screens.probes.progress import RunState, drawn, growing, so_far
+from advisor.tui.screens.probes.plan import PlannedRun
+from advisor.tui.screens.probes.progress import RunState, add_curves, progress_text, result_so_far
 from probes.experiment import Environment, ProbeRequest
 from probes.results import KeptResult
 
@@ -21,11 +21,11 @@ Rounds = dict[str, tuple[Block, ...]]
 
 
 @pytest.fixture
-def order(scans: Scans) -> Order:
+def order(scans: Scans) -> PlannedRun:
     """A run of read buffers, ordered."""
     wanted = ProbeRequest("/scratch")
     ground = Environment(None, "here", (), report=lambda _: None)
-    return Order(scans, ground, wanted, scans.plan(ground, wanted))
+    return PlannedRun(scans, ground, wanted, scans.plan(ground, wanted))
 
 
 def measured(rounds: int, begun: tuple[str, ...] = (), *, noise: float = NOISE, seed: int = 1) -> Rounds:
@@ -40,61 +40,61 @@ def measured(rounds: int, begun: tuple[str, ...] = (), *, noise: float = NOISE, 
     }
 
 
-def finished(order: Order, blocks: Rounds, rounds: int) -> ProbeResult:
+def finished(order: PlannedRun, blocks: Rounds, rounds: int) -> ProbeResult:
     """The result of these whole rounds, as the run itself would give it."""
     arms = tuple(Arm(n, {}, b[:rounds], float(SIZES[n])) for n, b in blocks.items())
-    made = so_far(order._replace(earlier=None), {})
+    made = result_so_far(order._replace(earlier=None), {})
     return replace(made, arms=arms, place=RunPlace("here"))
 
 
 @pytest.mark.parametrize("rounds", [3, 5, 12])
 @pytest.mark.parametrize("seed", range(5))
-def test_it_is_the_chart_of_the_report(order: Order, rounds: int, seed: int) -> None:
+def test_it_is_the_chart_of_the_report(order: PlannedRun, rounds: int, seed: int) -> None:
     """Values and intervals are those that the finished run of the same whole rounds has; a round begun adds nothing."""
     blocks = measured(rounds, begun=("16K", "128K"), seed=seed)
-    state = drawn(RunState(0.0), order, blocks)
+    state = add_curves(RunState(0.0), order, blocks)
     assert state.curves == curves(finished(order, blocks, rounds))
     assert any(point.bounded for curve in state.curves if curve.here for point in curve.points)
-    assert f"95 % intervals, by {rounds} whole rounds" in state.words
+    assert f"95 % intervals from {rounds} complete rounds" in state.caption
 
 
 @pytest.mark.parametrize("begun", [(), ("16K", "128K", "2M")])
-def test_one_round_has_no_interval_and_says_so(order: Order, begun: tuple[str, ...]) -> None:
+def test_one_round_has_no_interval_and_says_so(order: PlannedRun, begun: tuple[str, ...]) -> None:
     """Its values are drawn bare: noise shows from the second whole round on."""
-    state = drawn(RunState(0.0), order, measured(1, begun))
+    state = add_curves(RunState(0.0), order, measured(1, begun))
     assert all(point.low == point.value == point.high for curve in state.curves for point in curve.points)
-    assert "No bars yet: an interval takes two whole rounds." in state.words
-    assert "left out" not in state.words
+    assert "No bars yet: an interval needs two complete rounds." in state.caption
+    assert "left out" not in state.caption
 
 
-def test_the_first_round_is_drawn_as_far_as_it_is(order: Order) -> None:
+def test_the_first_round_is_drawn_as_far_as_it_is(order: PlannedRun) -> None:
     """From the baseline and one variant on there is a curve, without an interval and with the reason."""
-    assert drawn(RunState(0.0), order, measured(0, begun=("16K", "2M"))).curves == ()
-    state = drawn(RunState(0.0), order, measured(0, begun=("128K", "2M")))
+    assert add_curves(RunState(0.0), order, measured(0, begun=("16K", "2M"))).curves == ()
+    state = add_curves(RunState(0.0), order, measured(0, begun=("128K", "2M")))
     (here, _) = state.curves
     assert [point.label for point in here.points] == ["128K", "2M"]
-    assert "an interval takes two whole rounds" in state.words
+    assert "an interval needs two complete rounds" in state.caption
 
 
-def test_intervals_beyond_the_paper_are_told(order: Order) -> None:
+def test_intervals_beyond_the_paper_are_told(order: PlannedRun) -> None:
     """Two rounds of much noise have intervals that can't be drawn, and the words say so."""
-    state = drawn(RunState(0.0), order, measured(2, noise=2.0))
+    state = add_curves(RunState(0.0), order, measured(2, noise=2.0))
     assert not any(point.bounded for curve in state.curves for point in curve.points)
-    assert "No bars yet: by 2 whole rounds all intervals are too wide." in state.words
+    assert "No bars yet: after 2 complete rounds, all intervals are too wide." in state.caption
 
 
-def test_a_run_that_goes_on_counts_the_rounds_before(order: Order) -> None:
+def test_a_run_that_goes_on_counts_the_rounds_before(order: PlannedRun) -> None:
     """The chart is of the earlier run's rounds and of this one's, each by itself, whatever their numbers are."""
     blocks = measured(4)
     earlier = KeptResult("a", "/kept", finished(order, blocks, 3))
     later = {name: (replace(row[3], round=1),) for name, row in blocks.items()}
-    state = drawn(RunState(0.0), order._replace(earlier=earlier), later)
+    state = add_curves(RunState(0.0), order._replace(earlier=earlier), later)
     assert state.curves == curves(finished(order, blocks, 4))
-    assert "by 4 whole rounds" in state.words
+    assert "from 4 complete rounds" in state.caption
 
 
-def test_the_words_stand_over_the_chart(order: Order) -> None:
+def test_the_words_stand_over_the_chart(order: PlannedRun) -> None:
     """What the bars are is said where they are drawn."""
-    text = growing(drawn(RunState(0.0), order, measured(3)), order, (60, 30), 0.0).plain
+    text = progress_text(add_curves(RunState(0.0), order, measured(3)), order, (60, 30), 0.0).plain
     assert "95 % intervals" in " ".join(text.split())
     assert "│" in text

@@ -19,9 +19,9 @@ from advisor.facts import Facts, Unavailable
 from advisor.facts.host import BlockDevice, Cgroup, Host, Memory, Mount, Raid, SkippedPart, Storage, Stripe
 from advisor.facts.snapshot import load
 from advisor.tui.app import AuditApp
-from advisor.tui.screens.host.sections import TITLES, sections
-from advisor.tui.screens.host.storage_tree import stripe_words, tree
-from advisor.tui.text import bar, ranges
+from advisor.tui.screens.host.sections import TITLES, build_sections
+from advisor.tui.screens.host.storage_tree import storage_tree, stripe_text
+from advisor.tui.text import bar, format_ranges
 from advisor.tui.view import View
 
 K, M, G = 1 << 10, 1 << 20, 1 << 30
@@ -32,7 +32,7 @@ def told(host: Host | None, facts: Facts = RECORDED, width: int = 75) -> dict[st
     """The sections about the demo's server on this host, as text."""
     facts = replace(facts, host=host)
     view = View(Audited(facts, know(facts), (), ()), "snapshot", "a file", 0.0)
-    return {section.id: section.text.plain for section in sections(view, width)}
+    return {section.id: section.text.plain for section in build_sections(view, width)}
 
 
 def numbers(text: str) -> list[int]:
@@ -65,7 +65,7 @@ def test_recorded_storage_is_followed_to_its_disks(shared: Path) -> None:
     """What lsblk shows as mounted is told with its mount, its partition and, one step deeper, its disk."""
     machine = shared / "hardware" / "lsblk" / "simple-lvm.tar.xz"
     found = read_host(open_root(str(machine)), datadir="/home/archive").storage
-    steps = tree(found)
+    steps = storage_tree(found)
     assert [step.text.partition(" ")[0].strip(",:") for step in steps] == ["/home/archive", "ext4", "sdb1", "sdb"]
     assert [len(step.lead) for step in steps] == [0, 3, 6, 9]
 
@@ -105,27 +105,27 @@ def test_an_array_is_told_with_chunk_state_and_each_disk() -> None:
     assert len(disks) == 8
     assert [line[9] for line in disks] == ["├"] * 7 + ["└"]
     stripe = " ".join(text).partition("stripe ")[2]
-    assert "2M on md0 (4 disks of data, 512K each), by the array's own numbers" in " ".join(stripe.split())
+    assert "2M on md0 (4 data disks, 512K each), from the array's geometry" in " ".join(stripe.split())
 
 
 @pytest.mark.parametrize(
     ("offset", "words"),
     [
-        (None, "can't be told"),
-        (0, "begins with a stripe"),
-        (M, "begins 1M into a stripe"),
+        (None, "alignment of the file system unknown"),
+        (0, "aligned to a stripe"),
+        (M, "starts 1M into a stripe"),
     ],
 )
 def test_where_the_file_system_begins_within_a_stripe(offset: int | None, words: str) -> None:
     """An offset is told in size; zero is no offset, and None is not zero."""
-    assert words in stripe_words(raid10(stripe=Stripe(2 * M, "md", "md0", 512 * K, 4, offset)))
+    assert words in stripe_text(raid10(stripe=Stripe(2 * M, "md", "md0", 512 * K, 4, offset)))
 
 
 def test_a_device_that_carries_two_is_told_once() -> None:
     """Two partitions of one disk under one volume: the disk's own words stand once, and the tree ends."""
     volume = BlockDevice("vg0-x", "dm-0", "253:0", "lvm", G, ("sda1", "sda2"))
     parts = tuple(BlockDevice(f"sda{n}", f"sda{n}", f"8:{n}", "part", G, ("sda",), start=n * M) for n in (1, 2))
-    steps = tree(raid10(devices=(volume, *parts, disk("a")), stripe=None))
+    steps = storage_tree(raid10(devices=(volume, *parts, disk("a")), stripe=None))
     assert [step.text for step in steps if step.text.startswith("sda,") or step.text.startswith("sda:")] == [
         'sda: sas, 512G, mq-deadline, "rotational" says 1',
         "sda, as above",
@@ -136,22 +136,24 @@ def test_every_missing_part_says_why() -> None:
     """Without a host each section gives its reason, and memory still tells what the server could take."""
     facts = replace(RECORDED, unavailable=(Unavailable("host", "reached through TCP"),))
     text = told(None, facts)
-    assert text["said"].startswith("nothing: the rules about the host were skipped")
-    assert {part for part, words in text.items() if "not known: reached through TCP" in words} == set(TITLES) - {"said"}
+    assert text["findings"].startswith("none: the rules about the host were skipped")
+    assert {part for part, words in text.items() if "not known: reached through TCP" in words} == set(TITLES) - {
+        "findings"
+    }
     assert re.search(r"^ceiling +615G", text["memory"], re.MULTILINE)
     partly = told(Host(memory=Memory(64 * G), skipped=(SkippedPart("cpu", "no processors in /sys"),)))
     assert partly["cpu"] == partly["numa"] == "not known: no processors in /sys"
-    assert partly["memory"].startswith("there is      64G, the machine's memory")
+    assert partly["memory"].startswith("total         64G, the machine's memory")
 
 
 def test_a_control_group_is_what_memory_is_measured_against() -> None:
     """The smaller of memory and limit counts, is named, and what goes beyond it says so."""
     group = Cgroup(2, "/system.slice/mysqld.service", limit=2 * G, limit_at="/system.slice", usage=G, oom_kills=3)
     text = told(Host(memory=Memory(64 * G, available=60 * G), cgroup=group))
-    assert text["memory"].startswith("there is      2G, the control group's limit")
-    assert "more than" in text["memory"]
+    assert text["memory"].startswith("total         2G, the control group's limit")
+    assert "not reached in practice; more" in text["memory"]
     assert "at most 2G (set at /system.slice)" in text["cgroup"]
-    assert "3: processes of the group were killed for memory" in text["cgroup"]
+    assert "3: processes of the group killed by the OOM killer" in text["cgroup"]
 
 
 @pytest.mark.parametrize(
@@ -173,8 +175,8 @@ def test_a_bar_is_as_long_as_its_share(amount: int, whole: int, shown: str) -> N
 
 def test_ranges_are_the_kernels() -> None:
     """Neighbours are joined, single ones stand alone, none is nothing."""
-    assert ranges([3, 1, 2, 8, 10, 11]) == "1-3,8,10-11"
-    assert ranges([]) == ""
+    assert format_ranges([3, 1, 2, 8, 10, 11]) == "1-3,8,10-11"
+    assert format_ranges([]) == ""
 
 
 async def at_host(app: AuditApp, pilot: Any) -> VerticalScroll:
@@ -191,12 +193,12 @@ async def test_keys_go_from_part_to_part() -> None:
         assert "AMD EPYC" in screen_text(app)
         await pilot.press("n", "n")
         await until(pilot, lambda: scroll.scroll_offset.y > 0)
-        assert "there is      23.5G" in screen_text(app)
+        assert "total         23.5G" in screen_text(app)
         assert "AMD EPYC" not in screen_text(app)
         await pilot.press("N", "N")
         await until(pilot, lambda: scroll.scroll_offset.y == 0)
         await pilot.press("end")
-        await until(pilot, lambda: "What the rules say of it" in screen_text(app))
+        await until(pilot, lambda: "Findings on the host" in screen_text(app))
         assert "MEM002" in screen_text(app)
         await pilot.press("y")
         await until(pilot, lambda: "Storage\n/var/lib/mysql\n└─ ext4" in app.clipboard)

@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 from app_driver import driven, screen_text, snapshot_with, until
 
-from advisor.tui.screens.base import PLACES
+from advisor.tui.screens.registry import SCREENS
 
 ESCAPES = "\x1b[31mred\x1b[0m\x1b]0;title\x07\x9b2J"
 BRACKETS = "[red]bold[/red] [@click=app.quit]here[/] [/]"
@@ -32,7 +32,7 @@ async def test_hostile_values_are_shown_harmlessly(turn: int, tmp_path: Path) ->
 
     path = snapshot_with(tmp_path, change)
     async with driven("--snapshot", str(path), size=(100, 30)) as (app, pilot):
-        for place in PLACES:
+        for place in SCREENS:
             await pilot.press(place.digit)
             await until(pilot, lambda place=place: bool(app.query(f"#{place.id}")))  # type: ignore[misc] # the loop's own
             await pilot.press("down", "down")

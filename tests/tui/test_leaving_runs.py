@@ -179,7 +179,7 @@ def begin(window: Terminal, audited: Sandbox) -> None:
     window.keys(*("Up" for _ in names[names.index("commit") + 1 :]))
     window.shows("╭─ commit ─")
     window.keys("Enter")
-    window.until(lambda seen: "enter begins" in seen and "looking at" not in seen, "the dialog")
+    window.until(lambda seen: "Enter starts" in seen and "checking this" not in seen, "the dialog")
     before = field(window)
     window.keys("Tab")
     window.until(lambda _: field(window) != before, "the keys in the field")

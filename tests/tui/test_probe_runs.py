@@ -13,7 +13,7 @@ from simulated_scan import Scans
 from advisor.core.model import Confidence
 from advisor.tui.app import AuditApp
 from advisor.tui.screens.probes import run as run_module
-from advisor.tui.screens.probes.screen import Probes
+from advisor.tui.screens.probes.screen import ProbesPane
 from probes.results import read_all
 
 
@@ -21,7 +21,7 @@ async def test_a_run_is_seen_growing_and_its_result_is_read(
     scans: Scans, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """Round, time left and a chart beside the published one while it runs; its report when it is done."""
-    monkeypatch.setattr(run_module, "SPARING", 0.0)  # these blocks take no time
+    monkeypatch.setattr(run_module, "CURVE_PAUSE_FACTOR", 0.0)  # these blocks take no time
     scans.held = 6
     async with measuring(tmp_path, size=(120, 40)) as (app, pilot):
         await run(app, pilot)
@@ -66,7 +66,7 @@ async def test_a_finding_leads_to_its_experiment() -> None:
     async with driven() as (app, pilot):
         await choose_finding(app, "BUF001")
         await pilot.press("p")
-        await until(pilot, lambda: bool(app.query(Probes)) and screen(app).chosen == "read-buffer")
+        await until(pilot, lambda: bool(app.query(ProbesPane)) and screen(app).chosen == "read-buffer")
         await pilot.press("1")
         await choose_finding(app, "SEC003")
         await pilot.press("p")
@@ -92,7 +92,7 @@ async def test_a_run_can_be_ended_at_any_time(scans: Scans, tmp_path: Path, key:
         await run(app, pilot)
         await until(pilot, scans.reached.is_set)
         await pilot.press("enter")  # one at a time
-        await until(pilot, lambda: any("two would measure each other" in n.message for n in app._notifications))
+        await until(pilot, lambda: any("a second probe would disturb it" in n.message for n in app._notifications))
         await pilot.press(key)
         await until(pilot, lambda: screen(app).run is None)
         (kept,) = read_all().kept

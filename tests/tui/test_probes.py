@@ -65,7 +65,7 @@ async def test_without_a_server_program_the_experiment_says_so(tmp_path: Path) -
         await ask(app, pilot)
         assert "no MySQL or MariaDB server program" in said(app)
         await pilot.press("enter")
-        await until(pilot, lambda: "looking" not in said(app))
+        await until(pilot, lambda: "checking" not in said(app))
         assert screen(app).run is None
 
 
@@ -152,7 +152,7 @@ async def test_a_data_directory_is_never_measured_in(scans: Scans, tmp_path: Pat
 
 @pytest.mark.parametrize(
     ("written", "words"),
-    [({"time": "soon"}, "no time to measure"), ({"time": "0"}, "no time to measure"), ({"choice-0": "x"}, "readers=x")],
+    [({"time": "soon"}, "not a duration"), ({"time": "0"}, "not a duration"), ({"choice-0": "x"}, "readers=x")],
 )
 async def test_what_cannot_be_meant_stays_in_the_dialog(
     scans: Scans, tmp_path: Path, written: dict[str, str], words: str

@@ -8,7 +8,14 @@ from hypothesis import strategies as st
 
 from advisor.facts import Sample
 from advisor.tui.screens.workload.counters import SERIES
-from advisor.tui.screens.workload.rates import Moment, SeriesRates, moments, spans, told, within
+from advisor.tui.screens.workload.rates import (
+    SampleInterval,
+    SeriesRates,
+    column_spans,
+    intervals_within,
+    measure_intervals,
+    window_rates,
+)
 
 PLACES = {series.id: place for place, series in enumerate(SERIES)}
 
@@ -18,9 +25,9 @@ def sampled(*rows: tuple[float, dict[str, int]]) -> tuple[Sample, ...]:
     return tuple(Sample(at, counters) for at, counters in rows)
 
 
-def of(name: str, window: tuple[Moment, ...], columns: list[tuple[int, int]] | None = None) -> SeriesRates:
+def of(name: str, window: tuple[SampleInterval, ...], columns: list[tuple[int, int]] | None = None) -> SeriesRates:
     """What is told of one series."""
-    return told(window, columns or [])[PLACES[name]]
+    return window_rates(window, columns or [])[PLACES[name]]
 
 
 def questions(*counts: int, every: float = 2.0) -> tuple[Sample, ...]:
@@ -30,23 +37,25 @@ def questions(*counts: int, every: float = 2.0) -> tuple[Sample, ...]:
 
 def test_a_rate_is_the_rise_by_the_seconds() -> None:
     """Rises of 20, 60 and 0 in 2 s each are 10, 30 and 0 a second, 13.3 in the mean."""
-    found = of("queries", moments(questions(1000, 1020, 1080, 1080)))
-    assert (found.now, found.least, found.most) == (0, 0, 30)
+    found = of("queries", measure_intervals(questions(1000, 1020, 1080, 1080)))
+    assert (found.now, found.minimum, found.maximum) == (0, 0, 30)
     assert found.mean == pytest.approx(80 / 6)
     assert not found.broken
 
 
 def test_the_mean_weighs_by_time() -> None:
     """A gap of 98 s at 1 a second and then 2 s at 51 make 2 a second, not 26."""
-    found = of("queries", moments(sampled((0, {"questions": 0}), (98, {"questions": 98}), (100, {"questions": 200}))))
-    assert (found.least, found.most) == (1, 51)
+    found = of(
+        "queries", measure_intervals(sampled((0, {"questions": 0}), (98, {"questions": 98}), (100, {"questions": 200})))
+    )
+    assert (found.minimum, found.maximum) == (1, 51)
     assert found.mean == pytest.approx(2)
 
 
 def test_a_counter_that_went_backwards_is_left_out_and_said() -> None:
     """The interval in which a counter began anew has no rate; those around it count."""
-    found = of("queries", moments(questions(1000, 1020, 6, 46)))
-    assert (found.now, found.least, found.most) == (20, 10, 20)
+    found = of("queries", measure_intervals(questions(1000, 1020, 6, 46)))
+    assert (found.now, found.minimum, found.maximum) == (20, 10, 20)
     assert found.mean == pytest.approx((20 + 40) / 4)
     assert found.broken
 
@@ -55,36 +64,38 @@ def test_one_sum_is_broken_by_any_of_its_counters() -> None:
     """Rows changed are unknown where one of the three counters went backwards, though the sum rose."""
     names = ("innodb_rows_inserted", "innodb_rows_updated", "innodb_rows_deleted")
     first, last = dict.fromkeys(names, 5), dict(zip(names, (4, 500, 5), strict=True))
-    found = of("rows-changed", moments(sampled((0, first), (2, last))))
+    found = of("rows-changed", measure_intervals(sampled((0, first), (2, last))))
     assert found.now is None
     assert found.broken
 
 
 def test_a_missing_counter_is_no_zero() -> None:
     """A server without the counter has no value, and nothing is said to have begun anew."""
-    found = of("pages-read", moments(questions(1, 2)))
+    found = of("pages-read", measure_intervals(questions(1, 2)))
     assert found == SeriesRates(None, None, None, None, (), broken=False)
 
 
 def test_a_counter_that_comes_later_counts_from_then_on() -> None:
     """Where a plugin brings a counter, the interval before it has no value and is not broken."""
     samples = sampled((0, {"questions": 1}), (2, {"questions": 1, "slow_queries": 7}), (4, {"slow_queries": 9}))
-    found = of("slow", moments(samples))
+    found = of("slow", measure_intervals(samples))
     assert (found.now, found.mean, found.broken) == (1, 1, False)
 
 
 def test_one_sample_has_levels_alone() -> None:
     """Rates need two samples; threads are known at once."""
-    window = moments(sampled((5, {"questions": 9, "threads_running": 3})))
+    window = measure_intervals(sampled((5, {"questions": 9, "threads_running": 3})))
     assert of("running", window).now == 3
     assert of("queries", window).now is None
-    assert moments(()) == ()
+    assert measure_intervals(()) == ()
 
 
 def test_levels_are_taken_at_the_end_of_an_interval() -> None:
     """Threads of 9, 4 and 2 are now 2; the first belongs to no interval."""
-    found = of("running", moments(sampled(*((n, {"threads_running": level}) for n, level in enumerate((9, 4, 2))))))
-    assert (found.now, found.least, found.mean, found.most) == (2, 2, 3, 4)
+    found = of(
+        "running", measure_intervals(sampled(*((n, {"threads_running": level}) for n, level in enumerate((9, 4, 2)))))
+    )
+    assert (found.now, found.minimum, found.mean, found.maximum) == (2, 2, 3, 4)
 
 
 def test_the_hit_rate_weighs_by_requests() -> None:
@@ -92,8 +103,8 @@ def test_the_hit_rate_weighs_by_requests() -> None:
     names = ("innodb_buffer_pool_reads", "innodb_buffer_pool_read_requests")
     rows = [(0, 100, 5_000), (2, 150, 6_000), (4, 150, 15_000), (6, 150, 15_000)]
     samples = sampled(*((at, dict(zip(names, counts, strict=True))) for at, *counts in rows))
-    found = of("hit-rate", moments(samples))
-    assert (found.least, found.most) == (95, 100)
+    found = of("hit-rate", measure_intervals(samples))
+    assert (found.minimum, found.maximum) == (95, 100)
     assert found.mean == pytest.approx(99.5)
     assert found.now is None  # nothing was asked for in the last interval
 
@@ -102,7 +113,7 @@ def test_a_wait_is_milliseconds_a_wait() -> None:
     """300 ms for 4 row locks is 75 ms each."""
     names = ("innodb_row_lock_time", "innodb_row_lock_waits")
     samples = sampled((0, dict(zip(names, (1000, 10), strict=True))), (2, dict(zip(names, (1300, 14), strict=True))))
-    assert of("lock-wait", moments(samples)).now == 75
+    assert of("lock-wait", measure_intervals(samples)).now == 75
 
 
 def test_statements_take_milliseconds_each() -> None:
@@ -110,7 +121,7 @@ def test_statements_take_milliseconds_each() -> None:
 
     def now(*times: float | None) -> float | None:
         made = [Sample(2.0 * n, {"questions": 60 * n}, query_time=time) for n, time in enumerate(times)]
-        return of("time", moments(made)).now
+        return of("time", measure_intervals(made)).now
 
     assert now(1.0, 1.3) == pytest.approx(5)
     assert now(None, 1.3) is None
@@ -131,72 +142,72 @@ def test_redo_is_told_by_the_best_counter_there_is(counters: dict[str, int], lsn
     """The redo position outranks what was written to the log, which counts blocks again and again."""
     first = Sample(0, dict.fromkeys(counters, 0), None if lsn is None else 0)
     last = Sample(2, {name: 2 * count for name, count in counters.items()}, None if lsn is None else 2 * lsn)
-    assert of("redo", moments((first, last))).now == rate
+    assert of("redo", measure_intervals((first, last))).now == rate
 
 
 def test_a_redo_position_that_went_backwards_is_no_negative_rate() -> None:
     """A redo log that was made anew has no rate."""
-    assert of("redo", moments((Sample(0, {}, 500), Sample(2, {}, 400)))).now is None
+    assert of("redo", measure_intervals((Sample(0, {}, 500), Sample(2, {}, 400)))).now is None
 
 
 def test_numbers_that_no_server_counts_to_are_no_crash() -> None:
     """A counter of four hundred digits has no rate."""
-    found = of("queries", moments(questions(0, 10**400)))
+    found = of("queries", measure_intervals(questions(0, 10**400)))
     assert found.now is None
 
 
 def test_samples_at_one_moment_have_no_rate() -> None:
     """No time went by, so nothing is divided."""
-    assert of("queries", moments(questions(1, 5, every=0))).now is None
+    assert of("queries", measure_intervals(questions(1, 5, every=0))).now is None
 
 
 def test_intervals_that_are_known_are_kept() -> None:
     """With each new sample one interval is measured, and those that left are forgotten."""
     samples = questions(*range(0, 100, 10))
-    before = moments(samples[:-1])
-    after = moments(samples[2:], before)
-    assert after == moments(samples[2:])
+    before = measure_intervals(samples[:-1])
+    after = measure_intervals(samples[2:], before)
+    assert after == measure_intervals(samples[2:])
     assert all(new is old for new, old in zip(after, before[2:], strict=False))
 
 
 def test_another_server_at_the_same_times_is_measured_anew() -> None:
     """What is kept belongs to the samples themselves, not to their times."""
-    assert of("queries", moments(questions(0, 80), moments(questions(0, 20)))).now == 40
+    assert of("queries", measure_intervals(questions(0, 80), measure_intervals(questions(0, 20)))).now == 40
 
 
 def test_a_window_holds_its_seconds() -> None:
     """Of samples every 2 s, a window of 30 s has the last fifteen intervals, late ones included."""
     late = tuple(Sample(at * 2.01) for at in range(100))
-    assert len(within(moments(late), 30)) == 15
-    assert within(moments(late), None) == moments(late)
-    assert within((), 30) == ()
+    assert len(intervals_within(measure_intervals(late), 30)) == 15
+    assert intervals_within(measure_intervals(late), None) == measure_intervals(late)
+    assert intervals_within((), 30) == ()
 
 
 def test_a_window_after_a_gap_has_the_newest_interval() -> None:
     """Where the only recent interval is longer than the window, it is shown rather than nothing."""
-    window = within(moments(tuple(Sample(at) for at in (0, 2, 300))), 30)
+    window = intervals_within(measure_intervals(tuple(Sample(at) for at in (0, 2, 300))), 30)
     assert [(m.first.at, m.last.at) for m in window] == [(2, 300)]
 
 
 def test_columns_are_moments_in_time() -> None:
     """Four intervals of 2 s in 16 columns of 1 s: the first half is blank, then two columns each."""
     samples = questions(0, 2, 8, 8, 20)
-    window = moments(samples)
-    found = of("queries", window, spans(window, 16, 16))
+    window = measure_intervals(samples)
+    found = of("queries", window, column_spans(window, 16, 16))
     assert found.columns == (*[None] * 8, 1, 1, 3, 3, 0, 0, 6, 6)
 
 
 def test_a_long_interval_is_drawn_as_it_was() -> None:
     """Where columns are shorter than intervals none mixes two: 1 and 3 in three columns are 1, 3 and 3."""
-    window = moments(questions(0, 2, 8))
-    assert of("queries", window, spans(window, None, 3)).columns == (1, 3, 3)
+    window = measure_intervals(questions(0, 2, 8))
+    assert of("queries", window, column_spans(window, None, 3)).columns == (1, 3, 3)
 
 
 def test_a_column_of_several_intervals_is_their_mean() -> None:
     """Four intervals in two columns: 1 and 3 are 2, 0 and 6 are 3."""
-    window = moments(questions(0, 2, 8, 8, 20))
-    assert of("queries", window, spans(window, None, 2)).columns == (2, 3)
-    assert spans((), 30, 3) == [(0, 0)] * 3
+    window = measure_intervals(questions(0, 2, 8, 8, 20))
+    assert of("queries", window, column_spans(window, None, 2)).columns == (2, 3)
+    assert column_spans((), 30, 3) == [(0, 0)] * 3
 
 
 @given(
@@ -209,8 +220,8 @@ def test_every_interval_within_reach_is_drawn(steps: list[float], seconds: float
     times = [0.0]
     for step in steps:
         times.append(times[-1] + step)
-    window = within(moments(tuple(Sample(at) for at in times)), seconds)
-    columns = spans(window, seconds, count)
+    window = intervals_within(measure_intervals(tuple(Sample(at) for at in times)), seconds)
+    columns = column_spans(window, seconds, count)
     assert len(columns) == count
     assert columns[-1][1] == len(window)
     shown = [place for low, high in columns for place in range(low, high)]

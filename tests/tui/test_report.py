@@ -24,11 +24,11 @@ from advisor.facts.snapshot import load
 from advisor.redaction.secrets import clean
 from advisor.report.formats import Format, names
 from advisor.tui.app import AuditApp
-from advisor.tui.dialogs.prompts import Replacing
-from advisor.tui.screens.report.formats import choices, default_name, renamed
-from advisor.tui.screens.report.preview import ReportText, TakenError, place_of, rows, save
-from advisor.tui.screens.report.screen import Report
-from advisor.tui.view import Aside, key_of
+from advisor.tui.dialogs.prompts import ReplaceDialog
+from advisor.tui.screens.report.formats import change_extension, default_name, report_formats
+from advisor.tui.screens.report.preview import ReportExistsError, ReportText, absolute_path, save_report, wrap_report
+from advisor.tui.screens.report.screen import ReportPane
+from advisor.tui.view import UserMarks, finding_key
 
 DEMO = Path(__file__).resolve().parents[2] / "advisor" / "demo" / "recording.json"
 
@@ -76,11 +76,11 @@ async def test_the_place_is_told_as_it_is_typed(own_directory: Path) -> None:
     async with driven(size=(200, 30)) as (app, pilot):
         await shown(app, pilot)
         await pilot.press("s")
-        await until(pilot, lambda: f"enter saves {own_directory / default_of(app)}," in state(app))
+        await until(pilot, lambda: f"Enter saves {own_directory / default_of(app)}," in state(app))
         name(app).value = "other.md"
-        await until(pilot, lambda: f"enter saves {own_directory / 'other.md'}," in state(app))
+        await until(pilot, lambda: f"Enter saves {own_directory / 'other.md'}," in state(app))
         name(app).value = ""
-        await until(pilot, lambda: state(app) == "a name is wanted: type one")
+        await until(pilot, lambda: state(app) == "Enter a file name")
 
 
 def default_of(app: AuditApp) -> str:
@@ -99,7 +99,7 @@ async def test_a_ticket_is_saved_by_three_keys(
         assert "masked as ********" in told(app)
         await pilot.press("enter")
         await until(pilot, lambda: name(app).has_focus)
-        assert state(app).startswith(f"enter saves {own_directory}/db1-")
+        assert state(app).startswith(f"Enter saves {own_directory}/db1-")
         await pilot.press("enter")
         await until(pilot, lambda: state(app).startswith("saved "))
         assert app.query_one("#report-forms").has_focus
@@ -122,19 +122,19 @@ async def test_e_leads_here_from_every_screen(digit: str) -> None:
 
 def forms() -> dict[str, Format]:
     """The formats by name, in the order of the list."""
-    return {form.name: form for form in choices()}
+    return {form.name: form for form in report_formats()}
 
 
 async def test_every_format_has_a_preview_and_an_ending() -> None:
     """Going down the list shows each format and changes the name's ending."""
     async with driven() as (app, pilot):
         await shown(app, pilot)
-        for form in choices():
+        for form in report_formats():
             await until(pilot, lambda form=form: title(app).startswith(f"{form.title}: ") and "made" not in title(app))  # type: ignore[misc] # the loop's own
             assert name(app).value.endswith(f".{form.extension}")
             assert app.query_one(ReportText).text
             await pilot.press("down")
-        assert {form.name for form in choices()} == set(names("audit"))
+        assert {form.name for form in report_formats()} == set(names("audit"))
 
 
 async def test_a_name_that_was_typed_stays() -> None:
@@ -164,16 +164,16 @@ async def test_nothing_is_replaced_without_a_yes(own_directory: Path) -> None:
         name(app).value = "taken.md"
         for no in ("n", "escape"):
             await pilot.press("enter")
-            await until(pilot, lambda: isinstance(app.screen, Replacing))
+            await until(pilot, lambda: isinstance(app.screen, ReplaceDialog))
             await pilot.press("enter", "space")
-            assert isinstance(app.screen, Replacing)
-            assert str(app.screen.query_one(Static).content) == f"{taken} is there already"
+            assert isinstance(app.screen, ReplaceDialog)
+            assert str(app.screen.query_one(Static).content) == f"{taken} already exists"
             await pilot.press(no)
-            await until(pilot, lambda: "nothing was written" in state(app))
+            await until(pilot, lambda: "Nothing was written" in state(app))
             assert taken.read_text() == "mine"
             assert name(app).has_focus
         await pilot.press("enter")
-        await until(pilot, lambda: isinstance(app.screen, Replacing))
+        await until(pilot, lambda: isinstance(app.screen, ReplaceDialog))
         await pilot.press("y")
         await until(pilot, lambda: state(app).startswith("saved "))
     assert taken.read_text().startswith("## mycnf audit of db1")
@@ -186,9 +186,9 @@ async def test_an_error_stays_beside_the_field(own_directory: Path) -> None:
         await shown(app, pilot)
         await pilot.press("s")
         for typed, reason in (
-            ("no/such/place.md", f"there is no directory {own_directory}/no/such"),
+            ("no/such/place.md", f"directory {own_directory}/no/such does not exist"),
             (".", "is a directory"),
-            ("", "a name is wanted"),
+            ("", "Enter a file name"),
             ("/etc/mysql/mariadb.conf.d/90-tuning.cnf", "mycnf never writes"),
             ("a\0b.md", "null"),
         ):
@@ -208,7 +208,7 @@ async def test_hidden_findings_are_left_out_and_seen_ones_stay() -> None:
         view = app.view
         assert view is not None
         hidden, seen = view.audited.findings[1:3]
-        app.put_aside(Aside(frozenset({key_of(seen)}), ((key_of(hidden), "we [red]know[/red]"),)))
+        app.change_marks(UserMarks(frozenset({finding_key(seen)}), ((finding_key(hidden), "we [red]know[/red]"),)))
         await shown(app, pilot)
         assert "1 hidden finding left out." in told(app)
         await pilot.press("y")
@@ -226,7 +226,7 @@ async def test_what_is_put_aside_later_counts_at_once() -> None:
     async with driven() as (app, pilot):
         await shown(app, pilot)
         await pilot.press("1", "x", *"known", "enter")
-        await until(pilot, lambda: app.view is not None and bool(app.view.aside.suppressed))
+        await until(pilot, lambda: app.view is not None and bool(app.view.marks.suppressed))
         await shown(app, pilot)
         await until(pilot, lambda: "1 hidden finding left out." in told(app))
 
@@ -247,7 +247,10 @@ async def test_names_are_taken_out_and_let_in() -> None:
     """`n` takes the host's name out of report, preview and file name, says so, and lets it in again."""
     async with driven() as (app, pilot):
         await shown(app, pilot)
-        for words, there in (("Host names and addresses are out", False), ("Host names and addresses stay", True)):
+        for words, there in (
+            ("Host names and addresses are removed", False),
+            ("Host names and addresses are included", True),
+        ):
             await pilot.press("n")
             await until(pilot, lambda words=words: words in told(app))  # type: ignore[misc] # the loop's own
             assert name(app).value.startswith("db1-" if there else "server-")
@@ -260,9 +263,9 @@ async def test_samples_do_not_hold_a_report_up() -> None:
     """A sample that comes in while the report is made leaves it what it is."""
     async with driven() as (app, pilot):
         await app.action_go("report")
-        pane = app.query_one("#report", Report)
+        pane = app.query_one("#report", ReportPane)
         assert app.view is not None
-        pane.sampled(app.view._replace(samples=()))
+        pane.show_samples(app.view._replace(samples=()))
         await until(pilot, lambda: title(app).endswith(" characters"))
 
 
@@ -289,7 +292,7 @@ async def test_hostile_words_are_shown_harmlessly(size: tuple[int, int], tmp_pat
 
     async with driven("--snapshot", str(snapshot_with(tmp_path, change)), size=size) as (app, pilot):
         await shown(app, pilot)
-        for form in choices():
+        for form in report_formats():
             await until(pilot, lambda form=form: title(app).startswith(f"{form.title}: ") and "made" not in title(app))  # type: ignore[misc] # the loop's own
             assert not [c for c in screen_text(app) if c != "\n" and not c.isprintable()]
             await pilot.press("down")
@@ -301,7 +304,7 @@ async def test_hostile_words_are_shown_harmlessly(size: tuple[int, int], tmp_pat
 
 def test_a_long_report_is_cut_in_the_preview_alone() -> None:
     """The preview says how much more there is; lines that never end are cut too, and controls are spelled."""
-    shown_rows = rows("\n".join(["\x1b[31m" + "z" * 10_000] * 2100), 100)
+    shown_rows = wrap_report("\n".join(["\x1b[31m" + "z" * 10_000] * 2100), 100)
     assert len(shown_rows) == 2000 * 4 + 1
     assert shown_rows[0].startswith("\\x1b[31mz")
     assert shown_rows[3].endswith("z…")
@@ -314,7 +317,7 @@ WORDS = st.text(st.characters(exclude_categories=["Cs"]) | st.sampled_from("  �
 @given(st.lists(WORDS, max_size=4), st.integers(10, 60))
 def test_a_preview_shows_every_word(lines: list[str], width: int) -> None:
     """Whatever the text and the box, no row is wider than it, and nothing but spaces is lost at the folds."""
-    folded = rows("\n".join(lines), width)
+    folded = wrap_report("\n".join(lines), width)
     assert all(cell_len(row) <= width for row in folded)
     wanted = "".join(clean(line) for line in "\n".join(lines).rstrip("\n").split("\n"))
     assert "".join("".join(folded).split(" ")) == "".join(wanted.split(" "))
@@ -322,15 +325,15 @@ def test_a_preview_shows_every_word(lines: list[str], width: int) -> None:
 
 def test_rows_that_go_on_stand_as_far_in() -> None:
     """What is indented stays so."""
-    assert rows("    - one two three four", 16) == ["    - one two", "    three four"]
-    assert rows(" " * 8 + "鯨" * 5, 0)[-1] == "  鯨鯨"
-    assert rows("  " + "x" * 20, 12) == ["  " + "x" * 10, "  " + "x" * 10]
+    assert wrap_report("    - one two three four", 16) == ["    - one two", "    three four"]
+    assert wrap_report(" " * 8 + "鯨" * 5, 0)[-1] == "  鯨鯨"
+    assert wrap_report("  " + "x" * 20, 12) == ["  " + "x" * 10, "  " + "x" * 10]
 
 
 def test_names_have_the_ending_of_their_format() -> None:
     """Of a name only the ending of the old format goes."""
-    assert renamed("a.md.md", forms()["markdown"], forms()["junit"]) == "a.md.xml"
-    assert renamed("a.zip", forms()["markdown"], forms()["junit"]) == "a.zip"
+    assert change_extension("a.md.md", forms()["markdown"], forms()["junit"]) == "a.md.xml"
+    assert change_extension("a.zip", forms()["markdown"], forms()["junit"]) == "a.zip"
 
 
 async def test_the_default_name_tells_host_and_time(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -339,10 +342,10 @@ async def test_the_default_name_tells_host_and_time(monkeypatch: pytest.MonkeyPa
     async with driven() as (app, _):
         view = app.view
         assert view is not None
-        assert default_name(view, choices()[0]) == "db1-20261121-0501.md"
+        assert default_name(view, report_formats()[0]) == "db1-20261121-0501.md"
         facts = view.audited.facts
         object.__setattr__(facts.server, "variables", {"hostname": "../.."})
-        assert default_name(view, choices()[0]) == "server-20261121-0501.md"
+        assert default_name(view, report_formats()[0]) == "server-20261121-0501.md"
 
 
 def test_a_link_stays_a_link(tmp_path: Path) -> None:
@@ -351,9 +354,9 @@ def test_a_link_stays_a_link(tmp_path: Path) -> None:
     target.write_text("old")
     link.symlink_to(target)
     facts = load(str(DEMO))
-    with pytest.raises(TakenError):
-        save("new", str(link), facts)
-    assert save("new", str(link), facts, replace=True) == str(target)
+    with pytest.raises(ReportExistsError):
+        save_report("new", str(link), facts)
+    assert save_report("new", str(link), facts, replace=True) == str(target)
     assert link.is_symlink()
     assert target.read_text() == "new"
 
@@ -362,8 +365,8 @@ def test_what_is_no_file_is_left_alone(tmp_path: Path) -> None:
     """A device or FIFO is never replaced, whoever says so."""
     fifo = tmp_path / "fifo"
     os.mkfifo(fifo)
-    with pytest.raises(MycnfError, match="no ordinary file"):
-        save("x", str(fifo), load(str(DEMO)), replace=True)
+    with pytest.raises(MycnfError, match="not a regular file"):
+        save_report("x", str(fifo), load(str(DEMO)), replace=True)
     assert stat.S_ISFIFO(fifo.stat().st_mode)
 
 
@@ -375,8 +378,8 @@ def test_the_servers_own_directories_are_left_alone(tmp_path: Path) -> None:
     path = snapshot_with(tmp_path, lambda told: told["server"]["variables"].update(datadir=f"{data}/"))
     facts = load(str(path))
     with pytest.raises(MycnfError, match="data directory"):
-        save("x", str(tmp_path / "way" / "report.md"), facts)
-    assert save("x", str(tmp_path / "data-report.md"), facts) == str(tmp_path / "data-report.md")
+        save_report("x", str(tmp_path / "way" / "report.md"), facts)
+    assert save_report("x", str(tmp_path / "data-report.md"), facts) == str(tmp_path / "data-report.md")
     assert not list(data.iterdir())
 
 
@@ -384,11 +387,11 @@ def test_paths_that_no_host_has_are_no_obstacle(tmp_path: Path) -> None:
     """A server whose data directory holds a null character, or half a character, can be reported on."""
     for name_of_it in ("/a\0b", "/a\ud800"):
         path = snapshot_with(tmp_path, lambda told, data=name_of_it: told["server"]["variables"].update(datadir=data))  # type: ignore[misc] # the loop's own
-        assert save("x", str(tmp_path / "x.md"), load(str(path)), replace=True) == str(tmp_path / "x.md")
+        assert save_report("x", str(tmp_path / "x.md"), load(str(path)), replace=True) == str(tmp_path / "x.md")
 
 
 def test_home_is_taken_in(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
     """`~` is the user's home, and other names are below the directory of the run."""
     monkeypatch.setenv("HOME", str(tmp_path))
-    assert place_of("~/x.md") == str(tmp_path / "x.md")
-    assert place_of(" x.md ") == str(Path.cwd() / "x.md")
+    assert absolute_path("~/x.md") == str(tmp_path / "x.md")
+    assert absolute_path(" x.md ") == str(Path.cwd() / "x.md")

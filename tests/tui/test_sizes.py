@@ -13,8 +13,8 @@ from textual.pilot import Pilot
 from textual.widgets import Input, Static
 
 from advisor.tui.app import AuditApp
-from advisor.tui.screens.base import PLACES
-from advisor.tui.screens.findings.detail import detail
+from advisor.tui.screens.findings.detail import finding_detail
+from advisor.tui.screens.registry import SCREENS
 from advisor.tui.text import fold
 
 WHOLE = "secret and has mode 644: everybody on the host can read it."  # what the first finding says
@@ -41,7 +41,7 @@ async def test_a_narrow_terminal_has_one_below_the_other(size: tuple[int, int]) 
             upper, lower = regions(app, place)
             assert upper.bottom == lower.y
             tabs = screen_text(app).splitlines()[1]
-            assert all(one.digit in tabs for one in PLACES), tabs
+            assert all(one.digit in tabs for one in SCREENS), tabs
             assert place.capitalize() in tabs
             assert "Variables" not in tabs
         await pilot.press("1")
@@ -57,7 +57,7 @@ async def test_a_narrow_terminal_has_one_below_the_other(size: tuple[int, int]) 
 async def test_the_keys_at_the_bottom_have_room_at_80_columns() -> None:
     """The last of them is in full on every screen, in a text of the option files and on a hidden finding too."""
     async with driven() as (app, pilot):
-        for place in PLACES:
+        for place in SCREENS:
             await pilot.press(place.digit)
             await until(pilot, lambda: bool(app.query(f"#{place.id}")))  # noqa: B023
             await until(pilot, lambda: screen_text(app).rstrip().endswith("q quit"))
@@ -79,7 +79,9 @@ async def test_each_field_of_a_dialog_can_be_come_to(scans: Scans, tmp_path: Pat
     async with measuring(tmp_path, size=(40, 15)) as (app, pilot):
         await ask(app, pilot)
         said = app.screen.query_one("#begin-state", Static)
-        lines = [line for line in str(said.content).splitlines() if "/" not in line and not line.startswith("Only")]
+        lines = [
+            line for line in str(said.content).splitlines() if "/" not in line and not line.startswith("To run anyway")
+        ]
         assert [line for line in lines if len(line) > said.size.width] == []  # wrapped once; a path is as long as it is
         await walk(app, pilot)
     (tmp_path / "empty.cnf").touch()
@@ -104,7 +106,7 @@ async def test_lines_are_wrapped_once() -> None:
         assert app.view is not None
         for finding in app.view.audited.findings:
             for width in (30, 36, 44):
-                lines = detail(app.view, finding, width).plain.splitlines()
+                lines = finding_detail(app.view, finding, width).plain.splitlines()
                 of_files = [line for line in lines if " │ " in line]
                 to_do = [
                     line for line in lines if line.startswith((" " * 8, "do now", "keep", "risk", "watch", "help"))

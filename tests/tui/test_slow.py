@@ -11,7 +11,7 @@ from slow_proxy import Gate, slowed
 from textual.widgets import ContentSwitcher
 from tmux import MYCNF, place, terminal
 
-from advisor.tui.screens.base import PLACES
+from advisor.tui.screens.registry import SCREENS
 from probes.sandbox import Sandbox
 
 
@@ -31,9 +31,9 @@ async def test_keys_are_drawn_while_a_statement_is_under_way(any_server: Sandbox
         async with driven(*words(tmp_path, slow), size=(120, 40), wait=False) as (app, pilot):
             await until(pilot, lambda: gate.waiting != [])
             await pilot.press("question_mark")
-            await until(pilot, lambda: "esc closes" in screen_text(app))
+            await until(pilot, lambda: "Esc closes" in screen_text(app))
             await pilot.press("escape")
-            await until(pilot, lambda: "esc closes" not in screen_text(app))
+            await until(pilot, lambda: "Esc closes" not in screen_text(app))
             assert "reading" in screen_text(app)
             assert gate.passed == []
             gate.open()
@@ -43,7 +43,7 @@ async def test_keys_are_drawn_while_a_statement_is_under_way(any_server: Sandbox
             await until(pilot, lambda: len(gate.waiting) == 2)  # the audit's and the one that reads counters
             passed = len(gate.passed)
             shown = app.query_one("#screens", ContentSwitcher)
-            for screen in PLACES:
+            for screen in SCREENS:
                 await pilot.press(screen.digit)
                 await until(pilot, lambda screen=screen: shown.current == screen.id)  # type: ignore[misc] # the loop's own
             await pilot.press("2", "slash", *"read_only")

@@ -6,18 +6,18 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from advisor.tui.text import figure, spark
+from advisor.tui.text import format_value, sparkline
 
 
 def test_steps_go_from_low_to_high() -> None:
     """Zero is the lowest step and nothing else is, the most is the highest, and what is unknown is blank."""
-    assert spark([0, 1, 50, 100, None, 0], 0, 100) == "▁▂▅█ ▁"
+    assert sparkline([0, 1, 50, 100, None, 0], 0, 100) == "▁▂▅█ ▁"
 
 
 def test_a_flat_line_tells_zero_from_something() -> None:
     """Nothing all the time lies at the bottom, 7 all the time at the top."""
-    assert spark([0, 0], 0, 0) == "▁▁"
-    assert spark([7, 7], 7, 7) == "██"
+    assert sparkline([0, 0], 0, 0) == "▁▁"
+    assert sparkline([7, 7], 7, 7) == "██"
 
 
 @pytest.mark.parametrize(
@@ -46,17 +46,17 @@ def test_a_flat_line_tells_zero_from_something() -> None:
 )
 def test_figures_are_short_and_true(value: float | None, unit: str, shown: str) -> None:
     """Digits that count, and neither all nor nothing where it isn't."""
-    assert figure(value, unit) == shown
+    assert format_value(value, unit) == shown
 
 
 @given(st.floats(0, 1e300), st.sampled_from(["/s", "ms", "B/s", ""]))
 def test_figures_fit_their_column(value: float, unit: str) -> None:
     """Seven characters at the most."""
-    assert len(figure(value, unit)) <= 7
+    assert len(format_value(value, unit)) <= 7
 
 
 @given(st.lists(st.none() | st.floats(0, 1e12), max_size=50))
 def test_a_value_is_a_character(values: list[float | None]) -> None:
     """As many columns as values."""
     known = [value for value in values if value is not None]
-    assert len(spark(values, 0, max(known, default=0))) == len(values)
+    assert len(sparkline(values, 0, max(known, default=0))) == len(values)

@@ -9,12 +9,12 @@ from pathlib import Path
 
 import pytest
 
-from advisor.tui.text import spoken
+from advisor.tui.text import replace_flags
 
 TOP = Path(__file__).parents[2]
 # Flags of mycnf probe that a sentence may tell to give; those of servers and sysbench are none of these.
 FLAG = re.compile(r"--(time|dir|force|resume|rounds|option)\b")
-SPEAKING = ("probes", "advisor/report/proof.py", "advisor/commands/probing/place.py")
+SPEAKING = ("probes", "advisor/report/probe/proof.py", "advisor/commands/probing/place.py")
 NOT_SAID = ("probes/workload/sysbench.py",)  # what sysbench is started with
 
 
@@ -42,10 +42,10 @@ def texts(tree: ast.Module) -> Iterator[str]:
 @pytest.mark.parametrize(("file", "text"), sentences())
 def test_no_flag_is_asked_for(file: str, text: str) -> None:
     """A sentence that tells to give a flag tells here where to write the same."""
-    assert not FLAG.search(spoken(text)), f"{file}: {spoken(text)}"
+    assert not FLAG.search(replace_flags(text)), f"{file}: {replace_flags(text)}"
 
 
 def test_other_words_stay() -> None:
     """What a result says of a server's own options is left alone."""
     said = "the server was started with --innodb-buffer-pool-size=1G for --time-out"
-    assert spoken(said) == said
+    assert replace_flags(said) == said

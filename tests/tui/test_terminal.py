@@ -23,7 +23,7 @@ def test_a_server_that_dies_and_comes_back(server_name: str, start: Start, tmp_p
         os.kill(server.pid, signal.SIGKILL)
         window.shows("no answer")
         window.keys("2")
-        window.shows("unlike files")  # what was read stays
+        window.shows("differs from files")  # what was read stays
         server.restart()
         window.until(lambda screen: "no answer" not in screen, "an answer again")
         window.keys("q")
@@ -60,9 +60,9 @@ def look_around(window: Terminal) -> None:
     window.keys("Down")
     window.shows("BIN001")
     window.keys("?")
-    window.shows("esc closes")
+    window.shows("Esc closes")
     window.keys("Escape")
-    window.until(lambda screen: "esc closes" not in screen, "the help closed")
+    window.until(lambda screen: "Esc closes" not in screen, "the help closed")
 
 
 def test_who_leaves_without_a_server_is_told_why(tmp_path: Path) -> None:
@@ -70,11 +70,11 @@ def test_who_leaves_without_a_server_is_told_why(tmp_path: Path) -> None:
     (tmp_path / "empty.cnf").touch()
     none = ("--defaults-file", str(tmp_path / "empty.cnf"), "--socket", str(tmp_path / "none.sock"))
     with terminal(*MYCNF, "audit", *none, size=(200, 24), environment=place(tmp_path)) as window:
-        window.shows("enter connects, esc leaves")
+        window.shows("Enter connects, esc leaves")
         window.keys("Escape")
         screen = window.shows("ended with 3")
         assert f"there is no server socket {tmp_path / 'none.sock'}" in screen
-        assert "enter connects" not in screen
+        assert "Enter connects" not in screen
 
 
 def test_elsewhere_than_on_a_terminal_it_is_text(tmp_path: Path) -> None:

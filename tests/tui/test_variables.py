@@ -14,8 +14,8 @@ from advisor.catalog.targets import parse_target
 from advisor.core.model import Origin
 from advisor.redaction.secrets import clean
 from advisor.tui.app import AuditApp
-from advisor.tui.screens.variables.rows import VariableRow, rows, widths
-from advisor.tui.screens.variables.screen import Variables
+from advisor.tui.screens.variables.rows import VariableRow, column_widths, variable_rows
+from advisor.tui.screens.variables.screen import VariablesPane
 from rules.core.statements import set_global_effect
 
 
@@ -27,7 +27,7 @@ def names(app: AuditApp) -> list[str]:
 async def listed(app: AuditApp, pilot: Pilot[int], wanted: Callable[[VariableRow], bool] = lambda _: True) -> None:
     """Wait until the table has the variables that are wanted, in their order, and no other."""
     assert app.view is not None
-    expected = [row.name for row in rows(app.view) if wanted(row)]
+    expected = [row.name for row in variable_rows(app.view) if wanted(row)]
     await until(pilot, lambda: bool(app.query("#variables-table")) and names(app) == expected)
 
 
@@ -97,7 +97,7 @@ async def test_the_columns_take_what_there_is(size: tuple[int, int], least: int)
         table = app.query_one("#variables-table", DataTable)
         assert table.virtual_size.width <= size[0]
         assert table.ordered_columns[0].width >= least
-        for row in rows(app.view):
+        for row in variable_rows(app.view):
             for whole, cell, column in zip(
                 (row.name, row.value), table.get_row(row.name), table.ordered_columns, strict=False
             ):
@@ -115,10 +115,10 @@ async def test_the_columns_follow_the_terminal() -> None:
         await pilot.press("down", "down")
         for size in ((200, 60), (80, 24)):
             await pilot.resize_terminal(*size)
-            wanted = list(widths(size[0]))
+            wanted = list(column_widths(size[0]))
             await until(pilot, lambda wanted=wanted: [c.width for c in table.ordered_columns] == wanted)  # type: ignore[misc] # the loop's own
             assert table.cursor_row == 2
-            assert app.query_one("#variables", Variables).chosen is not None
+            assert app.query_one("#variables", VariablesPane).chosen is not None
 
 
 def test_when_a_variable_may_be_changed_is_what_audits_say() -> None:
@@ -128,4 +128,4 @@ def test_when_a_variable_may_be_changed_is_what_audits_say() -> None:
     assert option is not None
     said = set_global_effect(option, target)
     row = VariableRow("read_buffer_size", "131072", None, None, Origin.COMPILED, None, option, said)
-    assert row.when == "restart"
+    assert row.change_mode == "restart"

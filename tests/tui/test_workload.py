@@ -16,8 +16,8 @@ from advisor.commands.collect import DEMO
 from advisor.facts import Sample
 from advisor.tui.screens.workload.counters import SERIES
 from advisor.tui.screens.workload.rows import WINDOWS
-from advisor.tui.screens.workload.screen import BACKLOG, Workload
-from advisor.tui.text import STEPS, figure
+from advisor.tui.screens.workload.screen import BACKLOG, WorkloadPane
+from advisor.tui.text import SPARK_STEPS, format_value
 
 if TYPE_CHECKING:
     from textual.pilot import Pilot
@@ -28,7 +28,7 @@ if TYPE_CHECKING:
 SIZES = [(80, 24), (120, 40), (200, 60)]
 EVERY = 2.0
 NAME = re.compile(r"[A-Z]\w+")  # a counter as servers spell it
-COUNTERS = {name.lower(): 100 for series in SERIES for name in NAME.findall(series.ways[0].source)}
+COUNTERS = {name.lower(): 100 for series in SERIES for name in NAME.findall(series.formulas[0].source)}
 
 
 def samples(count: int, begin: float = 1000.0, step: int = 10) -> tuple[Sample, ...]:
@@ -48,13 +48,13 @@ def recorded_rate(counter: str) -> float:
     return rise / float(last["at"] - first["at"])
 
 
-async def opened(pilot: Pilot[int]) -> Workload:
+async def opened(pilot: Pilot[int]) -> WorkloadPane:
     """The screen, once it is shown and drawn."""
     app = pilot.app
     await pilot.press("3")
     await until(pilot, lambda: any(shown.has_focus for shown in app.query("#workload-list")))
     await until(pilot, lambda: bool(box(pilot)[0]))
-    return app.query_one("#workload", Workload)
+    return app.query_one("#workload", WorkloadPane)
 
 
 async def sampled(pilot: Pilot[int], *more: Sample, anew: bool = False) -> None:
@@ -63,7 +63,7 @@ async def sampled(pilot: Pilot[int], *more: Sample, anew: bool = False) -> None:
     assert app.view is not None
     before = () if anew else app.view.samples or ()
     app.view = app.view._replace(origin="live", samples=(*before, *more))
-    app.query_one("#workload", Workload).sampled(app.view)
+    app.query_one("#workload", WorkloadPane).show_samples(app.view)
     await pilot.pause()
 
 
@@ -94,7 +94,7 @@ async def test_the_demo_shows_the_rates_of_its_window(size: tuple[int, int]) -> 
         assert "w window" not in text
         assert "pause" not in text
         assert row(pilot, "queries").split() == ["queries", "/s", f"{rate:.0f}", "Questions"]
-        assert not set(STEPS) & set(row(pilot, "queries"))
+        assert not set(SPARK_STEPS) & set(row(pilot, "queries"))
         assert text.count("Innodb_lsn_current") == 1
         assert all(len(line) == size[0] for line in text.splitlines())
 
@@ -147,7 +147,7 @@ async def test_a_running_server_has_rows_with_sparklines(size: tuple[int, int]) 
         shown = [series for series in SERIES if f"│ {series.label} " in text]
         assert len(shown) >= (len(SERIES) if size[1] >= 40 else 10)
         queries = row(pilot, "queries")
-        assert queries.count(STEPS[-1]) > size[0] - 70
+        assert queries.count(SPARK_STEPS[-1]) > size[0] - 70
         assert queries.split()[-3:] == ["5.0", "5.0", "5.0"]
         assert len({len(row(pilot, series.id)) for series in SERIES}) == 1
         assert row(pilot, "queries") in text
@@ -160,7 +160,7 @@ async def test_one_sample_is_no_rate_and_none_is_said() -> None:
         await sampled(pilot)
         assert "No sample yet" in screen_text(app)
         await sampled(pilot, *samples(1))
-        assert "a rate needs two" in screen_text(app)
+        assert "A rate needs two" in screen_text(app)
         assert row(pilot, "running").split()[-1] == "100"
         assert "1 sample," in box(pilot)[1]
 
@@ -178,9 +178,9 @@ async def test_windows_are_chosen_by_key() -> None:
         assert [title for title, _ in titles] == [
             "Workload: the last 30 s",
             "Workload: the last 5 min",
-            "Workload: all that was sampled",
+            "Workload: all samples",
             "Workload: the last 30 s",
-            "Workload: all that was sampled",
+            "Workload: all samples",
         ]
         assert [state.partition(" ")[0] for _, state in titles] == ["16", "151", "400", "16", "400"]
 
@@ -196,7 +196,7 @@ async def test_pausing_loses_nothing() -> None:
         await sampled(pilot, *made[6:9])
         await sampled(pilot, *made[9:])
         assert row(pilot, "queries") == before
-        assert box(pilot)[1] == "6 samples, 10 s · paused, 6 newer kept"
+        assert box(pilot)[1] == "6 samples, 10 s · paused, 6 newer samples"
         await pilot.press("w")
         assert box(pilot)[0] == "Workload: the last 5 min"
         assert "paused" in box(pilot)[1]
@@ -226,7 +226,7 @@ async def test_a_refresh_keeps_the_pause_and_the_row() -> None:
         await pilot.press("down", "down", "p")
         before = row(pilot, "queries")
         assert app.view is not None
-        pane.show(app.view._replace(taken=app.view.taken + 60, samples=samples(9, step=99)))
+        pane.show(app.view._replace(read_at=app.view.read_at + 60, samples=samples(9, step=99)))
         await pilot.pause()
         assert row(pilot, "queries") == before
         assert app.query_one("#workload-list", OptionList).highlighted == 2
@@ -241,9 +241,9 @@ async def test_counters_that_began_anew_are_said() -> None:
     async with driven() as (_, pilot):
         await opened(pilot)
         await sampled(pilot, *samples(6), *(Sample(s.at + 100, s.status) for s in samples(3)))
-        assert "counters began anew" not in box(pilot)[1]
+        assert "counters were reset" not in box(pilot)[1]
         await pilot.press("w")
-        assert "counters began anew" in box(pilot)[1]
+        assert "counters were reset" in box(pilot)[1]
         assert row(pilot, "queries").split()[-3:] == ["5.0", "5.0", "5.0"]
 
 
@@ -253,15 +253,15 @@ async def test_each_row_explains_itself() -> None:
         await opened(pilot)
         made = samples(20)
         await sampled(pilot, *(Sample(s.at, {k: v for k, v in s.status.items() if k != "slow_queries"}) for s in made))
-        assert "Questions, statements that clients sent" in explained(pilot)
-        assert "it was 5.0 /s all the time" in explained(pilot)
+        assert "Questions, statements sent by clients" in explained(pilot)
+        assert "constant at 5.0 /s" in explained(pilot)
         await pilot.press("pagedown")
         marked = app.query_one("#workload-list", OptionList).highlighted
         assert marked is not None
         assert marked > 10
         assert explained(pilot).startswith(SERIES[marked].label)
         await pilot.press("end", "up", "up", "up", "up")
-        assert "there is no counter for it here (Slow_queries)" in explained(pilot)
+        assert "this server has no counter for it (Slow_queries)" in explained(pilot)
         await pilot.press("home")
         await pilot.click("#workload-list", offset=(4, 2))
         assert explained(pilot).startswith("rows changed: Innodb_rows_inserted + Innodb_rows_updated")
@@ -275,7 +275,7 @@ async def test_the_scale_is_said() -> None:
     async with driven() as (_, pilot):
         await opened(pilot)
         await sampled(pilot, *made)
-        assert "▁ 0 /s to █ 100 /s; a column is 1.4 s" in explained(pilot)
+        assert "▁ 0 /s to █ 100 /s; each column is the mean of 1.4 s" in explained(pilot)
         await pilot.press(*["down"] * 5)
         assert explained(pilot).startswith("pool hit rate")
         assert "▁ 95.00 % to █ 99.00 %" in explained(pilot)
@@ -298,7 +298,7 @@ async def test_the_rows_can_be_copied() -> None:
         await pilot.press("y")
         await pilot.pause()
         copied = app.clipboard.splitlines()
-        assert copied[0].split() == ["now", "older", "→", "newer", "least", "mean", "most"]
+        assert copied[0].split() == ["now", "older", "→", "newer", "min", "mean", "max"]
         assert [text.split()[0] for text in copied[1:]] == [series.label.split()[0] for series in SERIES]
 
 
@@ -323,7 +323,9 @@ def status(sandbox: Sandbox) -> dict[str, str]:
 def rises(before: dict[str, str], after: dict[str, str]) -> dict[str, int]:
     """By how much each series of rates rose between two answers, by the counters that its row names."""
     sample = Sample(0, {name.lower(): 0 for name in after}, query_time=0.0 if "Query_time" in after else None)
-    named = {s.id: NAME.findall(way.source) for s in SERIES if s.unit in ("/s", "B/s") and (way := s.way(sample))}
+    named = {
+        s.id: NAME.findall(way.source) for s in SERIES if s.unit in ("/s", "B/s") and (way := s.formula_for(sample))
+    }
     return {key: sum(int(after[name]) - int(before[name]) for name in names) for key, names in named.items()}
 
 
@@ -361,8 +363,8 @@ async def test_what_is_shown_is_what_the_server_counts(any_server: Sandbox) -> N
         await until(pilot, lambda: pane.shown is not None and pane.shown.samples == len(app.view.samples))
         shown, queries = pane.shown, row(pilot, "queries")  # of one moment: the next sample is drawn while we ask
         after = await asyncio.to_thread(status, any_server)
-    assert queries.split()[-2] == figure(shown.rows[0].told.mean, "/s")
-    found = {r.series.id: r.told for r in shown.rows}
+    assert queries.split()[-2] == format_value(shown.rows[0].rates.mean, "/s")
+    found = {r.series.id: r.rates for r in shown.rows}
     least, most = rises(began, ended), rises(before, after)
     assert least["rows-changed"] >= 260
     for name, rise in least.items():
@@ -380,10 +382,10 @@ async def test_every_server_has_what_each_row_needs(any_server: Sandbox) -> None
         mariadb = app.view.audited.known.target.flavour == "mariadb"
     counters = await asyncio.to_thread(status, any_server)
     for series in SERIES:
-        way = series.way(sample)
+        way = series.formula_for(sample)
         if series.id == "time" and not mariadb:
             assert way is None
-            assert "MySQL has no such counter" in series.lack
+            assert "MySQL has no such counter" in series.why_missing
         else:
             assert way is not None, series.id
             assert set(NAME.findall(way.source)) <= set(counters)

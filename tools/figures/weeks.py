@@ -109,9 +109,9 @@ async def _watched() -> dict[str, Any]:
     from advisor.facts import Sample
     from advisor.facts.snapshot import load
     from advisor.tui.app import AuditApp
-    from advisor.tui.messages import Sampled
-    from advisor.tui.screens.workload.screen import Workload
-    from advisor.tui.start import Feed, Opening
+    from advisor.tui.messages import SampleRead
+    from advisor.tui.screens.workload.screen import WorkloadPane
+    from advisor.tui.start import AuditSource, StartOptions
 
     facts, left = load(RECORDED), threading.Event()
     asked = make_request(build_parser("audit").parse_args(["audit", "--isolated", "--demo"]))
@@ -120,8 +120,8 @@ async def _watched() -> dict[str, Any]:
         left.wait()  # the samples below stand for those that it would bring
         raise MycnfError("the week is over")
 
-    feed = Feed("live", "a server", lambda: facts, lambda read: audit_facts(read, asked), session)
-    shown = AuditApp(Opening(feed))
+    feed = AuditSource("live", "a server", lambda: facts, lambda read: audit_facts(read, asked), session)
+    shown = AuditApp(StartOptions(feed))
     counters = {name: int(text) for name, text in facts.server.status.items() if text.isascii() and text.isdigit()}
     drawn = asyncio.Event()
     early: dict[str, int] = {}
@@ -129,7 +129,7 @@ async def _watched() -> dict[str, Any]:
         while shown.query_one(ContentSwitcher).current != "findings":  # what the first audit opens, behind the sampler
             await pilot.pause(0.05)
         await shown.action_go("workload")
-        pane = shown.query_one("#workload", Workload)
+        pane = shown.query_one("#workload", WorkloadPane)
         pane.action_window(-1)  # all that was sampled, the most that is drawn
         for number in range(WINDOWS):
             if number == WARM:
@@ -137,7 +137,7 @@ async def _watched() -> dict[str, Any]:
             if number % LAP in (0, DRAWN):
                 await shown.action_go("findings" if number % LAP else "workload")
             at = 60.0 * number
-            told = Sampled(Sample(at, {name: value + number for name, value in counters.items()}, number * 1000))
+            told = SampleRead(Sample(at, {name: value + number for name, value in counters.items()}, number * 1000))
             assert shown._sampler is not None  # noqa: SLF001
             shown._sampler._tell(told)  # noqa: SLF001 - as the thread that reads does
             # The framework's own pause waits for every widget, and for an idle processor: ten times as long.

@@ -1,4 +1,4 @@
-"""The keys that count here and now, made from the bindings in force; typing narrows the list."""
+"""The help dialog: the active keys, from the active bindings; typing filters the list."""
 
 from __future__ import annotations
 
@@ -19,23 +19,22 @@ if TYPE_CHECKING:
     from textual.screen import Screen
 
 
-# Commands of the framework's: two say less than `help` and `quit` of ours, and pictures go to ~/Downloads, which
-# servers lack, or fail without a reason.
-UNWANTED = ("Keys", "Quit", "Screenshot")
+# Commands of textual's: the app has its own help and quit; screenshots go to ~/Downloads, which servers lack.
+HIDDEN_COMMANDS = ("Keys", "Quit", "Screenshot")
 
 
-class Key(NamedTuple):
-    """One action in force: the keys in words, what it does, their ids for keymaps, and how to run it."""
+class KeyHelp(NamedTuple):
+    """One active action: its keys, what it does, the ids for keymaps, and a function that runs it."""
 
     keys: str
-    words: str
+    description: str
     id: str
     run: Callable[[], object]
 
 
-def in_force(screen: Screen[object]) -> list[Key]:
-    """The actions that keys would run on this screen, the nearest to the focus first; each once."""
-    found: dict[str, Key] = {}
+def active_keys(screen: Screen[object]) -> list[KeyHelp]:
+    """The actions that keys run on this screen, those nearest to the focus first; each once."""
+    found: dict[str, KeyHelp] = {}
     for active in screen.active_bindings.values():
         binding = active.binding
         if not binding.description or not active.enabled or binding.system:
@@ -44,53 +43,54 @@ def in_force(screen: Screen[object]) -> list[Key]:
         known = found.get(binding.action)
         if known is None:
             run = partial(screen.app.run_action, binding.action, active.node)
-            found[binding.action] = Key(shown, binding.description, binding.id or "", run)
+            found[binding.action] = KeyHelp(shown, binding.description, binding.id or "", run)
         elif shown not in known.keys.split(", "):
             ids = ", ".join(filter(None, (known.id, binding.id)))
             found[binding.action] = known._replace(keys=f"{known.keys}, {shown}", id=ids)
     return list(found.values())
 
 
-def commands(screen: Screen[object], others: Iterable[SystemCommand]) -> Iterator[SystemCommand]:
-    """What the palette offers: the actions in force by their words, and the framework's own that aren't among them."""
-    yield from (command for command in others if command.title not in UNWANTED)
-    for key in in_force(screen):
-        if key.id:  # the ways to move about have none
-            yield SystemCommand(key.words, f"key {key.keys}", key.run)
+def palette_commands(screen: Screen[object], others: Iterable[SystemCommand]) -> Iterator[SystemCommand]:
+    """The commands of the palette: textual's own without duplicates, and the active actions."""
+    yield from (command for command in others if command.title not in HIDDEN_COMMANDS)
+    for key in active_keys(screen):
+        if key.id:  # keys that only move the cursor have none
+            yield SystemCommand(key.description, f"key {key.keys}", key.run)
 
 
-def what_quits(screen: Screen[object]) -> str:
-    """How to get out of here, in words; from a dialog it is back first."""
-    quits = (f"{key.keys.split(', ')[-1]} quits" for key in in_force(screen) if key.id.startswith("quit"))
-    return next(quits, "esc goes back, then q quits")
+def quit_hint(screen: Screen[object]) -> str:
+    """How to quit from this screen; a dialog is closed first."""
+    quits = (f"{key.keys.split(', ')[-1]} quits" for key in active_keys(screen) if key.id.startswith("quit"))
+    return next(quits, "Esc goes back, then q quits")
 
 
-class Help(ModalScreen[None]):
-    """The list, over the screen that it is about."""
+class HelpDialog(ModalScreen[None]):
+    """The list of keys, over the screen it describes."""
 
     BINDINGS: ClassVar = [Binding("escape,f1", "dismiss(None)", "close", id="help.close")]
 
-    def __init__(self, about: Screen[object]) -> None:
+    def __init__(self, screen: Screen[object]) -> None:
         super().__init__()
-        self._keys = sorted(in_force(about), key=lambda key: not key.id)  # the ways to move come last: all know them
+        self._keys = sorted(active_keys(screen), key=lambda key: not key.id)  # cursor keys come last
 
     def compose(self) -> ComposeResult:
-        """A field to narrow the list, and the list."""
+        """A search field and the list."""
         with Vertical(classes="dialog"):
-            yield Input(placeholder="which key …", id="help-sought")
+            yield Input(placeholder="search for a key or an action", id="help-sought")
             with VerticalScroll():
-                yield Static(self._list(""), id="help-keys", markup=False)
-            yield Static("esc closes · ctrl+p finds all of it by name · ids: for keys.toml", markup=False)
+                yield Static(self._matching_keys(""), id="help-keys", markup=False)
+            yield Static("Esc closes · Ctrl+P finds actions by name · ids are for keys.toml", markup=False)
 
     def on_input_changed(self, event: Input.Changed) -> None:
-        """Narrow the list."""
-        self.query_one("#help-keys", Static).update(self._list(event.value))
+        """Filter the list."""
+        self.query_one("#help-keys", Static).update(self._matching_keys(event.value))
 
-    def _list(self, sought: str) -> Content:
-        words = sought.lower().split()
-        keys = [k for k in self._keys if all(w in f"{k.keys} {k.words} {k.id}".lower() for w in words)]
+    def _matching_keys(self, search_text: str) -> Content:
+        words = search_text.lower().split()
+        keys = [k for k in self._keys if all(w in f"{k.keys} {k.description} {k.id}".lower() for w in words)]
         width = max((len(k.keys) for k in keys), default=0)
         lines = [
-            Content.assemble((f"{k.keys:>{width}}", "bold $text-accent"), f"  {k.words}  ", (k.id, "dim")) for k in keys
+            Content.assemble((f"{k.keys:>{width}}", "bold $text-accent"), f"  {k.description}  ", (k.id, "dim"))
+            for k in keys
         ]
-        return Content("\n").join(lines) if lines else Content("no key does that here")
+        return Content("\n").join(lines) if lines else Content("No key matches")

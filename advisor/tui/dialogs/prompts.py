@@ -1,4 +1,4 @@
-"""A small dialog that asks for one line."""
+"""Small dialogs: ask for a reason, for a choice, and whether to replace a file."""
 
 from __future__ import annotations
 
@@ -9,14 +9,14 @@ from textual.containers import Vertical
 from textual.screen import ModalScreen
 from textual.widgets import Input, OptionList, Static
 
-from advisor.tui.text import line
+from advisor.tui.text import safe_line
 
 if TYPE_CHECKING:
     from textual.app import ComposeResult
 
 
-class Reason(ModalScreen[str | None]):
-    """Asks for a sentence; gives None where the user thinks better of it."""
+class ReasonDialog(ModalScreen[str | None]):
+    """Asks for a reason; returns None if the user cancels."""
 
     BINDINGS: ClassVar = [Binding("escape", "dismiss(None)", "cancel", id="reason.cancel")]
 
@@ -25,22 +25,22 @@ class Reason(ModalScreen[str | None]):
         self._question = question
 
     def compose(self) -> ComposeResult:
-        """The question and a field."""
+        """The question and a text field."""
         with Vertical(classes="dialog"):
             yield Static(self._question, markup=False)
-            yield Input(placeholder="who decided it, when, on what grounds")
-            yield Static("enter keeps it, esc cancels", markup=False)
+            yield Input(placeholder="who decided it, when and why")
+            yield Static("Enter saves, Esc cancels", markup=False)
 
     def on_input_submitted(self, event: Input.Submitted) -> None:
-        """Give the words, where there are any."""
+        """Return the reason; an empty one is refused."""
         if event.value.strip():
             self.dismiss(event.value.strip())
         else:
-            self.notify("a reason is wanted: the next reader will ask", severity="warning")
+            self.notify("Enter a reason", severity="warning")
 
 
-class Offer(ModalScreen[bool]):
-    """Offers to do something now; gives whether the user wants it."""
+class ChoiceDialog(ModalScreen[bool]):
+    """Asks a question with two answers; returns True for the first."""
 
     BINDINGS: ClassVar = [Binding("escape", "dismiss(False)", "not now", id="offer.no")]
 
@@ -55,12 +55,12 @@ class Offer(ModalScreen[bool]):
             yield OptionList(*self._answers, markup=False, compact=True, classes="answers")
 
     def on_option_list_option_selected(self, event: OptionList.OptionSelected) -> None:
-        """Give the answer."""
+        """Return the answer."""
         self.dismiss(event.option_index == 0)
 
 
-class Replacing(ModalScreen[bool]):
-    """Gives True for `y` alone: enter has just been pressed to save, and may be pressed once too often."""
+class ReplaceDialog(ModalScreen[bool]):
+    """Asks whether to replace a file; only `y` does, as Enter may have been pressed twice to save."""
 
     BINDINGS: ClassVar = [
         Binding("y", "dismiss(True)", "replace it", id="replace.yes"),
@@ -72,7 +72,7 @@ class Replacing(ModalScreen[bool]):
         self._reason = reason
 
     def compose(self) -> ComposeResult:
-        """What is there, and the keys that answer."""
+        """What exists, and the keys that answer."""
         with Vertical(classes="dialog"):
-            yield Static(line(self._reason, longest=400), markup=False)
-            yield Static("y replaces it · n or esc keeps it", markup=False)
+            yield Static(safe_line(self._reason, longest=400), markup=False)
+            yield Static("y replaces the file · n or Esc keeps it", markup=False)

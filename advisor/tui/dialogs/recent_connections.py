@@ -1,4 +1,4 @@
-"""The servers that were connected to lately: places and users, never a password."""
+"""The recently used servers: addresses and users, never a password."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, NamedTuple
 from advisor.core.errors import MycnfError
 from advisor.state.directory import alone_in, make_state_folder
 from advisor.state.private_file import replace_private
-from advisor.tui.view import FOLDER, folder
+from advisor.tui.view import STATE_SUBDIRECTORY, app_state_directory
 
 if TYPE_CHECKING:
     from advisor.collect.connection.options import ConnectRequest
@@ -19,7 +19,7 @@ MOST = 5
 
 
 class RecentConnection(NamedTuple):
-    """One of them; empty where nothing was said."""
+    """One recent server; fields that were not set are empty."""
 
     socket: str = ""
     host: str = ""
@@ -30,17 +30,17 @@ class RecentConnection(NamedTuple):
     ssl_ca: str = ""
 
     @property
-    def words(self) -> str:
-        """How it is listed."""
+    def label(self) -> str:
+        """The label in the list."""
         place = self.socket or (f"{self.host}:{self.port or 3306}" if self.host else "")
         path = f"login path {self.login_path}" if self.login_path else ""
-        where = " by ".join(part for part in (place, path) if part) or "the usual socket"
+        where = " by ".join(part for part in (place, path) if part) or "the default socket"
         tls = f", TLS {self.ssl_mode}" if self.ssl_mode else ", TLS" if self.ssl_ca else ""
         return (f"{self.user}@{where}" if self.user else where) + tls
 
 
 def read() -> list[RecentConnection]:
-    """The latest first; none where there is no file, or it can't be read as one."""
+    """The recent servers, the latest first; none if the file is missing or invalid."""
     try:
         with open(_path(), encoding="utf-8") as file:
             return [
@@ -52,12 +52,12 @@ def read() -> list[RecentConnection]:
 
 
 def remember(request: ConnectRequest) -> None:
-    """Put a server first; where that can't be written nothing is lost but the list."""
-    told = RecentConnection(*(str(getattr(request, name) or "") for name in RecentConnection._fields))
-    with suppress(OSError, MycnfError), alone_in(make_state_folder(FOLDER)):
-        known = [target._asdict() for target in (told, *(t for t in read() if t != told))][:MOST]
+    """Add a server at the top of the list; failing to write the list is ignored."""
+    latest = RecentConnection(*(str(getattr(request, name) or "") for name in RecentConnection._fields))
+    with suppress(OSError, MycnfError), alone_in(make_state_folder(STATE_SUBDIRECTORY)):
+        known = [target._asdict() for target in (latest, *(t for t in read() if t != latest))][:MOST]
         replace_private(_path(), (json.dumps(known, indent=1) + "\n").encode("ascii"))
 
 
 def _path() -> str:
-    return os.path.join(folder(), "recent.json")
+    return os.path.join(app_state_directory(), "recent.json")

@@ -1,4 +1,4 @@
-"""The dialog before a run: where, how long, what it makes, and what is against it; the user may change it all."""
+"""The dialog before a run: directory, duration, cost and objections; the user can change the request."""
 
 from __future__ import annotations
 
@@ -14,11 +14,11 @@ from textual.widgets import Input, Static
 
 from advisor.report.probe.listing import lasts
 from advisor.report.words import plural
-from advisor.tui.messages import Failed
-from advisor.tui.screens.probes.list import costs, labelled, objection
-from advisor.tui.screens.probes.plan import Order, RunOutlook, Wish, look
-from advisor.tui.text import line, plain
-from advisor.tui.workers import in_background
+from advisor.tui.messages import WorkFailed
+from advisor.tui.screens.probes.list import cost_rows, labelled_text, objection_text
+from advisor.tui.screens.probes.plan import PlannedRun, ProbeFormValues, RunPreview, preview_run
+from advisor.tui.text import safe_line, safe_text
+from advisor.tui.workers import run_in_background
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -26,48 +26,50 @@ if TYPE_CHECKING:
     from textual.app import ComposeResult
 
     from advisor.report.probe.listing import Entry
-    from advisor.tui.start import Site
+    from advisor.tui.start import ProbeSite
     from probes.results import KeptResult
 
 LABEL = 14
 YES = frozenset({"yes", "y"})
-LEAST, WIDTH = 30, 72  # columns of the dialog's text, where the screen has so many
+NARROWEST, WIDTH = 30, 72  # columns of the dialog's text, if the screen is wide enough
 BAR = 1  # column of the scrollbar that a small screen adds
 
 
-class Beginning(ModalScreen[Order | None]):
-    """Asks how a run is wanted and gives it once nothing is against it; None where the user thinks better of it."""
+class StartProbeDialog(ModalScreen[PlannedRun | None]):
+    """Asks for the options of a run and returns it once there is no objection; None if the user cancels."""
 
     BINDINGS: ClassVar = [Binding("escape", "dismiss(None)", "back", id="begin.back")]
 
     AUTO_FOCUS = "#begin-time"
 
-    class Looked(Message):
-        """What came of looking."""
+    class PreviewReady(Message):
+        """The preview of the run is ready."""
 
-        def __init__(self, found: RunOutlook) -> None:
-            self.found = found
+        def __init__(self, preview: RunPreview) -> None:
+            self.preview = preview
             super().__init__()
 
-    def __init__(self, entry: Entry, find: Callable[[str | None], Site]) -> None:
+    def __init__(self, entry: Entry, find: Callable[[str | None], ProbeSite]) -> None:
         super().__init__()
-        self._entry, self._find = entry, find
+        self._entry, self._find_site = entry, find
         self._experiment = entry.experiment
-        self._looked: RunOutlook | None = None
-        self._looking = self._begins = False
+        self._preview: RunPreview | None = None
+        self._previewing = self._starts = False
 
     def compose(self) -> ComposeResult:
-        """Directory and time, what a run does then, and the experiment's own choices."""
+        """Fields for directory, time and the probe's own options, and the preview of the run."""
         plan = self._entry.plan
-        at_most = f"{lasts(plan.seconds)} at most; or 60s, 10m, 3h" if plan else "or 60s, 10m, 3h"
+        at_most = f"at most {lasts(plan.seconds)}; or 60s, 10m, 3h" if plan else "such as 60s, 10m or 3h"
         with Vertical(classes="dialog", id="beginning"):
-            yield Static(line(f"Run {self._experiment.name}: enter begins, esc goes back"), markup=False)
-            yield from self._field("directory", "directory", self._entry.directory, "on the file system to measure")
+            yield Static(safe_line(f"Run {self._experiment.name}: Enter starts, Esc cancels"), markup=False)
+            yield from self._field(
+                "directory", "directory", self._entry.directory, "a directory on the file system to measure"
+            )
             yield from self._field("time", "time", "", at_most)
-            yield from self._field("earlier", "go on", "", "")
+            yield from self._field("earlier", "resume", "", "")
             with VerticalScroll(id="begin-more", can_focus=False):
-                yield Static("looking at this host …", id="begin-state", markup=False)
-                yield from self._field("force", "in spite of", "", "names of refusals: busy, full, little, neighbour")
+                yield Static("checking this host …", id="begin-state", markup=False)
+                yield from self._field("force", "override", "", "names of refusals: busy, full, little, neighbour")
                 for order, choice in enumerate(self._experiment.choices):
                     yield from self._field(f"choice-{order}", choice.name, choice.default, choice.words)
 
@@ -77,63 +79,68 @@ class Beginning(ModalScreen[Order | None]):
             yield Input(value=value, placeholder=hint, id=f"begin-{name}", compact=True)
 
     def on_mount(self) -> None:
-        """Look at the run as it would be."""
-        self._offer(None)
-        self._look()
+        """Preview the run."""
+        self._offer_resume(None)
+        self._preview_run()
 
     @property
-    def wish(self) -> Wish:
-        """What the fields say."""
+    def wish(self) -> ProbeFormValues:
+        """The values of the fields."""
         directory, time, force = (self.query_one(f"#begin-{n}", Input).value for n in ("directory", "time", "force"))
         choices = tuple(
             (choice.name, self.query_one(f"#begin-choice-{order}", Input).value)
             for order, choice in enumerate(self._experiment.choices)
         )
-        goes_on = self.query_one("#begin-earlier", Input).value.strip().lower() in YES
-        return Wish(directory.strip(), time, choices, force, goes_on)
+        resume = self.query_one("#begin-earlier", Input).value.strip().lower() in YES
+        return ProbeFormValues(directory.strip(), time, choices, force, resume)
 
     @on(Input.Changed)
-    def _typed(self) -> None:
-        self._begins = False
+    def _cancel_start(self) -> None:
+        self._starts = False
 
     @on(Input.Blurred)
-    def _went_on(self) -> None:
-        if self._looked is not None and self._looked.wish != self.wish:
-            self._look()
+    def _preview_changes(self) -> None:
+        if self._preview is not None and self._preview.wish != self.wish:
+            self._preview_run()
 
     @on(Input.Submitted)
-    def _wanted(self) -> None:
-        self._begins = True
-        self._look()
+    def _start_run(self) -> None:
+        self._starts = True
+        self._preview_run()
 
-    def _look(self) -> None:
-        """Look at the run as the fields have it, one look at a time."""
-        if self._looking:
+    def _preview_run(self) -> None:
+        """Preview the run with the values of the fields, one preview at a time."""
+        if self._previewing:
             return
-        self._looking, wish = True, self.wish
-        self.query_one("#begin-state", Static).update("looking at this host …")
-        in_background(self.app, "probe-look", lambda: self.Looked(look(self._find, self._experiment, wish)), self)
+        self._previewing, wish = True, self.wish
+        self.query_one("#begin-state", Static).update("checking this host …")
+        run_in_background(
+            self.app,
+            "probe-look",
+            lambda: self.PreviewReady(preview_run(self._find_site, self._experiment, wish)),
+            self,
+        )
 
-    @on(Looked)
-    def _found(self, message: Looked) -> None:
-        found = self._looked = message.found
-        self._looking = False
-        self._offer(found.earlier)
-        if found.wish != self.wish:
-            self._look()
+    @on(PreviewReady)
+    def _show_preview(self, message: PreviewReady) -> None:
+        preview = self._preview = message.preview
+        self._previewing = False
+        self._offer_resume(preview.earlier)
+        if preview.wish != self.wish:
+            self._preview_run()
             return
-        begins, self._begins = self._begins, False
-        if begins and found.order is not None:
-            self.dismiss(found.order)
+        begins, self._starts = self._starts, False
+        if begins and preview.order is not None:
+            self.dismiss(preview.order)
             return
         state = self.query_one("#begin-state", Static)
         room = state.size.width if state.size.width >= WIDTH else state.size.width - BAR
-        state.update(_told(found, min(WIDTH, max(LEAST, room))))
-        if begins and any(not o.final for o in found.against):
+        state.update(_preview_text(preview, min(WIDTH, max(NARROWEST, room))))
+        if begins and any(not o.final for o in preview.objections):
             self.query_one("#begin-force", Input).focus()
 
-    def _offer(self, earlier: KeptResult | None) -> None:
-        """Offer to go on with a run that isn't complete, where one of the same parameters is kept."""
+    def _offer_resume(self, earlier: KeptResult | None) -> None:
+        """Offer to resume an incomplete run if one with the same parameters is saved."""
         box = self.query_one("#begin-earlier", Input)
         if box.parent is not None:
             box.parent.display = earlier is not None
@@ -141,19 +148,19 @@ class Beginning(ModalScreen[Order | None]):
             box.value = ""
         else:
             began = earlier.result.began_at[:16].replace("T", " ")
-            box.placeholder = f"yes goes on with the run of {began}, {plural(earlier.result.rounds, 'round')} so far"
+            box.placeholder = f"yes resumes the run of {began}, {plural(earlier.result.rounds, 'round')} so far"
 
-    @on(Failed)
-    def _broke(self, message: Failed) -> None:
+    @on(WorkFailed)
+    def _show_failure(self, message: WorkFailed) -> None:
         message.stop()
-        self._looking = self._begins = False
-        self.query_one("#begin-state", Static).update(plain(message.reason, "$text-error"))
+        self._previewing = self._starts = False
+        self.query_one("#begin-state", Static).update(safe_text(message.reason, "$text-error"))
 
 
-def _told(found: RunOutlook, width: int) -> Content:
-    """What a run does, and what is against it, each with what to do."""
-    shown = [labelled(label, words, width) for label, words in costs(found.entry) if words]
-    shown += [labelled("refused", objection(o), width, "$text-warning") for o in found.against]
-    if names := [o.name for o in found.against if not o.final]:
-        shown.append(line(f"Only who types its name runs it in spite of that: {', '.join(names)}"))
+def _preview_text(preview: RunPreview, width: int) -> Content:
+    """What the run does, and the objections, each with its remedy."""
+    shown = [labelled_text(label, words, width) for label, words in cost_rows(preview.entry) if words]
+    shown += [labelled_text("refused", objection_text(o), width, "$text-warning") for o in preview.objections]
+    if names := [o.name for o in preview.objections if not o.final]:
+        shown.append(safe_line(f"To run anyway, type: {', '.join(names)}"))
     return Content("\n").join(shown)

@@ -1,8 +1,8 @@
-"""What every screen has in common."""
+"""The base class of the screens."""
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING
 
 from textual.containers import Container
 
@@ -11,17 +11,19 @@ if TYPE_CHECKING:
 
     from textual.timer import Timer
 
+    from advisor.tui.app_base import AppBase
     from advisor.tui.view import View
 
 
-REST = 0.03  # seconds; a key that is held down comes about as often
+DRAW_DELAY = 0.03  # seconds; about the repeat interval of a key that is held down
 
 
 class Pane(Container):
-    """One screen: shows the audit it is given, and keeps its place when it is given a newer one."""
+    """One screen: shows an audit, and keeps its position when a newer one arrives."""
 
+    app: AppBase
     view: View | None = None
-    _resting: Timer | None = None
+    _draw_timer: Timer | None = None
 
     def show(self, view: View) -> None:
         """Show this audit."""
@@ -29,84 +31,26 @@ class Pane(Container):
         self.refill()
 
     def refill(self) -> None:
-        """Draw `self.view` anew; screens write this one."""
+        """Draw `self.view` again; subclasses implement this."""
 
     def check_action(self, action: str, parameters: tuple[object, ...]) -> bool | None:
-        """To who types words to look for, the key that leads there is a letter like any other."""
+        """In a search field, the search key is an ordinary character."""
         if action in ("filter", "find"):
             return not any(field.has_focus for field in self.query(".filter"))
         return super().check_action(action, parameters)
 
-    def leaving(self) -> None:
-        """The app is being left: end what goes on here, within half a second; most screens have nothing under way."""
+    def stop_work(self) -> None:
+        """Stop running work within half a second because the app is closing; most screens have none."""
 
-    def soon(self, draw: Callable[[], None]) -> None:
-        """Draw once the keys rest for a moment: while one is held down, the mark alone moves."""
-        if self._resting is not None:
-            self._resting.stop()
-        self._resting = self.set_timer(REST, draw)
+    def draw_later(self, draw: Callable[[], None]) -> None:
+        """Draw after a short pause: while a key is held down, only the cursor moves."""
+        if self._draw_timer is not None:
+            self._draw_timer.stop()
+        self._draw_timer = self.set_timer(DRAW_DELAY, draw)
 
-    def sampled(self, view: View) -> None:
-        """Take a view that differs in its samples alone; screens that draw none leave it at that."""
+    def show_samples(self, view: View) -> None:
+        """Take a view that differs only in its samples; most screens do not draw them."""
         self.view = view
 
 
-NARROW = 70  # columns; with fewer, what stands side by side elsewhere stands one below the other
-
-
-class ScreenEntry(NamedTuple):
-    """One screen: `id` is its key in PLACES."""
-
-    digit: str
-    id: str
-    title: str
-
-    def make(self) -> Pane:
-        """A new one."""
-        return _make(self.id)
-
-
-def _make(name: str) -> Pane:  # noqa: PLR0911 - a table of screens
-    match name:
-        case "findings":
-            from advisor.tui.screens.findings.screen import Findings
-
-            return Findings(id=name)
-        case "variables":
-            from advisor.tui.screens.variables.screen import Variables
-
-            return Variables(id=name)
-        case "workload":
-            from advisor.tui.screens.workload.screen import Workload
-
-            return Workload(id=name)
-        case "host":
-            from advisor.tui.screens.host.screen import Host
-
-            return Host(id=name)
-        case "files":
-            from advisor.tui.screens.files.screen import Files
-
-            return Files(id=name)
-        case "probes":
-            from advisor.tui.screens.probes.screen import Probes
-
-            return Probes(id=name)
-        case "report":
-            from advisor.tui.screens.report.screen import Report
-
-            return Report(id=name)
-        case _:
-            raise ValueError(f"no screen {name!r}")
-
-
-PLACES = (
-    ScreenEntry("1", "findings", "Findings"),
-    ScreenEntry("2", "variables", "Variables"),
-    ScreenEntry("3", "workload", "Workload"),
-    ScreenEntry("4", "host", "Host"),
-    ScreenEntry("5", "files", "Files"),
-    ScreenEntry("6", "probes", "Probes"),
-    ScreenEntry("7", "report", "Report"),
-)
-BY_ID = {place.id: place for place in PLACES}
+NARROW = 70  # columns; below this width, panes are stacked

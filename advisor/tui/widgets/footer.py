@@ -1,4 +1,4 @@
-"""The keys at the bottom of the app, which are made last: making them takes as long as the list of findings."""
+"""The footer with the keys, created last because that takes as long as the list of findings; and the search field."""
 
 from __future__ import annotations
 
@@ -14,46 +14,46 @@ if TYPE_CHECKING:
 
 
 async def show_keys(app: App[int]) -> None:
-    """Show them where they are not shown yet."""
+    """Create the footer if it does not exist yet."""
     from textual.widgets import Footer
 
-    for foot in app.query("#foot"):  # there is none any more in an app that is being left
+    for foot in app.query("#foot"):  # a closing app has no footer any more
         if not foot.children:
             await foot.mount(Footer(show_command_palette=False))
 
 
-def forget_keys(app: App[int]) -> None:
-    """Let go of the keys that the footer showed before: it holds each until it looks through whom to tell."""
+def release_old_keys(app: App[int]) -> None:
+    """Release the keys that the footer showed before: it keeps references to them until its next refresh."""
     if not app.query("#foot > *"):
-        return  # not made yet, and the first findings do not wait for its import
+        return  # not created yet: the first findings must not wait for its import
     from textual.widgets import Footer
 
     for footer in app.query(Footer):
         footer.mutate_reactive(Footer.compact)
 
 
-class Sought(Input):
-    """A field for words to look for; `clear` is called where the user is done with them."""
+class SearchField(Input):
+    """A search field; calls `clear` when the user closes it."""
 
     BINDINGS: ClassVar = [
         Binding("enter", "submit", "go on", id="sought.go-on", key_display="enter"),
         Binding("escape", "clear", "clear", id="sought.clear"),
     ]
 
-    def __init__(self, clear: Callable[[], None], *, placeholder: str, id: str) -> None:  # noqa: A002 - the framework's word
+    def __init__(self, clear: Callable[[], None], *, placeholder: str, id: str) -> None:  # noqa: A002 - textual's parameter name
         super().__init__(placeholder=placeholder, id=id, classes="filter")
         self._on_clear = clear
 
     def check_consume_key(self, key: str, character: str | None) -> bool:
-        """What is typed, and a slash is too, which the framework doesn't know by its name."""
+        """Consume typed characters, and the slash, whose key name textual does not map to a character."""
         return key == "slash" or super().check_consume_key(key, character)
 
     def open(self) -> None:
-        """Show it and give it the keys at once: those typed behind the slash may be waiting already."""
+        """Show and focus the field at once: keys typed after the slash may be queued already."""
         self.add_class("-open")
-        self.app.stylesheet.apply(self)  # what isn't shown takes no keys, and it would be shown a moment later
+        self.app.stylesheet.apply(self)  # a hidden widget takes no focus, and the style would apply only later
         self.screen.set_focus(self)
 
     def action_clear(self) -> None:
-        """Be done with it."""
+        """Clear and close the field."""
         self._on_clear()

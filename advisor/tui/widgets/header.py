@@ -1,4 +1,4 @@
-"""The two lines at the top: which server, how it stands, how old what is shown is; and the screens by digit."""
+"""The two lines at the top: the server with counts of findings and age of the facts, and the tabs."""
 
 from __future__ import annotations
 
@@ -12,8 +12,8 @@ from textual.widgets import Static
 
 from advisor.core.model import Severity
 from advisor.core.sizes import lasted
-from advisor.tui.screens.base import PLACES
-from advisor.tui.text import line, put
+from advisor.tui.screens.registry import SCREENS
+from advisor.tui.text import SEVERITY_STYLES, safe_line, update_if_changed
 
 if TYPE_CHECKING:
     from textual.app import ComposeResult
@@ -21,15 +21,13 @@ if TYPE_CHECKING:
 
     from advisor.tui.view import View
 
-SIGNS = {Severity.ERROR: "✖", Severity.WARNING: "▲", Severity.NOTE: "●"}
 LETTERS = {Severity.ERROR: "E", Severity.WARNING: "W", Severity.NOTE: "N"}
-STYLES = {Severity.ERROR: "$text-error", Severity.WARNING: "$text-warning", Severity.NOTE: "$text-accent"}
 
-NAMES = sum(len(place.title) + 4 for place in PLACES)  # columns of all the tabs, with digits and padding
+TABS_WIDTH = sum(len(place.title) + 4 for place in SCREENS)  # columns of all tabs, with digits and padding
 
 
-class Heading(Horizontal):
-    """Server on the left, counts and age on the right."""
+class AppHeader(Horizontal):
+    """The server on the left, counts and age on the right."""
 
     def compose(self) -> ComposeResult:
         """Two texts on one line."""
@@ -37,36 +35,40 @@ class Heading(Horizontal):
         yield Static("", id="standing", markup=False)
 
     def show(self, view: View, gone: str = "") -> None:
-        """Tell of this audit; `gone` says why the server no longer answers."""
+        """Show the server of this audit; `gone` is the reason of a lost connection."""
         server = view.audited.facts.server
-        since = time.time() - view.taken if view.live and not gone else 0  # of a recording it was as long as it was
+        since = time.time() - view.read_at if view.live and not gone else 0  # the uptime of a recording does not grow
         up = f"up {lasted(server.uptime + int(max(0, since)))}" if server.uptime or since else ""
         parts = [server.variables.get("hostname", ""), view.audited.known.target.label, up]
-        put(self.query_one("#server", Static), line(" · ".join(part for part in parts if part)))
-        right, words = self.query_one("#standing", Static), _standing(view, gone)
+        update_if_changed(self.query_one("#server", Static), safe_line(" · ".join(part for part in parts if part)))
+        right, words = self.query_one("#standing", Static), _status_text(view, gone)
         before = right.content
-        # Its width is that of its words: each sample changes them, and the width once in many.
-        put(right, words, layout=not isinstance(before, Content) or before.cell_length != words.cell_length)
+        # The width follows the text: samples change the text often, but its width rarely.
+        update_if_changed(
+            right, words, layout=not isinstance(before, Content) or before.cell_length != words.cell_length
+        )
 
 
-def _standing(view: View, gone: str) -> Content:
+def _status_text(view: View, gone: str) -> Content:
     severities = [f.severity for f in view.open_findings]
-    counts = [Content.styled(f"{severities.count(s)}{LETTERS[s]}", STYLES[s]) for s in Severity if s in severities]
-    parts = [Content(" ").join(counts)] if counts else [Content("nothing to say")]
+    counts = [
+        Content.styled(f"{severities.count(s)}{LETTERS[s]}", SEVERITY_STYLES[s]) for s in Severity if s in severities
+    ]
+    parts = [Content(" ").join(counts)] if counts else [Content("no findings")]
     if gone:
-        parts.append(Content.styled("no answer", "$text-error"))
+        parts.append(Content.styled("no connection", "$text-error"))
     elif view.live:
-        parts.append(Content(f"{lasted(int(max(0, time.time() - view.taken)))} old"))
+        parts.append(Content(f"{lasted(int(max(0, time.time() - view.read_at)))} old"))
     else:
         parts.append(Content(view.origin))
     return Content("  ").join([*parts, Content("read-only")])
 
 
-class Tab(Static):
-    """The name of one screen, to be clicked."""
+class ScreenTab(Static):
+    """The clickable name of one screen."""
 
-    class Chosen(Message):
-        """The screen of that id is wanted."""
+    class Selected(Message):
+        """The user clicked the tab of that screen."""
 
         def __init__(self, place: str) -> None:
             self.place = place
@@ -75,34 +77,34 @@ class Tab(Static):
     def __init__(self, digit: str, place: str, title: str) -> None:
         super().__init__(f"{digit} {title}", classes="tab", markup=False)
         self.place = place
-        self._words = digit, f"{digit} {title}"
+        self._labels = digit, f"{digit} {title}"
 
     def shorten(self, short: bool) -> None:
-        """The digit alone, or the name behind it."""
-        words = self._words[0 if short else 1]
+        """Show only the digit, or digit and name."""
+        words = self._labels[0 if short else 1]
         if self.content != words:
             self.update(words)
 
     def on_click(self, event: Click) -> None:
-        """Ask for the screen."""
+        """Post the message that selects the screen."""
         event.stop()
-        self.post_message(self.Chosen(self.place))
+        self.post_message(self.Selected(self.place))
 
 
-class Tabs(Horizontal):
-    """The screens, the one that is shown marked."""
+class ScreenTabs(Horizontal):
+    """The row of tabs; the current screen is marked."""
 
     def compose(self) -> ComposeResult:
-        """One tab a screen."""
-        yield from (Tab(place.digit, place.id, place.title) for place in PLACES)
+        """One tab for each screen."""
+        yield from (ScreenTab(place.digit, place.id, place.title) for place in SCREENS)
 
-    def mark(self, chosen: str) -> None:
+    def mark_shown(self, chosen: str) -> None:
         """Mark the tab of the screen that is shown."""
-        for tab in self.query(Tab):
+        for tab in self.query(ScreenTab):
             tab.set_class(tab.place == chosen, "-shown")
         self.on_resize()
 
     def on_resize(self) -> None:
-        """Where there is no room for all the names, digits alone but for the screen that is shown."""
-        for tab in self.query(Tab):
-            tab.shorten(self.size.width < NAMES and not tab.has_class("-shown"))
+        """Without room for all names, shorten all tabs but the current one to digits."""
+        for tab in self.query(ScreenTab):
+            tab.shorten(self.size.width < TABS_WIDTH and not tab.has_class("-shown"))

@@ -57,7 +57,7 @@ def test_opens(page: Tab, made: str) -> None:
 # Both schemes have one markup; their colours are all that differs, and each look takes seven seconds of a processor.
 @pytest.mark.parametrize("scheme", [pytest.param("light", marks=pytest.mark.whole), "dark"])
 def test_everybody_can_use_it(page: Tab, axe: str, scheme: str) -> None:
-    """axe-core finds nothing to say against it."""
+    """axe-core finds no findings against it."""
     page.call("Emulation.setEmulatedMedia", features=[{"name": "prefers-color-scheme", "value": scheme}])
     page.run("document.querySelectorAll('details').forEach((one, place) => { one.open = place < 5 })")
     page.run(f"{axe}; 0")

@@ -74,7 +74,7 @@ def test_opens_without_a_network(page: Tab) -> None:
 
 @pytest.mark.parametrize(("scheme", "folded"), [("light", True), ("light", False), ("dark", False)])
 def test_everybody_can_use_it(page: Tab, axe: str, scheme: str, *, folded: bool) -> None:
-    """axe-core finds nothing to say against it, folded and unfolded, and nothing against the colours in the dark."""
+    """axe-core finds no findings against it, folded and unfolded, and nothing against the colours in the dark."""
     page.call("Emulation.setEmulatedMedia", features=[{"name": "prefers-color-scheme", "value": scheme}])
     if not folded:
         page.run("document.querySelectorAll('details').forEach(one => { one.open = true })")
@@ -197,7 +197,7 @@ def test_stays_small(count: int) -> None:
 def test_nothing_found() -> None:
     """A clean server has a page that says that it was looked at."""
     made = report(audited(), Page())
-    assert "Nothing to say: every rule that could look found this server in order." in made
+    assert "No findings: every check that could run passed." in made
     assert 'id="list"' not in made
 
 

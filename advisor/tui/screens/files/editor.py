@@ -1,4 +1,4 @@
-"""The user's own editor, for a file that the app itself would never write to."""
+"""Open an option file in the user's editor; the app itself never writes one."""
 
 from __future__ import annotations
 
@@ -15,39 +15,39 @@ from advisor.tui.screens.files.model import NodeState
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
-    from advisor.tui.screens.files.model import Node
+    from advisor.tui.screens.files.model import FileNode
     from advisor.tui.view import View
 
-USUAL = ("editor", "vi", "nano")  # where neither $VISUAL nor $EDITOR is set
-# Editors that would take +12 for the name of a file, and the words by which they take a line.
+DEFAULT_EDITORS = ("editor", "vi", "nano")  # if neither $VISUAL nor $EDITOR is set
+# Editors that do not take +LINE, and the option that precedes PATH:LINE instead.
 GOTO = {"code": "--goto", "codium": "--goto", "subl": "", "hx": ""}
-Stamp = tuple[int, int, int] | None
+FileStamp = tuple[int, int, int] | None
 
 
-def why_not(view: View, node: Node) -> str:
-    """Why a file can't be opened here; empty where it can."""
+def cannot_edit_reason(view: View, node: FileNode) -> str:
+    """Why a file cannot be edited here; empty if it can."""
     if view.origin != "live":
-        recorded = "the recorded server's" if view.origin == "demo" else f"those of the server in {view.place}"
-        return f"these files are {recorded}, as they were then; open them on its own host"
+        recorded = "those of the recorded server" if view.origin == "demo" else f"those of the server in {view.place}"
+        return f"These files are {recorded}, as recorded. Edit them on that server's host"
     if node.state is NodeState.PERSISTED:
-        return "the server itself writes that file: use SET PERSIST and RESET PERSIST"
-    if node.state is NodeState.SPOKEN:
-        return "the command line stands in the service's unit: systemctl edit changes it"
-    if stamp(node.path) is None:
-        return f"{node.path} isn't there, or its directory is closed to your account"
+        return "The server writes this file. Use SET PERSIST and RESET PERSIST"
+    if node.state is NodeState.COMMAND_LINE:
+        return "The service unit sets the command line. Change it with systemctl edit"
+    if file_stamp(node.path) is None:
+        return f"{node.path} does not exist, or your account cannot read its directory"
     return ""
 
 
-def command(path: str, line: int, environment: Mapping[str, str]) -> list[str]:
-    """The words that open a file at a line. Raises MycnfError where there is no editor, or its words can't be meant."""
-    said = environment.get("VISUAL") or environment.get("EDITOR") or next(filter(shutil.which, USUAL), "")
+def editor_command(path: str, line: int, environment: Mapping[str, str]) -> list[str]:
+    """The command that opens a file at a line. Raises MycnfError without an editor, or if its command is invalid."""
+    said = environment.get("VISUAL") or environment.get("EDITOR") or next(filter(shutil.which, DEFAULT_EDITORS), "")
     try:
         words = shlex.split(said)
     except ValueError as error:
-        mend = f"set {_variable(environment)} to a command"
-        raise MycnfError(f"the editor {said!r} can't be meant ({error}): {mend}") from error
+        fix = f"Set {_variable(environment)} to a command"
+        raise MycnfError(f"invalid editor command {said!r}: {error}. {fix}") from error
     if not words:
-        raise MycnfError("no editor is known: set $EDITOR to one, such as vi or nano")
+        raise MycnfError("No editor found. Set $EDITOR, for example to vi or nano")
     switch = GOTO.get(os.path.basename(words[0]))
     if switch is not None:
         return [*words, *([switch] if switch else []), f"{path}:{line}"]
@@ -55,29 +55,29 @@ def command(path: str, line: int, environment: Mapping[str, str]) -> list[str]:
 
 
 def _variable(environment: Mapping[str, str]) -> str:
-    """The variable that names the editor, for one that isn't what was meant."""
+    """The environment variable that names the editor."""
     return "$VISUAL" if environment.get("VISUAL") else "$EDITOR"
 
 
-def edit(words: list[str]) -> None:
-    """Run the editor until it ends; the terminal must be its own. Raises MycnfError where it fails."""
-    # Ctrl-C in the editor reaches this process as well; a handler, unlike SIG_IGN, isn't inherited by the editor.
+def run_editor(words: list[str]) -> None:
+    """Run the editor and wait for it; the app must have released the terminal. Raises MycnfError if it fails."""
+    # Ctrl-C in the editor also reaches this process; unlike SIG_IGN, the editor does not inherit a handler.
     own = signal.signal(signal.SIGINT, lambda *_: None)
     try:
         code = subprocess.run(words, check=False).returncode
     except OSError as error:
-        mend = f"set {_variable(os.environ)} to another editor"
-        raise MycnfError(f"{words[0]} can't be run ({error.strerror}): {mend}") from error
+        fix = f"Set {_variable(os.environ)} to another editor"
+        raise MycnfError(f"cannot run {words[0]}: {error.strerror}. {fix}") from error
     finally:
         signal.signal(signal.SIGINT, own)
     if code < 0:
-        raise MycnfError(f"{words[0]} was stopped by signal {-code}")
+        raise MycnfError(f"{words[0]} was terminated by signal {-code}")
     if code:
-        raise MycnfError(f"{words[0]} ended with {code}")
+        raise MycnfError(f"{words[0]} exited with code {code}")
 
 
-def stamp(path: str) -> Stamp:
-    """What changes when a file is written; None where it can't be seen."""
+def file_stamp(path: str) -> FileStamp:
+    """Inode, size and mtime, which change when a file is written; None if it cannot be read."""
     try:
         found = os.stat(path)
     except (OSError, ValueError):

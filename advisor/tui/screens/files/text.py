@@ -1,4 +1,4 @@
-"""The text of an option file with line numbers and a margin, drawn a line at a time as it is looked at."""
+"""The widget that shows an option file with line numbers and margin, drawn line by line."""
 
 from __future__ import annotations
 
@@ -15,9 +15,8 @@ from textual.strip import Strip
 from textual.visual import Visual
 
 from advisor.redaction.secrets import clean
-from advisor.tui.text import MUTED
-from advisor.tui.text import line as plain_line
-from advisor.tui.widgets.header import SIGNS, STYLES
+from advisor.tui.text import MUTED, SEVERITY_SIGNS, SEVERITY_STYLES
+from advisor.tui.text import safe_line as plain_line
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -26,21 +25,21 @@ if TYPE_CHECKING:
 
     from advisor.core.model import Severity
 
-LONGEST = 2_000  # columns of a line that can be scrolled to
+LONGEST = 2_000  # columns of a line that are shown
 TAB = 4
 
 
 class TextLine(NamedTuple):
-    """One line as it is drawn: its text as it came, its style, the sign before it, and what outranks it."""
+    """One line to draw: text, style, severity of its worst finding, and the overriding place."""
 
     text: str = ""
     style: str = ""
     severity: Severity | None = None
-    by: str = ""
+    overridden_by: str = ""
 
 
 class FileText(ScrollView, can_focus=True):
-    """A file that is walked through line by line."""
+    """The text of a file with a line cursor."""
 
     ALLOW_SELECT = False
     COMPONENT_CLASSES: ClassVar = {"file-text--chosen"}
@@ -55,19 +54,19 @@ class FileText(ScrollView, can_focus=True):
     ]
     number = var(1)
 
-    class Moved(Message):
-        """Another line is marked."""
+    class LineMarked(Message):
+        """The cursor moved to another line."""
 
-    class Entered(Message):
-        """The marked line is wanted."""
+    class LineChosen(Message):
+        """The user pressed Enter on the line."""
 
-    def __init__(self, *, id: str, classes: str) -> None:  # noqa: A002 - the framework's word
+    def __init__(self, *, id: str, classes: str) -> None:  # noqa: A002 - textual's parameter name
         super().__init__(id=id, classes=classes)
         self._count = 0
-        self._row: Callable[[int], TextLine] = _nothing
+        self._row: Callable[[int], TextLine] = _empty_line
 
     def show(self, texts: list[str], row: Callable[[int], TextLine], number: int) -> None:
-        """Show these lines, with this one marked; `row` gives a line as it is to be drawn when it is looked at."""
+        """Show these lines with the cursor on `number`; `row` returns a line when it is drawn."""
         self._count, self._row = len(texts), row
         longest = min(LONGEST, max(map(_width, texts), default=0))
         self.virtual_size = Size(self._margin + longest, len(texts))
@@ -75,7 +74,7 @@ class FileText(ScrollView, can_focus=True):
         moved = self.number
         self.number = number
         if self.number == moved:
-            self._into_view()
+            self._scroll_to_line()
 
     @property
     def _margin(self) -> int:
@@ -86,24 +85,24 @@ class FileText(ScrollView, can_focus=True):
         return max(3, len(str(self._count)))
 
     def validate_number(self, number: int) -> int:
-        """A line that there is."""
+        """Limit the number to existing lines."""
         return max(1, min(number, self._count))
 
     def watch_number(self, before: int, now: int) -> None:
-        """Go where the mark goes."""
+        """Draw and scroll to the line of the cursor."""
         self.refresh_line(before - 1)
         self.refresh_line(now - 1)
-        self._into_view()
-        self.post_message(self.Moved())
+        self._scroll_to_line()
+        self.post_message(self.LineMarked())
 
-    def _into_view(self) -> None:
-        """Scroll by a line to a neighbour of what is shown, and to the middle of what lies further away."""
+    def _scroll_to_line(self) -> None:
+        """Scroll by one line to an adjacent line; center a line further away."""
         left, top = self.scroll_offset
         near = top - 1 <= self.number - 1 <= top + self.scrollable_content_region.height
         self.scroll_to_region(Region(left, self.number - 1, 1, 1), animate=False, force=True, center=not near)
 
     def render_line(self, y: int) -> Strip:
-        """One line of the screen: the margin, which stays, and the part of the text that is scrolled to."""
+        """Draw one line: the fixed margin, and the part of the text at the scroll position."""
         left, top = self.scroll_offset
         width, number = self.scrollable_content_region.width, top + y + 1
         style = self.visual_style
@@ -112,18 +111,22 @@ class FileText(ScrollView, can_focus=True):
         if number > self._count:
             return Strip.blank(width, style.rich_style)
         row, margin = self._row(number), self._margin
-        content = self._head(row, number) + _shown(row)
+        content = self._head(row, number) + _line_content(row)
         (strip,) = Visual.to_strips(self, content, content.cell_length, 1, style)
         if left:
             strip = Strip.join([strip.crop(0, margin), strip.crop(margin + left, margin + left + width)])
         return strip.adjust_cell_length(width, style.rich_style)
 
     def _head(self, row: TextLine, number: int) -> Content:
-        sign = Content.styled(SIGNS[row.severity], STYLES[row.severity]) if row.severity else Content(" ")
-        return sign + Content.styled(f"{'~' if row.by else ' '} {number:>{self._digits}} │ ", MUTED)
+        sign = (
+            Content.styled(SEVERITY_SIGNS[row.severity], SEVERITY_STYLES[row.severity])
+            if row.severity
+            else Content(" ")
+        )
+        return sign + Content.styled(f"{'~' if row.overridden_by else ' '} {number:>{self._digits}} │ ", MUTED)
 
     def on_click(self, event: Click) -> None:
-        """Mark the line; a second click wants it."""
+        """Select the line; a double click opens its finding."""
         at = event.get_content_offset(self)
         if at is not None:
             self.number = round(self.scroll_offset.y) + at.y + 1
@@ -131,33 +134,33 @@ class FileText(ScrollView, can_focus=True):
                 self.action_enter()
 
     def action_step(self, lines: int) -> None:
-        """Go up or down."""
+        """Move the cursor up or down."""
         self.number += lines
 
     def action_page(self, pages: int) -> None:
-        """Go up or down as many lines as there are on the screen."""
+        """Move by one page."""
         self.number += pages * max(1, self.scrollable_content_region.height - 1)
 
     def action_goto(self, number: int) -> None:
-        """Go to a line, 0 for the last."""
+        """Move to a line; 0 is the last."""
         self.number = number or self._count
 
     def action_enter(self) -> None:
-        """Want the marked line."""
-        self.post_message(self.Entered())
+        """Open the finding of the line."""
+        self.post_message(self.LineChosen())
 
 
-def _nothing(_: int) -> TextLine:
+def _empty_line(_: int) -> TextLine:
     return TextLine()
 
 
-def _shown(row: TextLine) -> Content:
+def _line_content(row: TextLine) -> Content:
     text = plain_line(row.text[: LONGEST + 1].expandtabs(TAB), row.style, LONGEST)
-    return text + plain_line(f"  ← {row.by} counts", MUTED) if row.by else text
+    return text + plain_line(f"  ← overridden by {row.overridden_by}", MUTED) if row.overridden_by else text
 
 
 def _width(text: str) -> int:
-    """Columns of a line; what is not plainly one a character is measured."""
+    """Columns of a line."""
     if text.isascii() and text.isprintable():
         return len(text)
     return cell_len(clean(text[: LONGEST + 1].expandtabs(TAB)))

@@ -1,1 +1,1 @@
-"""The screen of findings."""
+"""The findings screen."""

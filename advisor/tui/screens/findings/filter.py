@@ -1,4 +1,4 @@
-"""Which findings are listed, and in what order."""
+"""Filter and sort the list of findings."""
 
 from __future__ import annotations
 
@@ -17,30 +17,30 @@ if TYPE_CHECKING:
 ORDERS = ("weight", "family", "code", "option")
 
 
-class Sieve(NamedTuple):
-    """The words that are looked for, the severities that are left out, whether hidden ones are shown, the order."""
+class FindingFilter(NamedTuple):
+    """The search text, the excluded severities, whether hidden findings are listed, and the order."""
 
-    sought: str = ""
-    without: frozenset[Severity] = frozenset()
+    search_text: str = ""
+    excluded_severities: frozenset[Severity] = frozenset()
     hidden: bool = False
     order: str = "weight"
 
-    def toggled(self, severity: Severity) -> Sieve:
-        """The same with or without a severity."""
-        return self._replace(without=self.without ^ {severity})
+    def toggle_severity(self, severity: Severity) -> FindingFilter:
+        """The same filter with a severity switched on or off."""
+        return self._replace(excluded_severities=self.excluded_severities ^ {severity})
 
     @property
-    def words(self) -> str:
-        """What is not as at the start, for the list's title."""
-        parts = [f"without {severity.value}s" for severity in Severity if severity in self.without]
-        parts += ["and hidden ones"] if self.hidden else []
+    def summary(self) -> str:
+        """The differences from the default filter, for the title of the list."""
+        parts = [f"without {severity.value}s" for severity in Severity if severity in self.excluded_severities]
+        parts += ["with hidden findings"] if self.hidden else []
         parts += [f"by {self.order}"] if self.order != ORDERS[0] else []
         return " " + ", ".join(parts) if parts else ""
 
-    def groups(self, view: View) -> Iterator[tuple[str, list[Finding]]]:
-        """The findings that are left, under a title where they are ordered by family."""
+    def group_findings(self, view: View) -> Iterator[tuple[str, list[Finding]]]:
+        """The findings that match, grouped under titles if ordered by family."""
         listed = by_weight((*view.open_findings, *(f for f, _ in view.hidden))) if self.hidden else view.open_findings
-        left = [f for f in listed if self._passes(f)]
+        left = [f for f in listed if self._matches(f)]
         if self.order == "family":
             left.sort(key=lambda f: f.code[:3])
             for family, members in groupby(left, key=lambda f: f.code[:3]):
@@ -52,9 +52,9 @@ class Sieve(NamedTuple):
             left.sort(key=lambda f: f.canonical or "~")
         yield "", left
 
-    def _passes(self, f: Finding) -> bool:
-        if f.severity in self.without:
+    def _matches(self, f: Finding) -> bool:
+        if f.severity in self.excluded_severities:
             return False
         path = f.location.path if f.location else ""
         words = " ".join((f.code, f.name, f.canonical or "", f.option or "", f.message, path)).lower()
-        return all(word in words for word in self.sought.lower().split())
+        return all(word in words for word in self.search_text.lower().split())

@@ -1,4 +1,4 @@
-"""What bounds a server: its process, control group and kernel, beside what the server itself made of them."""
+"""Facts about process, limits, control group, kernel, processors and NUMA nodes as rows."""
 
 from __future__ import annotations
 
@@ -6,16 +6,17 @@ from typing import TYPE_CHECKING
 
 from advisor.core.sizes import about
 from advisor.report.words import plural
-from advisor.tui.text import bar, ranges
+from advisor.tui.text import bar, format_ranges
 
 if TYPE_CHECKING:
     from advisor.analysis.audited import Audited
     from advisor.facts import Host, Server
     from advisor.facts.host import Cache, Cgroup, Cpu, CpuKind, Limit, Memory, OperatingSystem, Process
-    from advisor.tui.screens.host.sections import Rows
 
 
-# Limits that servers run into: the ulimit name, its words, and whether it counts bytes.
+Rows = list[tuple[str, str]]  # names and texts, in order; a row with an empty text is left out
+
+# Limits that affect servers: the ulimit name, its label, and whether it counts bytes.
 LIMITS = (
     ("nofile", "open files", False),
     ("nproc", "processes", False),
@@ -25,36 +26,36 @@ LIMITS = (
     ("fsize", "file size", True),
     ("core", "core file", True),
 )
-LARGE = 1 << 60  # bytes or counts from here on mean that nobody set a limit
+LARGE = 1 << 60  # bytes or counts from here on mean: no limit set
 
 
-def process(found: Process) -> Rows:
-    """Who the server is to the kernel, and what it takes."""
+def process_rows(found: Process) -> Rows:
+    """The server process and its memory."""
     swapped = f", {about(found.swapped)} swapped out" if found.swapped else ""
-    peak = f", at most {about(found.peak_resident)} so far" if found.peak_resident else ""
+    peak = f", peak {about(found.peak_resident)}" if found.peak_resident else ""
     account = "" if found.uid is None else f", uid {found.uid}"
     return [
         ("process", f"{found.pid} {found.executable or found.name}{account}"),
         ("resident", f"{about(found.resident)}{peak}{swapped}" if found.resident else ""),
         ("threads", "" if found.threads is None else f"{found.threads:,}"),
-        ("processors", ranges(found.cpus)),
+        ("processors", format_ranges(found.cpus)),
         ("allocator", found.allocator or ""),
-        ("OOM score", "" if found.oom_score_adj is None else f"adjusted by {found.oom_score_adj}"),
+        ("OOM score", "" if found.oom_score_adj is None else f"oom_score_adj {found.oom_score_adj}"),
     ]
 
 
-def limits(found: Process, server: Server) -> Rows:
-    """The process's limits; of open files also what the server got of what it wanted."""
+def limit_rows(found: Process, server: Server) -> Rows:
+    """The resource limits of the process, and the server's open_files_limit."""
     if not found.limits:
-        return [("", f"not known: /proc/{found.pid}/limits couldn't be read")]
+        return [("", f"not known: /proc/{found.pid}/limits cannot be read")]
     own = server.variables.get("open_files_limit", "")
     rows = [(words, _limit(limit, size)) for name, words, size in LIMITS if (limit := found.limit(name)) is not None]
-    return [*rows, ("in the server", f"open_files_limit {own}" if own else "")]
+    return [*rows, ("server uses", f"open_files_limit {own}" if own else "")]
 
 
 def _limit(limit: Limit, size: bool) -> str:
     soft = _amount(limit.soft, size)
-    return soft if limit.hard == limit.soft else f"{soft}, may be raised to {_amount(limit.hard, size)}"
+    return soft if limit.hard == limit.soft else f"{soft}, hard limit {_amount(limit.hard, size)}"
 
 
 def _amount(count: int | None, size: bool) -> str:
@@ -63,29 +64,35 @@ def _amount(count: int | None, size: bool) -> str:
     return about(count) if size else f"{count:,}"
 
 
-def control_group(found: Cgroup) -> Rows:
-    """What the group of the server's process may take, and how often that wasn't enough."""
+def cgroup_rows(found: Cgroup) -> Rows:
+    """The limits of the server's control group, its use and its OOM kills."""
     at, cpus_at = (f" (set at {place})" if place else "" for place in (found.limit_at, found.cpus_at))
     return [
         ("group", f"{found.path}, version {found.version}"),
         ("memory", f"at most {about(found.limit)}{at}" if found.limit else "no limit"),
-        ("throttled", f"from {about(found.high)} on" if found.high else ""),
+        ("throttled", f"above {about(found.high)}" if found.high else ""),
         ("swap", "" if found.swap_limit is None else f"at most {about(found.swap_limit)}"),
         ("in use", "" if found.usage is None else about(found.usage)),
-        ("OOM kills", f"{found.oom_kills:,}: processes of the group were killed for memory" if found.oom_kills else ""),
-        ("processors", "all" if found.cpus is None else f"as much time as {found.cpus:g} give{cpus_at}"),
+        (
+            "OOM kills",
+            f"{found.oom_kills:,}: processes of the group killed by the OOM killer" if found.oom_kills else "",
+        ),
+        ("processors", "all" if found.cpus is None else f"CPU quota of {found.cpus:g} processors{cpus_at}"),
     ]
 
 
-def kernel(host: Host, server: Server) -> Rows:
-    """The kernel's habits with memory, and its bounds for files, I/O and connections."""
-    return [*(_habits(host.memory) if host.memory else []), *(_bounds(host.os, server) if host.os else [])]
+def kernel_rows(host: Host, server: Server) -> Rows:
+    """Kernel settings for memory, and limits for files, I/O and connections."""
+    return [
+        *(_memory_settings(host.memory) if host.memory else []),
+        *(_kernel_limits(host.os, server) if host.os else []),
+    ]
 
 
-def _habits(memory: Memory) -> Rows:
+def _memory_settings(memory: Memory) -> Rows:
     found = {
         "swappiness": memory.swappiness,
-        "huge pages": memory.thp and f"transparent ones: {memory.thp}, defrag {memory.thp_defrag or 'unknown'}",
+        "huge pages": memory.thp and f"transparent: {memory.thp}, defrag {memory.thp_defrag or 'unknown'}",
         "dirty pages": _dirty(memory),
         "overcommit": memory.overcommit_memory is not None and _overcommit(memory),
         "zone reclaim": memory.zone_reclaim_mode,
@@ -95,10 +102,10 @@ def _habits(memory: Memory) -> Rows:
 
 
 def _dirty(memory: Memory) -> str:
-    """From where on the kernel writes, and from where on it makes writers wait."""
+    """The thresholds for background writeback and for blocking writers."""
     first = _share(memory.dirty_background_bytes, memory.dirty_background_ratio)
     later = _share(memory.dirty_bytes, memory.dirty_ratio)
-    return f"written from {first or '?'} on, writers wait from {later} on" if later else ""
+    return f"written back above {first or '?'}, writers blocked above {later}" if later else ""
 
 
 def _share(size: int | None, ratio: int | None) -> str:
@@ -106,19 +113,19 @@ def _share(size: int | None, ratio: int | None) -> str:
 
 
 def _overcommit(memory: Memory) -> str:
-    how = {0: "by guess", 1: "always", 2: f"never, {memory.overcommit_ratio} % of memory"}
+    how = {0: "heuristic", 1: "always", 2: f"never, {memory.overcommit_ratio} % of memory"}
     said = how.get(memory.overcommit_memory or 0, "")
-    promised = f"; {about(memory.committed)} promised so far" if memory.committed else ""
+    promised = f"; {about(memory.committed)} committed so far" if memory.committed else ""
     return f"{memory.overcommit_memory} ({said}){promised}"
 
 
-def _bounds(system: OperatingSystem, server: Server) -> Rows:
+def _kernel_limits(system: OperatingSystem, server: Server) -> Rows:
     backlog = server.variables.get("back_log", "")
-    asked = f", the server asks for {backlog}" if backlog else ""
-    aio = f"{system.aio_used or 0:,} of {system.aio_max:,} requests taken" if system.aio_max else ""
+    asked = f", back_log is {backlog}" if backlog else ""
+    aio = f"{system.aio_used or 0:,} of {system.aio_max:,} requests in use" if system.aio_max else ""
     return [
         ("native AIO", aio),
-        ("files in all", "" if system.open_files_max is None else _amount(system.open_files_max, size=False)),
+        ("files, total", "" if system.open_files_max is None else _amount(system.open_files_max, size=False)),
         ("backlog", "" if system.listen_backlog_max is None else f"{system.listen_backlog_max:,} connections{asked}"),
     ]
 
@@ -126,8 +133,8 @@ def _bounds(system: OperatingSystem, server: Server) -> Rows:
 NODE_CELLS = 10
 
 
-def processors(host: Host | None) -> Rows:
-    """Model, topology and caches, and what of it the server may use."""
+def processor_rows(host: Host | None) -> Rows:
+    """Model, topology and caches, and the processors that the server may use."""
     cpu = host.cpu if host else None
     if host is None or cpu is None:
         return []
@@ -136,7 +143,7 @@ def processors(host: Host | None) -> Rows:
         ("model", "; ".join(_kind(kind, several=len(cpu.kinds) > 1) for kind in cpu.kinds if kind.model_name)),
         ("topology", _topology(cpu)),
         ("for the server", "" if usable in (None, len(cpu.online)) else f"{usable:g} of {len(cpu.online)}"),
-        ("runs under", f"{under.vendor}, {under.kind} virtualization" if under and under.vendor else ""),
+        ("hypervisor", f"{under.vendor}, {under.kind} virtualization" if under and under.vendor else ""),
         *((cache.name, _cache(cache)) for cache in cpu.caches),
     ]
 
@@ -157,7 +164,7 @@ def _topology(cpu: Cpu) -> str:
 
 
 def _cache(cache: Cache) -> str:
-    """How many there are of what size, and who shares one; what they hold together where that is no product."""
+    """Count and size of a cache, the processors that share it, and the total if sizes differ."""
     if cache.instances is None:
         return f"{about(cache.total)} in all"
     shared = "" if cache.shared_by is None else f", each for {plural(cache.shared_by, 'processor')}"
@@ -165,23 +172,23 @@ def _cache(cache: Cache) -> str:
     return f"{cache.instances:,} of {about(cache.size)}{differ}{shared}"
 
 
-def nodes(audited: Audited) -> Rows:
-    """The memory nodes with their processors, and what the server makes of them."""
+def numa_rows(audited: Audited) -> Rows:
+    """The NUMA nodes with their processors, and the server's use of them."""
     host, known = audited.facts.host, audited.known
     cpu = host.cpu if host else None
     if host is None or cpu is None or not cpu.nodes:
-        return [("", "the kernel tells of no memory nodes")] if cpu else []
+        return [("", "the kernel reports no NUMA nodes")] if cpu else []
     most = max(node.memory or 0 for node in cpu.nodes)
     rows: Rows = []
     for node in cpu.nodes:
         memory = f"{bar(node.memory, most, NODE_CELLS)} {about(node.memory)}, " if node.memory else ""
-        whose = f"processors {ranges(node.cpus)}" if node.cpus else "memory only"
+        whose = f"processors {format_ranges(node.cpus)}" if node.cpus else "memory only"
         rows.append((f"node {node.number}", memory + whose))
     if len(cpu.nodes) == 1:
-        return [*rows, ("", "one node: all memory is equally near")]
+        return [*rows, ("", "single NUMA node")]
     memory_nodes = host.process.memory_nodes if host.process else ()
     return [
         *rows,
-        ("server's", f"memory from nodes {ranges(memory_nodes)}" if memory_nodes else ""),
-        ("interleave", f"innodb_numa_interleave {known.text('innodb_numa_interleave') or 'is unknown to this server'}"),
+        ("server's", f"memory from nodes {format_ranges(memory_nodes)}" if memory_nodes else ""),
+        ("interleave", f"innodb_numa_interleave {known.text('innodb_numa_interleave') or 'unknown to this server'}"),
     ]

@@ -1,4 +1,4 @@
-"""The host under a server in words, one section a part; a part that is missing says why."""
+"""The sections of the host screen; a missing part shows the reason."""
 
 from __future__ import annotations
 
@@ -9,10 +9,17 @@ from textual.content import Content
 from advisor.core.sizes import about, lasted, percent
 from advisor.report.audit import fact_lines
 from advisor.report.words import wrap
-from advisor.tui.screens.host.limits import control_group, kernel, limits, nodes, process, processors
-from advisor.tui.screens.host.storage_tree import stripe_words, tree
-from advisor.tui.text import bar, line, plain
-from advisor.tui.widgets.header import SIGNS, STYLES
+from advisor.tui.screens.host.limits import (
+    Rows,
+    cgroup_rows,
+    kernel_rows,
+    limit_rows,
+    numa_rows,
+    process_rows,
+    processor_rows,
+)
+from advisor.tui.screens.host.storage_tree import storage_tree, stripe_text
+from advisor.tui.text import SEVERITY_SIGNS, SEVERITY_STYLES, bar, safe_line, safe_text
 from rules import find_rule
 from rules.core.storage import is_solid_state
 from rules.sizing.memory import memory_budget
@@ -28,7 +35,6 @@ if TYPE_CHECKING:
 
 LABEL = 14
 LEAST = 30
-Rows = list[tuple[str, str]]  # names with their words, in order; a row without words is left out
 
 
 TITLES = {
@@ -41,49 +47,53 @@ TITLES = {
     "cgroup": "Control group",
     "kernel": "Kernel",
     "os": "System",
-    "said": "What the rules say of it",
+    "findings": "Findings on the host",
 }
 
 
 class Section(NamedTuple):
-    """One box of the screen: an id of TITLES, and what is in it."""
+    """One box of the screen: an id of TITLES and its text."""
 
     id: str
     text: Content
 
 
-def sections(view: View, width: int) -> list[Section]:
-    """All that is known of the host, wrapped to `width` columns where words allow."""
+def build_sections(view: View, width: int) -> list[Section]:
+    """All sections about the host, wrapped to `width` columns."""
     audited, width = view.audited, max(LEAST, width)
     tables = {
-        "cpu": processors(audited.facts.host),
-        "numa": nodes(audited),
-        **_of_process(audited.facts),
-        "os": _system(audited.facts.host),
+        "cpu": processor_rows(audited.facts.host),
+        "numa": numa_rows(audited),
+        **_process_tables(audited.facts),
+        "os": _system_rows(audited.facts.host),
     }
     texts = {part: _table(rows or _missing(audited.facts, part), width) for part, rows in tables.items()}
-    texts |= {"memory": _memory(audited, width), "storage": _storage(audited, width), "said": _said(view, width)}
+    texts |= {
+        "memory": _memory(audited, width),
+        "storage": _storage(audited, width),
+        "findings": _host_findings(view, width),
+    }
     return [Section(part, texts[part]) for part in TITLES]
 
 
-def _of_process(facts: Facts) -> dict[str, Rows]:
+def _process_tables(facts: Facts) -> dict[str, Rows]:
     host, server = facts.host, facts.server
     if host is None:
         return {"process": [], "limits": [], "cgroup": [], "kernel": []}
     return {
-        "process": process(host.process) if host.process else [],
-        "limits": limits(host.process, server) if host.process else [],
-        "cgroup": control_group(host.cgroup) if host.cgroup else [],
-        "kernel": kernel(host, server),
+        "process": process_rows(host.process) if host.process else [],
+        "limits": limit_rows(host.process, server) if host.process else [],
+        "cgroup": cgroup_rows(host.cgroup) if host.cgroup else [],
+        "kernel": kernel_rows(host, server),
     }
 
 
 def _missing(facts: Facts, part: str) -> Rows:
-    return [("", f"not known: {why(facts, part)}")]
+    return [("", f"not known: {missing_reason(facts, part)}")]
 
 
-def why(facts: Facts, part: str) -> str:
-    """Why a part of the host is missing."""
+def missing_reason(facts: Facts, part: str) -> str:
+    """The reason why a part of the host is missing."""
     if facts.host is None:
         return facts.why_not("host")
     read = {"numa": "cpu", "limits": "process", "kernel": "memory"}.get(part, part)
@@ -96,28 +106,28 @@ def _table(rows: Rows, width: int) -> Content:
 
 
 def _row(name: str, text: str, width: int) -> Content:
-    """The name before its words, whose further lines stand under the first."""
+    """A label and its text; further lines are indented."""
     first, _, rest = wrap(text, " " * (LABEL if name else 0), width=width).partition("\n")
-    shown = Content.styled(f"{name:<{LABEL}}", "$text-accent") + line(first[LABEL:]) if name else line(first)
-    return shown + plain("\n" + rest) if rest else shown
+    shown = Content.styled(f"{name:<{LABEL}}", "$text-accent") + safe_line(first[LABEL:]) if name else safe_line(first)
+    return shown + safe_text("\n" + rest) if rest else shown
 
 
 def _memory(audited: Audited, width: int) -> Content:
-    """The bars, which need no host to be told apart but one to be measured against; then the machine's own memory."""
-    facts, there_is = audited.facts, whole(audited.facts.host)
-    bars = [_bar(amount, there_is[0] if there_is else None, width) for amount in amounts(audited)]
-    unsure = [] if bars else [line("the server's share can't be told: a size that it rests on isn't known")]
-    against = f"{about(there_is[0])}, {there_is[1]}" if there_is else f"not known: {why(facts, 'memory')}"
-    return Content("\n").join([_row("there is", against, width), *bars, *unsure, *_machine(facts, width)])
+    """The server's memory as bars, then the memory of the machine."""
+    facts, total = audited.facts, usable_memory(audited.facts.host)
+    bars = [_bar(amount, total[0] if total else None, width) for amount in memory_amounts(audited)]
+    unknown = [] if bars else [safe_line("the server's memory use cannot be computed: a size is unknown")]
+    against = f"{about(total[0])}, {total[1]}" if total else f"not known: {missing_reason(facts, 'memory')}"
+    return Content("\n").join([_row("total", against, width), *bars, *unknown, *_machine(facts, width)])
 
 
-def _bar(amount: Amount, there_is: int | None, width: int) -> Content:
-    shown = Content.styled(f"{amount.name:<{LABEL}}", "$text-accent") + line(drawn(amount, there_is))
-    beyond = there_is is not None and amount.size > there_is
-    words = f"{amount.words}{'; more than there is' if beyond else ''}"
+def _bar(amount: MemoryAmount, total: int | None, width: int) -> Content:
+    shown = Content.styled(f"{amount.name:<{LABEL}}", "$text-accent") + safe_line(bar_text(amount, total))
+    beyond = total is not None and amount.size > total
+    words = f"{amount.words}{'; more than the total' if beyond else ''}"
     if shown.cell_length + len(words) + 2 <= width:
-        return shown + line(f"  {words}")
-    return shown + plain("\n" + wrap(words, " " * LABEL, width=width))
+        return shown + safe_line(f"  {words}")
+    return shown + safe_text("\n" + wrap(words, " " * LABEL, width=width))
 
 
 def _machine(facts: Facts, width: int) -> list[Content]:
@@ -128,7 +138,7 @@ def _machine(facts: Facts, width: int) -> list[Content]:
     pages = f"{memory.huge_pages_free:,} of {memory.huge_pages_total:,} free, {about(memory.huge_page or 0)} each"
     taken = memory.total - (memory.available or memory.total)
     rows = [
-        ("all programs", f"{bar(taken, memory.total)} {about(taken)} of {about(memory.total)}" if taken else ""),
+        ("all processes", f"{bar(taken, memory.total)} {about(taken)} of {about(memory.total)}" if taken else ""),
         ("swap", swap if memory.swap_total else "none"),
         ("huge pages", pages if memory.huge_pages_total else "none reserved"),
     ]
@@ -140,11 +150,11 @@ def _storage(audited: Audited, width: int) -> Content:
     storage = facts.host.storage if facts.host else None
     if storage is None:
         return _table(_missing(facts, "storage"), width)
-    steps = [plain(wrap(step.text, step.lead, step.below, width)) for step in tree(storage)]
+    steps = [safe_text(wrap(step.text, step.lead, step.below, width)) for step in storage_tree(storage)]
     rows = [
-        ("ends here", storage.untraced or ""),
+        ("not traced", storage.untraced or ""),
         ("options", " ".join(storage.mount.options)),
-        ("stripe", stripe_words(storage)),
+        ("stripe", stripe_text(storage)),
         ("medium", _medium(audited.known, storage)),
         ("one read", fact_lines.latency(audited).removeprefix(" · ")),
     ]
@@ -152,14 +162,14 @@ def _storage(audited: Audited, width: int) -> Content:
 
 
 def _medium(known: RuleContext, storage: Storage) -> str:
-    """Whether the disks turn, by their latency or their word; empty where no disk was found."""
+    """Solid-state or spinning, by measured latency or the rotational flag; empty without a disk."""
     solid = is_solid_state(known) if storage.disks else False
     if solid is None:
-        return "not known: what a virtual disk says of turning proves nothing; the probe random-read tells"
+        return "unknown: the rotational flag of a virtual disk is unreliable; run the random-read probe"
     return "solid-state" if solid else "spinning" if storage.disks else ""
 
 
-def _system(host: Host | None) -> Rows:
+def _system_rows(host: Host | None) -> Rows:
     system = host.os if host else None
     if system is None:
         return []
@@ -174,54 +184,54 @@ def _system(host: Host | None) -> Rows:
     ]
 
 
-def _said(view: View, width: int) -> Content:
-    """The findings of the rules that read the host."""
+def _host_findings(view: View, width: int) -> Content:
+    """The findings of rules that need host facts."""
     found = [f for f in view.open_findings if (rule := find_rule(f.code)) is not None and "host" in rule.needs]
-    return Content("\n").join(_finding(f, width) for f in found) if found else line(_silence(view))
+    return Content("\n").join(_finding(f, width) for f in found) if found else safe_line(_no_findings(view))
 
 
 def _finding(finding: Finding, width: int) -> Content:
-    sign = Content.styled(SIGNS[finding.severity], STYLES[finding.severity])
-    return sign + plain(wrap(f"{finding.code} {finding.message}", " ", "  ", width - 1))
+    sign = Content.styled(SEVERITY_SIGNS[finding.severity], SEVERITY_STYLES[finding.severity])
+    return sign + safe_text(wrap(f"{finding.code} {finding.message}", " ", "  ", width - 1))
 
 
-def _silence(view: View) -> str:
+def _no_findings(view: View) -> str:
     if view.audited.facts.host is None:
-        return "nothing: the rules about the host were skipped"
-    return "nothing: the rules about the host found it in order"
+        return "none: the rules about the host were skipped"
+    return "none: the checks of the host passed"
 
 
-MOST = 10  # times the whole; from there on percents say nothing
+MOST = 10  # times the total; above it a factor is shown, not a percentage
 
 
-class Amount(NamedTuple):
-    """One bar: its name, the bytes, and what they are in words."""
+class MemoryAmount(NamedTuple):
+    """One bar: its name, the bytes and a description."""
 
     name: str
     size: int
     words: str
 
 
-def amounts(audited: Audited) -> list[Amount]:
-    """What the server takes, the smallest first; none where a size that they rest on isn't known."""
+def memory_amounts(audited: Audited) -> list[MemoryAmount]:
+    """The server's memory, the smallest amount first; empty if a size is unknown."""
     host, estimate = audited.facts.host, memory_budget(audited.known)
     if estimate is None:
         return []
     resident = host is not None and host.process is not None and host.process.resident
     found = [
-        Amount("measured", estimate.measured or 0, "resident now" if resident else "by the server's own account"),
-        Amount("likely", estimate.likely or 0, "shared buffers, and sessions as at their peak"),
-        Amount(
+        MemoryAmount("measured", estimate.measured or 0, "resident now" if resident else "as reported by the server"),
+        MemoryAmount("likely", estimate.likely or 0, "shared buffers, and sessions as at their maximum so far"),
+        MemoryAmount(
             "ceiling",
             estimate.ceiling,
-            f"{estimate.connections:,} connections, {about(estimate.per_session)} each: no server reaches it",
+            f"{estimate.connections:,} connections, {about(estimate.per_session)} each; not reached in practice",
         ),
     ]
     return [amount for amount in found if amount.size]
 
 
-def whole(host: Host | None) -> tuple[int, str] | None:
-    """Bytes that the server may use, and whose number that is; None where the host wasn't read."""
+def usable_memory(host: Host | None) -> tuple[int, str] | None:
+    """The memory that the server may use, and its source; None if the host was not read."""
     size = host.usable_memory if host else None
     if not host or not size:
         return None
@@ -229,10 +239,10 @@ def whole(host: Host | None) -> tuple[int, str] | None:
     return size, "the control group's limit" if limited else "the machine's memory"
 
 
-def drawn(amount: Amount, there_is: int | None) -> str:
-    """`███······  33.0G   18 %`; without a whole, the number alone."""
-    if there_is is None:
+def bar_text(amount: MemoryAmount, total: int | None) -> str:
+    """`███······  33.0G   18 %`; without a total, only the number."""
+    if total is None:
         return about(amount.size)
-    share = amount.size / there_is
+    share = amount.size / total
     told = percent(share) if share < MOST else f"{share:,.0f} times"
-    return f"{bar(amount.size, there_is)} {about(amount.size):>6} {told:>6}"
+    return f"{bar(amount.size, total)} {about(amount.size):>6} {told:>6}"

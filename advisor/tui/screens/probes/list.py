@@ -1,4 +1,4 @@
-"""The experiments as rows and as texts: what each would answer and cost, what it answered here, what is against it."""
+"""The probes as rows and texts: question, cost, results on this host, and objections."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from advisor.report.paper import Paper
 from advisor.report.probe import listing
 from advisor.report.probe.listing import lasts
 from advisor.report.words import plural, wrap
-from advisor.tui.text import line, plain, spoken
+from advisor.tui.text import replace_flags, safe_line, safe_text
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
@@ -24,15 +24,15 @@ if TYPE_CHECKING:
     from probes.safety.objections import Objection
 
 NAME, FIGURE, DAY = 21, 7, 7  # columns of a row
-KEPT, NONE, RUNS = "●", "○", "▶"
+HAS_RESULT, NO_RESULT, RUNNING = "●", "○", "▶"
 LEAST = 30
 LABEL = 10
 SENTENCE = 12  # columns, at least
-SHOWN = 3  # kept results that are told in full
+SHOWN = 3  # saved results shown with their answer
 
 
-class Answered(NamedTuple):
-    """A kept result with the sentence that it comes to."""
+class ProbeAnswer(NamedTuple):
+    """A saved result and its answer in one sentence."""
 
     result: ProbeResult
     answer: str
@@ -43,52 +43,54 @@ class Answered(NamedTuple):
         return self.result.began_at[:10]
 
 
-class Standing(NamedTuple):
-    """How an experiment stands: kept results, the newest first, what is against a run now, and why the last one failed.
+class ProbeStatus(NamedTuple):
+    """The state of a probe: saved results, the newest first, objections to a run now, and the last failure.
 
-    `against` is None while nobody has looked, `looked` says when somebody did.
+    `objections` is None until they are checked; `checked_at` is the time of the check.
     """
 
-    answers: tuple[Answered, ...] = ()
-    against: tuple[Objection, ...] | None = None
-    looked: str = ""
-    failed: str = ""
+    answers: tuple[ProbeAnswer, ...] = ()
+    objections: tuple[Objection, ...] | None = None
+    checked_at: str = ""
+    failure: str = ""
 
 
-def lacking(view: View, name: str) -> str:
-    """Why an experiment can't be run from this audit, with the command that runs it; empty where it can."""
+def cannot_run_reason(view: View, name: str) -> str:
+    """Why a probe cannot run from this audit, with the command that runs it; empty if it can."""
     command, facts = f"mycnf probe {name}", view.audited.facts
     if view.origin == "demo":
-        return f"the demo shows a recorded server, and nothing can be measured on that: {command} measures this host"
+        return f"The demo is a recorded server and cannot be measured. To measure this host, run {command}"
     if not view.live:
         host = facts.server.variables.get("hostname") or "the server's host"
         here = " (this host, by its name)" if host == gethostname() else ""
-        return f"nothing can be measured on a snapshot: run {command} on {host}{here}, and collect anew"
+        return f"A snapshot cannot be measured. Run {command} on {host}{here}, then collect a new snapshot"
     if facts.host is None:
         why = facts.why_not("host")
-        return f"it isn't proved that the server runs on this host ({why}): {command} measures this host anyway"
+        return f"mycnf cannot confirm that the server runs on this host ({why}). To measure it anyway, run {command}"
     return ""
 
 
-def row(entry: Entry, standing: Standing, width: int, *, runs: bool = False) -> Content:
-    """One experiment on one line, with as many columns as there is room for."""
-    mark, style = (RUNS, "$text-accent") if runs else (KEPT, "$text-success") if standing.answers else (NONE, "")
-    shown = Content.styled(mark, style) + line(f" {entry.experiment.name:<{NAME}}")
+def probe_row(entry: Entry, status: ProbeStatus, width: int, *, runs: bool = False) -> Content:
+    """One probe on one line, with as many columns as fit."""
+    mark, style = (
+        (RUNNING, "$text-accent") if runs else (HAS_RESULT, "$text-success") if status.answers else (NO_RESULT, "")
+    )
+    shown = Content.styled(mark, style) + safe_line(f" {entry.experiment.name:<{NAME}}")
     room = width - NAME - 2
-    for words, columns in _figures(entry, standing):
-        if room < columns:
+    for words, taken in _cost_columns(entry, status):
+        if room < taken:
             return shown
-        shown += line(f"{words:>{columns}}", "dim")
-        room -= columns
+        shown += safe_line(f"{words:>{taken}}", "dim")
+        room -= taken
     if room < SENTENCE:
         return shown
-    last = standing.answers[0].answer if standing.answers else entry.experiment.question
-    return shown + line(f"  {last}", "" if standing.answers else "dim")
+    last = status.answers[0].answer if status.answers else entry.experiment.question
+    return shown + safe_line(f"  {last}", "" if status.answers else "dim")
 
 
-def columns(width: int, *, here: bool = True) -> str:
-    """What the columns of a row are, as far as there is room for them; `here` where runs can take place."""
-    named, room = [f"{KEPT} answered"], width - NAME - 2
+def column_titles(width: int, *, here: bool = True) -> str:
+    """The titles of the columns that fit; `here` if probes can run on this host."""
+    named, room = [f"{HAS_RESULT} answered"], width - NAME - 2
     shown = (("time", FIGURE), ("day", DAY), ("disk", FIGURE), ("memory", FIGURE)) if here else (("day", DAY),)
     for words, taken in shown:
         room -= taken
@@ -97,9 +99,9 @@ def columns(width: int, *, here: bool = True) -> str:
     return " · ".join(named)
 
 
-def _figures(entry: Entry, standing: Standing) -> Iterator[tuple[str, int]]:
-    """Time, day of the newest answer, disk and memory; of a host that isn't at hand the day alone is known."""
-    plan, day = entry.plan, standing.answers[0].day[5:] if standing.answers else ""
+def _cost_columns(entry: Entry, status: ProbeStatus) -> Iterator[tuple[str, int]]:
+    """Time, day of the newest answer, disk and memory; only the day if probes cannot run on this host."""
+    plan, day = entry.plan, status.answers[0].day[5:] if status.answers else ""
     if not entry.directory:
         yield day, DAY
         return
@@ -109,38 +111,38 @@ def _figures(entry: Entry, standing: Standing) -> Iterator[tuple[str, int]]:
     yield (about(plan.cost.memory) if plan and plan.cost.memory else "-"), FIGURE
 
 
-def head(entry: Entry, standing: Standing, width: int) -> Content:
-    """What matters of an experiment before it is run: question, what was answered here, cost, what is against it."""
+def probe_summary(entry: Entry, status: ProbeStatus, width: int) -> Content:
+    """The summary of a probe before a run: question, answers on this host, cost and objections."""
     width = max(LEAST, width)
     x = entry.experiment
-    blocks = [
-        Content.styled(x.name, "bold") + plain(f"\n{wrap(x.question, width=width)}"),
-        *_failed(standing, width),
-        *(_told(answered, width) for answered in standing.answers[:SHOWN]),
-        Content("\n").join(labelled(label, words, width) for label, words in costs(entry) if words),
-        *_against(entry, standing, width),
+    join_blocks = [
+        Content.styled(x.name, "bold") + safe_text(f"\n{wrap(x.question, width=width)}"),
+        *_failure_lines(status, width),
+        *(_answer_line(answers_by_probe, width) for answers_by_probe in status.answers[:SHOWN]),
+        Content("\n").join(labelled_text(label, words, width) for label, words in cost_rows(entry) if words),
+        *_objection_lines(entry, status, width),
     ]
-    return Content("\n\n").join(block for block in blocks if block.plain)
+    return Content("\n\n").join(block for block in join_blocks if block.plain)
 
 
-def rest(entry: Entry, width: int) -> str:
-    """The description that `mycnf probe NAME --describe` gives, but for its first lines; it reads files."""
+def probe_description(entry: Entry, width: int) -> str:
+    """The description of `mycnf probe NAME --describe` without its first lines; it reads files."""
     _, _, text = listing.description(entry, "text", Paper(max(LEAST, width))).partition("\n\n")
-    return spoken(text.rstrip())
+    return replace_flags(text.rstrip())
 
 
-def costs(entry: Entry) -> list[tuple[str, str]]:
-    """Label and words for what a run takes and makes; why there is none where it can't be planned."""
+def cost_rows(entry: Entry) -> list[tuple[str, str]]:
+    """Labels and texts for what a run needs and creates, or why it cannot be planned."""
     if entry.plan is None:
-        return [("can't run", spoken(reason)) for reason in entry.refused]
+        return [("can't run", replace_flags(reason)) for reason in entry.refused]
     plan, cost = entry.plan, entry.plan.cost
-    prepare = f", about {lasts(cost.prepare)} of preparation before" if cost.prepare else ""
+    prepare = f", about {lasts(cost.prepare)} of preparation first" if cost.prepare else ""
     needs = [f"{about(cost.disk)} of disk"] if cost.disk else []
     needs += [f"{about(cost.memory)} of memory"] if cost.memory else []
     where = f"{entry.directory} ({entry.why.partition(';')[0]})" if entry.why else entry.directory
     return [
         ("takes", f"{lasts(plan.seconds)} for up to {plural(plan.rounds, 'round')} of {_variants(plan)}{prepare}"),
-        ("needs", ", ".join(needs) or "next to nothing"),
+        ("needs", ", ".join(needs) or "almost nothing"),
         ("creates", "; ".join(cost.creates) or "nothing"),
         ("where", where),
         ("server", plan.server or ""),
@@ -151,47 +153,47 @@ def _variants(plan: RunPlan) -> str:
     return plural(len(plan.variants), "variant")
 
 
-def objection(found: Objection) -> str:
-    """A reason not to run, with its name first, for that is what overrides it."""
-    return spoken(f"{found.name}: {found.words}: {found.remedy}")
+def objection_text(found: Objection) -> str:
+    """An objection with its name first, as typing the name overrides it."""
+    return replace_flags(f"{found.name}: {found.words}: {found.remedy}")
 
 
-def labelled(label: str, words: str, width: int, style: str = "$text-accent") -> Content:
-    """A label, and words wrapped beside it."""
+def labelled_text(label: str, words: str, width: int, style: str = "$text-accent") -> Content:
+    """A label and its wrapped text."""
     first, _, more = wrap(words, " " * LABEL, width=width).partition("\n")
-    shown = Content.styled(f"{label:<{LABEL}}", style) + plain(first[LABEL:])
-    return shown + plain("\n" + more) if more else shown
+    shown = Content.styled(f"{label:<{LABEL}}", style) + safe_text(first[LABEL:])
+    return shown + safe_text("\n" + more) if more else shown
 
 
-def blocks(text: str) -> Content:
-    """A long text as it may be shown, none of its parts cut for the length of the whole."""
-    return Content("\n\n").join(plain(block) for block in text.split("\n\n"))
+def join_blocks(text: str) -> Content:
+    """Make a long text safe to show, block by block, so that its length does not cut it."""
+    return Content("\n\n").join(safe_text(block) for block in text.split("\n\n"))
 
 
-def _failed(standing: Standing, width: int) -> Iterator[Content]:
-    if standing.failed:
-        yield labelled("no result", spoken(standing.failed), width, "$text-error")
+def _failure_lines(status: ProbeStatus, width: int) -> Iterator[Content]:
+    if status.failure:
+        yield labelled_text("no result", replace_flags(status.failure), width, "$text-error")
 
 
-def _told(answered: Answered, width: int) -> Content:
-    server = f" on {answered.result.server}" if answered.result.server else ""
-    return labelled("answer", f"{answered.day}{server}: {answered.answer}", width, "$text-success")
+def _answer_line(answer: ProbeAnswer, width: int) -> Content:
+    server = f" on {answer.result.server}" if answer.result.server else ""
+    return labelled_text("answer", f"{answer.day}{server}: {answer.answer}", width, "$text-success")
 
 
-def _against(entry: Entry, standing: Standing, width: int) -> Iterator[Content]:
-    if entry.plan is None or standing.against is None:
+def _objection_lines(entry: Entry, status: ProbeStatus, width: int) -> Iterator[Content]:
+    if entry.plan is None or status.objections is None:
         return
-    if not standing.against:
-        yield labelled("refused", f"nothing is against it, at {standing.looked}", width)
-    for found in standing.against:
-        yield labelled("refused", f"{objection(found)} (at {standing.looked})", width, "$text-warning")
+    if not status.objections:
+        yield labelled_text("refused", f"no objection at {status.checked_at}", width)
+    for found in status.objections:
+        yield labelled_text("refused", f"{objection_text(found)} (at {status.checked_at})", width, "$text-warning")
 
 
-def answered(results: Iterable[ProbeResult]) -> dict[str, tuple[Answered, ...]]:
-    """The results by experiment, the newest first, each with its answer; takes up to a second of computing."""
+def answers_by_probe(results: Iterable[ProbeResult]) -> dict[str, tuple[ProbeAnswer, ...]]:
+    """The results by probe, the newest first, with their answers; takes up to a second to compute."""
     from advisor.report.probe.words import answer
 
-    found: dict[str, tuple[Answered, ...]] = {}
+    found: dict[str, tuple[ProbeAnswer, ...]] = {}
     for result in sorted(results, key=lambda r: r.began_at, reverse=True):
-        found[result.probe] = (*found.get(result.probe, ()), Answered(result, answer(result)))
+        found[result.probe] = (*found.get(result.probe, ()), ProbeAnswer(result, answer(result)))
     return found

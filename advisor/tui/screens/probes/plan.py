@@ -1,4 +1,4 @@
-"""Looking at what experiments would do here: it reads the host, so it belongs into threads."""
+"""Plan probe runs on this host; these functions read the host, so call them in threads."""
 
 from __future__ import annotations
 
@@ -19,116 +19,120 @@ from probes.safety.objections import find_objections
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from advisor.tui.start import Site
+    from advisor.tui.start import ProbeSite
     from probes.experiment import Environment, Experiment, RunPlan
     from probes.results import KeptResult
     from probes.safety.objections import Objection
 
 
-class Wish(NamedTuple):
-    """What the user wrote: a time such as 60s or nothing, choices by name, names of refusals to be overridden.
+class ProbeFormValues(NamedTuple):
+    """The values of the dialog's fields: a time such as 60s or "", choices by name, names of refusals to override.
 
-    `goes_on` where the earlier run is to be gone on with.
+    `resume`: continue the earlier run.
     """
 
     directory: str
     time: str = ""
     choices: tuple[tuple[str, str], ...] = ()
     force: str = ""
-    goes_on: bool = False
+    resume: bool = False
 
 
-class Order(NamedTuple):
-    """A run that may begin; `earlier` is the kept one that it goes on with."""
+class PlannedRun(NamedTuple):
+    """A run that can start; `earlier` is the saved run that it resumes."""
 
     experiment: Experiment
-    ground: Environment
-    wanted: ProbeRequest
+    environment: Environment
+    request: ProbeRequest
     plan: RunPlan
     earlier: KeptResult | None = None
 
 
-class RunOutlook(NamedTuple):
-    """What came of looking: the run as it would be, and what is against it; `order` where nothing keeps it back.
+class RunPreview(NamedTuple):
+    """The run as planned, with objections; `order` is set if there are none.
 
-    `earlier` is the kept run that it could go on with.
+    `earlier` is the saved run that it can resume.
     """
 
-    wish: Wish
+    wish: ProbeFormValues
     entry: Entry
-    against: tuple[Objection, ...] = ()
-    looked: str = ""
-    order: Order | None = None
+    objections: tuple[Objection, ...] = ()
+    checked_at: str = ""
+    order: PlannedRun | None = None
     earlier: KeptResult | None = None
 
 
-def entries(find: Callable[[str | None], Site]) -> tuple[Entry, ...]:
-    """All experiments as they would run at the site that is found, or why they can't."""
+def plan_entries(find: Callable[[str | None], ProbeSite]) -> tuple[Entry, ...]:
+    """All probes as they would run at the site, or why they cannot."""
     try:
         site = find(None)
     except MycnfError as error:
         reason = str(error)
-        return elsewhere(lambda _: reason)
-    return tuple(_entry(x, site, ProbeRequest(site.path)) for x in registry.load_all())
+        return entries_without_plan(lambda _: reason)
+    return tuple(_plan_entry(x, site, ProbeRequest(site.path)) for x in registry.load_all())
 
 
-def elsewhere(reason: Callable[[str], str]) -> tuple[Entry, ...]:
-    """All experiments where none can be run; `reason` says of each, by its name, why."""
+def entries_without_plan(reason: Callable[[str], str]) -> tuple[Entry, ...]:
+    """All probes when none can run; `reason` returns why, by name."""
     return tuple(Entry(x, "", "", None, (reason(x.name),)) for x in registry.load_all())
 
 
-def _entry(experiment: Experiment, site: Site, wanted: ProbeRequest) -> Entry:
-    """The experiment with its plan, which takes the time that was asked for."""
+def _plan_entry(experiment: Experiment, site: ProbeSite, request: ProbeRequest) -> Entry:
+    """The probe with its plan, in the requested time."""
     try:
-        plan = experiment.plan(site.ground, wanted)
-        require_enough_time(plan, wanted)
+        plan = experiment.plan(site.environment, request)
+        require_enough_time(plan, request)
     except MycnfError as error:
         return Entry(experiment, site.path, site.why, None, (str(error),))
-    return Entry(experiment, site.path, site.why, replace(plan, seconds=wanted.seconds or plan.seconds))
+    return Entry(experiment, site.path, site.why, replace(plan, seconds=request.seconds or plan.seconds))
 
 
-def look(find: Callable[[str | None], Site], experiment: Experiment, wish: Wish) -> RunOutlook:
-    """What a run would do and what is against it now; takes a second where the processors have to be watched."""
+def preview_run(find: Callable[[str | None], ProbeSite], experiment: Experiment, wish: ProbeFormValues) -> RunPreview:
+    """Plan a run and check objections; takes a second if processor load must be sampled."""
     try:
         site = find(wish.directory or None)
-        wanted = wanted_of(experiment, wish, site.path)
+        request = probe_request(experiment, wish, site.path)
     except MycnfError as error:
-        return RunOutlook(wish, Entry(experiment, wish.directory, "", None, (str(error),)))
-    entry = _entry(experiment, site, wanted)
+        return RunPreview(wish, Entry(experiment, wish.directory, "", None, (str(error),)))
+    entry = _plan_entry(experiment, site, request)
     if entry.plan is None:
-        return RunOutlook(wish, entry)
-    against = tuple(o for o in find_objections(site.ground, wanted, entry.plan.cost) if not _overridden(o, wanted))
-    earlier, rest = _begun(experiment, site, wanted)
+        return RunPreview(wish, entry)
+    found = tuple(
+        o for o in find_objections(site.environment, request, entry.plan.cost) if not _is_overridden(o, request)
+    )
+    earlier, rest = _resumable_run(experiment, site, request)
     order = None
-    if not against:
-        order = Order(experiment, site.ground, wanted, entry.plan)
-        if wish.goes_on and rest is not None:
-            order = order._replace(wanted=rest, earlier=earlier)
-    return RunOutlook(wish, entry, against, time.strftime("%H:%M:%S"), order, earlier)
+    if not found:
+        order = PlannedRun(experiment, site.environment, request, entry.plan)
+        if wish.resume and rest is not None:
+            order = order._replace(request=rest, earlier=earlier)
+    return RunPreview(wish, entry, found, time.strftime("%H:%M:%S"), order, earlier)
 
 
-def _begun(experiment: Experiment, site: Site, wanted: ProbeRequest) -> tuple[KeptResult | None, ProbeRequest | None]:
-    """The kept run that this one could go on with, and what is left of it; nothing where that is complete."""
-    plan = experiment.plan(site.ground, wanted)
-    kept, _ = find_matching_run(experiment, site.ground, wanted, plan)
-    rest = remaining_request(wanted, plan, kept.result) if kept else None
+def _resumable_run(
+    experiment: Experiment, site: ProbeSite, request: ProbeRequest
+) -> tuple[KeptResult | None, ProbeRequest | None]:
+    """The saved run that this one can resume, and the remaining request; None if it is complete."""
+    plan = experiment.plan(site.environment, request)
+    kept, _ = find_matching_run(experiment, site.environment, request, plan)
+    rest = remaining_request(request, plan, kept.result) if kept else None
     return (kept, rest) if rest is not None else (None, None)
 
 
-def wanted_of(experiment: Experiment, wish: Wish, directory: str) -> ProbeRequest:
-    """The wish as experiments take it. Raises ProbeError for a time that is none."""
+def probe_request(experiment: Experiment, wish: ProbeFormValues, directory: str) -> ProbeRequest:
+    """Convert the form values to a request. Raises ProbeError for an invalid duration."""
     seconds = parse_duration(wish.time) if wish.time.strip() else None
     if wish.time.strip() and seconds is None:
-        raise ProbeError(f"{wish.time!r} is no time to measure for: write 60s, 10m or 3h")
+        raise ProbeError(f"{wish.time!r} is not a duration. Write 60s, 10m or 3h")
     defaults = {choice.name: choice.default for choice in experiment.choices}
     return ProbeRequest(
         directory=directory,
         seconds=seconds,
         choices={name: value for name, value in wish.choices if value.strip() and value != defaults.get(name)},
         force=frozenset(wish.force.replace(",", " ").split()),
-        seed=random.randrange(1 << 31),  # noqa: S311 - an order, no secret
+        seed=random.randrange(1 << 31),  # noqa: S311 - an order of blocks, not a secret
     )
 
 
-def _overridden(found: Objection, wanted: ProbeRequest) -> bool:
-    return not found.final and found.name in wanted.force
+def _is_overridden(found: Objection, request: ProbeRequest) -> bool:
+    return not found.final and found.name in request.force

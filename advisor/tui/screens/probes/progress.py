@@ -1,4 +1,4 @@
-"""A run under way as text: how far it is, the time that is left, and a chart that grows with each block."""
+"""The progress of a run as text: share done, time left, and the chart so far."""
 
 from __future__ import annotations
 
@@ -16,60 +16,62 @@ from advisor.report.probe.published import curves
 from advisor.report.probe.words import relation
 from advisor.report.render import terminal_chart
 from advisor.report.words import plural, wrap
-from advisor.tui.text import line, plain
+from advisor.tui.text import safe_line, safe_text
 
 if TYPE_CHECKING:
     from advisor.report.render.curves import Curve
-    from advisor.tui.screens.probes.plan import Order
+    from advisor.tui.screens.probes.plan import PlannedRun
     from probes.rounds import Progress
 
 
 BAR = 30  # columns, at most
 LEAST = 30
 LOWEST = 8  # lines of a chart
-LEGEND = 4  # lines below it, and what parts it from the words above
+LEGEND = 4  # lines below the chart and before it
 
 
-def figure(order: Order, variant: str, block: Block) -> str:
-    """The newest figure: `fsync 4K: latency 812 us`."""
+def latest_figure(order: PlannedRun, variant: str, block: Block) -> str:
+    """The newest figure as text: `fsync 4K: latency 812 us`."""
     metric = order.plan.metrics[0]
     return f"{variant}: {metric.name} {number(block.metrics.get(metric.name))} {metric.unit}".rstrip()
 
 
-def growing(state: RunState, order: Order, room: tuple[int, int], now: float, *, stopping: bool = False) -> Content:
-    """The run as it stands, at the monotonic second `now`; `room` is columns and lines, which the chart fits into."""
+def progress_text(
+    state: RunState, order: PlannedRun, room: tuple[int, int], now: float, *, stopping: bool = False
+) -> Content:
+    """The progress at the monotonic time `now`; the chart fits into `room`, in columns and lines."""
     width = max(LEAST, room[0])
     server = f", {order.plan.server}" if order.plan.server else ""
     lines = [
-        Content.styled(order.experiment.name, "bold") + line(f" in {order.wanted.directory}{server}"),
+        Content.styled(order.experiment.name, "bold") + safe_line(f" in {order.request.directory}{server}"),
         *_progress(state, order, width, now),
-        line("stopping; whole rounds are kept" if stopping else "c stops it; whole rounds are kept"),
+        safe_line("stopping; complete rounds are kept" if stopping else "c stops the run; complete rounds are kept"),
     ]
     blocks = [Content("\n").join(lines)]
     if state.curves:
-        words = wrap(state.words, "  ", width=width)
+        words = wrap(state.caption, "  ", width=width)
         height = max(LOWEST, min(terminal_chart.HEIGHT, room[1] - len(lines) - words.count("\n") - LEGEND))
         drawing = terminal_chart.draw(state.curves, Paper(width), joined=state.joined, height=height)
-        blocks.append(plain(f"{words}\n{drawing}"))
+        blocks.append(safe_text(f"{words}\n{drawing}"))
     return Content("\n\n").join(blocks)
 
 
-def _progress(state: RunState, order: Order, width: int, now: float) -> list[Content]:
+def _progress(state: RunState, order: PlannedRun, width: int, now: float) -> list[Content]:
     progress = state.progress
     if progress is None:
         about = f" (about {order.plan.cost.prepare:.0f} s)" if order.plan.cost.prepare >= 1 else ""
-        return [line(f"preparing{about}: {state.said}" if state.said else f"preparing{about}")]
+        return [safe_line(f"preparing{about}: {state.note}" if state.note else f"preparing{about}")]
     columns = min(BAR, width - 20)
     full = round(columns * progress.done)
     bar = Content.styled("█" * full, "$text-success") + Content.styled("░" * (columns - full), "dim")
     shown = [
-        bar + Content(f" {100 * progress.done:.0f} %  {clock(progress.left - (now - state.at))} left"),
-        line(f"round {min(progress.round, progress.rounds)} of {progress.rounds}: {progress.variant}"),
+        bar + Content(f" {100 * progress.done:.0f} %  {format_clock(progress.left - (now - state.at))} left"),
+        safe_line(f"round {min(progress.round, progress.rounds)} of {progress.rounds}: {progress.variant}"),
     ]
-    return shown + [line(words, "dim") for words in (state.latest, state.said) if words]
+    return shown + [safe_line(words, "dim") for words in (state.latest, state.note) if words]
 
 
-def clock(seconds: float) -> str:
+def format_clock(seconds: float) -> str:
     """3:05, or 1:02:09."""
     whole = max(0, int(seconds + 0.5))
     hours, minutes = divmod(whole // 60, 60)
@@ -77,27 +79,27 @@ def clock(seconds: float) -> str:
 
 
 Blocks = dict[str, tuple[Block, ...]]
-SHORTEST = 2  # whole rounds that an interval takes: noise shows from the second on
+SHORTEST = 2  # complete rounds that an interval needs
 
 
 class RunState(NamedTuple):
-    """How far a run is; `at` is the monotonic second of it. `progress` is None while things are prepared.
+    """The progress of a run; `at` is monotonic time. `progress` is None during preparation.
 
-    `latest` is the newest figure in words, `curves` are those of the whole rounds so far beside the published ones,
-    `words` say what they are and what their bars are.
+    `latest` is the newest figure as text, `curves` are those of the complete rounds and the published ones, `caption`
+    explains them and their intervals.
     """
 
     at: float
-    said: str = ""
+    note: str = ""
     progress: Progress | None = None
     latest: str = ""
     curves: tuple[Curve, ...] = ()
     joined: bool = True
-    words: str = ""
+    caption: str = ""
 
 
-def so_far(order: Order, blocks: Blocks) -> ProbeResult:
-    """What the blocks come to that were measured up to now, those of the run that this one goes on with before them."""
+def result_so_far(order: PlannedRun, blocks: Blocks) -> ProbeResult:
+    """The result of the blocks measured so far, after those of the resumed run."""
     plan = order.plan
     return ProbeResult(
         schema=PROBE_SCHEMA,
@@ -106,9 +108,9 @@ def so_far(order: Order, blocks: Blocks) -> ProbeResult:
         began_at="",
         seconds=0.0,
         ended="",
-        place=RunPlace(order.ground.host_id),
+        place=RunPlace(order.environment.host_id),
         metrics=plan.metrics,
-        arms=tuple(Arm(v.name, v.settings, _all(order, v.name, blocks), v.point) for v in plan.variants),
+        arms=tuple(Arm(v.name, v.settings, _all_blocks(order, v.name, blocks), v.point) for v in plan.variants),
         baseline=plan.baseline,
         axis=plan.axis,
         server=plan.server,
@@ -117,31 +119,35 @@ def so_far(order: Order, blocks: Blocks) -> ProbeResult:
     )
 
 
-def _all(order: Order, variant: str, blocks: Blocks) -> tuple[Block, ...]:
+def _all_blocks(order: PlannedRun, variant: str, blocks: Blocks) -> tuple[Block, ...]:
     before = order.earlier.result.arm(variant) if order.earlier else None
     earlier = before.blocks if before else ()
     return (*earlier, *(replace(block, round=block.round + len(earlier)) for block in blocks.get(variant, ())))
 
 
-def drawn(state: RunState, order: Order, blocks: Blocks) -> RunState:
-    """The state with the curves of these blocks: what the report would draw, were this the end."""
-    result = so_far(order, blocks)
+def add_curves(state: RunState, order: PlannedRun, blocks: Blocks) -> RunState:
+    """Add the curves of these blocks to the state, as the report would draw them."""
+    result = result_so_far(order, blocks)
     shown = curves(result)
     bounded = result.rounds >= SHORTEST and any(point.bounded for curve in shown for point in curve.points)
     if not bounded:
-        shown = tuple(map(_bare, shown))
-    words = f"{relation(result, shown)}. {_bars(result.rounds, bounded=bounded)}"
-    return state._replace(curves=shown, joined=numeric(result), words=words)
+        shown = tuple(map(_without_intervals, shown))
+    caption = f"{relation(result, shown)}. {_interval_note(result.rounds, bounded=bounded)}"
+    return state._replace(curves=shown, joined=numeric(result), caption=caption)
 
 
-def _bare(curve: Curve) -> Curve:
+def _without_intervals(curve: Curve) -> Curve:
     """The curve without intervals."""
     return curve._replace(points=tuple(point._replace(low=point.value, high=point.value) for point in curve.points))
 
 
-def _bars(rounds: int, *, bounded: bool) -> str:
-    """What the bars are, or why there are none."""
+def _interval_note(rounds: int, *, bounded: bool) -> str:
+    """The meaning of the bars, or why there are none."""
     if rounds < SHORTEST:
-        return "No bars yet: an interval takes two whole rounds."
-    whole = plural(rounds, "whole round")
-    return f"Bars: 95 % intervals, by {whole}." if bounded else f"No bars yet: by {whole} all intervals are too wide."
+        return "No bars yet: an interval needs two complete rounds."
+    complete = plural(rounds, "complete round")
+    return (
+        f"Bars: 95 % intervals from {complete}."
+        if bounded
+        else f"No bars yet: after {complete}, all intervals are too wide."
+    )

@@ -1,4 +1,4 @@
-"""Probes: the experiments on the left, one of them on the right as a description, as a run, or as its result."""
+"""The probes screen: the list on the left; description, run or result of one probe on the right."""
 
 from __future__ import annotations
 
@@ -13,14 +13,21 @@ from textual.message import Message
 from textual.widgets import OptionList
 from textual.widgets.option_list import Option
 
-from advisor.tui.messages import Failed
+from advisor.tui.messages import WorkFailed
 from advisor.tui.screens.base import Pane
-from advisor.tui.screens.probes.detail import Beside, DetailContent
-from advisor.tui.screens.probes.list import Answered, Standing, answered, columns, lacking, row
-from advisor.tui.screens.probes.plan import RunOutlook, Wish, elsewhere, entries, look
-from advisor.tui.screens.probes.run import Ended, Moved, ProbeRun
-from advisor.tui.text import plain
-from advisor.tui.workers import in_background
+from advisor.tui.screens.probes.detail import DetailContent, ProbeDetail
+from advisor.tui.screens.probes.list import (
+    ProbeAnswer,
+    ProbeStatus,
+    answers_by_probe,
+    cannot_run_reason,
+    column_titles,
+    probe_row,
+)
+from advisor.tui.screens.probes.plan import ProbeFormValues, RunPreview, entries_without_plan, plan_entries, preview_run
+from advisor.tui.screens.probes.run import ProbeRun, RunAdvanced, RunEnded
+from advisor.tui.text import safe_text
+from advisor.tui.workers import run_in_background
 
 if TYPE_CHECKING:
     from textual.app import ComposeResult
@@ -29,26 +36,25 @@ if TYPE_CHECKING:
 
     from advisor.facts.probes import ProbeResult
     from advisor.report.probe.listing import Entry
-    from advisor.tui.app import AuditApp
-    from advisor.tui.screens.probes.plan import Order
+    from advisor.tui.screens.probes.plan import PlannedRun
 
-DWELLS = 0.5  # seconds on an experiment until it is looked at what is against it
-TICK = 1.0  # seconds between two drawings of a run: what draws takes processor time from what is measured
+DWELL = 0.5  # seconds on a probe until its objections are checked
+TICK = 1.0  # seconds between two drawings of a run: drawing takes processor time from the measurement
 
 
-class Chooser(OptionList):
-    """A list in which a click marks; one on what is marked enters, as the key does."""
+class ProbeOptionList(OptionList):
+    """A list in which a click selects, and a click on the selected option acts like Enter."""
 
     def on_click(self, event: Click) -> None:
-        """Mark, and leave it at that."""
+        """Select the option."""
         clicked = event.style.meta.get("option")
         if clicked is not None and clicked != self.highlighted:
             self.highlighted = clicked
             event.prevent_default()
 
 
-class Probes(Pane):
-    """The screen of experiments."""
+class ProbesPane(Pane):
+    """The probes screen."""
 
     BINDINGS: ClassVar = [
         Binding("p,enter", "begin", "run", id="probes.run", key_display="enter"),
@@ -57,248 +63,256 @@ class Probes(Pane):
         Binding("y", "copy", "copy", id="probes.copy"),
         Binding("escape", "back", "back", show=False, id="probes.back"),
     ]
-    app: AuditApp
 
-    class Listed(Message):
-        """The experiments as they would run."""
+    class EntriesReady(Message):
+        """The list of probes is ready."""
 
-        def __init__(self, listed: tuple[Entry, ...]) -> None:
-            self.listed = listed
+        def __init__(self, entries: tuple[Entry, ...]) -> None:
+            self.entries = entries
             super().__init__()
 
-    class Told(Message):
-        """What the kept results come to, by experiment."""
+    class AnswersReady(Message):
+        """The answers of the saved results, by probe."""
 
-        def __init__(self, answers: dict[str, tuple[Answered, ...]]) -> None:
+        def __init__(self, answers: dict[str, tuple[ProbeAnswer, ...]]) -> None:
             self.answers = answers
             super().__init__()
 
-    class Looked(Message):
-        """What is against a run of one experiment now."""
+    class ObjectionsReady(Message):
+        """The objections to a run of one probe."""
 
-        def __init__(self, found: RunOutlook) -> None:
-            self.found = found
+        def __init__(self, preview: RunPreview) -> None:
+            self.preview = preview
             super().__init__()
 
-    def __init__(self, *, id: str | None = None) -> None:  # noqa: A002 - the framework's word
+    def __init__(self, *, id: str | None = None) -> None:  # noqa: A002 - textual's parameter name
         super().__init__(id=id)
         self.run: ProbeRun | None = None
         self._entries: dict[str, Entry] = {}
-        self._standing: dict[str, Standing] = {}
+        self._statuses: dict[str, ProbeStatus] = {}
         self._results_shown: set[str] = set()
-        self._listed_for: object = None
-        self._told_of: object = None
-        self._marked_name = self._wanted = ""
-        self._dwelling: Timer | None = None
-        self._ticking: Timer | None = None
+        self._entries_for: object = None
+        self._answers_for: object = None
+        self._marked_name = self._name_to_mark = ""
+        self._dwell_timer: Timer | None = None
+        self._draw_run_timer: Timer | None = None
 
     def compose(self) -> ComposeResult:
-        """The list, and one experiment beside it."""
+        """The list and the detail of one probe."""
         with Horizontal():
-            yield Chooser(id="probes-list", classes="box", markup=False)
-            yield Beside(id="probes-detail", classes="box")
+            yield ProbeOptionList(id="probes-list", classes="box", markup=False)
+            yield ProbeDetail(id="probes-detail", classes="box")
 
     # What is shown
 
     def choose(self, name: str) -> None:
-        """Mark the experiment of that name, as soon as it is listed."""
-        self._wanted = name
+        """Select the probe of that name as soon as it is listed."""
+        self._name_to_mark = name
         self._fill()
 
     def refill(self) -> None:
-        """Find out anew what can be run and what was answered, where the audit is another one."""
+        """Reload probes and answers for another audit."""
         view = self.view
         if view is None:
             return
-        if self._listed_for != (view.place, view.taken) and self.run is None:
-            self._listed_for = (view.place, view.taken)
+        if self._entries_for != (view.place, view.read_at) and self.run is None:
+            self._entries_for = (view.place, view.read_at)
             site = self.app.opening.site
-            if lacking(view, "") or site is None:
-                in_background(self.app, "probes", lambda: self.Listed(elsewhere(lambda n: lacking(view, n))), self)
+            if cannot_run_reason(view, "") or site is None:
+                run_in_background(
+                    self.app,
+                    "probes",
+                    lambda: self.EntriesReady(entries_without_plan(lambda n: cannot_run_reason(view, n))),
+                    self,
+                )
             else:
-                in_background(self.app, "probes", lambda: self.Listed(entries(site)), self)
+                run_in_background(self.app, "probes", lambda: self.EntriesReady(plan_entries(site)), self)
         results = view.audited.facts.probes
-        told_of = tuple((result.probe, result.began_at, result.rounds) for result in results)
-        if self._told_of != told_of:
-            self._told_of = told_of
-            in_background(self.app, "probe-answers", lambda: self.Told(answered(results)), self)
+        answers_for = tuple((result.probe, result.began_at, result.rounds) for result in results)
+        if self._answers_for != answers_for:
+            self._answers_for = answers_for
+            run_in_background(self.app, "probe-answers", lambda: self.AnswersReady(answers_by_probe(results)), self)
         self._fill()
 
-    @on(Listed)
-    def _list(self, message: Listed) -> None:
-        self._entries = {entry.experiment.name: entry for entry in message.listed}
-        for name in self._standing:
-            self._stand(name, against=None)
-        self.query_one(Beside).forget()
+    @on(EntriesReady)
+    def _set_entries(self, message: EntriesReady) -> None:
+        self._entries = {entry.experiment.name: entry for entry in message.entries}
+        for name in self._statuses:
+            self._update_status(name, objections=None)
+        self.query_one(ProbeDetail).clear_texts()
         self._fill()
-        self._stay()
+        self._start_dwell()
 
-    @on(Told)
-    def _tell(self, message: Told) -> None:
-        for name in {*self._standing, *message.answers}:
-            self._stand(name, answers=message.answers.get(name, ()))
+    @on(AnswersReady)
+    def _set_answers(self, message: AnswersReady) -> None:
+        for name in {*self._statuses, *message.answers}:
+            self._update_status(name, answers=message.answers.get(name, ()))
         self._fill()
 
-    @on(Failed)
-    def _broke(self, message: Failed) -> None:
+    @on(WorkFailed)
+    def _show_failure(self, message: WorkFailed) -> None:
         message.stop()
-        self.notify(plain(message.reason).plain, severity="error", timeout=10, markup=False)
+        self.notify(safe_text(message.reason).plain, severity="error", timeout=10, markup=False)
 
-    def _stand(self, name: str, **changes: object) -> None:
-        self._standing[name] = self._of(name)._replace(**changes)  # type: ignore[arg-type] # fields of Standing
+    def _update_status(self, name: str, **changes: object) -> None:
+        self._statuses[name] = self._status_of(name)._replace(**changes)  # type: ignore[arg-type] # fields of ProbeStatus
 
-    def _of(self, name: str) -> Standing:
-        return self._standing.get(name, Standing())
+    def _status_of(self, name: str) -> ProbeStatus:
+        return self._statuses.get(name, ProbeStatus())
 
     def _fill(self) -> None:
-        """Draw the list anew and stay on the experiment that was chosen."""
+        """Draw the list again and keep the selected probe."""
         options, kept = self.query_one("#probes-list", OptionList), self.chosen
         width = options.scrollable_content_region.width
         running = self.run.order.experiment.name if self.run else ""
         listed = []
         for name, entry in self._entries.items():
-            listed.append(Option(row(entry, self._of(name), width, runs=name == running), id=name))
+            listed.append(Option(probe_row(entry, self._status_of(name), width, runs=name == running), id=name))
         options.clear_options()
         options.add_options(listed)
-        options.border_title = "Probes" if self._entries else "Probes: looking …"
-        options.border_subtitle = columns(width, here=any(entry.directory for entry in self._entries.values()))
+        options.border_title = "Probes" if self._entries else "Probes: loading …"
+        options.border_subtitle = column_titles(width, here=any(entry.directory for entry in self._entries.values()))
         if self._entries:
-            marked, self._wanted = self._wanted or kept, ""
+            marked, self._name_to_mark = self._name_to_mark or kept, ""
             options.highlighted = list(self._entries).index(marked) if marked in self._entries else 0
         self._show()
 
     @property
     def chosen(self) -> str:
-        """The name of the experiment that is marked in the list; empty while there is none."""
+        """The name of the selected probe; empty without one."""
         options = self.query_one("#probes-list", OptionList)
         if options.highlighted is None:
             return ""
         return options.get_option_at_index(options.highlighted).id or ""
 
     @on(OptionList.OptionHighlighted)
-    def _marked(self) -> None:
-        self.soon(self._come_to)
+    def _mark_changed(self) -> None:
+        self.draw_later(self._show_marked_probe)
 
-    def _come_to(self) -> None:
-        """Draw the experiment that the mark came to rest on, from its beginning."""
+    def _show_marked_probe(self) -> None:
+        """Show the selected probe from the top."""
         self._show()
         if self.chosen != self._marked_name:
             self._marked_name = self.chosen
-            self.query_one(Beside).scroll_home(animate=False)
-            self._stay()
+            self.query_one(ProbeDetail).scroll_home(animate=False)
+            self._start_dwell()
 
     def on_resize(self, _: Resize) -> None:
-        """Wrap anew."""
+        """Wrap the text to the new width."""
         self._fill()
 
     def on_show(self) -> None:
-        """A run may have gone on meanwhile, and rows were drawn for no width."""
+        """Draw the list again: a run may have advanced, and the width was unknown."""
         self.call_after_refresh(self._fill)
-        self._stay()
+        self._start_dwell()
 
     def _show(self) -> None:
         """Draw the right side."""
         name = self.chosen
         if (entry := self._entries.get(name)) is not None:
             run = self.run if self.run is not None and self.run.order.experiment.name == name else None
-            self.query_one(Beside).draw(DetailContent(entry, self._of(name), run, name in self._results_shown))
+            self.query_one(ProbeDetail).draw(
+                DetailContent(entry, self._status_of(name), run, name in self._results_shown)
+            )
 
-    def _stay(self) -> None:
-        """The user has come to an experiment; who stays there wants to know more."""
-        if self._dwelling is not None:
-            self._dwelling.stop()
-        self._dwelling = self.set_timer(DWELLS, self._dwell)
+    def _start_dwell(self) -> None:
+        """Check objections after the user has stayed on a probe for a moment."""
+        if self._dwell_timer is not None:
+            self._dwell_timer.stop()
+        self._dwell_timer = self.set_timer(DWELL, self._check_objections)
 
-    def _dwell(self) -> None:
-        """Look at what is against the experiment that the user has come to, unless a run would be disturbed by it."""
+    def _check_objections(self) -> None:
+        """Check the objections of the selected probe, unless that would disturb a run."""
         entry, site = self._entries.get(self.chosen), self.app.opening.site
         if entry is None or entry.plan is None or site is None or self.run is not None or not self.is_on_screen:
             return
-        if self._of(self.chosen).against is not None:
+        if self._status_of(self.chosen).objections is not None:
             return
-        experiment, wish = entry.experiment, Wish(entry.directory)
-        in_background(self.app, "probe-look", lambda: self.Looked(look(site, experiment, wish)), self)
+        experiment, wish = entry.experiment, ProbeFormValues(entry.directory)
+        run_in_background(
+            self.app, "probe-look", lambda: self.ObjectionsReady(preview_run(site, experiment, wish)), self
+        )
 
-    @on(Looked)
-    def _seen(self, message: Looked) -> None:
-        found = message.found
-        self._stand(found.entry.experiment.name, against=found.against, looked=found.looked)
+    @on(ObjectionsReady)
+    def _set_objections(self, message: ObjectionsReady) -> None:
+        found = message.preview
+        self._update_status(found.entry.experiment.name, objections=found.objections, checked_at=found.checked_at)
         self._show()
 
     # What the user does
 
     @on(OptionList.OptionSelected)
-    def _entered(self) -> None:
+    def _start_selected(self) -> None:
         self.action_begin()
 
     def action_begin(self) -> None:
-        """Ask how the experiment is to be run."""
+        """Ask for the options of the run."""
         entry, site, view = self._entries.get(self.chosen), self.app.opening.site, self.view
         if entry is None or view is None:
             return
-        reason = lacking(view, self.chosen)
+        reason = cannot_run_reason(view, self.chosen)
         if self.run is not None:
-            reason = f"{self.run.order.experiment.name} is running, and two would measure each other: c stops it"
+            reason = f"{self.run.order.experiment.name} is running, and a second probe would disturb it. c stops it"
         if reason or site is None:
-            self.notify(plain(reason).plain, severity="warning", timeout=10, markup=False)
+            self.notify(safe_text(reason).plain, severity="warning", timeout=10, markup=False)
             return
-        from advisor.tui.dialogs.start_probe import Beginning
+        from advisor.tui.dialogs.start_probe import StartProbeDialog
 
-        self.app.push_screen(Beginning(entry, site), self._ordered)
+        self.app.push_screen(StartProbeDialog(entry, site), self._start_run)
 
-    def _ordered(self, order: Order | None) -> None:
+    def _start_run(self, order: PlannedRun | None) -> None:
         if order is None or self.run is not None:
             return
         name = order.experiment.name
         self._results_shown.discard(name)
-        self._stand(name, failed="")
+        self._update_status(name, failure="")
         self.run = ProbeRun(self.app, self, order)
         self.run.start()
-        self._ticking = self.set_interval(TICK, self._tick)
+        self._draw_run_timer = self.set_interval(TICK, self._draw_run)
         self.refresh_bindings()
         self._fill()
 
-    @on(Moved)
-    def _moved(self) -> None:
-        if time.monotonic() - self.query_one(Beside).drawn >= TICK:
-            self._tick()
+    @on(RunAdvanced)
+    def _draw_run_if_due(self) -> None:
+        if time.monotonic() - self.query_one(ProbeDetail).drawn_at >= TICK:
+            self._draw_run()
 
-    def _tick(self) -> None:
-        """Draw the run once more, where somebody sees it."""
+    def _draw_run(self) -> None:
+        """Draw the run again if it is visible."""
         if self.run is not None and self.is_on_screen and self.chosen == self.run.order.experiment.name:
             self._show()
 
-    @on(Ended)
-    def _over(self, message: Ended) -> None:
+    @on(RunEnded)
+    def _finish_run(self, message: RunEnded) -> None:
         if self.run is None:
             return
         name, self.run = self.run.order.experiment.name, None
-        if self._ticking is not None:
-            self._ticking.stop()
+        if self._draw_run_timer is not None:
+            self._draw_run_timer.stop()
         if message.result is not None:
             self._results_shown.add(name)
             known = self.view.audited.facts.probes if self.view else ()
             results = (message.result, *known)
-            in_background(self.app, "probe-answers", lambda: self.Told(answered(results)), self)
-            self.notify(plain(f"{name}: {_ended(message.result)}").plain, markup=False)
+            run_in_background(self.app, "probe-answers", lambda: self.AnswersReady(answers_by_probe(results)), self)
+            self.notify(safe_text(f"{name}: {_ended_text(message.result)}").plain, markup=False)
         else:
-            self._stand(name, failed=message.reason)
-            self.notify(plain(f"{name}: {message.reason}").plain, severity="error", timeout=10, markup=False)
+            self._update_status(name, failure=message.reason)
+            self.notify(safe_text(f"{name}: {message.reason}").plain, severity="error", timeout=10, markup=False)
         self.refresh_bindings()
         self._fill()
 
     def check_action(self, action: str, parameters: tuple[object, ...]) -> bool | None:
-        """There is something to stop only while something runs."""
+        """Offer to stop only while a probe runs."""
         return self.run is not None if action == "stop" else super().check_action(action, parameters)
 
     def action_stop(self) -> None:
-        """End the run; whole rounds are kept."""
+        """Stop the run; complete rounds are saved."""
         if self.run is not None:
             self.run.cancel()
-            self._tick()
+            self._draw_run()
 
     def action_back(self) -> None:
-        """Back to the list, then to the description; in the list it stops a run."""
+        """Return to the list, then to the description; in the list, stop a run."""
         options = self.query_one("#probes-list", OptionList)
         if not options.has_focus:
             options.focus()
@@ -309,36 +323,36 @@ class Probes(Pane):
             self._show()
 
     def action_result(self) -> None:
-        """Show the newest kept result, or the description again."""
+        """Show the newest saved result, or the description again."""
         name = self.chosen
         if name in self._results_shown:
             self._results_shown.discard(name)
-        elif self._of(name).answers:
+        elif self._status_of(name).answers:
             self._results_shown.add(name)
         else:
-            runs = "" if self.view is None or lacking(self.view, name) else ": enter runs it"
-            self.notify(f"no result of {name} is known yet{runs}", markup=False)
+            runs = "" if self.view is None or cannot_run_reason(self.view, name) else ". Enter runs it"
+            self.notify(f"No result of {name} yet{runs}", markup=False)
         self._show()
 
     def action_copy(self) -> None:
-        """Copy the report of the result that is shown, else the command that runs the experiment."""
-        if report := self.query_one(Beside).report:
+        """Copy the report of the displayed result, or the command that runs the probe."""
+        if report := self.query_one(ProbeDetail).report:
             self.app.copy(report, "the report")
         elif name := self.chosen:
-            self.app.copy(f"mycnf probe {name}", "the command that runs it")
+            self.app.copy(f"mycnf probe {name}", "the command that runs this probe")
 
-    def leaving(self) -> None:
-        """End the run and keep what is whole of it; what it can't clear up in time is removed behind the process."""
+    def stop_work(self) -> None:
+        """Stop the run and save complete rounds; what it cannot clean up in time is removed after the process ends."""
         from probes.sandbox.cleanup import sweep_afterwards
         from probes.sandbox.scratch import default_base, has_leftovers
 
         if self.run is not None:
             self.run.leave()
-        elif has_leftovers(os.getpid(), default_base()):  # a server's program is being asked what it knows
+        elif has_leftovers(os.getpid(), default_base()):  # a server binary is still running in a scratch directory
             sweep_afterwards(default_base())
 
 
-def _ended(result: ProbeResult) -> str:
+def _ended_text(result: ProbeResult) -> str:
     from advisor.report.probe.words import ended
 
     return ended(result)

@@ -1,4 +1,4 @@
-"""The report that the app makes: its formats, what is left out and masked, and what it is called."""
+"""The report of the app: its formats, what it omits and masks, and its file name."""
 
 from __future__ import annotations
 
@@ -15,50 +15,50 @@ if TYPE_CHECKING:
     from advisor.report.formats import Format
     from advisor.tui.view import View
 
-FAIL_ON = "error"  # as audits have it
+FAIL_ON = "error"  # the default of mycnf audit
 FIRST = "markdown"
 
 
-def choices() -> list[Format]:
-    """The formats of an audit's report, a ticket first."""
+def report_formats() -> list[Format]:
+    """The formats of an audit report, the Markdown ticket first."""
     return sorted(formats.formats_of("audit"), key=lambda form: form.name != FIRST)
 
 
-def reported(view: View) -> Audited:
-    """The audit without the findings that the user hid, which are told of as put aside; those marked as seen stay."""
+def without_hidden(view: View) -> Audited:
+    """The audit with hidden findings listed as suppressed; findings marked as seen stay."""
     return view.audited._replace(findings=view.open_findings, aside=view.hidden)
 
 
-def render(view: View, form: Format, *, named: bool = True) -> str:
-    """The whole report; it takes up to a second and imports what the format needs, so call it in the background.
+def render_report(view: View, form: Format, *, named: bool = True) -> str:
+    """Render the whole report; call it in a thread, as it takes up to a second.
 
-    Without `named` the hosts' names and addresses are taken out.
+    Without `named`, host names and addresses are removed.
     """
     from advisor.analysis.anonymize import nameless
     from advisor.report import Page
     from advisor.report.output import run_time, working_directory
 
-    audited = reported(view)
+    audited = without_hidden(view)
     page = Page(base=working_directory(), fail_on=FAIL_ON, now=run_time())
     return formats.render_audit(form.name, audited if named else nameless(audited), page)
 
 
-def warnings(view: View, text: str, *, named: bool = True) -> str:
-    """What the report leaves out, and what it masks and what not."""
-    hidden = len(reported(view).aside)
+def privacy_note(view: View, text: str, *, named: bool = True) -> str:
+    """What the report omits, masks and includes."""
+    hidden = len(without_hidden(view).aside)
     masked = text.count(MASK)
-    left_out = f"{plural(hidden, 'hidden finding')} left out." if hidden else "No finding is hidden."
-    secrets = f"{plural(masked, 'secret')} masked as {MASK}." if masked else "No secret to mask."
+    left_out = f"{plural(hidden, 'hidden finding')} left out." if hidden else "No hidden findings."
+    secrets = f"{plural(masked, 'secret')} masked as {MASK}." if masked else "No secrets to mask."
     names = (
-        "Host names and addresses stay, n takes them out;"
+        "Host names and addresses are included; n removes them."
         if named
-        else "Host names and addresses are out, n shows them;"
+        else "Host names and addresses are removed; n includes them."
     )
-    return f"{left_out} {secrets} {names} paths and values stay. Read it before it leaves your hands."
+    return f"{left_out} {secrets} {names} Paths and values are included. Read the report before you pass it on."
 
 
 def default_name(view: View, form: Format, *, named: bool = True) -> str:
-    """`db1-20261121-0631.md`: the host, and when it was read by the clock of this terminal."""
+    """`db1-20261121-0631.md`: the host, and the local time at which it was read."""
     host = named and re.sub(
         r"[^A-Za-z0-9._-]+", "-", view.audited.facts.server.variables.get("hostname", "")[:40]
     ).strip(".-")
@@ -69,10 +69,10 @@ def _read_at(view: View) -> datetime:
     try:
         return datetime.fromisoformat(view.audited.facts.taken_at).astimezone()
     except (ValueError, OverflowError):
-        return datetime.fromtimestamp(view.taken).astimezone()
+        return datetime.fromtimestamp(view.read_at).astimezone()
 
 
-def renamed(name: str, old: Format, new: Format) -> str:
-    """The name with the ending of another format, where it has that of the old one."""
+def change_extension(name: str, old: Format, new: Format) -> str:
+    """Replace the extension of the old format by that of the new one."""
     ending = f".{old.extension}"
     return f"{name.removesuffix(ending)}.{new.extension}" if name.endswith(ending) else name

@@ -1,4 +1,4 @@
-"""A report as it is read before it is saved: wrapped to the box, and drawn a line at a time as it is looked at."""
+"""The preview of a report, wrapped to the width, drawn line by line; and saving it."""
 
 from __future__ import annotations
 
@@ -21,32 +21,32 @@ if TYPE_CHECKING:
     from advisor.facts import Facts
 
 
-LINES = 2_000  # of the report that are shown
-COLUMNS = 400  # of one of its lines
-LEAST = 10  # columns of a box that text can be read in
-WIDE = 2  # columns of a Chinese sign, or of an emoji
+LINES = 2_000  # of the report in the preview
+COLUMNS = 400  # of one line in the preview
+LEAST = 10  # columns: the narrowest preview
+WIDE = 2  # columns of a CJK character or an emoji
 
 
 class ReportText(ScrollView, can_focus=True):
-    """A long text that is only read."""
+    """A read-only, scrollable text."""
 
-    def __init__(self, *, id: str, classes: str) -> None:  # noqa: A002 - the framework's word
+    def __init__(self, *, id: str, classes: str) -> None:  # noqa: A002 - textual's parameter name
         super().__init__(id=id, classes=classes)
         self.text = ""
         self._rows: list[str] = []
 
     def show(self, text: str) -> None:
-        """Show this text, from the place that the last one was scrolled to."""
+        """Show this text at the current scroll position."""
         self.text = text
         self._wrap()
 
     def on_resize(self, _: Resize) -> None:
-        """Wrap anew."""
+        """Wrap the text to the new width."""
         self._wrap()
 
     def _wrap(self) -> None:
         width = self.scrollable_content_region.width
-        self._rows = rows(self.text, width)
+        self._rows = wrap_report(self.text, width)
         self.virtual_size = Size(width, len(self._rows))
         self.refresh()
 
@@ -58,12 +58,12 @@ class ReportText(ScrollView, can_focus=True):
         return Strip([Segment(text, style)]).adjust_cell_length(width, style)
 
 
-def rows(text: str, width: int) -> list[str]:
-    """The beginning of a report as rows of that width, with no control characters; the last says what is not shown."""
+def wrap_report(text: str, width: int) -> list[str]:
+    """Wrap the start of a report to that width, without control characters; the last row counts the omitted lines."""
     lines, width = text.rstrip("\n").split("\n"), max(LEAST, width)
-    made = [row for line in lines[:LINES] for row in _folded(_cut(clean(line)), width)]
+    made = [row for line in lines[:LINES] for row in _wrap_line(_cut(clean(line)), width)]
     if len(lines) > LINES:
-        made += _folded(f"… {len(lines) - LINES:,} more lines: the report is whole, this preview isn't", width)
+        made += _wrap_line(f"… {len(lines) - LINES:,} more lines. The saved report contains them all", width)
     return made
 
 
@@ -71,8 +71,8 @@ def _cut(line: str) -> str:
     return line if len(line) <= COLUMNS else line[: COLUMNS - 1] + "…"
 
 
-def _folded(line: str, width: int) -> list[str]:
-    """The line at its spaces, what follows as far in as it is itself; words that are wider are broken."""
+def _wrap_line(line: str, width: int) -> list[str]:
+    """Wrap a line at its blanks, keeping its indentation; words wider than the line are broken."""
     room = width if line.isascii() or all(cell_len(sign) < WIDE for sign in line) else width // WIDE
     margin = " " * min(len(line) - len(line.lstrip(" ")), room // 2)
     folded = []
@@ -84,52 +84,52 @@ def _folded(line: str, width: int) -> list[str]:
     return [*folded, line]
 
 
-class TakenError(MycnfError):
-    """There is a file of that name, and nobody said that it may be replaced."""
+class ReportExistsError(MycnfError):
+    """A file of that name exists, and the user has not confirmed replacing it."""
 
 
-def place_of(typed: str) -> str:
-    """The whole path that a typed name means, `~` and the directory of the run taken in. Raises MycnfError."""
+def absolute_path(typed: str) -> str:
+    """The absolute path of a typed name, with `~` expanded. Raises MycnfError."""
     if not typed.strip():
-        raise MycnfError("a name is wanted: type one")
+        raise MycnfError("Enter a file name")
     if "\0" in typed:
-        raise MycnfError("no name of a file holds a null character; type another")
+        raise MycnfError("A file name cannot contain a null character. Enter another name")
     return os.path.abspath(os.path.expanduser(typed.strip()))
 
 
-def save(text: str, typed: str, facts: Facts, *, replace: bool = False) -> str:
-    """Write the report with mode 0600 and give its whole path; a link stays a link.
+def save_report(text: str, typed: str, facts: Facts, *, replace: bool = False) -> str:
+    """Write the report with mode 0600 and return its absolute path; symbolic links are followed.
 
     Raises TakenError where a file is there that may not be replaced, MycnfError where it can't be written or belongs to
     the server that the facts are of.
     """
-    path = os.path.realpath(place_of(typed))
-    _refuse(path, facts)
+    path = os.path.realpath(absolute_path(typed))
+    _check_path(path, facts)
     if os.path.lexists(path) and not replace:
-        raise TakenError(f"{path} is there already")
+        raise ReportExistsError(f"{path} already exists")
     try:
         replace_private(path, text.encode("utf-8", "backslashreplace"))
     except OSError as error:
-        raise MycnfError(f"can't write {path}: {error.strerror}; name another place") from error
+        raise MycnfError(f"cannot write {path}: {error.strerror}. Enter another path") from error
     return path
 
 
-def _refuse(path: str, facts: Facts) -> None:
-    if any(path == _real(copy.path) for copy in (facts.files.files if facts.files else ())):
-        raise MycnfError(f"{path} is an option file of the server, which mycnf never writes; name another")
+def _check_path(path: str, facts: Facts) -> None:
+    if any(path == _real_path(copy.path) for copy in (facts.files.files if facts.files else ())):
+        raise MycnfError(f"{path} is an option file of the server. mycnf never writes those. Enter another path")
     data = facts.server.variables.get("datadir", "").rstrip("/")
-    if os.path.isabs(data) and path.startswith(_real(data) + "/"):
-        raise MycnfError(f"{path} is in the server's data directory, which mycnf never writes; name another")
+    if os.path.isabs(data) and path.startswith(_real_path(data) + "/"):
+        raise MycnfError(f"{path} is in the server's data directory. mycnf never writes there. Enter another path")
     if os.path.isdir(path):
-        raise MycnfError(f"{path} is a directory; add the name of a file")
+        raise MycnfError(f"{path} is a directory. Add a file name")
     if os.path.lexists(path) and not os.path.isfile(path):
-        raise MycnfError(f"{path} is no ordinary file; name another")
+        raise MycnfError(f"{path} is not a regular file. Enter another path")
     if not os.path.isdir(os.path.dirname(path)):
-        raise MycnfError(f"there is no directory {os.path.dirname(path)}; make it, or name another")
+        raise MycnfError(f"directory {os.path.dirname(path)} does not exist. Create it, or enter another path")
 
 
-def _real(path: str) -> str:
-    """Where a path of the server's leads on this host; itself where no path of this host can be written so."""
+def _real_path(path: str) -> str:
+    """Resolve a path of the server on this host; return it unchanged if it is not a valid path here."""
     try:
         return os.path.realpath(path)
     except ValueError:

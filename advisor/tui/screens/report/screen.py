@@ -1,4 +1,4 @@
-"""Report: pick a format, read what it holds, and save or copy it."""
+"""The report screen: choose a format, read the preview, save or copy it."""
 
 from __future__ import annotations
 
@@ -14,59 +14,63 @@ from textual.widgets.option_list import Option
 
 from advisor.core.errors import MycnfError
 from advisor.report.words import plural
-from advisor.tui.dialogs.prompts import Replacing
+from advisor.tui.dialogs.prompts import ReplaceDialog
 from advisor.tui.screens.base import Pane
-from advisor.tui.screens.report.formats import choices, default_name, renamed, render, warnings
-from advisor.tui.screens.report.preview import ReportText, TakenError, place_of, save
-from advisor.tui.text import line, plain
-from advisor.tui.workers import in_background
+from advisor.tui.screens.report.formats import (
+    change_extension,
+    default_name,
+    privacy_note,
+    render_report,
+    report_formats,
+)
+from advisor.tui.screens.report.preview import ReportExistsError, ReportText, absolute_path, save_report
+from advisor.tui.text import safe_line, safe_text
+from advisor.tui.workers import run_in_background
 
 if TYPE_CHECKING:
     from textual.app import ComposeResult
 
     from advisor.report.formats import Format
-    from advisor.tui.app import AuditApp
     from advisor.tui.view import View
 
 
-class Made(Message):
-    """A report is made; `view`, `form` and `named` say of what."""
+class ReportReady(Message):
+    """A report is ready; `view`, `form` and `named` are what it was made of."""
 
     def __init__(self, view: View, form: Format, text: str, *, named: bool) -> None:
         self.view, self.form, self.text, self.named = view, form, text, named
         super().__init__()
 
 
-class Saved(Message):
-    """What came of saving: the path, or why not; `exists` where the user is to be asked first."""
+class SaveFinished(Message):
+    """The result of saving: the path or the error; `exists` if the user must confirm first."""
 
     def __init__(self, path: str, reason: str = "", *, exists: bool = False) -> None:
         self.path, self.reason, self.exists = path, reason, exists
         super().__init__()
 
 
-class Report(Pane):
-    """The screen of the report."""
+class ReportPane(Pane):
+    """The report screen."""
 
     BINDINGS: ClassVar = [
         Binding("s", "name", "save", id="report.save"),
         Binding("y", "copy", "copy", id="report.copy"),
-        Binding("n", "names", "names in or out", id="report.names"),
+        Binding("n", "names", "host names on or off", id="report.names"),
         Binding("right", "read", "read the preview", show=False, id="report.read"),
         Binding("escape", "back", "back to the formats", show=False, id="report.back"),
     ]
-    app: AuditApp
 
-    def __init__(self, *, id: str | None = None) -> None:  # noqa: A002 - the framework's word
+    def __init__(self, *, id: str | None = None) -> None:  # noqa: A002 - textual's parameter name
         super().__init__(id=id)
-        self.forms = {form.name: form for form in choices()}
+        self.forms = {form.name: form for form in report_formats()}
         self.form = next(iter(self.forms.values()))
         self.named = True
         self._texts: dict[str, str] = {}
         self._offered = ""
 
     def compose(self) -> ComposeResult:
-        """The formats and what to know of them, the preview, and the name to save under."""
+        """The formats with a privacy note, the preview, and the file name."""
         with Horizontal():
             with Vertical(id="report-side"):
                 formats = OptionList(
@@ -87,11 +91,11 @@ class Report(Pane):
     # The report
 
     def on_mount(self) -> None:
-        """Begin with the ticket."""
+        """Select the first format."""
         self.query_one("#report-forms", OptionList).highlighted = 0
 
     def refill(self) -> None:
-        """Make the report anew, now or when it is looked at."""
+        """Render the report again, now or when the screen is shown."""
         self._texts = {}
         if self.view is None:
             return
@@ -99,43 +103,43 @@ class Report(Pane):
         if name.value == self._offered:
             self._offered = name.value = default_name(self.view, self.form, named=self.named)
         if self.display:
-            self._make()
+            self._make_report()
 
     def on_show(self) -> None:
-        """Make what was left until somebody looks."""
-        self._make()
+        """Render the report if that was postponed."""
+        self._make_report()
 
     @on(OptionList.OptionHighlighted, "#report-forms")
-    def _picked(self, event: OptionList.OptionHighlighted) -> None:
+    def _change_format(self, event: OptionList.OptionHighlighted) -> None:
         form = self.forms[event.option_id or self.form.name]
         if form is self.form:
             return
         name = self.query_one("#report-name", Input)
-        name.value = renamed(name.value, self.form, form)
-        self._offered = renamed(self._offered, self.form, form)
+        name.value = change_extension(name.value, self.form, form)
+        self._offered = change_extension(self._offered, self.form, form)
         self.form = form
-        self._say("")
+        self._show_state("")
         self.query_one(ReportText).scroll_home(animate=False)
-        self._make()
+        self._make_report()
 
     @on(OptionList.OptionSelected, "#report-forms")
-    def _entered(self) -> None:
+    def _focus_name(self) -> None:
         self.action_name()
 
-    def _make(self) -> None:
+    def _make_report(self) -> None:
         view, form, named = self.view, self.form, self.named
         if view is None:
             return
         if form.name in self._texts:
             self._show(self._texts[form.name])
             return
-        self.query_one(ReportText).border_title = f"{form.title}: being made …"
-        work = partial(render, view, form, named=named)
-        in_background(self.app, "report", lambda: Made(view, form, work(), named=named), self)
+        self.query_one(ReportText).border_title = f"{form.title}: writing …"
+        work = partial(render_report, view, form, named=named)
+        run_in_background(self.app, "report", lambda: ReportReady(view, form, work(), named=named), self)
 
-    @on(Made)
-    def _made(self, message: Made) -> None:
-        # Samples of the running server come in between, and change nothing of the report.
+    @on(ReportReady)
+    def _keep_report(self, message: ReportReady) -> None:
+        # New samples may have arrived meanwhile; they do not change the report.
         if self.view is None or message.view._replace(samples=None) != self.view._replace(samples=None):
             return
         if message.named is not self.named:
@@ -148,38 +152,40 @@ class Report(Pane):
         self.query_one(ReportText).border_title = f"{self.form.title}: {plural(len(text), 'character')}"
         self.query_one(ReportText).show(text)
         if self.view is not None:
-            self.query_one("#report-told", Static).update(plain(warnings(self.view, text, named=self.named)))
+            self.query_one("#report-told", Static).update(safe_text(privacy_note(self.view, text, named=self.named)))
 
     # What the user does
 
     def action_read(self) -> None:
-        """Scroll the preview."""
+        """Focus the preview to scroll it."""
         self.query_one(ReportText).focus()
 
     def action_back(self) -> None:
-        """Leave the field or the preview."""
+        """Focus the list of formats."""
         self.query_one("#report-forms").focus()
 
     def action_name(self) -> None:
-        """Say where to save; enter saves."""
+        """Focus the file name; Enter saves."""
         name = self.query_one("#report-name", Input)
         name.focus()
         name.cursor_position = len(name.value)
-        self._say_where()
+        self._show_path()
 
     @on(Input.Changed, "#report-name")
-    def _typed(self, event: Input.Changed) -> None:
+    def _update_path(self, event: Input.Changed) -> None:
         if event.input.has_focus:
-            self._say_where()
+            self._show_path()
 
-    def _say_where(self) -> None:
+    def _show_path(self) -> None:
         try:
-            self._say(f"enter saves {place_of(self.query_one('#report-name', Input).value)}, for your eyes only (0600)")
+            self._show_state(
+                f"Enter saves {absolute_path(self.query_one('#report-name', Input).value)}, readable only by you (0600)"
+            )
         except MycnfError as error:
-            self._say(str(error))
+            self._show_state(str(error))
 
     def action_names(self) -> None:
-        """Take the hosts' names and addresses out of the report, or let them in again."""
+        """Remove host names and addresses from the report, or include them again."""
         self.named = not self.named
         self.refill()
 
@@ -187,54 +193,55 @@ class Report(Pane):
         """Copy the whole report."""
         text = self._texts.get(self.form.name)
         if text is None:
-            self.notify("the report is still being made")
+            self.notify("The report is still being written")
             return
         self.app.copy(
-            text, f"the report, {plural(len(text), 'character')}; if nothing arrives, the terminal refused it"
+            text,
+            f"the report, {plural(len(text), 'character')}; if the clipboard stays empty, the terminal refused it",
         )
 
     @on(Input.Submitted, "#report-name")
-    def _named(self) -> None:
+    def _save_typed(self) -> None:
         self._save()
 
     def _save(self, *, replace: bool = False) -> None:
         text, view = self._texts.get(self.form.name), self.view
         if text is None or view is None:
-            self._say("the report is still being made")
+            self._show_state("The report is still being written")
             return
         typed = self.query_one("#report-name", Input).value
-        self._say("saving …")
-        work = partial(save, text, typed, view.audited.facts, replace=replace)
-        in_background(self.app, "save", lambda: _saved(work), self)
+        self._show_state("saving …")
+        work = partial(save_report, text, typed, view.audited.facts, replace=replace)
+        run_in_background(self.app, "save", lambda: _try_save(work), self)
 
-    @on(Saved)
-    def _answered(self, message: Saved) -> None:
+    @on(SaveFinished)
+    def _finish_save(self, message: SaveFinished) -> None:
         if message.exists:
-            self._say("")
-            self.app.push_screen(Replacing(message.reason), self._replace)
+            self._show_state("")
+            self.app.push_screen(ReplaceDialog(message.reason), self._confirm_replace)
         elif message.reason:
-            self._say(message.reason, "$text-error")
+            self._show_state(message.reason, "$text-error")
             self.query_one("#report-name", Input).focus()
         else:
-            self._say(f"saved {message.path}")
+            self._show_state(f"saved {message.path}")
             self.query_one("#report-forms").focus()
 
-    def _replace(self, sure: bool | None) -> None:
+    def _confirm_replace(self, sure: bool | None) -> None:
         if sure:
             self._save(replace=True)
         else:
-            self._say("nothing was written; type another name")
+            self._show_state("Nothing was written. Enter another name")
             self.query_one("#report-name", Input).focus()
 
-    def _say(self, words: str, style: str = "") -> None:
-        self.query_one("#report-state", Static).update(line(words, style, longest=400))
+    def _show_state(self, words: str, style: str = "") -> None:
+        self.query_one("#report-state", Static).update(safe_line(words, style, longest=400))
 
 
-def _saved(work: partial[str]) -> Saved:
-    """Save, in a thread."""
+def _try_save(work: partial[str]) -> SaveFinished:
+    """Save the report; runs in a thread."""
     try:
-        return Saved(work())
-    except TakenError as error:
-        return Saved("", str(error), exists=True)
+        return SaveFinished(work())
+    except ReportExistsError as error:
+        return SaveFinished("", str(error), exists=True)
     except MycnfError as error:
-        return Saved("", str(error))
+        return SaveFinished("", str(error))

@@ -1,1 +1,1 @@
-"""The screen of variables."""
+"""The variables screen."""

@@ -1,4 +1,4 @@
-"""Every variable of an audit as a row: value, default, where it came from, and how it differs."""
+"""The variables of an audit as rows: value, default, source and difference."""
 
 from __future__ import annotations
 
@@ -20,22 +20,26 @@ REFERENCES = {
     "mariadb": "https://mariadb.com/kb/en/full-list-of-mariadb-options-system-and-status-variables/",
 }
 
-LEAST, WIDE, MOST = (30, 16, 10, 14), (34, 20, 12, 30), (58, 44, 24, 52)  # columns for name, value, default and source
-ROOMY = 116  # columns of the screen for the second of them; what there is between and beyond is shared out
-CHANGE = 8  # columns for when it may be changed
-FITS = 92  # columns of the screen of which that has some too: a letter of it would say nothing
+NARROW, WIDE, WIDEST = (
+    (30, 16, 10, 14),
+    (34, 20, 12, 30),
+    (58, 44, 24, 52),
+)  # columns for name, value, default and source
+ROOMY = 116  # screen columns from which WIDE fits; the remaining columns are shared out
+CHANGE = 8  # columns for how the variable can be changed
+CHANGE_COLUMN_FROM = 92  # screen columns from which that column is shown
 
 
 class VariableRow(NamedTuple):
-    """One variable; `default` and `written` (what the option files say) are None where nobody can tell.
+    """One variable; `default` and `file_value` (from the option files) are None if unknown.
 
-    `option` is what the catalog knows, None for a variable that it doesn't.
+    `option` is the catalog entry, None for a variable that the catalog lacks.
     """
 
     name: str
     value: str
     default: str | None
-    written: str | None
+    file_value: str | None
     origin: Origin
     location: Location | None
     option: Option | None
@@ -43,46 +47,46 @@ class VariableRow(NamedTuple):
 
     @property
     def changed(self) -> bool:
-        """Whether it is not what an untouched server has."""
+        """Whether the value differs from the default."""
         return self.default is not None and not same(self.default, self.value)
 
     @property
     def differs_from_file(self) -> bool:
-        """Whether the option files say something else than what runs."""
-        return self.written is not None and not same(self.written, self.value)
+        """Whether the value in the option files differs from the running value."""
+        return self.file_value is not None and not same(self.file_value, self.value)
 
     @property
     def source(self) -> str:
-        """Where the value came from, in words."""
+        """The source of the value: file and line, or origin."""
         if self.location and self.location.line:
             return f"{self.location.path}:{self.location.line}"
         return self.location.path if self.location else self.origin.value
 
     @property
-    def when(self) -> str:
-        """Whether it can be changed while the server runs."""
+    def change_mode(self) -> str:
+        """ "dynamic" or "restart"; empty if unknown."""
         if self.option is None or self.option.dynamic is None or self.at_run_time is None:
             return ""
         return "dynamic" if self.at_run_time.works else "restart"
 
 
-def rows(view: View) -> list[VariableRow]:
-    """The variables of the server, by name; secrets are masked."""
-    known = view.audited.known
-    files = Settings.from_file(known.file_verdict)
-    found = []
+def variable_rows(view: View) -> list[VariableRow]:
+    """The variables of the server by name, with secrets masked."""
+    context = view.audited.known
+    files = Settings.from_file(context.file_verdict)
+    rows = []
     for name in sorted(view.audited.facts.server.variables):
-        setting = known.settings.get(name)
+        setting = context.settings.get(name)
         if setting is not None:
-            option = known.catalog.find_variable(name)
-            row = _row(name, setting, option, _written(files, name))
-            found.append(
-                row._replace(at_run_time=set_global_effect(option, known.target)) if option is not None else row
-            )
-    return found
+            option = context.catalog.find_variable(name)
+            row = _row(name, setting, option, _file_value(files, name))
+            if option is not None:
+                row = row._replace(at_run_time=set_global_effect(option, context.target))
+            rows.append(row)
+    return rows
 
 
-def _row(name: str, setting: Setting, option: Option | None, written: str | None) -> VariableRow:
+def _row(name: str, setting: Setting, option: Option | None, file_value: str | None) -> VariableRow:
     default = None
     if option is not None and not option.host:
         default = option.running if option.running is not None else option.default
@@ -90,36 +94,36 @@ def _row(name: str, setting: Setting, option: Option | None, written: str | None
         name,
         redact_value(name, setting.value),
         default,
-        None if written is None else redact_value(name, written),
+        None if file_value is None else redact_value(name, file_value),
         setting.origin,
         setting.location,
         option,
     )
 
 
-def _written(files: Settings, name: str) -> str | None:
+def _file_value(files: Settings, name: str) -> str | None:
     setting = files.get(name)
     return setting.value if setting is not None and setting.origin is Origin.FILE else None
 
 
-def widths(screen: int) -> tuple[int, ...]:
-    """Columns for name, value, default, source and, where there is room for it, when it may be changed."""
-    if screen < FITS:
-        return LEAST
-    few, many, spare = (LEAST, WIDE, screen - FITS) if screen < ROOMY else (WIDE, MOST, screen - ROOMY)
+def column_widths(screen: int) -> tuple[int, ...]:
+    """Columns for name, value, default, source and, if it fits, how the variable can be changed."""
+    if screen < CHANGE_COLUMN_FROM:
+        return NARROW
+    few, many, spare = (NARROW, WIDE, screen - CHANGE_COLUMN_FROM) if screen < ROOMY else (WIDE, WIDEST, screen - ROOMY)
     shares = [most - least for most, least in zip(many, few, strict=True)]
     more = (min(share, share * spare // sum(shares)) for share in shares)
     return (*(least + extra for least, extra in zip(few, more, strict=True)), CHANGE)
 
 
-def reference(view: View) -> str:
-    """The address of the maker's list of all variables, which leads on to each."""
+def manual_url(view: View) -> str:
+    """The URL of the manual's list of variables."""
     target = view.audited.known.target
     return REFERENCES[target.flavour].format(series=target.series)
 
 
-def bounds(option: Option) -> str:
-    """What values it takes."""
+def value_range(option: Option) -> str:
+    """The valid values of the option."""
     if option.values:
         return ", ".join(option.values)
     if option.min is None and option.max is None:

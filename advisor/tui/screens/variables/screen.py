@@ -1,4 +1,4 @@
-"""Variables: all of them, searchable, with where each value came from and what it differs from."""
+"""The variables screen: all variables with source and default, searchable."""
 
 from __future__ import annotations
 
@@ -12,64 +12,62 @@ from textual.widgets import DataTable, Input, Static
 
 from advisor.core.sizes import about
 from advisor.tui.screens.base import Pane
-from advisor.tui.screens.variables.rows import bounds, reference, rows, widths
-from advisor.tui.text import line, plain
-from advisor.tui.widgets.footer import Sought
+from advisor.tui.screens.variables.rows import column_widths, manual_url, value_range, variable_rows
+from advisor.tui.text import safe_line, safe_text
+from advisor.tui.widgets.footer import SearchField
 
 if TYPE_CHECKING:
     from textual.app import ComposeResult
     from textual.events import Resize
 
-    from advisor.tui.app import AuditApp
     from advisor.tui.screens.variables.rows import VariableRow
 
-VIEWS = {
+FILTERS = {
     "all": "all",
     "changed": "not default",
-    "file": "not what the files say",
-    "set": "set by somebody",
+    "file": "differs from the files",
+    "set": "explicitly configured",
 }
 COLUMNS = ("variable", "value", "default", "source", "change")
-SIZE = 4096  # numbers from here on are shown as sizes too
+SIZE = 4096  # numbers from here on are also shown as sizes
 
 
-class Variables(Pane):
-    """The screen of variables."""
+class VariablesPane(Pane):
+    """The variables screen."""
 
     BINDINGS: ClassVar = [
         Binding("slash", "filter", "filter", id="variables.filter", key_display="/", priority=True),
         Binding("d", "only('changed')", "not default", id="variables.default"),
-        Binding("f", "only('file')", "unlike files", id="variables.file"),
-        Binding("s", "only('set')", "set by somebody", show=False, id="variables.set"),
+        Binding("f", "only('file')", "differs from files", id="variables.file"),
+        Binding("s", "only('set')", "explicitly configured", show=False, id="variables.set"),
         Binding("y", "copy", "copy", show=False, id="variables.copy"),
         Binding("escape", "unfilter", "show all", show=False, id="variables.unfilter"),
     ]
-    app: AuditApp
 
-    def __init__(self, *, id: str | None = None) -> None:  # noqa: A002 - the framework's word
+    def __init__(self, *, id: str | None = None) -> None:  # noqa: A002 - textual's parameter name
         super().__init__(id=id)
         self._rows: dict[str, VariableRow] = {}
-        self._sought = ""
-        self._only = "all"
+        self._search_text = ""
+        self._filter = "all"
         self._widths: tuple[int, ...] = ()
 
     def compose(self) -> ComposeResult:
-        """The table, the field that narrows it, and one variable in full."""
+        """The table, the search field, and one variable in full."""
         table: DataTable[Content] = DataTable(id="variables-table", cursor_type="row", zebra_stripes=False)
         yield table
-        yield Sought(self.action_unfilter, placeholder="name or value", id="variables-filter")
+        yield SearchField(self.action_unfilter, placeholder="name or value", id="variables-filter")
         with VerticalScroll(id="variables-detail", classes="box"):
             yield Static("", markup=False)
 
     def on_resize(self, _: Resize) -> None:
-        """Give the columns what there is."""
-        if self._widths != widths(self.app.size.width):
+        """Fit the columns to the width."""
+        if self._widths != column_widths(self.app.size.width):
             self._fill()
 
     def refill(self) -> None:
-        """Read the rows anew and stay on the variable that was chosen."""
+        """Fill the table again and keep the selected variable."""
         if self.view is not None:
-            self._rows = {row.name: row for row in rows(self.view)}
+            self._rows = {row.name: row for row in variable_rows(self.view)}
             self._fill()
 
     def _fill(self) -> None:
@@ -77,30 +75,30 @@ class Variables(Pane):
         kept = self.chosen.name if self.chosen else None
         self._clear(table)
         for row in self._rows.values():
-            if self._passes(row):
+            if self._matches(row):
                 table.add_row(*_cells(row, self._widths), key=row.name)
         if kept in table.rows:
             table.move_cursor(row=table.get_row_index(kept or ""), animate=False)
         self._show_detail()
 
     def _clear(self, table: DataTable[Content]) -> None:
-        """Take all rows out, and the columns too where there is room for others."""
-        anew = self._widths != widths(self.app.size.width)
+        """Clear the rows, and the columns if their widths change."""
+        anew = self._widths != column_widths(self.app.size.width)
         table.clear(columns=anew)
         if anew:
-            self._widths = widths(self.app.size.width)
-            for name, width in zip(COLUMNS, self._widths, strict=False):  # the last has no room everywhere
+            self._widths = column_widths(self.app.size.width)
+            for name, width in zip(COLUMNS, self._widths, strict=False):  # the last column needs a wide screen
                 table.add_column(name, width=width)
 
-    def _passes(self, row: VariableRow) -> bool:
-        if self._only == "changed" and not row.changed:
+    def _matches(self, row: VariableRow) -> bool:
+        if self._filter == "changed" and not row.changed:
             return False
-        if self._only == "file" and not row.differs_from_file:
+        if self._filter == "file" and not row.differs_from_file:
             return False
-        if self._only == "set" and row.origin.value in ("compiled", "unknown"):
+        if self._filter == "set" and row.origin.value in ("compiled", "unknown"):
             return False
         text = f"{row.name} {row.value[:200]} {row.source}".lower().replace("-", "_")
-        return all(word in text for word in self._sought.lower().replace("-", "_").split())
+        return all(word in text for word in self._search_text.lower().replace("-", "_").split())
 
     @property
     def chosen(self) -> VariableRow | None:
@@ -111,45 +109,45 @@ class Variables(Pane):
         return self._rows.get(table.coordinate_to_cell_key(table.cursor_coordinate).row_key.value or "")
 
     @on(DataTable.RowHighlighted)
-    def _marked(self) -> None:
-        self.soon(self._show_detail)
+    def _show_marked(self) -> None:
+        self.draw_later(self._show_detail)
 
     def _show_detail(self) -> None:
         box, row = self.query_one("#variables-detail"), self.chosen
         table = self.query_one(DataTable)
-        box.border_title = f"{table.row_count} of {len(self._rows)}: {VIEWS[self._only]}"
+        box.border_title = f"{table.row_count} of {len(self._rows)}: {FILTERS[self._filter]}"
         text = self.query_one("#variables-detail Static", Static)
-        text.update(self._told(row) if row else plain("No variable matches: esc shows all."))
+        text.update(self._describe(row) if row else safe_text("No variable matches. Esc shows all."))
 
-    def _told(self, row: VariableRow) -> Content:
-        parts = [Content.styled(row.name, "bold") + line(f" = {_sized(row.value)}", longest=2000)]
+    def _describe(self, row: VariableRow) -> Content:
+        parts = [Content.styled(row.name, "bold") + safe_line(f" = {_with_size(row.value)}", longest=2000)]
         facts = [
-            ("default", "it depends on the host" if row.default is None else _sized(row.default)),
-            ("the files say", row.written or "" if row.differs_from_file else ""),
+            ("default", "depends on the host" if row.default is None else _with_size(row.default)),
+            ("in the files", row.file_value or "" if row.differs_from_file else ""),
             ("from", row.source),
-            ("takes", bounds(row.option) if row.option else "not in the catalog of this version"),
-            ("change", _change(row)),
-            ("manual", reference(self.view) if self.view else ""),
+            ("values", value_range(row.option) if row.option else "unknown: not in the catalog of this version"),
+            ("change", _change_note(row)),
+            ("manual", manual_url(self.view) if self.view else ""),
         ]
-        parts += [line(f"{label:<14}{text}", longest=2000) for label, text in facts if text]
+        parts += [safe_line(f"{label:<14}{text}", longest=2000) for label, text in facts if text]
         return Content("\n").join(parts)
 
     def action_filter(self) -> None:
-        """Type part of a name or a value."""
-        self.query_one(Sought).open()
+        """Open the search field."""
+        self.query_one(SearchField).open()
 
     @on(Input.Changed, "#variables-filter")
-    def _typed(self, event: Input.Changed) -> None:
-        self._sought = event.value
+    def _search(self, event: Input.Changed) -> None:
+        self._search_text = event.value
         self._fill()
 
     @on(Input.Submitted, "#variables-filter")
-    def _entered(self) -> None:
+    def _focus_table(self) -> None:
         self.query_one(DataTable).focus()
 
     def action_only(self, which: str) -> None:
-        """Show those alone; once more shows all again."""
-        self._only = "all" if self._only == which else which
+        """Show only these variables; the same key again shows all."""
+        self._filter = "all" if self._filter == which else which
         self._fill()
 
     def action_unfilter(self) -> None:
@@ -157,31 +155,31 @@ class Variables(Pane):
         box = self.query_one("#variables-filter", Input)
         box.remove_class("-open")
         box.value = ""
-        self._sought, self._only = "", "all"
+        self._search_text, self._filter = "", "all"
         self.query_one(DataTable).focus()
         self._fill()
 
     def action_copy(self) -> None:
-        """Copy the variable as an option file would have it."""
+        """Copy the variable as a line of an option file."""
         if row := self.chosen:
             self.app.copy(f"{row.option.name if row.option else row.name} = {row.value}", "name and value")
 
 
 def _cells(row: VariableRow, columns: tuple[int, ...]) -> list[Content]:
-    """What stands in the row, each cut with a sign of it: the whole value is shown below."""
+    """The cells of a row; cut texts end with an ellipsis, the detail shows all of the value."""
     style = "$text-warning" if row.differs_from_file else "bold" if row.changed else ""
     place = row.source if len(row.source) <= columns[3] else f"…{row.source[1 - columns[3] :]}"
-    texts = (row.name, row.value, row.default or "", place, row.when)
+    texts = (row.name, row.value, row.default or "", place, row.change_mode)
     styles = (style, style, "dim", "dim", "dim")
-    return [line(*cell) for cell in zip(texts, styles, columns, strict=False)]
+    return [safe_line(*cell) for cell in zip(texts, styles, columns, strict=False)]
 
 
-def _change(row: VariableRow) -> str:
-    """When the variable may be changed, and what SET GLOBAL does then."""
-    change = {"dynamic": "while the server runs", "restart": "needs a restart"}.get(row.when, "")
-    words = row.at_run_time.words if row.at_run_time else ""
-    return f"{change}; {words}" if change and words else change
+def _change_note(row: VariableRow) -> str:
+    """How the variable can be changed, and the effect of SET GLOBAL."""
+    change = {"dynamic": "while the server runs", "restart": "needs a restart"}.get(row.change_mode, "")
+    note = row.at_run_time.words if row.at_run_time else ""
+    return f"{change}; {note}" if change and note else change
 
 
-def _sized(value: str) -> str:
-    return f"{value} ({about(int(value))})" if value.isdecimal() and len(value) < 20 and int(value) >= SIZE else value  # noqa: PLR2004 - digits that a server can hold
+def _with_size(value: str) -> str:
+    return f"{value} ({about(int(value))})" if value.isdecimal() and len(value) < 20 and int(value) >= SIZE else value  # noqa: PLR2004 - digits of a 64-bit number

@@ -1,4 +1,4 @@
-"""Rates of a row of samples: each interval measured once, then summed up over a window and laid out in columns."""
+"""Rates of samples: each interval is computed once, then summed over a window and by column."""
 
 from __future__ import annotations
 
@@ -15,14 +15,14 @@ if TYPE_CHECKING:
     from advisor.facts import Sample
     from advisor.tui.screens.workload.counters import Series
 
-SLACK = 1.0  # seconds: samples come late by a little, and a window of 30 s should hold all that it is wide
+SLACK = 1.0  # seconds: samples come slightly late, and a window of 30 s should include all of its samples
 
 
-class Moment(NamedTuple):
+class SampleInterval(NamedTuple):
     """The interval between two samples; the tuples have one entry for each of SERIES.
 
-    A value is an amount by what it is divided by; it is None, and both are 0, where it can't be told. `broken` has
-    the places of the series whose counters went backwards.
+    A value is an amount divided by its divisor; if unknown, it is None and both are 0. `broken` has the indexes of the
+    series whose counters decreased.
     """
 
     first: Sample
@@ -34,43 +34,43 @@ class Moment(NamedTuple):
 
 
 class SeriesRates(NamedTuple):
-    """One series over a window, in its unit: None where it can't be told.
+    """One series over a window, in its unit; None if unknown.
 
-    `mean` is all that was counted by all that it is divided by; `columns` are the same for each column that is drawn,
-    the oldest first. `broken` says that counters went backwards within the window.
+    `mean` is the sum of amounts divided by the sum of divisors, `columns` are the same for each column drawn, the
+    oldest first. `broken` says that counters decreased within the window.
     """
 
     now: float | None
-    least: float | None
+    minimum: float | None
     mean: float | None
-    most: float | None
+    maximum: float | None
     columns: tuple[float | None, ...]
     broken: bool
 
 
-def moments(samples: Sequence[Sample], known: Iterable[Moment] = ()) -> tuple[Moment, ...]:
-    """The intervals of the samples, the oldest first; those among `known` are not measured again.
+def measure_intervals(samples: Sequence[Sample], known: Iterable[SampleInterval] = ()) -> tuple[SampleInterval, ...]:
+    """The intervals of the samples, the oldest first; those among `known` are not computed again.
 
-    A single sample gives one interval of no length, in which levels have a value and rates have none.
+    A single sample gives one interval of length zero: levels have a value, rates have none.
     """
     kept = {id(moment.last): moment for moment in known}
     pairs = [(samples[0], samples[0])] if len(samples) == 1 else pairwise(samples)
     found = []
     for first, last in pairs:
         old = kept.get(id(last))
-        found.append(old if old and old.first is first and old.last is last else measured(first, last))
+        found.append(old if old and old.first is first and old.last is last else measure_interval(first, last))
     return tuple(found)
 
 
-def measured(first: Sample, last: Sample) -> Moment:
-    """Every series between two samples."""
+def measure_interval(first: Sample, last: Sample) -> SampleInterval:
+    """Compute every series between two samples."""
     interval = Workload(first, last)
-    counted = [_counted(series, interval) for series in SERIES]
+    counted = [_read_series(series, interval) for series in SERIES]
     parts = [part or (0.0, 0.0) for part in counted]
-    return Moment(
+    return SampleInterval(
         first,
         last,
-        tuple(_by(*part) for part in parts),
+        tuple(_divide(*part) for part in parts),
         tuple(amount for amount, _ in parts),
         tuple(divisor for _, divisor in parts),
         frozenset(
@@ -79,39 +79,39 @@ def measured(first: Sample, last: Sample) -> Moment:
     )
 
 
-def _counted(series: Series, interval: Workload) -> tuple[float, float] | None:
-    way = series.way(interval.last)
-    if way is None or not way.available_parts(interval.first):
+def _read_series(series: Series, interval: Workload) -> tuple[float, float] | None:
+    formula = series.formula_for(interval.last)
+    if formula is None or not formula.has_counters(interval.first):
         return None
     try:
-        counted = way.read(interval)
+        counted = formula.read(interval)
         return None if counted is None else (float(counted[0]), float(counted[1]))
-    except OverflowError:  # no server counts that far, but one may say so
+    except OverflowError:  # a server may report a number too large for a float
         return None
 
 
 def _both_ends_have(series: Series, interval: Workload) -> bool:
-    way = series.way(interval.last)
-    return way is not None and way.available_parts(interval.first)
+    formula = series.formula_for(interval.last)
+    return formula is not None and formula.has_counters(interval.first)
 
 
-def _by(amount: float, divisor: float) -> float | None:
+def _divide(amount: float, divisor: float) -> float | None:
     return amount / divisor if divisor > 0 else None
 
 
-def within(all_moments: Sequence[Moment], seconds: float | None) -> tuple[Moment, ...]:
-    """The intervals of the last so many seconds, the newest at the least; None means all."""
+def intervals_within(all_moments: Sequence[SampleInterval], seconds: float | None) -> tuple[SampleInterval, ...]:
+    """The intervals of the last `seconds`, at least the newest; None means all."""
     if seconds is None or not all_moments:
         return tuple(all_moments)
     since = all_moments[-1].last.at - seconds - SLACK
     return (*(m for m in all_moments[:-1] if m.first.at >= since), all_moments[-1])
 
 
-def spans(window: Sequence[Moment], seconds: float | None, count: int) -> list[tuple[int, int]]:
-    """Which intervals (from, up to) each of `count` columns shows, the last column ending at the newest sample.
+def column_spans(window: Sequence[SampleInterval], seconds: float | None, count: int) -> list[tuple[int, int]]:
+    """The intervals (from, up to) that each of `count` columns shows; the last column ends at the newest sample.
 
-    Without `seconds` the columns begin at the oldest sample. An interval is in the columns whose middle it covers, so
-    that a long one is drawn as it was; one that covers none is in the column that has its own middle.
+    Without `seconds` the columns start at the oldest sample. An interval is in every column whose middle it covers; one
+    that covers none is in the column of its own middle.
     """
     found = [(0, 0)] * count
     end = window[-1].last.at if window else 0.0
@@ -129,31 +129,31 @@ def spans(window: Sequence[Moment], seconds: float | None, count: int) -> list[t
     return found
 
 
-def told(window: Sequence[Moment], columns: Sequence[tuple[int, int]] = ()) -> list[SeriesRates]:
-    """Each of SERIES over a window that has an interval at least, drawn in these columns (see `spans`)."""
+def window_rates(window: Sequence[SampleInterval], columns: Sequence[tuple[int, int]] = ()) -> list[SeriesRates]:
+    """The rates of each of SERIES over a window of at least one interval, in these columns (see `column_spans`)."""
     broken = frozenset[int]().union(*(moment.broken for moment in window))
     values = zip(*(moment.values for moment in window), strict=True)
     amounts = zip(*(moment.amounts for moment in window), strict=True)
     divisors = zip(*(moment.divisors for moment in window), strict=True)
     return [
-        _told(*counted, columns, place in broken)
+        _series_rates(*counted, columns, place in broken)
         for place, counted in enumerate(zip(values, amounts, divisors, strict=True))
     ]
 
 
-def _told(
+def _series_rates(
     values: tuple[float | None, ...],
     amounts: tuple[float, ...],
     divisors: tuple[float, ...],
     columns: Sequence[tuple[int, int]],
     broken: bool,
 ) -> SeriesRates:
-    there = [value for value in values if value is not None]
+    present = [value for value in values if value is not None]
     return SeriesRates(
         values[-1],
-        min(there, default=None),
-        _by(sum(amounts), sum(divisors)),
-        max(there, default=None),
-        tuple(_by(sum(amounts[low:high]), sum(divisors[low:high])) for low, high in columns),
+        min(present, default=None),
+        _divide(sum(amounts), sum(divisors)),
+        max(present, default=None),
+        tuple(_divide(sum(amounts[low:high]), sum(divisors[low:high])) for low, high in columns),
         broken,
     )

@@ -1,4 +1,4 @@
-"""The workload in words and lines: the rows of a window, its scale, and what is to be said of it."""
+"""The rows of the workload screen: a window of each series as text and sparkline, with its scale."""
 
 from __future__ import annotations
 
@@ -6,32 +6,32 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from advisor.core.sizes import lasted
 from advisor.tui.screens.workload.counters import SERIES
-from advisor.tui.screens.workload.rates import spans, told, within
-from advisor.tui.text import NOTHING, STEPS, figure, spark
+from advisor.tui.screens.workload.rates import column_spans, intervals_within, window_rates
+from advisor.tui.text import NO_VALUE, SPARK_STEPS, format_value, sparkline
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from advisor.facts import Sample
     from advisor.tui.screens.workload.counters import Series
-    from advisor.tui.screens.workload.rates import Moment, SeriesRates
+    from advisor.tui.screens.workload.rates import SampleInterval, SeriesRates
 
-WINDOWS: tuple[float | None, ...] = (30.0, 300.0, None)  # seconds; None is all that was sampled
+WINDOWS: tuple[float | None, ...] = (30.0, 300.0, None)  # seconds; None: all samples
 LABEL, UNIT, FIGURE = 16, 4, 8
-FIXED = LABEL + UNIT + 4 * FIGURE + 2  # columns beside the sparkline, a blank on each side of it
-LEAST = 8  # columns of a sparkline that still says something
+FIXED = LABEL + UNIT + 4 * FIGURE + 2  # columns besides the sparkline and a blank on each side
+LEAST = 8  # columns of the narrowest sparkline
 
 
 class SeriesRow(NamedTuple):
     """One series as it is shown."""
 
     series: Series
-    told: SeriesRates
+    rates: SeriesRates
     line: str
 
 
 class WindowRows(NamedTuple):
-    """One window: its rows, the seconds and samples that it really has, and the seconds of a column (0: none drawn)."""
+    """One window: its rows, its actual seconds and samples, and the seconds of a column (0: none drawn)."""
 
     rows: tuple[SeriesRow, ...]
     seconds: float
@@ -39,76 +39,84 @@ class WindowRows(NamedTuple):
     column: float = 0.0
 
 
-def named(seconds: float | None) -> str:
-    """A window in words."""
-    return "all that was sampled" if seconds is None else f"the last {lasted(seconds)}"
+def window_title(seconds: float | None) -> str:
+    """The title of a window."""
+    return "all samples" if seconds is None else f"the last {lasted(seconds)}"
 
 
-def live(moments: Sequence[Moment], seconds: float | None, width: int) -> WindowRows:
-    """The rows of a running server's window in lines of at most `width` columns."""
-    window = within(moments, seconds)
+def live_rows(moments: Sequence[SampleInterval], seconds: float | None, width: int) -> WindowRows:
+    """The rows of a running server's window, at most `width` columns wide."""
+    window = intervals_within(moments, seconds)
     length = _length(window)
     room = max(LEAST, width - FIXED)
-    columns = spans(window, seconds, room)
-    rows = tuple(_row(series, found) for series, found in zip(SERIES, told(window, columns), strict=True))
+    columns = column_spans(window, seconds, room)
+    rows = tuple(_row(series, found) for series, found in zip(SERIES, window_rates(window, columns), strict=True))
     samples = len(window) + 1 if length else len(window)
     return WindowRows(rows, length, samples, (length if seconds is None else seconds) / room if length else 0.0)
 
 
-def recorded(moments: Sequence[Moment]) -> WindowRows:
-    """The rows of a snapshot's one window: the rate and where it comes from, with nothing to draw."""
+def snapshot_rows(moments: Sequence[SampleInterval]) -> WindowRows:
+    """The rows of a snapshot's only window: rate and counters, no sparkline."""
     rows = []
-    for series, found in zip(SERIES, told(moments), strict=True):
-        way = series.way(moments[-1].last)
-        line = _begun(series) + f"{figure(found.mean, series.unit):>{FIGURE}}   {way.source if way else NOTHING}"
+    for series, found in zip(SERIES, window_rates(moments), strict=True):
+        formula = series.formula_for(moments[-1].last)
+        line = (
+            _row_start(series)
+            + f"{format_value(found.mean, series.unit):>{FIGURE}}   {formula.source if formula else NO_VALUE}"
+        )
         rows.append(SeriesRow(series, found, line))
     return WindowRows(tuple(rows), _length(moments), len(moments) + 1)
 
 
-def _length(window: Sequence[Moment]) -> float:
+def _length(window: Sequence[SampleInterval]) -> float:
     return window[-1].last.at - window[0].first.at if window else 0.0
 
 
 def _row(series: Series, found: SeriesRates) -> SeriesRow:
-    drawn = spark(found.columns, *scale(series, found))
-    now, *rest = (f"{figure(x, series.unit):>{FIGURE}}" for x in (found.now, found.least, found.mean, found.most))
-    return SeriesRow(series, found, f"{_begun(series)}{now} {drawn} {''.join(rest)}")
+    drawn = sparkline(found.columns, *sparkline_scale(series, found))
+    now, *rest = (
+        f"{format_value(x, series.unit):>{FIGURE}}" for x in (found.now, found.minimum, found.mean, found.maximum)
+    )
+    return SeriesRow(series, found, f"{_row_start(series)}{now} {drawn} {''.join(rest)}")
 
 
-def _begun(series: Series) -> str:
+def _row_start(series: Series) -> str:
     return f"{series.label:<{LABEL}}{series.unit:>{UNIT}}"
 
 
-def scale(series: Series, found: SeriesRates) -> tuple[float, float]:
-    """What the lowest and the highest step stand for: 0 and the most, or the least and the most where dips matter."""
+def sparkline_scale(series: Series, found: SeriesRates) -> tuple[float, float]:
+    """The values of the lowest and highest step: 0 and maximum, or minimum and maximum if dips matter."""
     drawn = [value for value in found.columns if value is not None]
     return (min(drawn, default=0.0) if series.dips else 0.0), max(drawn, default=0.0)
 
 
-def heads(width: int) -> str:
-    """The line over the rows of a running server."""
-    rest = "".join(f"{word:>{FIGURE}}" for word in ("least", "mean", "most"))
+def column_heads(width: int) -> str:
+    """The column titles for a running server."""
+    rest = "".join(f"{word:>{FIGURE}}" for word in ("min", "mean", "max"))
     return f"{'':<{LABEL + UNIT}}{'now':>{FIGURE}} {'older → newer':<{max(LEAST, width - FIXED)}} {rest}"
 
 
-def about(row: SeriesRow, latest: Sample, column: float) -> list[str]:
-    """One row explained: its counters, what they count, and the scale of its sparkline."""
-    way = row.series.way(latest)
-    if way is None:
-        return [f"{row.series.label}: {row.series.lack}"]
-    lines = [f"{row.series.label}: {way.source}, {way.about}"]
-    if row.told.broken and row.told.mean is None:
-        lines.append("its counters began anew")
-    elif row.told.mean is None and column:
-        lines.append("nothing of it happened in this window")
+def explain_row(row: SeriesRow, latest: Sample, column: float) -> list[str]:
+    """Explain one row: its counters, their meaning, and the scale of the sparkline."""
+    formula = row.series.formula_for(latest)
+    if formula is None:
+        return [f"{row.series.label}: {row.series.why_missing}"]
+    lines = [f"{row.series.label}: {formula.source}, {formula.meaning}"]
+    if row.rates.broken and row.rates.mean is None:
+        lines.append("the counters were reset")
+    elif row.rates.mean is None and column:
+        lines.append("no events in this window")
     elif column:
-        lines.append(_scale(row, column))
+        lines.append(_scale_text(row, column))
     return lines
 
 
-def _scale(row: SeriesRow, column: float) -> str:
-    low, high = (f"{figure(end, row.series.unit)} {row.series.unit}".rstrip() for end in scale(row.series, row.told))
-    each = f"{column:.1f} s" if column < 10 else lasted(column)  # noqa: PLR2004 - where a digit stops counting
-    if low == high or (row.told.least == row.told.most):
-        return f"it was {high} all the time"
-    return f"{STEPS[0]} {low} to {STEPS[-1]} {high}; a column is {each}, drawn at its mean"
+def _scale_text(row: SeriesRow, column: float) -> str:
+    low, high = (
+        f"{format_value(end, row.series.unit)} {row.series.unit}".rstrip()
+        for end in sparkline_scale(row.series, row.rates)
+    )
+    each = f"{column:.1f} s" if column < 10 else lasted(column)  # noqa: PLR2004 - the precision changes here
+    if low == high or (row.rates.minimum == row.rates.maximum):
+        return f"constant at {high}"
+    return f"{SPARK_STEPS[0]} {low} to {SPARK_STEPS[-1]} {high}; each column is the mean of {each}"

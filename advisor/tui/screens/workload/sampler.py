@@ -1,4 +1,4 @@
-"""Read a running server's counters every few seconds, in a thread that owns its session."""
+"""Read a running server's counters every few seconds, in a thread with its own session."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from contextlib import suppress
 from typing import TYPE_CHECKING, Any
 
 from advisor.core.errors import MycnfError
-from advisor.tui.messages import Gone, Sampled, Told
+from advisor.tui.messages import BackgroundMessage, ConnectionLost, SampleRead
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -17,11 +17,11 @@ if TYPE_CHECKING:
     from advisor.collect.connection.session import Notes, Session
 
 EVERY = 2.0  # seconds between two samples
-AGAIN = 3.0  # seconds until a server that went away is tried again
+RETRY_AFTER = 3.0  # seconds between attempts to reconnect
 
 
 class Sampler:
-    """Samples until it is stopped; after a lost connection it tries again and goes on."""
+    """Samples until stopped; reconnects after a lost connection."""
 
     def __init__(self, app: App[Any], session: Callable[[], Session]) -> None:
         self._app, self._open = app, session
@@ -30,11 +30,11 @@ class Sampler:
         self._thread = threading.Thread(target=self._run, name="samples", daemon=True)
 
     def start(self) -> None:
-        """Begin."""
+        """Start the thread."""
         self._thread.start()
 
     def stop(self) -> None:
-        """End at once, whatever it is waiting for; returns without waiting."""
+        """Stop at once without waiting for the thread."""
         self._stop.set()
         if self._session is not None:
             with suppress(OSError):
@@ -47,15 +47,15 @@ class Sampler:
                 self._sample(self._session)
             except MycnfError as error:
                 if not self._stop.is_set():
-                    self._tell(Gone(str(error)))
+                    self._post(ConnectionLost(str(error)))
             finally:
                 if self._session is not None:
                     self._session.close()
                     self._session = None
-            self._stop.wait(AGAIN)
+            self._stop.wait(RETRY_AFTER)
 
     def _sample(self, session: Session) -> None:
-        """Samples for as long as the session stands."""
+        """Sample until the connection is lost."""
         from advisor.collect.server.workload import read_counters, sample_of
 
         first = None
@@ -66,11 +66,11 @@ class Sampler:
                 break
             if reading.status:
                 first = first or reading
-                self._tell(Sampled(sample_of(reading, first)))
+                self._post(SampleRead(sample_of(reading, first)))
             self._stop.wait(EVERY)
         if not self._stop.is_set():
-            self._tell(Gone(session.lost))
+            self._post(ConnectionLost(session.lost))
 
-    def _tell(self, message: Told) -> None:
+    def _post(self, message: BackgroundMessage) -> None:
         message.source = self
         self._app.post_message(message)

@@ -1,4 +1,4 @@
-"""Workload: what the server does now and did in a window, a row and a sparkline for each series of counters."""
+"""The workload screen: a row with rate and sparkline for each series of counters."""
 
 from __future__ import annotations
 
@@ -15,35 +15,34 @@ from textual.widgets.option_list import Option
 from advisor.core.sizes import lasted
 from advisor.report.words import plural
 from advisor.tui.screens.base import Pane
-from advisor.tui.screens.workload.rates import moments
-from advisor.tui.screens.workload.rows import WINDOWS, about, heads, live, named, recorded
-from advisor.tui.text import MUTED, line, plain, put
-from advisor.tui.workers import in_background
+from advisor.tui.screens.workload.rates import measure_intervals
+from advisor.tui.screens.workload.rows import WINDOWS, column_heads, explain_row, live_rows, snapshot_rows, window_title
+from advisor.tui.text import MUTED, safe_line, safe_text, update_if_changed
+from advisor.tui.workers import run_in_background
 
 if TYPE_CHECKING:
     from textual.app import ComposeResult
     from textual.events import Resize, Show
 
     from advisor.facts import Sample
-    from advisor.tui.app import AuditApp
-    from advisor.tui.screens.workload.rates import Moment
+    from advisor.tui.screens.workload.rates import SampleInterval
     from advisor.tui.screens.workload.rows import WindowRows
     from advisor.tui.view import View
 
 NARROWEST = 20
-BACKLOG = 120  # intervals that are measured between two keys without anybody noticing
+BACKLOG = 120  # intervals that are computed without a noticeable delay
 
 
-class Measured(Message):
-    """Intervals that were too many to measure at once."""
+class IntervalsMeasured(Message):
+    """Intervals computed in a thread, as they were many."""
 
-    def __init__(self, measured: tuple[Moment, ...]) -> None:
-        self.moments = measured
+    def __init__(self, intervals: tuple[SampleInterval, ...]) -> None:
+        self.intervals = intervals
         super().__init__()
 
 
-class Workload(Pane):
-    """The screen of rates."""
+class WorkloadPane(Pane):
+    """The workload screen."""
 
     BINDINGS: ClassVar = [
         Binding("w", "window(1)", "window", id="workload.window"),
@@ -51,18 +50,17 @@ class Workload(Pane):
         Binding("p,space", "pause", "pause", id="workload.pause", key_display="p"),
         Binding("y", "copy", "copy", id="workload.copy"),
     ]
-    app: AuditApp
 
-    def __init__(self, *, id: str | None = None) -> None:  # noqa: A002 - the framework's word
+    def __init__(self, *, id: str | None = None) -> None:  # noqa: A002 - textual's parameter name
         super().__init__(id=id)
         self.window = WINDOWS[0]
         self.shown: WindowRows | None = None
-        self._held: View | None = None
-        self._moments: tuple[Moment, ...] = ()
-        self._recording: bool | None = None
+        self._paused_view: View | None = None
+        self._intervals: tuple[SampleInterval, ...] = ()
+        self._is_recording: bool | None = None
 
     def compose(self) -> ComposeResult:
-        """The rows under their heads, and one of them explained."""
+        """The rows under their titles, and the explanation of the selected one."""
         with Vertical(id="workload-box", classes="box"):
             yield Static("", id="workload-heads", markup=False)
             yield OptionList(id="workload-list", markup=False)
@@ -72,83 +70,85 @@ class Workload(Pane):
 
     @property
     def paused(self) -> bool:
-        """Whether what is shown stands still."""
-        return self._held is not None
+        """Whether the display is paused."""
+        return self._paused_view is not None
 
     @property
     def samples(self) -> tuple[Sample, ...] | None:
-        """The samples that are shown; None for a snapshot."""
-        view = self._held or self.view
+        """The samples on display; None for a snapshot."""
+        view = self._paused_view or self.view
         return view.samples if view else None
 
     @property
     def _width(self) -> int:
-        """The columns that a row has."""
+        """The width of a row."""
         return max(NARROWEST, self.query_one(OptionList).scrollable_content_region.width)
 
-    def sampled(self, view: View) -> None:
+    def show_samples(self, view: View) -> None:
         """Show the newest sample, unless it is paused or another screen is shown."""
         self.view = view
         if self.display:
             self.refill()
 
     def on_show(self, _: Show) -> None:
-        """Catch up with what came while another screen was shown."""
+        """Draw the samples that arrived while another screen was shown."""
         self.refill()
 
     def on_resize(self, _: Resize) -> None:
-        """Draw as wide as there is room."""
+        """Draw in the new width."""
         self.refill()
 
     def refill(self) -> None:
-        """Measure what is new, and draw the rows."""
+        """Compute new intervals and draw the rows."""
         if self.view is None:
             return
-        if self._held is not None and self._held.place != self.view.place:
-            self._held = None
-        if self._recording is not (self.view.samples is None):
-            self._recording = self.view.samples is None
+        if self._paused_view is not None and self._paused_view.place != self.view.place:
+            self._paused_view = None
+        if self._is_recording is not (self.view.samples is None):
+            self._is_recording = self.view.samples is None
             self.refresh_bindings()
         if self.view.samples is None:
-            self._recorded(self.view)
+            self._show_recorded(self.view)
         else:
-            self._live(self.samples or ())
+            self._show_live(self.samples or ())
         self._mark_state()
         self._explain()
 
-    def _live(self, samples: tuple[Sample, ...]) -> None:
-        if len(samples) - len(self._moments) > BACKLOG:
-            self._say(f"{plural(len(samples), 'sample')}: measuring …")
-            in_background(self.app, "rates", lambda: Measured(moments(samples)), to=self)
+    def _show_live(self, samples: tuple[Sample, ...]) -> None:
+        if len(samples) - len(self._intervals) > BACKLOG:
+            self._show_heads(f"{plural(len(samples), 'sample')}: computing rates …")
+            run_in_background(self.app, "rates", lambda: IntervalsMeasured(measure_intervals(samples)), to=self)
             return
-        self._moments = moments(samples, self._moments)
-        self.shown = live(self._moments, self.window, self._width) if samples else None
+        self._intervals = measure_intervals(samples, self._intervals)
+        self.shown = live_rows(self._intervals, self.window, self._width) if samples else None
         if len(samples) > 1:
-            self._say(heads(self._width))
+            self._show_heads(column_heads(self._width))
         else:
-            self._say("One sample so far: a rate needs two." if samples else "No sample yet: one comes every 2 s.")
-        self._draw()
-
-    @on(Measured)
-    def _caught_up(self, message: Measured) -> None:
-        self._moments = message.moments
-        self.refill()
-
-    def _recorded(self, view: View) -> None:
-        facts = view.audited.facts
-        workload = facts.workload
-        self._moments = moments((workload.first, workload.last)) if workload else ()
-        self.shown = recorded(self._moments) if self._moments else None
-        if workload is None:
-            self._say(f"Not sampled: {facts.why_not('workload')}.")
-        else:
-            self._say(
-                f"One recorded window of {lasted(workload.seconds)}, a rate each; only a running server has curves."
+            self._show_heads(
+                "One sample so far. A rate needs two." if samples else "No sample yet. The counters are read every 2 s."
             )
         self._draw()
 
-    def _say(self, words: str) -> None:
-        put(self.query_one("#workload-heads", Static), plain(words, MUTED), layout=True)
+    @on(IntervalsMeasured)
+    def _use_intervals(self, message: IntervalsMeasured) -> None:
+        self._intervals = message.intervals
+        self.refill()
+
+    def _show_recorded(self, view: View) -> None:
+        facts = view.audited.facts
+        workload = facts.workload
+        self._intervals = measure_intervals((workload.first, workload.last)) if workload else ()
+        self.shown = snapshot_rows(self._intervals) if self._intervals else None
+        if workload is None:
+            self._show_heads(f"Not sampled: {facts.why_not('workload')}.")
+        else:
+            self._show_heads(
+                f"One recorded window of {lasted(workload.seconds)}. Only a running server has sparklines."
+            )
+        self._draw()
+
+    def _show_heads(self, words: str) -> None:
+        update_if_changed(self.query_one("#workload-heads", Static), safe_text(words, MUTED), layout=True)
 
     def _draw(self) -> None:
         rows = self.query_one(OptionList)
@@ -158,56 +158,56 @@ class Workload(Pane):
             rows.highlighted = 0 if shown else None
         width = self._width
         for row, option in zip(shown, rows.options, strict=True):
-            text = line(row.line, longest=width)
+            text = safe_line(row.line, longest=width)
             if text != option.prompt:
                 rows.replace_option_prompt(row.series.id, text)
 
     def _mark_state(self) -> None:
         box = self.query_one("#workload-box")
         recording = self.view is not None and self.view.samples is None
-        box.border_title = "Workload" if recording else f"Workload: {named(self.window)}"
-        box.border_subtitle = "" if recording or self.shown is None else self._state(self.shown)
+        box.border_title = "Workload" if recording else f"Workload: {window_title(self.window)}"
+        box.border_subtitle = "" if recording or self.shown is None else self._status(self.shown)
 
-    def _state(self, shown: WindowRows) -> str:
+    def _status(self, shown: WindowRows) -> str:
         parts = [f"{plural(shown.samples, 'sample')}, {lasted(shown.seconds)}"]
-        if any(row.told.broken for row in shown.rows):
-            parts.append("counters began anew")
-        if self._held is not None and self.view is not None:
-            held = {id(sample) for sample in self._held.samples or ()}
+        if any(row.rates.broken for row in shown.rows):
+            parts.append("counters were reset")
+        if self._paused_view is not None and self.view is not None:
+            held = {id(sample) for sample in self._paused_view.samples or ()}
             newer = sum(id(sample) not in held for sample in self.view.samples or ())
-            parts.append(f"paused, {newer} newer kept")
+            parts.append(f"paused, {newer} newer samples")
         return " · ".join(parts)
 
     @on(OptionList.OptionHighlighted)
     def _explain(self) -> None:
         place = self.query_one(OptionList).highlighted
         text = self.query_one("#workload-about", Static)
-        if self.shown is None or place is None or not self._moments:
-            put(text, plain(""))
+        if self.shown is None or place is None or not self._intervals:
+            update_if_changed(text, safe_text(""))
             return
-        told = about(self.shown.rows[place], self._moments[-1].last, self.shown.column)
-        put(text, Content("\n").join(plain(words) for words in told))
+        lines = explain_row(self.shown.rows[place], self._intervals[-1].last, self.shown.column)
+        update_if_changed(text, Content("\n").join(safe_text(words) for words in lines))
 
     # What the user does
 
     def check_action(self, action: str, parameters: tuple[object, ...]) -> bool | None:
-        """A recording has one window at the most, and that stands still by itself."""
-        return not self._recording if action in ("window", "pause") else super().check_action(action, parameters)
+        """A recording has at most one window and cannot be paused."""
+        return not self._is_recording if action in ("window", "pause") else super().check_action(action, parameters)
 
     def action_window(self, by: int) -> None:
-        """The next window, or the one before."""
+        """Switch to the next or previous window."""
         self.window = WINDOWS[(WINDOWS.index(self.window) + by) % len(WINDOWS)]
         self.refill()
 
     def action_pause(self) -> None:
-        """Let what is shown stand still, or go on with all that came meanwhile."""
-        self._held = None if self._held else self.view
+        """Pause the display, or resume it with all new samples."""
+        self._paused_view = None if self._paused_view else self.view
         self.refill()
 
     def action_copy(self) -> None:
         """Copy the rows as they are shown."""
         if self.shown is None or self.view is None:
-            self.notify("there are no rates to copy", severity="warning")
+            self.notify("No rates to copy", severity="warning")
             return
         heading = self.query_one("#workload-heads", Static).content
         lines = [str(heading), *(row.line for row in self.shown.rows)]
