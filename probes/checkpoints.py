@@ -1,4 +1,4 @@
-"""Keep what a run shows while it goes on, so that nothing whole is lost however it ends."""
+"""Write a run's finished rounds to the state directory while it runs, so that a crash loses at most a minute."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ CHECKPOINT_SECONDS = 60.0  # seconds between two notes of what there is so far, 
 class ResultWriter:
     """Writes results to the state directory; one that can't be written costs a line, not the answer.
 
-    `say` takes lines for the user; `earlier` is the kept run that this one goes on with.
+    `say` takes lines for the user; `earlier` is the kept run that this one continues.
     """
 
     def __init__(self, say: Callable[[str], None], earlier: KeptResult | None = None) -> None:
@@ -44,13 +44,13 @@ class ResultWriter:
         if self._latest is not None:
             whole = self._with_earlier_rounds(self._latest)
             if self._write(whole):
-                self._say(f"{whole.rounds} whole rounds are kept; --resume goes on with them")
+                self._say(f"{whole.rounds} complete rounds are saved; continue with --resume")
 
     def write_final(self, result: ProbeResult) -> ProbeResult:
         """Write the result, the earlier rounds before it where there are any, and say under which name it is kept."""
         whole = self._with_earlier_rounds(result)
         if self._write(whole) and self._path:
-            self._say(f"kept: mycnf probe results {results.result_id(self._path)}")
+            self._say(f"saved: mycnf probe results {results.result_id(self._path)}")
         return whole
 
     def _with_earlier_rounds(self, result: ProbeResult) -> ProbeResult:

@@ -29,7 +29,7 @@ class ChosenOptions:
         for name in request.choices:
             if name not in self._values:
                 known = ", ".join(self._values) or "nothing"
-                raise ProbeError(f"this probe has no option {name!r}: it takes {known}")
+                raise ProbeError(f"this probe has no option {name!r}; its options: {known}")
         self._values.update(request.choices)
 
     def word(self, name: str, *among: str) -> str:
@@ -37,7 +37,7 @@ class ChosenOptions:
         return self._parse(name, self._values[name].strip(), lambda text: _require_one_of(text, among))
 
     def words(self, name: str, *among: str) -> list[str]:
-        """Words, parted by commas."""
+        """A comma-separated list of words."""
         return self._parse_list(name, lambda text: _require_one_of(text, among))
 
     def size(self, name: str, least: int = 1) -> int:
@@ -45,33 +45,33 @@ class ChosenOptions:
         return self._parse(name, self._values[name], lambda text: _require_minimum(_parse_size(text), least))
 
     def sizes(self, name: str, least: int = 1) -> list[int]:
-        """Several sizes, parted by commas."""
+        """A comma-separated list of sizes."""
         return self._parse_list(name, lambda text: _require_minimum(_parse_size(text), least))
 
     def number(self, name: str, least: int = 0) -> int:
-        """A whole number."""
+        """An integer."""
         return self._parse(name, self._values[name], lambda text: _require_minimum(int(text), least))
 
     def numbers(self, name: str, least: int = 0) -> list[int]:
-        """Several whole numbers, parted by commas."""
+        """A comma-separated list of integers."""
         return self._parse_list(name, lambda text: _require_minimum(int(text), least))
 
     def _parse_list(self, name: str, read: Callable[[str], Read]) -> list[Read]:
         parts = [part.strip() for part in self._values[name].split(",") if part.strip()]
         if not parts:
-            raise ProbeError(f"{name} names nothing: give at least one value")
+            raise ProbeError(f"{name} is empty: give at least one value")
         return list(dict.fromkeys(self._parse(name, part, read) for part in parts))
 
     def _parse(self, name: str, text: str, read: Callable[[str], Read]) -> Read:
         try:
             return read(text)
         except ValueError as error:
-            why = f" ({error})" if "literal" not in str(error) else ": a whole number is wanted"
-            raise ProbeError(f"{name}={text} can't be taken{why}") from None
+            why = f" ({error})" if "literal" not in str(error) else ": use an integer"
+            raise ProbeError(f"invalid value {name}={text}{why}") from None
 
 
 def parse_duration(text: str) -> float | None:
-    """Seconds of 60s, 10m, 3h or 90; None for what is no time to measure for."""
+    """Seconds of 60s, 10m, 3h or 90; None for an invalid duration."""
     match = re.fullmatch(r"(\d+(?:\.\d+)?)\s*(s|m|min|h)?", text.strip())
     return float(match[1]) * UNIT_SECONDS[match[2] or ""] or None if match else None
 
@@ -79,17 +79,17 @@ def parse_duration(text: str) -> float | None:
 def _parse_size(text: str) -> int:
     match = re.fullmatch(r"\s*(\d+(?:\.\d+)?)\s*([KMGTPE]?)(?:i?B)?\s*", text, re.IGNORECASE)
     if match is None:
-        raise ValueError("sizes are digits with K, M or G behind them")
+        raise ValueError("use a number with K, M or G, such as 128M")
     return int(float(match[1]) * SIZE_FACTORS[match[2].upper()])
 
 
 def _require_minimum(number: int, least: int) -> int:
     if number < least:
-        raise ValueError(f"at least {least}")
+        raise ValueError(f"minimum {least}")
     return number
 
 
 def _require_one_of(text: str, among: tuple[str, ...]) -> str:
     if among and text not in among:
-        raise ValueError(f"one of {', '.join(among)} is wanted")
+        raise ValueError(f"use one of {', '.join(among)}")
     return text

@@ -1,4 +1,4 @@
-"""What a result says: the best variant or none, with how much could have been missed, in plain words."""
+"""The conclusion of a result: the best variant or none, with the difference that the run could have missed."""
 
 from __future__ import annotations
 
@@ -45,7 +45,8 @@ class Conclusion:
 
     `verdict` is better (than the baseline: `best` names the variant), baseline (others are worse), none (no difference
     larger than `within`), described (the metric is neither good nor bad), or unknown (too few rounds, too much noise).
-    `alike` are the variants that can't be told from the best. `within` is relative. `comparisons` are of the first
+    `alike` are the variants that cannot be
+    distinguished from the best. `within` is relative. `comparisons` are of the first
     metric, `varied` of how much it varies within blocks.
     """
 
@@ -117,9 +118,9 @@ def metric_means(result: ProbeResult, metric: Metric) -> dict[str, float]:
 
 
 def format_ratio(ratio: float) -> str:
-    """A ratio as people say it: +12 %, -3.4 %, 5.1 times."""
+    """A ratio as a relative change or a factor: +12 %, -3.4 %, 5.1 times."""
     if not math.isfinite(ratio):
-        return "any number of times"
+        return "an unlimited factor"
     if not 1 / FACTOR_LIMIT <= ratio <= FACTOR_LIMIT:
         digits = 0 if ratio >= 10 else 1 if ratio > 1 else 2  # noqa: PLR2004 - where a digit stops counting
         return f"{ratio:.{digits}f} times"
@@ -178,21 +179,19 @@ def _verdict_sentence(
     result: ProbeResult, comparisons: tuple[VariantComparison, ...], verdict: str, best: str | None, baseline: str
 ) -> str:
     metric, alike = result.metrics[0], _tied_variants(result, result.metrics[0], best)
-    same = f" {_join_names(alike)} can't be told from it." if alike else ""
+    same = f" {_join_names(alike)} cannot be distinguished from it." if alike else ""
     if verdict == "better":
         found = next(comparison for comparison in comparisons if comparison.arm == best)
         risk = next(crash_risk(arm.settings) for arm in result.arms if arm.name == best)
         if risk:
-            words = f"{best} is best by its {metric.name} alone: {_difference_text(found)}"
-            return f"{words}, at the risk of {risk}. This is no recommendation.{same}"
-        return f"{best} is best by its {metric.name}: {_difference_text(found)}.{same}"
+            words = f"{best} has the best {metric.name}: {_difference_text(found)}"
+            return f"{words}, at the risk of {risk}. This is not a recommendation.{same}"
+        return f"{best} has the best {metric.name}: {_difference_text(found)}.{same}"
     if verdict == "baseline":
-        return f"Nothing beats {baseline} by its {metric.name}.{same}"
+        return f"No variant has a better {metric.name} than {baseline}.{same}"
     if verdict == "none":
         within = percent(max(comparison.bound for comparison in comparisons))
-        return (
-            f"No difference larger than {within}: what these variants change in {metric.name} is smaller, or nothing."
-        )
+        return f"No difference larger than {within} in {metric.name}: any effect of these variants is smaller."
     if verdict == "described":
         return _range_sentence(result, metric)
     return _inconclusive_sentence(result, metric, comparisons)
@@ -219,18 +218,18 @@ def _inconclusive_sentence(result: ProbeResult, metric: Metric, comparisons: tup
     if len(result.arms) == 1:
         return _range_sentence(result, metric)
     if not comparisons:
-        return f"{metric.name} of {result.baseline}, which the others are compared with, is missing or zero."
+        return f"{metric.name} of {result.baseline}, the baseline, is missing or zero."
     if result.rounds < 2:  # noqa: PLR2004 - noise shows from the second on
-        return f"One round was finished, which can't tell a difference from noise: {MORE_TIME}."
+        return f"Only one round finished, so differences cannot be separated from noise: {MORE_TIME}."
     worst = max(comparison.bound for comparison in comparisons)
     hidden = f"a difference of {percent(worst)}" if worst < FACTOR_LIMIT else "a difference of many times"
     needed = max(map(_rounds_needed, comparisons))
     if result.rounds < FEW_ROUNDS or needed > MANY_ROUNDS:
-        return f"This run can't tell: {hidden} may hide in its noise; {MORE_TIME}."
+        return f"Inconclusive: noise may hide {hidden}; {MORE_TIME}."
     minutes = math.ceil(needed * result.seconds / result.rounds / 60)
     return (
-        f"This run can't tell: {hidden} may hide in its noise; {MORE_TIME}. With this noise, about {minutes} min "
-        f"would see or exclude one of {percent(INCONCLUSIVE_BOUND)}."
+        f"Inconclusive: noise may hide {hidden}; {MORE_TIME}. With this noise, about {minutes} min "
+        f"would detect or exclude a difference of {percent(INCONCLUSIVE_BOUND)}."
     )
 
 
@@ -259,8 +258,8 @@ def _difference_text(comparison: VariantComparison) -> str:
 def _variation_sentence(comparison: VariantComparison, metric: Metric) -> str:
     word = "more" if comparison.claim == "more" else "less"
     return (
-        f"{comparison.arm}: {metric.name} varies {word} from second to second, {percent(comparison.median)} against"
-        f" {percent(comparison.baseline_median)} with {comparison.baseline}"
+        f"{comparison.arm}: {metric.name} varies {word} between seconds, coefficient of variation "
+        f"{percent(comparison.median)} against {percent(comparison.baseline_median)} with {comparison.baseline}"
         f" (ratio {comparison.ratio:.2g}; 95 %: {comparison.low:.2g} to {comparison.high:.2g})."
     )
 
@@ -271,17 +270,15 @@ def _detectable_sentences(comparisons: tuple[VariantComparison, ...]) -> tuple[s
         return ()
     worst = max(comparisons, key=lambda comparison: comparison.detectable)
     usual = statistics.median(comparison.detectable for comparison in comparisons)
-    seen = f"With {comparisons[0].rounds} rounds and this noise, four of five runs would claim "
-    seen += (
-        f"a difference of {percent(usual)}" if usual < FACTOR_LIMIT else "nothing less than a difference of many times"
-    )
+    seen = f"With {comparisons[0].rounds} rounds and this noise, 80 % of runs would detect "
+    seen += f"a difference of {percent(usual)}" if usual < FACTOR_LIMIT else "only a difference of many times"
     if usual < min(worst.detectable, FACTOR_LIMIT):
         most = percent(worst.detectable) if worst.detectable < FACTOR_LIMIT else "many times"
-        seen += f"; in {worst.arm}, which scatters most, of {most}"
+        seen += f"; in {worst.arm}, the noisiest variant, {most}"
     seen += "."
     drawn = comparisons[0].drawn_in
     blocks = "1 block" if drawn == 1 else f"{drawn} blocks"
-    return (seen, f"{blocks} stood far out and count as if at the edge of the rest.") if drawn else (seen,)
+    return (seen, f"Outliers: {blocks} drawn in to the edge of the other blocks (winsorized).") if drawn else (seen,)
 
 
 def _invalid_block_sentences(result: ProbeResult) -> Iterator[str]:
@@ -290,7 +287,7 @@ def _invalid_block_sentences(result: ProbeResult) -> Iterator[str]:
         for arm in result.arms:
             for block in arm.blocks:
                 if block.invalid:
-                    yield f"{arm.name}: the block of round {block.round} is invalid and left out: {block.invalid}."
+                    yield f"{arm.name}: the block of round {block.round} is invalid and excluded: {block.invalid}."
 
 
 def _comparison_notes(comparisons: tuple[VariantComparison, ...]) -> tuple[str, ...]:

@@ -140,9 +140,9 @@ class Environment:
     """Where an experiment takes place: the host as it was read, and the server programs that may be started.
 
     `host_id` tells this machine from others. `report` takes one line for the user while things are prepared.
-    `templates` is a folder of initialised data directories to copy from, None to initialise each anew. `listen` gives
-    something that asks another server of this host how fast it answers, None where there is no way into it. `tidy` is
-    told the directories in which a run is to make something, and removes what dead runs left there and elsewhere.
+    `templates` is a folder of initialised data directories to copy from, None to initialize each one.
+    `open_latency_session` opens a session that times the answers of another server of this host, or gives None.
+    `remove_leftovers` takes the directories of a run, and removes what killed runs left there and elsewhere.
     """
 
     host: Host

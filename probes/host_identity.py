@@ -1,4 +1,4 @@
-"""What tells this host from others in kept results, without telling anybody else which host it is."""
+"""Identify this host in saved results by a salted hash that does not reveal its machine id."""
 
 from __future__ import annotations
 

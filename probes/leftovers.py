@@ -37,7 +37,7 @@ def remove_leftovers(places: tuple[str, ...]) -> None:
 
 @contextlib.contextmanager
 def _remembered_places() -> Iterator[list[str]]:
-    """The places that are remembered, to be changed while nobody else does; none where nothing can be kept."""
+    """The places that are remembered, locked while they change; empty where the file cannot be written."""
     try:
         how = os.O_RDWR | os.O_CREAT | os.O_CLOEXEC | os.O_NOFOLLOW
         file = os.open(os.path.join(make_results_folder(), PLACES_FILE), how, PRIVATE)

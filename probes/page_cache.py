@@ -1,4 +1,4 @@
-"""Go beyond the page cache with files of our own: nobody else's pages are dropped."""
+"""Evict our own files from the page cache, and measure how much of a file it holds."""
 
 from __future__ import annotations
 

@@ -25,7 +25,7 @@ MAXIMUM_AGE = timedelta(days=180)  # before the newest run: the host has changed
 
 
 def pool_runs(runs: Sequence[ProbeResult]) -> ProbeResult:
-    """What runs of one kind say together, the newest run first: it says on which configuration.
+    """Pool the runs of one configuration, that of the newest run, which comes first.
 
     Runs of another configuration (host, server, driver, metrics, format of the samples), runs much older and runs
     without a result are left out beside it, and so are those that scatter more than the quietest beyond chance. A long
@@ -88,9 +88,9 @@ def difference_between(earlier: ProbeResult, later: ProbeResult) -> str:
         ("the host", earlier.place.host, later.place.host),
         ("the directory", earlier.place.path, later.place.path),
         ("the server", earlier.server, later.server),
-        ("who makes the load", earlier.driver, later.driver),
+        ("the driver", earlier.driver, later.driver),
         ("the parameters", earlier.parameters, later.parameters),
-        ("what is measured", earlier.metrics, later.metrics),
+        ("the metrics", earlier.metrics, later.metrics),
         ("the baseline", earlier.baseline, later.baseline),
         ("the variants", _variant_fields(earlier), _variant_fields(later)),
     ):
@@ -105,7 +105,7 @@ def merge_runs(earlier: ProbeResult, later: ProbeResult) -> ProbeResult:
     Raises ProbeError where they differ in more than their time.
     """
     if what := difference_between(earlier, later):
-        raise ProbeError(f"the runs of {earlier.began_at} and {later.began_at} can't be made one: {what} changed")
+        raise ProbeError(f"the runs of {earlier.began_at} and {later.began_at} cannot be combined: {what} changed")
     runs = f"Measured in several runs; the last one began {later.began_at}."
     earlier_notes = tuple(note for note in earlier.notes if not note.startswith("Measured in several runs"))
     return replace(

@@ -40,7 +40,7 @@ def load(name: str) -> Experiment:
     if name not in MODULES:
         from advisor.core.suggestions import did_you_mean
 
-        raise ProbeError(f"there is no probe {name!r}{did_you_mean(name, MODULES, 'mycnf probe lists them')}")
+        raise ProbeError(f"unknown probe {name!r}{did_you_mean(name, MODULES, 'mycnf probe lists them')}")
     experiment: Experiment = importlib.import_module(MODULES[name]).EXPERIMENT
     return experiment
 

@@ -61,7 +61,7 @@ def write_result(result: ProbeResult, path: str | None = None) -> str:
         replace_private(place, result_json(result).encode("ascii"))
     except OSError as error:
         raise ProbeError(
-            f"the result can't be kept at {place} ({error.strerror}): free some space there, or set XDG_STATE_HOME"
+            f"cannot save the result to {place} ({error.strerror}): free space there, or set XDG_STATE_HOME"
         ) from error
     return place
 
@@ -125,18 +125,18 @@ def read_result(path: str) -> ProbeResult:
             data = file.read(MAXIMUM_BYTES + 1)
         found = json.loads(data) if len(data) <= MAXIMUM_BYTES else None
     except OSError as error:
-        raise ProbeError(f"{path} can't be read ({error.strerror}); it was passed over") from error
+        raise ProbeError(f"{path} can't be read ({error.strerror}); file ignored") from error
     except (ValueError, RecursionError) as error:
-        raise ProbeError(f"{path} is cut off or damaged and was passed over; remove it") from error
+        raise ProbeError(f"{path} is truncated or damaged, file ignored; remove it") from error
     schema = found.get("schema") if isinstance(found, dict) else None
     if not isinstance(schema, str):
-        raise ProbeError(f"{path} is no result of a probe and was passed over; remove it")
+        raise ProbeError(f"{path} is not a probe result, file ignored; remove it")
     if schema.partition(".")[0] != SCHEMA_MAJOR:
-        raise ProbeError(f"{path} has schema {clean(schema[:20])}, this mycnf reads {PROBE_SCHEMA}; it was passed over")
+        raise ProbeError(f"{path} has schema {clean(schema[:20])}, this mycnf reads {PROBE_SCHEMA}; file ignored")
     try:
         return shaped(found, ProbeResult)
     except ShapeError as error:
-        raise ProbeError(f"{path} is damaged at {clean(error.place)[:100]!r} and was passed over; remove it") from error
+        raise ProbeError(f"{path} is damaged at {clean(error.place)[:100]!r} file ignored; remove it") from error
 
 
 def result_id(path: str) -> str:

@@ -24,12 +24,12 @@ def find_matching_run(
     known = [k for k in results_of_host(read_all().kept, environment.host_id) if k.result.probe == experiment.name]
     reasons = [difference_between(kept.result, blank) for kept in known]
     same = next((kept for kept, reason in zip(known, reasons, strict=True) if not reason), None)
-    why = f"the latest one differs in {reasons[0]}" if reasons else "none is kept"
+    why = f"the latest run differs in {reasons[0]}" if reasons else "no earlier run is saved"
     return same, "" if same else why
 
 
 def remaining_request(request: ProbeRequest, plan: RunPlan, earlier: ProbeResult) -> ProbeRequest | None:
-    """The wishes less what the earlier run did, its order of variants not repeated; None where nothing is left."""
+    """The request less what the earlier run measured, with another order of variants; None where nothing is left."""
     seconds, rounds = request.seconds, request.rounds
     if seconds is not None:
         seconds -= earlier.seconds

@@ -96,7 +96,7 @@ def require_enough_time(plan: RunPlan, request: ProbeRequest) -> None:
     least = (plan.shortest + plan.overhead) * count
     if budget < least * 0.9 + plan.warm_up * count:
         enough = math.ceil(least + plan.warm_up * count)
-        raise ProbeError(f"{budget:.0f} s are too short for {count} variants: give at least --time {enough}s")
+        raise ProbeError(f"{budget:.0f} s is too short for {count} variants: use --time {enough}s or more")
 
 
 def _result(
@@ -130,7 +130,7 @@ def _bench_findings(bench: Bench) -> tuple[dict[str, float | str], tuple[str, ..
         facts = {name: told if isinstance(told, str) else float(told) for name, told in bench.facts().items()}
         return facts, bench.notes()
     except ProbeError as error:
-        return {}, (f"Nothing was found out beside the samples: {error}",)
+        return {}, (f"No facts besides the samples: {error}",)
 
 
 class _RoundPlan(NamedTuple):
@@ -141,7 +141,7 @@ class _RoundPlan(NamedTuple):
 
 
 class _Measurement:
-    """The rounds of one run: how long each block may take is worked out anew before every round."""
+    """The rounds of one run: how long each block may take is calculated before every round."""
 
     def __init__(
         self,
@@ -176,8 +176,12 @@ class _Measurement:
         """The variants with the blocks of the whole rounds. Raises ProbeError where no round is whole."""
         if not self._finished:
             word, _, sentence = self._stop.reason.partition(": ")
-            words = "it was stopped before its first round was whole, so there is nothing to keep"
-            why = f"{word}: {sentence}; {words}: run this at a quiet time, or --force {word}" if sentence else words
+            words = "the run stopped before its first round was complete: nothing is saved"
+            why = (
+                f"{word}: {sentence}; {words}: run the probe at a quiet time, or use --force {word}"
+                if sentence
+                else words
+            )
             raise ProbeError(why)
         whole = self._finished
         return without_metrics(
@@ -208,7 +212,7 @@ class _Measurement:
         if self._stop.is_set():
             word, _, sentence = self._stop.reason.partition(": ")
             self.ended = word or "cancelled"
-            self.notes += (f"It was stopped: {sentence}.",) if sentence else ()
+            self.notes += (f"Stopped: {sentence}.",) if sentence else ()
 
     def _plan_round(self) -> _RoundPlan | None:
         """How long the blocks of the next round measure, and whether it is the last; None where none fits any more."""
@@ -237,7 +241,7 @@ class _Measurement:
                 if not self._finished:
                     raise
                 self._stop.say("broken")
-                self.notes = (f"It broke off in round {self._finished + 1}: {error}",)
+                self.notes = (f"Failed in round {self._finished + 1}: {error}",)
                 return False
             if self._stop.is_set():
                 return False
@@ -285,7 +289,7 @@ class _Measurement:
         """Why other processes make a block worthless, empty where they don't or the user said to measure anyway."""
         if "busy" in self._force or others is None or others <= MAXIMUM_OTHERS:
             return ""
-        return f"other processes used {others:.0%} of the processors, {MAXIMUM_OTHERS:.0%} at most are allowed"
+        return f"other processes used {others:.0%} of the processors; the limit is {MAXIMUM_OTHERS:.0%}"
 
     def _report_progress(self, variant: Variant, place: int, latest: Block | None = None) -> None:
         done = (self._finished + place / len(self.plan.variants)) / self._rounds

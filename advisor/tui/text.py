@@ -139,21 +139,21 @@ def _number(value: float, *, whole: bool) -> str:
 
 # Command line flags in messages, and what to say in the dialogs instead; in this order, the more specific first.
 FLAG_REPLACEMENTS = (
-    (r"give at least --time (\S+)", r"give it a time of at least \1"),
-    (r"give it more with --time", "give it more time"),
+    (r"use --time (\S+) or more", r"use a time of at least \1"),
+    (r"give more with --time", "give it more time"),
     (r"with a longer --time", "with a longer time"),
     (r" \(--time\)", ""),
     (r"--time (\w+)", r"a time of \1"),
     (r"--dir (\S+) is no directory", r"\1 is no directory"),
     (r"another --dir", "another directory"),
-    (r"a disk's --dir", "a directory on a disk"),
-    (r"the first one is --dir", "the first one is the one at the top"),
-    (r"give --option (\w+)=\w+ beside --dir", r"write it in the field \1"),
+    (r"a --dir on a disk", "a directory on a disk"),
+    (r"the first is --dir", "the first is the one at the top"),
+    (r"use --option (\w+)=\w+ besides --dir", r"write it in the field \1"),
     (r"--option (\w+=)", r"\1"),
     (r": see --dir", ": the dialog before a run takes another directory"),
     (r" with --dir", ""),
-    (r", or --force (\w+)", r", or write \1 into 'override'"),
-    (r"--resume [a-z ]+? (them|it|one that [a-z ]+)", r"the dialog before the next run offers to resume \1"),
+    (r", or use --force (\w+)", r", or write \1 into 'override'"),
+    (r"(continue with --resume|and --resume to continue a run)", "the dialog before the next run offers to resume it"),
     (r"ask for more with --rounds or --time", "ask for more time"),
     (r"add --ask-password, or put the password", "type it here, or put it"),
     (r"or give another account with --user and --ask-password", "or give another account"),
@@ -168,7 +168,7 @@ FLAG_REPLACEMENTS = (
     (r"give --socket or --host", "name another socket, or a host"),
     (r"or use --host", "or name a host"),
     (r"; give --defaults-file instead", ""),
-    (r"kept: mycnf probe results (\S+)", r"kept as \1, for mycnf probe results"),
+    (r"saved: mycnf probe results (\S+)", r"saved as \1, for mycnf probe results"),
 )
 
 

@@ -1,4 +1,4 @@
-"""What it takes until a commit is safe on this disk: fsync and fdatasync by write size, with and without O_DIRECT."""
+"""Time until a commit is durable on this disk: fsync and fdatasync by write size, with and without O_DIRECT."""
 
 from __future__ import annotations
 
@@ -29,8 +29,8 @@ OPEN_METHODS = ("buffered", "direct")
 AXIS = "write size"
 FILE_SIZE = 64 << 20
 LIMITS = (
-    "It overwrites a file that was written before, as a redo log is. A binary log grows: its length is written too.",
-    "One commit at a time: servers put the commits of several connections into one sync.",
+    "The probe overwrites an existing file, like a redo log. A binary log grows, so its size is written as well.",
+    "One commit at a time: group commit of several connections into one sync is not measured.",
 )
 
 
@@ -39,13 +39,13 @@ class CommitLatency:
 
     name = "commit-latency"
     title = "Commit latency"
-    question = "How long does a commit wait on this disk, and does the kind of sync matter?"
+    question = "How long does a commit wait on this disk, and does the sync call matter?"
     kind = "host"
     evidence = ("FSY-01", "FSY-02", "FSY-03", "FSY-04", "FSY-05")
     choices = (
         Choice("sizes", "sizes", "512,4K,16K,64K", "bytes written before each sync"),
-        Choice("calls", "words", "fsync,fdatasync", "how it is made safe"),
-        Choice("open", "words", "buffered,direct", "through the page cache, or past it (O_DIRECT)"),
+        Choice("calls", "words", "fsync,fdatasync", "sync calls to compare"),
+        Choice("open", "words", "buffered,direct", "buffered (through the page cache) or direct (O_DIRECT)"),
     )
 
     def plan(self, environment: Environment, request: ProbeRequest) -> RunPlan:
@@ -60,9 +60,7 @@ class CommitLatency:
             if way == "buffered" or (direct and size % smallest == 0)
         )
         if not variants:
-            raise ProbeError(
-                f"no such write can be made past the page cache in {request.directory}: choose --option open=buffered"
-            )
+            raise ProbeError(f"{request.directory} does not support these O_DIRECT writes: use --option open=buffered")
         return RunPlan(
             variants=variants,
             baseline=variants[0].name,
@@ -107,16 +105,16 @@ def _variant(call: str, way: str, size: int) -> Variant:
 
 def _skipped_notes(ways: list[str], sizes: list[int], direct: bool, smallest: int) -> tuple[str, ...]:
     if "direct" in ways and not direct:
-        return ("Files can't be opened with O_DIRECT here, so all writes go through the page cache.",)
+        return ("O_DIRECT is not supported here, so all writes go through the page cache.",)
     if "direct" in ways and any(size % smallest for size in sizes):
-        return (f"The device takes nothing smaller than {smallest} bytes past the page cache: left out.",)
+        return (f"O_DIRECT writes smaller than the device's {smallest}-byte sector are skipped.",)
     return ()
 
 
 def _tmpfs_notes(environment: Environment) -> tuple[str, ...]:
     if has_device(environment.host):
         return ()
-    return ("The file lies in memory here (tmpfs), where nothing is ever safe: this is the cost of the calls alone.",)
+    return ("The directory is on tmpfs, where nothing is durable: only the cost of the calls is measured.",)
 
 
 EXPERIMENT = CommitLatency()

@@ -1,4 +1,4 @@
-"""The processes of the driver, from outside: so that nothing else that we do takes time from what is measured."""
+"""Start and control the driver processes; separate processes keep our own work out of the measurement."""
 
 from __future__ import annotations
 
@@ -96,7 +96,7 @@ class DriverProcesses:
                         _send_line(other, END)
                 if time.monotonic() > deadline:
                     raise ProbeError(
-                        f"the disk has not answered for {ANSWER_TIMEOUT:.0f} s: see the kernel's log for its errors"
+                        f"the disk did not answer for {ANSWER_TIMEOUT:.0f} s: check the kernel log for I/O errors"
                     )
             answers.append(_read_answer(process))
         return answers
@@ -119,7 +119,7 @@ def _send_line(process: subprocess.Popen[bytes], words: Any) -> None:
     try:
         process.stdin.write(json.dumps(words).encode() + b"\n")
     except OSError as error:
-        raise ProbeError("a process of the driver has ended, perhaps for want of memory: run it again") from error
+        raise ProbeError("a driver process ended, possibly killed for lack of memory: run the probe again") from error
 
 
 def _has_answer(process: subprocess.Popen[bytes]) -> bool:
@@ -132,7 +132,7 @@ def _read_answer(process: subprocess.Popen[bytes]) -> dict[str, Any]:
     assert process.stdout  # noqa: S101 - it was started with one
     line = process.stdout.readline()
     if not line:
-        raise ProbeError("a process of the driver has ended, perhaps for want of memory: run it again")
+        raise ProbeError("a driver process ended, possibly killed for lack of memory: run the probe again")
     answer: dict[str, Any] = json.loads(line)
     if "broken" in answer:
         raise ProbeError(f"the disk or its file system refused: {answer['broken']}")
@@ -157,7 +157,7 @@ class DiskWork(NamedTuple):
 
 def run_cost(request: ProbeRequest, size: int, buffers: int) -> Cost:
     """What a run on one file of that size takes, the driver's buffers being so large."""
-    creates = f"a file of {about(size)} in a directory of its own in {request.directory}"
+    creates = f"a file of {about(size)} in a scratch directory in {request.directory}"
     return Cost(
         disk=size, memory=DRIVER_MEMORY + buffers, prepare=io_method.preparation_seconds(size), creates=(creates,)
     )
@@ -191,7 +191,7 @@ class SingleFileBench:
         return self._tally.add(variant, whole, metrics)
 
     def facts(self) -> dict[str, float | str]:
-        """The experiment's own, and what is "at least"."""
+        """The facts of the experiment, and the variants whose figures are lower bounds."""
         return self._work.facts(self._tally, self._names) | self._tally.facts(self._names)
 
     def notes(self) -> tuple[str, ...]:

@@ -1,4 +1,4 @@
-"""The files that are read and written: ours, filled with data that can't be squeezed, gone afterwards."""
+"""Scratch files that the disk probes read and write: filled with incompressible data, removed afterwards."""
 
 from __future__ import annotations
 
@@ -103,6 +103,6 @@ def _write_error(path: str, size: int, error: OSError) -> ProbeError:
         os.unlink(path)
     place = os.path.dirname(os.path.dirname(os.path.dirname(path)))
     if error.errno in (errno.ENOSPC, errno.EDQUOT, errno.EFBIG):
-        words = f"{place} has no room for a file of {about(size)}: free some space there, or name another --dir"
+        words = f"{place} has no space for a file of {about(size)}: free space there, or use another --dir"
         return ProbeError(words + (", or choose a smaller --option size=…" if size > MINIMUM_BYTES else ""))
-    return ProbeError(f"no test file can be written in {place} ({error.strerror}): name another directory with --dir")
+    return ProbeError(f"cannot write a test file in {place} ({error.strerror}): use another directory with --dir")

@@ -1,4 +1,4 @@
-"""How the disk is asked: past the page cache and many at once where the host grants it, and what is said of it."""
+"""How disk probes send requests: O_DIRECT and Linux AIO where the host supports them, with the resulting limits."""
 
 from __future__ import annotations
 
@@ -18,8 +18,8 @@ SECTOR = 512
 LARGEST_BLOCK = 1 << 26
 SMALLEST_FILE = 64 << 20
 LARGEST_FILE = 1 << 40
-OPEN = Choice("open", "word", "auto", "auto, direct (O_DIRECT) or buffered (through the page cache, evicted first)")
-SIZE = Choice("size", "size", "1G", "size of the file that is made, far above what a disk's own cache holds")
+OPEN = Choice("open", "word", "auto", "auto, direct (O_DIRECT) or buffered (page cache, evicted first)")
+SIZE = Choice("size", "size", "1G", "size of the test file; choose far more than the device's cache")
 
 
 class IoMethod(NamedTuple):
@@ -46,7 +46,7 @@ def choose_io_method(environment: Environment, request: ProbeRequest, chosen: Ch
     direct = word != "buffered" and can_use_o_direct(environment, request)
     if word == "direct" and not direct:
         raise ProbeError(
-            f"files in {request.directory} can't be opened with O_DIRECT: name a directory on a disk with --dir, or "
+            f"{request.directory} does not support O_DIRECT: use a directory on a disk with --dir, or "
             "choose --option open=buffered"
         )
     return IoMethod(
@@ -57,11 +57,11 @@ def choose_io_method(environment: Environment, request: ProbeRequest, chosen: Ch
 def io_method_limits(environment: Environment, way: IoMethod) -> tuple[str, ...]:
     """Sentences on what the way of asking takes from the result."""
     if not has_device(environment.host):
-        return ("The files lie in memory here (tmpfs): this is the speed of memory and of the driver, of no disk.",)
+        return ("The directory is on tmpfs: this measures memory and the driver, not a disk.",)
     if not way.direct:
-        return ("Without O_DIRECT some pages are served from the page cache: the device may be slower than this.",)
+        return ("Without O_DIRECT the page cache serves some reads: the device may be slower than shown.",)
     if way.backend != "aio":
-        return ("The kernel grants no asynchronous I/O here: threads of one process ask, which costs at deep queues.",)
+        return ("Linux AIO is not available here: threads of one process send the requests and limit deep queues.",)
     return ()
 
 
@@ -71,7 +71,7 @@ def block_sizes(chosen: ChosenOptions, name: str, step: int = SECTOR) -> list[in
     for size in sizes:
         if size % step or size > LARGEST_BLOCK:
             raise ProbeError(
-                f"{name}={exact(size)} can't be: multiples of {exact(step)} up to {exact(LARGEST_BLOCK)} can"
+                f"invalid {name}={exact(size)}: use multiples of {exact(step)} up to {exact(LARGEST_BLOCK)}"
             )
     return sizes
 
@@ -80,7 +80,7 @@ def file_size(chosen: ChosenOptions, name: str = SIZE.name) -> int:
     """The size of the file to be made, in whole MiB."""
     size = chosen.size(name, SMALLEST_FILE)
     if size > LARGEST_FILE:
-        raise ProbeError(f"{name}={exact(size)} can't be: up to {exact(LARGEST_FILE)} can")
+        raise ProbeError(f"invalid {name}={exact(size)}: the maximum is {exact(LARGEST_FILE)}")
     return size >> 20 << 20
 
 

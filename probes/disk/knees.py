@@ -1,4 +1,4 @@
-"""Where a curve of throughput over block size bends, and what of the host lies there."""
+"""Find the bends in a curve of throughput over block size, and the host's I/O limits near them."""
 
 from __future__ import annotations
 
@@ -75,10 +75,10 @@ LIMITS_BY_METHOD = {
     "direct": ("largest_request", "chunk", "stripe"),
 }
 LIMIT_TEXTS = {
-    "read_ahead": "what the kernel reads ahead at most",
-    "largest_request": "the largest request that the device is sent",
-    "chunk": "the RAID's chunk",
-    "stripe": "the RAID's stripe",
+    "read_ahead": "the kernel's maximum read-ahead",
+    "largest_request": "the device's largest request",
+    "chunk": "the RAID chunk size",
+    "stripe": "the RAID stripe size",
 }
 
 

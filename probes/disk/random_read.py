@@ -29,8 +29,8 @@ FLASH_MAXIMUM, SEEK_MINIMUM = (
     3000.0,
 )  # us of one 16K read: below, nothing has to turn; above, a disk's head has to move
 LIMITS = (
-    "It reads a file of its own, over which a device's cache or the host beneath a virtual machine may have a hand.",
-    "It is what the device can do, not what a server asks of it: no setting follows from it alone.",
+    "The probe reads its own file: the cache of the device or of the hypervisor may serve part of the reads.",
+    "It shows what the device can do, not what a server requests: no setting follows from it alone.",
 )
 
 
@@ -39,12 +39,12 @@ class RandomRead:
 
     name = "random-read"
     title = "Random reads by queue depth"
-    question = "How many pages a second can be read from this disk at random, and how long does one take?"
+    question = "How many random reads per second does this disk serve, and how long does one take?"
     kind = "host"
     evidence = ("SCHED-01", "SCHED-02", "IOC-03", "STO-01", "PGSZ-03")
     choices = (
-        Choice("depths", "numbers", "1,4,16,32,64", "how many reads are under way at once"),
-        Choice("blocks", "sizes", "16K", "sizes of a read; 4K,16K lays the two page sizes side by side"),
+        Choice("depths", "numbers", "1,4,16,32,64", "number of concurrent reads (queue depth)"),
+        Choice("blocks", "sizes", "16K", "read sizes; 4K,16K compares the two page sizes"),
         io_method.SIZE,
         io_method.OPEN,
     )
@@ -92,7 +92,7 @@ def _facts(tally: DiskTally, names: list[str]) -> dict[str, float | str]:
     best, most = tally.best(names, READS.name)
     told = f"One read takes {tally.latency_text(names[0], MEDIAN.name, P99.name)} with {names[0]}"
     facts: dict[str, float | str] = {
-        ANSWER: f"{told}; {best} gave most reads, {most:,.0f} a second.",
+        ANSWER: f"{told}; {best} gave the most reads, {most:,.0f} per second.",
         "most_reads": round(most, 1),
         "most_reads_at": best,
     }
@@ -109,12 +109,12 @@ def _variant(depth: int, block: int, named: bool) -> Variant:
 def _depths(chosen: ChosenOptions) -> list[int]:
     depths = sorted(chosen.numbers("depths", 1))
     if depths[-1] > MAXIMUM_DEPTH:
-        raise ProbeError(f"depths={depths[-1]} is deeper than any server goes: up to {MAXIMUM_DEPTH} can be measured")
+        raise ProbeError(f"invalid depths={depths[-1]}: the maximum is {MAXIMUM_DEPTH}")
     return depths
 
 
 def _device_kind(microseconds: float) -> str:
-    """What kind of disk a read of that length tells of: what a disk says of itself may be wrong."""
+    """The kind of device that such a latency indicates: the device's own description may be wrong."""
     if microseconds < FLASH_MAXIMUM:
         return "no moving parts"
     return "moving heads, or a slow network" if microseconds > SEEK_MINIMUM else "between disk and flash"

@@ -25,10 +25,10 @@ DEPTH = 64
 MAXIMUM_BATCH = 4096
 AXIS = "pages per fsync"
 LIMITS = (
-    "The most that was seen is a bound for innodb_io_capacity, and never a reason by itself to raise it.",
-    "A server that flushes more than its redo log asks for writes the same pages more often.",
-    "With the doublewrite buffer on, a server writes every page twice: about half of these remain for its pages.",
-    "A short run can end before a device's own cache or its burst credits do; written for minutes, many are slower.",
+    "The maximum is an upper bound for innodb_io_capacity, never by itself a reason to raise it.",
+    "A server that flushes more than the redo log requires writes the same pages more often.",
+    "With the doublewrite buffer on, the server writes every page twice: about half of this rate remains.",
+    "Many devices slow down after minutes, when their cache or burst credits are exhausted: run longer to see it.",
 )
 
 
@@ -37,12 +37,12 @@ class RandomWrite:
 
     name = "random-write"
     title = "Random page writes with fsync"
-    question = "How many pages a second can this disk take at random places and keep?"
+    question = "How many random page writes per second can this disk make durable?"
     kind = "host"
     evidence = ("IOC-01", "IOC-02", "IOC-03", "IOC-04", "FSY-01")
     choices = (
-        Choice("pages", "numbers", "1,16,64,256", "how many pages are written before each fsync"),
-        Choice("block", "size", "16K", "size of a page"),
+        Choice("pages", "numbers", "1,16,64,256", "pages written before each fsync"),
+        Choice("block", "size", "16K", "page size"),
         io_method.SIZE,
         io_method.OPEN,
     )
@@ -97,7 +97,7 @@ def _facts(tally: DiskTally, names: list[str]) -> dict[str, float | str]:
     digits as `io_capacity_bound`."""
     best, most = tally.best(names, WRITES.name)
     took = tally.latency_text(best, BATCH.name, BATCH_P99.name)
-    answer = f"At most {most:,.0f} random page writes a second are kept, {best}: a batch takes {took}."
+    answer = f"At most {most:,.0f} random page writes per second are durable, with {best}: a batch takes {took}."
     bound = float(f"{most:.2g}")
     return {ANSWER: answer, "most_writes": round(most, 1), "most_writes_at": best, "io_capacity_bound": bound}
 
@@ -105,7 +105,7 @@ def _facts(tally: DiskTally, names: list[str]) -> dict[str, float | str]:
 def _batch_sizes(chosen: ChosenOptions) -> list[int]:
     pages = sorted(chosen.numbers("pages", 1))
     if pages[-1] > MAXIMUM_BATCH:
-        raise ProbeError(f"pages={pages[-1]} is more than any server writes between two: up to {MAXIMUM_BATCH} can be")
+        raise ProbeError(f"invalid pages={pages[-1]}: the maximum is {MAXIMUM_BATCH}")
     return pages
 
 

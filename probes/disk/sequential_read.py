@@ -1,4 +1,4 @@
-"""Reading in a row by block size: where larger blocks stop helping, where they hurt, and what lies there."""
+"""Sequential reads by block size: where larger blocks stop helping, and where they are slower."""
 
 from __future__ import annotations
 
@@ -25,17 +25,17 @@ if TYPE_CHECKING:
 
 THROUGHPUT = Metric("throughput", "MB/s", "more")
 AXIS = "block size"
-METHOD_TEXTS = {"cached": "From the page cache", "ahead": "Through the page cache", "direct": "Past the page cache"}
+METHOD_TEXTS = {"cached": "From the page cache", "ahead": "Through the page cache", "direct": "With O_DIRECT"}
 METHODS = tuple(METHOD_TEXTS)
 CACHED_DIVISOR = 4  # the file that stays in the page cache is so many times smaller than the one that doesn't
 CACHED_MAXIMUM = 256 << 20
 MAXIMUM_READERS = 128  # readers
 BASELINE_BLOCK = 128 << 10
 LIMITS = (
-    "Cached reads are at least so fast: the processor is their limit, and the driver's asking is part of them.",
-    "A large read is sent in as many parts as its buffer has in memory, which is luck and differs between rounds.",
-    "The cache of a controller, or of the host beneath a virtual machine, can't be told from a fast device.",
-    "A bend near a limit of the device is no proof that the limit makes it: change the limit and run this again.",
+    "Cached reads are lower bounds: the processor limits them, and the driver's overhead is included.",
+    "The kernel splits a large read by the physical layout of its buffer, which differs between rounds.",
+    "The cache of a controller or hypervisor cannot be distinguished from a fast device.",
+    "A bend near a device limit does not prove the cause: change the limit and run the probe again.",
 )
 
 
@@ -44,13 +44,15 @@ class SequentialRead:
 
     name = "sequential-read"
     title = "Sequential reads by block size"
-    question = "How large must a read be on this host, and when is it too large?"
+    question = "Which read size is large enough on this host, and which is too large?"
     kind = "host"
     evidence = ("RBS-01", "RBS-02", "SCAN-02")
     choices = (
         Choice("blocks", "sizes", ",".join(exact(8192 << step) for step in range(0, 13, 2)), "bytes of one read"),
-        Choice("readers", "numbers", "1,4,16", "how many read at once; several take every other block size"),
-        Choice("ways", "words", "cached,ahead,direct", "from the page cache, through it (evicted), past it (O_DIRECT)"),
+        Choice("readers", "numbers", "1,4,16", "concurrent readers; several readers use every other block size"),
+        Choice(
+            "ways", "words", "cached,ahead,direct", "cached, ahead (page cache, evicted first) or direct (O_DIRECT)"
+        ),
         io_method.SIZE,
     )
 
@@ -63,7 +65,7 @@ class SequentialRead:
         cached = _cached_size(size) if "cached" in ways else 0
         variants = tuple(_variants({way: cached if way == "cached" else size for way in ways}, readers, blocks))
         if not variants:
-            raise ProbeError(f"blocks={exact(blocks[0])} and more don't fit the file: choose a larger size=")
+            raise ProbeError(f"blocks={exact(blocks[0])} and larger exceed the file: choose a larger size=")
         in_cache = cached + (size if "ahead" in ways else 0)
         return RunPlan(
             variants=variants,
@@ -73,7 +75,7 @@ class SequentialRead:
                 disk=size + cached,
                 memory=readers[-1] * ((16 << 20) + blocks[-1]) + in_cache,
                 prepare=io_method.preparation_seconds(size + cached),
-                creates=(f"files of {about(size + cached)} in a directory of their own in {request.directory}",),
+                creates=(f"files of {about(size + cached)} in a scratch directory in {request.directory}",),
             ),
             seconds=20.0,
             rounds=3,
@@ -146,7 +148,7 @@ class SequentialReadBench:
             _bend_sentence(way, readers, curve, self._environment) for (way, readers), curve in self._curves().items()
         ]
         if "cached" in self._paths and (share := resident_share(self._paths["cached"])) < 1:
-            said.append(f"Memory was short: only {share:.0%} of the file that was to stay in the page cache did so.")
+            said.append(f"Memory was short: only {share:.0%} of the cached file stayed in the page cache.")
         return (*filter(None, said), *self._tally.notes(self._device_variants()))
 
     def _answer_sentence(self) -> str:
@@ -157,7 +159,7 @@ class SequentialReadBench:
         usual = self._tally.mean(base.name, THROUGHPUT.name)
         block = base.settings[AXIS]
         first = "" if usual is None else f"one reader gets {usual:,.0f} MB/s in blocks of {block}; "
-        return f"{METHOD_TEXTS[base.settings['from']]} {first}most is {most:,.0f} MB/s ({best})."
+        return f"{METHOD_TEXTS[base.settings['from']]} {first}the maximum is {most:,.0f} MB/s ({best})."
 
     def _curves(self) -> dict[tuple[str, str], dict[int, list[float]]]:
         curves: dict[tuple[str, str], dict[int, list[float]]] = {}
@@ -177,23 +179,21 @@ def _possible_methods(
     """The ways that this file system has, and a sentence on those that it hasn't."""
     ways = [way for way in METHODS if way in chosen]
     if not has_device(environment.host):
-        possible, why = ["cached"], "Files lie in memory here (tmpfs): only cached reads can be measured."
+        possible, why = ["cached"], "The directory is on tmpfs: only cached reads are measured."
     elif not io_method.can_use_o_direct(environment, request):
-        possible, why = ["cached", "ahead"], "Files can't be opened with O_DIRECT here: these reads are left out."
+        possible, why = ["cached", "ahead"], "O_DIRECT is not supported here: direct reads are skipped."
     else:
         return ways, ()
     kept = [way for way in ways if way in possible]
     if not kept:
-        raise ProbeError(
-            f"nothing of ways={','.join(ways)} can be measured in {request.directory}: name a disk's --dir"
-        )
+        raise ProbeError(f"ways={','.join(ways)} cannot be measured in {request.directory}: use a --dir on a disk")
     return kept, (why,) if kept != ways else ()
 
 
 def _readers(chosen: ChosenOptions) -> list[int]:
     readers = sorted(chosen.numbers("readers", 1))
     if readers[-1] > MAXIMUM_READERS:
-        raise ProbeError(f"readers={readers[-1]} are too many: up to {MAXIMUM_READERS} can read at once")
+        raise ProbeError(f"invalid readers={readers[-1]}: the maximum is {MAXIMUM_READERS}")
     return readers
 
 
@@ -247,10 +247,12 @@ def _bend_sentence(way: str, readers: str, curve: dict[int, list[float]], enviro
         return ""
     who = "one reader" if readers == "1" else f"{readers} readers"
     limits = host_io_limits(environment.host)
-    said = f"{METHOD_TEXTS[way]}, {who}: no block above {exact(bends.sufficient)} was surely faster"
+    said = f"{METHOD_TEXTS[way]}, {who}: no block size above {exact(bends.sufficient)} was significantly faster"
     said += nearest_limit_text(bends.sufficient, limits, way)
     if bends.drops_above:
-        said += f"; above {exact(bends.drops_above)} it gets slower{nearest_limit_text(bends.drops_above, limits, way)}"
+        said += (
+            f"; above {exact(bends.drops_above)} throughput drops{nearest_limit_text(bends.drops_above, limits, way)}"
+        )
     return said + "."
 
 

@@ -81,7 +81,7 @@ class DiskTally:
         """The variant with the largest usual value of a metric, or with the `least`, and that value."""
         found = {name: value for name in variants if (value := self.mean(name, metric)) is not None}
         if not found:
-            raise ProbeError("the disk answered nothing in the time given: give it more with --time")
+            raise ProbeError("no request finished in the given time: give more with --time")
         name = (min if least else max)(found, key=lambda name: found[name])
         return name, found[name]
 
@@ -89,7 +89,7 @@ class DiskTally:
         """How long one request of a variant takes, by two metrics in us: `95 µs at the median (p99 210 µs)`."""
         usual, late = self.mean(variant, median), self.mean(variant, p99)
         if usual is None:
-            return "no time"
+            return "not measured"
         return f"{waited(usual)} at the median" + ("" if late is None else f" (p99 {waited(late)})")
 
     def driver_limited(self, variants: Iterable[str]) -> list[str]:
@@ -97,7 +97,7 @@ class DiskTally:
         return [name for name in variants if (self.mean(name, PROCESSOR.name) or 0.0) >= DRIVER_LIMIT]
 
     def notes(self, variants: Iterable[str]) -> tuple[str, ...]:
-        """Sentences on where figures are "at least"."""
+        """Sentences on the figures that are lower bounds."""
         limited, said = self.driver_limited(variants), []
         if limited:
             said.append(
@@ -106,8 +106,8 @@ class DiskTally:
             )
         if self._queued and statistics.median(self._queued) >= QUEUED_LIMIT:
             said.append(
-                "Other processes kept the processors busy: the driver waited for one "
-                f"{statistics.median(self._queued):.0%} of the time, and the device can do more than is shown."
+                "Other processes kept the processors busy: the driver waited for a processor "
+                f"{statistics.median(self._queued):.0%} of the time, so the device can do more than shown."
             )
         return tuple(said)
 

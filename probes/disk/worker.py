@@ -1,7 +1,7 @@
 """One process of the driver: it takes tasks as JSON lines on standard input, and reports as JSON lines.
 
-To each task it answers that it is ready, then waits for the word to go. A line that comes while it measures ends the
-measurement early, and the end of its input ends the process: so it can't outlive whoever started it.
+To each task it answers that it is ready, then waits for the start line. A line that comes while it measures ends the
+measurement early, and the end of its input ends the process, so it cannot outlive its parent.
 """
 
 from __future__ import annotations
@@ -27,7 +27,7 @@ LARGE_BUFFER = 4 << 20
 def sequential_reads(task: dict[str, Any]) -> Iterator[Callable[[float], dict[str, Any]]]:
     """Reads of `block` bytes in a row, from byte `start` on, over `length` bytes again and again.
 
-    `drop` keeps what was read out of the page cache, so that each pass reads from the device anew. Measuring gives
+    `drop` keeps what was read out of the page cache, so that each pass reads from the device again. Measuring gives
     `count` and `bytes`.
     """
     flags = os.O_RDONLY | os.O_CLOEXEC | (os.O_DIRECT if task["direct"] else 0)
@@ -66,7 +66,7 @@ _large_buffers: list[memoryview] = []
 
 
 def _read_buffer(size: int) -> memoryview:
-    """Memory for that much; much is kept for the next task, for making it anew takes longer than to read into it."""
+    """An aligned buffer; a large one is kept for the next task, because allocating takes longer than reading."""
     if size < LARGE_BUFFER:
         return aligned_buffer(size)
     if not _large_buffers or len(_large_buffers[-1]) < size:

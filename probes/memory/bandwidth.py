@@ -28,9 +28,9 @@ DEFAULT_BUFFER = "128K"  # read_buffer_size of every supported server
 BUFFER_SIZES = "16K,32K,64K,128K,256K,512K,1M,2M,4M,8M,16M,32M,64M"
 CLIFF_FACTOR = 4.0  # times the cheapest allocation; page faults make it many more
 LIMITS = (
-    "It measures memory, no server: a query does more with a row than these loops do, so its share is smaller.",
-    "One thread was measured: many at once share the way to memory and fall off earlier.",
-    "malloc is this system's own in a fresh process; a server that preloads another, or has freed blocks, differs.",
+    "It measures memory, not a server: a query does more work per row, so the effect on it is smaller.",
+    "One thread was measured: several threads share the memory bandwidth and slow down earlier.",
+    "malloc is the system's, in a new process: a server with another allocator or with freed blocks differs.",
 )
 
 
@@ -39,10 +39,10 @@ class MemoryBandwidth:
 
     name = "memory-bandwidth"
     title = "Memory bandwidth by buffer size"
-    question = "From which size on does a read or sort buffer cost more than it saves, when no disk takes part?"
+    question = "From which size on does a read or sort buffer cost more than it saves when no disk is involved?"
     kind = "host"
     evidence = ("RBS-02", "MALLOC-01", "MALLOC-02")
-    choices = (Choice("buffers", "sizes", BUFFER_SIZES, "sizes of the buffer"), compiled_module.BY_CHOICE)
+    choices = (Choice("buffers", "sizes", BUFFER_SIZES, "buffer sizes"), compiled_module.BY_CHOICE)
 
     def plan(self, _environment: Environment, request: ProbeRequest) -> RunPlan:
         """Each buffer size, beside the default of read_buffer_size where that is among them."""
@@ -50,7 +50,7 @@ class MemoryBandwidth:
         driver = compiled_module.choose_driver(chosen)
         sizes = sorted(chosen.sizes("buffers", 4 << 10))
         if sizes[-1] > SOURCE_BYTES:
-            raise ProbeError(f"buffers={exact(sizes[-1])} is too large: up to {exact(SOURCE_BYTES)} can be measured")
+            raise ProbeError(f"invalid buffers={exact(sizes[-1])}: the maximum is {exact(SOURCE_BYTES)}")
         names = [exact(size) for size in sizes]
         compiled = driver == compiled_module.COMPILED
         return RunPlan(
@@ -64,7 +64,7 @@ class MemoryBandwidth:
             shortest=0.05,
             axis="buffer",
             driver=driver,
-            limits=LIMITS if compiled else (*LIMITS[:2], "Without a C compiler what malloc costs can't be told."),
+            limits=LIMITS if compiled else (*LIMITS[:2], "Without a C compiler the cost of malloc is not measured."),
         )
 
     @contextlib.contextmanager
@@ -111,18 +111,16 @@ class BandwidthBench:
         """How fast data pass through the baseline's buffer and through the largest one."""
         names = dict.fromkeys((self._plan.baseline, self._plan.variants[-1].name))
         rates = {name: statistics.median(self._rates[name]) for name in names if name in self._rates}
-        return (
-            "Data pass through " + ", and ".join(f"a buffer of {n} at {r:,.0f} MiB/s" for n, r in rates.items()) + "."
-        )
+        return "Throughput: " + ", and ".join(f"{r:,.0f} MiB/s with a buffer of {n}" for n, r in rates.items()) + "."
 
     def notes(self) -> tuple[str, ...]:
-        """Where allocation falls off, in words."""
+        """A sentence on the size from which allocation costs page faults."""
         cliff = self._allocation_cliff()
         if not cliff:
             return ()
         size, cost, least = cliff
-        words = f"malloc takes {exact(size)} from the system anew each time, and its pages are made one by one:"
-        return (f"{words} {cost:.0f} us a MiB instead of {least:.3g}.",)
+        words = f"malloc maps {exact(size)} from the kernel on every call, so each page costs a page fault:"
+        return (f"{words} {cost:.0f} us/MiB instead of {least:.3g}.",)
 
     def _allocation_cliff(self) -> tuple[int, float, float] | None:
         """The size, its cost and that of smaller ones; every size from there on costs as much."""

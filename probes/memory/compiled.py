@@ -20,9 +20,7 @@ if TYPE_CHECKING:
     from probes.stop import StopSignal
 
 COMPILED, PLAIN = "compiled program", "python"
-BY_CHOICE = Choice(
-    "by", "word", "auto", "who measures: compiled (needs a C compiler), python, or auto for the best there is"
-)
+BY_CHOICE = Choice("by", "word", "auto", "measuring program: compiled (needs a C compiler), python, or auto")
 COMPILERS = ("cc", "gcc", "clang")
 COMPILE_TIMEOUT = 60.0  # seconds that a compiler may take
 SLICE_SECONDS = 0.5  # seconds of one question; a stop is heard between them
@@ -59,7 +57,7 @@ class CompiledDriver:
             self._process.stdin.flush()
         answer = self._process.stdout.readline()
         if not answer:
-            raise ProbeError("the measuring program was ended, perhaps for want of memory: choose smaller sizes")
+            raise ProbeError("the measuring program ended, possibly killed for lack of memory: choose smaller sizes")
         return float(answer)
 
 
@@ -69,13 +67,13 @@ def choose_driver(chosen: ChosenOptions) -> str:
     if by == "python" or (by == "auto" and _compiler() is None):
         return PLAIN
     if _compiler() is None:
-        raise ProbeError("no C compiler is found: install one (gcc, clang), or leave it to Python with by=python")
+        raise ProbeError("no C compiler found: install gcc or clang, or use by=python")
     return COMPILED
 
 
 def created_files(driver: str) -> tuple[str, ...]:
     """What comes into being for it."""
-    return ("a small program, compiled into a directory of its own",) if driver == COMPILED else ()
+    return ("a small compiled program in a scratch directory",) if driver == COMPILED else ()
 
 
 @contextlib.contextmanager
@@ -105,7 +103,7 @@ def _start_compiled(scratch: Scratch, report: Callable[[str], None]) -> Iterator
             [program], stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True, start_new_session=True
         )
     except (OSError, subprocess.SubprocessError) as error:
-        report(f"the measuring program can't be had here ({_failure_text(error)}), so Python measures, which sees less")
+        report(f"cannot compile the measuring program ({_failure_text(error)}): Python measures, less precisely")
         yield PythonDriver()
         return
     try:

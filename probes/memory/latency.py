@@ -26,8 +26,8 @@ HALF_STEP_MAXIMUM = 64 << 20  # up to here there is a size between two powers of
 MEMORY_DIVISOR = 8  # part of the available memory that all chains together may take
 SECONDS_PER_BYTE = 3e-9  # seconds a byte
 LIMITS = (
-    "One thread on one processor was measured: others at work share the last cache and the way to memory.",
-    "It tells what this machine is like, not that any buffer should be as large as a cache.",
+    "One thread on one processor was measured: other threads share the last-level cache and the memory bandwidth.",
+    "It describes this machine. It does not mean that a buffer should have the size of a cache.",
 )
 
 
@@ -36,11 +36,11 @@ class MemoryLatency:
 
     name = "memory-latency"
     title = "Memory latency by working set"
-    question = "How large are the caches that one thread gets here, and how long does a load from memory take?"
+    question = "How large are the caches available to one thread, and how long does a load from memory take?"
     kind = "host"
     evidence = ("METH-02", "RBS-02")
     choices = (
-        Choice("largest", "size", "512M", "the largest working set; less is taken where memory is short"),
+        Choice("largest", "size", "512M", "largest working set; reduced where memory is short"),
         compiled.BY_CHOICE,
     )
 
@@ -70,7 +70,7 @@ class MemoryLatency:
     ) -> Iterator[LatencyBench]:
         """Make every chain, and go through it once."""
         with compiled.memory_driver(plan.driver, environment.report) as answers:
-            environment.report(f"making chains through {about(plan.cost.memory)} of memory")
+            environment.report(f"preparing pointer chains in {about(plan.cost.memory)} of memory")
             for variant in plan.variants:
                 if not stop.is_set():
                     answers.measure("chase", int(variant.settings["bytes"]), 0.001)
@@ -123,7 +123,7 @@ class LatencyBench:
     def _sysfs_caches(self) -> tuple[str, ...]:
         caches = self._host.cpu.caches if self._host.cpu else ()
         named = ", ".join(f"{cache.name} {exact(cache.size)}" for cache in caches if cache.name != "L1i")
-        return (f"The kernel names these caches (from /sys, not measured): {named}.",) if named else ()
+        return (f"Caches according to the kernel (/sys, not measured): {named}.",) if named else ()
 
 
 def _largest(host: Host, request: int, driver: str) -> int:
@@ -133,7 +133,7 @@ def _largest(host: Host, request: int, driver: str) -> int:
     while available and sum(_sizes(largest)) > available // MEMORY_DIVISOR and largest > 2 * SMALLEST:
         largest //= 2
     if largest < 2 * SMALLEST:
-        raise ProbeError("there is too little memory for any working set: stop something else first")
+        raise ProbeError("not enough memory for any working set: stop another program first")
     return largest
 
 

@@ -71,7 +71,7 @@ STEADY_FACTOR = 2.0  # times by which rounds may differ on a boundary that is sa
 
 
 class CacheBoundaries(NamedTuple):
-    """Boundaries that were `resolved`, the `share` of a cache that others use too, and both in words."""
+    """Boundaries that were `resolved`, the `share` of a cache that other work uses too, and `words` on both."""
 
     resolved: tuple[Boundary, ...]
     share: Boundary | None
@@ -81,18 +81,18 @@ class CacheBoundaries(NamedTuple):
 def cache_boundaries(given: dict[int, list[float]], *, compiled: bool, virtual: bool) -> CacheBoundaries:
     """What latencies in ns by working set in bytes, one a round, allow to say.
 
-    The last step up to memory's latency is a capacity only where nobody else uses that cache: on a virtual machine
-    other guests do, and rounds that differ tell of other work.
+    The last step up to memory's latency is a capacity only where no other work uses that cache. On a virtual
+    machine other guests may, and rounds that differ indicate other work.
     """
     found = _up_to_memory(find_boundaries([(size, min(values)) for size, values in given.items()]))
     share = found[-1] if found and _is_a_share(given, found, virtual) else None
     resolved = tuple(b for b in found[:-1] if not _is_edge_of(share, b)) if share else tuple(found)
-    words = [_resolved_sentence(resolved) if resolved else "No boundary of a cache could be resolved."]
+    words = [_resolved_sentence(resolved) if resolved else "No cache boundary was resolved."]
     if share:
         words.append(_shared_sentence(share, virtual))
     if not compiled:
         words.append(
-            "Python's own steps take longer than loads from the first caches: without a C compiler these can't be told."
+            "Python's overhead exceeds the latency of the first caches: they cannot be resolved without a C compiler."
         )
     return CacheBoundaries(resolved, share, tuple(words))
 
@@ -127,12 +127,12 @@ def _is_steady(given: dict[int, list[float]]) -> bool:
 
 def _resolved_sentence(resolved: tuple[Boundary, ...]) -> str:
     steps = "; ".join(f"at {about(b.size)}, from {b.below:.3g} to {b.above:.3g} ns" for b in resolved)
-    return f"Boundaries of caches by latency alone, each within a factor of two: {steps}."
+    return f"Cache boundaries by latency, each within a factor of two: {steps}."
 
 
 def _shared_sentence(share: Boundary, virtual: bool) -> str:
-    others = "other guests of the machine beneath, and other work here," if virtual else "other work here"
+    others = "other guests of the hypervisor and other work here" if virtual else "other work here"
     return (
-        f"Not resolved: the size of the last cache. From about {about(share.size)} on loads wait for memory"
-        f" ({share.above:.3g} ns), but {others} may use that cache too, so this is the share that one thread got."
+        f"Not resolved: the size of the last-level cache. From about {about(share.size)} on, loads wait for memory"
+        f" ({share.above:.3g} ns), but {others} may use that cache too, so this is one thread's share."
     )

@@ -1,4 +1,4 @@
-"""What Python can tell of memory without a compiler: its own steps take longer than a near cache does."""
+"""Measure memory in Python, without a compiler: its overhead exceeds the latency of the first caches."""
 
 from __future__ import annotations
 

@@ -31,7 +31,7 @@ class Objection(NamedTuple):
     final: bool = False
 
     def __str__(self) -> str:
-        way = "" if self.final else f", or --force {self.name}"
+        way = "" if self.final else f", or use --force {self.name}"
         return f"{self.words}: {self.remedy}{way}"
 
 
@@ -63,8 +63,8 @@ def _data_directory_objections(directory: str, neighbours: tuple[OtherServer, ..
     place = here
     while True:
         if place in held or any(os.path.lexists(os.path.join(place, name)) for name in SYSTEM_FILES):
-            words = f"{place} is a server's data directory, and nothing is ever made in one"
-            yield Objection("data-directory", words, "name a directory beside it with --dir", final=True)
+            words = f"{place} is a server's data directory; probes never write into one"
+            yield Objection("data-directory", words, "use another directory with --dir", final=True)
             return
         if place == os.path.dirname(place):
             return
@@ -81,17 +81,17 @@ def _space_objections(directory: str, needed: int) -> Iterator[Objection]:
     try:
         room = os.statvfs(directory)
     except OSError as error:
-        words = f"{directory} can't be used ({error.strerror})"
-        yield Objection("directory", words, "name another with --dir", final=True)
+        words = f"cannot use {directory} ({error.strerror})"
+        yield Objection("directory", words, "use another directory with --dir", final=True)
         return
     free, size = room.f_bavail * room.f_frsize, room.f_blocks * room.f_frsize
     keep = max(at.FULL_BYTES, int(size * at.FULL_SHARE))
     if free - needed < keep:
         words = (
-            f"the file system of {directory} would be full: {about(free)} are free, this takes {about(needed)}, "
+            f"not enough disk space in {directory}: {about(free)} free, the probe needs {about(needed)}, "
             f"and {about(keep)} must stay free"
         )
-        yield Objection("full", words, "free some space, or name another file system with --dir")
+        yield Objection("full", words, "free space, or use another file system with --dir")
 
 
 def _memory_objections(host: Host, needed: int) -> Iterator[Objection]:
@@ -101,10 +101,10 @@ def _memory_objections(host: Host, needed: int) -> Iterator[Objection]:
     keep = max(at.LITTLE_BYTES, int(total * at.LITTLE_SHARE))
     if available - needed < keep:
         words = (
-            f"there is too little memory: {about(available)} are available, this takes {about(needed)}, "
+            f"not enough memory: {about(available)} available, the probe needs {about(needed)}, "
             f"and {about(keep)} must stay available"
         )
-        yield Objection("little", words, "stop something else, or choose smaller sizes")
+        yield Objection("little", words, "stop another program, or choose smaller sizes")
 
 
 def _available_and_total(host: Host) -> tuple[int | None, int | None]:
@@ -127,14 +127,14 @@ def _load_objections(neighbours: tuple[OtherServer, ...]) -> Iterator[Objection]
         now_cpu, now_disk = _server_use(neighbour)
         cores, rate = (now_cpu - cpu) / at.BUSY_SAMPLE, (now_disk - disk) / at.BUSY_SAMPLE
         if cores >= at.BUSY_SERVER_CPU or rate >= at.BUSY_SERVER_IO:
-            words = f"{neighbour} is at work ({cores:.1f} processors, {about(int(rate))}/s from and to disks)"
-            yield Objection("busy", words, "run this at a quiet time")
+            words = f"{neighbour} is busy ({cores:.1f} processors, {about(int(rate))}/s of disk I/O)"
+            yield Objection("busy", words, "run the probe at a quiet time")
             return
     idle_now, whole_now = _cpu_ticks()
     used = 1 - (idle_now - idle) / max(1, whole_now - whole)
     if used >= at.BUSY_HOST:
-        words = f"this host is busy: {used:.0%} of its processor time is in use, and results would tell of that"
-        yield Objection("busy", words, "run this at a quiet time")
+        words = f"this host is busy: {used:.0%} of its processor time is in use, which would distort the results"
+        yield Objection("busy", words, "run the probe at a quiet time")
 
 
 def _server_use(neighbour: OtherServer) -> tuple[float, int]:
@@ -168,13 +168,13 @@ def host_cautions(host: Host) -> Iterator[str]:
     system = host.os
     if system and system.cloud:
         yield (
-            f"This is a machine of {system.cloud}: its disks may run on burst credits, so a short run can be faster "
-            "than the disk stays. Repeat with a longer --time before you rely on it."
+            f"This is a {system.cloud} instance: its disks may use burst credits, so a short run can be faster "
+            "than sustained I/O. Repeat with a longer --time before you rely on it."
         )
     if system and system.product and system.product.startswith(BURSTABLE_TYPES):
-        yield f"{system.product} pays for its processors with credits: once they are spent, all of this is slower."
+        yield f"{system.product} has CPU credits: results are slower once they are used up."
     if system and system.containers:
-        yield "This is a container: its neighbours on the same host can't be seen from here, and may share the disk."
+        yield "This is a container: other containers on the host are not visible here and may share the disk."
     kinds = host.cpu.kinds if host.cpu else ()
     if len(kinds) > 1:
         yield "This machine has different kinds of cores: which one a measurement ran on is not controlled."

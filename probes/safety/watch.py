@@ -94,7 +94,7 @@ class _Watch:
         self._baseline.append(self._sample())
 
     def check(self) -> str:
-        """One look while we are at work; in what way it suffers, in words, or nothing."""
+        """One look while we are at work; how the server got slower, as a phrase, or an empty string."""
         self._latest.append(self._sample())
         return describe_degradation(self._baseline, list(self._latest)) if len(self._latest) == at.WORSE_LOOKS else ""
 
@@ -119,8 +119,8 @@ def describe_degradation(alone: list[ServerSample], latest: list[ServerSample]) 
     """In what way every one of the latest looks is worse than what was usual before; nothing where none is."""
     for field, least, words in (
         ("answer", at.WORSE_ANSWER, "answers {times:.0f} times slower than before"),
-        ("processor", at.WORSE_WAIT, "waits for a processor {now:.1f} s a second, {before:.1f} before"),
-        ("disk", at.WORSE_WAIT, "waits for its disk {now:.1f} s a second, {before:.1f} before"),
+        ("processor", at.WORSE_WAIT, "waits for a processor {now:.1f} s per second, {before:.1f} before"),
+        ("disk", at.WORSE_WAIT, "waits for its disk {now:.1f} s per second, {before:.1f} before"),
     ):
         usual = [value for look in alone if (value := getattr(look, field)) is not None]
         seen = [value for look in latest if (value := getattr(look, field)) is not None]

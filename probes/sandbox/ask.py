@@ -46,7 +46,7 @@ def validate_config(
     Raises SandboxError for a server that doesn't know the option.
     """
     if not binary.target.since("mysql", *VALIDATE_CONFIG_SINCE):
-        raise SandboxError(f"{binary.name} knows no --validate-config: ask MySQL 8.0.16 or later, or use ask_help")
+        raise SandboxError(f"{binary.name} does not support --validate-config: use MySQL 8.0.16 or later, or ask_help")
     with empty_folder() as empty:
         command = [
             binary.program,
@@ -66,9 +66,9 @@ def print_defaults(
     Raises SandboxError where the server came without my_print_defaults, or when it refuses the file.
     """
     if binary.print_defaults is None:
-        raise SandboxError(f"{binary.name} came without my_print_defaults: use server_defaults, or install it")
+        raise SandboxError(f"{binary.name} has no my_print_defaults: install it, or use server_defaults")
     if not os.access(option_file, os.R_OK):
-        raise SandboxError(f"{os.fspath(option_file)} can't be read")  # MySQL's program passes over it in silence
+        raise SandboxError(f"{os.fspath(option_file)} can't be read")  # MySQL's program ignores it silently
     done = run_briefly([binary.print_defaults, _defaults_option(option_file), *arguments, *groups])
     if done.returncode != 0:
         raise SandboxError(f"{binary.name} refuses {os.fspath(option_file)}: {done.stderr.strip()}", done.stderr)
@@ -78,11 +78,11 @@ def print_defaults(
 def server_defaults(
     binary: Binary, option_file: str | os.PathLike[str], *, suffix: str | None = None
 ) -> subprocess.CompletedProcess[str]:
-    """Run the server's own `--print-defaults`: its groups' options on the second line, parted by single blanks.
+    """Run the server's own `--print-defaults`: its groups' options on the second line, separated by single spaces.
 
     `suffix` is that of `--defaults-group-suffix`.
     """
-    # Only these may stand before --print-defaults: after any other option it is passed over, and the server starts.
+    # Only these may stand before --print-defaults: after any other option the server ignores it and starts.
     chosen = [f"--defaults-group-suffix={suffix}"] if suffix else []
     return run_briefly([binary.program, _defaults_option(option_file), *chosen, "--print-defaults"])
 

@@ -92,7 +92,7 @@ def describe_binary(
     match = re.search(r"Ver\s+((\d+(?:\.\d+)+)\S*)", said.stdout)
     if said.returncode != 0 or match is None:
         reject_missing_library(program, said.stderr)
-        raise explain_log(f"{program} doesn't say its version", said.stderr + said.stdout)
+        raise explain_log(f"{program} did not print its version", said.stderr + said.stdout)
     flavour = "mariadb" if "mariadb" in said.stdout.lower() else "mysql"
     target = Target(flavour, tuple(int(part) for part in match[2].split(".")))
     beside = find_server_tree(program)
@@ -113,7 +113,7 @@ def reject_start_scripts(program: str) -> None:
     for name in dict.fromkeys((os.path.basename(program), os.path.basename(os.path.realpath(program)))):
         if name in STARTERS:
             raise SandboxError(
-                f"{program} is {name}, which starts a server on this host's own data: name the mysqld or mariadbd "
+                f"{program} is {name}, which starts a server on this host's own data: give the mysqld or mariadbd "
                 "program itself"
             )
 
@@ -165,9 +165,9 @@ def run_briefly(
             stdin=subprocess.DEVNULL,
         )
     except subprocess.TimeoutExpired:
-        raise SandboxError(f"{command[0]} gave no answer in {timeout:.0f} s: is the host overloaded?") from None
+        raise SandboxError(f"{command[0]} did not answer in {timeout:.0f} s: is the host overloaded?") from None
     except OSError as error:
-        raise SandboxError(f"{command[0]} can't be run: {error.strerror}") from error
+        raise SandboxError(f"cannot run {command[0]}: {error.strerror}") from error
     out, err = (text.decode("utf-8", "surrogateescape") for text in (done.stdout, done.stderr))
     return subprocess.CompletedProcess(command, done.returncode, out, err)
 

@@ -1,4 +1,4 @@
-"""End every throwaway server of this process however the process ends, a kill -9 left aside."""
+"""End every throwaway server of this process when the process ends, except by kill -9."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ _handled_signals: set[signal.Signals] = set()
 
 
 def register(sandbox: Closeable) -> None:
-    """Close `sandbox` when the process exits or is told to end."""
+    """Close `sandbox` when the process exits or receives SIGTERM or SIGHUP."""
     if not _open:
         atexit.register(close_all)
     _open[id(sandbox)] = (os.getpid(), sandbox)
@@ -72,7 +72,8 @@ def _handle_signal(number: int, _frame: FrameType | None) -> None:
     os.kill(os.getpid(), number)
 
 
-# Its parent is gone once somebody else is. A server that ends at the same time may still write, so that it sweeps
+# Its parent is gone once the parent process id changes.
+# A server that ends at the same time may still write, so that it sweeps
 # until nothing of its owner's is there; what it can't sweep within its time the next run will.
 SWEEP_WHEN_ALONE = """
 import json, os, sys, time
@@ -90,7 +91,7 @@ for _ in range(1500):
 
 
 def sweep_afterwards(folder: str) -> None:
-    """Remove what this process leaves in `folder`, once it has ended, in a process of its own that nobody waits for.
+    """Remove what this process leaves in `folder`, once it has ended, in a detached process.
 
     So are the places of temporary files and of sockets, which servers need beside it. Where no process can be started,
     the next run that sweeps a folder removes what is in it.

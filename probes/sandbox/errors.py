@@ -53,20 +53,20 @@ DISK_FULL = Cause(
         r"|waiting for someone to free|Waiting for someone to free"
     ),
     "the file system of the scratch directory is full",
-    "free some space there, or name a directory on another file system",
+    "free space there, or use a directory on another file system",
 )
-PORT_TAKEN = "another server has the port"
+PORT_TAKEN = "the port is in use"
 CAUSES = (
     DISK_FULL,
     Cause(
         re.compile(r"Cannot allocate memory|Out of memory|Errcode: 12\b|OS errno 12\b"),
-        "there is not enough memory for this server",
-        "stop something else, or start it with smaller buffers",
+        "not enough memory for this server",
+        "stop another program, or start it with smaller buffers",
     ),
     Cause(
         re.compile(r"Address already in use|Do you already have another (?:mysqld )?server running"),
         PORT_TAKEN,
-        "start it again: the next free port will be taken",
+        "start it again: it will use another free port",
     ),
     Cause(
         re.compile(r"io_setup\(\) failed|io_queue_init\(\) failed|Linux Native AIO interface"),
@@ -88,7 +88,9 @@ def explain_log(what: str, log: str) -> SandboxError:
             return SandboxError(f"{what}: {cause.meaning}: {cause.remedy}", shown)
     if re.search(r"Permission denied|Errcode: 13\b|OS errno 13\b", shown):
         for name, remedy in _confinements():
-            return SandboxError(f"{what}: it may not use the scratch directory, and {name} is on: {remedy}", shown)
+            return SandboxError(
+                f"{what}: it has no access to the scratch directory, and {name} is enabled: {remedy}", shown
+            )
     return SandboxError(f"{what}: {first_log_errors(log)}", shown)
 
 
@@ -96,8 +98,8 @@ def server_ended_error(who: str, when: str, code: int, log: str) -> SandboxError
     """The error of a server that ended by itself: who, in which phase, its exit code as subprocess has it, its log."""
     if code == -signal.SIGKILL and not reports_disk_full(log):
         return SandboxError(
-            f"{who} was killed {when}, most likely by the kernel for want of memory: "
-            "stop something else, or start it with smaller buffers",
+            f"{who} was killed {when}, most likely by the kernel's OOM killer: "
+            "stop another program, or start it with smaller buffers",
             log_tail(log),
         )
     how = f"exit code {code}" if code >= 0 else f"signal {-code}"
@@ -127,7 +129,7 @@ def first_log_errors(log: str) -> str:
     kept = [line.strip() for line in log.splitlines() if line.strip()]
     errors = [line for line in kept if ERROR_LINE.search(line) and not line.endswith("Aborting")]
     said = errors[:3] or kept[-3:]
-    return "its log says: " + " / ".join(line[:300] for line in said) if said else "it left no message"
+    return "error log: " + " / ".join(line[:300] for line in said) if said else "no message in its log"
 
 
 def _confinements() -> Iterator[tuple[str, str]]:

@@ -61,7 +61,7 @@ def spawn(
     try:
         process = started.result()
     except OSError as error:
-        raise SandboxError(f"{command[0]} can't be started: {error.strerror}") from error
+        raise SandboxError(f"cannot start {command[0]}: {error.strerror}") from error
     with contextlib.suppress(OSError), open(f"/proc/{process.pid}/oom_score_adj", "w", encoding="ascii") as score:
         score.write(OOM_SCORE)
     return process

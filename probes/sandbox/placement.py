@@ -17,7 +17,7 @@ UNSET = "(No default value)"
 def placement_options(binary: Binary) -> tuple[str, ...]:
     """Options for where the server's own parts stand, none where it finds them by itself.
 
-    The server is asked first: what it would use by default and finds there is left alone.
+    The server is asked first: options whose defaults already work are not set.
     """
     values = printed_defaults(binary)
     options: list[str] = []
@@ -50,7 +50,7 @@ def printed_defaults(binary: Binary) -> dict[str, str]:
         told = run_briefly([binary.program, "--no-defaults", f"--datadir={empty}", "--verbose", "--help"])
     values = help_values(told.stdout)
     if not values:
-        raise explain_log(f"{binary.name} doesn't print its options", told.stderr)
+        raise explain_log(f"{binary.name} did not print its options", told.stderr)
     return values
 
 

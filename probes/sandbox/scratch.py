@@ -49,7 +49,7 @@ class Scratch:
             self.path = tempfile.mkdtemp(prefix=PREFIX, dir=parent)
         except OSError as error:
             raise SandboxError(
-                f"no scratch directory can be made in {parent} ({error.strerror}): name one that may be written"
+                f"cannot create a scratch directory in {parent} ({error.strerror}): use a writable directory"
             ) from error
         self.owner = os.getpid()
         self.runtime = self.path
@@ -86,7 +86,7 @@ class Scratch:
             os.pwrite(marker, json.dumps(facts).encode().ljust(512), 0)
 
     def remove(self) -> None:
-        """Remove everything, then let go of the marker; the second time nothing happens."""
+        """Remove everything, then release the marker; the second time nothing happens."""
         if os.getpid() != self.owner:
             return  # a forked child must not take its parent's server away
         for path in {self.path, self.runtime}:
@@ -107,7 +107,7 @@ def empty_folder() -> Iterator[str]:
 
 
 def is_disk_full(path: str) -> bool:
-    """Whether the file system of a path is full for everybody but root."""
+    """Whether the file system of a path is full for users other than root."""
     try:
         room = os.statvfs(path)
     except OSError:
@@ -160,11 +160,11 @@ def _require_space(parent: str, needed: int) -> None:
     try:
         free = shutil.disk_usage(parent).free
     except OSError as error:
-        raise SandboxError(f"{parent} can't be used for a scratch directory: {error.strerror}") from error
+        raise SandboxError(f"cannot use {parent} for a scratch directory: {error.strerror}") from error
     if free < needed:
         raise SandboxError(
-            f"{parent} has {free >> 20} MiB free, and a throwaway server needs {needed >> 20}: "
-            "free some space there, or name a directory on another file system"
+            f"{parent} has {free >> 20} MiB free; a throwaway server needs {needed >> 20} MiB: "
+            "free space there, or use a directory on another file system"
         )
 
 
@@ -187,7 +187,7 @@ def sweep(base: str | os.PathLike[str] | None = None) -> list[str]:
             if entry.name.startswith(PREFIX) and entry.is_dir(follow_symlinks=False)
         ]
     except OSError:
-        return []  # there is nothing to sweep; whoever needs the directory will be told
+        return []  # there is nothing to sweep; creating a directory there will raise the error
     return [path for path in ours if _sweep_one(path)]
 
 
@@ -218,7 +218,7 @@ def _sweep_one(path: str) -> bool:
 
 
 def _abandoned_marker(path: str) -> int | None:
-    """The locked marker of a directory without a living owner, None for every other directory."""
+    """The locked marker of a directory without a living owner, None for any other directory."""
     try:
         if not _is_private(os.lstat(path)):
             return None

@@ -188,7 +188,7 @@ class Sandbox:
             if time.monotonic() > deadline:
                 self.kill()
                 raise SandboxError(
-                    f"{self.binary.name} did not get ready in time: is the host overloaded? "
+                    f"{self.binary.name} was not ready in time: is the host overloaded? "
                     + first_log_errors(self.read_log()),
                     log_tail(self.read_log()),
                 )
@@ -208,7 +208,7 @@ class Sandbox:
 
 
 def free_port() -> int:
-    """A TCP port of 127.0.0.1 that nobody listens on just now."""
+    """A TCP port of 127.0.0.1 without a listener at the moment."""
     with socket.socket() as probe:
         probe.bind(("127.0.0.1", 0))
         port: int = probe.getsockname()[1]

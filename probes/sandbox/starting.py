@@ -41,9 +41,9 @@ def start_server(
 
     Without further words it is an untouched default server that listens on its socket alone. `arguments` come last
     on its command line, after `initial`, with which the data directory is made too (a page size). Without an option
-    file MySQL passes over its persisted options too (`SET PERSIST`); an empty file makes it read them. `tcp` opens a
+    file MySQL ignores its persisted options too (`SET PERSIST`); an empty file makes it read them. `tcp` opens a
     free port of 127.0.0.1. `small` bounds its memory. `templates` is a directory in which an initialised data
-    directory is kept and copied from, which is faster than initialising anew.
+    directory is kept and copied from, which is faster than initializing again.
     Raises SandboxError, and then nothing is left behind.
     """
     for place in {SHORT_BASE, default_base(), os.fspath(base or default_base())}:
@@ -77,7 +77,7 @@ def open_port(sandbox: Sandbox, arguments: Iterable[str], timeout: float = READY
 
 
 def _first_start(sandbox: Sandbox, timeout: float) -> None:
-    """Start it, at another port where somebody took the free one in the meantime."""
+    """Start it, at another port where another program took the free one meanwhile."""
     for _ in range(PORT_RETRIES):
         try:
             return sandbox.restart(timeout=timeout)

@@ -49,7 +49,7 @@ class OptionComparison:
 
     name = "ab"
     title = "Two values of any option under load"
-    question = "Does this option's value matter on this host, under this workload?"
+    question = "Does the value of this option matter on this host under this workload?"
     kind = "server"
     evidence = ()
     choices = (
@@ -57,11 +57,11 @@ class OptionComparison:
         Choice("workload", "word", "oltp_read_write", f"one of {', '.join(WORKLOADS)}"),
         SERVER_CHOICE,
         DRIVER_CHOICE,
-        Choice("threads", "number", "4", "how many connections send at once"),
+        Choice("threads", "number", "4", "concurrent connections"),
         Choice("rows", "number", "200000", "rows of a table, about 235 bytes each"),
-        Choice("tables", "number", "1", "how many tables"),
-        Choice("pool", "size", "128M", "innodb_buffer_pool_size, where it is not what is compared"),
-        Choice("access", "word", "pareto", "which rows are picked: pareto (few of them mostly) or uniform"),
+        Choice("tables", "number", "1", "number of tables"),
+        Choice("pool", "size", "128M", "innodb_buffer_pool_size, unless that is the option compared"),
+        Choice("access", "word", "pareto", "row distribution: pareto (mostly few rows) or uniform"),
     )
 
     def plan(self, environment: Environment, request: ProbeRequest) -> RunPlan:
@@ -157,11 +157,11 @@ def _log_growth(change: OptionValues, seconds: float) -> int:
 
 
 def _limits(change: OptionValues, shape: TableShape, pool: int) -> Iterator[str]:
-    yield "Blocks of seconds see no checkpoint pressure and no stall that comes once in minutes."
+    yield "Blocks of seconds miss checkpoint pressure and stalls that occur every few minutes."
     if shape.bytes < pool:
-        yield "All data fits the buffer pool, so it says nothing of data that does not: choose more rows for that."
+        yield "All data fits in the buffer pool: choose more rows to measure larger data."
     if any(part in change.name for part in SLOW_OPTIONS):
-        yield f"What {change.name} does shows in runs of hours: no difference here is no answer."
+        yield f"The effect of {change.name} shows only in runs of hours: no difference here proves nothing."
 
 
 EXPERIMENT = OptionComparison()

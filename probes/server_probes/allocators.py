@@ -58,13 +58,15 @@ def allocator_variables(word: str, own: str) -> dict[str, str]:
         return {}
     if word in (GLIBC, TWO_ARENAS):
         if own != GLIBC:
-            raise ProbeError(f"this server is linked with {own}, so glibc's malloc can't be compared: choose others")
+            raise ProbeError(
+                f"this server is linked with {own}, so glibc's malloc cannot be compared: choose other allocators"
+            )
         return {ARENA_MAX: "2"}
     library = LIBRARIES[word]
     paths = (os.path.join(folder, name) for folder in library_folders() for name in library.files)
     path = next((path for path in paths if os.path.isfile(path)), None)
     if path is None:
-        raise ProbeError(f"{library.files[0]} isn't installed: {library.package}, or choose allocators without {word}")
+        raise ProbeError(f"{library.files[0]} is not installed: {library.package}, or remove {word} from allocators")
     return {PRELOAD: path}
 
 

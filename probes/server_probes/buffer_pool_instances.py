@@ -43,12 +43,12 @@ FREE_FACTOR = 2.0  # times the free pages that the server aims for
 EVICTED_PAGES = "pages evicted/transaction"
 LEAST_EVICTED = 1.0  # pages a transaction; a pool that evicts nothing is no matter of instances
 SHORT_RUN = (
-    "Stalls come with checkpoints and full redo logs, minutes apart: less than an hour of each value can't show them. "
-    "The published runs took three hours each: --time 21h for seven values; --resume goes on with one that broke off."
+    "Stalls come with checkpoints and full redo logs, minutes apart: less than an hour per value cannot show them. "
+    "The published runs took three hours each: use --time 21h for seven values, and --resume to continue a run."
 )
 LIMITS = (
     SHORT_RUN,
-    "With few processors there are few threads to contend for one instance's latch.",
+    "With few processors, few threads contend for the mutex of one instance.",
 )
 
 
@@ -57,16 +57,16 @@ class PoolInstances:
 
     name = "buffer-pool-instances"
     title = "Stalls and buffer pool instances"
-    question = "Does innodb_buffer_pool_instances raise or even out throughput when the data is larger than the pool?"
+    question = "Does innodb_buffer_pool_instances change throughput or its variation when the data exceed the pool?"
     kind = "server"
     evidence = ("BPI-01", "BPI-03")
     choices = (
         SERVER_CHOICE,
         DRIVER_CHOICE,
         Choice("instances", "numbers", "1,8,64", "values of innodb_buffer_pool_instances; published: 1,2,4,8,16,32,64"),
-        Choice("pool", "size", "1G", "innodb_buffer_pool_size, 1G at least: below that there is one instance"),
+        Choice("pool", "size", "1G", "innodb_buffer_pool_size, minimum 1G: smaller pools have one instance"),
         Choice("data", "number", "160", "size of the data in percent of the pool; published: 400"),
-        Choice("threads", "number", "16", "connections that work at once"),
+        Choice("threads", "number", "16", "concurrent connections"),
     )
 
     def plan(self, environment: Environment, request: ProbeRequest) -> RunPlan:
@@ -162,13 +162,13 @@ def evicted_per_transaction(activity: BlockActivity) -> float | None:
 
 
 def _binary(environment: Environment, chosen: ChosenOptions) -> Binary:
-    why = "has buffer pool instances: MariaDB ignores the option since 10.5, so there is nothing to measure"
+    why = "has buffer pool instances; MariaDB ignores the option since 10.5"
     return choose_binary(environment, chosen.word("server"), lambda binary: not binary.target.is_mariadb, why)
 
 
 def _data_set(chosen: ChosenOptions) -> DataSet:
     if chosen.size("pool") < GIB:
-        raise ProbeError("pool must be 1G or more: below that the server runs with one instance, whatever is set")
+        raise ProbeError("invalid pool: use 1G or more; smaller pools always have one instance")
     return choose_data_set(chosen, tables=TABLES)
 
 

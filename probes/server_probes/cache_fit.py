@@ -1,4 +1,4 @@
-"""How many rows a buffer pool keeps at hand: random keys, a fifth more each step, by page size and compression."""
+"""How many rows a buffer pool caches: random keys, a fifth more each step, by page size and compression."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ if TYPE_CHECKING:
     from probes.stop import StopSignal
 
 KEY_STEP = 1.2
-FIRST_SHARE = 0.7  # of the pool's pages of 16K: all keys are at hand in every layout
+FIRST_SHARE = 0.7  # of the pool's pages of 16K: all keys are cached in every layout
 REDO = 64 << 20
 SECONDS = 180.0
 ROUNDS = 3
@@ -62,18 +62,18 @@ class CacheFit:
 
     name = "cache-fit"
     title = "Random keys and the buffer pool: where the cliff is"
-    question = "How many rows, picked at random, can a buffer pool serve fast, by page size and compression?"
+    question = "How many random rows can a buffer pool serve fast, by page size and compression?"
     kind = "server"
     evidence = ("PGSZ-01", "PGSZ-02")
     choices = (
         SERVER_CHOICE,
         DRIVER_CHOICE,
-        Choice("acceptable-qps", "number", "2000", "the rate below which keys count as no longer held"),
+        Choice("acceptable-qps", "number", "2000", "minimum acceptable queries per second"),
         Choice("layouts", "words", "16K,4K,compressed", "16K and 4K pages, and 16K pages compressed to 4K"),
         Choice("pool", "size", "32M", "innodb_buffer_pool_size; 128M in the published test"),
         Choice("table", "size", "0", "size of the table; 0 for eight times the pool"),
-        Choice("steps", "number", "10", "how often the keys grow by a fifth"),
-        Choice("threads", "number", "1", "how many connections read at once"),
+        Choice("steps", "number", "10", "number of steps; each adds a fifth to the keys"),
+        Choice("threads", "number", "1", "concurrent connections"),
         Choice("filler", "word", "constant", "constant compresses perfectly, as in the published test; digits don't"),
     )
 
@@ -171,10 +171,10 @@ def _cost(layouts: list[str], pool: int, rows: int, threads: int) -> Cost:
 
 
 def _limits(environment: Environment, pool: int) -> Iterator[str]:
-    yield "Rows are picked at random, all alike: real access has favourites, and holds more rows in the same pool."
-    yield f"A pool of {about(pool)} has its own overhead: what it holds is a larger share of a larger pool."
+    yield "All rows are equally likely: skewed access caches more of its rows in the same pool."
+    yield f"Overhead takes a larger share of a pool of {about(pool)} than of a larger pool."
     if not has_device(environment.host):
-        yield "The directory lies in memory, so a page that the pool lacks costs next to nothing: there is no cliff."
+        yield "The directory is in memory, so a page read costs almost nothing: the cliff does not show."
 
 
 EXPERIMENT = CacheFit()

@@ -44,7 +44,7 @@ class OptionValues(NamedTuple):
 
 
 def read_option_values(text: str, target: Target) -> OptionValues:
-    """NAME=V1,V2,… (or parted by | where a value holds commas), as the target would take it.
+    """NAME=V1,V2,… (or separated by | where a value contains commas), as the target would take it.
 
     Raises ProbeError for a name or value that the server refuses, for values that are one to it, and for options
     that would lead it out of its own directory or can't be compared on the same data.
@@ -52,17 +52,17 @@ def read_option_values(text: str, target: Target) -> OptionValues:
     name, _, listed = text.partition("=")
     values = tuple(dict.fromkeys(v.strip() for v in listed.split("|" if "|" in listed else ",") if v.strip()))
     if not name.strip() or not values:
-        raise ProbeError("say what to compare: --option set=NAME=VALUE1,VALUE2")
+        raise ProbeError("nothing to compare: use --option set=NAME=VALUE1,VALUE2")
     verdicts = [_require_accepted(name.strip(), value, target) for value in values]
     canonical = str(verdicts[0].canonical)
     _require_comparable(canonical, values)
     if len(values) == 1:
-        raise ProbeError(f"one value of {canonical} can't be compared: give two or more, parted by commas")
+        raise ProbeError(f"only one value of {canonical}: give two or more, separated by commas")
     made = tuple(_running_value(verdict, value) for verdict, value in zip(verdicts, values, strict=True))
     for place, value in enumerate(made):
         if value in made[:place]:
             twin = values[made.index(value)]
-            raise ProbeError(f"{canonical}: {target.label} makes {value} of both {twin} and {values[place]}")
+            raise ProbeError(f"{canonical}: {target.label} reads both {twin} and {values[place]} as {value}")
     return OptionValues(canonical, values, made)
 
 
@@ -70,7 +70,7 @@ def _require_accepted(name: str, value: str, target: Target) -> LineVerdict:
     verdict = take(name, value, load(target))
     if verdict.canonical is None or verdict.outcome in REFUSED:
         why = verdict.reason or f"it is {verdict.outcome.value} there"
-        raise ProbeError(f"{target.label} would refuse {name}={value}: {why}")
+        raise ProbeError(f"{target.label} refuses {name}={value}: {why}")
     return verdict
 
 
@@ -80,13 +80,13 @@ def _running_value(verdict: LineVerdict, value: str) -> str:
 
 def _require_comparable(name: str, values: tuple[str, ...]) -> None:
     if name in DATA_FILE_OPTIONS:
-        raise ProbeError(f"{name} shapes the data files, so its values can't be compared on the same data")
+        raise ProbeError(f"{name} determines the data files, so its values cannot be compared on the same data")
     if name in RESERVED_OPTIONS or name.endswith(PATH_SUFFIXES) or any("/" in value for value in values):
-        raise ProbeError(f"{name} can't be compared: a throwaway server stands and writes in its own directory alone")
+        raise ProbeError(f"{name} cannot be compared: a throwaway server uses only its own scratch directory")
 
 
 SERVER_CHOICE = Choice(
-    "server", "word", "", "the server to start, such as mysql-8.0 or a program's path; the first one found"
+    "server", "word", "", "server to start: mysql-8.0 or the path of a program; default: the first found"
 )
 
 
@@ -99,13 +99,13 @@ def choose_binary(
     """
     if not environment.binaries:
         raise ProbeError(
-            "no MySQL or MariaDB server program was found on this host: install one (it is started on a scratch "
-            "directory of its own), or name its path"
+            "no MySQL or MariaDB server program found on this host: install one (it runs on a scratch "
+            "directory), or give its path"
         )
     named = [binary for binary in environment.binaries if _matches(word, binary)]
     if not named:
         known = ", ".join(binary.name for binary in environment.binaries)
-        raise ProbeError(f"no server here is called {word!r}: there is {known}")
+        raise ProbeError(f"no server {word!r} found; available: {known}")
     fitting = [binary for binary in named if fits(binary)]
     if not fitting:
         raise ProbeError(f"{', '.join(binary.name for binary in named)}: none {why}")

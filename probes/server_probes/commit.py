@@ -1,4 +1,4 @@
-"""What a commit costs: how the redo log and the binary log are flushed, by the number of connections that commit."""
+"""The cost of a commit by the flush settings of redo log and binary log, and by concurrency."""
 
 from __future__ import annotations
 
@@ -55,12 +55,12 @@ ROUNDS = 5
 OVERHEAD = 0.4  # the driver's start and the statements that set the options
 LOG_RATE = 14 << 20  # bytes of binary log a second: 20,000 commits with the two images of a row each
 LIMITS = (
-    "It can't see what a power cut loses: the settings that flush less lose the last commits, whatever they gain.",
-    "Blocks of seconds see no checkpoint, no full binary log cache and no stall that comes once in minutes.",
+    "Data loss is not measured: settings that flush less lose the last commits in a power failure.",
+    "Blocks of seconds miss checkpoints, full binary log caches and stalls that occur every few minutes.",
 )
 CONFLICTS = (
-    "The connections seldom update the same row: a delay also prolongs locks, so sessions that wait for each other's "
-    "rows lose more by it."
+    "The connections rarely update the same row. A delay also prolongs row locks, so sessions that wait for the same "
+    "rows lose more."
 )
 
 
@@ -69,7 +69,7 @@ class Commit:
 
     name = "commit"
     title = "What durable commits cost"
-    question = "How many commits a second do innodb_flush_log_at_trx_commit and sync_binlog leave, by concurrency?"
+    question = "How many commits per second do innodb_flush_log_at_trx_commit and sync_binlog allow, by concurrency?"
     kind = "server"
     evidence = ("DUR-01", "DUR-02", "DUR-03", "BINLOG-01")
     choices = (
@@ -77,12 +77,12 @@ class Commit:
         DRIVER_CHOICE,
         Choice("flush", "numbers", "1,2,0", "values of innodb_flush_log_at_trx_commit"),
         Choice("sync", "numbers", "1,0", "values of sync_binlog"),
-        Choice("threads", "numbers", "1,4,16,64", "how many connections commit at once"),
+        Choice("threads", "numbers", "1,4,16,64", "concurrent connections"),
         Choice(
             "delay",
             "numbers",
             "0",
-            "microseconds that a group waits for commits to join (binlog_group_commit_sync_delay, or "
+            "microseconds that a group commit waits for more commits (binlog_group_commit_sync_delay, or "
             "binlog_commit_wait_usec)",
         ),
         Choice(
@@ -92,7 +92,7 @@ class Commit:
             "commits that end the delay early (binlog_group_commit_sync_no_delay_count, or "
             "binlog_commit_wait_count); 0: none",
         ),
-        Choice("rows", "number", "50000", "rows of the table whose rows are updated"),
+        Choice("rows", "number", "50000", "rows of the updated table"),
     )
 
     def plan(self, environment: Environment, request: ProbeRequest) -> RunPlan:
@@ -216,7 +216,7 @@ def _variant(flush: int, sync: int, threads: int, delayed: dict[str, str]) -> Va
 def _delays(chosen: ChosenOptions) -> list[int]:
     delays = chosen.numbers("delay")
     if max(delays) > SECOND_US:
-        raise ProbeError(f"delay={max(delays)} is longer than a second: choose at most {SECOND_US} microseconds")
+        raise ProbeError(f"invalid delay={max(delays)}: the maximum is {SECOND_US} microseconds")
     return delays
 
 
@@ -232,7 +232,7 @@ def _flush_values(chosen: ChosenOptions, binary: Binary) -> list[int]:
     flushes = chosen.numbers("flush")
     most = 3 if binary.target.is_mariadb else 2
     if max(flushes) > most:
-        raise ProbeError(f"flush={max(flushes)} means nothing of its own to {binary.name}: choose among 0 to {most}")
+        raise ProbeError(f"invalid flush={max(flushes)} for {binary.name}: use 0 to {most}")
     return flushes
 
 

@@ -49,19 +49,19 @@ HALF_SHARE = 0.5  # of connections
 TOLERANCE = 0.02  # of the connections of a storm
 EXTRA_CONNECTIONS = 3  # connections for each of the driver's threads besides those of transactions, at most
 LISTENS_TEXT = (
-    "that server, which listens on a socket in there and on a free port of 127.0.0.1; at the port it lets in one "
-    "account with a random password alone"
+    "that server, which listens on a socket there and on a free port of 127.0.0.1; the port accepts only one "
+    "account, with a random password"
 )
 LOOPBACK_LIMIT = (
-    "Client and server share this host: a network adds its latency to every round trip, and a connection takes several."
+    "Client and server share this host: a network adds latency to every round trip, and connecting takes several."
 )
 HANDSHAKE_LIMIT = (
-    "Each TLS connection makes a full handshake with a certificate of RSA 2048: larger keys cost more, and clients "
-    "that resume sessions pay less. The client's part, about as much work as the server's, runs on this host too."
+    "Each TLS connection does a full handshake with an RSA 2048 certificate. Larger keys cost more; clients "
+    "that resume sessions pay less. The client's half of the work runs on this host too."
 )
-NO_WAITS_LIMIT = "Sessions read single rows from memory: it can't see sessions that wait for locks or disks."
-STACKS_LIMIT = "It can't see the memory of the threads that are kept."
-FEW_SESSIONS_LIMIT = "A pool of threads is meant for hundreds of sessions: choose threads=256 to see those."
+NO_WAITS_LIMIT = "Sessions read single rows from memory: waits for locks or disks are not measured."
+STACKS_LIMIT = "The memory of cached threads is not measured."
+FEW_SESSIONS_LIMIT = "A thread pool is meant for hundreds of sessions: use threads=256 to measure them."
 
 
 class ConnectionCase(NamedTuple):
@@ -88,7 +88,9 @@ class Connections:
 
     name = "connections"
     title = "What connections cost"
-    question = "What do TCP, TLS, the thread cache and MariaDB's thread pool cost or save, by new and kept connections?"
+    question = (
+        "What do TCP, TLS, the thread cache and MariaDB's thread pool cost or save, for new and persistent connections?"
+    )
     kind = "server"
     evidence = ("CONN-01", "CONN-02", "TP-01", "SSL-01")
     choices = (
@@ -97,8 +99,8 @@ class Connections:
         Choice("compare", "word", TRANSPORT, f"what to compare: {TRANSPORT}, {CACHE} or {HANDLING} (MariaDB)"),
         Choice("transports", "words", "socket,tcp,tls", "ways to connect; the first is the baseline"),
         Choice("cache", "numbers", "64,0", f"values of {CACHE_SIZE}; the first is the baseline"),
-        Choice("loads", "words", "storm,kept", "storm: a new connection for each SELECT; kept: connections that stay"),
-        Choice("threads", "numbers", "1,16", "connections at once"),
+        Choice("loads", "words", "storm,kept", "storm: a new connection for each SELECT; kept: persistent connections"),
+        Choice("threads", "numbers", "1,16", "concurrent connections"),
     )
 
     def plan(self, environment: Environment, request: ProbeRequest) -> RunPlan:
@@ -275,7 +277,7 @@ def _cases(chosen: ChosenOptions, binary: Binary, *, tls: bool = True) -> list[C
         ways = [(SOCKET, {THREAD_HANDLING: handling}) for handling in (THREAD_EACH, THREAD_POOL)]
     else:
         raise ProbeError(
-            f"{binary.name} has no thread pool of its own (MySQL's is a plugin of its commercial edition): choose a "
+            f"{binary.name} has no built-in thread pool (MySQL's is a plugin of the commercial edition): choose a "
             f"MariaDB server, or compare={CACHE}"
         )
     return [
@@ -294,7 +296,7 @@ def _tls_notes(binary: Binary, compare: str, request: ProbeRequest) -> tuple[str
     why = missing_tls_reason(binary)
     if why and asked:
         raise ProbeError(f"{why}: choose transports=socket,tcp")
-    return (f"TLS is left out: {why}.",) if why else ()
+    return (f"TLS is skipped: {why}.",) if why else ()
 
 
 def _limits(compare: str) -> tuple[str, ...]:

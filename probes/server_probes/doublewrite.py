@@ -56,16 +56,16 @@ ASK_COPY_BYTES = (
 )
 FLUSH_RATE = Metric("flushed", "pages/s", "neither")
 UNSAFE_LIMIT = (
-    "No speed measured here is a reason for OFF or DETECT_ONLY: a crash can tear a page of which neither keeps a copy, "
-    "and the redo log can't recover a torn page. They are safe only on storage that writes whole pages atomically."
+    "No result here justifies OFF or DETECT_ONLY: neither keeps a copy of a page that a crash tears, "
+    "and the redo log cannot recover a torn page. They are safe only on storage with atomic page writes."
 )
-FAST_LIMIT = "fast (MariaDB) keeps copies of pages as ON does; the difference is in the syncs of data files."
+FAST_LIMIT = "fast (MariaDB) keeps copies of pages like ON; it differs in how data files are synced."
 DURABLE_LIMIT = (
-    "Commits don't wait for the disk here (innodb_flush_log_at_trx_commit=2), so that page writes show. With durable "
-    "commits the share of doublewrite in the time of a transaction is smaller."
+    "Commits do not wait for the disk (innodb_flush_log_at_trx_commit=2), so that page writes show. With durable "
+    "commits, doublewrite takes a smaller share of the transaction time."
 )
 DATA_LIMIT = (
-    "The data are larger than the pool, so pages are written all the time. Where they fit and the redo log is large, "
+    "The data exceed the pool, so pages are written constantly. Where they fit and the redo log is large, "
     "fewer pages are written, and doublewrite costs less."
 )
 LIMITS = (UNSAFE_LIMIT, DURABLE_LIMIT, DATA_LIMIT)
@@ -76,16 +76,16 @@ class Doublewrite:
 
     name = "doublewrite"
     title = "What the doublewrite buffer costs"
-    question = "What does protection from torn pages (innodb_doublewrite) cost a load of writes on this disk?"
+    question = "What does protection from torn pages (innodb_doublewrite) cost a write workload on this disk?"
     kind = "server"
     evidence = ("DBLW-01", "DBLW-03", "DBLW-04")
     choices = (
         SERVER_CHOICE,
         DRIVER_CHOICE,
-        Choice("modes", "words", "all", f"values of {OPTION}, all that the server has; the first is the baseline"),
+        Choice("modes", "words", "all", f"values of {OPTION}, all that the server supports; the first is the baseline"),
         Choice("pool", "size", "64M", "innodb_buffer_pool_size"),
-        Choice("data", "number", "400", f"size of the data in percent of the pool, {MINIMUM_DATA} at least"),
-        Choice("threads", "number", "8", "connections that write at once"),
+        Choice("data", "number", "400", f"size of the data in percent of the pool, minimum {MINIMUM_DATA}"),
+        Choice("threads", "number", "8", "concurrent connections"),
     )
 
     def plan(self, environment: Environment, request: ProbeRequest) -> RunPlan:
@@ -94,7 +94,7 @@ class Doublewrite:
         binary = choose_binary(environment, chosen.word("server"))
         table, modes = choose_data_set(chosen, TABLES), _modes(chosen, binary)
         if chosen.number("data") < MINIMUM_DATA:
-            raise ProbeError(f"data must be {MINIMUM_DATA} percent of the pool or more: else few pages are written")
+            raise ProbeError(f"invalid data: use {MINIMUM_DATA} percent of the pool or more; less writes few pages")
         variants = tuple(Variant(mode, {OPTION: mode}) for mode in modes)
         return RunPlan(
             variants=variants,
@@ -186,7 +186,7 @@ def _modes(chosen: ChosenOptions, binary: Binary) -> list[str]:
         return there
     for word in words:
         if word not in there:
-            raise ProbeError(f"{binary.name} has no {OPTION}={word}: it takes {', '.join(there)}")
+            raise ProbeError(f"{binary.name} does not support {OPTION}={word}: use {', '.join(there)}")
     return words
 
 

@@ -28,8 +28,8 @@ ROUNDS = 8
 WARM = 4.0
 PRECONDITIONS = (page_read_precondition(fixed_bounds(1.0)), SYNCS_LOG)  # else the file system has no part in it
 LIMITS = (
-    "Both are new files on what may be an old or a full file system: its age and fragmentation are not measured.",
-    "While one server works the other stands idle, and what it still had to write may have run on for a moment.",
+    "Both use new files: the age and fragmentation of the file systems are not measured.",
+    "The other server is idle during a block, but its last writes may continue for a moment.",
 )
 
 
@@ -38,16 +38,16 @@ class FileSystem:
 
     name = "file-system"
     title = "One workload on two file systems"
-    question = "Does the same server do more on one of two file systems, and how evenly?"
+    question = "Is the same server faster on one of two file systems, and how steadily?"
     kind = "server"
     evidence = ("FS-01", "FS-02", "FS-03", "FS-04")
     choices = (
-        Choice("against", "word", "", "the other directory; the first one is --dir"),
+        Choice("against", "word", "", "the second directory; the first is --dir"),
         SERVER_CHOICE,
         DRIVER_CHOICE,
         Choice("pool", "size", "128M", "innodb_buffer_pool_size"),
         Choice("data", "number", "300", "size of the data in percent of the pool"),
-        Choice("threads", "number", "4", "connections that work at once"),
+        Choice("threads", "number", "4", "concurrent connections"),
     )
 
     def plan(self, environment: Environment, request: ProbeRequest) -> RunPlan:
@@ -116,19 +116,19 @@ class DirectoriesBench:
         }
 
     def notes(self) -> tuple[str, ...]:
-        """What the reader should know of each server."""
+        """The notes of each server."""
         return tuple(f"{name}: {note}" for name, bench in self._benches.items() for note in bench.notes())
 
 
 def _directories(chosen: ChosenOptions, request: ProbeRequest) -> tuple[str, str]:
     other = chosen.word("against")
     if not other:
-        raise ProbeError("a second directory is needed to compare with: give --option against=DIR beside --dir")
+        raise ProbeError("no second directory to compare with: use --option against=DIR besides --dir")
     if not os.path.isdir(other):
-        raise ProbeError(f"{other} is no directory: make it, or name another with --option against=DIR")
+        raise ProbeError(f"{other} is not a directory: create it, or use another with --option against=DIR")
     first, second = os.path.abspath(request.directory), os.path.abspath(other)
     if first == second:
-        raise ProbeError(f"{first} is the same directory twice: name two")
+        raise ProbeError(f"{first} is the same directory twice: give two")
     return first, second
 
 

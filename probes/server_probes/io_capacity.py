@@ -63,14 +63,12 @@ RATE, WITHIN_RATE, SYNC_RATE = (
 )
 DIRTY_COUNT = "dirty pages at the end, %"
 DURABLE_LIMIT = (
-    "Commits don't wait for the disk here (innodb_flush_log_at_trx_commit=2), so that flushing shows. With durable "
-    "commits fewer pages change a second, and a smaller value suffices."
+    "Commits do not wait for the disk (innodb_flush_log_at_trx_commit=2), so that flushing shows. With durable "
+    "commits, fewer pages change per second, and a smaller value suffices."
 )
-IDLE_LIMIT = (
-    "It can't see what a value costs while the server is idle and writes at that rate, nor the wear of the disk."
-)
+IDLE_LIMIT = "The cost of flushing while the server is idle and the wear of the disk are not measured."
 SMALL_LOG_LIMIT = (
-    "The redo log is small, so that its filling drives the flushing within a block. With a log of many gigabytes the "
+    "The redo log is small, so that it drives flushing within a block. With a log of many gigabytes the "
     "same value shows its effect after hours."
 )
 LOW_WATER_LIMIT = "{option} is {mark} here. At its default of 0, {server} flushes less before the redo log fills."
@@ -81,7 +79,7 @@ class IoCapacity:
 
     name = "io-capacity"
     title = "Background flushing and innodb_io_capacity"
-    question = "What do throughput, stalls and checkpoint age owe to innodb_io_capacity under a load of writes?"
+    question = "How does innodb_io_capacity change throughput, stalls and checkpoint age under a write workload?"
     kind = "server"
     evidence = ("IOC-01", "IOC-02", "IOC-03", "IOC-04")
     choices = (
@@ -93,7 +91,7 @@ class IoCapacity:
         Choice("pool", "size", "128M", "innodb_buffer_pool_size"),
         Choice("data", "number", "60", "size of the data in percent of the pool; above 100, evictions write pages too"),
         Choice("lwm", "number", "10", f"{LOW_WATER}, percent of the pool"),
-        Choice("threads", "number", "8", "connections that write at once"),
+        Choice("threads", "number", "8", "concurrent connections"),
     )
 
     def plan(self, environment: Environment, request: ProbeRequest) -> RunPlan:
@@ -198,7 +196,7 @@ class FlushBench(WorkloadBench):
         rates = self._medians(RATE)
         if rates and max(rates.values()) < min(self._values):
             yield (
-                f"No value could matter: this load needed {max(rates.values()):.0f} pages a second at most, which the "
+                f"No value matters here: the load flushed {max(rates.values()):.0f} pages per second at most, which the "
                 f"smallest value allows. Choose smaller values, a smaller redo log (--option redo=) or more threads."
             )
 

@@ -33,7 +33,7 @@ if TYPE_CHECKING:
 
 MISSES = Metric("misses", "pages read/query", "neither")
 POINT = OLTP["oltp_point_select"]
-CACHED_LIMIT = 0.1  # pages read a query, up to which the keys count as at hand
+CACHED_LIMIT = 0.1  # pages read per query, up to which the keys count as cached
 PAGES_READ, PAGES_UNCOMPRESSED = "Innodb_buffer_pool_reads", "pages uncompressed"
 UNCOMPRESSED_LEAST = 0.5  # of the pages that were read; the pool may keep some both ways
 FITTING_LIMIT = 0.3  # pages read a query where all fit: a small pool keeps some of its pages for itself
@@ -91,12 +91,12 @@ class KeyedBench:
         return BlockMeasurement(metrics, {"qps": ran.qps}, checked.counters)
 
     def facts(self) -> dict[str, float | str]:
-        """For each layout the keys held at the acceptable rate, those whose pages were at hand, the steepest step, and
+        """For each layout the keys held at the acceptable rate, those whose pages were cached, the steepest step, and
         the pages that a query touches."""
         facts: dict[str, float | str] = {}
         for name, rates in self._rates.items():
             steps = _medians(rates)
-            facts[f"keys at hand, {name}"] = _most_cached(self._misses[name])
+            facts[f"keys cached, {name}"] = _most_cached(self._misses[name])
             facts[f"keys held at {self._acceptable} qps, {name}"] = most_held(steps, self._acceptable)
             if len(steps) > 1:
                 facts[f"steepest step, {name}"] = steepest_step(steps)
@@ -109,7 +109,7 @@ class KeyedBench:
         (_, first), *rest = brackets.items()
         told = [f"{_range_text(bracket)} in {name}{_factor_text(bracket, first)}" for name, bracket in rest]
         all_told = ", ".join([f"{_range_text(first)} in {next(iter(brackets))}", *told])
-        return f"With a page read for at most one query in {1 / CACHED_LIMIT:.0f}, the pool held {all_told}."
+        return f"With at most one page read per {1 / CACHED_LIMIT:.0f} queries, the pool cached {all_told}."
 
     def notes(self) -> tuple[str, ...]:
         """Whether the cliff was seen at all."""
@@ -118,8 +118,8 @@ class KeyedBench:
             slowest = min((statistics.median(seen) for seen in rates.values()), default=0.0)
             if rates and slowest >= self._acceptable:
                 said.append(
-                    f"{name}: {self._acceptable} queries a second were held with {max(rates)} keys too, the most that "
-                    "were tried: what the pool doesn't hold, this device reads fast enough."
+                    f"{name}: {self._acceptable} queries per second were reached with {max(rates)} keys too, the "
+                    "maximum tested: this device reads uncached pages fast enough."
                 )
         return tuple(said)
 
@@ -173,7 +173,7 @@ def _medians(seen: dict[int, list[float]]) -> list[tuple[int, float]]:
 
 
 def _cached_range(misses: dict[int, list[float]]) -> tuple[int, int | None]:
-    """The most keys that were at hand in every round, and the fewest that were in none; None where the pool held all.
+    """The most keys that were cached in every round, and the fewest that were in none; None where the pool held all.
 
     0 where not even the fewest were.
     """
@@ -237,7 +237,7 @@ def most_held(steps: Iterable[tuple[int, float]], acceptable: float) -> int:
 
 
 def steepest_step(steps: list[tuple[int, float]]) -> str:
-    """The step on which the rate falls most, in words."""
+    """The step with the largest drop in the rate."""
     pairs = itertools.pairwise(steps)
     (before, fast), (after, slow) = max(pairs, key=lambda pair: pair[0][1] / max(pair[1][1], 1e-9))
     return f"{before} to {after} keys: {fast:.0f} to {slow:.0f} qps"

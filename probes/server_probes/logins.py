@@ -37,9 +37,9 @@ PORT_OPTIONS = ("--skip-name-resolve", "--loose-mysqlx=OFF")
 def missing_tls_reason(binary: Binary) -> str:
     """Why a server of this program can't offer TLS to today's clients, empty where it can."""
     if OLDEST_TLS not in printed_defaults(binary).get("tls-version", ""):
-        return f"{binary.name} offers no {OLDEST_TLS}, which clients ask for"
+        return f"{binary.name} does not support {OLDEST_TLS}, which clients require"
     if shutil.which("openssl") is None and not binary.target.since("mysql", 8):
-        return f"{binary.name} makes no certificates of its own: install openssl"
+        return f"{binary.name} does not generate certificates: install openssl"
     return ""
 
 
@@ -80,7 +80,7 @@ def _require_closed_port(server: VariantServer, port: int) -> None:
     except pymysql.err.OperationalError:
         return
     server.sandbox.kill()
-    raise ProbeError(f"{server.sandbox.binary.name} lets root in by TCP without a password, so it was ended")
+    raise ProbeError(f"{server.sandbox.binary.name} accepts root by TCP without a password, so it was stopped")
 
 
 def _certificates(server: VariantServer) -> list[str]:
@@ -102,4 +102,4 @@ def _self_signed(room: str, certificate: str, key: str, kind: tuple[str, ...]) -
     command += ["-addext", f"subjectAltName=IP:{LOOPBACK}", "-keyout", key, "-out", certificate]
     done = run_briefly(command, cwd=room)
     if done.returncode != 0:
-        raise ProbeError("openssl made no certificate: " + " / ".join(done.stderr.strip().splitlines()[-1:]))
+        raise ProbeError("openssl did not create a certificate: " + " / ".join(done.stderr.strip().splitlines()[-1:]))

@@ -61,9 +61,9 @@ COUNTER_NAMES = {
 }
 MINIMUM_SHARE = 0.9  # of the sorts and temporary tables that a transaction asks for
 LIMITS = (
-    "A server that was just started: fragmentation grows over days, and with it the differences in memory.",
-    "The buffer pool is one allocation that no allocator divides: the larger it is, the less the rest matters.",
-    "It can't see statements with large BLOBs or thousands of tables, which allocate in other sizes.",
+    "The server was just started: fragmentation, and with it the differences in memory, grows over days.",
+    "The buffer pool is one allocation, the same with every allocator: the larger it is, the less the rest matters.",
+    "Large BLOBs and thousands of tables, which allocate other sizes, are not measured.",
 )
 
 
@@ -72,14 +72,14 @@ class Malloc:
 
     name = "malloc"
     title = "Memory allocators"
-    question = "What do jemalloc, tcmalloc and fewer arenas of glibc change in memory, throughput and latency?"
+    question = "How do jemalloc, tcmalloc and fewer glibc arenas change memory use, throughput and latency?"
     kind = "server"
     evidence = ("MALLOC-01", "MALLOC-03")
     choices = (
         SERVER_CHOICE,
         DRIVER_CHOICE,
-        Choice("allocators", "words", ",".join(ALLOCATORS), "what to compare; the first is the baseline"),
-        Choice("threads", "number", "32", "sessions that sort and group at once"),
+        Choice("allocators", "words", ",".join(ALLOCATORS), "allocators to compare; the first is the baseline"),
+        Choice("threads", "number", "32", "concurrent sessions that sort and group"),
     )
 
     def plan(self, environment: Environment, request: ProbeRequest) -> RunPlan:
@@ -128,7 +128,7 @@ class Malloc:
 
 
 class MallocBench(WorkloadBench):
-    """Starts the server anew for every block, so that no block keeps what another has freed."""
+    """Restarts the server before each block, so that no block reuses memory that another freed."""
 
     def __init__(self, server: VariantServer, driver: str, task: Task) -> None:
         self._variables: dict[str, str] = {}
@@ -193,11 +193,11 @@ def _allocators(chosen: ChosenOptions, binary: Binary, request: ProbeRequest) ->
     """The allocators to compare, the server's own first unless they were chosen, and what was left out."""
     words, own = chosen.words("allocators", *ALLOCATORS), linked_allocator(binary)
     if own != GLIBC and own not in LIBRARIES:
-        raise ProbeError(f"{binary.name} is linked with {own}, which this probe can't replace: choose another server")
+        raise ProbeError(f"{binary.name} is linked with {own}, which this probe cannot replace: choose another server")
     if own == GLIBC or "allocators" in request.choices:
         return words, ()
     kept = [own, *(word for word in words if word not in (own, GLIBC, TWO_ARENAS))]
-    return kept, (f"{binary.name} is linked with {own}: glibc's malloc can't be compared.",)
+    return kept, (f"{binary.name} is linked with {own}: glibc's malloc is not compared.",)
 
 
 EXPERIMENT = Malloc()

@@ -1,4 +1,4 @@
-"""What a block must have done for its numbers to be about what it measures, by the server's own counters.
+"""Check by the server's counters that a block exercised the mechanism that it measures.
 
 A load that updates rows to the values that they have writes no redo; one that reads what is cached asks no disk. Both
 give numbers about nothing. So an experiment names the preconditions of its mechanism, and every block is checked.
@@ -88,14 +88,14 @@ def check_preconditions(
         counters[precondition.name] = round(value, 4)
         bounds = precondition.bounds(variant, activity)
         if not invalid and bounds is not None and not bounds.low <= value <= bounds.high:
-            invalid = f"{precondition.name} {value:.3g}, where the mechanism needs {bounds}"
+            invalid = f"{precondition.name} {value:.3g}, required: {bounds}"
     if not activity.transactions:
-        invalid = invalid or "no transaction went through"
+        invalid = invalid or "no transaction completed"
     return MechanismCheck(counters, invalid)
 
 
 def fixed_bounds(low: float = 0.0, high: float = math.inf) -> Callable[[Variant, BlockActivity], Bounds | None]:
-    """The same bounds for every variant."""
+    """The same bounds for each variant."""
     return lambda _variant, _activity: Bounds(low, high)
 
 

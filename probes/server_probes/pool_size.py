@@ -49,20 +49,18 @@ FREE_PAGES = "free pages of the pool"
 TOO_SMALL, FITS, SYSTEM_TABLES = 0.9, 1.05, 16 * MIB
 LEAST_READ, MOST_READ = 0.005, 0.01  # pages a transaction
 DIRECT_LIMIT = (
-    "Reads bypass the page cache (innodb_flush_method=O_DIRECT). With fsync, memory that the host has free serves some "
+    "Reads bypass the page cache (innodb_flush_method=O_DIRECT). With fsync, free host memory serves some "
     "of the misses."
 )
 WORKING_SET_LIMIT = (
-    "Which share of your data is in use is not known here: pareto sends 80 percent of the requests to a fifth of the "
-    "rows, uniform spreads them over all. Pages read a second on your server, by time of day, say more."
+    "The working set of your data is unknown here: pareto sends 80 percent of the requests to a fifth of the "
+    "rows, uniform spreads them over all. Pages read per second on your server tell more."
 )
 SCALE_LIMIT = (
-    "Only the share of the data that the pool holds can be compared with larger servers, not its bytes: what a miss "
-    "costs depends on the disk, and on how many connections share it."
+    "Compare the ratio of pool to data with larger servers, not the bytes. The cost of a miss "
+    "depends on the disk, and on how many connections share it."
 )
-READS_ONLY_LIMIT = (
-    "No rows are written: where they are, evicted pages must first be written, and a small pool costs more."
-)
+READS_ONLY_LIMIT = "No rows are written: with writes, evicted pages must be flushed first, and a small pool costs more."
 LIMITS = (WORKING_SET_LIMIT, SCALE_LIMIT, DIRECT_LIMIT)
 
 
@@ -71,7 +69,7 @@ class PoolSize:
 
     name = "pool-size"
     title = "Buffer pool size and the working set"
-    question = "What does innodb_buffer_pool_size change, from a fraction of the data to more than all of it?"
+    question = "What does innodb_buffer_pool_size change, from a fraction of the data to more than its size?"
     kind = "server"
     evidence = ("BP-01", "BP-02")
     choices = (
@@ -79,9 +77,9 @@ class PoolSize:
         DRIVER_CHOICE,
         Choice("sizes", "sizes", "32M,64M,128M,256M", f"values of {OPTION}; the first is the baseline"),
         Choice("data", "size", "192M", "size of the data, with its indexes"),
-        Choice("access", "words", "pareto,uniform", "which rows are used: pareto (few of them mostly), uniform"),
+        Choice("access", "words", "pareto,uniform", "row distribution: pareto (mostly few rows), uniform"),
         Choice("workload", "word", "oltp_read_only", f"one of {', '.join(OLTP)}"),
-        Choice("threads", "number", "8", "connections that work at once"),
+        Choice("threads", "number", "8", "concurrent connections"),
     )
 
     def plan(self, environment: Environment, request: ProbeRequest) -> RunPlan:
@@ -210,7 +208,7 @@ def _variant(size: int, access: str) -> Variant:
 def _require_pressure(sizes: list[int], shape: TableShape) -> None:
     if min(sizes) > shape.bytes * TOO_SMALL:
         raise ProbeError(
-            f"all sizes hold the data of {exact(shape.bytes)}, so none reads from disk: choose a size below "
+            f"every size holds the data of {exact(shape.bytes)}, so no variant reads from disk: choose a size below "
             f"{exact(int(shape.bytes * TOO_SMALL))}, or more data"
         )
 

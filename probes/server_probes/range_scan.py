@@ -38,12 +38,12 @@ CACHED_LIMIT = 0.01  # pages read a query, at most: everything is meant to be in
 LARGEST_LOG = 700.0  # of a logarithm
 EQUAL_OPTIONS = ("--performance-schema=OFF", "--character-set-server=latin1", "--collation-server=latin1_swedish_ci")
 VERSIONS_LIMIT = (
-    "Between two versions everything differs, not only the batches: ranges of 1 to 3 rows are the control, and what "
-    "they show is no effect of batches."
+    "Two versions differ in more than batched reads: ranges of 1 to 3 rows are the control, and their "
+    "difference is not an effect of batches."
 )
 LIMITS = (
     VERSIONS_LIMIT,
-    "All rows are in the buffer pool: nothing of this is about disks.",
+    "All rows are in the buffer pool: disks are not measured.",
 )
 
 
@@ -52,14 +52,14 @@ class RangeScan:
 
     name = "range-scan"
     title = "Ranges of rows on two versions"
-    question = "Does a newer server read ranges of rows faster, from which length on, and beyond what its points gain?"
+    question = "Does a newer server read ranges faster, from which length on, and by more than point reads gain?"
     kind = "server"
     evidence = ("SCAN-01", "SCAN-02", "SCAN-03")
     choices = (
         Choice("servers", "words", "mysql-5.7,mysql-8.0", "the two servers to compare, older first"),
         DRIVER_CHOICE,
         Choice("ranges", "numbers", "1,3,10,100,1000,10000", "rows of a range"),
-        Choice("threads", "numbers", "1", "connections that work at once; published: 1,16"),
+        Choice("threads", "numbers", "1", "concurrent connections; published: 1,16"),
         Choice("rows", "number", "500000", "rows of the table; published: 10,000,000"),
     )
 
@@ -148,7 +148,7 @@ class RangesBench:
         return gains_over_control(gains)
 
     def notes(self) -> tuple[str, ...]:
-        """What the reader should know of both."""
+        """The notes of both servers."""
         return tuple(dict.fromkeys(note for bench in self._benches.values() for note in bench.notes()))
 
     def _gains(self, span: int, count: int) -> dict[int, float]:
@@ -205,7 +205,7 @@ def _group(span: int, threads: int) -> str:
 def _spans(chosen: ChosenOptions) -> list[int]:
     spans = chosen.numbers("ranges", 1)
     if not any(span <= CONTROL_SPAN for span in spans):
-        raise ProbeError(f"ranges need a control: give one of 1 to {CONTROL_SPAN} rows besides")
+        raise ProbeError(f"ranges has no control: add a length of 1 to {CONTROL_SPAN} rows")
     return spans
 
 
@@ -213,10 +213,12 @@ def _binaries(environment: Environment, chosen: ChosenOptions) -> dict[str, Bina
     """The two programs by the names of their variants."""
     names = chosen.words("servers")
     if len(names) != 2:  # noqa: PLR2004 - two are compared
-        raise ProbeError("two servers are compared: give --option servers=OLDER,NEWER, as names, series or programs")
+        raise ProbeError(
+            "exactly two servers are compared: use --option servers=OLDER,NEWER, as names, series or programs"
+        )
     first, second = (choose_binary(environment, name) for name in names)
     if first.program == second.program:
-        raise ProbeError(f"{' and '.join(names)} are the same program, {first.program}: name two versions")
+        raise ProbeError(f"{' and '.join(names)} are the same program, {first.program}: give two versions")
     if first.name == second.name:  # two builds of one version
         return {binary.program: binary for binary in (first, second)}
     return {binary.name: binary for binary in (first, second)}

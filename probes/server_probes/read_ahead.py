@@ -38,8 +38,8 @@ ROUNDS = 8
 WARM = 4.0
 ROWS_OF_PAGE = 60  # at least
 LIMITS = (
-    "The published workload was like TPC-C on 10 GB; this one sends long scans alone, and points with updates alone.",
-    "A table filled in key order lies in sequence on disk; one that has been changed for years does not.",
+    "The published workload was similar to TPC-C on 10 GB; this one separates long scans and point reads with updates.",
+    "The table was filled in key order, so it is sequential on disk; an old table is not.",
 )
 
 
@@ -48,7 +48,7 @@ class ReadAhead:
 
     name = "read-ahead"
     title = "InnoDB's read-ahead, on and off"
-    question = "Do long scans and points get more done without linear read-ahead, or with random read-ahead?"
+    question = "Are long scans and point reads faster without linear read-ahead, or with random read-ahead?"
     kind = "server"
     evidence = ("IO-01", "RA-01")
     choices = (
@@ -57,7 +57,7 @@ class ReadAhead:
         Choice("pool", "size", "128M", "innodb_buffer_pool_size"),
         Choice("data", "number", "400", "size of the data in percent of the pool"),
         Choice("range", "number", str(SHORTEST), "rows of a long scan; one extent holds about 4,500"),
-        Choice("threads", "number", "4", "connections that work at once"),
+        Choice("threads", "number", "4", "concurrent connections"),
     )
 
     def plan(self, environment: Environment, request: ProbeRequest) -> RunPlan:
@@ -118,7 +118,7 @@ class ReadAhead:
 def _span(chosen: ChosenOptions, rows: int) -> int:
     span = chosen.number("range", 1)
     if span < SHORTEST:
-        raise ProbeError(f"range must be {SHORTEST} rows or more: shorter scans end before read-ahead helps them")
+        raise ProbeError(f"invalid range: use {SHORTEST} rows or more; shorter scans end before read-ahead helps")
     if span > rows:
         raise ProbeError(f"the table has {rows} rows, fewer than a scan of {span}: choose a larger pool or more data")
     return span

@@ -58,10 +58,10 @@ class ReadBuffer:
         Choice("sizes", "sizes", "8200,16K,32K,64K,128K,256K,512K,2M,8M,32M", "values of read_buffer_size"),
         Choice("table", "size", "0", "size of the table; 0 for 192M, and 24M where scans read row by row"),
         Choice("engine", "word", "MyISAM", "MyISAM or Aria (MariaDB)"),
-        Choice("readers", "number", "1", "how many connections scan at once"),
+        Choice("readers", "number", "1", "concurrent connections"),
         Choice("row-length", "number", "57", "bytes a row; 57 in the published test"),
-        Choice("rows", "words", "fixed", "fixed (CHAR), varying (VARCHAR), or both side by side"),
-        Choice("fragmented", "number", "0", "per cent of the rows that are broken in pieces"),
+        Choice("rows", "words", "fixed", "fixed (CHAR), varying (VARCHAR), or both"),
+        Choice("fragmented", "number", "0", "percent of the rows that are fragmented"),
     )
 
     def plan(self, environment: Environment, request: ProbeRequest) -> RunPlan:
@@ -189,11 +189,11 @@ class ScanBench:
             said.append(f"The server rounds the size: {', '.join(differ)}.")
         if self._stayed > RESIDENT_LIMIT:
             said.append(
-                f"Up to {self._stayed:.0%} of the table stayed in the page cache when it was dropped from it, so "
-                "beyond the cache is only partly so."
+                f"Up to {self._stayed:.0%} of the table stayed in the page cache after eviction, so "
+                "the uncached scans read partly from the cache."
             )
         if self._from_device and max(self._from_device) == 0:
-            said.append("The device was never asked: something below the page cache's files holds them too.")
+            said.append("No read reached the device: a cache below the page cache served them.")
         return tuple(said)
 
     def _scan_waves(self, seconds: float, stop: StopSignal, *, beyond: bool) -> list[ScanWave]:
@@ -224,7 +224,7 @@ def _preconditions(rows: int, cached: float | None, beyond: float | None) -> tup
 
 
 def _device_share(waves: list[ScanWave], file: int) -> float | None:
-    """The share of the file that came from the device in the usual scan; None where nobody knows."""
+    """The share of the file that came from the device in the usual scan; None where unknown."""
     known = [wave.reads.from_device / file for wave in waves if wave.reads]
     return statistics.median(known) if known and file else None
 
@@ -245,21 +245,21 @@ def _mean_seconds(waves: list[ScanWave]) -> float:
 
 def _read_size_notes(sizes: dict[str, list[float]], *, broken: bool) -> Iterator[str]:
     if not sizes:
-        yield "The kernel doesn't tell how the server read (/proc/PID/io), so read sizes are left out."
+        yield "The kernel does not show the server's reads (/proc/PID/io), so read sizes are not reported."
         return
     each = [statistics.median(seen) for seen in sizes.values()]
     if broken:
         yield (
-            f"Reads were {about(min(each))} to {about(max(each))} bytes long on average: the pieces of broken rows are "
-            "read one at a time, whatever read_buffer_size is."
+            f"Reads were {about(min(each))} to {about(max(each))} bytes long on average: the parts of fragmented rows "
+            "are read one at a time, whatever read_buffer_size is."
         )
     elif len(each) > 1 and max(each) < SAME_SIZE_FACTOR * min(each):
         yield (
-            f"Whatever read_buffer_size was, the scans read {about(each[0])} bytes at a time: they don't read with it, "
-            "so a difference between sizes is none of its making."
+            f"With every read_buffer_size the scans read {about(each[0])} bytes at a time: they do not use it, "
+            "so it does not cause differences between sizes."
         )
     elif len(each) > 1:
-        yield f"The scans read {about(min(each))} to {about(max(each))} bytes at a time, as the buffer was."
+        yield f"The scans read {about(min(each))} to {about(max(each))} bytes at a time, like the buffer."
 
 
 def _scans(chosen: ChosenOptions, binary: Binary) -> dict[str, ScanTable]:
@@ -274,19 +274,19 @@ def _scan(chosen: ChosenOptions, binary: Binary) -> ScanTable:
         raise ProbeError(f"{binary.name} has no Aria tables: choose engine=MyISAM, or a MariaDB server")
     length, fragmented = chosen.number("row-length", SHORTEST), chosen.number("fragmented")
     if length > LONGEST or fragmented > 100:  # noqa: PLR2004 - per cent
-        raise ProbeError(f"row-length goes up to {LONGEST} bytes, and fragmented to 100 per cent")
+        raise ProbeError(f"the maximum of row-length is {LONGEST} bytes, that of fragmented 100 percent")
     size = chosen.size("table", 0) or (24 << 20 if reads_by_row(binary.target) else 192 << 20)
     return ScanTable(size, length, engine, fragmented)
 
 
 def _limits(target: Target, scan: ScanTable, *, beyond: bool) -> Iterator[str]:
     if reads_by_row(target):
-        yield "Scans of MySQL 8.0 and later don't read with read_buffer_size; the read sizes show it."
+        yield "Scans of MySQL 8.0 and later do not use read_buffer_size, as the read sizes show."
     if not beyond:
-        yield "The directory lies in memory, so there is nothing beyond its cache: name one on a disk with --dir."
+        yield "The directory is in memory, so uncached reads cannot be measured: use one on a disk with --dir."
     else:
-        yield f"A table of {about(scan.bytes)} on a new file is in one piece; the published one took 4G on two disks."
-    yield "InnoDB's scans never read with this buffer, and it says nothing of the other uses of read_buffer_size."
+        yield f"A table of {about(scan.bytes)} in a new file is contiguous; the published one took 4G on two disks."
+    yield "InnoDB scans do not use this buffer, and other uses of read_buffer_size are not measured."
 
 
 EXPERIMENT = ReadBuffer()

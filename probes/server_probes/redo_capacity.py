@@ -51,13 +51,13 @@ REDO_FILLED = "checkpoint age/capacity"
 LEAST_FILLED = 0.1  # of the smallest log: innodb_adaptive_flushing_lwm, below which the log makes nothing be flushed
 COMMIT_OPTIONS = ("--innodb-flush-log-at-trx-commit=2",)
 DURABLE_LIMIT = (
-    "Commits don't wait for the disk here (innodb_flush_log_at_trx_commit=2), so that waits for checkpoints show. With "
-    "durable commits fewer go through, and a log of the same size lasts longer."
+    "Commits do not wait for the disk (innodb_flush_log_at_trx_commit=2), so that checkpoint waits show. With "
+    "durable commits, fewer complete, and a log of the same size lasts longer."
 )
 CACHED_LIMIT = (
-    "The data fit the buffer pool: where they don't, pages are written early to make room, and the log matters less."
+    "The data fit in the buffer pool: where they do not, evictions write pages early, and the log matters less."
 )
-RECOVERY_LIMIT = "It can't see how much longer a crash recovery takes with a larger redo log."
+RECOVERY_LIMIT = "The longer crash recovery with a larger redo log is not measured."
 LIMITS = (DURABLE_LIMIT, CACHED_LIMIT, RECOVERY_LIMIT)
 
 
@@ -66,7 +66,7 @@ class RedoCapacity:
 
     name = "redo-capacity"
     title = "Stalls and the size of the redo log"
-    question = "How large must the redo log be for writes not to wait for checkpoints?"
+    question = "How large must the redo log be so that writes do not wait for checkpoints?"
     kind = "server"
     evidence = ("REDO-01", "REDO-04", "REDO-05")
     choices = (
@@ -74,7 +74,7 @@ class RedoCapacity:
         DRIVER_CHOICE,
         Choice("sizes", "sizes", "16M,32M,128M", "sizes of the whole redo log; the first is the baseline"),
         Choice("pool", "size", "512M", "innodb_buffer_pool_size; the data take 60 percent of it"),
-        Choice("threads", "number", "8", "connections that write at once"),
+        Choice("threads", "number", "8", "concurrent connections"),
     )
 
     def plan(self, environment: Environment, request: ProbeRequest) -> RunPlan:

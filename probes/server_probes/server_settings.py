@@ -78,6 +78,6 @@ def server_cost(
         prepare=servers * (START_SECONDS + data / LOAD_RATE),
         creates=(
             "a scratch directory with a throwaway server's data, removed when it ends",
-            "that server, which listens on a socket in there alone",
+            "that server, which listens only on a socket there",
         ),
     )

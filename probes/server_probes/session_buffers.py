@@ -55,9 +55,9 @@ ASK_CHUNKS = (
 MEMORY_LIMIT = "max_heap_table_size"  # caps tmp_table_size on MySQL 5.7 and MariaDB
 JOIN_LIMIT = "join_buffer_space_limit"  # MariaDB's, for all joins of a statement
 LIMITS = (
-    "All rows are in the buffer pool, and temporary files may stay in the page cache: slow disks make spills dearer.",
-    "Rows of 120 bytes in one character set: other rows reach the limits with other counts.",
-    "It can't see what the memory of many sessions does to a host that runs short of it.",
+    "All rows are in the buffer pool, and temporary files may stay in the page cache: slow disks cost more.",
+    "Rows have 120 bytes in one character set: other rows reach the limits at other counts.",
+    "The effect of many sessions' memory on a host that is short of it is not measured.",
 )
 JOIN_LIMIT_NOTE = f"{JOIN_LIMIT} is set to twice each size here; at its default of 2M it would cap larger buffers."
 MEMORY_LIMIT_NOTE = f"{MEMORY_LIMIT} is set to each size as well; the smaller of the two is the limit."
@@ -102,7 +102,9 @@ class SessionBuffers:
 
     name = "session-buffers"
     title = "Sort, join and temporary-table memory"
-    question = "What do sort_buffer_size, join_buffer_size and tmp_table_size change, by rows and concurrent sessions?"
+    question = (
+        "How do sort_buffer_size, join_buffer_size and tmp_table_size change speed, by rows and concurrent sessions?"
+    )
     kind = "server"
     evidence = ("SORT-01", "SORT-02", "SORT-04", "SORT-07", "JOIN-01", "TMP-02")
     choices = (
@@ -111,7 +113,7 @@ class SessionBuffers:
         Choice("buffer", "word", SORT, f"the option to compare: {SORT}, {JOIN} or {TABLE}"),
         Choice("sizes", "sizes", "256K,2M,32M", "its values; the first is the baseline"),
         Choice("rows", "numbers", "500,20000", "rows that a statement sorts, joins or groups"),
-        Choice("threads", "numbers", "1,8", "sessions that run statements at once"),
+        Choice("threads", "numbers", "1,8", "concurrent sessions"),
     )
 
     def plan(self, environment: Environment, request: ProbeRequest) -> RunPlan:
@@ -229,7 +231,7 @@ def _buffer(chosen: ChosenOptions, binary: Binary) -> str:
     buffer = chosen.word("buffer", *KINDS)
     if buffer == TABLE and binary.target.since("mysql", 8) and not binary.target.since("mysql", 8, 0, 28):
         raise ProbeError(
-            f"{TABLE} limits no temporary table of {binary.name} before 8.0.28, where TempTable makes them: choose "
+            f"{TABLE} does not limit temporary tables of {binary.name}: TempTable ignores it before 8.0.28. Choose "
             f"another server, or buffer={SORT}"
         )
     return buffer

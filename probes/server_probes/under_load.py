@@ -130,20 +130,20 @@ class WorkloadBench:
         return {f"{what} runs as": running for what, running in self._differing.items()}
 
     def notes(self) -> tuple[str, ...]:
-        """What the reader should know of the run."""
+        """Notes on rounded settings, cold blocks, driver load and repeated transactions."""
         said = [
-            f"{what} was asked for, and the server runs with {running}." for what, running in self._differing.items()
+            f"{what} was requested, but the server runs with {running}." for what, running in self._differing.items()
         ]
         if self._cold_variants:
             cold = ", ".join(dict.fromkeys(self._cold_variants))
-            said.append(f"The warm-up ended before two blocks agreed: {cold}. The first blocks may still be cold.")
+            said.append(f"The warm-up ended before the rate was stable: {cold}. The first blocks may be cold.")
         if self._driver_share > DRIVER_LIMIT:
             said.append(
                 f"The driver used up to {self._driver_share:.0%} of the processor time. The server could do more than "
                 "these rates, and differences could be larger. Install sysbench: it uses far less."
             )
         if self._repeated:
-            said.append(f"{self._repeated} transactions met a deadlock or a lock wait and were not counted.")
+            said.append(f"{self._repeated} transactions had a deadlock or a lock wait timeout and are not counted.")
         return tuple(said)
 
     def _run(self, variant: Variant, turn: Turn, stop: StopSignal) -> BlockMeasurement:

@@ -154,7 +154,7 @@ class VariantServer:
         return str(rows[0][1])
 
     def purge_binary_logs(self) -> None:
-        """Let go of full files of the binary log, which would fill the disk."""
+        """Purge full binary log files, which would fill the disk."""
         if self._has_binary_log():
             self.query("PURGE BINARY LOGS BEFORE NOW()")
 
@@ -270,7 +270,7 @@ POLL_SECONDS = 0.5  # seconds
 def watch_disk_space(sandbox: Sandbox) -> Iterator[None]:
     """Look after the file system of a server for as long as the context lasts.
 
-    MyISAM tables and binary logs wait on a full one until somebody makes room, and so would whoever waits for them.
+    MyISAM tables and binary logs wait on a full one until space is freed, and so do their clients.
     What else writes there would fail meanwhile: ending the server is also the first step to giving the room back.
     """
     over = threading.Event()
@@ -286,7 +286,7 @@ def watch_disk_space(sandbox: Sandbox) -> Iterator[None]:
 def disk_space_error(sandbox: Sandbox, said: str = "") -> SandboxError | None:
     """The error of a server that has no room left, by its file system, its log or what it `said`; None with room."""
     if is_disk_full(sandbox.directory) or reports_disk_full(sandbox.read_log()) or reports_disk_full(said):
-        return disk_full_error(f"{sandbox.binary.name} can't go on in {sandbox.directory}")
+        return disk_full_error(f"{sandbox.binary.name} cannot continue in {sandbox.directory}")
     return None
 
 

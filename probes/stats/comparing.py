@@ -1,4 +1,4 @@
-"""Lay every variant beside the baseline, and claim a difference only where noise can't have made it."""
+"""Compare every variant with the baseline, and claim a difference only beyond the noise of the run."""
 
 from __future__ import annotations
 
@@ -156,7 +156,7 @@ def _halves_note(row: list[float]) -> str:
     error = math.sqrt((statistics.variance(first) + statistics.variance(second)) / half)
     if abs(statistics.fmean(second) - statistics.fmean(first)) <= max(MINIMUM_DIFFERENCE, _halves_limit(half) * error):
         return ""
-    return "The difference changed between the first and the second half of the run: a longer run may say otherwise."
+    return "The difference changed between the two halves of the run: a longer run may give another result."
 
 
 def _halves_limit(half: int) -> float:

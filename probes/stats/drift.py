@@ -33,9 +33,9 @@ def _drift_over_rounds(arms: tuple[Arm, ...], metric: Metric, baseline: str) -> 
     if not change:
         return ""
     return (
-        f"From the first half of the run to the second, {metric.name} {change} in all variants alike: the machine, or "
-        "what else runs on it, changed. Variants are compared round by round, which bears that; the figures themselves "
-        "would be others at another time."
+        f"From the first half of the run to the second, {metric.name} {change} in all variants: the machine, or "
+        "its other load, changed. Comparisons within rounds stay valid; the absolute figures "
+        "may differ at another time."
     )
 
 
@@ -51,9 +51,9 @@ def _drift_within_blocks(arms: tuple[Arm, ...], metric: Metric) -> str:
     if not change:
         return ""
     return (
-        f"Within blocks {metric.name} {change} from the first half to the second: the warm-up was not over, or the "
-        "device tires under load (throttling, a write cache that fills, a checkpoint). Longer blocks would show where "
-        "it ends."
+        f"Within blocks {metric.name} {change} from the first half to the second: the warm-up was too short, or the "
+        "device slows down under load (throttling, full write cache, checkpoint). Longer blocks would show the "
+        "steady state."
     )
 
 

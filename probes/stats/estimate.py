@@ -64,8 +64,8 @@ def estimate_differences(rows: list[list[float]]) -> list[MeanDifference]:
 def _variances(rests: list[list[float]]) -> list[tuple[float, float]]:
     """Variance and degrees of freedom of each row: its own and what all rows have in common, by credibility.
 
-    Three rounds tell little about one variant's noise. As far as the rows look alike, they tell of each other; as
-    far as their variances differ more than chance makes them, each stands for itself.
+    Three rounds tell little about one variant's noise. As far as the rows look alike, their variances are pooled; as
+    far as they differ more than chance makes them, each stands for itself.
     """
     own_freedom = len(rests[0]) - 1
     own = [math.fsum(rest * rest for rest in row) / own_freedom for row in rests]

@@ -12,9 +12,7 @@ if TYPE_CHECKING:
     from probes.workload.load import LoadResult, Task
 
 OWN_DRIVER = "mycnf"
-DRIVER_CHOICE = Choice(
-    "driver", "word", "auto", "who makes the load: sysbench, mycnf, or auto for sysbench where it is"
-)
+DRIVER_CHOICE = Choice("driver", "word", "auto", "load generator: sysbench, mycnf, or auto (sysbench if installed)")
 
 
 def choose_driver(word: str) -> str:
@@ -23,14 +21,12 @@ def choose_driver(word: str) -> str:
     Raises ProbeError for an unknown word, and for sysbench where there is none.
     """
     if word not in ("auto", "sysbench", OWN_DRIVER):
-        raise ProbeError(f"there is no driver {word!r}: choose sysbench, {OWN_DRIVER} or auto")
+        raise ProbeError(f"unknown driver {word!r}: use sysbench, {OWN_DRIVER} or auto")
     if word == OWN_DRIVER:
         return OWN_DRIVER
     found = sysbench.sysbench_version()
     if found is None and word == "sysbench":
-        raise ProbeError(
-            f"there is no sysbench 1.0 or later with MySQL here: install it, or choose driver={OWN_DRIVER}"
-        )
+        raise ProbeError(f"sysbench 1.0 or later with MySQL support not found: install it, or use driver={OWN_DRIVER}")
     return found or OWN_DRIVER
 
 

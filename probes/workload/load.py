@@ -1,4 +1,4 @@
-"""What a driver is told, and what it gives back."""
+"""The task of a load driver, and its result."""
 
 from __future__ import annotations
 

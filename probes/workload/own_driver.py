@@ -90,7 +90,7 @@ def _start_worker(
 def _is_ready(log: str, process: subprocess.Popen[bytes]) -> bool:
     said = _read_text(log)
     if process.poll() is not None:
-        raise DriverError(f"the driver of the load ended before it began: {_last_line(said)}")
+        raise DriverError(f"the load driver ended before the start: {_last_line(said)}")
     return said.startswith("ready\n")
 
 
@@ -108,7 +108,7 @@ def _wait_until(holds: Any, timeout: float, stop: StopSignal) -> bool:
         if stop.wait(POLL):
             return False
         if time.monotonic() > deadline:
-            raise DriverError("the driver of the load got stuck: is the host overloaded?")
+            raise DriverError("the load driver did not finish in time: is the host overloaded?")
     return True
 
 
@@ -117,9 +117,9 @@ def _read_report(log: str, process: subprocess.Popen[bytes]) -> dict[str, Any]:
     try:
         report: dict[str, Any] = json.loads(said.splitlines()[-1])
     except (ValueError, IndexError):
-        raise DriverError(f"the driver of the load broke off ({process.returncode}): {_last_line(said)}") from None
+        raise DriverError(f"the load driver failed ({process.returncode}): {_last_line(said)}") from None
     if report["broken"]:
-        raise DriverError(f"the server left the driver of the load: {report['broken']}")
+        raise DriverError(f"the load driver lost its server: {report['broken']}")
     return report
 
 
@@ -169,4 +169,4 @@ def _read_text(log: str) -> str:
 
 def _last_line(said: str) -> str:
     lines = [line.strip() for line in said.splitlines() if line.strip()]
-    return lines[-1] if lines else "it left no message"
+    return lines[-1] if lines else "no message in its log"

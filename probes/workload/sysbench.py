@@ -76,7 +76,7 @@ def run_sysbench(task: Task, seconds: int, stop: StopSignal) -> LoadResult | Non
     with open(log, encoding="utf-8", errors="replace") as text:
         said = text.read()
     if process.returncode != 0:
-        raise DriverError(f"sysbench broke off ({process.returncode}): {_error_lines(said)}")
+        raise DriverError(f"sysbench failed ({process.returncode}): {_error_lines(said)}")
     return parse_report(said, seconds)
 
 
@@ -87,7 +87,7 @@ def parse_report(said: str, seconds: int) -> LoadResult:
     """
     found = {name: pattern.search(said) for name, pattern in TOTAL_LINES.items()}
     if any(match is None for match in found.values()):
-        raise DriverError(f"sysbench's report can't be read: {_error_lines(said)}")
+        raise DriverError(f"cannot parse sysbench's report: {_error_lines(said)}")
     totals = {name: float(match[1]) for name, match in found.items() if match}
     rows = {int(row[0]): tuple(float(value) for value in row[1:]) for row in INTERVAL_LINE.findall(said)}
     return LoadResult(
@@ -233,4 +233,4 @@ def _quote(text: str) -> str:
 def _error_lines(said: str) -> str:
     lines = [line.strip() for line in said.splitlines() if line.strip()]
     told = [line for line in lines if line.startswith(("FATAL", "ALERT"))] or lines[-1:]
-    return " / ".join(told[:2]) or "it left no message"
+    return " / ".join(told[:2]) or "no message in its log"

@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Sequence
 
 PARETO_POWER = math.log(PARETO_SHAPE) / math.log(1 - PARETO_SHAPE)
-# What sysbench passes over too: deadlock, lock wait timeout, and a row that changed since the snapshot (MariaDB).
+# What sysbench ignores too: deadlock, lock wait timeout, and a row that changed since the snapshot (MariaDB).
 REPEATED = (1213, 1205, 1020)
 PER_DOUBLING = 16  # latency buckets: each is 4.4 % wider than the one before
 C_GROUPS, PAD_GROUPS = 10, 5
@@ -85,7 +85,7 @@ def run_worker(told: dict[str, Any]) -> None:
 
 
 def _wait_for_start(go: str) -> float:
-    """The moment to begin, on the clock that all processes share, once it is told."""
+    """The moment to begin, on the clock that all processes share, once the file exists."""
     while not os.path.exists(go):
         time.sleep(POLL)
     with open(go, encoding="ascii") as text:
@@ -186,7 +186,7 @@ class _LazyValues(dict[str, Any]):
 
 
 def random_digits(source: random.Random, groups: int) -> str:
-    """Random text in the shape of sysbench's: groups of eleven digits, parted by hyphens."""
+    """Random text in the shape of sysbench's: groups of eleven digits, separated by hyphens."""
     text = f"{source.randrange(10 ** (11 * groups)):0{11 * groups}d}"
     return "-".join(text[place : place + 11] for place in range(0, len(text), 11))
 

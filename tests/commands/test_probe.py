@@ -251,11 +251,11 @@ def test_two_signals_end_it_at_once(probe: Any, scan: Steered) -> None:
 
 
 def test_a_signal_before_the_first_round_leaves_nothing(probe: Any, scan: Steered) -> None:
-    """There is nothing to keep, which is said, and the code is still that of an interruption."""
+    """There is nothing is saved, which is said, and the code is still that of an interruption."""
     scan.at[1] = interrupt
     ended = probe("scan")
     assert ended.code == 130
-    assert "nothing to keep" in ended.err
+    assert "nothing is saved" in ended.err
     assert read_all().kept == ()
     assert scan.closed == 1
 

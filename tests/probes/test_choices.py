@@ -35,13 +35,13 @@ def test_a_choice_outranks_the_default_and_repeats_count_once() -> None:
 @pytest.mark.parametrize(
     ("name", "value", "said"),
     [
-        ("sizes", "12Q", "sizes are digits with K, M or G behind them"),
-        ("sizes", "1K,,x", "sizes are digits"),
-        ("sizes", ",", "names nothing"),
-        ("threads", "many", "a whole number is wanted"),
-        ("threads", "0", "at least 1"),
-        ("word", "three", "one of one, two is wanted"),
-        ("wrod", "one", "no option 'wrod': it takes sizes, threads, word"),
+        ("sizes", "12Q", "use a number with K, M or G, such as 128M"),
+        ("sizes", "1K,,x", "use a number with K"),
+        ("sizes", ",", "is empty"),
+        ("threads", "many", "use an integer"),
+        ("threads", "0", "minimum 1"),
+        ("word", "three", "use one of one, two"),
+        ("wrod", "one", "no option 'wrod'; its options: sizes, threads, word"),
     ],
 )
 def test_what_cannot_be_read_is_refused_in_one_line(name: str, value: str, said: str) -> None:

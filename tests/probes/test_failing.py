@@ -93,7 +93,7 @@ def test_a_file_system_that_fills_up_is_named(binary: Binary, templates: Path, s
 def test_a_taken_port_is_named(start: Start, server_name: str) -> None:
     """A server that finds its port taken is reported as that."""
     holder = start("mariadb-10.11", tcp=True, small=True)
-    with pytest.raises(SandboxError, match=r"another server has the port"):
+    with pytest.raises(SandboxError, match=r"the port is in use"):
         start(server_name, tcp=True, arguments=[f"--port={holder.port}"])
 
 
@@ -111,6 +111,6 @@ def test_a_killed_start_is_named(binaries: Binaries, templates: Path, tmp_path: 
         starting = pool.submit(start_sandbox, binary, base=tmp_path, templates=templates)
         eventually(server_pid, what="the server's process is written down")
         os.kill(server_pid() or 0, signal.SIGKILL)
-        with pytest.raises(SandboxError, match=r"was killed at its start, most likely .* for want of memory"):
+        with pytest.raises(SandboxError, match=r"was killed at its start, most likely .* OOM killer"):
             starting.result()
     assert list(tmp_path.iterdir()) == []

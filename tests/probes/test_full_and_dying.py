@@ -31,7 +31,7 @@ from probes.sandbox.scratch import PREFIX
 
 MIB = 1 << 20
 BALLAST = "ballast"
-FULL = "is full: free some space there, or name a directory on another file system"
+FULL = "is full: free space there, or use a directory on another file system"
 
 
 class Probe(Protocol):
@@ -234,9 +234,9 @@ def test_a_disk_that_fills_up_in_a_round_keeps_the_whole_ones(
 @pytest.mark.parametrize(
     ("name", "options", "room", "said"),
     [
-        ("random-write", ("size=200M",), 150, "no room for a file of 200M: .*, or choose a smaller --option size="),
-        ("sequential-read", ("size=64M", "readers=1"), 80, "no room for a file of 16M: free some space there"),
-        ("commit-latency", (), 40, "no room for a file of 64M: free some space there, or name another --dir$"),
+        ("random-write", ("size=200M",), 150, "no space for a file of 200M: .*, or choose a smaller --option size="),
+        ("sequential-read", ("size=64M", "readers=1"), 80, "no space for a file of 16M: free space there"),
+        ("commit-latency", (), 40, "no space for a file of 64M: free space there, or use another --dir$"),
     ],
 )
 def test_a_disk_without_room_for_a_test_file_is_named(
@@ -361,7 +361,9 @@ def test_a_denial_is_laid_to_who_is_on(
     for switch, path in (("APPARMOR", "none"), ("SELINUX", "none"), (name.upper(), str(on))):
         monkeypatch.setattr(errors, switch, path)
     monkeypatch.setattr(errors, "PROFILES", str(place))
-    with pytest.raises(SandboxError, match=f"may not use the scratch directory, and {name} is on: ") as refused:
+    with pytest.raises(
+        SandboxError, match=f"has no access to the scratch directory, and {name} is enabled: "
+    ) as refused:
         start_sandbox(confined, base=place)
     assert "\n" not in str(refused.value)
     assert list(place.iterdir()) == []

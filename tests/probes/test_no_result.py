@@ -18,7 +18,7 @@ from probes.experiment import BlockMeasurement, Choice, Cost, Environment, Probe
 from probes.rounds import run_experiment
 from probes.stop import StopSignal
 
-WHY = "pages read from disk/transaction 0, where the mechanism needs at least 1"
+WHY = "pages read from disk/transaction 0, required at least 1"
 GROUPS = {"": ("a", "b"), "grouped": ("1, a", "1, b", "8, a", "8, b")}
 FORCED = frozenset({"busy", "little", "full", "neighbour"})
 
@@ -109,7 +109,7 @@ def test_what_all_groups_say_alike_is_said_once() -> None:
     found = conclude(
         run_experiment(checked, Environment(Host(), "here"), wish, StopSignal(), clock=lambda: checked.now)
     ).sentences[0]
-    assert found.count("One round was finished") == 1
+    assert found.count("Only one round finished") == 1
     assert found.startswith("One round")
 
 
@@ -120,4 +120,4 @@ def test_a_single_invalid_block_is_left_out_and_named() -> None:
     blocks = {arm.name: [block.metrics for block in arm.blocks] for arm in result.arms}
     assert blocks["b"][2] == {}
     assert all(metrics for name, row in blocks.items() for n, metrics in enumerate(row) if (name, n) != ("b", 2))
-    assert f"b: the block of round 3 is invalid and left out: {WHY}." in conclude(result).limits
+    assert f"b: the block of round 3 is invalid and excluded: {WHY}." in conclude(result).limits

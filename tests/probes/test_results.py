@@ -88,7 +88,7 @@ def test_a_folder_that_cannot_be_made_is_one_line(monkeypatch: pytest.MonkeyPatc
 
 DAMAGED = {
     "empty": b"",
-    "cut off": b'{"schema": "1.0", "tool": ',
+    "truncated": b'{"schema": "1.0", "tool": ',
     "no object": b"[1]",
     "no schema": b"{}",
     "a snapshot": b'{"schema": "1.0", "server": {}}',
@@ -230,7 +230,7 @@ def test_two_runs_become_one() -> None:
     ({"baseline": "8M"}, "the baseline"),
     ({"place": replace(HERE, host="x")}, "the host"),
     ({"place": replace(HERE, path="/tmp")}, "the directory"),
-    ({"metrics": (Metric("rate", "rows/s"),)}, "what is measured"),
+    ({"metrics": (Metric("rate", "rows/s"),)}, "the metrics"),
     ({"arms": ()}, "the variants"),
 ])  # fmt: skip
 def test_runs_that_differ_stay_apart(changes: dict[str, object], words: str) -> None:

@@ -147,7 +147,7 @@ def test_rounds_alone_take_their_share_of_the_plan() -> None:
 def test_too_short_a_time_says_what_it_takes() -> None:
     """A time in which no round fits is refused, with one that does, before anything is prepared."""
     timed = Timed(variants=8, told_extra=1.0)
-    with pytest.raises(ProbeError, match=r"too short for 8 variants: give at least --time \d+s"):
+    with pytest.raises(ProbeError, match=r"too short for 8 variants: use --time \d+s"):
         ran(timed, seconds=3.0)
     assert timed.now == 1000.0
 
@@ -206,7 +206,7 @@ def test_what_breaks_off_keeps_whole_rounds() -> None:
 
 @pytest.mark.parametrize("block", [0, 3])
 def test_an_error_in_the_first_round_is_raised(block: int) -> None:
-    """There is nothing to keep; what was made is removed."""
+    """There is nothing is saved; what was made is removed."""
     timed = Timed(at={block: _break})
     with pytest.raises(ProbeError, match="the disk is full"):
         ran(timed)
@@ -217,7 +217,7 @@ def test_a_stop_in_the_first_round_is_raised() -> None:
     """The same for a stop."""
     timed, stop = Timed(), StopSignal()
     timed.at[2] = partial(stop.say, "cancelled")
-    with pytest.raises(ProbeError, match="nothing to keep"):
+    with pytest.raises(ProbeError, match="nothing is saved"):
         ran(timed, stop)
     assert timed.closed
 

@@ -44,7 +44,7 @@ def test_what_starts_a_server_of_its_own_is_refused_without_being_run(name: str,
     link = tmp_path / "mysqld"
     link.symlink_to(script)
     for program in (script, link):
-        with pytest.raises(SandboxError, match=f"is {re.escape(name)}, which starts .* name the mysqld or mariadbd"):
+        with pytest.raises(SandboxError, match=f"is {re.escape(name)}, which starts .* give the mysqld or mariadbd"):
             describe_binary(str(program))
     assert not (tmp_path / "started").exists()
 

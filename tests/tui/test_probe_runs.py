@@ -132,7 +132,7 @@ async def test_ended_before_its_first_round_it_has_no_result(scans: Scans, tmp_p
         await until(pilot, scans.reached.is_set)
         await pilot.press("c")
         await until(pilot, lambda: "no result" in shown(app))
-        assert "before its first round was whole" in shown(app)
+        assert "before its first round was complete" in shown(app)
         assert read_all().kept == ()
 
 

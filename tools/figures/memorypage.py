@@ -28,10 +28,10 @@ All held it (their clients had read the first row of the result and no more) whi
 TAIL = """
 ## What is in the numbers
 
-- **measured**: the process's resident size; without the process, what `performance_schema` accounts for.
+- **measured**: the process's resident size; without the process, the memory in `performance_schema`.
 - **likely**: the program at rest, `performance_schema` and the prepared statements; the whole buffer pool, for it fills
   sooner or later; the key buffer and Aria's page cache as full as they have ever been; a part for each connection of
-  the peak; and for each session at work just now the buffers of sorts and joins, if the counters tell of any, with one
+  the peak; and for each session at work just now the buffers of sorts and joins, if the counters show any, with one
   temporary table in memory at its limit. So it is two to three times too high while sessions only sort or join, and
   near once they fill temporary tables. In an audit it is never less than the most that the process has ever had; here
   it stands without that, as it is where the process can't be seen, to put it to a test.

@@ -148,4 +148,4 @@ def claims(result: ProbeResult) -> list[str]:
 def _parts(claim: str, result: ProbeResult) -> tuple[str, str]:
     """The variant of a claim, and its change against the baseline."""
     arm, _, change = claim.partition(f": {result.metrics[0].name} ")
-    return f"{arm} is best", change.rstrip(".")
+    return f"{arm} has the best", change.rstrip(".")

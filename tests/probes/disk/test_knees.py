@@ -62,7 +62,7 @@ def test_limits_are_those_of_the_upper_device() -> None:
 def test_only_limits_that_such_reads_meet_are_named() -> None:
     """Read-ahead explains nothing of reads past the page cache, and no limit of a disk explains cached ones."""
     limits = {"read_ahead": 128 * K, "largest_request": 1280 * K}
-    assert "reads ahead" in nearest_limit_text(256 * K, limits, "ahead")
+    assert "read-ahead" in nearest_limit_text(256 * K, limits, "ahead")
     assert nearest_limit_text(256 * K, limits, "direct") == ""
     assert "largest request" in nearest_limit_text(M, limits, "direct")
     assert nearest_limit_text(128 * K, limits, "cached") == ""

@@ -106,7 +106,7 @@ def test_a_full_disk_is_one_clear_line(small_disk: Path) -> None:
     """A file that doesn't fit is refused with the way out, and the disk is as empty as before."""
     before = shutil.disk_usage(small_disk).free
     with ScratchFiles(str(small_disk), quiet, StopSignal()) as material:
-        with pytest.raises(ProbeError, match=f"{small_disk} has no room for a file of 1G: .*size=") as refused:
+        with pytest.raises(ProbeError, match=f"{small_disk} has no space for a file of 1G: .*size=") as refused:
             material.create("pages", 1 << 30)
         assert "\n" not in str(refused.value)
     assert {entry.name for entry in small_disk.iterdir()} == {"lost+found"}

@@ -67,7 +67,7 @@ def test_shared_cache_is_named_unresolved(last: tuple[int, ...], virtual: bool) 
     seen = cache_boundaries(_rounds(last=last), compiled=True, virtual=virtual)
     assert seen.share is not None
     assert 512 << 10 <= seen.resolved[-1].size <= 2 << 20
-    assert any(words.startswith("Not resolved: the size of the last cache") for words in seen.words)
+    assert any(words.startswith("Not resolved: the size of the last-level cache") for words in seen.words)
 
 
 def test_rises_of_memory_are_no_caches() -> None:

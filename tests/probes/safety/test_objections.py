@@ -41,7 +41,7 @@ def test_a_full_file_system_is_named_with_what_must_stay(tmp_path: Path) -> None
 
 def test_a_directory_that_is_not_there_can_not_be_forced(tmp_path: Path) -> None:
     """No override makes a missing directory."""
-    with pytest.raises(ProbeError, match="can't be used") as refused:
+    with pytest.raises(ProbeError, match="cannot use") as refused:
         require_no_objection(
             Environment(Host(), "here"), ProbeRequest(str(tmp_path / "none"), force=frozenset({"directory"})), NOTHING
         )

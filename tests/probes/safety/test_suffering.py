@@ -17,10 +17,10 @@ from probes.safety.watch import ServerSample, describe_degradation
         (
             ServerSample(0.1, 0.0, None),
             ServerSample(0.5, 0.0, None),
-            "waits for a processor 0.5 s a second, 0.1 before",
+            "waits for a processor 0.5 s per second, 0.1 before",
         ),
         (ServerSample(1.0, 0.0, None), ServerSample(2.0, 0.0, None), ""),  # it always waited much
-        (ServerSample(0.0, 0.1, None), ServerSample(0.0, 0.9, None), "waits for its disk 0.9 s a second, 0.1 before"),
+        (ServerSample(0.0, 0.1, None), ServerSample(0.0, 0.9, None), "waits for its disk 0.9 s per second, 0.1 before"),
         (ServerSample(None, None, None), ServerSample(None, None, None), ""),
     ],
 )

@@ -33,20 +33,20 @@ def test_values_may_hold_commas() -> None:
 @pytest.mark.parametrize(
     ("text", "said"),
     [
-        ("", "say what to compare"),
-        ("innodb_flush_neighbors", "say what to compare"),
+        ("", "nothing to compare"),
+        ("innodb_flush_neighbors", "nothing to compare"),
         ("innodb_flush_neighbors=1", "give two or more"),
         ("innodb_flush_neigbors=0,1", "innodb_flush_neighbors is near"),
         ("tx_isolation=READ-COMMITTED,SERIALIZABLE", "Use transaction_isolation"),
         ("query_cache_size=0,1M", "would refuse query_cache_size"),
         ("sort_buffer_size=1x,2M", "would refuse sort_buffer_size=1x"),
         ("read_buffer_size=8192,8200", "makes 8192 of both 8192 and 8200"),
-        ("innodb_page_size=4K,16K", "shapes the data files"),
-        ("innodb_tmpdir=a,b", "its own directory alone"),
-        ("slow_query_log_file=a,b", "its own directory alone"),
-        ("init_file=/tmp/a,/tmp/b", "its own directory alone"),
-        ("port=3306,3307", "its own directory alone"),
-        ("skip_grant_tables=0,1", "its own directory alone"),
+        ("innodb_page_size=4K,16K", "determines the data files"),
+        ("innodb_tmpdir=a,b", "only its own scratch directory"),
+        ("slow_query_log_file=a,b", "only its own scratch directory"),
+        ("init_file=/tmp/a,/tmp/b", "only its own scratch directory"),
+        ("port=3306,3307", "only its own scratch directory"),
+        ("skip_grant_tables=0,1", "only its own scratch directory"),
     ],
 )
 def test_what_cannot_be_compared_is_refused_with_the_reason(text: str, said: str) -> None:

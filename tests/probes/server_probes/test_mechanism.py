@@ -70,7 +70,7 @@ def test_what_no_counter_tells_is_not_checked_and_not_kept() -> None:
     """A server without the counter can't fail by it; one that did nothing at all is invalid anyhow."""
     pages = (page_read_precondition(fixed_bounds(1.0)),)
     assert check_preconditions(pages, ANY, activity()) == ({}, "")
-    assert check_preconditions(pages, ANY, SOME._replace(transactions=0)).invalid == "no transaction went through"
+    assert check_preconditions(pages, ANY, SOME._replace(transactions=0)).invalid == "no transaction completed"
 
 
 def test_the_reason_names_value_and_bounds() -> None:
@@ -80,7 +80,7 @@ def test_the_reason_names_value_and_bounds() -> None:
         Precondition("redo log syncs/transaction", log_syncs_per_transaction, fixed_bounds(high=0.1)),
     )
     made = check_preconditions(pages, ANY, activity(Innodb_buffer_pool_reads=30, Innodb_os_log_fsyncs=900))
-    assert made.invalid == "pages read from disk/transaction 0.03, where the mechanism needs at least 1"
+    assert made.invalid == "pages read from disk/transaction 0.03, required: at least 1"
     assert made.counters == {"pages read from disk/transaction": 0.03, "redo log syncs/transaction": 0.9}
 
 

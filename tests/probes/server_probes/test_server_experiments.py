@@ -109,10 +109,10 @@ def test_read_sizes_tell_whether_scans_read_with_the_buffer(binary: Binary, temp
     assert all(block.metrics[plan.metrics[0].name] > 0 for block in blocks.values())
     if binary.target.since("mysql", 8):
         assert sizes == pytest.approx(dict.fromkeys(sizes, 57), rel=0.05)
-        assert "they don't read with it" in notes
+        assert "they do not use it" in notes
     else:
         assert sizes == pytest.approx({"32K": 32768, "128K": 131072, "1M": MIB}, rel=0.1)
-        assert "as the buffer was" in notes
+        assert "like the buffer" in notes
     assert list(tmp_path.iterdir()) == []
 
 
@@ -134,7 +134,7 @@ def test_cache_fit_sees_what_the_pool_holds(binary: Binary, templates: Path, tmp
     assert misses["4K"][0] < 0.1
     assert misses["16K"][-1] > 0.5
     assert misses["4K"][-1] < misses["16K"][-1]
-    assert str(facts["answer"]).startswith("With a page read for at most one query in 10, the pool held ")
+    assert str(facts["answer"]).startswith("With at most one page read per 10 queries, the pool cached ")
     told = "pages a row, 16K" if binary.target.is_mariadb else "pages a row at most, 16K"
     assert 1 <= float(facts[told]) <= 6
     assert list(tmp_path.iterdir()) == []
@@ -176,11 +176,11 @@ def test_a_stop_starts_no_further_server(name: str, binary: Binary, templates: P
 @pytest.mark.parametrize(
     ("name", "choices", "said"),
     [
-        ("commit", {"flush": "3"}, "flush=3 means nothing of its own"),
+        ("commit", {"flush": "3"}, "invalid flush=3"),
         ("commit", {"delay": "2000000"}, "at most 1000000 microseconds"),
         ("commit", {"driver": "jmeter"}, "no driver 'jmeter'"),
         ("commit", {"server": "oracle"}, "no server here is called 'oracle'"),
-        ("ab", {}, "say what to compare"),
+        ("ab", {}, "nothing to compare"),
         ("ab", {"set": "innodb_flush_neighbors=0,1", "workload": "tpcc"}, "one of oltp_read_write"),
         ("read-buffer", {"engine": "Aria"}, "has no Aria tables"),
         ("read-buffer", {"row-length": "5000"}, "up to 4000 bytes"),

@@ -78,9 +78,9 @@ def test_a_server_is_chosen_by_name_target_or_path() -> None:
 def test_a_server_that_is_not_there_is_refused_with_those_that_are() -> None:
     """The refusals name what is here, and why it doesn't fit; a part of a number is no series."""
     ground = Environment(Host(), "here", (binary("one", "mysql", 8, 0, 36),))
-    with pytest.raises(ProbeError, match="there is one"):
+    with pytest.raises(ProbeError, match="available: one"):
         choose_binary(ground, "mysql-8.4")
-    with pytest.raises(ProbeError, match="there is one"):
+    with pytest.raises(ProbeError, match="available: one"):
         choose_binary(ground, "mysql-8.0.3")
     with pytest.raises(ProbeError, match="one: none has Aria"):
         choose_binary(ground, "", lambda b: b.target.is_mariadb, "has Aria")
