@@ -188,7 +188,7 @@ def _verdict_sentence(
             return f"{words}, at the risk of {risk}. This is not a recommendation.{same}"
         return f"{best} has the best {metric.name}: {_difference_text(found)}.{same}"
     if verdict == "baseline":
-        return f"No variant has a better {metric.name} than {baseline}.{same}"
+        return f"No variant beats {baseline} in {metric.name}.{same}"
     if verdict == "none":
         within = percent(max(comparison.bound for comparison in comparisons))
         return f"No difference larger than {within} in {metric.name}: any effect of these variants is smaller."

@@ -196,8 +196,8 @@ class FlushBench(WorkloadBench):
         rates = self._medians(RATE)
         if rates and max(rates.values()) < min(self._values):
             yield (
-                f"No value matters here: the load flushed {max(rates.values()):.0f} pages per second at most, which the "
-                f"smallest value allows. Choose smaller values, a smaller redo log (--option redo=) or more threads."
+                f"No value matters here: the load flushed {max(rates.values()):.0f} pages per second at most, which "
+                "the smallest value allows. Choose smaller values, a smaller redo log (--option redo=) or more threads."
             )
 
     def _ignored_values(self) -> Iterator[str]:

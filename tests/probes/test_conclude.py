@@ -46,7 +46,7 @@ def test_a_faster_mode_that_risks_torn_pages_is_no_recommendation(mode: str) -> 
     torn = replace(result, arms=(safe, replace(fast, settings={"innodb_doublewrite": mode})))
     assert "at the risk of torn pages" in conclude(torn).sentences[0]
     assert "not a recommendation" in conclude(torn).sentences[0]
-    assert conclude(result).sentences[0].startswith("other is best")
+    assert conclude(result).sentences[0].startswith("other has the best")
 
 
 def test_less_is_better() -> None:
@@ -62,7 +62,7 @@ def test_nothing_beats_the_baseline() -> None:
     """Where others are worse and none is better, the baseline is best."""
     said = conclude(_result(METRIC, a=[100, 101, 99, 100], b=[80, 81, 79.5, 80], c=[100.2, 100.8, 99.3, 99.9]))
     assert (said.verdict, said.best, said.alike) == ("baseline", "a", ("c",))
-    assert said.sentences[0] == "No variant has a better throughput than a. c cannot be distinguished from it."
+    assert said.sentences[0] == "No variant beats a in throughput. c cannot be distinguished from it."
 
 
 def test_no_difference_has_a_size() -> None:
@@ -71,7 +71,7 @@ def test_no_difference_has_a_size() -> None:
     assert (said.verdict, said.best) == ("none", None)
     assert said.within < 0.1
     (sentence,) = said.sentences
-    assert sentence.startswith(f"No difference larger than {percent(said.within)}: ")
+    assert sentence.startswith(f"No difference larger than {percent(said.within)} in ")
     assert "5 rounds" in said.limits[0]
 
 

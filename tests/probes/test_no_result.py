@@ -110,7 +110,7 @@ def test_what_all_groups_say_alike_is_said_once() -> None:
         run_experiment(checked, Environment(Host(), "here"), wish, StopSignal(), clock=lambda: checked.now)
     ).sentences[0]
     assert found.count("Only one round finished") == 1
-    assert found.startswith("One round")
+    assert found.startswith("Only one round")
 
 
 def test_a_single_invalid_block_is_left_out_and_named() -> None:

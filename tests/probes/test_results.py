@@ -225,7 +225,7 @@ def test_two_runs_become_one() -> None:
 @pytest.mark.parametrize(("changes", "words"), [
     ({"probe": "commit"}, "the experiment"),
     ({"server": "mysql-9.7.4"}, "the server"),
-    ({"driver": "sysbench"}, "who makes the load"),
+    ({"driver": "sysbench"}, "the driver"),
     ({"parameters": {"readers": "4"}}, "the parameters"),
     ({"baseline": "8M"}, "the baseline"),
     ({"place": replace(HERE, host="x")}, "the host"),

@@ -201,7 +201,7 @@ def test_the_best_variant_is_named_once_with_its_change() -> None:
         baseline="a",
         evidence=(),
     )
-    assert answer(three).startswith("b is best by its scanned: +50 % against a (95 %: +50 % to +50 %).")
+    assert answer(three).startswith("b has the best scanned: +50 % against a (95 %: +50 % to +50 %).")
     assert claims(three) == ["c: scanned -20 % against a (95 %: -20 % to -20 %)."]
 
 

@@ -106,7 +106,7 @@ async def test_a_snapshot_shows_the_results_that_it_carries(tmp_path: Path) -> N
         assert "● commit-latency" in text
         assert "11-20" in text
         assert "[red]" in text
-        assert "is best by its latency" in shown(app)
+        assert "has the best latency" in shown(app)
         await pilot.press("v")
         await until(pilot, lambda: "What this run can't show" in shown(app))
         assert not [c for c in screen_text(app) if c != "\n" and not c.isprintable()]
