@@ -27,7 +27,7 @@ MONTHS = 30.44  # days in a mean month
     needs=("server", "host"),
     evidence=("EOL-01",),
     docs=Docs(
-        why="After the end of support faults, those of security included, are not mended any more: a warning. The half "
+        why="After the end of support faults, those of security included, are no longer fixed: a warning. The half "
         "year before it is a note.",
         fix="Plan the move to a supported series; mycnf lint --target tells what the option file needs for it.",
         risk="An upgrade changes defaults and removes options.",

@@ -65,7 +65,7 @@ def user_limit_without_effect(context: RuleContext) -> Iterator[Finding]:
         "levels deep, with 256K twelve to twenty, and with 128K at the first or second; MySQL then refused views of "
         "sys as well. The line comes from files of old versions, whose default was 192K. Up to 192K is a warning, up "
         "to 256K a note; more is enough for ordinary statements.",
-        fix="Take the line out, or write the default of this version.",
+        fix="Remove the line, or write the default of this version.",
         risk="Address space for each connection; the kernel gives memory only for pages that are touched.",
         restart=True,
         exceptions="MySQL 5.7 as Ubuntu packed it, whose own file says 192K: there it is a note.",
@@ -93,14 +93,14 @@ def small_thread_stack(context: RuleContext) -> Iterator[Finding]:
     "CON004",
     "uncached-host-names",
     confidence=Confidence.LIKELY,
-    summary="The server asks for the name of each client's host anew at every connection.",
+    summary="The host cache is off: each connection needs a DNS lookup.",
     options=("host_cache_size", "skip_host_cache"),
     evidence=("CONV-01",),
     docs=Docs(
         why="While names are resolved, a TCP connection from another host waits for two look-ups, from "
         "address to name and back. The host cache spares all but the first; without it every connection "
         "waits for the name server, and none can be made while that is away.",
-        fix="Take the line out, or switch skip_name_resolve on where no account is given by host name.",
+        fix="Remove the line, or switch skip_name_resolve on where no account is given by host name.",
         risk="With skip_name_resolve accounts given by host name, other than localhost, can't log in.",
         exceptions="Servers without clients on other hosts, though they listen for some.",
         reconsider_when="A name server that answers on this very host.",
@@ -122,7 +122,7 @@ def uncached_host_names(context: RuleContext) -> Iterator[Finding]:
 
 
 def _disabled_host_cache(context: RuleContext) -> Subject | None:
-    """The setting that switches the host cache off, None where it is on or nobody chose."""
+    """The setting that switches the host cache off, None where it is on or not set."""
     line = context.file_verdict.effective.get("skip_host_cache")
     if line is not None and line.outcome not in REFUSED:
         return verdict_subject(line)
@@ -134,21 +134,21 @@ def _disabled_host_cache(context: RuleContext) -> Subject | None:
     "CON005",
     "uncounted-connect-errors",
     severity=Severity.NOTE,
-    summary="max_connect_errors does nothing, for errors are counted in the host cache, which isn't used.",
+    summary="max_connect_errors has no effect, because errors are counted in the host cache, which is off.",
     options=("max_connect_errors",),
     evidence=("CONA-03", "CONV-01"),
     docs=Docs(
         why="Broken connections are counted in the host cache. With host_cache_size = 0 or with "
         "skip_name_resolve the servers that were asked let a host go on after any number of them, and "
         "with the cache they blocked it after max_connect_errors.",
-        fix="Take the line out. Where hosts shall be blocked, the host cache and name resolution must be on.",
+        fix="Remove the line. Where hosts shall be blocked, the host cache and name resolution must be on.",
         risk="None: the server does the same without it.",
         exceptions="A file that serves hosts with other settings as well.",
         reconsider_when="A host that this server blocks with error 1129.",
     ),
 )
 def uncounted_connect_errors(context: RuleContext) -> Iterator[Finding]:
-    """A limit of errors that nobody counts."""
+    """A limit on errors that are not counted."""
     unresolved = context.settings.on("skip_name_resolve") is True
     if context.is_set("max_connect_errors") and (unresolved or _disabled_host_cache(context) is not None):
         why = "skip_name_resolve is on" if unresolved else "the host cache is off"
@@ -162,7 +162,7 @@ def uncounted_connect_errors(context: RuleContext) -> Iterator[Finding]:
 @rule(
     "CON008",
     "spare-port-without-address",
-    summary="Connections are kept for an administrator, but the port that they come by isn't opened.",
+    summary="Administrative connections are configured, but their port is not open.",
     targets=(Span("mysql", since=(8, 0, 14)), Span("mariadb")),
     options=("create_admin_listener_thread", "extra_max_connections"),
     evidence=("CONA-05",),
@@ -170,7 +170,7 @@ def uncounted_connect_errors(context: RuleContext) -> Iterator[Finding]:
         why="MySQL opens its administrative port only where admin_address names an address, MariaDB its "
         "extra port only where extra_port names a port. Without that the other options of the port do "
         "nothing, and on the day when all connections are taken the spare way in isn't there.",
-        fix="Set admin_address = 127.0.0.1 on MySQL, or a free extra_port on MariaDB, or take the line out.",
+        fix="Set admin_address = 127.0.0.1 on MySQL, or a free extra_port on MariaDB, or remove the line.",
         risk="Another port to guard: keep it to addresses that administrators come from.",
         restart=True,
         exceptions="None.",
@@ -178,7 +178,7 @@ def uncounted_connect_errors(context: RuleContext) -> Iterator[Finding]:
     ),
 )
 def spare_port_without_address(context: RuleContext) -> Iterator[Finding]:
-    """Options of a port that nobody opened."""
+    """Options of a port that is not open."""
     closed = {
         "create_admin_listener_thread": context.settings.on("create_admin_listener_thread") is True
         and not context.text("admin_address"),
@@ -201,16 +201,15 @@ CONNECTION_BURST = 64  # threads inside InnoDB up to which throughput was seen t
 @rule(
     "CON025",
     "backlog-cut-by-kernel",
-    summary="The kernel lets fewer connections wait for the server than back_log asks for.",
+    summary="The kernel's limit on waiting connections is lower than back_log.",
     needs=("host",),
     options=("back_log", "max_connections"),
     evidence=("CONA-13", "CONN-01"),
     docs=Docs(
         why="back_log is how many connections may wait until the server takes them, and the kernel cuts it to "
-        "net.core.somaxconn without a word: with back_log = 5000 under a somaxconn of 4096 every server "
-        "that was asked listened with 4096, while it showed 5000. Where no line sets back_log it follows "
-        "max_connections (MySQL 8.0 takes all of them, MySQL 5.7 and MariaDB 50 and a fifth, up to 900); cutting "
-        "that is a note.",
+        "net.core.somaxconn silently: with back_log = 5000 under a somaxconn of 4096 every server that was asked "
+        "listened with 4096, while it showed 5000. Where no line sets back_log it follows max_connections (MySQL 8.0 "
+        "takes all of them, MySQL 5.7 and MariaDB 50 and a fifth, up to 900); cutting that is a note.",
         fix="Raise net.core.somaxconn in /etc/sysctl.d and restart the server, or lower back_log to it.",
         risk="None known; each waiting connection takes a little of the kernel's memory.",
         restart=True,
@@ -254,7 +253,7 @@ def _is_derived_backlog(context: RuleContext) -> bool:
         "processors by default: one running thread for each is what the pool is for. More than twice as "
         "many let threads compete as without a pool, less than half leaves processors idle until a group "
         "is found to stall. Twice and half are opinions.",
-        fix="Take the line out.",
+        fix="Remove the line.",
         risk="Statements wait longer for a thread while long ones run.",
         exceptions="Statements that wait for slow disks most of the time.",
         reconsider_when="A run with sysbench on this host that is faster with the other size.",
@@ -283,7 +282,7 @@ def thread_pool_unlike_processors(context: RuleContext) -> Iterator[Finding]:
     "CON027",
     "idle-processors-by-limit",
     confidence=Confidence.LIKELY,
-    summary="InnoDB lets fewer threads in than there are processors, so some stay idle while statements wait.",
+    summary="innodb_thread_concurrency is lower than the number of processors: some stay idle while statements wait.",
     needs=("host",),
     targets=(Span("mysql"),),
     options=("innodb_thread_concurrency",),

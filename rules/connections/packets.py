@@ -23,14 +23,14 @@ OF_REPLICAS = ("replica_max_allowed_packet", "slave_max_allowed_packet")
 @rule(
     "CON006",
     "packet-below-dump",
-    summary="Statements may be no longer than a dump's, so a dump made with default settings can't be loaded.",
+    summary="max_allowed_packet is too small to load a dump made with default settings.",
     options=("max_allowed_packet",),
     evidence=("CONA-04",),
     docs=Docs(
         why="mysqldump and mariadb-dump gather rows into statements of up to 1,046,528 bytes. A server "
         "whose max_allowed_packet is smaller breaks the connection at such a statement: MariaDB 11.4 "
         "loaded a dump at 1,046,528 bytes and refused it at 1,045,504.",
-        fix="Take the line out, or write the default of this version.",
+        fix="Remove the line, or write the default of this version.",
         risk="A client may send longer statements, and the server takes memory for one while it runs.",
         exceptions="Servers that are never loaded from a dump.",
         reconsider_when="Dumps that are made with a smaller net_buffer_length.",
@@ -59,10 +59,10 @@ def packet_below_dump(context: RuleContext) -> Iterator[Finding]:
     options=OF_REPLICAS,
     evidence=("CONV-02",),
     docs=Docs(
-        why="A replica stops when an event of its source is larger than the replica's own limit. Somebody "
-        "lowered that limit below max_allowed_packet, so a row or statement that a client may well write "
-        "stops replication. By default the limit is 1G, which is also the highest.",
-        fix="Take the line out.",
+        why="A replica stops when an event of its source is larger than the replica's own limit. That limit was "
+        "lowered below max_allowed_packet, so a row or statement that a client may well write stops replication. By "
+        "default the limit is 1G, which is also the highest.",
+        fix="Remove the line.",
         risk="A large event takes as much memory while it is applied.",
         exceptions="Sources with a smaller max_allowed_packet than this server.",
         reconsider_when="A server that is never a replica.",

@@ -40,7 +40,7 @@ def uses_thread_pool(context: RuleContext) -> bool:
     "thread-cache-off",
     severity=Severity.NOTE,
     confidence=Confidence.OPINION,
-    summary="No thread is kept for the next connection, so each connection starts one and ends it.",
+    summary="thread_cache_size is 0, so each connection creates a thread and destroys it.",
     options=("thread_cache_size",),
     evidence=("CONN-01",),
     probe="connections",
@@ -49,7 +49,7 @@ def uses_thread_pool(context: RuleContext) -> bool:
         "itself, to 9 for 151 connections, and MariaDB keeps up to 256. What a new thread costs was too "
         "little to be told from noise on a busy machine of two processors; it matters to clients that "
         "connect for each request.",
-        fix="Take the line out.",
+        fix="Remove the line.",
         risk="The stacks of threads that wait, of which the kernel keeps the touched pages.",
         exceptions="Clients that stay connected, and a pool of threads, which has no use for the cache.",
         reconsider_when="A rate of Threads_created near zero.",
@@ -57,7 +57,7 @@ def uses_thread_pool(context: RuleContext) -> bool:
     ),
 )
 def thread_cache_off(context: RuleContext) -> Iterator[Finding]:
-    """A cache that somebody switched off, where threads belong to connections."""
+    """A thread cache that is explicitly off, where threads belong to connections."""
     if (
         context.number("thread_cache_size") == 0
         and context.is_set("thread_cache_size")
@@ -85,7 +85,7 @@ def advised_thread_cache(context: RuleContext) -> int:
 @rule(
     "CON009",
     "unused-thread-pool",
-    summary="The pool of threads is sized, but connections don't use it.",
+    summary="Thread pool options are set, but connections don't use the pool.",
     targets=MARIADB,
     options=OF_THE_POOL,
     evidence=("CONA-06", "CONV-03"),
@@ -93,7 +93,7 @@ def advised_thread_cache(context: RuleContext) -> int:
         why="MariaDB uses its pool of threads only with thread_handling = pool-of-threads; on Unix the "
         "default is a thread for each connection. A server with thread_pool_size alone showed no thread "
         "in the pool.",
-        fix="Set thread_handling = pool-of-threads if the pool is wanted, else take the lines out.",
+        fix="Set thread_handling = pool-of-threads to use the pool, else remove the lines.",
         risk="The pool holds short statements back while many long ones run.",
         restart=True,
         exceptions="Windows, where the pool is the default.",
@@ -123,7 +123,7 @@ def unused_thread_pool(context: RuleContext) -> Iterator[Finding]:
         why="A session that waits for a lock keeps its thread. Where the pool may make no more, the session "
         "that holds the lock finds no thread to give it back. With 4 threads and 8 sessions waiting for a "
         "table, UNLOCK TABLES stood still until waits ended by their timeouts, on 10.11 and 11.8.",
-        fix="Allow as many threads as connections, or take the line out.",
+        fix="Allow as many threads as connections, or remove the line.",
         risk="Memory for the threads, while so many sessions wait.",
         exceptions="Pools of 500 threads or more: that so many sessions wait at once is rare, so there it is a note. "
         "The limit is our choice.",

@@ -58,14 +58,14 @@ def idle_connections_cut(context: RuleContext) -> Iterator[Finding]:
     "CON012",
     "interactive-timeout-alone",
     severity=Severity.NOTE,
-    summary="Idle sessions shall end sooner, but the setting holds for interactive clients alone.",
+    summary="The idle timeout is set for interactive clients only.",
     options=("interactive_timeout",),
     evidence=("CONA-08",),
     docs=Docs(
         why="interactive_timeout is for clients that call themselves interactive when they connect, as the "
         "mysql program does. A session of any other program ends after wait_timeout: with "
         "interactive_timeout = 60 alone it got 28800 seconds on the servers that were asked.",
-        fix="Set wait_timeout as well, or take the line out.",
+        fix="Set wait_timeout as well, or remove the line.",
         risk="A shorter wait_timeout ends idle connections of pools, which must refresh them sooner.",
         exceptions="Files that mean people at the mysql program, and no one else.",
         reconsider_when="Nothing.",
@@ -88,15 +88,15 @@ def interactive_timeout_alone(context: RuleContext) -> Iterator[Finding]:
 @rule(
     "CON013",
     "no-lock-wait",
-    summary="Statements don't wait for locks at all, and fail at the first one that another session holds.",
+    summary="Statements do not wait for locks: they fail as soon as another session holds one.",
     targets=(Span("mariadb"),),
     options=LOCK_WAITS,
     evidence=("CONA-09",),
     docs=Docs(
-        why="On MariaDB 0 doesn't mean for ever: a statement that meets a locked row or table fails at once "
-        "with error 1205. With innodb_lock_wait_timeout = 0 every conflict of two writers is an error, "
-        "with lock_wait_timeout = 0 every change of a table that somebody reads.",
-        fix="Take the line out.",
+        why="On MariaDB 0 doesn't mean no limit: a statement that meets a locked row or table fails at once with "
+        "error 1205. With innodb_lock_wait_timeout = 0 every conflict of two writers is an error, with "
+        "lock_wait_timeout = 0 every change of a table that is being read.",
+        fix="Remove the line.",
         risk="Statements wait again for locks, each with its thread and the locks that it holds.",
         exceptions="Programs that try again at once; SELECT with NOWAIT does it for one statement.",
         reconsider_when="Nothing.",
@@ -129,7 +129,7 @@ def no_lock_wait(context: RuleContext) -> Iterator[Finding]:
         why="While it waits a statement keeps its connection and the locks that it has, so others queue up "
         "behind it; its client has long given up. The default is 50 seconds. That an hour is too long is "
         "an opinion.",
-        fix="Take the line out, and set the time in the session of the job that needs it.",
+        fix="Remove the line, and set the time in the session of the job that needs it.",
         risk="A job that relied on the long wait fails with error 1205.",
         exceptions="Servers for batch jobs that never meet users.",
         reconsider_when="Innodb_row_lock_time_max far below the limit.",
@@ -156,7 +156,7 @@ def row_waits_for_hours(context: RuleContext) -> Iterator[Finding]:
     "metadata-wait-for-days",
     severity=Severity.NOTE,
     confidence=Confidence.OPINION,
-    summary="A change of a table may wait more than a day for its lock, and holds up all later statements meanwhile.",
+    summary="DDL may wait more than a day for its metadata lock, and blocks all later statements on the table.",
     options=("lock_wait_timeout",),
     evidence=("CONA-16",),
     docs=Docs(
@@ -190,7 +190,7 @@ def metadata_wait_for_days(context: RuleContext) -> Iterator[Finding]:
     "slow-handshakes",
     severity=Severity.NOTE,
     confidence=Confidence.LIKELY,
-    summary="A client that says nothing may hold a connection for more than a minute before it logs in.",
+    summary="A client that never logs in can hold a connection for more than a minute.",
     options=("connect_timeout",),
     evidence=("CONA-10",),
     docs=Docs(
@@ -198,7 +198,7 @@ def metadata_wait_for_days(context: RuleContext) -> Iterator[Finding]:
         "were asked, as many silent connections as max_connections kept every account out with error 1040 "
         "until connect_timeout ended them. The default is 10 seconds. That a minute is too long is an "
         "opinion.",
-        fix="Take the line out; slow name servers are mended at the name server.",
+        fix="Remove the line; fix slow name resolution at the name server.",
         risk="Clients on very slow links fail to log in.",
         exceptions="Servers that only trusted hosts reach.",
         reconsider_when="A firewall that limits new connections.",
@@ -223,7 +223,7 @@ def slow_handshakes(context: RuleContext) -> Iterator[Finding]:
     "CON016",
     "autocommit-off",
     confidence=Confidence.LIKELY,
-    summary="Every session begins a transaction with its first statement, and keeps it open until it says COMMIT.",
+    summary="Every session begins a transaction with its first statement, and keeps it open until COMMIT.",
     options=("autocommit",),
     evidence=("CONA-11",),
     docs=Docs(
@@ -252,13 +252,13 @@ def autocommit_off(context: RuleContext) -> Iterator[Finding]:
     "CON017",
     "deadlocks-time-out",
     confidence=Confidence.LIKELY,
-    summary="Deadlocks aren't looked for, so both sessions wait until a timeout that is as long as by default.",
+    summary="Deadlock detection is off: sessions in a deadlock wait for the default innodb_lock_wait_timeout.",
     options=("innodb_deadlock_detect",),
     evidence=("CONA-12",),
     docs=Docs(
         why="With innodb_deadlock_detect off two sessions that wait for each other wait until "
-        "innodb_lock_wait_timeout ends, on the servers that were asked: whoever switches it off has to "
-        "shorten that time, which is 50 seconds by default. With it on one of them is rolled back at once.",
+        "innodb_lock_wait_timeout ends, on the servers that were asked: to switch it off, shorten that time, which "
+        "is 50 seconds by default. With it on one of them is rolled back at once.",
         fix="Switch it on, or set innodb_lock_wait_timeout to a few seconds.",
         risk="Looking for deadlocks costs time where hundreds of sessions wait for one row.",
         exceptions="Work that never locks two rows in differing order.",

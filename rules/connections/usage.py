@@ -41,7 +41,7 @@ BOUND_THEM = "see what they wait for, and bound the clients' pools"
     "CON018",
     "connections-refused",
     severity=Severity.ERROR,
-    summary="Clients were turned away, for all connections were taken.",
+    summary="Connections were refused: max_connections was reached.",
     needs=("server",),
     options=(LIMIT,),
     evidence=("CONA-01",),
@@ -134,7 +134,7 @@ def _is_recent_peak(context: RuleContext) -> bool:
     "oversized-connection-limit",
     severity=Severity.NOTE,
     confidence=Confidence.OPINION,
-    summary="Far more connections are allowed than were ever used, so nothing holds back a storm of them.",
+    summary="Far more connections are allowed than were ever used, so nothing limits a connection storm.",
     needs=("server",),
     options=(LIMIT,),
     evidence=("TP-01", "CONN-02"),
@@ -174,13 +174,13 @@ def oversized_connection_limit(context: RuleContext) -> Iterator[Finding]:
     "threads-made-anew",
     severity=Severity.NOTE,
     confidence=Confidence.OPINION,
-    summary="Threads are made for new connections all the time, for too few are kept.",
+    summary="The server creates threads for new connections all the time: thread_cache_size is too small.",
     needs=("server",),
     options=("thread_cache_size",),
     evidence=("CONN-01",),
     docs=Docs(
-        why="Clients that connect for each request need a thread each time. Where fewer are kept than end at "
-        "once, the rest is made anew. Ten a second is an opinion: it is where the work begins to be seen.",
+        why="Clients that connect for each request need a thread each time. Where fewer are kept than end at once, "
+        "the rest is created again. Ten a second is an opinion: it is where the work begins to be seen.",
         fix="Keep as many threads as are connected at the peak, up to 256, or let the clients stay connected.",
         risk="The stacks of threads that wait, of which the kernel keeps the touched pages.",
         exceptions="A pool of threads.",
@@ -217,16 +217,16 @@ def threads_made_anew(context: RuleContext) -> Iterator[Finding]:
     "more-running-than-processors",
     severity=Severity.NOTE,
     confidence=Confidence.LIKELY,
-    summary="More sessions run statements at once than twice the processors, which adds waiting and hardly any work.",
+    summary="More than twice as many sessions run statements as there are processors: they wait rather than work.",
     needs=("server", "host"),
     evidence=("TP-01", "CONN-02"),
     docs=Docs(
         why="On 80 processors MariaDB did no more with 256 clients than with 128, and far less where the data "
         "didn't fit in the pool. Sessions beyond what the processors and disks can serve wait for each "
         "other, with their locks held.",
-        fix="Find what they wait for, locks, disk or processors; bound the clients' pools. MariaDB has a "
-        "pool of threads. Sessions that wait for a lock count as running: they are told with the lock, and for "
-        "them the holder has to be found instead.",
+        fix="Find what they wait for, locks, disk or processors; bound the clients' pools. MariaDB has a pool of "
+        "threads. Sessions that wait for a lock count as running: the finding names the lock, and for them the "
+        "holder has to be found instead.",
         risk="Clients wait in their own pool instead.",
         exceptions="Sessions that wait for a disk with many queues, and two samples that met a burst.",
         reconsider_when="Threads_running below that over a busy hour.",
@@ -294,14 +294,13 @@ def _period_rest(when: str) -> str:
     "CON023",
     "aborted-connects",
     confidence=Confidence.LIKELY,
-    summary="Many of the clients that connect don't get as far as a session.",
+    summary="Many connection attempts fail before a session begins.",
     needs=("server", "workload"),
     evidence=("CONA-10",),
     docs=Docs(
-        why="Aborted_connects counts connections that ended before a session began: a wrong password, no right "
-        "to the database, a broken handshake, a timeout. A steady share is a program with old settings, "
-        "somebody who guesses passwords, or a check that only opens the port. A tenth of the connections, "
-        "and ten of them, are opinions.",
+        why="Aborted_connects counts connections that ended before a session began: a wrong password, no right to "
+        "the database, a broken handshake, a timeout. A steady share is a program with old settings, password "
+        "guessing, or a check that only opens the port. A tenth of the connections, and ten of them, are opinions.",
         fix="Find the host: MySQL keeps errors by host in performance_schema.host_cache, MariaDB writes them "
         "to its log with log_warnings = 2 or more.",
         risk="None.",
@@ -328,7 +327,7 @@ def _is_high_share(ended: int | None, attempts: int | None) -> bool:
 
 
 def _error_reasons(window: Workload) -> str:
-    """What MariaDB tells of the causes."""
+    """The causes, as far as MariaDB counts them."""
     parts = {
         "access_denied_errors": "with access denied",
         "aborted_connects_preauth": "before they named an account",
@@ -342,7 +341,7 @@ def _error_reasons(window: Workload) -> str:
     "aborted-clients",
     severity=Severity.NOTE,
     confidence=Confidence.LIKELY,
-    summary="Many sessions end without a goodbye: cut by a timeout, the network or a program that dies.",
+    summary="Many sessions end without closing the connection: a timeout, a network failure or a program that crashed.",
     needs=("server", "workload"),
     options=("wait_timeout",),
     evidence=("CONA-10",),
@@ -364,7 +363,7 @@ def aborted_clients(context: RuleContext) -> Iterator[Finding]:
     if _is_high_share(cut, attempts):
         limit = f"; idle sessions end after {lasted(idle)}" if idle and context.is_set("wait_timeout") else ""
         yield aborted_clients.finding(
-            f"{cut:,} sessions ended without a goodbye {window_text(window)}, with {attempts:,} new "
+            f"{cut:,} sessions ended without closing the connection {window_text(window)}, with {attempts:,} new "
             f"connections{limit}.",
             variable_subject(context, "wait_timeout"),
             help="let programs close their connections, and keep the lifetime of pools below wait_timeout",

@@ -86,7 +86,7 @@ def replica_keyword(context: RuleContext) -> str:
 
 
 def default_number(context: RuleContext, name: str) -> int | None:
-    """The number that the target starts with where nobody sets the variable; None where it depends on the host."""
+    """The number that the target starts with where the variable is not set; None where it depends on the host."""
     option = context.catalog.find_variable(name) or context.catalog.get(name)
     text = (option.default if option else None) or ""
     return int(text) if text.isdigit() else None

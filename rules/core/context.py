@@ -92,11 +92,11 @@ class RuleContext:
         return None if value is None else value.upper()
 
     def is_set(self, name: str) -> bool:
-        """Whether somebody set the variable; a default is nobody's choice."""
+        """Whether the variable is explicitly configured."""
         return self.settings.is_set(name)
 
     def explicit_switch(self, name: str) -> bool | None:
-        """How somebody set a switch; None where nobody did."""
+        """The value of an explicitly configured switch; None where it is not set."""
         return self.settings.on(name) if self.is_set(name) else None
 
     def _is_templated(self, name: str) -> bool:

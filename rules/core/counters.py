@@ -44,7 +44,7 @@ def busy_rate(workload: Workload, counter: str, a_second: float) -> float | None
 
 
 def window_text(workload: Workload) -> str:
-    """The window in words, for messages: `in 10 s, server up 3 d`."""
+    """The window as text, for messages: `in 10 s, server up 3 d`."""
     return f"in a window of {lasted(workload.seconds)}, server up {lasted(workload.last.at)}"
 
 
@@ -52,7 +52,7 @@ REDO, CONNECTIONS, TEMPORARY = "redo", "connections", "temporary tables"
 
 
 class CounterPeriod(NamedTuple):
-    """A stretch of time that counters tell of, and how to name it in a message: `in the busiest hour, …`."""
+    """The period that counters cover, and its name in messages: `in the busiest hour, …`."""
 
     workload: Workload
     words: str

@@ -217,7 +217,7 @@ def _intended_switch(text: str) -> str:
 
 
 def number_help(option: Option | None) -> str:
-    """Which numbers an option takes, in words."""
+    """The range of an option, as help."""
     if option is None or option.kind not in NUMBERS:
         return ""
     what = "a number" if option.kind == "double" else "a whole number"

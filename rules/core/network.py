@@ -1,4 +1,4 @@
-"""From where a server can be reached: the addresses that it listens on, and switches that somebody turned on."""
+"""From where a server can be reached: the addresses that it listens on, and switches that are explicitly on."""
 
 from __future__ import annotations
 
@@ -43,7 +43,7 @@ def _is_loopback(address: str) -> bool:
 
 
 def is_switched_on(context: RuleContext, name: str) -> bool:
-    """Whether somebody switched an option on; some versions have no variable for it, so its line tells."""
+    """Whether an option is explicitly on; some versions have no variable for it, so its line tells."""
     if context.settings.get(name) is not None:
         return context.is_set(name) and context.settings.on(name) is True
     line = context.file_verdict.effective.get(name)
@@ -54,7 +54,7 @@ WSREP_ON, WSREP_PROVIDER = "wsrep_on", "wsrep_provider"
 
 
 def has_provider(context: RuleContext) -> bool:
-    """Whether somebody names the library that does the work, be it by a template."""
+    """Whether the provider library is named, even by a template."""
     named = context.is_set(WSREP_PROVIDER) or WSREP_PROVIDER in context.file_verdict.effective
     return named and context.text(WSREP_PROVIDER) not in {"", "NONE"}
 

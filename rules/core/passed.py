@@ -1,4 +1,4 @@
-"""What an audit looked at and found fine, with the numbers: silence could be that of what nobody looked at."""
+"""The checks that passed in an audit, with their numbers, so that no finding is not confused with no check."""
 
 from __future__ import annotations
 
@@ -24,24 +24,24 @@ if TYPE_CHECKING:
     from rules.core.context import RuleContext
 
 HOUR = 3600
-# Findings about what syncs a commit in vain, or not at all, whatever the two options of commits are.
+# Findings about what syncs a commit without effect, or not at all, whatever the two options of commits are.
 UNSAFE_STORAGE = ("unsynced-data-files", "file-system-without-barriers", "redo-log-disabled", "data-in-memory")
 CREATED_PERCENT_LIMIT = 25  # percent of the connections; a cache of threads that is large enough serves nearly all
 OVERFLOW_PERCENT_LIMIT = 10  # percent of the hits; a cache that holds the tables in use pushes none out
 
 
 class PassedCheck(NamedTuple):
-    """A part of the server that no rule speaks against: its name, and the numbers that were looked at, in words."""
+    """A part of the server without findings: its name, and the checked numbers as text."""
 
     part: str
     words: str
 
 
 class CheckedPart(NamedTuple):
-    """How a part is told; the findings of the `rules`, by name, are what would speak against it.
+    """How a part is described; a finding of one of `rules` means that it did not pass.
 
-    The first of these is the rule whose threshold the numbers are judged by: unless it was asked nothing is told.
-    `says` gives nothing for numbers beyond that threshold, for a rule may be silent because nothing is to be advised.
+    The first of these is the rule whose threshold the numbers are judged by: unless it ran, nothing is reported.
+    `describe` returns None for numbers beyond that threshold: a rule may have no finding because it has no advice.
     """
 
     part: str
@@ -105,7 +105,7 @@ def _connections(context: RuleContext) -> str | None:
 
 
 def _rates(*counters: tuple[str, str], below: float, share: float = 100.0) -> Callable[[RuleContext], str | None]:
-    """Counters as rates in words, where the first is `below` so many a second, and at most a `share` of the second.
+    """Counters as rates, as text, where the first is `below` so many a second, and at most a `share` of the second.
 
     The limits are those of the rule, but the share counts at any rate: 0.9 of 1.0 is not printed as passed. A counter
     that the server lacks is left out; without the first there are no words.

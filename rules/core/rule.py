@@ -36,7 +36,7 @@ EVERY = (Span("mysql"), Span("mariadb"))
 
 
 class Docs(NamedTuple):
-    """A rule in words, for explain, the reports and the reference pages; plain sentences, no markup.
+    """A rule's documentation, for explain, the reports and the reference pages; plain sentences, no markup.
 
     `why` is what happens and on what it rests, `fix` what to do, `risk` what the cure may cost, `restart` whether
     it needs one, `exceptions` when to leave the setting alone, `reconsider_when` what would change the advice,
@@ -55,7 +55,7 @@ class Docs(NamedTuple):
 class Rule(NamedTuple):
     """One rule; `needs` names the parts (server, workload, host, files) without which it can't look.
 
-    `options` are the canonical names that it speaks of, none where it may speak of any; `triggers` are others that a
+    `options` are the canonical names that it checks, none where it may check any; `triggers` are others that a
     file may set instead to make it apply. `evidence` are ids of the
     evidence store, `probe` is the experiment that repeats the measurement, `fix` the applicability (safe, unsafe)
     of the edits that its findings may carry.

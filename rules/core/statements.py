@@ -33,7 +33,7 @@ def server_action(
 ) -> Action:
     """The action that gives the option a value on this server; `shown` is the value as a file would hold it.
 
-    A persisted value is persisted anew, an argument of the command line is replaced in the unit that holds it, an
+    A persisted value is persisted again, an argument of the command line is replaced in the unit that holds it, an
     option line in its file; a value that the file holds already needs the statement alone.
     """
     does = runtime_effect(context, option, value)
@@ -108,7 +108,7 @@ def server_option_file(context: RuleContext) -> Location | None:
 
 
 def action_place(action: Action) -> str:
-    """Where an action's line or argument belongs, `path:line`; empty where nobody knows."""
+    """Where an action's line or argument belongs, `path:line`; empty where unknown."""
     if action.place is None:
         return COMMAND if action.argument else ""
     return f"{action.place.path}:{action.place.line}" if action.place.line else action.place.path
@@ -181,7 +181,7 @@ STALLS = {
 
 
 class RuntimeEffect(NamedTuple):
-    """Whether SET GLOBAL brings about what a restart with the value would, and what to know of it.
+    """Whether SET GLOBAL brings about what a restart with the value would, and a note on it.
 
     `works` is False where the server refuses the value while it runs, or takes it and goes on as before.
     """

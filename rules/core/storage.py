@@ -96,7 +96,7 @@ def disk_names(host: Host) -> str:
 
 
 def server_directories(host: Host) -> Iterator[tuple[Storage, str]]:
-    """The data directory and the server's other directories that lie elsewhere, each with what lies there in words."""
+    """The data directory and the server's directories outside it, each with a description of its content."""
     if host.storage is not None:
         yield host.storage, DATA
     for place in host.places:

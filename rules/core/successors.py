@@ -326,8 +326,8 @@ ON_MARIADB = {
     "binlog_transaction_compression": ("log_bin_compress", ", which compresses each event by itself"),
     "cte_max_recursion_depth": ("max_recursive_iterations", ""),
     "innodb_redo_log_encrypt": ("innodb_encrypt_log", ", with a key management plugin"),
-    "keyring_file_data": ("plugin_load_add", " = file_key_management, whose keys are made anew"),
-    "max_execution_time": ("max_statement_time", ", in seconds; it counts for all statements"),
+    "keyring_file_data": ("plugin_load_add", " = file_key_management, whose keys are created again"),
+    "max_execution_time": ("max_statement_time", ", in seconds; it applies to all statements"),
     "replica_parallel_type": ("slave_parallel_mode", ""),
     "replica_preserve_commit_order": ("slave_parallel_mode", ", whose modes keep the order of commits"),
     "slave_parallel_type": ("slave_parallel_mode", ""),
@@ -342,14 +342,14 @@ ON_MYSQL = {
     "innodb_encrypt_log": ("innodb_redo_log_encrypt", ", with a keyring"),
     "log_bin_compress": ("binlog_transaction_compression", ", which compresses whole transactions"),
     "max_recursive_iterations": ("cte_max_recursion_depth", ""),
-    "max_statement_time": ("max_execution_time", ", in milliseconds; it counts for SELECT alone"),
+    "max_statement_time": ("max_execution_time", ", in milliseconds; it applies to SELECT only"),
     "slave_parallel_mode": ("replica_parallel_type", ""),
     "slave_parallel_threads": ("replica_parallel_workers", ""),
 }
 
 
 def equivalent_help(name: str, context: RuleContext) -> str:
-    """What to use in place of an option that the target lacks, in words; nothing where no words are kept for it."""
+    """What to use in place of an option that the target lacks; empty where there is no equivalent."""
     if name.startswith(SEMI_SYNC) and context.target.since("mysql", 9, 5):
         return semi_sync_library_help(name)
     if context.target.is_mysql:

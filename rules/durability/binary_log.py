@@ -59,13 +59,13 @@ def row_format_action(context: RuleContext) -> Action | None:
 @rule(
     "BIN001",
     "binary-log-never-expires",
-    summary="Binary logs are never removed, so they fill the disk.",
+    summary="Binary logs are never purged, so they fill the disk.",
     options=("binlog_expire_logs_seconds", "expire_logs_days", "binlog_expire_logs_auto_purge", "log_bin"),
     evidence=("BLOG-03", "BLOG-06"),
     docs=Docs(
-        why="With an expiry of 0 every binary log stays until somebody purges it. That is the default of "
-        "MySQL 5.7 and MariaDB, where the binary log itself is off until it is configured. MariaDB 11.4 and "
-        "later purge by max_binlog_total_size as well, where enough replicas are connected (purge-waits-for-replica).",
+        why="With an expiry of 0 binary logs are never purged automatically. That is the default of MySQL 5.7 and "
+        "MariaDB, where the binary log itself is off until it is configured. MariaDB 11.4 and later purge by "
+        "max_binlog_total_size as well, where enough replicas are connected (purge-waits-for-replica).",
         fix="Set an expiry longer than the longest lag of a replica and the time between backups; MySQL 8.0 "
         "keeps 30 days.",
         risk="Older logs are removed at the next rotation: a replica or a restore that still needs them fails.",
@@ -150,7 +150,7 @@ def _replica_count_action(context: RuleContext) -> Action | None:
 @rule(
     "BIN002",
     "zero-server-id",
-    summary="server_id is 0, with which a server refuses replicas and can't be one.",
+    summary="server_id is 0, with which a server refuses replicas and cannot be a replica.",
     targets=(Span("mysql"),),
     options=("server_id",),
     evidence=("ASK-13",),
@@ -165,7 +165,7 @@ def _replica_count_action(context: RuleContext) -> Action | None:
     ),
 )
 def zero_server_id(context: RuleContext) -> Iterator[Finding]:
-    """A number of 0 that somebody wrote, on a server with a binary log."""
+    """An explicit 0 on a server with a binary log."""
     if context.number("server_id") == 0 and context.is_set("server_id") and writes_binary_log(context):
         yield zero_server_id.finding(
             "With server_id = 0 the server refuses replicas, although it writes a binary log for them.",
@@ -178,26 +178,25 @@ def zero_server_id(context: RuleContext) -> Iterator[Finding]:
     "BIN003",
     "statement-based-log",
     confidence=Confidence.LIKELY,
-    summary="Statements are replicated as text, and may do something else on a replica.",
+    summary="Statements are replicated as text and may have another effect on a replica.",
     options=("binlog_format",),
     evidence=("ASK-14",),
     docs=Docs(
-        why="Statements with functions of time, chance or order, and all with LIMIT without ORDER BY, can "
-        "change other rows on a replica or in a restore. MySQL made ROW its default in 5.7.7; MariaDB's "
-        "default MIXED changes to rows where it knows a statement to be unsafe.",
-        fix="Set ROW, or take the line out.",
+        why="Nondeterministic statements, and all with LIMIT without ORDER BY, can change other rows on a replica or "
+        "in a restore. MySQL made ROW its default in 5.7.7; MariaDB's default MIXED changes to rows where it knows a "
+        "statement to be unsafe.",
+        fix="Set ROW, or remove the line.",
         risk="Changes of many rows make larger binary logs.",
         exceptions="Replicas with other table definitions, which rely on statements.",
         reconsider_when="A topology in which each statement is known to be safe.",
     ),
 )
 def statement_based_log(context: RuleContext) -> Iterator[Finding]:
-    """The statement format, set by somebody."""
+    """The statement format, explicitly configured."""
     if context.text("binlog_format") == "STATEMENT" and context.is_set("binlog_format") and writes_binary_log(context):
         action = row_format_action(context)
         yield statement_based_log.finding(
-            "Statements are logged as text; those that depend on time, chance or order can do something else on "
-            "a replica.",
+            "Statements are logged as text; nondeterministic statements can have another effect on a replica.",
             variable_subject(context, "binlog_format"),
             help=help_line(action),
             actions=present(action),
@@ -213,8 +212,8 @@ def statement_based_log(context: RuleContext) -> Iterator[Finding]:
     options=("binlog_expire_logs_seconds", "expire_logs_days"),
     evidence=("BLOG-03",),
     docs=Docs(
-        why="A replica that is away for longer must be built anew, and a backup older than the logs can't "
-        "be rolled forward to the present.",
+        why="A replica that is away for longer must be built again, and a backup older than the logs can't be rolled "
+        "forward to the present.",
         fix="Keep the logs longer than the longest lag and the time between backups.",
         risk="Disk space.",
         exceptions="Servers without replicas whose backups are taken more often, and disks that hold no more.",
@@ -222,11 +221,11 @@ def statement_based_log(context: RuleContext) -> Iterator[Finding]:
     ),
 )
 def short_binary_log(context: RuleContext) -> Iterator[Finding]:
-    """An expiry below a day that somebody set."""
+    """An explicit expiry below a day."""
     name, value = _expiry_setting(context)
     if value and value < SHORT and context.is_set(name) and writes_binary_log(context):
         yield short_binary_log.finding(
-            f"Binary logs are removed after {lasted(value)}: a replica that is away for longer must be built anew.",
+            f"Binary logs are removed after {lasted(value)}: a replica that is away for longer must be built again.",
             variable_subject(context, name),
             help="keep them longer than the longest lag and the time between backups",
         )
@@ -236,13 +235,13 @@ def short_binary_log(context: RuleContext) -> Iterator[Finding]:
     "BIN005",
     "skipped-replication-errors",
     confidence=Confidence.LIKELY,
-    summary="The replica passes over errors, so its data drifts from the source's without a word.",
+    summary="The replica skips errors, so its data silently diverges from the source.",
     options=SKIPPED,
     evidence=("ASK-14",),
     docs=Docs(
         why="An error while applying a change says that the replica's data differs. Passing over it keeps "
         "replication running and lets the difference grow.",
-        fix="Take the line out, compare the data and build the replica anew where it differs.",
+        fix="Remove the line, compare the data and rebuild the replica where it differs.",
         risk="Replication stops at the next error, as it should.",
         restart=True,
         exceptions="Error 1061 or 1062 for an hour of repair.",
@@ -250,13 +249,13 @@ def short_binary_log(context: RuleContext) -> Iterator[Finding]:
     ),
 )
 def skipped_replication_errors(context: RuleContext) -> Iterator[Finding]:
-    """Errors that a replica is told to pass over."""
+    """Errors that a replica skips."""
     # A server that knows both names says of both that somebody set them; the file says which was written.
     for name in sorted(SKIPPED, key=lambda name: name not in context.file_verdict.effective):
         value = context.text(name)
         if value and value != "OFF" and context.is_set(name):
             yield skipped_replication_errors.finding(
-                f"{_error_list(value)} passed over while changes are applied; the data drifts apart in silence.",
+                f"{_error_list(value)} skipped while changes are applied; the data diverges in silence.",
                 variable_subject(context, name),
                 help="remove the line, and compare the data with the source's",
             )
@@ -264,7 +263,7 @@ def skipped_replication_errors(context: RuleContext) -> Iterator[Finding]:
 
 
 def _error_list(value: str) -> str:
-    """The errors in words, so that a list of hundreds stays readable."""
+    """The errors as text, shortened so that a list of hundreds stays readable."""
     numbers = value.split(",")
     if value == "ALL" or len(numbers) > MOST_NAMED:
         return "All errors are" if value == "ALL" else f"{len(numbers)} errors are"
@@ -274,7 +273,7 @@ def _error_list(value: str) -> str:
 @rule(
     "BIN006",
     "binary-log-named-off",
-    summary="The line means to switch the binary log off, but it names its file and switches it on.",
+    summary="The line is meant to disable the binary log, but it sets the log's file name and enables it.",
     options=("log_bin",),
     evidence=("ASK-15",),
     docs=Docs(
@@ -417,12 +416,12 @@ TRUST = "log_bin_trust_function_creators"
     evidence=("REPL-15",),
     docs=Docs(
         why="MySQL 8.0 and later write a binary log by default. Without it what was written since the last backup "
-        "cannot be restored, and the server cannot be a source. Whether that is wanted no file says.",
-        fix="Take the line out, if a restore to a point in time or a replica is wanted.",
+        "cannot be restored, and the server cannot be a source. An option file cannot show whether that is intended.",
+        fix="Remove the line, if you need point-in-time recovery or a replica.",
         risk="Each commit is written and synced once more, and the logs need disk until they expire.",
         restart=True,
         exceptions="Replicas that are never promoted, data that can be loaded again, and tests.",
-        reconsider_when="A plan for restores that does without.",
+        reconsider_when="A restore plan without binary logs.",
     ),
 )
 def binary_log_switched_off(context: RuleContext) -> Iterator[Finding]:
@@ -432,7 +431,7 @@ def binary_log_switched_off(context: RuleContext) -> Iterator[Finding]:
         yield binary_log_switched_off.finding(
             "No binary log is written: a restore ends at the last backup, and no replica can follow this server.",
             verdict_subject(line),
-            help="remove the line, if a restore to a point in time or a replica is wanted",
+            help="remove the line, if you need point-in-time recovery or a replica",
         )
 
 

@@ -46,7 +46,7 @@ UNSAFE_MOUNT = frozenset({"nobarrier", "barrier=0"})
         "group commit gained 36 percent; what it costs today is the latency of one sync on the log's device.",
         fix="Set it to 1.",
         risk="Commits take the time of a sync; on a device without power-loss protection that may be milliseconds.",
-        exceptions="Data that can be made anew, and replicas that may be rebuilt.",
+        exceptions="Data that can be recreated, and replicas that may be rebuilt.",
         reconsider_when="Nothing: what may be lost is for the owner of the data to say.",
         disagree="On a Galera node it is a note: a node that crashes gets what it lost from the others. Codership's "
         "documentation sets 0 there; MariaDB's recommends 1. Both warn that a loss of all nodes at once, such as the "
@@ -54,7 +54,7 @@ UNSAFE_MOUNT = frozenset({"nobarrier", "barrier=0"})
     ),
 )
 def lost_commits(context: RuleContext) -> Iterator[Finding]:
-    """Redo that isn't synced at each commit, by somebody's choice."""
+    """Redo that isn't synced at each commit, explicitly configured."""
     value = context.number(COMMIT)
     if value in LOST and context.is_set(COMMIT):
         action = advise(context, COMMIT, 1, risk="commits take the time of a sync", watch="Innodb_data_fsyncs")
@@ -104,7 +104,7 @@ def _is_galera_node(context: RuleContext) -> bool:
     ),
 )
 def unsynced_binary_log(context: RuleContext) -> Iterator[Finding]:
-    """A binary log that somebody wants, without a sync."""
+    """A binary log without a sync."""
     value = context.number("sync_binlog")
     if value is None or value == 1 or not writes_binary_log(context):
         return
@@ -131,7 +131,7 @@ def unsynced_binary_log(context: RuleContext) -> Iterator[Finding]:
 @rule(
     "DUR003",
     "no-doublewrite",
-    summary="A crash while a page is written can leave it torn beyond repair.",
+    summary="A crash during a page write can leave a torn page that cannot be recovered.",
     options=("innodb_doublewrite",),
     evidence=("DBLW-03", "DBLW-04", "DBLW-06", "DBLW-07"),
     probe="doublewrite",
@@ -155,9 +155,9 @@ def no_doublewrite(context: RuleContext) -> Iterator[Finding]:
     if off and not _writes_whole_pages(context):
         action = advise(context, "innodb_doublewrite", "ON", risk="more is written")
         yield no_doublewrite.finding(
-            "A page that is torn by a crash can only be noticed, not mended."
+            "A page that is torn by a crash can only be detected, not recovered."
             if value == "DETECT_ONLY"
-            else "A page that is torn by a crash can't be mended: the server keeps no second copy of it.",
+            else "A torn page cannot be recovered after a crash: the server keeps no second copy of it.",
             variable_subject(context, "innodb_doublewrite"),
             help=help_line(action),
             actions=present(action),
@@ -176,13 +176,13 @@ def _writes_whole_pages(context: RuleContext) -> bool:
     "DUR004",
     "unsynced-data-files",
     severity=Severity.ERROR,
-    summary="The server doesn't sync what it writes; the value is meant for tests of the server.",
+    summary="The server doesn't sync what it writes; the value is for testing the server only.",
     options=("innodb_flush_method",),
     evidence=("FLUSH-04", "FSY-03"),
     docs=Docs(
         why="With nosync nothing is synced, with littlesync data files are not. A crash of the system can "
         "destroy the whole tablespace, not only the last second.",
-        fix="Take the line out, or set O_DIRECT.",
+        fix="Remove the line, or set O_DIRECT.",
         risk="Writes take the time of their syncs.",
         restart=True,
         exceptions="Servers whose data is thrown away after each run.",
@@ -234,14 +234,14 @@ def data_files_without_sync(context: RuleContext) -> Iterator[Finding]:
 @rule(
     "DUR005",
     "checksums-off",
-    summary="Damage of pages or of the binary log goes unnoticed.",
+    summary="Corruption of pages or of the binary log goes unnoticed.",
     options=("innodb_checksum_algorithm", "innodb_checksums", CHECKSUM),
     evidence=("ASK-12",),
     confidence=Confidence.LIKELY,
     docs=Docs(
         why="Without checksums a page that a disk or cable has damaged is taken for good, copied to backups "
         "and answered to clients. CRC32 costs little on processors of the last decade.",
-        fix="Take the line out: the default computes checksums.",
+        fix="Remove the line: the default computes checksums.",
         risk="None for the binary log. Pages written without a checksum are given one when they are written next.",
         exceptions="Very old replicas that can't read binary logs with checksums. Members of a group before MySQL "
         "8.0.21, which start no group replication with them (GRP-07): there nothing is said of binlog_checksum.",
@@ -299,7 +299,7 @@ def file_system_without_barriers(context: RuleContext) -> Iterator[Finding]:
     "DUR007",
     "redo-log-disabled",
     severity=Severity.ERROR,
-    summary="Redo logging is switched off; a crash now destroys the whole server.",
+    summary="Redo logging is disabled; a crash now can corrupt the whole instance.",
     needs=("server",),
     targets=(Span("mysql", since=(8, 0, 21)),),
     evidence=("ASK-11",),
@@ -336,15 +336,15 @@ STRICT = frozenset({"STRICT_TRANS_TABLES", "STRICT_ALL_TABLES", "TRADITIONAL"})
         why="A table that is created without an engine takes the default. In a MyISAM table ROLLBACK takes "
         "nothing back, and there is no log from which a crash could be recovered: on all six servers that "
         "were killed while rows went in, CHECK TABLE then said that the table was not closed properly.",
-        fix="Take the line out: InnoDB is the default of every version that mycnf knows. Tables that exist "
-        "keep their engine; convert them one by one with ALTER TABLE.",
+        fix="Remove the line: InnoDB is the default of every version that mycnf knows. Tables that exist keep their "
+        "engine; convert them one by one with ALTER TABLE.",
         risk="New tables take more disk, and count in the buffer pool.",
         exceptions="A program that was written for MyISAM and is tested with nothing else.",
         reconsider_when="Nothing: what may be lost is for the owner of the data to say.",
     ),
 )
 def myisam_by_default(context: RuleContext) -> Iterator[Finding]:
-    """MyISAM for tables that name no engine, by somebody's choice."""
+    """MyISAM for tables that name no engine, explicitly configured."""
     if context.text(ENGINE) == "MYISAM" and context.is_set(ENGINE):
         action = advise(context, ENGINE, "InnoDB", risk="tables that exist keep their engine")
         yield myisam_by_default.finding(
@@ -360,7 +360,7 @@ def myisam_by_default(context: RuleContext) -> Iterator[Finding]:
     "lax-sql-mode",
     severity=Severity.NOTE,
     confidence=Confidence.CERTAIN,
-    summary="Values that don't fit their column are cut or changed instead of refused.",
+    summary="Values that don't fit their column are truncated or changed instead of rejected.",
     options=(MODE,),
     evidence=("ASK-19",),
     docs=Docs(
@@ -374,7 +374,7 @@ def myisam_by_default(context: RuleContext) -> Iterator[Finding]:
     ),
 )
 def lax_sql_mode(context: RuleContext) -> Iterator[Finding]:
-    """A mode that somebody set without either of the strict ones."""
+    """An explicit mode without either of the strict ones."""
     value = context.text(MODE)
     if value is None or not context.is_set(MODE) or STRICT.intersection(value.replace(" ", "").split(",")):
         return

@@ -21,7 +21,7 @@ CHECKSUM = "aria_page_checksum"
 RECOVER = "aria_recover_options"
 KEPT = {
     "EXTERNAL": "the server never removes them",
-    "AT_FLUSH": "they stay until somebody sends FLUSH LOGS",
+    "AT_FLUSH": "they stay until FLUSH LOGS",
 }
 NO_REPAIR = frozenset({"OFF", ""})
 
@@ -29,7 +29,7 @@ NO_REPAIR = frozenset({"OFF", ""})
 @rule(
     "ARI001",
     "aria-logs-kept",
-    summary="Old logs of Aria are kept and fill the disk.",
+    summary="Aria log files are not purged automatically and fill the disk.",
     targets=MARIADB,
     options=(PURGE,),
     evidence=("ENG-04",),
@@ -44,7 +44,7 @@ NO_REPAIR = frozenset({"OFF", ""})
     ),
 )
 def aria_logs_kept(context: RuleContext) -> Iterator[Finding]:
-    """Logs that stay, by somebody's choice."""
+    """Logs that stay, explicitly configured."""
     how = context.text(PURGE)
     if how in KEPT and context.is_set(PURGE):
         action = advise(
@@ -70,14 +70,14 @@ def aria_logs_kept(context: RuleContext) -> Iterator[Finding]:
         why="With aria_checkpoint_interval = 0 Aria makes no checkpoints by itself; MariaDB says that this makes "
         "sense only for testing. No log file becomes needless then: a server kept every file that it wrote, and "
         "after a crash it reads them all.",
-        fix="Take the line out: the default is 30 seconds.",
+        fix="Remove the line: the default is 30 seconds.",
         risk="Changed pages are written at each checkpoint.",
         exceptions="Tests of the server.",
         reconsider_when="Nothing.",
     ),
 )
 def aria_checkpoints_off(context: RuleContext) -> Iterator[Finding]:
-    """No checkpoints, by somebody's choice."""
+    """No checkpoints, explicitly configured."""
     if context.number(CHECKPOINT) == 0 and context.is_set(CHECKPOINT):
         action = advise(
             context, CHECKPOINT, 30, risk="changed pages are written at each checkpoint", watch="Aria_pagecache_writes"
@@ -93,7 +93,7 @@ def aria_checkpoints_off(context: RuleContext) -> Iterator[Finding]:
 @rule(
     "ARI003",
     "aria-checksums-off",
-    summary="Damaged pages of new Aria tables are answered as if they were whole.",
+    summary="Corrupted pages of new Aria tables are returned as if they were valid.",
     targets=MARIADB,
     options=(CHECKSUM,),
     evidence=("ENG-06",),
@@ -101,10 +101,10 @@ def aria_checkpoints_off(context: RuleContext) -> Iterator[Finding]:
         why="One letter of a stored text was changed on disk. In a table that was created with "
         "aria_page_checksum = OFF the changed text was answered and CHECK TABLE said OK; with the default the "
         "server stopped at the page.",
-        fix="Take the line out: the default is ON. Tables that exist keep what they were created with; ALTER TABLE "
+        fix="Remove the line: the default is ON. Tables that exist keep what they were created with; ALTER TABLE "
         "with PAGE_CHECKSUM=1 gives them checksums.",
         risk="None known; each page that is read or written is summed.",
-        exceptions="Tables that can be made anew.",
+        exceptions="Tables that can be recreated.",
         reconsider_when="A measurement on this host in which checksums cost more than the damage that they find.",
     ),
 )
@@ -125,25 +125,25 @@ def aria_checksums_off(context: RuleContext) -> Iterator[Finding]:
 @rule(
     "ARI004",
     "no-aria-repair",
-    summary="Aria tables that a crash left open refuse every statement until somebody repairs them.",
+    summary="Aria tables that a crash left open refuse every statement until they are repaired.",
     targets=MARIADB,
     options=(RECOVER,),
     evidence=("ENG-07",),
     docs=Docs(
         why="After a kill a table without transactions answered every statement with the error that it should be "
         "repaired; with the default BACKUP,QUICK the first statement checked it and got its rows.",
-        fix="Take the line out: the default is BACKUP,QUICK.",
+        fix="Remove the line: the default is BACKUP,QUICK.",
         risk="The first statement on a table after a crash waits for its check.",
-        exceptions="Servers where somebody repairs all Aria tables after a crash before clients come back.",
+        exceptions="Servers where a job repairs all Aria tables after a crash before clients come back.",
         reconsider_when="No Aria table but the server's own, which are recovered from the log.",
     ),
 )
 def no_aria_repair(context: RuleContext) -> Iterator[Finding]:
-    """The check switched off, by somebody's choice."""
+    """The check switched off, explicitly configured."""
     if context.text(RECOVER) in NO_REPAIR and context.is_set(RECOVER):
         action = advise(context, RECOVER, "BACKUP,QUICK", risk="the first statement after a crash waits for the check")
         yield no_aria_repair.finding(
-            "After a crash Aria tables without transactions refuse every statement until somebody repairs them.",
+            "After a crash Aria tables without transactions refuse every statement until they are repaired.",
             variable_subject(context, RECOVER),
             help=help_line(action),
             actions=present(action),

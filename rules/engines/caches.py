@@ -51,7 +51,7 @@ def _block_bytes(context: RuleContext, cache: BlockCache, blocks: int | None) ->
 
 
 def _idle_findings(speaker: Rule, context: RuleContext, cache: BlockCache) -> Iterator[Finding]:
-    """A cache that somebody made larger than the default, and of which a small part was ever used."""
+    """A cache larger than the default, of which only a small part was ever used."""
     size, default = context.number(cache.size), default_number(context, cache.size)
     used = _block_bytes(context, cache, context.server.counter(f"{cache.counters}_used"))
     if size is None or default is None or used is None or not context.is_set(cache.size):
@@ -173,8 +173,8 @@ def key_blocks_from_disk(context: RuleContext) -> Iterator[Finding]:
     evidence=("ENG-10",),
     docs=Docs(
         why="The page cache serves Aria tables: the system tables, and temporary tables that statements make on "
-        "disk. Where nobody creates Aria tables it needs little, and Aria_pagecache_blocks_used is the most that was "
-        "ever in use.",
+        "disk. Without explicitly created Aria tables it needs little, and Aria_pagecache_blocks_used is the most "
+        "that was ever in use.",
         fix="Lower aria_pagecache_buffer_size to the default, or to about twice what was ever in use.",
         risk="Large temporary tables are written to their files sooner.",
         restart=True,
@@ -243,7 +243,7 @@ def changed_name_case(context: RuleContext) -> Iterator[Finding]:
     refuses = context.target.since("mysql", 8, 0)
     what = "the next start will fail" if refuses else "after the next start names with capitals can't be found"
     yield changed_name_case.finding(
-        f"The file says {CASE} = {asked}, the data was made with {running}: {what}.",
+        f"The option file sets {CASE} = {asked}, the data was made with {running}: {what}.",
         verdict_subject(line),
         severity=Severity.ERROR if refuses else None,
         help=f"write {CASE} = {running}",

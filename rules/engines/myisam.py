@@ -35,12 +35,12 @@ NO_REPAIR = frozenset({"OFF", ""})
         "written found the index corrupt when they came back; with the default it was whole.",
         fix="Go back to ON, which delays only for tables that were created with DELAY_KEY_WRITE=1.",
         risk="Index blocks are written after each statement, which makes many small changes slower.",
-        exceptions="Tables that can be made anew, such as those of a nightly load.",
+        exceptions="Tables that can be recreated, such as those of a nightly load.",
         reconsider_when="Nothing: what may be lost is for the owner of the data to say.",
     ),
 )
 def delayed_key_writes(context: RuleContext) -> Iterator[Finding]:
-    """Delayed writes for all tables, by somebody's choice."""
+    """Delayed writes for all tables, explicitly configured."""
     if context.text("delay_key_write") == "ALL" and context.is_set("delay_key_write"):
         action = advise(
             context, "delay_key_write", "ON", risk="index blocks are written after each statement", watch="Key_writes"
@@ -67,7 +67,7 @@ def delayed_key_writes(context: RuleContext) -> Iterator[Finding]:
         fix="Add BACKUP.",
         risk="A repair that drops rows takes the disk space of the data file once more.",
         restart=True,
-        exceptions="Tables that can be made anew.",
+        exceptions="Tables that can be recreated.",
         reconsider_when="A copy of each data file from shortly before the crash.",
     ),
 )
@@ -94,18 +94,18 @@ def repair_without_copy(context: RuleContext) -> Iterator[Finding]:
     options=(RECOVER,),
     evidence=("ENG-22", "ENG-02", "ASK-20"),
     docs=Docs(
-        why="MariaDB checks a MyISAM table that wasn't closed properly when it is opened next, and makes its index "
-        "anew where that is damaged. Switched off, statements work on whatever the crash left: one that came by the "
+        why="MariaDB checks a MyISAM table that wasn't closed properly when it is opened next, and rebuilds its "
+        "index where that is damaged. Switched off, statements work on whatever the crash left: one that came by the "
         "damaged index failed, one that read all rows didn't notice.",
-        fix="Take the line out: the default is BACKUP,QUICK.",
+        fix="Remove the line: the default is BACKUP,QUICK.",
         risk="The first statement on a table after a crash waits for its check.",
         restart=True,
-        exceptions="Servers where somebody checks all MyISAM tables after a crash before clients come back.",
+        exceptions="Servers where a job checks all MyISAM tables after a crash before clients come back.",
         reconsider_when="No MyISAM table with rows that matter.",
     ),
 )
 def no_myisam_repair(context: RuleContext) -> Iterator[Finding]:
-    """The check switched off, by somebody's choice."""
+    """The check switched off, explicitly configured."""
     if context.text(RECOVER) in NO_REPAIR and context.is_set(RECOVER):
         action = advise(context, RECOVER, "BACKUP,QUICK", risk="the first statement after a crash waits for the check")
         yield no_myisam_repair.finding(
@@ -119,7 +119,7 @@ def no_myisam_repair(context: RuleContext) -> Iterator[Finding]:
 @rule(
     "MYI004",
     "periodic-table-close",
-    summary="All tables are closed time and again, and opened anew by the statements that come next.",
+    summary="The server closes all tables periodically, and the next statements open them again.",
     options=("flush_time",),
     evidence=("ENG-03",),
     docs=Docs(
@@ -133,12 +133,12 @@ def no_myisam_repair(context: RuleContext) -> Iterator[Finding]:
     ),
 )
 def periodic_table_close(context: RuleContext) -> Iterator[Finding]:
-    """Tables that are closed at an interval that somebody set."""
+    """Tables that are closed at an explicit interval."""
     seconds = context.number("flush_time")
     if seconds and context.is_set("flush_time"):
         action = advise(context, "flush_time", 0, risk="tables stay open between statements", watch="Opened_tables")
         yield periodic_table_close.finding(
-            f"Every {lasted(seconds)} all tables are closed, and the next statements open them anew.",
+            f"Every {lasted(seconds)} all tables are closed, and the next statements open them again.",
             variable_subject(context, "flush_time"),
             help=help_line(action),
             actions=present(action),
@@ -149,7 +149,7 @@ def periodic_table_close(context: RuleContext) -> Iterator[Finding]:
     "MYI005",
     "updates-behind-selects",
     severity=Severity.NOTE,
-    summary="Changes of MyISAM and Aria tables wait until nobody reads, which may be never.",
+    summary="Writes to MyISAM and Aria tables wait until no statement reads the table, which may be never.",
     options=(LOW,),
     evidence=("ENG-20",),
     docs=Docs(
@@ -164,7 +164,7 @@ def periodic_table_close(context: RuleContext) -> Iterator[Finding]:
     ),
 )
 def updates_behind_selects(context: RuleContext) -> Iterator[Finding]:
-    """Changes that let readers go first, by somebody's choice."""
+    """Changes that let readers go first, explicitly configured."""
     if context.settings.on(LOW) and context.is_set(LOW):
         action = advise(
             context, LOW, "OFF", risk="readers wait behind a change that waits for a long SELECT",

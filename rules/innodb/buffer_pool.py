@@ -54,7 +54,7 @@ def is_aurora(context: RuleContext) -> bool:
     docs=Docs(
         why="Below 1 GB the server uses one instance whatever is set. MariaDB has had a single pool since "
         "10.5 and ignores the option, which ignored-option tells there.",
-        fix="Take the line out.",
+        fix="Remove the line.",
         risk="None: the server does the same without it.",
         restart=True,
         exceptions="A pool that is raised at run time keeps the number of instances it started with.",
@@ -73,7 +73,7 @@ def pointless_buffer_pool_instances(context: RuleContext) -> Iterator[Finding]:
 
 
 def _requested_instances(context: RuleContext) -> int | None:
-    """The instances that somebody asked for, which a small pool may not get."""
+    """The configured instances, which a small pool may not get."""
     line = context.file_verdict.effective.get(INSTANCES)
     if line is not None and line.value is not None and line.value.isdigit() and context.is_set(INSTANCES):
         return int(line.value)
@@ -261,7 +261,7 @@ def _recommended_capacity(context: RuleContext) -> tuple[int, str]:
         "mean: the throughput of single seconds varied by 20 to 25 percent with 8 instances and by 6 to 9 "
         "with 32, the means were nearly equal. Few processors contend little for a lock: the rule needs 16, which "
         "is our choice, for nothing was measured below 40 cores.",
-        fix="Take the line out: the default of these versions is 8 from 1 GB on.",
+        fix="Remove the line: the default of these versions is 8 from 1 GB on.",
         risk="None known for pools of this size.",
         restart=True,
         exceptions="Servers with few sessions writing at once. It takes hours to show, so a short test proves nothing.",
@@ -380,14 +380,14 @@ def _is_large(context: RuleContext, pool: int) -> bool:
 @rule(
     "INN021",
     "rounded-up-buffer-pool",
-    summary="The server rounds the buffer pool up, and takes clearly more memory than the file says.",
+    summary="The server rounds the buffer pool up and takes clearly more memory than configured.",
     targets=(Span("mysql"),),
     options=(POOL, INSTANCES, CHUNK),
     evidence=("ASK-06", "BPI-04", "INNA-03"),
     docs=Docs(
         why="The pool is made of chunks, as many in each instance, so its size is rounded up to a multiple of "
-        "innodb_buffer_pool_chunk_size times innodb_buffer_pool_instances: 1100M with 8 instances runs as "
-        "2048M. More than a tenth above what the file says is worth a word; that tenth is our choice.",
+        "innodb_buffer_pool_chunk_size times innodb_buffer_pool_instances: 1100M with 8 instances runs as 2048M. The "
+        "rule reports more than a tenth above the configured size; that threshold is our choice.",
         fix="Choose a size that is such a multiple, fewer instances, or smaller chunks.",
         risk="A smaller pool reads more from disk.",
         restart=True,

@@ -37,15 +37,15 @@ FOUND_PERCENT = 50
     "INN034",
     "free-page-waits",
     confidence=Confidence.MEASURED,
-    summary="Sessions wait for a free page of the buffer pool, because pages are not written soon enough.",
+    summary="Sessions wait for a free page in the buffer pool, because flushing is too slow.",
     needs=("server", "workload"),
     options=("innodb_buffer_pool_size", "innodb_lru_scan_depth"),
     evidence=("INNV-01", "INNV-09", "INNA-11"),
     docs=Docs(
-        why="A session that reads or makes a page needs a free one. In the background the server keeps some "
-        "ready, by writing and evicting pages that nobody used for long. Innodb_buffer_pool_wait_free counts "
-        "the sessions that found none and waited for a page to be written. One a second all the time is where "
-        "the rule begins to speak, which is our choice: a server that keeps up has none.",
+        why="A session that reads or makes a page needs a free one. In the background the server keeps some ready, "
+        "by writing and evicting pages that were not used for long. Innodb_buffer_pool_wait_free counts the sessions "
+        "that found none and waited for a page to be written. One a second all the time is where the rule begins to "
+        "speak, which is our choice: a server that keeps up has none.",
         fix="Look at the pool first: one that holds the pages in use needs few free ones. Else keep more pages "
         "ready with a higher innodb_lru_scan_depth, where the disk has room; innodb_io_capacity doesn't bound "
         "this kind of writing.",
@@ -88,7 +88,7 @@ def free_page_waits(context: RuleContext) -> Iterator[Finding]:
         exceptions="Spinning disks, which write a few hundred pages a second at most, and loads that end in minutes.",
         reconsider_when="A checkpoint age that is as high with the larger capacity: then the disk is the limit.",
         disagree="Percona: lower than most people set it. MariaDB: 2000 and more on solid-state disks. The rule "
-        "speaks only where the redo log is nearly full and writing is at its limit.",
+        "reports only where the redo log is nearly full and writing is at its limit.",
     ),
 )
 def starved_flushing(context: RuleContext) -> Iterator[Finding]:
@@ -135,7 +135,7 @@ def _largest_capacity(context: RuleContext) -> float:
     "INN036",
     "long-undo-history",
     confidence=Confidence.MEASURED,
-    summary="Old versions of rows pile up, because a transaction that stays open may still need them.",
+    summary="The history list grows, because an open transaction may still need old row versions.",
     needs=("server",),
     options=("innodb_purge_threads",),
     evidence=("INNA-12", "INNV-07", "UNDO-01"),
@@ -221,7 +221,7 @@ def small_doublewrite_batches(context: RuleContext) -> Iterator[Finding]:
         why="The index costs memory of the buffer pool and work at each change. MariaDB switched it off in 10.5, "
         "because it helped mostly read-only loads and slowed others down, DROP and ALTER TABLE most of all. "
         "Half of the lookups is our choice: no published number says how many must succeed.",
-        fix="Take the line out, or set innodb_adaptive_hash_index to OFF.",
+        fix="Remove the line, or set innodb_adaptive_hash_index to OFF.",
         risk="The lookups that did find their row by it search the tree instead.",
         exceptions="A few statements that live on it, and nothing else matters.",
         reconsider_when="A run of your load that is slower without it.",

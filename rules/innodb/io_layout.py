@@ -42,7 +42,7 @@ ROW_READS = ("handler_read_key", "handler_read_next", "handler_read_prev", "hand
     "wasted-read-ahead",
     severity=Severity.NOTE,
     confidence=Confidence.MEASURED,
-    summary="Many pages that were read ahead are thrown out again before anybody asked for them.",
+    summary="Many pages that were read ahead are evicted without having been accessed.",
     needs=("server", "workload"),
     options=("innodb_read_ahead_threshold",),
     evidence=("IO-01", "RA-01", "ASK-07"),
@@ -81,7 +81,8 @@ def wasted_read_ahead(context: RuleContext) -> Iterator[Finding]:
     "flush-neighbors-on-ssd",
     severity=Severity.NOTE,
     confidence=Confidence.LIKELY,
-    summary="Neighbouring pages are flushed together, which saves seeks that solid-state disks don't have.",
+    summary="Neighbor pages are flushed together, which saves seeks on spinning disks and has no benefit on "
+    "solid-state disks.",
     needs=("host",),
     targets=MYSQL,
     options=(NEIGHBOURS,),
@@ -133,7 +134,7 @@ def _writes_pages(context: RuleContext) -> bool:
         why="A page is read and written whole. Where the array's chunk is smaller, one page keeps several "
         "disks busy, and the array does as many pages fewer at once.",
         fix="Lay the array out with a chunk of a page or more, usually 256K to 1M, at the next reinstallation.",
-        risk="Laying an array out anew destroys what is on it.",
+        risk="Rebuilding an array destroys its data.",
         restart=True,
         exceptions="Solid-state arrays lose less by it.",
         reconsider_when="A random-read probe on this array that is no slower than on one with large chunks.",
@@ -148,7 +149,7 @@ def page_across_stripes(context: RuleContext) -> Iterator[Finding]:
         f"{stripe.device} has chunks of {about(stripe.chunk)}, so each page of {about(page)} lies on "
         f"{-(-page // stripe.chunk)} disks.",
         variable_subject(context, PAGE),
-        help="use a chunk of a page or more when the array is laid out anew",
+        help="use a chunk of a page or more when you rebuild the array",
     )
 
 
@@ -177,7 +178,7 @@ def misaligned_data(context: RuleContext) -> Iterator[Finding]:
         yield misaligned_data.finding(
             f"The file system on {stripe.device} begins {about(stripe.offset)} into a stripe of {about(stripe.size)}, "
             f"which is no multiple of the page of {about(page)}.",
-            help="align partition and volume when they are laid out anew",
+            help="align partition and volume when you recreate them",
         )
 
 

@@ -181,7 +181,7 @@ def _require_busy_hour(context: RuleContext) -> None:
 
 
 class Rate(NamedTuple):
-    """Bytes of redo a second, at least and at most, and when that was, in words."""
+    """Bytes of redo a second, at least and at most, and when that was, as text."""
 
     minimum: float
     maximum: float
@@ -227,7 +227,7 @@ def _size_for_an_hour(rates: list[Rate]) -> int:
 def redo_capacity(context: RuleContext) -> int | None:
     """Bytes that the whole redo log holds, from what this version sizes it by.
 
-    Where somebody set the files' sizes and not the capacity, MySQL goes by the files, and shows the default capacity.
+    Where the files' sizes are set and not the capacity, MySQL goes by the files, and shows the default capacity.
     """
     resized = context.server.counter("innodb_redo_log_capacity_resized") if context.has("server") else None
     by_files = any(context.is_set(name) for name in SIZES[1:]) and not context.is_set(SIZES[0])
@@ -290,7 +290,7 @@ def checkpoint_pressure(context: RuleContext) -> Iterator[Finding]:
 
 
 def _pressure_help(context: RuleContext) -> tuple[Action | None, str]:
-    """The redo log that holds an hour of writes, or in words what helps where it does already."""
+    """The redo log that holds an hour of writes, or text on what helps where it does already."""
     capacity = redo_capacity(context)
     if not capacity:
         return None, "enlarge the redo log"
@@ -365,7 +365,7 @@ def overridden_redo_size(context: RuleContext) -> Iterator[Finding]:
     "tiny-redo-log",
     severity=Severity.NOTE,
     confidence=Confidence.OPINION,
-    summary="A large buffer pool stands beside a redo log of the default size or less.",
+    summary="A large buffer pool is combined with a redo log of the default size or less.",
     options=(POOL, *SIZES),
     evidence=("REDO-01", "REDO-02", "REDO-04", "REDO-05"),
     docs=Docs(
@@ -383,7 +383,7 @@ def overridden_redo_size(context: RuleContext) -> Iterator[Finding]:
     ),
 )
 def tiny_redo_log(context: RuleContext) -> Iterator[Finding]:
-    """A pool that was sized and a log that wasn't, while nobody has measured the writes."""
+    """A pool that was sized and a log that wasn't, without a measurement of the writes."""
     pool, capacity = context.number(POOL), redo_capacity(context)
     if pool is None or capacity is None or not context.is_set(POOL) or context.has("workload"):
         return
@@ -432,7 +432,7 @@ UNSYNCED = (0, 2)  # of innodb_flush_log_at_trx_commit: the log is synced by the
         "block into a part that isn't cached reads the block from disk first. MySQL's manual says to set "
         "innodb_log_write_ahead_size to the block size of the system or its cache; the default is 8192. "
         "MariaDB raises it to the disk's block size by itself.",
-        fix="Take the line out.",
+        fix="Remove the line.",
         risk="None known.",
         exceptions="Redo logs that always stay in the page cache, where nothing is read.",
         reconsider_when="No reads of the redo log's files (iosnoop, or blktrace) while it is written.",
@@ -464,7 +464,7 @@ def narrow_write_ahead(context: RuleContext) -> Iterator[Finding]:
         why="With innodb_flush_log_at_trx_commit at 0 or 2 the redo log is synced by the clock, every second. "
         "innodb_flush_log_at_timeout makes that every so many seconds, and as many seconds of commits are "
         "lost when the machine fails. With 1 every commit is synced, and the timeout loses nothing.",
-        fix="Take the line out; the default is one second.",
+        fix="Remove the line; the default is one second.",
         risk="One sync a second.",
         exceptions="Data that can be loaded again.",
         reconsider_when="Nothing.",

@@ -30,14 +30,14 @@ SIZES = (POOL, "innodb_redo_log_capacity", "innodb_log_file_size")
     "no-adaptive-flushing",
     severity=Severity.NOTE,
     confidence=Confidence.LIKELY,
-    summary="Pages are not written by the rate at which the redo log fills, so they are written in bursts.",
+    summary="Adaptive flushing is off, so dirty pages are flushed in bursts.",
     options=("innodb_adaptive_flushing",),
     evidence=("INNV-01", "INNV-02"),
     docs=Docs(
         why="With adaptive flushing the server looks at how fast the redo log fills and writes changed pages "
         "at that rate. Both makers say that it is there to avoid bursts of writing, and it is on by default "
         "in every version.",
-        fix="Take the line out, or set innodb_adaptive_flushing to ON.",
+        fix="Remove the line, or set innodb_adaptive_flushing to ON.",
         risk="None known.",
         exceptions="Experiments that compare the two.",
         reconsider_when="A run of hours under your load that is as steady without it.",
@@ -60,7 +60,7 @@ def no_adaptive_flushing(context: RuleContext) -> Iterator[Finding]:
 @rule(
     "INN016",
     "low-mark-above-dirty-maximum",
-    summary="The mark at which early writing begins is above the highest share of changed pages, and is lowered to it.",
+    summary="innodb_max_dirty_pages_pct_lwm is above innodb_max_dirty_pages_pct, and is lowered to it.",
     options=("innodb_max_dirty_pages_pct_lwm", "innodb_max_dirty_pages_pct"),
     evidence=("INNA-01", "INNV-02"),
     docs=Docs(
@@ -92,14 +92,14 @@ def low_mark_above_dirty_maximum(context: RuleContext) -> Iterator[Finding]:
     "throttled-checkpoints",
     severity=Severity.NOTE,
     confidence=Confidence.LIKELY,
-    summary="The limit for background writes holds at checkpoints too, while sessions wait for them.",
+    summary="innodb_io_capacity limits flushing at checkpoints too, while sessions wait.",
     options=("innodb_flush_sync",),
     evidence=("INNV-01", "INNV-02"),
     docs=Docs(
         why="When the redo log is nearly full, sessions wait until pages are written. With innodb_flush_sync "
         "on, the default, the server then ignores innodb_io_capacity and writes as fast as it can; without "
         "it the waiting lasts as long as the limit says.",
-        fix="Take the line out, or set innodb_flush_sync to ON.",
+        fix="Remove the line, or set innodb_flush_sync to ON.",
         risk="Bursts of writes at checkpoints, which other users of the disk feel.",
         exceptions="Disks shared with others that must not feel those bursts, with a redo log that is never nearly "
         "full.",
@@ -133,7 +133,7 @@ def throttled_checkpoints(context: RuleContext) -> Iterator[Finding]:
         why="A page enters the pool in its older part and moves to the front when it is used again after "
         "innodb_old_blocks_time milliseconds. A scan uses each page for all its rows within a moment: with 0 "
         "the second row moves it to the front, where it pushes out pages that others use all the time.",
-        fix="Take the line out; the default is 1000.",
+        fix="Remove the line; the default is 1000.",
         risk="Pages that are used often and only within one second at a time stay in the older part.",
         exceptions="Servers whose data fits in the pool, and tables that are scanned again and again and should stay.",
         reconsider_when="Innodb_buffer_pool_reads that don't rise while a backup or a report scans.",
@@ -164,13 +164,13 @@ def scans_displace_the_pool(context: RuleContext) -> Iterator[Finding]:
     options=("innodb_buffer_pool_dump_at_shutdown", "innodb_buffer_pool_load_at_startup"),
     evidence=("INNV-04",),
     docs=Docs(
-        why="At shutdown the server saves which pages the pool holds, a small file of numbers, and reads those "
-        "pages again at start-up in the background. Without either the pool fills one page at a time as "
-        "sessions ask: 1 GiB is 65,536 pages, more than five minutes for a disk of 200 reads a second. From "
-        "that size on the rule speaks.",
-        fix="Take the line out; both are on by default.",
+        why="At shutdown the server saves which pages the pool holds, a small file of numbers, and reads those pages "
+        "again at start-up in the background. Without either the pool fills one page at a time as sessions ask: 1 "
+        "GiB is 65,536 pages, more than five minutes for a disk of 200 reads a second. The rule reports from that "
+        "size on.",
+        fix="Remove the line; both are on by default.",
         risk="Reads in the background after a start, beside those of sessions.",
-        exceptions="Replicas and test servers that nobody waits for, and data that differs after each restart.",
+        exceptions="Replicas and test servers without waiting clients, and data that differs after each restart.",
         reconsider_when="A restart under load after which answers are as quick as before within a minute.",
     ),
 )
@@ -199,7 +199,7 @@ def cold_pool_after_restart(context: RuleContext) -> Iterator[Finding]:
 @rule(
     "INN020",
     "shutdown-like-a-crash",
-    summary="Each shutdown leaves the data files as a crash would, to be recovered at the next start.",
+    summary="Each shutdown leaves the data files as after a crash, so the next start runs crash recovery.",
     options=("innodb_fast_shutdown",),
     evidence=("INNV-05", "INNV-01"),
     docs=Docs(
@@ -207,7 +207,7 @@ def cold_pool_after_restart(context: RuleContext) -> Iterator[Finding]:
         "pages. No committed transaction is lost, but the next start is a crash recovery, and a copy of the "
         "data files or an upgrade to another version finds them unclean. MariaDB's documentation keeps it "
         "for emergencies.",
-        fix="Take the line out; the default is 1.",
+        fix="Remove the line; the default is 1.",
         risk="A shutdown takes as long as writing the changed pages.",
         exceptions="An emergency, set by hand right before it.",
         reconsider_when="Nothing.",
@@ -260,13 +260,13 @@ def overruled_dedicated_server(context: RuleContext) -> Iterator[Finding]:
     "INN014",
     "forced-recovery",
     severity=Severity.ERROR,
-    summary="innodb_force_recovery is on, which is for rescuing data and not for running.",
+    summary="innodb_force_recovery is on, which is for recovering data and not for production.",
     options=("innodb_force_recovery",),
     evidence=("ASK-10",),
     docs=Docs(
         why="Values from 1 on skip parts of recovery and of checking; from 4 on they can destroy data, and "
         "InnoDB doesn't allow writes. It is meant for dumping tables of a damaged server.",
-        fix="Take the line out when the data is rescued.",
+        fix="Remove the line when the data is rescued.",
         risk="A server that is still damaged may not start without it.",
         restart=True,
         exceptions="While data is being rescued.",

@@ -27,7 +27,7 @@ NO_BUFFERING = frozenset({"NONE", "0"})
     "INN023",
     "lax-table-options",
     severity=Severity.NOTE,
-    summary="A table option that InnoDB can't follow is dropped with a warning instead of an error.",
+    summary="A table option that InnoDB cannot apply is ignored with a warning instead of an error.",
     options=("innodb_strict_mode",),
     evidence=("INNA-05", "INNV-01"),
     docs=Docs(
@@ -35,9 +35,9 @@ NO_BUFFERING = frozenset({"NONE", "0"})
         "make another table than was asked for: the servers that were asked took KEY_BLOCK_SIZE=3 with a "
         "warning and made an uncompressed table. Schema tools rarely look at warnings. The mode is on by "
         "default in every version.",
-        fix="Take the line out, or set innodb_strict_mode to ON.",
+        fix="Remove the line, or set innodb_strict_mode to ON.",
         risk="Scripts with impossible options stop with an error where they went on.",
-        exceptions="The load of a dump of an old server whose options can't be mended.",
+        exceptions="Loading the dump of an old server whose options cannot be corrected.",
         reconsider_when="Dumps and migrations that run without a warning.",
     ),
 )
@@ -68,9 +68,9 @@ def lax_table_options(context: RuleContext) -> Iterator[Finding]:
         "and never shrinks while the server runs: a table that made it grow from 12M to 76M left it at 76M when "
         "it was dropped. MariaDB deprecated the switch in 11.0, where deprecated-option tells, because off "
         "has no benefit.",
-        fix="Take the line out; tables that exist move into files of their own when they are rebuilt.",
+        fix="Remove the line; tables that exist move into files of their own when they are rebuilt.",
         risk="A file for each table, and so more open files. The space that the system tablespace has taken stays "
-        "taken until the server is loaded anew.",
+        "taken until the data is reloaded.",
         exceptions="Hundreds of thousands of tiny tables on file systems that dislike so many files.",
         reconsider_when="Nothing.",
     ),
@@ -128,21 +128,21 @@ def system_tablespace_with_an_end(context: RuleContext) -> Iterator[Finding]:
     "INN026",
     "statistics-on-metadata-queries",
     confidence=Confidence.LIKELY,
-    summary="Looking at the list of tables makes the server estimate their statistics anew.",
+    summary="Metadata queries make InnoDB recalculate table statistics.",
     options=("innodb_stats_on_metadata", "innodb_stats_persistent"),
     evidence=("INNV-06", "INNV-01"),
     docs=Docs(
-        why="SHOW TABLE STATUS, SHOW INDEX and queries of information_schema then read sample pages of every "
-        "table, which takes long with many tables, and plans may change because somebody looked. It concerns "
-        "tables without persistent statistics, so with those on, the default, it is a note.",
-        fix="Take the line out, or set innodb_stats_on_metadata to OFF.",
+        why="SHOW TABLE STATUS, SHOW INDEX and queries of information_schema then read sample pages of every table, "
+        "which takes long with many tables, and plans may change because of a metadata query. It concerns tables "
+        "without persistent statistics, so with those on, the default, it is a note.",
+        fix="Remove the line, or set innodb_stats_on_metadata to OFF.",
         risk="None known: estimates are still renewed by ANALYZE TABLE and when tables change.",
         exceptions="None.",
         reconsider_when="Nothing.",
     ),
 )
 def statistics_on_metadata_queries(context: RuleContext) -> Iterator[Finding]:
-    """Statistics made anew whenever somebody looks."""
+    """Statistics that metadata queries recalculate."""
     name = "innodb_stats_on_metadata"
     if not context.explicit_switch(name):
         return
@@ -163,14 +163,14 @@ def statistics_on_metadata_queries(context: RuleContext) -> Iterator[Finding]:
     "forgotten-statistics",
     severity=Severity.NOTE,
     confidence=Confidence.LIKELY,
-    summary="The optimizer's statistics are lost at each restart and guessed anew, so plans may change.",
+    summary="Optimizer statistics are lost at each restart and recalculated, so plans may change.",
     options=("innodb_stats_persistent",),
     evidence=("INNV-06", "INNV-01"),
     docs=Docs(
-        why="Without persistent statistics they are kept in memory, thrown away at shutdown, and estimated anew "
-        "from a few sample pages when a table is first opened. Another sample can give another plan for the "
-        "same query.",
-        fix="Take the line out, or set innodb_stats_persistent to ON.",
+        why="Without persistent statistics they are kept in memory, thrown away at shutdown, and estimated again "
+        "from a few sample pages when a table is first opened. Another sample can give another plan for the same "
+        "query.",
+        fix="Remove the line, or set innodb_stats_persistent to ON.",
         risk="Small writes to two tables of the mysql schema.",
         exceptions="Servers that create and drop tables all the time, and never the same.",
         reconsider_when="Plans that stay the same over many restarts.",
@@ -182,7 +182,7 @@ def forgotten_statistics(context: RuleContext) -> Iterator[Finding]:
     if context.explicit_switch(name) is False:
         action = advise(context, name, "ON", risk="small writes to mysql.innodb_table_stats and innodb_index_stats")
         yield forgotten_statistics.finding(
-            "The optimizer's statistics are lost at each restart and estimated anew, which may change plans.",
+            "The optimizer's statistics are lost at each restart and recalculated, which may change plans.",
             variable_subject(context, name),
             help=help_line(action),
             actions=present(action),
@@ -201,7 +201,7 @@ def forgotten_statistics(context: RuleContext) -> Iterator[Finding]:
         "other is emptied. With innodb_undo_tablespaces = 0 the undo logs lie in the system tablespace, "
         "which never shrinks; MariaDB takes 1 as 0.",
         fix="Give the server two or more undo tablespaces: MySQL 5.7 and MariaDB before 10.11 only when the data "
-        "directory is made, MariaDB from 10.11 on after a clean shutdown. Or take the line out.",
+        "directory is made, MariaDB from 10.11 on after a clean shutdown. Or remove the line.",
         risk="A new number of undo tablespaces may need a dump and a load.",
         restart=True,
         exceptions="A file that other servers with undo tablespaces read too.",
@@ -224,15 +224,16 @@ def undo_truncation_without_tablespaces(context: RuleContext) -> Iterator[Findin
     "growing-undo-files",
     severity=Severity.NOTE,
     confidence=Confidence.LIKELY,
-    summary="Undo files that a long transaction made large stay large for ever.",
+    summary="Undo tablespaces that a long transaction made large are never truncated.",
     targets=(Span("mysql", since=(8, 0)),),
     options=("innodb_undo_log_truncate",),
     evidence=("INNV-07",),
     docs=Docs(
-        why="Old versions of rows are kept while a transaction may need them, and one that is forgotten open for "
-        "a day makes the undo files grow. With truncation, the default of MySQL 8.0 and later, files above "
-        "innodb_max_undo_log_size are emptied in turn when nobody needs them; without it they keep their size.",
-        fix="Take the line out, or set innodb_undo_log_truncate to ON.",
+        why="Old versions of rows are kept while a transaction may need them, and one that is forgotten open for a "
+        "day makes the undo files grow. With truncation, the default of MySQL 8.0 and later, files above "
+        "innodb_max_undo_log_size are truncated in turn when no transaction needs them; without it they keep their "
+        "size.",
+        fix="Remove the line, or set innodb_undo_log_truncate to ON.",
         risk="Truncating a file can slow the server down for a moment under heavy writes.",
         exceptions="Servers that truncate by hand, with ALTER UNDO TABLESPACE ... SET INACTIVE.",
         reconsider_when="The size of the undo files, level over months.",
@@ -266,7 +267,7 @@ def growing_undo_files(context: RuleContext) -> Iterator[Finding]:
         why="Mode 0 is kept for programs of MySQL 5.0. With it a single-row INSERT, too, holds the table's "
         "AUTO-INC lock until the statement ends, so sessions insert one after the other. Mode 1 takes a "
         "light lock for inserts whose number of rows is known.",
-        fix="Take the line out: the default is 2 on MySQL 8.0 and later, 1 on MySQL 5.7 and MariaDB.",
+        fix="Remove the line: the default is 2 on MySQL 8.0 and later, 1 on MySQL 5.7 and MariaDB.",
         risk="With mode 2 the numbers of one INSERT ... SELECT need not follow each other.",
         restart=True,
         exceptions="Statement-based replication of statements that insert in an order that differs on the replica.",
@@ -287,7 +288,7 @@ def table_locked_auto_increment(context: RuleContext) -> Iterator[Finding]:
 
 
 def _is_galera_finding(context: RuleContext) -> bool:
-    """Whether galera-locks-auto-increment speaks of it."""
+    """Whether galera-locks-auto-increment reports it."""
     from rules.core.network import uses_galera
 
     return uses_galera(context)
@@ -307,7 +308,7 @@ def _is_galera_finding(context: RuleContext) -> bool:
         "unsafe.",
         fix="Set binlog_format to ROW, or innodb_autoinc_lock_mode to 1.",
         risk="Row events make larger logs; mode 1 makes bulk inserts wait for each other.",
-        exceptions="Servers whose binary log nobody reads, and tables without AUTO_INCREMENT.",
+        exceptions="Servers whose binary log has no reader, and tables without AUTO_INCREMENT.",
         reconsider_when="Nothing.",
     ),
 )
@@ -328,21 +329,21 @@ def interleaved_ids_in_statement_log(context: RuleContext) -> Iterator[Finding]:
 @rule(
     "INN032",
     "dirty-reads",
-    summary="Sessions read rows that others have changed and not committed, which may never exist.",
+    summary="Dirty reads: sessions see uncommitted changes, which may be rolled back.",
     options=("transaction_isolation",),
     evidence=("INNA-09",),
     docs=Docs(
         why="With READ-UNCOMMITTED as the default of all sessions a SELECT sees changes before they are "
         "committed, and those that are rolled back later. The servers that were asked answered such a row. "
         "It saves no locks: InnoDB reads without locks at the other levels too.",
-        fix="Take the line out, or set READ-COMMITTED; sessions that want dirty reads can ask for them.",
+        fix="Remove the line, or set READ-COMMITTED; sessions that want dirty reads can ask for them.",
         risk="Sessions keep a view of the data while they read, which keeps old versions of rows a little longer.",
-        exceptions="Servers that only estimate, on data that nobody writes at the same time.",
+        exceptions="Servers that only run estimates, on data without concurrent writes.",
         reconsider_when="Nothing.",
     ),
 )
 def dirty_reads(context: RuleContext) -> Iterator[Finding]:
-    """Uncommitted rows for everybody."""
+    """Dirty reads for all sessions."""
     name = next((n for n in ISOLATION if context.is_set(n)), None)
     if name is not None and context.text(name) == "READ-UNCOMMITTED":
         action = advise(context, name, "READ-COMMITTED", risk="sessions that are open keep their level")
@@ -365,7 +366,7 @@ def dirty_reads(context: RuleContext) -> Iterator[Finding]:
     docs=Docs(
         why="MariaDB set the default to none in 10.5.15 and 10.6.7 after bugs that corrupted secondary indexes, "
         "and removed the change buffer in 11.0. Its makers call it useful on spinning disks at most.",
-        fix="Take the line out, or set innodb_change_buffering to none.",
+        fix="Remove the line, or set innodb_change_buffering to none.",
         risk="Inserts into large tables with many secondary indexes read index pages from disk: in a published "
         "test on MySQL 8.0 they were more than three times slower.",
         exceptions="Spinning disks with far more index than memory, and backups that are tested.",

@@ -41,9 +41,9 @@ COMPRESSED_PAGES = "innodb_log_compressed_pages"
     probe="random-write",
     docs=Docs(
         why="It limits how many pages a second are written in the background. Where more pages change than that, the "
-        "redo log fills and sessions wait: under one load a server with 100 stood at 93 percent of its checkpoint age, "
-        "and with 4000 at 8. MariaDB's documentation gives 2000 to 20000 for SATA and more for NVMe; MySQL's default "
-        "is 10000 from 8.4 on. The rule speaks of 200 or less, and only where somebody set it.",
+        "redo log fills and sessions wait: under one load a server with 100 stood at 93 percent of its checkpoint "
+        "age, and with 4000 at 8. MariaDB's documentation gives 2000 to 20000 for SATA and more for NVMe; MySQL's "
+        "default is 10000 from 8.4 on. The rule reports 200 or less, and only where it is explicitly configured.",
         fix="Start with 2000, and raise it only while the checkpoint age comes near its limit.",
         risk="More writes in the background, which wear out the disk.",
         exceptions="Servers that write little, and disks whose writes are rationed or paid for.",
@@ -81,7 +81,7 @@ def undersized_io_capacity(context: RuleContext) -> Iterator[Finding]:
         why="With native asynchronous I/O a thread hands many reads or writes to the kernel at once. Without it InnoDB "
         "simulates that with its read and write threads, four of each by default, and a disk that could serve a "
         "hundred requests gets a few. It is on by default where the platform has it.",
-        fix="Take the line out.",
+        fix="Remove the line.",
         risk="The kernel's limit on requests (fs.aio-max-nr) counts all servers of a host; at the limit a start fails.",
         restart=True,
         exceptions="File systems on which it fails, such as tmpfs with old kernels, and hosts near fs.aio-max-nr.",
@@ -114,7 +114,7 @@ def native_aio_off(context: RuleContext) -> Iterator[Finding]:
         "caught up. innodb_max_purge_lag_delay is the longest delay, in microseconds, and 0, the default, leaves none: "
         "with four times the lag an update took as long as ever on all servers that were asked. With a delay of 100 ms "
         "MySQL took 30 to 47 ms an update, MariaDB as long as without.",
-        fix="Take the line out. To slow changes down on purpose, set the delay as well, after a test.",
+        fix="Remove the line. To slow changes down on purpose, set the delay as well, after a test.",
         risk="None: the line does nothing.",
         exceptions="Servers whose delay is set at run time.",
         reconsider_when="A server of this version that delays a change with a delay of 0.",
@@ -135,7 +135,7 @@ def purge_lag_without_delay(context: RuleContext) -> Iterator[Finding]:
     "single-purge-thread",
     severity=Severity.NOTE,
     confidence=Confidence.OPINION,
-    summary="One thread throws old versions of rows away, on a machine whose many processors can change more.",
+    summary="One purge thread serves a machine with many processors.",
     needs=("host",),
     options=(PURGE_THREADS,),
     evidence=("INNA-12", "PURGE-02"),
@@ -143,7 +143,7 @@ def purge_lag_without_delay(context: RuleContext) -> Iterator[Finding]:
         why="Purge has to keep up with all sessions together. Where it doesn't, old versions of rows pile up, and "
         "reads walk through them. The default is 4; MySQL 8.4 and later take 1 on 16 processors or fewer, else 4. "
         "No published measurement compares them.",
-        fix="Take the line out.",
+        fix="Remove the line.",
         risk="Purge threads compete with sessions for pages and locks.",
         restart=True,
         exceptions="Servers that change little.",
@@ -174,8 +174,8 @@ def single_purge_thread(context: RuleContext) -> Iterator[Finding]:
     docs=Docs(
         why="An undo file that a long transaction made large is truncated once it is larger than "
         "innodb_max_undo_log_size; below that it keeps its size. The default is 1G on MySQL and 10M on MariaDB. The "
-        "rule speaks beyond 10G, which is our choice.",
-        fix="Take the line out.",
+        "rule reports more than 10G, which is our choice.",
+        fix="Remove the line.",
         risk="Truncating a file can slow the server down for a moment under heavy writes.",
         exceptions="Servers with as much room to spare for each undo tablespace.",
         reconsider_when="Undo files that stay small all the same.",
@@ -202,10 +202,10 @@ def undo_files_kept_large(context: RuleContext) -> Iterator[Finding]:
     options=(PATHS,),
     evidence=("PATH-01",),
     docs=Docs(
-        why="MySQL finds data files that were moved while it was stopped by comparing paths at the start. Without that "
-        "the manual warns of undefined behaviour once a file was moved. The option is there for servers with very many "
-        "tables, which start sooner without the comparison, and whose files nobody moves.",
-        fix="Take the line out, or never move data files while the server is stopped.",
+        why="MySQL finds data files that were moved while it was stopped by comparing paths at the start. Without "
+        "that the manual warns of undefined behaviour once a file was moved. The option is there for servers with "
+        "very many tables, which start sooner without the comparison, and whose files are never moved.",
+        fix="Remove the line, or never move data files while the server is stopped.",
         risk="Servers with a hundred thousand tables and more start later.",
         restart=True,
         exceptions="Managed platforms, where files cannot be moved.",

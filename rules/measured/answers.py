@@ -33,7 +33,7 @@ class LocalAnswer(NamedTuple):
 
     `better` is more, less or neither; `verdict`, `best` and `within` are the conclusion of the whole run. `began_at` is
     UTC in ISO 8601, `server` the target that was started, None for an experiment on the host itself. `facts` are what
-    was found beside the samples. `pairs` hold every two variants, both ways round, where somebody compares them.
+    was found beside the samples. `pairs` hold every two variants, both ways round, where they are compared.
     """
 
     probe: str

@@ -28,7 +28,7 @@ WORSE, NO_EFFECT, COST = "worse", "idle", "cost"
 class Claim(NamedTuple):
     """A value of an option beside the one that the rule wants.
 
-    `example` is a value that the rule speaks of and the one it wants instead; `instead` that one for a server that is
+    `example` is a value that the rule reports and the one it wants instead; `instead` that one for a server that is
     known, None where it wants none. `wish` are the choices with which the rule's experiment lays the two side by side.
     `along` are options that the experiment sets to go with each value, so that nothing else differs in effect.
     `metrics` count, each by itself. `fits` says whether a result was measured under conditions like the server's.

@@ -95,7 +95,7 @@ def pool_exceeds_memory(context: RuleContext) -> Iterator[Finding]:
     "memory-over-budget",
     severity=Severity.NOTE,
     confidence=Confidence.LIKELY,
-    summary="What the server takes, is likely to take, or might take is more than the memory that it may use.",
+    summary="The server uses, or is likely to use, more memory than it may use.",
     needs=("host",),
     options=CHOSEN,
     evidence=("MEM-01", "MEM-02", "CONN-04", "VM-03", "BP-05"),
@@ -253,7 +253,7 @@ def _reserved_free_pages(context: RuleContext, total: int) -> int:
     ),
 )
 def idle_buffer_pool(context: RuleContext) -> Iterator[Finding]:
-    """A pool that somebody sized and that stays mostly empty."""
+    """A configured pool that stays mostly empty."""
     free, total = (context.server.counter(f"innodb_buffer_pool_pages_{kind}") for kind in ("free", "total"))
     pool = context.number(POOL)
     if not pool or not total or free is None or pool < GIB or not context.is_set(POOL):
@@ -272,7 +272,7 @@ def idle_buffer_pool(context: RuleContext) -> Iterator[Finding]:
     "MEM005",
     "swapped-server",
     confidence=Confidence.MEASURED,
-    summary="Part of the server's memory lies in swap.",
+    summary="Part of the server's memory is swapped out.",
     needs=("host",),
     evidence=("VM-01", "NUMA-01"),
     docs=Docs(
@@ -300,7 +300,7 @@ def swapped_server(context: RuleContext) -> Iterator[Finding]:
     "killed-for-memory",
     severity=Severity.ERROR,
     confidence=Confidence.MEASURED,
-    summary="The kernel has killed processes in the server's control group because its memory ran out.",
+    summary="The kernel has killed processes in the server's control group because it ran out of memory.",
     needs=("host",),
     evidence=("VM-03", "BP-04"),
     docs=Docs(

@@ -35,7 +35,7 @@ QUERY_CACHE_DOCS = Docs(
     "BUF008",
     "query-cache",
     confidence=Confidence.LIKELY,
-    summary="The query cache is on, and one lock of it serves all sessions.",
+    summary="The query cache is on, and all sessions contend for its single lock.",
     targets=(Span("mysql", before=(8, 0)), Span("mariadb")),
     options=("query_cache_type", "query_cache_size"),
     evidence=("QC-01", "ASK-05"),

@@ -47,7 +47,7 @@ NEW_SESSIONS = "sessions that are open already keep their own value"
 
 
 def _explicit_above(context: RuleContext, name: str, limit: int) -> int | None:
-    """The variable's value where somebody set it above the limit."""
+    """The variable's value where it is explicitly configured above the limit."""
     value = context.number(name)
     return value if value is not None and value > limit and context.is_set(name) else None
 
@@ -78,7 +78,7 @@ def _oversized_finding(
     "BUF001",
     "oversized-read-buffer",
     confidence=Confidence.LIKELY,
-    summary="Scans of MyISAM and Aria tables read in larger pieces than is fastest.",
+    summary="read_buffer_size is larger than is fastest for scans of MyISAM and Aria tables.",
     targets=(OLDER_MYSQL, MARIADB),
     options=("read_buffer_size",),
     evidence=("RBS-01", "RBS-02", "RBS-05", "RBS-08", "ASK-04", "MALLOC-01"),
@@ -138,7 +138,7 @@ def _has_file_tables(context: RuleContext) -> bool:
         "to read rows of the table's own length whatever it says. The value at start-up still sets the "
         "block size of MEMORY tables, so a table of one row can take nearly that much. That is a warning only where "
         "internal temporary tables are MEMORY tables too.",
-        fix="Take the line out; the default is 128K.",
+        fix="Remove the line; the default is 128K.",
         risk="None known. MEMORY tables allocate in smaller steps.",
         restart=True,
         exceptions="MEMORY tables that are filled with many rows at once allocate a little faster in large steps.",
@@ -186,17 +186,17 @@ def _is_set_at_runtime(context: RuleContext, name: str) -> bool:
     "BUF003",
     "oversized-sort-buffer",
     confidence=Confidence.LIKELY,
-    summary="The sort buffer of every session is large, which most sorts pay for and few use.",
+    summary="sort_buffer_size is large for every session, and few sorts use all of it.",
     options=("sort_buffer_size",),
     evidence=("SORT-01", "SORT-02", "SORT-03", "SORT-04", "SORT-07", "MALLOC-01"),
     probe="session-buffers",
     fix=UNSAFE,
     docs=Docs(
-        why="The buffer counts for each sort of each session. MySQL's manual says that raising it for all "
-        "slows most sorting queries, and a published measurement got slower with large buffers although "
-        "merge passes fell. A larger buffer helps where it takes a sort from many passes to one. Since "
-        "MySQL 8.0.12 memory is taken step by step, so there a large value costs only what a sort really "
-        "uses, and matters for the most that sessions can take together.",
+        why="The buffer is allocated for each sort of each session. MySQL's manual says that raising it for all "
+        "slows most sorting queries, and a published measurement got slower with large buffers although merge passes "
+        "fell. A larger buffer helps where it takes a sort from many passes to one. Since MySQL 8.0.12 memory is "
+        "taken step by step, so there a large value costs only what a sort really uses, and matters for the most "
+        "that sessions can take together.",
         fix="Leave the default for all, and raise it with SET SESSION for the statement that sorts much.",
         risk="A large sort that fitted in one pass may need several; watch Sort_merge_passes.",
         exceptions="A reporting server with few sessions that all sort much.",
@@ -225,7 +225,7 @@ def oversized_sort_buffer(context: RuleContext) -> Iterator[Finding]:
     "BUF004",
     "oversized-join-buffer",
     confidence=Confidence.LIKELY,
-    summary="The join buffer of every session is large, though an index is what such joins lack.",
+    summary="join_buffer_size is large for every session, but such joins need an index instead.",
     options=("join_buffer_size",),
     evidence=("JOIN-01", "JOIN-02", "JOIN-03", "SORT-04"),
     probe="session-buffers",
@@ -282,7 +282,7 @@ def join_memory_limit(context: RuleContext) -> int | None:
     "oversized-read-rnd-buffer",
     severity=Severity.NOTE,
     confidence=Confidence.LIKELY,
-    summary="The buffer for reading rows in sorted order is large for every session.",
+    summary="read_rnd_buffer_size is large for every session.",
     options=("read_rnd_buffer_size",),
     evidence=("RND-01", "RND-02"),
     fix=UNSAFE,
@@ -319,10 +319,10 @@ def oversized_read_rnd_buffer(context: RuleContext) -> Iterator[Finding]:
     evidence=("TMP-01", "TMP-02"),
     probe="session-buffers",
     docs=Docs(
-        why="The limit counts for each temporary table, and a statement may have several. On MySQL 5.7 and "
-        "MariaDB the smaller of tmp_table_size and max_heap_table_size is the limit, which sessions can together "
-        "take many times over. Since MySQL 8.0 temptable_max_ram bounds them all together, and before 8.0.28 "
-        "nothing else does: with tmp_table_size at 1M a table of 8.0.15 took 18M, on 9.7.4 it went to disk.",
+        why="The limit applies to each temporary table, and a statement may have several. On MySQL 5.7 and MariaDB "
+        "the smaller of tmp_table_size and max_heap_table_size is the limit, which sessions can together take many "
+        "times over. Since MySQL 8.0 temptable_max_ram bounds them all together, and before 8.0.28 nothing else "
+        "does: with tmp_table_size at 1M a table of 8.0.15 took 18M, on 9.7.4 it went to disk.",
         fix="Lower it to what the memory budget allows, and mend the statements that need such tables.",
         risk="More temporary tables go to disk; watch Created_tmp_disk_tables.",
         exceptions="Servers with few sessions and large reports.",

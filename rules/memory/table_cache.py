@@ -42,12 +42,12 @@ FILES_A_CONNECTION = 5
     evidence=("TAB-01", "TOC-01", "TAB-02"),
     docs=Docs(
         why="Each session that uses a table takes an entry of the cache for it, and each table of a join one more. "
-        "Where the cache is full a table is closed for each that is opened, under a lock that all share. "
-        "Squeezed by the system's limit on files MySQL still keeps 400 entries and MariaDB 200; fewer are a relic "
-        "of versions whose default was 64. MySQL's manual asks for at least one table of each join for each "
-        "connection at work, so fewer entries than connections are told too: as a warning below that least, or where "
-        "as many connections were in use at once.",
-        fix="Take the line out, or write 2000 or more and at least one for each connection. Where the system grants "
+        "Where the cache is full a table is closed for each that is opened, under a lock that all share. Squeezed by "
+        "the system's limit on files MySQL still keeps 400 entries and MariaDB 200; fewer are a relic of versions "
+        "whose default was 64. MySQL's manual asks for at least one table of each join for each connection at work, "
+        "so fewer entries than connections are reported too: as a warning below that least, or where as many "
+        "connections were in use at once.",
+        fix="Remove the line, or write 2000 or more and at least one for each connection. Where the system grants "
         "too few files, raise LimitNOFILE in the service's unit with it: two for each table and one for each "
         "connection.",
         risk="Each open table takes memory and up to two file descriptors.",
@@ -83,7 +83,7 @@ def _connection_limit(context: RuleContext) -> int | None:
 
 
 def larger_table_cache(context: RuleContext, value: int) -> tuple[Action | None, str]:
-    """Twice the tables, at least an ordinary cache and one for each connection; and the whole remedy in words.
+    """Twice the tables, at least an ordinary cache and one for each connection; and the whole remedy as text.
 
     Where a running server was granted too few files for that, the remedy begins with them and takes a restart.
     """
@@ -118,7 +118,7 @@ ON_DISK_PERCENT = 25
     "TAB002",
     "overflowing-table-cache",
     confidence=Confidence.MEASURED,
-    summary="Tables are closed all the time to make room for others in the cache of open tables.",
+    summary="The table cache overflows: the server closes tables to open others.",
     needs=("server", "workload"),
     options=(CACHE,),
     evidence=("TOC-01", "TOC-03", "TAB-02"),
@@ -157,15 +157,15 @@ def overflowing_table_cache(context: RuleContext) -> Iterator[Finding]:
     "overflowing-definition-cache",
     severity=Severity.NOTE,
     confidence=Confidence.OPINION,
-    summary="Definitions of tables are read again all the time, because their cache is full.",
+    summary="The table definition cache is full, so the server rereads definitions all the time.",
     needs=("server", "workload"),
     options=(DEFINITIONS,),
     evidence=("TAB-03", "TOC-03"),
     docs=Docs(
-        why="The cache holds one definition for each table that is in use, whoever uses it. With more tables than "
-        "entries servers that were asked read a definition for each table that was opened. Creating tables, temporary "
-        "ones too, counts in the same counter, so this speaks only where the cache is full. "
-        "The threshold of one a second is that of opened tables.",
+        why="The cache holds one definition for each table that is in use by any session. With more tables than "
+        "entries servers that were asked read a definition for each table that was opened. Creating tables, "
+        "temporary ones too, counts in the same counter, so this speaks only where the cache is full. The threshold "
+        "of one a second is that of opened tables.",
         fix="Raise table_definition_cache to the number of tables in use.",
         risk="Memory for each definition.",
         exceptions="Servers that create and drop tables all day; jobs that visit each of many tables once.",
@@ -211,7 +211,7 @@ def overflowing_definition_cache(context: RuleContext) -> Iterator[Finding]:
         restart=True,
         exceptions="None: what was opened once is likely to be opened again.",
         reconsider_when="A busiest day on which the three together stay far below the limit.",
-        disagree="Advisors that look at Open_files alone pass over InnoDB's files, which are most of them.",
+        disagree="Advisors that look at Open_files alone miss InnoDB's files, which are most of them.",
     ),
 )
 def open_files_near_limit(context: RuleContext) -> Iterator[Finding]:
@@ -239,7 +239,7 @@ def open_descriptors(context: RuleContext) -> list[int]:
     "temporary-tables-on-disk",
     severity=Severity.NOTE,
     confidence=Confidence.OPINION,
-    summary="Many statements make their internal temporary tables on disk.",
+    summary="Many statements create internal temporary tables on disk.",
     needs=("server",),
     options=("tmp_table_size", "tmp_memory_table_size", "max_heap_table_size"),
     evidence=("TMP-05", "TMP-04"),
@@ -256,7 +256,7 @@ def open_descriptors(context: RuleContext) -> list[int]:
         exceptions="Reports by night. Tables with BLOB or TEXT columns, which only TempTable keeps in memory.",
         reconsider_when="Statements that aren't faster when one session raises the limit for itself.",
         disagree="Most advisors tell everybody to raise tmp_table_size and max_heap_table_size together until the "
-        "share falls, which no size achieves for BLOB columns, and which MySQL 8.0 heeds in part only.",
+        "share falls, which no size achieves for BLOB columns, and which MySQL 8.0 applies only in part.",
     ),
 )
 def temporary_tables_on_disk(context: RuleContext) -> Iterator[Finding]:

@@ -45,17 +45,17 @@ DIRECTORIES = ("tmpdir", "innodb_tmpdir", "slave_load_tmpdir", "replica_load_tmp
         why="A MEMORY table gives each VARCHAR the length that it was declared with, so a few thousand rows fill "
         "tmp_table_size and go to disk, and tables with BLOB or TEXT columns are on disk from the start. TempTable, "
         "the default since 8.0, keeps texts at the length that they have.",
-        fix="Take the line out: the default is TempTable.",
+        fix="Remove the line: the default is TempTable.",
         risk="TempTable takes memory from one store, which temptable_max_ram limits for all sessions together.",
         exceptions="Versions about 8.0.19, in which TempTable was very slow once it overflowed into mapped files; "
         "statements with fixed columns only, for which MEMORY can be somewhat faster.",
         reconsider_when="Your own statements, measured with either engine: the variable can be set for one session.",
-        disagree="Advisors went back to MEMORY after a report of 2020 in which an overflowing TempTable of 8.0.19 took "
-        "four minutes where InnoDB took a quarter of a second; that fault has been mended since.",
+        disagree="Advisors went back to MEMORY after a report of 2020 in which an overflowing TempTable of 8.0.19 "
+        "took four minutes where InnoDB took a quarter of a second; that bug has been fixed since.",
     ),
 )
 def padded_temporary_tables(context: RuleContext) -> Iterator[Finding]:
-    """The older engine for temporary tables in memory, by somebody's choice."""
+    """The older engine for temporary tables in memory, explicitly configured."""
     if context.text(ENGINE) != "MEMORY" or not context.is_set(ENGINE):
         return
     action = advise(
@@ -103,14 +103,14 @@ def temptable_limits_unused(context: RuleContext) -> Iterator[Finding]:
     "TMP002",
     "temporary-tables-forced-to-disk",
     confidence=Confidence.MEASURED,
-    summary="Every internal temporary table is made on disk, however small it is.",
+    summary="Every internal temporary table is created on disk, however small it is.",
     options=("big_tables",),
     evidence=("TMP-05",),
     docs=Docs(
         why="The option is from a time when a table that outgrew memory failed the statement. All supported versions "
         "move such a table to disk by themselves. With big_tables all servers that were asked made every internal "
         "temporary table on disk, and a grouping of 20 thousand rows took 1.6 to 28 times as long.",
-        fix="Take the line out: the default is OFF.",
+        fix="Remove the line: the default is OFF.",
         risk="Temporary tables take memory again, up to the limits for them.",
         exceptions="None known: a session that must go to disk can set it for itself.",
         reconsider_when="Created_tmp_disk_tables that rises no slower with OFF.",
@@ -142,14 +142,14 @@ def temporary_tables_forced_to_disk(context: RuleContext) -> Iterator[Finding]:
         why="All versions allow 16M for each table by default. At 64K a grouping that needs about 2M went to disk, and "
         "took 1.8 to 14 times as long. The threshold of 1M is ours: below it the result of a few thousand rows is on "
         "disk.",
-        fix="Take the line out, or allow the default of 16M.",
+        fix="Remove the line, or allow the default of 16M.",
         risk="Each session may have several such tables at once, each up to the limit.",
         exceptions="Machines with very little memory and many sessions.",
         reconsider_when="Created_tmp_disk_tables that doesn't rise through the busiest hour with the low limit.",
     ),
 )
 def starved_temporary_tables(context: RuleContext) -> Iterator[Finding]:
-    """A limit of temporary tables in memory that somebody set far below the default."""
+    """An explicit limit of temporary tables in memory far below the default."""
     for name in memory_table_limits(context):
         value = context.number(name)
         if value is not None and value < STARVED and context.is_set(name):
@@ -166,7 +166,7 @@ def starved_temporary_tables(context: RuleContext) -> Iterator[Finding]:
 def memory_table_limits(context: RuleContext) -> tuple[str, ...]:
     """The variables that limit an internal temporary table in memory here.
 
-    MEMORY tables heed the limit of users' tables too; TempTable heeds none but its store's before MySQL 8.0.28.
+    MEMORY tables have the limit of users' tables too; TempTable has only its store's limit before MySQL 8.0.28.
     """
     target = context.target
     if target.since("mysql", 8, 0) and context.text(ENGINE) != "MEMORY":
@@ -199,7 +199,7 @@ def default_limit(context: RuleContext, name: str) -> Action | None:
         why="MariaDB moves a temporary table to disk when it outgrows memory. Where tmp_disk_table_size is no larger "
         "than the limit in memory the table doesn't fit there either, and the statement ends with error 1114, the "
         "table is full. Servers that were asked did so.",
-        fix="Take the line out, or allow several times the limit in memory.",
+        fix="Remove the line, or allow several times the limit in memory.",
         risk="A statement may fill the disk under tmpdir; from 11.5 on max_tmp_total_space_usage bounds all of them.",
         exceptions="Servers on which large statements are meant to fail.",
         reconsider_when="A statement whose temporary table outgrows memory and that ends well.",
@@ -273,18 +273,18 @@ def memory_backed_temporary_files(context: RuleContext) -> Iterator[Finding]:
     options=(FILE,),
     evidence=("TMP-08",),
     docs=Docs(
-        why="All temporary InnoDB tables share the file. It is made anew at each start, and one statement can make it "
-        "grow until the disk is full. Whoever writes the line can give it a limit in the same place.",
+        why="All temporary InnoDB tables share the file. It is recreated at each start, and one statement can make "
+        "it grow until the disk is full. Add a limit (max) to the same line.",
         fix="End the line with autoextend:max:SIZE, where SIZE is what the disk can spare.",
         risk="A statement that would go beyond the limit fails; the server and its other statements go on.",
         restart=True,
         exceptions="A file system of its own for the file.",
         reconsider_when="A file that has kept its size over months.",
-        disagree="The default grows without limit too. It is left alone here, since nobody chose it.",
+        disagree="The default grows without limit too. It is not reported, since it is not explicitly configured.",
     ),
 )
 def endless_temporary_tablespace(context: RuleContext) -> Iterator[Finding]:
-    """Somebody's own file for temporary tables, without an end."""
+    """An explicit file for temporary tables, without a maximum."""
     text = context.text(FILE)
     last = (text or "").rpartition(";")[2].split(":")
     if context.is_set(FILE) and "AUTOEXTEND" in last and "MAX" not in last:

@@ -1,4 +1,4 @@
-"""OPT: lines of an option file that the server takes, and changes, passes over, or won't take for ever."""
+"""OPT: lines of an option file that the server accepts and changes, ignores, or deprecates."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ ROUNDING = 0.01  # an adjustment by less than this share is a rounding that nobo
 @rule(
     "OPT006",
     "adjusted-value",
-    summary="The server runs with another value than the one written.",
+    summary="The server changes the value.",
     evidence=ASKED,
     fix=SAFE,
     docs=Docs(
@@ -43,7 +43,7 @@ ROUNDING = 0.01  # an adjustment by less than this share is a rounding that nobo
         "writes what they mean, which can differ from what the server does now, so it is unsafe.",
         exceptions="Rounding to a block size of a few bytes is a note. So are the extension that the server cuts off "
         "log_bin, and a port beside skip_networking.",
-        reconsider_when="A server of this very version that prints the value as written.",
+        reconsider_when="A server of this version that prints the value as written.",
     ),
 )
 def adjusted_value(context: RuleContext) -> Iterator[Finding]:
@@ -138,21 +138,21 @@ def _is_deprecated_in(since: str | None, target: Target) -> bool:
 @rule(
     "OPT009",
     "ignored-option",
-    summary="The server accepts the line and does nothing with it.",
+    summary="The server accepts the option and ignores it.",
     evidence=(*ASKED, "ASK-PLUGIN-01"),
     fix=SAFE,
     docs=Docs(
-        why="Servers keep some removed options as stubs, so that old files still start them. Who reads the "
-        "file believes in a setting that does nothing.",
-        fix="Use the option that does the same today, where there is one; else take the line out.",
+        why="Servers keep some removed options as stubs, so that old files still start them. The setting looks "
+        "effective and is not.",
+        fix="Use the option that does the same today, where there is one; else remove the line.",
         risk="None: the server does the same without it. A successor takes effect at the next start.",
         exceptions="A file that older versions read as well may need the line. A line that loads a library that "
         "went gets no fix: move to what replaces the plugin first.",
-        reconsider_when="A server of this very version that behaves differently with the line.",
+        reconsider_when="A server of this version that behaves differently with the line.",
     ),
 )
 def ignored_option(context: RuleContext) -> Iterator[Finding]:
-    """Lines that the target reads and passes over."""
+    """Lines that the target accepts and ignores."""
     for line in lines_with(context, Outcome.IGNORED):
         from rules.core import fixes
 
@@ -182,7 +182,7 @@ def _library_help(line: LineVerdict) -> str:
     fix=SAFE,
     docs=Docs(
         why="Of 10GB and of 10gigs a server reads 10G, and of 10Minutes 10M: it takes the first letter behind the "
-        "digits for a unit of bytes and never looks at the rest, so that a slip is taken without a word.",
+        "digits for a unit of bytes and never looks at the rest, so that a slip is taken silently.",
         fix="Write the number with one letter, or without any where it is no size.",
         risk="None for 10GB: the server reads the same number. 10Minutes are 10485760 to it: there the fix is unsafe.",
         exceptions="None.",

@@ -74,7 +74,7 @@ def likely_server_groups(file: OptionFile, catalog: Catalog) -> list[LikelyServe
 
 
 def _describe_group(name: str, options: list[Line], catalog: Catalog) -> tuple[str, str, Severity] | None:
-    """What is to be said of a group, how to mend it, and how much it matters; None where it is somebody else's."""
+    """The message, help and severity for a group; None where the group belongs to another program."""
     if not options:
         return None
     main = "mariadbd" if catalog.target.is_mariadb and "maria" in name else "mysqld"

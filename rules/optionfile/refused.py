@@ -51,7 +51,7 @@ def _without_hint(reason: str) -> str:
 
 
 def _refusal(speaker: Rule, context: RuleContext, line: LineVerdict, words: str, fix: Fix | None = None) -> Finding:
-    """A finding about an option that the server refuses, or passes over where it is `loose_`."""
+    """A finding about an option that the server refuses, or ignores where it is `loose_`."""
     ends = (
         "Its loose prefix lets the server start without it, with a warning."
         if line.loose
@@ -89,21 +89,21 @@ def _refusal_text(line: LineVerdict, context: RuleContext) -> str:
     "OPT001",
     "unknown-option",
     severity=Severity.ERROR,
-    summary="The server knows no option of this name and will not start.",
+    summary="Unknown option: the server refuses to start.",
     evidence=ASKED,
     fix=UNSAFE,
     docs=Docs(
         why="A server stops at the first option that it doesn't know, before it opens a table. An option of "
         "a plugin counts as unknown until the file loads that plugin.",
-        fix="Correct the name, take the line out, or write the option with the prefix loose_ if it belongs "
-        "to a plugin or to another version.",
-        risk="A corrected name takes effect at the next start: read what the option does before mending a "
-        "line that never worked.",
+        fix="Correct the name, remove the line, or write the option with the prefix loose_ if it belongs to a plugin "
+        "or to another version.",
+        risk="A corrected name takes effect at the next start: read what the option does before correcting a line "
+        "that never worked.",
         restart=True,
         exceptions="Options of plugins that are loaded at run time with INSTALL PLUGIN are known to the "
         "server only then. A name that Percona Server documents, one of Windows alone, and any that is new to a target "
         "that was not examined, is a note without a fix: the server that runs may have it.",
-        reconsider_when="A server of this very version that starts with the line.",
+        reconsider_when="A server of this version that starts with the line.",
     ),
 )
 def unknown_option(context: RuleContext) -> Iterator[Finding]:
@@ -187,7 +187,7 @@ def _removal_help(line: LineVerdict) -> str:
         risk="None: the whole name is taken by every version that has the option.",
         restart=True,
         exceptions="None.",
-        reconsider_when="A server of this very version that starts with the line.",
+        reconsider_when="A server of this version that starts with the line.",
     ),
 )
 def ambiguous_option(context: RuleContext) -> Iterator[Finding]:
@@ -217,7 +217,7 @@ def ambiguous_option(context: RuleContext) -> Iterator[Finding]:
         risk="The line has never worked on this version: check what the other lines expect of it.",
         restart=True,
         exceptions="None.",
-        reconsider_when="A server of this very version that starts with the line.",
+        reconsider_when="A server of this version that starts with the line.",
     ),
 )
 def invalid_value(context: RuleContext) -> Iterator[Finding]:
@@ -235,18 +235,18 @@ def invalid_value(context: RuleContext) -> Iterator[Finding]:
     "OPT018",
     "refused-start",
     severity=Severity.ERROR,
-    summary="The server takes the value, and stops at it when it starts.",
+    summary="The server accepts the value, and refuses to start with it.",
     evidence=ASKED,
     docs=Docs(
         why="Some values pass the reader of option files, `--verbose --help` and `--validate-config`, and stop the "
         "server only at its real start: what another option must allow, a plugin must be there for, a storage engine "
-        "that nobody has, or data files that InnoDB can't read.",
-        fix="Set what the finding names besides, or take the line out.",
+        "that does not exist, or data files that InnoDB can't read.",
+        fix="Set what the finding names besides, or remove the line.",
         risk="The line has never worked with these others: read what it does before you make it work.",
         restart=True,
         exceptions="A plugin that another file loads, or that INSTALL PLUGIN has installed; a cluster's address that "
         "another file or the command line gives.",
-        reconsider_when="A server of this very version that starts with the file.",
+        reconsider_when="A server of this version that starts with the file.",
     ),
 )
 def refused_start(context: RuleContext) -> Iterator[Finding]:
@@ -294,11 +294,11 @@ def _value_help(line: LineVerdict, context: RuleContext) -> str:
     fix=UNSAFE,
     docs=Docs(
         why="An option that requires an argument and stands alone on its line stops the server.",
-        fix="Give it a value, or take the line out.",
+        fix="Give it a value, or remove the line.",
         risk="None.",
         restart=True,
         exceptions="An empty value after the equals sign is an empty text for options that hold text.",
-        reconsider_when="A server of this very version that starts with the line.",
+        reconsider_when="A server of this version that starts with the line.",
     ),
 )
 def missing_argument(context: RuleContext) -> Iterator[Finding]:
@@ -321,7 +321,7 @@ def missing_argument(context: RuleContext) -> Iterator[Finding]:
         risk="A switch without its value is on: make sure that this is what was meant.",
         restart=True,
         exceptions="None.",
-        reconsider_when="A server of this very version that starts with the line.",
+        reconsider_when="A server of this version that starts with the line.",
     ),
 )
 def unexpected_argument(context: RuleContext) -> Iterator[Finding]:
@@ -337,17 +337,17 @@ def unexpected_argument(context: RuleContext) -> Iterator[Finding]:
     "OPT007",
     "removed-option",
     severity=Severity.ERROR,
-    summary="The target has no longer this option and will not start.",
+    summary="The option was removed: the server refuses to start with this line.",
     evidence=(*ASKED, "REM-84"),
     fix=UNSAFE,
     docs=Docs(
         why="Options go away between series, and a line that was right for years stops the server after an upgrade.",
-        fix="Replace it by its successor where there is one, else take it out. In a file that several "
-        "versions read, put it into a versioned group such as [mysqld-8.0].",
+        fix="Replace it by its successor where there is one, else remove it. In a file that several versions read, "
+        "put it into a versioned group such as [mysqld-8.0].",
         risk="A successor may count in another unit: days became seconds, one file's size became the size of all.",
         restart=True,
         exceptions="MariaDB keeps some removed options as stubs that do nothing: these are ignored-option.",
-        reconsider_when="A server of this very version that starts with the line.",
+        reconsider_when="A server of this version that starts with the line.",
     ),
 )
 def removed_option(context: RuleContext) -> Iterator[Finding]:

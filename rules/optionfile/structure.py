@@ -97,13 +97,13 @@ def _consequence(context: RuleContext, path: str, line: int) -> str:
     "OPT010",
     "syntax-error",
     severity=Severity.ERROR,
-    summary="The reader of option files rejects the line, and no program that reads the file starts.",
+    summary="Syntax error: no program that reads the option file starts.",
     evidence=ASKED,
     fix=UNSAFE,
     docs=Docs(
         why="The server and its tools share one reader. A group header without its closing bracket, or an "
         "include line without a path, stops all of them.",
-        fix="Mend the line, or make it a comment with # at its beginning.",
+        fix="Correct the line, or comment it out with #.",
         risk="None.",
         restart=True,
         exceptions="None.",
@@ -121,7 +121,7 @@ def syntax_error(context: RuleContext) -> Iterator[Finding]:
                     f"{line.value} {_consequence(context, file.path, line.number)}",
                     _file_subject(line_subject(file.path, line).location),
                     severity=_severity(context, file.path, line.number),
-                    help="mend the line, or put # before it",
+                    help="correct the line, or put # before it",
                     fix=fixes.close_header(line),
                 )
 
@@ -259,7 +259,7 @@ def _override_message(line: LineVerdict, winner: LineVerdict) -> str:
     docs=Docs(
         why="The server doesn't read the groups of other programs, so the setting does nothing for it. A client "
         "program, and myisamchk, stops at an option that it doesn't know; mysqld_safe and mysql.server ignore it.",
-        fix="Move the line to [mysqld] (MariaDB: [mariadbd]), or take it out.",
+        fix="Move the line to [mysqld] (MariaDB: [mariadbd]), or remove it.",
         risk="The setting takes effect on the server for the first time.",
         restart=True,
         exceptions="None.",
@@ -301,9 +301,9 @@ def _readers(group: str, name: str) -> str:
     summary="A group looks meant for the server, and the server does not read it.",
     evidence=("ASK-02",),
     docs=Docs(
-        why="A server reads the groups of its own name and version, and ignores others without a word: a mistyped "
-        "[mysld], or [wampmysqld] of a Windows service, leaves a server on its defaults. The options of such a group "
-        "are judged as what they would be, as likely.",
+        why="A server reads the groups of its own name and version, and ignores others silently: a mistyped [mysld], "
+        "or [wampmysqld] of a Windows service, leaves a server on its defaults. The options of such a group are "
+        "judged as what they would be, as likely.",
         fix="Correct the group's name, or move the lines to [mysqld] (MariaDB: [mariadbd]).",
         risk="All settings of the group take effect at once, at the next start.",
         restart=True,
@@ -334,12 +334,12 @@ def unread_group(context: RuleContext) -> Iterator[Finding]:
 @rule(
     "OPT014",
     "ignored-option-file",
-    summary="The server ignores the whole file because everybody may write to it.",
+    summary="The server ignores the whole file because it is world-writable.",
     evidence=("ASK-03",),
     docs=Docs(
-        why="Servers pass over an option file that is writable for everybody, with a warning on the "
-        "terminal that a service manager hides. The server then runs on its defaults.",
-        fix="Take the right away with chmod 644, after a look at what the file says now.",
+        why="Servers ignore an option file that is world-writable, with a warning on the terminal that a service "
+        "manager hides. The server then runs on its defaults.",
+        fix="Take the right away with chmod 644, after a review of its content.",
         risk="At the next start all its settings take effect, and anybody may have written them.",
         restart=True,
         exceptions="A checkout on a file system without modes, where the file's mode says nothing of the "
@@ -348,14 +348,14 @@ def unread_group(context: RuleContext) -> Iterator[Finding]:
     ),
 )
 def ignored_option_file(context: RuleContext) -> Iterator[Finding]:
-    """Files that are writable for everybody, as lint finds them and as a running server's host has them."""
+    """Files that are world-writable, as lint finds them and as a running server's host has them."""
     told = {p.path for p in context.file_verdict.resolved.problems if p.name == WORLD_WRITABLE}
     found = (
         {copy.path for copy in context.files.files if copy.mode & WRITTEN_BY_OTHERS} if context.has("files") else set()
     )
     for path in sorted(told | found):
         yield ignored_option_file.finding(
-            f"{path} is writable for everybody, so the server ignores it.",
+            f"{path} is world-writable, so the server ignores it.",
             _file_subject(Location(path, 1)),
             help=f"chmod 644 {path}, after a look at what it says",
         )
@@ -365,11 +365,11 @@ def ignored_option_file(context: RuleContext) -> Iterator[Finding]:
     "OPT015",
     "include-problem",
     severity=Severity.NOTE,
-    summary="An include line leads nowhere, in a circle, too deep, or is none.",
+    summary="An include line is invalid, recursive, too deep, or names a missing file.",
     evidence=ASKED,
     docs=Docs(
-        why="What stands in a file that isn't read has no effect. Servers pass over a missing file in "
-        "silence and refuse to start for a missing directory.",
+        why="What stands in a file that isn't read has no effect. Servers silently ignore a missing file and refuse "
+        "to start for a missing directory.",
         fix="Correct the path, or take the include line out.",
         risk="Settings of the file take effect at the next start.",
         restart=True,
@@ -378,7 +378,7 @@ def ignored_option_file(context: RuleContext) -> Iterator[Finding]:
     ),
 )
 def include_problem(context: RuleContext) -> Iterator[Finding]:
-    """Includes that servers pass over, or that go wrong."""
+    """Includes that servers ignore or reject."""
     for problem in context.file_verdict.resolved.problems:
         if problem.name in (WORLD_WRITABLE, CUT_SHORT):
             continue

@@ -29,7 +29,7 @@ unused_suppression = rule(
     "SUP001",
     "unused-suppression",
     severity=Severity.NOTE,
-    summary="A comment suppresses a finding that there isn't.",
+    summary="A comment suppresses a finding that does not exist.",
     needs=AFTER_ALL,
     docs=Docs(
         why="A suppression that hides nothing today hides the next mistake on its line. It is judged only where the "
@@ -46,7 +46,7 @@ malformed_suppression = rule(
     "SUP002",
     "malformed-suppression",
     severity=Severity.WARNING,
-    summary="A comment that looks like a suppression does nothing.",
+    summary="A comment that looks like a suppression has no effect.",
     needs=AFTER_ALL,
     docs=Docs(
         why="The comment is not written as a suppression is, names no rule that exists, or stands where the server "

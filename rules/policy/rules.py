@@ -86,7 +86,7 @@ def missing_house_option(context: RuleContext) -> Iterator[Finding]:
     fix=UNSAFE,
     docs=Docs(
         why=USER_RULE_WHY,
-        fix="Take the line out.",
+        fix="Remove the line.",
         risk="The option goes back to its default at the next start: mycnf explain OPTION tells which that is.",
         restart=True,
         exceptions=EXCEPTIONS,
@@ -193,7 +193,7 @@ def _values_of_lines(context: RuleContext) -> Iterator[tuple[OptionHouseRules, H
 
 
 def _value(context: RuleContext, option: Option) -> HouseRuleValue | None:
-    """The option's value, in the running server if there is one, else in the file; None where nobody can tell."""
+    """The option's value, in the running server if there is one, else in the file; None where that is unknown."""
     variable = option.variable or option.name
     lines = [
         x for x in context.file_verdict.effective.values() if x.option and root_name(x.option) == root_name(option)

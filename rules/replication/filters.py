@@ -38,7 +38,7 @@ def _database_name(line: LineVerdict) -> str:
 @rule(
     "REP001",
     "filter-list-in-one-name",
-    summary="A filter names several databases on one line, which the server takes for the name of one.",
+    summary="A filter lists several databases on one line, which the server reads as one name.",
     options=(*LOGGED, *APPLIED),
     evidence=("ASK-REP-01",),
     docs=Docs(
@@ -78,7 +78,7 @@ def filter_list_in_one_name(context: RuleContext) -> Iterator[Finding]:
         fix="Log everything, and filter on the replica that wants less.",
         risk="Larger binary logs.",
         restart=True,
-        exceptions="Databases whose content can be made anew at any time.",
+        exceptions="Databases whose content can be recreated at any time.",
         reconsider_when="A restore that was tried and missed nothing.",
     ),
 )
@@ -110,11 +110,11 @@ def _is_exclusion(line: LineVerdict) -> bool:
     options=APPLIED,
     evidence=("ASK-REP-02", "REPL-01"),
     docs=Docs(
-        why="A CREATE TABLE a.t from a session that uses the database b is passed over by replicate_do_db = a, and "
-        "the first row for that table stops the replica: that happened on the servers that were asked, with rows "
-        "logged as rows, for definitions of tables are always logged as statements.",
+        why="A CREATE TABLE a.t from a session that uses the database b is ignored by replicate_do_db = a, and the "
+        "first row for that table stops the replica: that happened on the servers that were asked, with rows logged "
+        "as rows, for definitions of tables are always logged as statements.",
         fix="Use replicate_wild_do_table = a.% or replicate_wild_ignore_table = a.% instead.",
-        risk="The pattern also counts for statements that change tables of several databases; in it an underscore "
+        risk="The pattern also applies to statements that change tables of several databases; in it an underscore "
         "stands for any character, unless a backslash comes before it.",
         restart=True,
         exceptions="Applications that always select the database before they change its tables.",

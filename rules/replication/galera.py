@@ -37,7 +37,7 @@ BLOCKING = {"RSYNC": "rsync", "RSYNC_WAN": "rsync_wan", "MYSQLDUMP": "mysqldump"
 @rule(
     "GAL001",
     "galera-half-configured",
-    summary="A provider is named but replication isn't switched on, or the other way round: the node stands alone.",
+    summary="wsrep_provider is set but wsrep_on is not, or the other way round: the node is not part of a cluster.",
     targets=MARIADB,
     options=USED,
     evidence=("GAL-01", "ASK-GAL-01"),
@@ -70,13 +70,13 @@ def galera_half_configured(context: RuleContext) -> Iterator[Finding]:
 @rule(
     "GAL002",
     "galera-founds-itself-anew",
-    summary="Each start of the node founds a new cluster instead of joining the one that is there.",
+    summary="Each start of the node bootstraps a new cluster instead of joining the existing one.",
     targets=MARIADB,
     options=(ADDRESS, NEW_CLUSTER),
     evidence=("GAL-02",),
     docs=Docs(
         why="An address without members, or wsrep_new_cluster in an option file, counts at every restart. The node "
-        "then takes writes in a cluster of its own while the others go on without it, and the data parts.",
+        "then takes writes in a cluster of its own while the others continue without it, and the data diverges.",
         fix="Name all nodes in wsrep_cluster_address; found a cluster once, with galera_new_cluster.",
         risk="A node that finds no other waits for one.",
         restart=True,
@@ -105,7 +105,7 @@ def galera_founds_itself_anew(context: RuleContext) -> Iterator[Finding]:
     "GAL003",
     "galera-without-quorum",
     confidence=Confidence.LIKELY,
-    summary="Parts of the cluster that lose each other both go on taking writes.",
+    summary="Split brain: after a network partition both parts of the cluster accept writes.",
     targets=MARIADB,
     options=(OPTIONS,),
     evidence=("GAL-03",),
@@ -120,14 +120,15 @@ def galera_founds_itself_anew(context: RuleContext) -> Iterator[Finding]:
     ),
 )
 def galera_without_quorum(context: RuleContext) -> Iterator[Finding]:
-    """Options of the provider that pass over quorum."""
+    """Options of the provider that ignore quorum."""
     given = provider_options(context)
     found = [name for name in WITHOUT_QUORUM if given.get(name) in YES]
     if found and uses_galera(context) and context.is_set(OPTIONS):
         yield galera_without_quorum.finding(
-            f"With {' and '.join(found).lower()} parts that lose each other both take writes, and the data parts.",
+            f"With {' and '.join(found).lower()} partitions that lose contact both accept writes, and the data "
+            "diverges (split brain).",
             variable_subject(context, OPTIONS),
-            help="take it out, and add a third node or an arbitrator",
+            help="remove it, and add a third node or an arbitrator",
         )
 
 
@@ -185,7 +186,7 @@ def _galera_option(context: RuleContext) -> str:
     "galera-locks-auto-increment",
     severity=Severity.NOTE,
     confidence=Confidence.LIKELY,
-    summary="Inserts hold a lock for their numbers, which appliers that work side by side don't get along with.",
+    summary="Inserts hold the AUTO-INC lock, which conflicts with parallel appliers.",
     targets=MARIADB,
     options=USED,
     evidence=("GAL-01",),
@@ -252,14 +253,14 @@ def galera_logs_half(context: RuleContext) -> Iterator[Finding]:
     "GAL007",
     "galera-local-schema-changes",
     confidence=Confidence.LIKELY,
-    summary="Changes of tables' definitions are carried out on this node alone.",
+    summary="DDL statements run on this node only.",
     targets=MARIADB,
     options=("wsrep_osu_method",),
     evidence=("GAL-04",),
     docs=Docs(
         why="RSU is meant for one session that changes each node in turn. As the setting of the whole server every "
         "CREATE and ALTER from an application stays on one node, and the rows that follow fail on the others.",
-        fix="Take the line out, and set RSU in the session that carries a change from node to node.",
+        fix="Remove the line, and set RSU in the session that carries a change from node to node.",
         risk="A change of a definition then blocks the cluster while it runs.",
         exceptions="A node on which such a change is being carried out just now.",
         reconsider_when="Definitions that are the same on all nodes.",
@@ -283,7 +284,7 @@ def galera_local_schema_changes(context: RuleContext) -> Iterator[Finding]:
     "galera-blocking-transfer",
     severity=Severity.NOTE,
     confidence=Confidence.LIKELY,
-    summary="While a node gets its data from this one, this one takes no writes.",
+    summary="As an SST donor this node is blocked and accepts no writes.",
     targets=MARIADB,
     options=("wsrep_sst_method",),
     evidence=("GAL-05",),
@@ -297,14 +298,14 @@ def galera_local_schema_changes(context: RuleContext) -> Iterator[Finding]:
     ),
 )
 def galera_blocking_transfer(context: RuleContext) -> Iterator[Finding]:
-    """A method of transfer that blocks its giver, chosen by somebody."""
+    """An explicitly configured SST method that blocks its donor."""
     name = "wsrep_sst_method"
     method = BLOCKING.get(context.text(name) or "")
     if uses_galera(context) and context.is_set(name) and method:
         yield galera_blocking_transfer.finding(
             f"With {method} the node that gives its data takes no writes until the transfer ends.",
             variable_subject(context, name),
-            help="use mariabackup on all nodes, if the giver must go on",
+            help="use mariabackup on all nodes, if the donor must stay available",
         )
 
 
@@ -313,7 +314,7 @@ def galera_blocking_transfer(context: RuleContext) -> Iterator[Finding]:
     "galera-of-two-nodes",
     severity=Severity.NOTE,
     confidence=Confidence.LIKELY,
-    summary="The cluster has two nodes: if either is lost without a word, the other one refuses writes.",
+    summary="The cluster has two nodes: when one is lost, the other loses quorum and refuses writes.",
     targets=MARIADB,
     options=(ADDRESS,),
     evidence=("GAL-06", "GAL-03"),
@@ -333,7 +334,7 @@ def galera_of_two_nodes(context: RuleContext) -> Iterator[Finding]:
     counted = context.server.counter("wsrep_cluster_size") if context.has("server") else None
     if uses_galera(context) and context.is_set(ADDRESS) and len(nodes) == TWO and (counted is None or counted <= TWO):
         yield galera_of_two_nodes.finding(
-            "The address names two nodes: if one is lost without a word, the other has no majority and refuses writes.",
+            "The address names two nodes: if one is lost silently, the other has no majority and refuses writes.",
             variable_subject(context, ADDRESS),
             help="add a third node, or an arbitrator (garbd) on another host",
         )

@@ -61,14 +61,13 @@ def single_galera_applier(context: RuleContext) -> Iterator[Finding]:
     "small-galera-cache",
     severity=Severity.NOTE,
     confidence=Confidence.LIKELY,
-    summary="A node that was away for a while needs a full copy of the data.",
+    summary="A node that was disconnected for a while needs a full copy of the data (SST).",
     targets=MARIADB,
     options=(OPTIONS,),
     evidence=("GAL-08",),
     docs=Docs(
         why="A node that returns gets the write sets that it lacks from the cache of another (IST). If they are no "
-        "longer there, it gets a full copy (SST). The rule speaks of an explicit gcache.size up to the default of "
-        "128M.",
+        "longer there, it gets a full copy (SST). The rule reports an explicit gcache.size up to the default of 128M.",
         fix="Size gcache.size by the bytes that are replicated (wsrep_replicated_bytes and wsrep_received_bytes) in "
         "the longest time that a node is away.",
         risk="A file of that size in the data directory of each node.",
@@ -105,9 +104,9 @@ def _size_bytes(text: str) -> int | None:
     evidence=("GAL-09",),
     docs=Docs(
         why="Certification compares the keys of changed rows, and finds changes of one row on two nodes. For tables "
-        "without a primary key MariaDB makes keys; with wsrep_certify_nonPK = OFF it does not. The default is ON. "
-        "No provider was at hand to try what follows.",
-        fix="Take the line out, and give each table a primary key.",
+        "without a primary key MariaDB makes keys; with wsrep_certify_nonPK = OFF it does not. The default is ON. No "
+        "provider was available to test the consequences.",
+        fix="Remove the line, and give each table a primary key.",
         risk="None known.",
         exceptions="Databases in which each table has a primary key: there the option changes nothing.",
         reconsider_when="No table without a primary key.",

@@ -31,14 +31,14 @@ OUTSIDE = ("OFFLINE", "ERROR")  # states in which a member has left its group, o
 @rule(
     "GRP001",
     "group-founds-itself-anew",
-    summary="Each start of the member founds a new group instead of joining the one that is there.",
+    summary="Each start of the member bootstraps a new group instead of joining the existing one.",
     targets=MYSQL,
     options=(FOUNDS,),
     evidence=("GRP-01", "ASK-GRP-01"),
     docs=Docs(
         why="The option is for the one moment in which a group is founded. Left in a file, or left ON, the next start "
         "founds a second group of the same name, and both take writes.",
-        fix="Take the line out. To found a group set the variable, start group replication, and set it back.",
+        fix="Remove the line. To found a group set the variable, start group replication, and set it back.",
         risk="A member that finds no group doesn't become one by itself.",
         exceptions="Groups of one member, for tests.",
         reconsider_when="A restart after which the member is in the group that it left.",
@@ -104,7 +104,7 @@ def _missing_requirements(context: RuleContext) -> Iterator[str]:
 
 
 def _is_certain(context: RuleContext, names: tuple[str, ...]) -> bool:
-    """Whether the value is told by a server or a file, or the default is certain: that of the old name is."""
+    """Whether the value comes from a server or a file, or the default is certain: that of the old name is."""
     return context.has("server") or any(map(context.is_set, names)) or context.target.version < (8, 0)
 
 
@@ -112,7 +112,7 @@ def _is_certain(context: RuleContext, names: tuple[str, ...]) -> bool:
     "GRP003",
     "multi-primary-without-checks",
     confidence=Confidence.LIKELY,
-    summary="All members take writes, but what can't be told apart safely is not refused.",
+    summary="All members accept writes, and unsafe statements are not rejected.",
     targets=MYSQL,
     options=(SINGLE,),
     evidence=("GRP-03",),
@@ -120,14 +120,14 @@ def _is_certain(context: RuleContext, names: tuple[str, ...]) -> bool:
         why="Foreign keys that cascade and SERIALIZABLE transactions make conflicts that the group doesn't see when "
         "several members take writes. The checks refuse them; they are off by default.",
         fix="Set group_replication_enforce_update_everywhere_checks = ON on all members, or let one primary write.",
-        risk="Transactions on such tables fail. The whole group must be started anew for the change.",
+        risk="Transactions on such tables fail. The whole group must be restarted for the change.",
         restart=True,
         exceptions="Applications without cascading foreign keys that never ask for SERIALIZABLE.",
         reconsider_when="A schema without cascading foreign keys.",
     ),
 )
 def multi_primary_without_checks(context: RuleContext) -> Iterator[Finding]:
-    """Several primaries, and nobody checks."""
+    """Several primaries without checks."""
     several = context.is_set(SINGLE) and context.settings.on(SINGLE) is False
     if several and context.settings.on(CHECKS) is not True:
         yield multi_primary_without_checks.finding(
@@ -142,7 +142,7 @@ def multi_primary_without_checks(context: RuleContext) -> Iterator[Finding]:
     "group-without-flow-control",
     severity=Severity.NOTE,
     confidence=Confidence.LIKELY,
-    summary="Writers don't wait for members that can't keep up, so these fall behind without a bound.",
+    summary="Flow control is off: members that cannot keep up fall behind without limit.",
     targets=MYSQL,
     options=(FLOW,),
     evidence=("GRP-04",),
@@ -156,7 +156,7 @@ def multi_primary_without_checks(context: RuleContext) -> Iterator[Finding]:
     ),
 )
 def group_without_flow_control(context: RuleContext) -> Iterator[Finding]:
-    """Flow control switched off by somebody."""
+    """Flow control that is explicitly off."""
     if context.is_set(FLOW) and context.text(FLOW) == "DISABLED":
         yield group_without_flow_control.finding(
             "Writers never wait for a slow member; its queue, and the age of what it shows, have no bound.",
@@ -177,7 +177,7 @@ def group_without_flow_control(context: RuleContext) -> Iterator[Finding]:
     docs=Docs(
         why="A member that is busy with a huge transaction doesn't answer, is taken for dead and expelled. With the "
         "default of 150,000,000 bytes such a transaction is rolled back instead.",
-        fix="Take the line out, and part large changes into pieces.",
+        fix="Remove the line, and part large changes into pieces.",
         risk="Transactions above the limit fail.",
         exceptions="While a large table is being loaded.",
         reconsider_when="Transactions that are known to stay small.",
@@ -197,7 +197,7 @@ def unlimited_group_transactions(context: RuleContext) -> Iterator[Finding]:
     "GRP006",
     "group-that-survives-nothing",
     severity=Severity.NOTE,
-    summary="The group cannot lose another member and go on, or has lost its majority already.",
+    summary="The group cannot survive the loss of another member, or has lost its majority already.",
     needs=("server",),
     targets=MYSQL,
     options=(GROUP,),
@@ -239,7 +239,7 @@ def group_that_survives_nothing(context: RuleContext) -> Iterator[Finding]:
 
 
 def _member_counts(members: int, states: dict[str, int]) -> str:
-    """The members in words, by state where the states were asked."""
+    """The members as text, by state where the states were asked."""
     told = ", ".join(f"{count} {state}" for state, count in sorted(states.items()) if count)
     return f"{members} member{'s' if members > 1 else ''}" + (f" ({told})" if told else "")
 

@@ -47,9 +47,9 @@ ERRORS = {"receiver": "last_io_errno", "applier": "last_sql_errno"}
     options=tuple(f"{name}_enabled" for name in SEMI_SYNC),
     evidence=("ASK-REP-05",),
     docs=Docs(
-        why="A source whose replicas don't confirm within the timeout goes on without them, and says so only in a "
-        "status variable. Commits are then as safe as with replication that waits for nobody. Without any replica "
-        "the next commit waits for the whole timeout first.",
+        why="A source whose replicas don't confirm within the timeout continues without them, and shows it only in a "
+        "status variable. Commits are then as safe as with replication that waits for no replica. Without any "
+        "replica the next commit waits for the whole timeout first.",
         fix="Look why the replicas don't confirm: whether they are connected, and whether semi-synchronous "
         "replication is switched on there too. Or switch it off here.",
         risk="None.",
@@ -58,7 +58,7 @@ ERRORS = {"receiver": "last_io_errno", "applier": "last_sql_errno"}
     ),
 )
 def semi_sync_not_in_force(context: RuleContext) -> Iterator[Finding]:
-    """Semi-synchronous replication that waits for nobody."""
+    """Semi-synchronous replication that waits for no replica."""
     for name in SEMI_SYNC:
         status, clients = (context.server.status.get(f"{name}_{what}", "") for what in ("status", "clients"))
         if context.settings.on(f"{name}_enabled") and (status == "OFF" or clients == "0"):
@@ -74,7 +74,7 @@ def semi_sync_not_in_force(context: RuleContext) -> Iterator[Finding]:
 @rule(
     "REP015",
     "stopped-replica",
-    summary="A thread of the replica stands still, so its data gets older and older.",
+    summary="A replication thread is stopped, so the replica's data gets stale.",
     needs=("server",),
     evidence=("ASK-REP-02",),
     docs=Docs(
@@ -82,7 +82,7 @@ def semi_sync_not_in_force(context: RuleContext) -> Iterator[Finding]:
         "readers see old data, and relay logs pile up. A thread that stopped with an error doesn't start by itself.",
         fix="Look up the error in the server's log or in the replica's status, mend its cause, and start the replica.",
         risk="Passing over the error lets the data drift apart.",
-        exceptions="A replica that somebody stopped for a backup or as a delayed copy.",
+        exceptions="A replica that is stopped for a backup or as a delayed copy.",
         reconsider_when="Both threads running.",
     ),
 )
@@ -114,7 +114,7 @@ def _start_help(running: str, error: int | None) -> str:
     "replica-by-file-position",
     severity=Severity.NOTE,
     confidence=Confidence.LIKELY,
-    summary="The replica finds its place by file and position, although GTIDs are there.",
+    summary="The replica uses file and position, although GTIDs are enabled.",
     needs=("server",),
     options=("gtid_mode",),
     evidence=("REPL-04", "REPL-10"),
@@ -148,20 +148,20 @@ def replica_by_file_position(context: RuleContext) -> Iterator[Finding]:
     "relay-logs-not-recovered",
     severity=Severity.NOTE,
     confidence=Confidence.LIKELY,
-    summary="After a crash the replica goes on with relay logs that the crash may have cut off.",
+    summary="After a crash the replica continues with relay logs that the crash may have truncated.",
     targets=(Span("mysql"),),
     options=(RECOVERY, *WORKERS, *PARALLEL_BY),
     evidence=("REPL-14",),
     docs=Docs(
         why="Relay logs aren't synced at each event. What the system had not written yet is missing after a crash, "
-        "and a replica that finds its place by file and position can stop at it or pass over it. With "
-        "relay_log_recovery it throws its relay logs away and fetches them again. In an option file, lines for "
-        "parallel appliers show that the server is a replica, and gtid_mode = ON that it needs no position.",
+        "and a replica that finds its place by file and position can stop at it or skip it. With relay_log_recovery "
+        "it throws its relay logs away and fetches them again. In an option file, lines for parallel appliers show "
+        "that the server is a replica, and gtid_mode = ON that it needs no position.",
         fix="Set relay_log_recovery to ON.",
         risk="At each start all relay logs that weren't applied yet are fetched again, so the source must still have "
         "its binary logs.",
         restart=True,
-        exceptions="Semi-synchronous replicas, which have confirmed what they would throw away: the rule is silent "
+        exceptions="Semi-synchronous replicas, which have confirmed what they would discard: the rule has no finding "
         "there.",
         reconsider_when="Automatic positions by GTID, with which the replica asks for what it lacks.",
         disagree="MySQL's manual counts it among the safest settings; MariaDB's advises against it on "
@@ -240,8 +240,8 @@ def replica_updates_not_logged(context: RuleContext) -> Iterator[Finding]:
         "older than 8.0.27: its default is OFF there. Then set binlog_transaction_dependency_tracking to WRITESET.",
         risk="A replica that does not keep the order of commits shows states that the source never had: with write "
         "sets also two transactions of one session can commit in the other order. The source keeps a history of "
-        "hashes in memory; tables without a primary key gain nothing. The option is deprecated since 8.0.35: take it "
-        "out again before an upgrade to 8.4.",
+        "hashes in memory; tables without a primary key gain nothing. The option is deprecated since 8.0.35: remove "
+        "it again before an upgrade to 8.4.",
         exceptions="Replicas that are never behind, or that apply with a single worker. WRITESET_SESSION, which keeps "
         "the order within each session, where a replica older than 8.0.27 cannot keep the order of commits.",
         reconsider_when="Replicas whose lag is no smaller with write sets.",
@@ -273,7 +273,7 @@ PLAIN, SUPER = "read_only", "super_read_only"
     "writable-replica",
     severity=Severity.NOTE,
     confidence=Confidence.LIKELY,
-    summary="Clients or administrators may write to the replica, and what they write is on no other server.",
+    summary="Clients or administrators can write to the replica, and the data diverges from the source.",
     options=(PLAIN, SUPER),
     evidence=("REPL-09", "ASK-REP-09"),
     docs=Docs(

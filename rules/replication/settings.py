@@ -32,19 +32,19 @@ SEMI_SYNC = ("rpl_semi_sync_source", "rpl_semi_sync_master")
 
 
 def explicit_name(context: RuleContext, names: tuple[str, ...]) -> str | None:
-    """The name that somebody set, that of a file's line before its other name; None where nobody set one."""
+    """The name that is set, that of a file's line before its other name; None where none is set."""
     chosen = [name for name in names if context.is_set(name)]
     return next((name for name in chosen if name in context.file_verdict.effective), chosen[0] if chosen else None)
 
 
 def upper_value(context: RuleContext, names: tuple[str, ...]) -> str | None:
-    """The value of a variable of several names, in upper case: what somebody set, else what the server has."""
+    """The value of a variable of several names, in upper case: what is set, else what the server has."""
     name = explicit_name(context, names)
     return context.text(name) if name else next((text for text in map(context.text, names) if text is not None), None)
 
 
 def available_name(context: RuleContext, names: tuple[str, ...]) -> str:
-    """The name that somebody set, or else the first that the server has."""
+    """The name that is set, or else the first that the server has."""
     return explicit_name(context, names) or next((name for name in names if context.text(name) is not None), names[0])
 
 
@@ -91,26 +91,25 @@ def channel_suffix(channel: dict[str, str]) -> str:
     "REP004",
     "idempotent-replica",
     confidence=Confidence.LIKELY,
-    summary="The replica writes over rows that are there already and passes over rows that are missing.",
+    summary="The replica writes over rows that are there already and ignores rows that are missing.",
     options=EXEC_MODE,
     evidence=("ASK-REP-03",),
     docs=Docs(
         why="A row that is there before it is inserted, or gone before it is changed, says that the replica's data "
         "differs. In this mode replication goes on in silence and the difference stays.",
-        fix="Set STRICT, compare the data and build the replica anew where it differs.",
+        fix="Set STRICT, compare the data and rebuild the replica where it differs.",
         risk="Replication stops at the next such row, as it should.",
         exceptions="Sources that write to each other in a ring, and an hour of repair.",
         reconsider_when="A comparison of all tables that finds no difference.",
     ),
 )
 def idempotent_replica(context: RuleContext) -> Iterator[Finding]:
-    """The mode that hides conflicts, set by somebody."""
+    """The mode that hides conflicts, explicitly configured."""
     name = explicit_name(context, EXEC_MODE)
     if name and context.text(name) == "IDEMPOTENT":
         action = advise_first(context, EXEC_MODE, "STRICT", risk="replication stops at the next row that differs")
         yield idempotent_replica.finding(
-            "Rows that are there already are written over, and missing ones are passed over; the data drifts apart "
-            "in silence.",
+            "Rows that are there already are written over, and missing ones are ignored; the data silently diverges.",
             variable_subject(context, name),
             help=help_line(action),
             actions=present(action),
@@ -120,20 +119,20 @@ def idempotent_replica(context: RuleContext) -> Iterator[Finding]:
 @rule(
     "REP005",
     "lossy-replica-conversions",
-    summary="The replica cuts values that don't fit its columns, without an error.",
+    summary="The replica truncates values that don't fit its columns, without an error.",
     options=CONVERSIONS,
     evidence=("ASK-REP-03", "REPL-02"),
     docs=Docs(
         why="ALL_LOSSY lets a replica store a value in a smaller type. A source's 300 arrived in a TINYINT column as "
         "127, and replication went on.",
-        fix="Keep ALL_NON_LOSSY alone, or take the line out, and give the replica's columns the source's types.",
+        fix="Keep ALL_NON_LOSSY alone, or remove the line, and give the replica's columns the source's types.",
         risk="Replication stops at a table whose columns are smaller than the source's.",
         exceptions="The time of a change of types that is carried out on the replicas first.",
         reconsider_when="Column types that are the same on source and replica: then nothing is converted.",
     ),
 )
 def lossy_replica_conversions(context: RuleContext) -> Iterator[Finding]:
-    """Conversions that lose data, allowed by somebody."""
+    """Conversions that lose data, explicitly allowed."""
     name = explicit_name(context, CONVERSIONS)
     allowed = (context.text(name) or "").split(",") if name else []
     if name and "ALL_LOSSY" in allowed:
@@ -152,7 +151,7 @@ def lossy_replica_conversions(context: RuleContext) -> Iterator[Finding]:
     options=(*ORDER, *PARALLEL_BY, *WORKERS),
     evidence=("ASK-REP-04", "REPL-03"),
     docs=Docs(
-        why="With parallel appliers the order of commits is kept only where transactions are told apart by the "
+        why="With parallel appliers the order of commits is kept only where transactions are distinguished by the "
         "logical clock, and before 8.0.19 only where the replica logs what it applies. The server starts, but START "
         "REPLICA or START SLAVE ends with an error.",
         fix="Set the parallel type to LOGICAL_CLOCK, and before 8.0.19 switch on the binary log and the logging of "
@@ -183,7 +182,7 @@ def unsupported_commit_order(context: RuleContext) -> Iterator[Finding]:
 
 
 def missing_for_commit_order(context: RuleContext) -> list[str]:
-    """What the order of commits needs and the server lacks, in words."""
+    """What the order of commits needs and the server lacks, as text."""
     needs = ["the parallel type LOGICAL_CLOCK"] if upper_value(context, PARALLEL_BY) == "DATABASE" else []
     if context.target.version < ORDER_WITHOUT_LOG:
         needs += [] if writes_binary_log(context) else ["a binary log"]
@@ -205,12 +204,12 @@ def missing_for_commit_order(context: RuleContext) -> list[str]:
         fix="Keep the order of commits.",
         risk="Workers wait for each other's commits. Before 8.0.27 it needs the parallel type LOGICAL_CLOCK, before "
         "8.0.19 also the binary log and the logging of replicated changes.",
-        exceptions="Replicas that nobody reads from and that never take over.",
+        exceptions="Replicas that serve no reads and are never promoted.",
         reconsider_when="Readers that don't care which of two changes they see first.",
     ),
 )
 def unordered_parallel_replica(context: RuleContext) -> Iterator[Finding]:
-    """Two workers or more, and nobody keeps the order."""
+    """Two or more workers that commit out of order."""
     about_order, about_workers = explicit_name(context, ORDER), explicit_name(context, WORKERS)
     name = about_order or about_workers
     if name and upper_value(context, ORDER) == "OFF" and worker_count(context) > 1:
@@ -232,7 +231,7 @@ def unordered_parallel_replica(context: RuleContext) -> Iterator[Finding]:
     "parallel-by-database",
     severity=Severity.NOTE,
     confidence=Confidence.LIKELY,
-    summary="Several workers share the work by database, so a single busy database is applied by one of them.",
+    summary="Workers are assigned by database, so a single busy database is applied by one worker.",
     targets=(Span("mysql", before=(9, 5)),),
     options=(*PARALLEL_BY, *WORKERS),
     evidence=("BLOG-02", "REPL-03"),
@@ -264,7 +263,7 @@ def parallel_by_database(context: RuleContext) -> Iterator[Finding]:
     "REP009",
     "replica-position-in-files",
     confidence=Confidence.LIKELY,
-    summary="The replica keeps its place in files, which a crash leaves behind what is in the tables.",
+    summary="The replica stores its position in files, which can be stale after a crash.",
     targets=(Span("mysql", before=(8, 3)),),
     options=(*POSITIONS, *PARALLEL_BY, *WORKERS, "relay_log_recovery"),
     evidence=("REPL-04", "ASK-REP-09"),
@@ -273,8 +272,8 @@ def parallel_by_database(context: RuleContext) -> Iterator[Finding]:
         "afterwards. After a crash the replica then applies some changes again, or stops at a duplicate key. FILE is "
         "the default of 5.7, TABLE that of 8.0. Of an option file without these lines the rule takes the default, if "
         "other lines show that the server is a replica.",
-        fix="With the replica stopped set both repositories to TABLE by SET GLOBAL, then write the lines; on 8.0 take "
-        "the lines out.",
+        fix="With the replica stopped set both repositories to TABLE by SET GLOBAL, then write the lines; on 8.0 "
+        "remove the lines.",
         risk="It can be changed only while the replica is stopped. A restart with new lines alone keeps the files "
         "where several workers have applied changes: 5.7 and 8.0 change the line back, and say so in the log.",
         exceptions="Replicas with GTIDs and automatic positions, which ask for what they lack: the rule is silent "
@@ -318,7 +317,7 @@ def _uses_auto_position(context: RuleContext) -> bool:
     "REP010",
     "relay-logs-never-purged",
     confidence=Confidence.LIKELY,
-    summary="Relay logs stay after they were applied, so they fill the replica's disk.",
+    summary="Applied relay logs are never purged, so they fill the replica's disk.",
     options=("relay_log_purge",),
     evidence=("ASK-REP-03", "REPL-05"),
     docs=Docs(
@@ -331,7 +330,7 @@ def _uses_auto_position(context: RuleContext) -> bool:
     ),
 )
 def relay_logs_never_purged(context: RuleContext) -> Iterator[Finding]:
-    """Relay logs that somebody keeps."""
+    """Relay logs that are explicitly kept."""
     if context.settings.on("relay_log_purge") is False and context.is_set("relay_log_purge"):
         action = advise(context, "relay_log_purge", "ON", risk="relay logs that were applied are removed at once")
         yield relay_logs_never_purged.finding(
@@ -346,14 +345,14 @@ def relay_logs_never_purged(context: RuleContext) -> Iterator[Finding]:
     "REP011",
     "tight-relay-log-limit",
     confidence=Confidence.LIKELY,
-    summary="The limit on relay logs is smaller than two of them, so the receiver waits for room that isn't made.",
+    summary="The limit on relay logs is smaller than two of them, so the receiver waits forever for space.",
     options=("relay_log_space_limit",),
     evidence=("REPL-06",),
     docs=Docs(
         why="A relay log is removed only when the next one is being read. With a limit below twice its size the "
         "receiver waits for room while there is nothing to remove yet, and must go beyond the limit to go on. What "
         "the replica doesn't fetch is lost with the source.",
-        fix="Raise the limit to several times max_relay_log_size, or take it out.",
+        fix="Raise the limit to several times max_relay_log_size, or remove it.",
         risk="Relay logs take more of the disk while the replica is behind.",
         restart=True,
         exceptions="None: a smaller max_relay_log_size keeps the limit.",
@@ -378,7 +377,7 @@ def tight_relay_log_limit(context: RuleContext) -> Iterator[Finding]:
     "half-switched-gtid-mode",
     severity=Severity.NOTE,
     confidence=Confidence.LIKELY,
-    summary="GTIDs are neither on nor off: the mode is a step on the way, meant to be left again.",
+    summary="gtid_mode is left at a transitional value.",
     targets=MYSQL,
     options=("gtid_mode",),
     evidence=("REPL-07",),
@@ -394,7 +393,7 @@ def tight_relay_log_limit(context: RuleContext) -> Iterator[Finding]:
     ),
 )
 def half_switched_gtid_mode(context: RuleContext) -> Iterator[Finding]:
-    """A permissive mode that somebody left behind."""
+    """A permissive mode that was left behind."""
     mode = context.text("gtid_mode") or ""
     if mode.endswith("_PERMISSIVE") and context.is_set("gtid_mode"):
         yield half_switched_gtid_mode.finding(

@@ -28,21 +28,21 @@ HOUR = 3600  # seconds: sixty times the default
     "REP021",
     "unretried-replica-transactions",
     confidence=Confidence.LIKELY,
-    summary="The replica stops at the first deadlock or lock wait instead of trying again.",
+    summary="The replica stops at the first deadlock or lock wait timeout instead of retrying.",
     options=RETRIES,
     evidence=("ASK-REP-06",),
     docs=Docs(
         why="An applier that waits too long for a row's lock, held by a reader's transaction or by another applier, is "
         "rolled back and tries again, ten times by default. With 0 it stops with error 1205, and stays stopped when "
         "the lock is gone.",
-        fix="Take the line out.",
+        fix="Remove the line.",
         risk="A transaction that can't succeed is tried ten times before replication stops.",
         exceptions="None known.",
         reconsider_when="A replica that is never read from and applies with one thread.",
     ),
 )
 def unretried_replica_transactions(context: RuleContext) -> Iterator[Finding]:
-    """No second try, by somebody's choice."""
+    """No retry, explicitly configured."""
     name = explicit_name(context, RETRIES)
     if name and context.number(name) == 0:
         action = advise_first(context, RETRIES, "10", risk="a transaction that can't succeed is tried ten times")
@@ -63,9 +63,9 @@ def unretried_replica_transactions(context: RuleContext) -> Iterator[Finding]:
     options=NET_TIMEOUT,
     evidence=("REPL-12",),
     docs=Docs(
-        why="A connection that broke without a word, as behind a firewall, looks to the replica like a source without "
-        "changes. It reconnects only after this time, and until then says that it isn't behind. Both vendors made the "
-        "default a minute; that an hour is too long is our opinion.",
+        why="A connection that broke silently, as behind a firewall, looks to the replica like a source without "
+        "changes. It reconnects only after this time, and until then says that it isn't behind. Both vendors made "
+        "the default a minute; that an hour is too long is our opinion.",
         fix="Set 60. Then, with the replica stopped, lower its heartbeat period to 30 seconds by CHANGE REPLICATION "
         "SOURCE TO (CHANGE MASTER TO): the server set it to half of the old value, and keeps it over restarts.",
         risk="With the old heartbeat period a quiet source makes the replica reconnect every minute.",
@@ -74,13 +74,13 @@ def unretried_replica_transactions(context: RuleContext) -> Iterator[Finding]:
     ),
 )
 def slow_to_miss_its_source(context: RuleContext) -> Iterator[Finding]:
-    """A long wait, by somebody's choice."""
+    """A long wait, explicitly configured."""
     name = explicit_name(context, NET_TIMEOUT)
     seconds = context.number(name) if name else None
     if name and seconds is not None and seconds >= HOUR:
         action = next((a for a in (advise(context, n, 60, live=False, risk=HEARTBEAT) for n in NET_TIMEOUT) if a), None)
         yield slow_to_miss_its_source.finding(
-            f"A source that is lost without a word is missed only after {lasted(seconds)}.",
+            f"A source that is lost silently is missed only after {lasted(seconds)}.",
             variable_subject(context, name),
             help=f"{help_line(action)}, then {_heartbeat_help(context)}",
             actions=present(action),
@@ -98,7 +98,7 @@ def _heartbeat_help(context: RuleContext) -> str:
     "REP023",
     "parallel-threads-without-work",
     severity=Severity.NOTE,
-    summary="Threads for parallel applying are there, but the mode lets none of them work.",
+    summary="Parallel applier threads are configured, but the mode does not use them.",
     targets=(Span("mariadb"),),
     options=(MODE, THREADS),
     evidence=("ASK-REP-07", "REPL-13"),
@@ -111,7 +111,7 @@ def _heartbeat_help(context: RuleContext) -> str:
     ),
 )
 def parallel_threads_without_work(context: RuleContext) -> Iterator[Finding]:
-    """Threads that somebody asked for, and a mode that has no use for them."""
+    """Configured threads, and a mode that does not use them."""
     threads = context.number(THREADS)
     if threads and context.is_set(THREADS) and context.is_set(MODE) and context.text(MODE) == "NONE":
         action = advise_while_stopped(context, (MODE,), "optimistic")

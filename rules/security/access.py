@@ -25,13 +25,13 @@ OLD_TLS = frozenset({"TLSV1", "TLSV1.0", "TLSV1.1"})
     "SEC001",
     "no-access-control",
     severity=Severity.ERROR,
-    summary="The server lets everybody do everything, without a password.",
+    summary="Access control is off: anyone can do anything, without a password.",
     options=("skip_grant_tables",),
     evidence=("ASK-16", "ASK-SEC-12"),
     docs=Docs(
         why="skip_grant_tables is meant for a minute of resetting a lost password. With it accounts are not looked at. "
         "MySQL 8.0 and later then switch TCP off; MySQL 5.7 and MariaDB still listen on their port.",
-        fix="Take the line out and restart.",
+        fix="Remove the line and restart.",
         risk="Clients that relied on it need accounts.",
         restart=True,
         exceptions="While a password is being reset, with skip_networking.",
@@ -43,8 +43,8 @@ def no_access_control(context: RuleContext) -> Iterator[Finding]:
     line = context.file_verdict.effective.get("skip_grant_tables")
     if (line is not None and line.value == "TRUE") or context.settings.on("skip_grant_tables"):
         yield no_access_control.finding(
-            f"Accounts are not looked at: whoever reaches the server{_reachability_text(context)} may read and change "
-            "everything.",
+            f"Accounts are not looked at: anyone who reaches the server{_reachability_text(context)} may read and "
+            "change everything.",
             verdict_subject(line) if line is not None else variable_subject(context, "skip_grant_tables"),
             help="remove the line and restart",
         )
@@ -61,7 +61,7 @@ def _reachability_text(context: RuleContext) -> str:
     "SEC002",
     "plaintext-secret",
     severity=Severity.NOTE,
-    summary="A password or key stands in the option file in plain text.",
+    summary="The option file holds a password or key in plain text.",
     evidence=("SEC-02",),
     docs=Docs(
         why="Option files are copied, backed up and committed, and each copy holds the secret. Programs "
@@ -91,7 +91,7 @@ def plaintext_secret(context: RuleContext) -> Iterator[Finding]:
     "SEC003",
     "world-readable-secret",
     severity=Severity.ERROR,
-    summary="An option file that holds a password is readable by everybody on the host.",
+    summary="An option file that holds a password is world-readable.",
     needs=("files",),
     evidence=("SEC-02",),
     docs=Docs(
@@ -117,14 +117,14 @@ def world_readable_secret(context: RuleContext) -> Iterator[Finding]:
     "SEC004",
     "local-infile",
     severity=Severity.NOTE,
-    summary="Clients may be told to read files of their own host and send them.",
+    summary="LOCAL INFILE is enabled: a server can make clients send files from their own host.",
     options=("local_infile",),
     evidence=("SEC-01", "SRV-01"),
     confidence=Confidence.LIKELY,
     docs=Docs(
-        why="LOAD DATA LOCAL lets a server ask its client for a file. A server that somebody took over, or "
-        "a statement that somebody slipped in, then reads files of the client's host. MySQL 8.0 switched it "
-        "off by default; on MySQL 5.7 and MariaDB it is on, which an audit notes where accounts of other hosts exist.",
+        why="LOAD DATA LOCAL lets a server ask its client for a file. A compromised server, or an injected "
+        "statement, then reads files of the client's host. MySQL 8.0 switched it off by default; on MySQL 5.7 and "
+        "MariaDB it is on, which an audit notes where accounts of other hosts exist.",
         fix="Switch it off, and on again for the session of the program that loads files.",
         risk="Programs that use LOAD DATA LOCAL fail.",
         exceptions="Servers that are loaded that way, from hosts that hold nothing else.",
@@ -158,7 +158,7 @@ def local_infile(context: RuleContext) -> Iterator[Finding]:
         fix="Name a directory for such files, or NULL on MySQL to forbid them.",
         risk="Programs that read or write elsewhere fail.",
         restart=True,
-        exceptions="Servers where nobody has the FILE privilege.",
+        exceptions="Servers where no account has the FILE privilege.",
         reconsider_when="No account with the FILE privilege.",
     ),
 )
@@ -220,7 +220,7 @@ def _has_remote_accounts(context: RuleContext) -> bool:
     ),
 )
 def old_tls(context: RuleContext) -> Iterator[Finding]:
-    """Old protocol versions that somebody allows."""
+    """Old protocol versions that are explicitly allowed."""
     old = [v for v in (context.text("tls_version") or "").replace(" ", "").split(",") if v in OLD_TLS]
     if old and context.is_set("tls_version"):
         yield old_tls.finding(
@@ -234,12 +234,12 @@ def old_tls(context: RuleContext) -> Iterator[Finding]:
     "SEC007",
     "general-log",
     confidence=Confidence.LIKELY,
-    summary="Every statement is written to a log, with what it says.",
+    summary="The general log records the text of every statement.",
     options=("general_log",),
     evidence=("ASK-17",),
     docs=Docs(
-        why="The general log holds each statement in full, with the personal data and the keys in it, grows "
-        "without bound, and costs a write for every statement.",
+        why="The general log holds each statement in full, with the personal data and the keys in it, grows without "
+        "limit, and costs a write for every statement.",
         fix="Switch it off when the search is over; the slow log and statement digests answer most questions.",
         risk="None.",
         exceptions="While something is searched for. With NONE in log_output the rule is silent.",

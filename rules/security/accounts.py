@@ -50,10 +50,10 @@ def have_verb(kinds: list[Accounts]) -> str:
     summary="There are accounts without a name, which let anybody in under any name.",
     docs=Docs(
         why="An account with an empty user matches every name that no other account of that host matches better. "
-        "Because the server sorts accounts by host first, it also takes the place of named accounts with a wider host: "
-        "somebody's login fails, or has other rights than meant. It is a note where such accounts, or the server "
-        "itself (skip_networking, bind_address), are bound to the server's own host: MariaDB's installation may leave "
-        "some there.",
+        "Because the server sorts accounts by host first, it also takes the place of named accounts with a wider "
+        "host: logins fail, or has other rights than meant. It is a note where such accounts, or the server itself "
+        "(skip_networking, bind_address), are bound to the server's own host: MariaDB's installation may leave some "
+        "there.",
         fix="DROP USER ''@'host' for each of them.",
         risk="Programs that log in without a name fail.",
         exceptions="None.",
@@ -85,13 +85,13 @@ def anonymous_account(context: RuleContext) -> Iterator[Finding]:
         "listens there alone (skip_networking, bind_address): there every system user gets in.",
         fix="ALTER USER 'name'@'host' IDENTIFIED BY 'password'; or IDENTIFIED WITH auth_socket (MySQL), IDENTIFIED "
         "VIA unix_socket (MariaDB) for the system user of that name.",
-        risk="Programs that log in without the password fail until they are told it.",
-        exceptions="Servers of developers and tests that nobody else reaches.",
+        risk="Programs that log in without the password fail until they have it.",
+        exceptions="Development and test servers that no other host reaches.",
         reconsider_when="Nothing.",
     ),
 )
 def passwordless_account(context: RuleContext) -> Iterator[Finding]:
-    """Accounts that let in whoever names them; nameless ones have a rule of their own."""
+    """Accounts without a password; anonymous ones have a rule of their own."""
     kinds = accounts_of_kind(context, lambda kind: kind.passwordless and not kind.anonymous)
     if kinds:
         wide = [kind for kind in kinds if kind.reach != HERE]
@@ -137,7 +137,7 @@ def superuser_from_anywhere(context: RuleContext) -> Iterator[Finding]:
     if kinds and not is_local_only(context):
         yield superuser_from_anywhere.finding(
             f"{account_list(kinds)} {have_verb(kinds)} SUPER and may come from any host.",
-            help="make accounts for the hosts that administrators come from",
+            help="create accounts for the hosts that administrators come from",
         )
 
 
@@ -154,7 +154,7 @@ def superuser_from_anywhere(context: RuleContext) -> Iterator[Finding]:
         fix="Load the plugin again, or move the accounts: ALTER USER … IDENTIFIED WITH … BY ….",
         risk="None.",
         exceptions="Accounts that are meant to be shut; ACCOUNT LOCK says so.",
-        reconsider_when="Nobody who misses them.",
+        reconsider_when="Proof that no client uses them.",
     ),
 )
 def locked_out_account(context: RuleContext) -> Iterator[Finding]:

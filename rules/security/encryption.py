@@ -28,7 +28,7 @@ KEY_FILES = ("file_key_management_filename", "keyring_file_data")
 
 
 def table_encryption_variable(context: RuleContext) -> str | None:
-    """The variable by which somebody asked for encrypted tables, None where nobody did."""
+    """The variable that requests encrypted tables, None where none does."""
     name = TABLES[context.target.flavour]
     return name if context.is_set(name) and context.text(name) in WANTED else None
 
@@ -84,7 +84,7 @@ def half_encrypted(context: RuleContext) -> Iterator[Finding]:
     ),
 )
 def encryption_that_waits(context: RuleContext) -> Iterator[Finding]:
-    """Nobody to encrypt what is there."""
+    """No plan to encrypt the existing tables."""
     name = table_encryption_variable(context)
     if name and context.number("innodb_encryption_threads") == 0:
         action = advise(
@@ -106,7 +106,7 @@ def encryption_that_waits(context: RuleContext) -> Iterator[Finding]:
     "SEC019",
     "key-beside-data",
     confidence=Confidence.OPINION,
-    summary="The key lies in the directory whose files it encrypts.",
+    summary="The encryption key is stored in the directory that it encrypts.",
     options=KEY_FILES,
     evidence=("ENC-03",),
     docs=Docs(
@@ -127,7 +127,7 @@ def key_beside_data(context: RuleContext) -> Iterator[Finding]:
         # A relative name is looked for in the data directory, which is where the server works.
         if path and context.is_set(name) and (not path.startswith("/") or _is_inside(path, datadir)):
             yield key_beside_data.finding(
-                "The key lies in the data directory: whoever gets a copy of the data has the key to it.",
+                "The key lies in the data directory: anyone who gets a copy of the data has the key to it.",
                 variable_subject(context, name),
                 help="move it to another file system, and name it by its whole path",
             )
@@ -148,7 +148,7 @@ def _is_inside(path: str, folder: str) -> bool:
     severity=Severity.NOTE,
     confidence=Confidence.LIKELY,
     targets=(Span("mysql", since=(8, 0, 14)),),
-    summary="A crash writes the buffer pool, and with it everybody's rows, into a core file.",
+    summary="A crash writes the buffer pool, and with it all cached rows, into a core file.",
     options=("core_file",),
     evidence=("SEC-12",),
     docs=Docs(
@@ -186,10 +186,10 @@ def pool_in_core(context: RuleContext) -> Iterator[Finding]:
         why="The feedback plugin collects the server's configuration and its use and uploads them to MariaDB.org, or "
         "to the address in feedback_url. It is harmless by intent; it is data that leaves, and a connection to the "
         "outside that a database host may not be supposed to make.",
-        fix="Take the line out; the plugin is off unless it is asked for.",
+        fix="Remove the line; the plugin is off unless it is asked for.",
         risk="None.",
         restart=True,
-        exceptions="Somebody decided to take part.",
+        exceptions="A decision to take part.",
         reconsider_when="A decision to take part.",
     ),
 )

@@ -34,7 +34,7 @@ SUPERUSER = frozenset({"root", "0"})
         why="mysql_native_password is deprecated since 8.0.34, switched off by default in 8.4 and gone in 9.0: its "
         "accounts can't log in after that upgrade. It keeps an unsalted SHA1 of a SHA1, so equal passwords look "
         "equal, and a stolen table is guessed through fast.",
-        fix="Take the line out and move the accounts with ALTER USER … IDENTIFIED WITH caching_sha2_password BY ….",
+        fix="Remove the line and move the accounts with ALTER USER … IDENTIFIED WITH caching_sha2_password BY ….",
         risk="Programs with old client libraries can't log in with the new plugin; caching_sha2_password wants TLS, a "
         "socket or an RSA key at the first login.",
         restart=True,
@@ -60,13 +60,13 @@ def native_passwords_kept(context: RuleContext) -> Iterator[Finding]:
     "SEC009",
     "old-passwords",
     targets=(Span("mariadb"),),
-    summary="Password hashes of before MySQL 4.1 are made or accepted.",
+    summary="Password hashes from before MySQL 4.1 are created or accepted.",
     options=("old_passwords", "secure_auth"),
     evidence=("SEC-04",),
     docs=Docs(
         why="The hash of before MySQL 4.1 has 64 bits, and MariaDB itself calls it insecure. old_passwords = ON makes "
         "such hashes for new passwords, secure_auth = OFF lets accounts in that have one.",
-        fix="Take the lines out, and give accounts with a short hash a new password.",
+        fix="Remove the lines, and give accounts with a short hash a new password.",
         risk="Clients from before MySQL 4.1 can't log in.",
         exceptions="None.",
         reconsider_when="Nothing.",
@@ -97,11 +97,11 @@ def old_passwords(context: RuleContext) -> Iterator[Finding]:
     docs=Docs(
         why="The server refuses a function whose library has no companion symbol such as name_init. With "
         "allow_suspicious_udfs it takes every symbol, those that were never meant to be called by SQL included.",
-        fix="Take the line out, and add a name_init to libraries that need it.",
+        fix="Remove the line, and add a name_init to libraries that need it.",
         risk="Functions that were loaded that way can't be created again.",
         restart=True,
-        exceptions="Old libraries of functions that can't be built anew.",
-        reconsider_when="Nobody who may write to the plugin directory or to mysql.func.",
+        exceptions="Old libraries of functions that cannot be rebuilt.",
+        reconsider_when="No account that may write to the plugin directory or to mysql.func.",
     ),
 )
 def any_library_function(context: RuleContext) -> Iterator[Finding]:
@@ -119,13 +119,14 @@ def any_library_function(context: RuleContext) -> Iterator[Finding]:
     "followed-symlinks",
     severity=Severity.NOTE,
     confidence=Confidence.LIKELY,
-    summary="Tables may lie behind symbolic links.",
+    summary="Tables may be symbolic links.",
     options=("symbolic_links",),
     evidence=("SEC-06",),
     docs=Docs(
-        why="With symbolic links a MyISAM or Aria table may lie anywhere that the server may write. Whoever may write "
-        "to the data directory can lead the server to other files. MySQL switched them off in 8.0 and deprecates them.",
-        fix="Take the line out; write skip_symbolic_links where the default is on.",
+        why="With symbolic links a MyISAM or Aria table may lie anywhere that the server may write. Anyone who can "
+        "write to the data directory can lead the server to other files. MySQL switched them off in 8.0 and "
+        "deprecates them.",
+        fix="Remove the line; write skip_symbolic_links where the default is on.",
         risk="Tables with DATA DIRECTORY or INDEX DIRECTORY are no longer followed.",
         restart=True,
         exceptions="MyISAM or Aria tables that lie on another disk by DATA DIRECTORY.",
@@ -146,14 +147,14 @@ def followed_symlinks(context: RuleContext) -> Iterator[Finding]:
     "SEC012",
     "raw-log",
     targets=(Span("mysql"),),
-    summary="The general log gets statements as they came, passwords included.",
+    summary="The general log records statements unmodified, passwords included.",
     options=("log_raw",),
     evidence=("SEC-07",),
     docs=Docs(
-        why="The server writes CREATE USER, ALTER USER and SET PASSWORD to the general log without the password. With "
-        "log_raw it writes them as sent. The line does nothing until somebody switches the general log on, and then "
-        "nobody thinks of it.",
-        fix="Take the line out.",
+        why="The server writes CREATE USER, ALTER USER and SET PASSWORD to the general log without the password. "
+        "With log_raw it writes them as sent. The line does nothing until the general log is enabled, when it is "
+        "easily forgotten.",
+        fix="Remove the line.",
         risk="Statements that the server can't parse are no longer in the log.",
         exceptions="While a client that sends broken statements is searched for.",
         reconsider_when="Nothing.",
@@ -181,7 +182,7 @@ def raw_log(context: RuleContext) -> Iterator[Finding]:
     docs=Docs(
         why="Replicas may tell their source a user and a password (report_user, report_password). With this option "
         "SHOW REPLICAS, in older versions SHOW SLAVE HOSTS, prints them to every account that may list the replicas.",
-        fix="Take the line out.",
+        fix="Remove the line.",
         risk="Tools that read the password from there must be given it another way.",
         restart=True,
         exceptions="Replicas that report no password.",
@@ -204,7 +205,7 @@ def shown_replica_passwords(context: RuleContext) -> Iterator[Finding]:
     "SEC014",
     "any-proxy",
     targets=(Span("mariadb"),),
-    summary="Every client may say from which address it comes.",
+    summary="Every client may claim any address through the proxy protocol.",
     options=("proxy_protocol_networks",),
     evidence=("SEC-09",),
     docs=Docs(
@@ -214,7 +215,7 @@ def shown_replica_passwords(context: RuleContext) -> Iterator[Finding]:
         fix="Name the addresses of the proxies.",
         risk="Proxies that are left out are taken for the clients themselves.",
         exceptions="A network that only the proxies can reach the server through.",
-        reconsider_when="A firewall that lets nobody but the proxies through.",
+        reconsider_when="A firewall that lets only the proxies through.",
     ),
 )
 def any_proxy(context: RuleContext) -> Iterator[Finding]:
@@ -238,7 +239,7 @@ def any_proxy(context: RuleContext) -> Iterator[Finding]:
     docs=Docs(
         why="MySQL 8.0 and later listen on a second port, 33060, for the X protocol, with the same accounts. "
         "bind_address doesn't bind it: it has mysqlx_bind_address, by default every address.",
-        fix="Set mysqlx_bind_address to the same address, or mysqlx = OFF where nobody speaks the X protocol.",
+        fix="Set mysqlx_bind_address to the same address, or mysqlx = OFF where no client uses the X Protocol.",
         risk="Clients of the X protocol on other hosts lose their way in.",
         restart=True,
         exceptions="Clients that come over the X protocol from other hosts on purpose.",

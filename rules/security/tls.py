@@ -33,7 +33,7 @@ def tls_switch(context: RuleContext) -> str | None:
 
 
 def names_file(context: RuleContext, name: str) -> bool:
-    """Whether somebody named a file for the option."""
+    """Whether a file is configured for the option."""
     return context.is_set(name) and context.text(name) not in (None, "", "(NO DEFAULT VALUE)")
 
 
@@ -44,9 +44,9 @@ def names_file(context: RuleContext, name: str) -> bool:
     options=("ssl", "tls_version"),
     evidence=("SSL-03", "SSL-01"),
     docs=Docs(
-        why="Without TLS passwords, statements and rows cross the network as they are, and whoever is on the way can "
+        why="Without TLS passwords, statements and rows cross the network as they are, and anyone on the path can "
         "read and change them. With the switch off clients can't encrypt even where they want to.",
-        fix="Take the line out; MySQL and MariaDB from 11.4 on make a certificate of their own, others need ssl_cert "
+        fix="Remove the line; MySQL and MariaDB from 11.4 on make a certificate of their own, others need ssl_cert "
         "and ssl_key.",
         risk="A handshake takes processor time at each new connection.",
         restart=True,
@@ -57,7 +57,7 @@ def names_file(context: RuleContext, name: str) -> bool:
     ),
 )
 def tls_switched_off(context: RuleContext) -> Iterator[Finding]:
-    """TLS off by somebody's choice, and the port open to others."""
+    """TLS explicitly off, and the port open to others."""
     name = tls_switch(context)
     if name is not None and listens_to_other_hosts(context):
         yield tls_switched_off.finding(
@@ -78,8 +78,8 @@ def tls_switched_off(context: RuleContext) -> Iterator[Finding]:
     options=("ssl_cert", "ssl_key"),
     evidence=("SSL-03",),
     docs=Docs(
-        why="A server that is told one of the two no longer makes or finds the other. MySQL writes a warning to its "
-        "log, starts all the same and takes unencrypted connections only.",
+        why="A server with one of the two configured no longer makes or finds the other. MySQL writes a warning to "
+        "its log, starts all the same and takes unencrypted connections only.",
         fix="Name both files, or neither.",
         risk="None.",
         restart=True,
@@ -108,11 +108,11 @@ def certificate_without_key(context: RuleContext) -> Iterator[Finding]:
     options=("ssl_cipher",),
     evidence=("SSL-05",),
     docs=Docs(
-        why="A list that names a weak cipher lets a client, or somebody between it and the server, choose it for TLS "
-        "1.2 and older. MySQL 9.7 refuses to start with such names; 8.0.15 and MariaDB took them when asked. A list in "
-        "which no cipher is known to the library leaves MySQL without TLS and keeps MariaDB from starting. A new "
-        "library drops the weakest of a list by itself.",
-        fix="Take the line out: the library's own list is kept up to date.",
+        why="A list that names a weak cipher lets a client, or an attacker between client and server, choose it for "
+        "TLS 1.2 and older. MySQL 9.7 refuses to start with such names; 8.0.15 and MariaDB took them when asked. A "
+        "list in which no cipher is known to the library leaves MySQL without TLS and keeps MariaDB from starting. A "
+        "new library drops the weakest of a list by itself.",
+        fix="Remove the line: the library's own list is kept up to date.",
         risk="Clients that know nothing better can't connect by TLS.",
         restart=True,
         exceptions="None.",
@@ -120,7 +120,7 @@ def certificate_without_key(context: RuleContext) -> Iterator[Finding]:
     ),
 )
 def weak_cipher(context: RuleContext) -> Iterator[Finding]:
-    """Ciphers that somebody allows and nobody should."""
+    """Explicitly allowed ciphers that are weak."""
     names = (context.text("ssl_cipher") or "").replace(",", ":").replace(" ", ":").split(":")
     weak = [name for name in names if name[:1] not in ("!", "-") and not WEAK.isdisjoint(_cipher_parts(name))]
     if weak and context.is_set("ssl_cipher"):
@@ -138,7 +138,7 @@ def _cipher_parts(name: str) -> list[str]:
 @rule(
     "TLS004",
     "required-but-not-offered",
-    summary="Secure transport is required and TLS is off, so nobody gets in over the network.",
+    summary="Secure transport is required and TLS is off, so every TCP connection is refused.",
     options=("require_secure_transport",),
     evidence=("SSL-06",),
     docs=Docs(
@@ -157,7 +157,7 @@ def required_but_not_offered(context: RuleContext) -> Iterator[Finding]:
     asked = context.is_set("require_secure_transport") and context.settings.on("require_secure_transport")
     if asked and not context.settings.on("skip_networking") and (bare or tls_switch(context) is not None):
         yield required_but_not_offered.finding(
-            "Every TCP connection is turned away: TLS is required of clients, and the server offers none.",
+            "Every TCP connection is refused: TLS is required, and the server does not offer it.",
             variable_subject(context, "require_secure_transport"),
             help="set ssl_cert and ssl_key" if bare else "remove the line that switches TLS off",
         )
@@ -173,8 +173,8 @@ def required_but_not_offered(context: RuleContext) -> Iterator[Finding]:
     options=("require_secure_transport",),
     evidence=("SSL-07",),
     docs=Docs(
-        why="Without ssl_cert MySQL makes an authority and a certificate of its own at its first start. They keep out "
-        "those who only listen. Somebody who can answer in the server's place has a certificate like that too, and "
+        why="Without ssl_cert MySQL makes an authority and a certificate of its own at its first start. They keep "
+        "out those who only listen. An attacker who can impersonate the server has a certificate like that too, and "
         "clients that don't hold this server's ca.pem can't tell the two apart.",
         fix="Set ssl_cert, ssl_key and ssl_ca to a certificate of an authority that clients know, or give ca.pem to "
         "the clients and let them verify.",
@@ -306,7 +306,7 @@ def tls_that_failed(context: RuleContext) -> Iterator[Finding]:
     evidence=("SSL-04",),
     summary="The server's certificate has expired, or isn't valid yet.",
     docs=Docs(
-        why="Clients that verify the certificate refuse to connect; the others are told nothing, and get used to it.",
+        why="Clients that verify the certificate refuse to connect; the others get no warning.",
         fix="Put a new certificate in place; ALTER INSTANCE RELOAD TLS (MySQL 8.0.16 and later) or FLUSH SSL "
         "(MariaDB) takes it up without a restart.",
         risk="Clients that pinned the old certificate refuse the new one.",

@@ -32,8 +32,8 @@ class Budget(NamedTuple):
 
     `likely` is what the peak of connections takes, as many as are at work just now using those buffers of which the
     counters tell that sessions use them; it is never less than what the process has ever taken. `ceiling` is every
-    allowed connection using each of its buffers at once, which no server reaches. Neither knows of what a session makes
-    without a bound of its own: tables of the engine MEMORY, packets up to max_allowed_packet, a buffer for each further
+    allowed connection using each of its buffers at once, which no server reaches. Neither includes what a session
+    creates without a bound of its own: tables of the engine MEMORY, packets up to max_allowed_packet, a buffer for each further
     join, sort or derived table of a statement.
     """
 
@@ -45,12 +45,12 @@ class Budget(NamedTuple):
 
     @property
     def sessions(self) -> str:
-        """How the sessions come into the ceiling, in words."""
+        """How the sessions add to the ceiling, as text."""
         return f"{self.connections:,} connections × {about(self.per_session)}"  # noqa: RUF001 - the sign is meant
 
     @property
     def sentence(self) -> str:
-        """The three numbers in words."""
+        """The three numbers as text."""
         parts = [f"{about(self.measured)} measured"] if self.measured else []
         parts += [f"{about(self.likely)} likely"] if self.likely else []
         return ", ".join([*parts, f"{about(self.ceiling)} ceiling ({self.sessions})"])

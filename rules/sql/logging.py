@@ -30,7 +30,7 @@ LOGINS_LOGGED = 2  # log_warnings: below, MariaDB doesn't log who was refused (O
 
 
 def _explicit_name(context: RuleContext, names: tuple[str, ...]) -> str | None:
-    """The one of an option's names that somebody set, None where nobody did."""
+    """The one of an option's names that is set, None where none is."""
     return next((name for name in names if context.is_set(name)), None)
 
 
@@ -54,7 +54,7 @@ def _is_sampled(context: RuleContext) -> bool:
     "performance-schema-off",
     severity=Severity.NOTE,
     confidence=Confidence.LIKELY,
-    summary="The server counts nothing of its own work: no statements, no waits, no locks, no memory.",
+    summary="Performance Schema is off: no statistics on statements, waits, locks or memory.",
     targets=(MYSQL,),
     options=("performance_schema",),
     evidence=("OBS-01",),
@@ -62,7 +62,7 @@ def _is_sampled(context: RuleContext) -> bool:
         why="Switched off, the tables of performance_schema are there and empty, and so are the views of the sys "
         "schema that read them: which statements take the time, who waits for whom, what the memory goes to. "
         "Nothing but a restart brings them back, so they are missing when they are needed.",
-        fix="Take the line out, and restart when it suits.",
+        fix="Remove the line, and restart when it suits.",
         risk="It takes memory of its own: see the evidence for what was measured.",
         restart=True,
         exceptions="Hosts so small that the memory matters more than knowing, such as those of tests.",
@@ -71,7 +71,7 @@ def _is_sampled(context: RuleContext) -> bool:
     ),
 )
 def performance_schema_off(context: RuleContext) -> Iterator[Finding]:
-    """Instruments switched off, by somebody's choice."""
+    """Instruments switched off, explicitly configured."""
     if context.settings.on("performance_schema") is False and context.is_set("performance_schema"):
         action = advise(context, "performance_schema", "ON", risk="it takes memory of its own")
         yield performance_schema_off.finding(
@@ -116,7 +116,7 @@ def every_statement_in_slow_log(context: RuleContext) -> Iterator[Finding]:
     "OBS003",
     "unused-slow-log-settings",
     severity=Severity.NOTE,
-    summary="The slow log is set up, and not switched on.",
+    summary="The slow query log is configured but not enabled.",
     options=(*THRESHOLD, *FILE, INDEXES, *SWITCH),
     evidence=("OBS-03",),
     docs=Docs(
@@ -125,12 +125,12 @@ def every_statement_in_slow_log(context: RuleContext) -> Iterator[Finding]:
         fix="Set slow_query_log to ON, or take the other lines out.",
         risk="The log takes disk space and needs rotation.",
         exceptions="long_query_time by itself also says which statements Slow_queries counts, log or no log.",
-        reconsider_when="A program that switches the log on when it is wanted; slow_query_log = OFF in the "
-        "file says so.",
+        reconsider_when="A program that enables the log when needed; slow_query_log = OFF in the file makes that "
+        "explicit.",
     ),
 )
 def unused_slow_log_settings(context: RuleContext) -> Iterator[Finding]:
-    """Settings of a log that nobody mentioned to be on or off."""
+    """Settings of a log that is neither set on nor off."""
     wanted = (*THRESHOLD, *FILE, INDEXES) if context.explicit_switch(INDEXES) else (*THRESHOLD, *FILE)
     name = _explicit_name(context, wanted)
     if name is None or _slow_log_on(context) or _explicit_name(context, SWITCH):
@@ -147,7 +147,7 @@ def unused_slow_log_settings(context: RuleContext) -> Iterator[Finding]:
 @rule(
     "OBS004",
     "log-output-none",
-    summary="A log is switched on, and log_output throws it away.",
+    summary="A log is enabled, but log_output = NONE discards it.",
     options=(OUTPUT, *SWITCH, "general_log"),
     evidence=("OBS-04",),
     docs=Docs(
@@ -155,7 +155,7 @@ def unused_slow_log_settings(context: RuleContext) -> Iterator[Finding]:
         "that qualified left nothing in the file and nothing in mysql.slow_log.",
         fix="Set log_output to FILE, or switch the logs off.",
         risk="The logs are written, and take disk space.",
-        exceptions="None: logs that nobody wants are better switched off where one sees it.",
+        exceptions="None: to disable a log, use its own switch.",
         reconsider_when="A line in one of the two logs.",
     ),
 )
@@ -225,7 +225,7 @@ def unlimited_index_log(context: RuleContext) -> Iterator[Finding]:
         why="With log_error_verbosity = 1 MySQL logs errors alone: what it changed of the settings at its start "
         "and what it will stop supporting is not told. MariaDB logs a refused login as a warning with "
         "log_warnings = 2, its default, and not with 1 or 0.",
-        fix="Take the line out.",
+        fix="Remove the line.",
         risk="A longer log.",
         exceptions="Logs that something floods with one warning: leave out that one alone where the version can "
         "(log_error_suppression_list).",
@@ -233,7 +233,7 @@ def unlimited_index_log(context: RuleContext) -> Iterator[Finding]:
     ),
 )
 def warnings_not_logged(context: RuleContext) -> Iterator[Finding]:
-    """An error log without warnings, by somebody's choice."""
+    """An error log without warnings, explicitly configured."""
     for name, enough in (
         ("log_error_verbosity", 2),
         ("log_warnings", LOGINS_LOGGED if context.target.is_mariadb else 1),
@@ -265,14 +265,14 @@ def warnings_not_logged(context: RuleContext) -> Iterator[Finding]:
     docs=Docs(
         why="innodb_status_output is meant for a while of watching. It fills the error log with a page every 15 "
         "seconds, between which errors are hard to find, and with the text of statements that run or wait.",
-        fix="Switch it off; SHOW ENGINE INNODB STATUS gives the same when it is wanted.",
+        fix="Switch it off; SHOW ENGINE INNODB STATUS gives the same on demand.",
         risk="None.",
-        exceptions="While somebody watches for something that comes and goes.",
-        reconsider_when="Somebody who reads it.",
+        exceptions="While you investigate an intermittent problem.",
+        reconsider_when="A process that reads it.",
     ),
 )
 def status_in_error_log(context: RuleContext) -> Iterator[Finding]:
-    """The monitor left on, by somebody's choice."""
+    """The monitor left on, explicitly configured."""
     if context.settings.on("innodb_status_output") and context.is_set("innodb_status_output"):
         action = advise(context, "innodb_status_output", "OFF", risk="none known")
         yield status_in_error_log.finding(

@@ -49,7 +49,7 @@ OF_BOTH = frozenset({"general_ci", "unicode_ci", "unicode_520_ci", "bin"})
     ),
 )
 def substituted_engine(context: RuleContext) -> Iterator[Finding]:
-    """A mode that somebody set without the one that keeps engines."""
+    """An explicit mode without the one that keeps engines."""
     value = context.text(MODE)
     if value is None or not context.is_set(MODE) or NO_SUBSTITUTE in value.replace(" ", "").split(","):
         return
@@ -79,7 +79,7 @@ def substituted_engine(context: RuleContext) -> Iterator[Finding]:
     ),
 )
 def three_byte_unicode(context: RuleContext) -> Iterator[Finding]:
-    """utf8 or utf8mb3 for new tables, by somebody's choice."""
+    """utf8 or utf8mb3 for new tables, explicitly configured."""
     value = context.text(CHARSET)
     if value not in THREE_BYTES or not context.is_set(CHARSET):
         return
@@ -93,7 +93,7 @@ def three_byte_unicode(context: RuleContext) -> Iterator[Finding]:
 
 
 def _four_bytes(context: RuleContext) -> tuple[Action, ...]:
-    """The set, and where somebody chose a collation the one that goes with it; nothing where that isn't known."""
+    """The set, and where a collation is set the matching one; nothing where that isn't known."""
     risk = "new databases and tables alone are made with it"
     charset = advise(context, CHARSET, "utf8mb4", risk=risk)
     if not context.is_set(COLLATION):
@@ -112,7 +112,7 @@ def _four_bytes(context: RuleContext) -> tuple[Action, ...]:
         why="A client says in its handshake how its text is encoded. With skip_character_set_client_handshake the "
         "server takes its own character set instead. Text that a client sent as utf8mb4 to a server of latin1 was "
         "stored as five characters instead of two, and looked right to that client alone.",
-        fix="Take the line out, and let each client say what it sends.",
+        fix="Remove the line, and let each client say what it sends.",
         risk="Text that was stored wrongly this way looks wrong to clients that ask for what they mean: look at "
         "some before.",
         restart=True,
@@ -147,14 +147,14 @@ def overruled_client_character_set(context: RuleContext) -> Iterator[Finding]:
         "NOT NULL DEFAULT CURRENT_TIMESTAMP ON UPDATE CURRENT_TIMESTAMP: the date of 2001 that a row was given "
         "was today's after an update of another column. These versions default to ON; MySQL and MariaDB 11.8 call OFF "
         "deprecated.",
-        fix="Take the line out; tables that exist keep their definition.",
+        fix="Remove the line; tables that exist keep their definition.",
         risk="CREATE TABLE statements that rely on it make columns that may be NULL.",
         exceptions="Programs of the time before 5.6 that create their own tables.",
         reconsider_when="A program that can't be changed.",
     ),
 )
 def implicit_timestamp_defaults(context: RuleContext) -> Iterator[Finding]:
-    """The old way switched on, by somebody's choice."""
+    """The old way switched on, explicitly configured."""
     if context.settings.on(TIMESTAMPS) is False and context.is_set(TIMESTAMPS):
         action = advise(context, TIMESTAMPS, "ON", risk="new tables get other defaults for their TIMESTAMP columns")
         yield implicit_timestamp_defaults.finding(
@@ -169,7 +169,7 @@ def implicit_timestamp_defaults(context: RuleContext) -> Iterator[Finding]:
     "MOD005",
     "exhaustive-join-search",
     confidence=Confidence.MEASURED,
-    summary="The optimizer weighs every order of the tables of a join, which takes longer than the join.",
+    summary="The optimizer examines every join order, which can take longer than the join.",
     targets=(Span("mariadb"),),
     options=(PRUNE,),
     evidence=("ENG-15",),
@@ -177,7 +177,7 @@ def implicit_timestamp_defaults(context: RuleContext) -> Iterator[Finding]:
         why="With optimizer_prune_level = 0 no order of tables is left out of the search, and their number grows "
         "with the factorial of the tables. EXPLAIN of a join of ten equal tables took 28 seconds with 0 and "
         "7 milliseconds with 1; with twelve tables it didn't end within 40.",
-        fix="Take the line out.",
+        fix="Remove the line.",
         risk="A plan that only the whole search finds is not found; a session can set the variable for itself.",
         exceptions="Joins of few tables alone.",
         reconsider_when="A statement of this server that is faster with 0, planning included.",
@@ -185,7 +185,7 @@ def implicit_timestamp_defaults(context: RuleContext) -> Iterator[Finding]:
     ),
 )
 def exhaustive_join_search(context: RuleContext) -> Iterator[Finding]:
-    """Nothing left out of the search, by somebody's choice."""
+    """Nothing left out of the search, explicitly configured."""
     if context.number(PRUNE) == 0 and context.is_set(PRUNE):
         usual = 2 if context.target.since("mariadb", 10, 10) else 1
         action = advise(context, PRUNE, usual, risk="some statements get another plan", watch="Last_query_cost")
@@ -202,7 +202,7 @@ def exhaustive_join_search(context: RuleContext) -> Iterator[Finding]:
     "few-index-dives",
     severity=Severity.NOTE,
     confidence=Confidence.LIKELY,
-    summary="Lists in IN (…) are planned by averages although looking into the index would tell.",
+    summary="IN (…) lists are estimated from index statistics instead of index dives.",
     options=(DIVES,),
     evidence=("ENG-16", "ENG-17"),
     docs=Docs(
@@ -210,7 +210,7 @@ def exhaustive_join_search(context: RuleContext) -> Iterator[Finding]:
         "an IN list has; from there on it takes the average. With 10, the default of MySQL 5.6, a list of 15 "
         "values of which one stood in half of the rows was taken for 30 rows instead of 10,000, and the plan "
         "was another than with 200, the default of all versions since.",
-        fix="Take the line out.",
+        fix="Remove the line.",
         risk="Statements with 10 to 200 values take somewhat longer to plan.",
         exceptions="Indexes whose values have about as many rows each.",
         reconsider_when="Statements of this server that wait for their plans, not for their rows.",
@@ -237,7 +237,7 @@ def few_index_dives(context: RuleContext) -> Iterator[Finding]:
     "MOD007",
     "copying-alter-table",
     confidence=Confidence.LIKELY,
-    summary="Every ALTER TABLE copies the whole table and holds up those who write to it.",
+    summary="Every ALTER TABLE copies the whole table and blocks writes to it.",
     targets=(Span("mysql"), Span("mariadb", before=(11, 5))),
     options=ALTER,
     evidence=("ENG-18",),
@@ -245,20 +245,20 @@ def few_index_dives(context: RuleContext) -> Iterator[Finding]:
         why="With old_alter_table = ON, or alter_algorithm = COPY, the server makes a new table and copies each row "
         "into it, also where it could do without: ADD INDEX on 20,000 rows copied 20,000 of them, by default none. "
         "While it copies, others can read the table and not write to it.",
-        fix="Take the line out; a single statement can say ALGORITHM=COPY.",
+        fix="Remove the line; a single statement can say ALGORITHM=COPY.",
         risk="None known.",
-        exceptions="A fault of the other way in one version, until the next one mends it.",
+        exceptions="A fault of the other way in one version, until the next one fixes it.",
         reconsider_when="Tables so small that a copy takes no time.",
     ),
 )
 def copying_alter_table(context: RuleContext) -> Iterator[Finding]:
-    """The old way for every statement, by somebody's choice."""
+    """The old way for every statement, explicitly configured."""
     for name in ALTER:
         if context.text(name) in COPIES and context.is_set(name):
             usual = "DEFAULT" if context.target.is_mariadb else "OFF"
             action = advise(context, name, usual, risk="statements that run keep their way", watch="Com_alter_table")
             yield copying_alter_table.finding(
-                "Every ALTER TABLE copies the whole table, and nobody can write to it meanwhile.",
+                "Every ALTER TABLE copies the whole table and blocks writes meanwhile.",
                 variable_subject(context, name),
                 help=help_line(action),
                 actions=present(action),
@@ -270,21 +270,21 @@ def copying_alter_table(context: RuleContext) -> Iterator[Finding]:
     "MOD009",
     "temporary-tables-without-rollback",
     severity=Severity.NOTE,
-    summary="Temporary tables that programs create are MyISAM tables: ROLLBACK takes nothing back in them.",
+    summary="Temporary tables that clients create are MyISAM tables: ROLLBACK does not undo their changes.",
     options=(TEMPORARY,),
     evidence=("ENG-21",),
     docs=Docs(
         why="CREATE TEMPORARY TABLE without an engine takes default_tmp_storage_engine. A row that was inserted into "
         "a MyISAM table in a transaction and rolled back stayed in it, while the other tables of the transaction "
         "went back. The tables that the server makes for itself are not meant.",
-        fix="Take the line out: InnoDB is the default.",
+        fix="Remove the line: InnoDB is the default.",
         risk="Temporary tables take room in the buffer pool and in the temporary tablespace.",
         exceptions="Programs that fill temporary tables outside of transactions, or keep what failed there on purpose.",
         reconsider_when="A program of this server that was tested with nothing else.",
     ),
 )
 def temporary_tables_without_rollback(context: RuleContext) -> Iterator[Finding]:
-    """MyISAM for temporary tables that name no engine, by somebody's choice."""
+    """MyISAM for temporary tables that name no engine, explicitly configured."""
     if context.text(TEMPORARY) == "MYISAM" and context.is_set(TEMPORARY):
         action = advise(context, TEMPORARY, "InnoDB", risk="temporary tables take room in the buffer pool")
         yield temporary_tables_without_rollback.finding(

@@ -47,7 +47,7 @@ DIGESTS = "performance_schema.events_statements_summary_by_digest"
     "sorts-in-many-passes",
     severity=Severity.NOTE,
     confidence=Confidence.OPINION,
-    summary="Sorts outgrow their buffer and merge their parts from files many times a second.",
+    summary="Sorts exceed sort_buffer_size and merge from temporary files many times a second.",
     needs=("server", "workload"),
     options=(SORT,),
     evidence=("SORT-01", "SORT-02", "SORT-04"),
@@ -89,7 +89,7 @@ def sorts_in_many_passes(context: RuleContext) -> Iterator[Finding]:
     "WRK002",
     "joins-without-index",
     confidence=Confidence.LIKELY,
-    summary="Joins read a whole table for want of an index.",
+    summary="Joins without an index read whole tables.",
     needs=("server", "workload"),
     evidence=("WRK-01", "JOIN-01"),
     docs=Docs(
@@ -130,8 +130,7 @@ def joins_without_index(context: RuleContext) -> Iterator[Finding]:
     evidence=("WRK-01",),
     docs=Docs(
         why="Handler_read_rnd_next counts rows read one after the other without an index. At a hundred thousand a "
-        "second and nine tenths of all rows, thresholds of ours, reading what nobody asked for is most of the "
-        "server's work.",
+        "second and nine tenths of all rows, thresholds of ours, most rows that the server reads are not returned.",
         fix="Find the statements that examine many rows for each row that they return: SUM_ROWS_EXAMINED against "
         "SUM_ROWS_SENT in performance_schema, Rows_examined in the slow log. Index what they search by.",
         risk="An index costs space, and a little at each change of its columns.",
@@ -158,14 +157,14 @@ def rows_read_by_scans(context: RuleContext) -> Iterator[Finding]:
     "WRK004",
     "changes-by-full-scan",
     confidence=Confidence.LIKELY,
-    summary="UPDATE and DELETE look through whole tables for the rows that they change.",
+    summary="UPDATE and DELETE scan whole tables for the rows that they change.",
     needs=("server", "workload"),
     targets=(Span("mariadb"),),
     evidence=("WRK-03", "WRK-01"),
     docs=Docs(
-        why="Without a usable index an UPDATE or DELETE locks each row that it passes, not only those that it changes, "
-        "under the default isolation level, and nobody inserts into the table meanwhile. MariaDB "
-        "counts such statements in Update_scan and Delete_scan. One a second is our threshold.",
+        why="Without a usable index an UPDATE or DELETE locks each row that it passes, not only those that it "
+        "changes, under the default isolation level, and no session inserts into the table meanwhile. MariaDB counts "
+        "such statements in Update_scan and Delete_scan. One a second is our threshold.",
         fix="Find them with log_queries_not_using_indexes, and index what they search by.",
         risk="An index costs space, and a little at each change of its columns.",
         exceptions="Small tables, and statements that change most rows.",
@@ -259,8 +258,8 @@ def prepared_statements_near_limit(context: RuleContext) -> Iterator[Finding]:
     needs=("server", "workload"),
     evidence=("WRK-01", "WRK-05"),
     docs=Docs(
-        why="A prepared statement is prepared anew when a table of it has changed since. Servers that were asked did "
-        "so after ALTER TABLE, and those of MySQL after FLUSH TABLES too. Once a second, our threshold, is no "
+        why="A prepared statement is prepared again when a table of it has changed since. Servers that were asked "
+        "did so after ALTER TABLE, and those of MySQL after FLUSH TABLES too. Once a second, our threshold, is no "
         "migration but a habit: temporary tables that are made for each statement, or a job that flushes tables.",
         fix="Look for DDL, FLUSH TABLES and temporary tables in the general work of the clients, and keep them out "
         "of it.",
@@ -283,6 +282,6 @@ def statements_prepared_again(context: RuleContext) -> Iterator[Finding]:
 
 
 def _definitions_opened(window: Workload) -> str:
-    """How many definitions were read in the same time, where that is told."""
+    """How many definitions were read in the same time, where that is counted."""
     rate = window.rate("opened_table_definitions")
     return f", and {rate:,.0f} definitions a second are read" if rate else ""

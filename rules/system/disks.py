@@ -25,7 +25,7 @@ WRITES = 100  # a second; a spinning disk does about that many
 BUSY = {
     "recover": "being rebuilt onto a new disk",
     "resync": "being brought into step again",
-    "reshape": "being laid out anew",
+    "reshape": "being laid out again",
     "repair": "being checked and repaired",
     "check": "being checked",
 }
@@ -44,7 +44,7 @@ def _raid_arrays(context: RuleContext) -> Iterator[tuple[BlockDevice, Raid]]:
     "STO014",
     "degraded-array",
     severity=Severity.ERROR,
-    summary="An array under the data or a log has lost a disk.",
+    summary="A RAID array under the data or a log is degraded.",
     needs=("host",),
     evidence=("KRN-12",),
     docs=Docs(
@@ -104,11 +104,11 @@ def busy_array(context: RuleContext) -> Iterator[Finding]:
     evidence=("MAN-01",),
     probe="random-write",
     docs=Docs(
-        why="A write that is smaller than a stripe has the array read the old data and the old parity and write "
-        "both again: four requests with one parity and six with two. MySQL's manual warns of such arrays where "
-        "there are many writes. It is told from 100 writes a second on, what one spinning disk does.",
-        fix="Use RAID 10 for data and logs when the array is laid out anew.",
-        risk="Laying an array out anew destroys what is on it. RAID 10 holds less.",
+        why="A write that is smaller than a stripe has the array read the old data and the old parity and write both "
+        "again: four requests with one parity and six with two. MySQL's manual warns of such arrays where there are "
+        "many writes. It is reported from 100 writes a second on, what one spinning disk does.",
+        fix="Use RAID 10 for data and logs when you rebuild the array.",
+        risk="Rebuilding an array destroys its data. RAID 10 holds less.",
         exceptions="Arrays with a journal on a fast disk. Nothing is reported of solid-state disks, which do tens of "
         "thousands of writes a second, nor where a probe saw reads too quick for a disk that turns.",
         reconsider_when="A random-write probe on this array that shows enough.",
@@ -126,7 +126,7 @@ def parity_array_under_writes(context: RuleContext) -> Iterator[Finding]:
                 f"{writes:,.0f} writes a second go to {device.name} ({device.raid.level}) {window_text(window)}; each "
                 "small "
                 f"one costs {6 if device.raid.level == 'raid6' else 4} requests to its disks.",
-                help="use RAID 10 when the array is laid out anew",
+                help="use RAID 10 when you rebuild the array",
             )
 
 
@@ -163,7 +163,7 @@ def loop_device_under_data(context: RuleContext) -> Iterator[Finding]:
     "lone-flush-on-spinning-disk",
     severity=Severity.NOTE,
     confidence=Confidence.LIKELY,
-    summary="Dirty pages are written one by one to spinning disks, although neighbours would save seeks.",
+    summary="Dirty pages are written one by one to spinning disks, although flushing neighbors would save seeks.",
     needs=("host",),
     options=(NEIGHBOURS,),
     evidence=("NB-01",),

@@ -59,7 +59,7 @@ def data_in_memory(context: RuleContext) -> Iterator[Finding]:
     "STO002",
     "data-in-container-layer",
     severity=Severity.NOTE,
-    summary="The data directory lies in a container's own layer and goes with the container.",
+    summary="The data directory is in a container's writable layer and is lost with the container.",
     needs=("host",),
     evidence=("DOC-01",),
     docs=Docs(

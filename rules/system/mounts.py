@@ -89,7 +89,7 @@ def data_behind_its_journal(context: RuleContext) -> Iterator[Finding]:
 @rule(
     "STO007",
     "synchronous-mount",
-    summary="Every single write waits for the disk, whatever the server asks for.",
+    summary="The file system is mounted with sync: every write waits for the disk.",
     needs=("host",),
     evidence=("KRN-11", "HOST-04"),
     probe="commit-latency",
@@ -119,7 +119,7 @@ def synchronous_mount(context: RuleContext) -> Iterator[Finding]:
     "access-times-written",
     severity=Severity.NOTE,
     confidence=Confidence.OPINION,
-    summary="Each read of a file has the file system write the time of the read.",
+    summary="Each read of a file writes its access time.",
     needs=("host",),
     evidence=("MAN-01", "FS-04"),
     docs=Docs(
@@ -205,7 +205,7 @@ def _binary_log_bytes_per_day(context: RuleContext) -> int:
     "STO010",
     "few-files-left",
     confidence=Confidence.LIKELY,
-    summary="A file system that the server writes to has room for few more files, however many bytes are free.",
+    summary="A file system that the server writes to is nearly out of inodes.",
     needs=("host",),
     evidence=("MAN-02",),
     docs=Docs(

@@ -33,7 +33,7 @@ YIELDING = frozenset({"batch", "idle"})
     "throttled-processors",
     severity=Severity.NOTE,
     confidence=Confidence.LIKELY,
-    summary="The control group uses up its share of processor time, and the server stands still until the next period.",
+    summary="The control group exhausts its CPU quota, and the server is throttled until the next period.",
     needs=("host",),
     evidence=("KRN-01",),
     docs=Docs(
@@ -147,7 +147,7 @@ def unused_huge_pages(context: RuleContext) -> Iterator[Finding]:
         "falls back to ordinary pages with a warning in its log and still says large_pages = ON.",
         fix="Reserve enough for the pool (vm.nr_hugepages), let the account take them (vm.hugetlb_shm_group for "
         "MySQL, LimitMEMLOCK), and restart. Or remove the line.",
-        risk="Memory that is reserved for huge pages is gone for everything else.",
+        risk="Memory that is reserved for huge pages is unavailable to all other uses.",
         restart=True,
         exceptions="None.",
         reconsider_when="HugetlbPages in the process's status that isn't zero.",
@@ -204,7 +204,7 @@ def saving_frequency_governor(context: RuleContext) -> Iterator[Finding]:
     "SYS011",
     "first-to-be-killed",
     severity=Severity.NOTE,
-    summary="When memory runs out the kernel is told to kill the server rather than others.",
+    summary="The OOM killer is configured to kill the server before other processes.",
     needs=("host",),
     evidence=("KRN-04",),
     docs=Docs(
@@ -231,7 +231,7 @@ def first_to_be_killed(context: RuleContext) -> Iterator[Finding]:
     "SYS012",
     "low-priority-server",
     severity=Severity.NOTE,
-    summary="The server gives way to other processes when processors are short.",
+    summary="The server runs at a lower CPU priority than other processes.",
     needs=("host",),
     evidence=("KRN-05",),
     docs=Docs(

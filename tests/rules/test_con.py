@@ -207,10 +207,10 @@ def test_why_connects_were_aborted(rises: dict[str, int], ends: str, tmp_path: P
     ("", "with 30 new connections."), ("wait_timeout = 60", "with 30 new connections; idle sessions end after 1 min."),
 ])  # fmt: skip
 def test_a_timeout_that_cuts_sessions(file: str, ends: str, tmp_path: Path) -> None:
-    """A timeout is told where somebody set it."""
+    """A timeout is told where it is explicitly configured."""
     window = {"rises": {"aborted_clients": 20, "connections": 30}}
     found = first("aborted-clients", MYSQL, tmp_path, file=file, server={}, workload=window)
-    assert found.message == f"20 sessions ended without a goodbye {DAY}, {ends}"
+    assert found.message == f"20 sessions ended without closing the connection {DAY}, {ends}"
 
 
 def test_what_takes_a_restart() -> None:

@@ -107,7 +107,7 @@ def test_built_in_advice_that_keeps_to_the_house_stays(tmp_path: Path) -> None:
 
 
 def test_a_required_line_is_not_to_be_removed(tmp_path: Path) -> None:
-    """A deprecated option that the house requires is told, without the advice to take it out."""
+    """A deprecated option that the house requires is told, without the advice to remove it."""
     house = {"innodb_flush_method": {"required": True}}
     found = of(findings("innodb_flush_method = O_DIRECT", house, tmp_path, target="mariadb-11.8"), "OPT008")
     assert "decide" in found.help

@@ -81,7 +81,7 @@ def test_another_piece_of_advice_is_told_apart(tmp_path: Path) -> None:
 
 
 def test_the_list_of_rules_stays_as_it_is(tmp_path: Path) -> None:
-    """Carried out anew, a module lists no rule and leaves nothing behind to import."""
+    """Carried out again, a module lists no rule and leaves nothing behind to import."""
     before = list(RULES)
     tried(tmp_path, BELOW)
     assert before == RULES

@@ -71,7 +71,7 @@ def carry_out(server: Sandbox, file: Path, findings: dict[str, Finding]) -> None
 @pytest.mark.parametrize("told", ["before a restart", "after it"])
 @pytest.mark.servers(*PERSISTED_ALONE)
 def test_a_persisted_value_is_persisted_anew(server_name: str, start: Start, tmp_path: Path, told: str) -> None:
-    """The file says what is right already and a persisted value outranks it: SET PERSIST is the advice, and no line."""
+    """A persisted value outranks a correct line of the file: the advice is SET PERSIST, and no line."""
     file = tmp_path / "my.cnf"
     file.write_text("[mysqld]\ninnodb_flush_log_at_trx_commit = 1\n", "utf-8")
     server = start(server_name, option_file=file)

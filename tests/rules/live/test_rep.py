@@ -254,7 +254,7 @@ def test_a_group_that_loses_its_members(server_name: str, start: Start, tmp_path
 
 @pytest.mark.servers("mysql-9.7")
 def test_a_group_of_one(server_name: str, start: Start, tmp_path: Path) -> None:
-    """A member's settings are told, it founds itself anew at each start, and without what it needs it stays outside.
+    """A member's settings are told, it founds itself again at each start, and without what it needs it stays outside.
 
     Its own log shows that it was asked how many the group has, and nothing but statements of the list.
     """

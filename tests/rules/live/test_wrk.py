@@ -95,7 +95,7 @@ def again(*statements: str, first: tuple[str, ...] = ()) -> Load:
 
     def turn(connection: Any) -> None:
         for statement in (*(() if id(connection) in begun else first), *statements):
-            with suppress(pymysql.err.OperationalError):  # a deadlock's victim begins anew
+            with suppress(pymysql.err.OperationalError):  # a deadlock's victim begins again
                 send(connection, statement)
         begun.add(id(connection))
 
