@@ -33,8 +33,8 @@ class Budget(NamedTuple):
     `likely` is what the peak of connections takes, as many as are at work just now using those buffers of which the
     counters tell that sessions use them; it is never less than what the process has ever taken. `ceiling` is every
     allowed connection using each of its buffers at once, which no server reaches. Neither includes what a session
-    creates without a bound of its own: tables of the engine MEMORY, packets up to max_allowed_packet, a buffer for each further
-    join, sort or derived table of a statement.
+    creates without a bound of its own: tables of the engine MEMORY, packets up to max_allowed_packet, a buffer for
+    each further join, sort or derived table of a statement.
     """
 
     measured: int | None
