@@ -81,9 +81,7 @@ async def test_the_demo_measures_nothing_and_says_what_does(tmp_path: Path) -> N
         assert len(app.screen_stack) == 1
         assert app.query_one("#probes-list").border_subtitle == "● answered · day"  # nothing of what a run takes
         await pilot.press("v")
-        await until(
-            pilot, lambda: any(n.message == "no result of random-read is known yet" for n in app._notifications)
-        )
+        await until(pilot, lambda: any(n.message == "No result of random-read yet" for n in app._notifications))
 
 
 async def test_a_snapshot_shows_the_results_that_it_carries(tmp_path: Path) -> None:
