@@ -233,8 +233,8 @@ def test_administrators_that_still_write(tmp_path: Path) -> None:
         found("writable-replica", target, tmp_path, server=follows | {"variables": {"read_only": value}})[0]
         for target, value in (("mysql-5.7.22", "ON"), ("mysql-8.0.15", "ON"), ("mysql-8.0.15", "OFF"))
     ]
-    assert told[0].message.endswith("super_read_only is OFF, so those with SUPER write.")
-    assert told[1].message.endswith("so those with CONNECTION_ADMIN or SUPER write.")
+    assert told[0].message.endswith("super_read_only is OFF, so accounts with SUPER can write.")
+    assert told[1].message.endswith("so accounts with CONNECTION_ADMIN or SUPER can write.")
     assert [finding.actions[0].statement for finding in told] == ["SET GLOBAL super_read_only = ON;"] * 3
     assert [finding.actions[0].undo for finding in told] == [
         "SET GLOBAL super_read_only = OFF;", "SET GLOBAL super_read_only = OFF;", "SET GLOBAL read_only = OFF;",
