@@ -74,7 +74,7 @@ def _stdout_error_message(error: Exception) -> str:
     if not isinstance(error, OSError) or error.filename is not None or error.errno not in full:
         return ""
     _discard_stdout()
-    return f"can't write the report to stdout: {error.strerror}; name a file on another disk with -o"
+    return f"cannot write the report to stdout: {error.strerror}; name a file on another disk with -o"
 
 
 def _crash_message(error: Exception) -> str:

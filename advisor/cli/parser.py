@@ -9,9 +9,7 @@ from typing import Any
 from advisor import __version__
 from advisor.core import errors
 
-DESCRIPTION = (
-    "Lint option files of MySQL and MariaDB, audit running servers with the hardware under them, and see the evidence."
-)
+DESCRIPTION = "Lint option files of MySQL and MariaDB, audit running servers and their hosts, and read the evidence."
 EPILOG = (
     "exit codes: 0 nothing at or above --fail-on, 1 findings, 2 usage, configuration or unreadable input, "
     "3 could not connect, 130 interrupted"
@@ -21,8 +19,8 @@ PRODUCT = "mycnf-advisor"
 _UNKNOWN_ARGUMENT = "unrecognized arguments: "
 _INVALID_CHOICE = ": invalid choice: "
 _PORT = "argument -P/--port: "
-_NO_PORT = f"{_PORT}no number; a password is asked for with --ask-password"
-_HOW_TO_AUTHENTICATE = "; a password is never given here: use --ask-password, or an option file with --defaults-file"
+_NO_PORT = f"{_PORT}invalid port number; use --ask-password for a password"
+_HOW_TO_AUTHENTICATE = "; passwords are not accepted here: use --ask-password, or an option file with --defaults-file"
 
 
 def dispatch(argv: list[str]) -> int:
@@ -41,8 +39,8 @@ def check_package(name: str) -> None:
     package = __import__(name)
     if getattr(package, "PRODUCT", None) != PRODUCT:
         raise errors.MycnfError(
-            f"the Python package {name!r} at {getattr(package, '__file__', 'an unknown place')} is not mycnf's: "
-            "another distribution is installed beside it. Install mycnf by itself: pipx install mycnf-advisor"
+            f"the Python package {name!r} at {getattr(package, '__file__', 'an unknown place')} is not part of mycnf: "
+            "another distribution with this package is installed. Install mycnf by itself: pipx install mycnf-advisor"
         )
 
 
@@ -213,19 +211,19 @@ def _without_passwords(message: str) -> str:
 COMMANDS = {
     "lint": "check option files, offline",
     "show": "the effective value of each option, and where it came from",
-    "upgrade": "what a move to another version or flavour would refuse, change or ignore",
-    "audit": "a running server, its host and its files, judged with evidence",
-    "preflight": "what a server's next restart would refuse, lose or change",
-    "diff": "in what two of option file, server, snapshot and a target's defaults differ",
-    "collect": "save what an audit reads as a snapshot",
+    "upgrade": "what another version or flavour would refuse, change or ignore",
+    "audit": "check a running server, its host and its option files, with evidence",
+    "preflight": "what the next restart of a server would refuse, lose or change",
+    "diff": "compare any two of: option file, running server, snapshot, a version's defaults",
+    "collect": "save the facts that an audit reads as a snapshot",
     "report": "the findings of one snapshot or of many, in any format",
-    "history": "what changed since the snapshots that were kept",
-    "sample": "keep one sample of a server's counters, for cron or a timer",
-    "probe": "repeat published experiments on this host, and keep what they show",
-    "fleet": "many servers at once, through the inventory and transport that a team has",
-    "suggest": "an option file for a host and a workload, each line with its reason",
-    "explain": "a rule or an option: what, why, the evidence",
-    "rules": "every rule, with what it needs",
-    "grants": "the least-privileged account for audits",
-    "completion": "the completions of bash, zsh or fish, as a script",
+    "history": "what changed between saved snapshots",
+    "sample": "save one sample of a server's counters, for cron or a timer",
+    "probe": "repeat published experiments on this host, and save the results",
+    "fleet": "audit many servers at once, through an Ansible inventory",
+    "suggest": "write an option file for a host and a workload, each line with its reason",
+    "explain": "explain a rule or an option, with the evidence",
+    "rules": "list every rule, with what it needs",
+    "grants": "print the statements for a least-privileged audit account",
+    "completion": "print the completion script for bash, zsh or fish",
 }

@@ -1,4 +1,4 @@
-"""`mycnf audit`: a running server, its host and its files, judged with evidence, in the app or as a report."""
+"""`mycnf audit`: check a running server, its host and its option files, with evidence, in the app or as a report."""
 
 from __future__ import annotations
 

@@ -28,7 +28,7 @@ def resolved_of_one(carrier: Carrier, target: Target) -> Resolved:
     """The one set of a document; MycnfError where it holds several, or none."""
     path = carrier.document.path
     if not carrier.sets:
-        raise MycnfError(f"{path}: no options of a MySQL or MariaDB server in it; name another file")
+        raise MycnfError(f"{path}: it has no options of a MySQL or MariaDB server; name another file")
     if len(carrier.sets) > 1:
         labels = ", ".join(one.label for one in carrier.sets)
         raise MycnfError(f"{path}: options of several servers or files ({labels}), which lint reads; name one file")

@@ -47,7 +47,7 @@ def check_carrier(
     None at all where the document holds no option of a server, which is told on stderr.
     """
     if not carrier.sets:
-        narrate(f"{carrier.document.path}: no options of a MySQL or MariaDB server in it")
+        narrate(f"{carrier.document.path}: it has no options of a MySQL or MariaDB server")
     found: dict[Target, list[Finding]] = {target: [] for target in targets} if carrier.sets else {}
     for one in carrier.sets:
         for target in targets or [target_of(carrier, one)]:
@@ -62,7 +62,7 @@ def check_carrier(
 def target_of(carrier: Carrier, one: OptionSet) -> Target:
     """The server that a set is for, told on stderr: the one that the document names, else a guess by its options."""
     target, why = (one.hint, one.why) if one.hint else guess_target(resolved_of(carrier, one, newest("mysql")))
-    narrate(f"{carrier.document.path}: {one.label}: no --target given, so it is judged for {target.label} ({why})")
+    narrate(f"{carrier.document.path}: {one.label}: no --target given, so it is checked for {target.label} ({why})")
     return target
 
 

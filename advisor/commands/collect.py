@@ -20,7 +20,7 @@ def run(args: argparse.Namespace) -> int:
     from advisor.facts.snapshot import save
 
     if args.output is None and not args.keep:
-        raise errors.MycnfError("say where the snapshot goes with -o SNAP, or keep it for mycnf history with --keep")
+        raise errors.MycnfError("name a file for the snapshot with -o SNAP, or save it for mycnf history with --keep")
     facts = collect_facts(args)
     if args.output is not None:
         save(facts, args.output)
@@ -34,7 +34,7 @@ def run(args: argparse.Namespace) -> int:
         narrate(facts.lost)
         return errors.CONNECTION
     if args.output is not None:
-        narrate(f"{args.output} holds what {facts.statements} statements and the host told; secrets were left out")
+        narrate(f"{args.output} has the facts of {facts.statements} statements and the host; secrets are masked")
     return errors.OK
 
 
@@ -48,7 +48,7 @@ def collect_facts(args: argparse.Namespace) -> Facts:
     from advisor.facts.size_limits import fitted
 
     if args.window < 0:
-        raise errors.MycnfError(f"--window {args.window:g} is no time to wait; write seconds, 0 for no window")
+        raise errors.MycnfError(f"--window {args.window:g} is not a valid time; write seconds, 0 for no window")
     host = declared_host(args) if is_declared(args) else None
     facts = collect(Request(request_of(args), window=args.window))
     if facts.host is not None:  # proved to be the server's and this one: what was measured here was measured there

@@ -57,7 +57,7 @@ def _check_sides(found: Comparison, args: argparse.Namespace) -> None:
         if sentence := stand_in(side.target):
             narrate(sentence)
     if args.only and not any((found.pairs, found.only_a, found.only_b, found.not_shown)):
-        fits = f"--only {','.join(args.only)} fits no setting of either side"
+        fits = f"--only {','.join(args.only)} matches no setting of either side"
         raise MycnfError(f"{fits}; write names or patterns as in SHOW GLOBAL VARIABLES, such as 'innodb_*'")
 
 

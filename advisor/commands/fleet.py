@@ -54,13 +54,13 @@ def run(args: argparse.Namespace) -> int:
 
 def _refuse_contradictions(args: argparse.Namespace) -> None:
     if args.kept and (args.resume or args.dir or args.inventory):
-        raise MycnfError("--from reports on a run that is kept and asks nobody; leave --dir, --resume and -i out")
+        raise MycnfError("--from only reports on a saved run; leave out --dir, --resume and -i")
     if args.resume and not args.dir:
-        raise MycnfError("--resume goes on with a run; name its directory with --dir")
+        raise MycnfError("--resume needs the directory of the run: name it with --dir")
     if args.forks is not None and args.forks < 1:
-        raise MycnfError(f"--forks {args.forks} is no number of hosts at a time; write 1 or more")
+        raise MycnfError(f"--forks {args.forks} is invalid; write the number of hosts at a time, 1 or more")
     if not (math.isfinite(args.window) and args.window >= 0):
-        raise MycnfError(f"--window {args.window:g} is no time to wait; write seconds, 0 for no window")
+        raise MycnfError(f"--window {args.window:g} is not a valid time; write seconds, 0 for no window")
     if not (math.isfinite(args.timeout) and args.timeout > args.window):
         raise MycnfError(
             f"--timeout {args.timeout:g} leaves no time beside the window of {args.window:g} s; raise it, "

@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from advisor.optionfile.lines import Resolved
 
 MARIADB_GROUPS = ("mariadb", "mariadbd", "galera", "client-mariadb", "mariadb-client", "client-server")
-UNDECIDED = "nothing in it tells MySQL from MariaDB"
+UNDECIDED = "no option or group shows whether it is MySQL or MariaDB"
 PREFIXES = ("loose_", "skip_", "disable_", "enable_", "maximum_")
 
 
@@ -26,7 +26,7 @@ def assume_target(paths: Sequence[str], root: str | None, given: Mapping[str, by
     """Guess the target of files that are read as one, and say so on stderr; options never tell a series."""
     target, why = _declared_target(paths, given) or guess_target(read_resolved(paths, newest("mysql"), root, given))
     these = "it is" if len(paths) == 1 else "they are"
-    narrate(f"{', '.join(paths)}: no --target given, so {these} judged for {target.label} ({why})")
+    narrate(f"{', '.join(paths)}: no --target given, so {these} checked for {target.label} ({why})")
     return target
 
 
@@ -56,7 +56,7 @@ def guess_target(resolved: Resolved) -> tuple[Target, str]:
         return newest("mysql"), f"{only['mysql'][0]} is known to MySQL only"
     galera = next((name for name in names if name.startswith("wsrep_")), None)
     if galera:  # builds of MySQL with it are none of ours, and MySQL itself would refuse every such line
-        return newest("mariadb"), f"{galera} is known to no MySQL but builds with Galera"
+        return newest("mariadb"), f"{galera} is known only to builds with Galera"
     return newest("mysql"), UNDECIDED
 
 

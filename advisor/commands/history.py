@@ -1,4 +1,4 @@
-"""`mycnf history`: what changed since the snapshots that were kept, for one server or for all."""
+"""`mycnf history`: what changed between saved snapshots, for one server or for all."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ def run(args: argparse.Namespace) -> int:
     if len(args.words) > 1:
         raise MycnfError(f"one server at a time, or all without a name; to keep snapshots: mycnf history {ADD} SNAP…")
     if args.last < 1:
-        raise MycnfError(f"--last {args.last} shows nothing; write how many changes, 1 or more")
+        raise MycnfError(f"--last {args.last} is invalid; write the number of changes, 1 or more")
     from advisor.report.formats import render
     from advisor.report.history.as_json import report
     from advisor.report.history.document import listing, of_server
@@ -54,13 +54,13 @@ def keep_facts(facts: Facts) -> str:
     from advisor.state.history.store import MOST, keep
 
     if facts.lost:
-        narrate("nothing was kept for mycnf history, since not all could be read")
+        narrate("no snapshot saved for mycnf history: not all facts could be read")
         return ""
     path = keep(facts)
     if not os.path.exists(path):
         narrate(f"not kept for mycnf history: {MOST} later snapshots of this server are, and no more than that")
         return ""
-    narrate(f"kept as {path}; mycnf history tells what changed")
+    narrate(f"kept as {path}; mycnf history shows what changed")
     return path
 
 

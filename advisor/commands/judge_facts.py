@@ -142,7 +142,7 @@ def apply_baseline(audited: Audited, args: argparse.Namespace, *, silent: bool =
     known = baseline.read(args.baseline)
     (split,) = baseline.apply(known, [reading])
     if split.known and not silent:
-        narrate(f"{plural(len(split.known), 'finding')} left out, as {args.baseline} knows them")
+        narrate(f"{plural(len(split.known), 'finding')} left out: they are in {args.baseline}")
     suppressed = tuple((finding, baseline.told(known, finding, SERVER)) for finding in split.known)
     return audited._replace(findings=split.new, aside=(*audited.aside, *suppressed))
 

@@ -64,7 +64,7 @@ def _format(plans: list[LintPlan]) -> str:
     """The format that the configurations ask for; MycnfError where they ask for several."""
     asked = {plan.config.format or "text": plan.config.path for plan in plans if plan.config is not None}
     if len(asked) > 1:
-        raise errors.MycnfError(f"{' and '.join(asked.values())} ask for different formats; choose one with --format")
+        raise errors.MycnfError(f"{' and '.join(asked.values())} set different formats; choose one with --format")
     return next(iter(asked), "text")
 
 
@@ -74,7 +74,7 @@ def _apply_baseline(results: list[LintResult], path: str | None, broken: list[tu
     if path is None:
         return apply_baseline(results)
     if broken:
-        _narrate(f"{path} is not written, for not every file could be read")
+        _narrate(f"{path} is not written: some files could not be read")
         return results
     return write_baseline(results, path)
 
@@ -83,7 +83,7 @@ def _default_files(*, quietly: bool) -> list[str]:
     found = [p for p in map(os.path.expanduser, DEFAULT_FILES) if os.path.exists(p)]
     if not found:
         raise errors.MycnfError(
-            f"no FILE was named and this host has none of {', '.join(DEFAULT_FILES)}; name one, or - for stdin"
+            f"no FILE given, and this host has none of {', '.join(DEFAULT_FILES)}; name one, or - for stdin"
         )
     if not quietly:
         _narrate(f"checking {', '.join(found)}")

@@ -63,14 +63,14 @@ def _of_service(facts: Facts, args: argparse.Namespace) -> Facts:
     from advisor.collect.collect import service_at
 
     if args.root is not None and not os.path.isdir(args.root):
-        raise errors.MycnfError(f"--root {args.root} is no directory; name one that holds a copy of the host's files")
+        raise errors.MycnfError(f"--root {args.root} is not a directory; name one with a copy of the host's files")
     if args.snapshot and args.root is None:
-        raise errors.MycnfError("--service can't be read for a snapshot; say with --root where a copy of its files is")
+        raise errors.MycnfError("--service cannot be read for a snapshot; name a copy of its files with --root")
     name = args.service or ""
     service = service_at(facts, args.root or "/", name if "." in name or not name else f"{name}.service")
     if name and service is None:
         where = f"below {args.root}" if args.root else "on this host"
-        raise errors.MycnfError(f"there is no unit {name} {where}; systemctl list-units --type=service tells the names")
+        raise errors.MycnfError(f"there is no unit {name} {where}; systemctl list-units --type=service lists the names")
     return replace(facts, service=service)
 
 

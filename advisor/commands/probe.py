@@ -36,7 +36,7 @@ def run(args: argparse.Namespace) -> int:
     if args.name == PROVE:
         return _prove(args, reports)
     if args.words:
-        raise MycnfError(f"{args.words[0]!r} is one word too many; run one probe at a time: mycnf probe {args.name}")
+        raise MycnfError(f"{args.words[0]!r} is not expected; run one probe at a time: mycnf probe {args.name}")
     if args.name is None:
         return _list(args, reports)
     return _run_named(args, reports)
@@ -128,7 +128,7 @@ def _run(order: _RunOrder, resume: bool, reports: list[tuple[str, str | None]]) 
     earlier = earlier_run(experiment, here, wish, plan) if resume else None
     left = remaining_request(wish, plan, earlier.result) if earlier else wish
     if earlier and left is None:
-        narrate(f"the kept run is complete ({earlier.result.rounds} rounds); ask for more with --rounds or --time")
+        narrate(f"the saved run is complete ({earlier.result.rounds} rounds); ask for more with --rounds or --time")
         show_result(earlier.result, reports, order.proof)
         return errors.OK
     result, code = run_probe(experiment, here, left or wish, earlier)
@@ -155,7 +155,7 @@ def _show_named(found: results.KeptResults, names: Sequence[str], reports: list[
     for name in names:
         kept = results.find_result(found.kept, name)
         if kept is None:
-            raise MycnfError(f"no result {name!r} is kept; mycnf probe results lists them")
+            raise MycnfError(f"no saved result {name!r}; mycnf probe results lists them")
         show_result(kept.result, reports)
     return errors.OK
 

@@ -111,8 +111,8 @@ def missing_group_message(resolved: Resolved) -> str:
         kinds = {line.kind for line in file.lines}
         if LineKind.OPTION in kinds and LineKind.GROUP not in kinds:
             return (
-                f"{file.path}: no group such as [mysqld] in it, so servers refuse it; where it is the text of SHOW "
-                "GLOBAL VARIABLES, mycnf audit --from FILE reads it, and with --keep makes a snapshot of it"
+                f"{file.path}: no group such as [mysqld], so servers refuse it. If it is the output of SHOW "
+                "GLOBAL VARIABLES, use mycnf audit --from FILE"
             )
     return ""
 

@@ -159,9 +159,7 @@ def _judge_all(paths: Iterator[str], work: report_worker.ReportTask, jobs: int) 
             while waiting:
                 yield from waiting.popleft().result()
         except BrokenProcessPool as error:
-            raise MycnfError(
-                "a process that judged snapshots was killed, by lack of memory perhaps; take fewer --jobs"
-            ) from error
+            raise MycnfError("a worker process was killed, possibly for lack of memory; use fewer --jobs") from error
         finally:
             pool.shutdown(wait=False, cancel_futures=True)
 

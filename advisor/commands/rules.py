@@ -1,4 +1,4 @@
-"""`mycnf rules`: every rule, with what it needs to look."""
+"""`mycnf rules`: list every rule, with what it needs to look."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""`mycnf sample`: keep one sample of a server's counters, for cron or a timer; audits then know its busiest hour."""
+"""`mycnf sample`: save one sample of a server's counters, for cron or a timer; audits then know its busiest hour."""
 
 from __future__ import annotations
 
@@ -75,5 +75,5 @@ def load_samples(server: Server) -> SampledHours | None:
     try:
         return sampled(ring.read(path)[1])
     except (OSError, ring.RingError) as error:
-        narrate(f"the samples of this server were passed over: {error}")
+        narrate(f"skipped the samples of this server: {error}")
         return None

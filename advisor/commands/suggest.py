@@ -32,7 +32,7 @@ USUAL_DATA = "/var/lib/mysql"
 def run(args: argparse.Namespace) -> int:
     """Print the file, or the changes as a diff; nothing is ever written to the file that is named."""
     if args.write_diff and args.format == "json":
-        raise MycnfError("--write-diff prints a diff, which --format json can't be: leave out one")
+        raise MycnfError("--write-diff prints a diff, not JSON. Leave out --write-diff or --format json")
     target = _target(args)
     if sentence := stand_in(target):
         narrate(sentence)
@@ -73,7 +73,7 @@ def _describe_host(host: Host) -> str:
     parts = [f"{about(size)} of memory"] if size else []
     parts += [f"{cpus:g} processors"] if cpus else []
     kinds = dict.fromkeys(disk.model or disk.name for disk in (host.storage.disks if host.storage else ()))
-    return ", ".join([*parts, *kinds]) or "a host of which nothing is known"
+    return ", ".join([*parts, *kinds]) or "an unknown host"
 
 
 def _print_diff(path: str, suggestion: Suggestion, output: str | None) -> int:
@@ -90,7 +90,7 @@ def _print_diff(path: str, suggestion: Suggestion, output: str | None) -> int:
     for sentence in (*suggestion.omitted, *amended.omitted):
         narrate(sentence)
     if amended.text == before:
-        narrate(f"{path} says all of it already")
+        narrate(f"{path} has all suggested lines already")
     changes = [FileChange(path, before, amended.text, ())] if amended.text != before else []
     write(unified(changes).decode("utf-8", "surrogateescape"), output)
     return errors.OK

@@ -105,10 +105,10 @@ def write_baseline(results: Sequence[LintResult], path: str) -> list[LintResult]
 def refuse_overwrite(path: str) -> None:
     """An option file named by mistake must not be lost; an empty file is nobody's loss."""
     if path == "-":
-        raise MycnfError("--write-baseline needs the name of a file; stdout is for the report")
+        raise MycnfError("--write-baseline needs a file name; stdout is for the report")
     if not os.path.lexists(path) or (os.path.isfile(path) and os.path.getsize(path) == 0):
         return
     try:
         baseline.read(path)
     except MycnfError as error:
-        raise MycnfError(f"{path} is there already and is no baseline; name another file, or remove it") from error
+        raise MycnfError(f"{path} exists and is not a baseline; name another file, or remove it") from error

@@ -29,7 +29,7 @@ if TYPE_CHECKING:
 def run(args: argparse.Namespace) -> int:
     """Compare what both servers make of the files, read as one; exit 1 where something is as bad as --fail-on says."""
     if args.keep_lines and args.format != "text":
-        raise MycnfError("--keep-lines prints option-file lines, which --format json holds as `keep`: leave out one")
+        raise MycnfError("--keep-lines prints option-file lines; --format json has them as `keep`. Leave out one")
     configure(args)
     paths, given = replace_stdin(args.files, "<stdin>")
     texts = (args.before, args.after)

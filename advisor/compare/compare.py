@@ -83,8 +83,8 @@ def _is_server_specific(name: str) -> bool:
     return name in NAMES or name in SELF_CHANGING or any(fnmatchcase(name, pattern) for pattern in NAME_PATTERNS)
 
 
-HIDDEN = "a secret that was left out when it was read"
-TEMPLATE = "a template, or a value that only the server makes"
+HIDDEN = "a masked secret"
+TEMPLATE = "a template, or a value that only the server can compute"
 
 
 def compare_sides(a: Side, b: Side, wanted: Callable[[str], bool] = lambda _: True) -> Comparison:

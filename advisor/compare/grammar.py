@@ -42,7 +42,7 @@ def parse_side(word: str) -> NamedSide:
     prefix, colon, rest = word.partition(":")
     if colon and prefix in PREFIXES:
         if not rest:
-            raise MycnfError(f"{word} names nothing; write something behind the colon")
+            raise MycnfError(f"{word} is incomplete; write a name behind the colon")
         return PREFIXES[prefix](word, rest)
     if word == "server":
         return NamedSide(SideKind.SERVER, word)
@@ -62,7 +62,7 @@ def _no_path(word: str) -> NamedSide:
     found = re.fullmatch(_HOST_PORT, word)
     if found and found["port"] and "/" not in word:
         return _tcp(word, word)
-    raise MycnfError(f"{word}: there is no such file, and it is no server or target either; {SIDE_FORMS}")
+    raise MycnfError(f"{word}: no such file, server or target; {SIDE_FORMS}")
 
 
 def _by_path(word: str, path: str) -> NamedSide:
@@ -100,10 +100,10 @@ def _socket(word: str, path: str) -> NamedSide:
 def _tcp(word: str, text: str) -> NamedSide:
     found = re.fullmatch(_HOST_PORT, text)
     if found is None:
-        raise MycnfError(f"{word}: {text} is no host; write tcp:HOST, tcp:HOST:PORT or tcp:USER@HOST:PORT")
+        raise MycnfError(f"{word}: {text} is not a host; write tcp:HOST, tcp:HOST:PORT or tcp:USER@HOST:PORT")
     port = int(found["port"] or DEFAULT_PORT)
     if not 0 < port < 1 << 16:
-        raise MycnfError(f"{word}: {port} is no TCP port; write a number from 1 to 65535")
+        raise MycnfError(f"{word}: {port} is not a TCP port; write a number from 1 to 65535")
     user = {"user": found["user"]} if found["user"] else {}
     return NamedSide(
         SideKind.SERVER, word, place={"socket": None, "host": found["host"].strip("[]"), "port": port, **user}

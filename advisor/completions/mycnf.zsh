@@ -25,21 +25,21 @@ _mycnf_commands() {
   local -a commands=(
     'lint:check option files, offline'
     'show:the effective value of each option, and where it came from'
-    'upgrade:what a move to another version or flavour would refuse, change or ignore'
-    'audit:a running server, its host and its files, judged with evidence'
-    'preflight:what a server'\''s next restart would refuse, lose or change'
-    'diff:in what two of option file, server, snapshot and a target'\''s defaults differ'
-    'collect:save what an audit reads as a snapshot'
+    'upgrade:what another version or flavour would refuse, change or ignore'
+    'audit:check a running server, its host and its option files, with evidence'
+    'preflight:what the next restart of a server would refuse, lose or change'
+    'diff:compare any two of\: option file, running server, snapshot, a version'\''s defaults'
+    'collect:save the facts that an audit reads as a snapshot'
     'report:the findings of one snapshot or of many, in any format'
-    'history:what changed since the snapshots that were kept'
-    'sample:keep one sample of a server'\''s counters, for cron or a timer'
-    'probe:repeat published experiments on this host, and keep what they show'
-    'fleet:many servers at once, through the inventory and transport that a team has'
-    'suggest:an option file for a host and a workload, each line with its reason'
-    'explain:a rule or an option\: what, why, the evidence'
-    'rules:every rule, with what it needs'
-    'grants:the least-privileged account for audits'
-    'completion:the completions of bash, zsh or fish, as a script'
+    'history:what changed between saved snapshots'
+    'sample:save one sample of a server'\''s counters, for cron or a timer'
+    'probe:repeat published experiments on this host, and save the results'
+    'fleet:audit many servers at once, through an Ansible inventory'
+    'suggest:write an option file for a host and a workload, each line with its reason'
+    'explain:explain a rule or an option, with the evidence'
+    'rules:list every rule, with what it needs'
+    'grants:print the statements for a least-privileged audit account'
+    'completion:print the completion script for bash, zsh or fish'
   )
   _describe command commands
 }
@@ -47,26 +47,26 @@ _mycnf_commands() {
 _mycnf-lint() {
   _arguments -s : \
     '(-h --help)'{-h,--help}'[show this help message and exit]' \
-    '*--target=''[server to judge for, such as mysql-8.4 or mariadb-10.11 (repeatable)]:T:_mycnf_targets' \
-    '--stdin-filename=''[the name to report for -]:NAME: ' \
-    '--fix''[write the fixes that keep what the server does into the files]' \
-    '--unsafe-fixes''[--fix, with fixes that may change what the server does]' \
-    '--diff''[print what --fix would change as a diff, and write nothing]' \
+    '*--target=''[server version to check for, such as mysql-8.4 or mariadb-10.11 (repeatable)]:T:_mycnf_targets' \
+    '--stdin-filename=''[file name to report for stdin]:NAME: ' \
+    '--fix''[apply the fixes that don'\''t change what the server does]' \
+    '--unsafe-fixes''[--fix, and fixes that may change what the server does]' \
+    '--diff''[print the changes of --fix as a diff, and write nothing]' \
     '--statistics''[count findings by rule instead of listing them]' \
     '--exit-zero''[exit 0 even with findings]' \
     '--root=''[read absolute !include paths below DIR]:DIR:_files -/' \
     '--config=''[the configuration file (default\: the closest mycnf.toml)]:FILE:_files' \
-    '--isolated''[use neither configuration file nor baseline]' \
+    '--isolated''[use no configuration file and no baseline]' \
     '*--select=''[only these codes, names or families (comma-separated)]:RULES:_sequence _mycnf_families_and_rules' \
     '*--ignore=''[all but these codes, names or families]:RULES:_sequence _mycnf_families_and_rules' \
     '--fail-on=''[exit 1 from this severity up (default\: warning)]:fail_on:(error warning note never)' \
-    '--baseline=''[leave out the findings that this baseline knows]:FILE:_files' \
-    '--write-baseline=''[write today'\''s findings as a baseline]:FILE:_files' \
-    '*--format=''[how to print it (default\: text; repeatable, each with its own -o)]:reports:(text concise json jsonl csv sarif github gitlab junit markdown)' \
-    '*'{-o+,--output=}'[write there instead of to stdout]:FILE:_files' \
-    '--ram=''[the server'\''s memory, such as 64G, where it can'\''t be read]:SIZE: ' \
-    '--cpus=''[the server'\''s processors, where they can'\''t be read]:N: ' \
-    '--disk=''[the kind of disk, where it can'\''t be read]:disk:(hdd ssd nvme)' \
+    '--baseline=''[leave out the findings in this baseline]:FILE:_files' \
+    '--write-baseline=''[write the current findings as a baseline]:FILE:_files' \
+    '*--format=''[output format (default\: text; repeatable, each with its own -o)]:reports:(text concise json jsonl csv sarif github gitlab junit markdown)' \
+    '*'{-o+,--output=}'[write to FILE instead of stdout]:FILE:_files' \
+    '--ram=''[the server'\''s memory, such as 64G, if it can'\''t be read]:SIZE: ' \
+    '--cpus=''[the server'\''s processors, if they can'\''t be read]:N: ' \
+    '--disk=''[the kind of disk, if it can'\''t be read]:disk:(hdd ssd nvme)' \
     '--host-tar=''[a tar of the server'\''s /proc and /sys]:TAR:_files' \
     '*:FILE:_files'
 }
@@ -74,28 +74,28 @@ _mycnf-lint() {
 _mycnf-show() {
   _arguments -s : \
     '(-h --help)'{-h,--help}'[show this help message and exit]' \
-    '--target=''[server to answer for]:T:_mycnf_targets' \
-    '--format=''[how to print it (default\: text)]:format:(text json)' \
-    '(-o --output)'{-o+,--output=}'[write there instead of to stdout]:FILE:_files' \
+    '--target=''[server version to answer for]:T:_mycnf_targets' \
+    '--format=''[output format (default\: text)]:format:(text json)' \
+    '(-o --output)'{-o+,--output=}'[write to FILE instead of stdout]:FILE:_files' \
     '--root=''[read absolute !include paths below DIR]:DIR:_files -/' \
     '--config=''[the configuration file (default\: the closest mycnf.toml)]:FILE:_files' \
-    '--isolated''[use neither configuration file nor baseline]' \
+    '--isolated''[use no configuration file and no baseline]' \
     '*:FILE:_files'
 }
 
 _mycnf-upgrade() {
   _arguments -s : \
     '(-h --help)'{-h,--help}'[show this help message and exit]' \
-    '--from=''[the server that reads the files now, as mysql-5.7]:T:_mycnf_targets' \
-    '--to=''[the server that is to read them]:T:_mycnf_targets' \
-    '--all''[list the defaults that change little, too]' \
+    '--from=''[the server version that reads the files now, such as mysql-5.7]:T:_mycnf_targets' \
+    '--to=''[the server version that will read them]:T:_mycnf_targets' \
+    '--all''[also list the defaults whose change matters little]' \
     '--keep-lines''[print the lines that keep the old defaults, as a \[mysqld\] group to paste, each with its reason]' \
     '--fail-on=''[exit 1 from this severity up (default\: error, a line at which the server stops)]:fail_on:(error warning note never)' \
-    '--format=''[how to print it (default\: text)]:format:(text json markdown html)' \
-    '(-o --output)'{-o+,--output=}'[write there instead of to stdout]:FILE:_files' \
+    '--format=''[output format (default\: text)]:format:(text json markdown html)' \
+    '(-o --output)'{-o+,--output=}'[write to FILE instead of stdout]:FILE:_files' \
     '--root=''[read absolute !include paths below DIR]:DIR:_files -/' \
     '--config=''[the configuration file (default\: the closest mycnf.toml)]:FILE:_files' \
-    '--isolated''[use neither configuration file nor baseline]' \
+    '--isolated''[use no configuration file and no baseline]' \
     '*:FILE:_files'
 }
 
@@ -104,89 +104,89 @@ _mycnf-audit() {
     '(-h --help)'{-h,--help}'[show this help message and exit]' \
     '--snapshot=''[audit saved facts instead of a running server]:SNAP:_files' \
     '--from''[audit texts\: of SHOW GLOBAL VARIABLES, STATUS and REPLICA STATUS, pt-mysql-summary, pt-summary, or pt-stalk'\''s directory]:FILE:_files' \
-    '--since=''[compare with this earlier snapshot\: what is gone, new, still there]:SNAP:_files' \
-    '--keep''[keep a snapshot for mycnf history too (100 a server, for its owner alone)]' \
-    '--demo''[audit a recorded server, to look around]' \
-    '--list-statements''[print every statement that can ever be sent, and stop]' \
+    '--since=''[compare with this earlier snapshot\: findings resolved, new and remaining]:SNAP:_files' \
+    '--keep''[save a snapshot for mycnf history too (100 per server, readable by its owner only)]' \
+    '--demo''[audit a recorded server, to try mycnf]' \
+    '--list-statements''[print every statement that mycnf can send, and exit]' \
     '--window=''[time between the two samples of counters (default\: 10; 0\: none)]:SECONDS: ' \
     '(-S --socket)'{-S+,--socket=}'[the server'\''s Unix socket]:PATH:_files' \
     '--host=''[connect by TCP to this host]:NAME: ' \
     '(-P --port)'{-P+,--port=}'[TCP port (default\: 3306)]:N: ' \
-    '(-u --user)'{-u+,--user=}'[the account; its password is asked for or read from option files]:NAME: ' \
+    '(-u --user)'{-u+,--user=}'[the account; the password comes from option files or --ask-password]:NAME: ' \
     '--ask-password''[ask for the password on the terminal]' \
     '--defaults-file=''[read connection options from this file only]:FILE:_files' \
-    '--defaults-extra-file=''[read connection options from this file too]:FILE:_files' \
+    '--defaults-extra-file=''[read connection options from this file as well]:FILE:_files' \
     '--defaults-group-suffix=''[read groups with this suffix too]:TEXT: ' \
     '--login-path=''[read this login path of ~/.mylogin.cnf]:NAME: ' \
     '--ssl-mode=''[use of TLS (default\: preferred)]:ssl_mode:(disabled preferred required verify-ca verify-identity)' \
     '--ssl-ca=''[certificate authority to trust]:FILE:_files' \
-    '--ssl-cert=''[our certificate]:FILE:_files' \
-    '--ssl-key=''[its key]:FILE:_files' \
+    '--ssl-cert=''[client certificate]:FILE:_files' \
+    '--ssl-key=''[key of the client certificate]:FILE:_files' \
     '*--select=''[only these codes, names or families (comma-separated)]:RULES:_sequence _mycnf_families_and_rules' \
     '*--ignore=''[all but these codes, names or families]:RULES:_sequence _mycnf_families_and_rules' \
     '--fail-on=''[exit 1 from this severity up (default\: error)]:fail_on:(error warning note never)' \
     '--config=''[the configuration file (default\: the closest mycnf.toml)]:FILE:_files' \
-    '--isolated''[use neither configuration file nor baseline]' \
-    '--baseline=''[leave out the findings that this baseline knows]:FILE:_files' \
-    '--write-baseline=''[write today'\''s findings as a baseline]:FILE:_files' \
-    '--format=''[how to print it (default\: the app on a terminal, text otherwise)]:format:(text concise json jsonl csv sarif junit markdown html prometheus)' \
-    '(-o --output)'{-o+,--output=}'[write there instead of to stdout]:FILE:_files' \
-    '--no-mouse''[leave the mouse to the terminal, in the app]' \
-    '--ram=''[the server'\''s memory, such as 64G, where it can'\''t be read]:SIZE: ' \
-    '--cpus=''[the server'\''s processors, where they can'\''t be read]:N: ' \
-    '--disk=''[the kind of disk, where it can'\''t be read]:disk:(hdd ssd nvme)' \
+    '--isolated''[use no configuration file and no baseline]' \
+    '--baseline=''[leave out the findings in this baseline]:FILE:_files' \
+    '--write-baseline=''[write the current findings as a baseline]:FILE:_files' \
+    '--format=''[output format (default\: the app on a terminal, text otherwise)]:format:(text concise json jsonl csv sarif junit markdown html prometheus)' \
+    '(-o --output)'{-o+,--output=}'[write to FILE instead of stdout]:FILE:_files' \
+    '--no-mouse''[don'\''t use the mouse in the app]' \
+    '--ram=''[the server'\''s memory, such as 64G, if it can'\''t be read]:SIZE: ' \
+    '--cpus=''[the server'\''s processors, if they can'\''t be read]:N: ' \
+    '--disk=''[the kind of disk, if it can'\''t be read]:disk:(hdd ssd nvme)' \
     '--host-tar=''[a tar of the server'\''s /proc and /sys]:TAR:_files'
 }
 
 _mycnf-preflight() {
   _arguments -s : \
     '(-h --help)'{-h,--help}'[show this help message and exit]' \
-    '--snapshot=''[look at saved facts instead of a running server]:SNAP:_files' \
+    '--snapshot=''[check saved facts instead of a running server]:SNAP:_files' \
     '--root=''[read option files and service below DIR, such as a copy of /etc to be deployed]:DIR:_files -/' \
     '--service=''[the systemd unit that starts the server (default\: its own)]:UNIT: ' \
     '(-S --socket)'{-S+,--socket=}'[the server'\''s Unix socket]:PATH:_files' \
     '--host=''[connect by TCP to this host]:NAME: ' \
     '(-P --port)'{-P+,--port=}'[TCP port (default\: 3306)]:N: ' \
-    '(-u --user)'{-u+,--user=}'[the account; its password is asked for or read from option files]:NAME: ' \
+    '(-u --user)'{-u+,--user=}'[the account; the password comes from option files or --ask-password]:NAME: ' \
     '--ask-password''[ask for the password on the terminal]' \
     '--defaults-file=''[read connection options from this file only]:FILE:_files' \
-    '--defaults-extra-file=''[read connection options from this file too]:FILE:_files' \
+    '--defaults-extra-file=''[read connection options from this file as well]:FILE:_files' \
     '--defaults-group-suffix=''[read groups with this suffix too]:TEXT: ' \
     '--login-path=''[read this login path of ~/.mylogin.cnf]:NAME: ' \
     '--ssl-mode=''[use of TLS (default\: preferred)]:ssl_mode:(disabled preferred required verify-ca verify-identity)' \
     '--ssl-ca=''[certificate authority to trust]:FILE:_files' \
-    '--ssl-cert=''[our certificate]:FILE:_files' \
-    '--ssl-key=''[its key]:FILE:_files' \
+    '--ssl-cert=''[client certificate]:FILE:_files' \
+    '--ssl-key=''[key of the client certificate]:FILE:_files' \
     '--fail-on=''[exit 1 from this severity up (default\: note, anything)]:fail_on:(error warning note never)' \
-    '--format=''[how to print it (default\: text)]:format:(text json markdown html)' \
-    '(-o --output)'{-o+,--output=}'[write there instead of to stdout]:FILE:_files'
+    '--format=''[output format (default\: text)]:format:(text json markdown html)' \
+    '(-o --output)'{-o+,--output=}'[write to FILE instead of stdout]:FILE:_files'
 }
 
 _mycnf-diff() {
   _arguments -s : \
     '(-h --help)'{-h,--help}'[show this help message and exit]' \
-    '*--target=''[server that a file is read for (default\: the other side'\''s; twice\: one for each of two files)]:T:_mycnf_targets' \
-    '*--only=''[these variables alone, such as '\''innodb_*'\'']:PATTERN: ' \
+    '*--target=''[server version that reads the file (default\: the other side'\''s; give it twice for two files)]:T:_mycnf_targets' \
+    '*--only=''[only these variables, such as '\''innodb_*'\'']:PATTERN: ' \
     '*--ignore=''[all but these variables]:PATTERN: ' \
-    '--all''[count what differs by nature too, and print everything whole]' \
-    '--format=''[how to print it (default\: text)]:format:(text json markdown html)' \
-    '(-o --output)'{-o+,--output=}'[write there instead of to stdout]:FILE:_files' \
+    '--all''[count differences expected between any two servers too, and print values in full]' \
+    '--format=''[output format (default\: text)]:format:(text json markdown html)' \
+    '(-o --output)'{-o+,--output=}'[write to FILE instead of stdout]:FILE:_files' \
     '--root=''[read absolute !include paths below DIR]:DIR:_files -/' \
     '--config=''[the configuration file (default\: the closest mycnf.toml)]:FILE:_files' \
-    '--isolated''[use neither configuration file nor baseline]' \
+    '--isolated''[use no configuration file and no baseline]' \
     '(-S --socket)'{-S+,--socket=}'[the server'\''s Unix socket]:PATH:_files' \
     '--host=''[connect by TCP to this host]:NAME: ' \
     '(-P --port)'{-P+,--port=}'[TCP port (default\: 3306)]:N: ' \
-    '(-u --user)'{-u+,--user=}'[the account; its password is asked for or read from option files]:NAME: ' \
+    '(-u --user)'{-u+,--user=}'[the account; the password comes from option files or --ask-password]:NAME: ' \
     '--ask-password''[ask for the password on the terminal]' \
     '--defaults-file=''[read connection options from this file only]:FILE:_files' \
-    '--defaults-extra-file=''[read connection options from this file too]:FILE:_files' \
+    '--defaults-extra-file=''[read connection options from this file as well]:FILE:_files' \
     '--defaults-group-suffix=''[read groups with this suffix too]:TEXT: ' \
     '--login-path=''[read this login path of ~/.mylogin.cnf]:NAME: ' \
     '--ssl-mode=''[use of TLS (default\: preferred)]:ssl_mode:(disabled preferred required verify-ca verify-identity)' \
     '--ssl-ca=''[certificate authority to trust]:FILE:_files' \
-    '--ssl-cert=''[our certificate]:FILE:_files' \
-    '--ssl-key=''[its key]:FILE:_files' \
+    '--ssl-cert=''[client certificate]:FILE:_files' \
+    '--ssl-key=''[key of the client certificate]:FILE:_files' \
     '1:A:_mycnf_sides' \
     '2:B:_mycnf_sides'
 }
@@ -195,24 +195,24 @@ _mycnf-collect() {
   _arguments -s : \
     '(-h --help)'{-h,--help}'[show this help message and exit]' \
     '(-o --output)'{-o+,--output=}'[the snapshot to write (mode 0600; needed without --keep)]:SNAP:_files' \
-    '--keep''[keep a snapshot for mycnf history too (100 a server, for its owner alone)]' \
+    '--keep''[save a snapshot for mycnf history too (100 per server, readable by its owner only)]' \
     '--window=''[time between the two samples of counters (default\: 10; 0\: none)]:SECONDS: ' \
     '(-S --socket)'{-S+,--socket=}'[the server'\''s Unix socket]:PATH:_files' \
     '--host=''[connect by TCP to this host]:NAME: ' \
     '(-P --port)'{-P+,--port=}'[TCP port (default\: 3306)]:N: ' \
-    '(-u --user)'{-u+,--user=}'[the account; its password is asked for or read from option files]:NAME: ' \
+    '(-u --user)'{-u+,--user=}'[the account; the password comes from option files or --ask-password]:NAME: ' \
     '--ask-password''[ask for the password on the terminal]' \
     '--defaults-file=''[read connection options from this file only]:FILE:_files' \
-    '--defaults-extra-file=''[read connection options from this file too]:FILE:_files' \
+    '--defaults-extra-file=''[read connection options from this file as well]:FILE:_files' \
     '--defaults-group-suffix=''[read groups with this suffix too]:TEXT: ' \
     '--login-path=''[read this login path of ~/.mylogin.cnf]:NAME: ' \
     '--ssl-mode=''[use of TLS (default\: preferred)]:ssl_mode:(disabled preferred required verify-ca verify-identity)' \
     '--ssl-ca=''[certificate authority to trust]:FILE:_files' \
-    '--ssl-cert=''[our certificate]:FILE:_files' \
-    '--ssl-key=''[its key]:FILE:_files' \
-    '--ram=''[the server'\''s memory, such as 64G, where it can'\''t be read]:SIZE: ' \
-    '--cpus=''[the server'\''s processors, where they can'\''t be read]:N: ' \
-    '--disk=''[the kind of disk, where it can'\''t be read]:disk:(hdd ssd nvme)' \
+    '--ssl-cert=''[client certificate]:FILE:_files' \
+    '--ssl-key=''[key of the client certificate]:FILE:_files' \
+    '--ram=''[the server'\''s memory, such as 64G, if it can'\''t be read]:SIZE: ' \
+    '--cpus=''[the server'\''s processors, if they can'\''t be read]:N: ' \
+    '--disk=''[the kind of disk, if it can'\''t be read]:disk:(hdd ssd nvme)' \
     '--host-tar=''[a tar of the server'\''s /proc and /sys]:TAR:_files'
 }
 
@@ -223,14 +223,14 @@ _mycnf-report() {
     '*--ignore=''[all but these codes, names or families]:RULES:_sequence _mycnf_families_and_rules' \
     '--fail-on=''[exit 1 from this severity up (default\: error)]:fail_on:(error warning note never)' \
     '--config=''[the configuration file (default\: the closest mycnf.toml)]:FILE:_files' \
-    '--isolated''[use neither configuration file nor baseline]' \
-    '--baseline=''[leave out the findings that this baseline knows]:FILE:_files' \
-    '--jobs=''[processes that judge many snapshots (default\: one a processor)]:N: ' \
-    '*--format=''[how to print it (default\: text; repeatable, each with its own -o)]:reports:(text concise json jsonl csv sarif junit markdown html prometheus parquet)' \
-    '*'{-o+,--output=}'[write there instead of to stdout]:FILE:_files' \
-    '--ram=''[the server'\''s memory, such as 64G, where it can'\''t be read]:SIZE: ' \
-    '--cpus=''[the server'\''s processors, where they can'\''t be read]:N: ' \
-    '--disk=''[the kind of disk, where it can'\''t be read]:disk:(hdd ssd nvme)' \
+    '--isolated''[use no configuration file and no baseline]' \
+    '--baseline=''[leave out the findings in this baseline]:FILE:_files' \
+    '--jobs=''[processes that check many snapshots (default\: one per processor)]:N: ' \
+    '*--format=''[output format (default\: text; repeatable, each with its own -o)]:reports:(text concise json jsonl csv sarif junit markdown html prometheus parquet)' \
+    '*'{-o+,--output=}'[write to FILE instead of stdout]:FILE:_files' \
+    '--ram=''[the server'\''s memory, such as 64G, if it can'\''t be read]:SIZE: ' \
+    '--cpus=''[the server'\''s processors, if they can'\''t be read]:N: ' \
+    '--disk=''[the kind of disk, if it can'\''t be read]:disk:(hdd ssd nvme)' \
     '--host-tar=''[a tar of the server'\''s /proc and /sys]:TAR:_files' \
     '*:SNAP:_files'
 }
@@ -238,13 +238,13 @@ _mycnf-report() {
 _mycnf-history() {
   _arguments -s : \
     '(-h --help)'{-h,--help}'[show this help message and exit]' \
-    '--last=''[how many changes, the newest first (default\: 10)]:N: ' \
+    '--last=''[number of changes, newest first (default\: 10)]:N: ' \
     '*--select=''[only these codes, names or families]:RULES:_sequence _mycnf_families_and_rules' \
     '*--ignore=''[all but these codes, names or families]:RULES:_sequence _mycnf_families_and_rules' \
-    '--format=''[how to print it (default\: text)]:format:(text json markdown html)' \
-    '(-o --output)'{-o+,--output=}'[write there instead of to stdout]:FILE:_files' \
+    '--format=''[output format (default\: text)]:format:(text json markdown html)' \
+    '(-o --output)'{-o+,--output=}'[write to FILE instead of stdout]:FILE:_files' \
     '--config=''[the configuration file (default\: the closest mycnf.toml)]:FILE:_files' \
-    '--isolated''[use neither configuration file nor baseline]' \
+    '--isolated''[use no configuration file and no baseline]' \
     '*:SERVER: '
 }
 
@@ -252,41 +252,41 @@ _mycnf-sample() {
   _arguments -s : \
     '(-h --help)'{-h,--help}'[show this help message and exit]' \
     '--list''[the servers that were sampled, with their busiest hours]' \
-    '--print-timer''[print a line for cron and units for systemd that call it, and stop]' \
+    '--print-timer''[print a cron line and systemd units that run it, and exit]' \
     '(-S --socket)'{-S+,--socket=}'[the server'\''s Unix socket]:PATH:_files' \
     '--host=''[connect by TCP to this host]:NAME: ' \
     '(-P --port)'{-P+,--port=}'[TCP port (default\: 3306)]:N: ' \
-    '(-u --user)'{-u+,--user=}'[the account; its password is asked for or read from option files]:NAME: ' \
+    '(-u --user)'{-u+,--user=}'[the account; the password comes from option files or --ask-password]:NAME: ' \
     '--ask-password''[ask for the password on the terminal]' \
     '--defaults-file=''[read connection options from this file only]:FILE:_files' \
-    '--defaults-extra-file=''[read connection options from this file too]:FILE:_files' \
+    '--defaults-extra-file=''[read connection options from this file as well]:FILE:_files' \
     '--defaults-group-suffix=''[read groups with this suffix too]:TEXT: ' \
     '--login-path=''[read this login path of ~/.mylogin.cnf]:NAME: ' \
     '--ssl-mode=''[use of TLS (default\: preferred)]:ssl_mode:(disabled preferred required verify-ca verify-identity)' \
     '--ssl-ca=''[certificate authority to trust]:FILE:_files' \
-    '--ssl-cert=''[our certificate]:FILE:_files' \
-    '--ssl-key=''[its key]:FILE:_files'
+    '--ssl-cert=''[client certificate]:FILE:_files' \
+    '--ssl-key=''[key of the client certificate]:FILE:_files'
 }
 
 _mycnf-probe() {
   _arguments -s : \
     '(-h --help)'{-h,--help}'[show this help message and exit]' \
-    '--describe''[say what it asks, on what evidence, and what it can'\''t show]' \
-    '--dry-run''[say what it would create, and the time it takes, and stop]' \
+    '--describe''[describe the question, the evidence and the limits of the probe]' \
+    '--dry-run''[print what it would create and how long it takes, and exit]' \
     '--time=''[how long to measure\: 60s, 10m, 3h (preparation comes on top)]:TIME: ' \
-    '--rounds=''[how often each variant has its turn]:N: ' \
-    '--resume''[go on with the kept run of the same parameters]' \
+    '--rounds=''[number of rounds for each variant]:N: ' \
+    '--resume''[resume the saved run of the same parameters]' \
     '--dir=''[a directory on the file system to measure (default\: that of the data directory)]:DIR:_files -/' \
     '*'{--server=,--target=}'[the server program to start, or its target (default\: this host'\''s own; repeatable where two are compared)]:PROGRAM:_mycnf_sides' \
-    '*--option=''[a choice of the probe (repeatable)]:NAME=VALUE: ' \
+    '*--option=''[a parameter of the probe (repeatable)]:NAME=VALUE: ' \
     '--set=''[the option and the values that ab compares]:OPTION=A,B: ' \
     '--workload=''[the load, such as oltp_read_write]:NAME: ' \
-    '--acceptable-qps=''[queries a second that are still acceptable (cache-fit)]:N: ' \
-    '*--force=''[run in spite of this refusal (repeatable)]:REFUSAL: ' \
-    '--seed=''[equal numbers give the variants equal orders (default\: a new one)]:N: ' \
+    '--acceptable-qps=''[lowest acceptable queries per second (cache-fit)]:N: ' \
+    '*--force=''[run despite this refusal (repeatable)]:REFUSAL: ' \
+    '--seed=''[seed for the order of the variants (default\: random)]:N: ' \
     '--json''[the same as --format json]' \
-    '*--format=''[how to print it (default\: text; repeatable, each with its own -o)]:reports:(text json markdown html svg)' \
-    '*'{-o+,--output=}'[write there instead of to stdout]:FILE:_files' \
+    '*--format=''[output format (default\: text; repeatable, each with its own -o)]:reports:(text json markdown html svg)' \
+    '*'{-o+,--output=}'[write to FILE instead of stdout]:FILE:_files' \
     '1::NAME:(commit-latency random-read random-write sequential-read memory-latency memory-bandwidth read-buffer buffer-pool-instances read-ahead file-system range-scan cache-fit commit redo-capacity pool-size io-capacity doublewrite session-buffers connections malloc ab prove results)' \
     '*:WORD:_mycnf_proofs'
 }
@@ -294,48 +294,48 @@ _mycnf-probe() {
 _mycnf-fleet() {
   _arguments -s : \
     '(-h --help)'{-h,--help}'[show this help message and exit]' \
-    '*'{-i+,--inventory=}'[ansible'\''s inventory\: a file, a directory or host,host (repeatable; default\: that of ansible.cfg)]:FILE:_files' \
-    '(-l --limit)'{-l+,--limit=}'[only these hosts and groups, in ansible'\''s own words]:PATTERN: ' \
-    '(-f --forks)'{-f+,--forks=}'[hosts at a time (default\: as ansible is configured)]:N: ' \
-    '--timeout=''[the time that each host has (default\: 60)]:SECONDS: ' \
+    '*'{-i+,--inventory=}'[Ansible inventory\: a file, a directory or host,host (repeatable; default\: that of ansible.cfg)]:FILE:_files' \
+    '(-l --limit)'{-l+,--limit=}'[only these hosts and groups, as an Ansible pattern]:PATTERN: ' \
+    '(-f --forks)'{-f+,--forks=}'[hosts at a time (default\: Ansible'\''s own setting)]:N: ' \
+    '--timeout=''[time limit for each host (default\: 60)]:SECONDS: ' \
     '--dir=''[the run'\''s directory (default\: a new one below ~/.local/state/mycnf)]:DIR:_files -/' \
-    '--resume''[go on with the run in --dir\: ask whom it lacks]' \
-    '--from=''[report on a run that is kept there, and ask nobody]:DIR:_files -/' \
-    '*--vault-id=''[passed on to ansible (repeatable)]:ID: ' \
-    '*--vault-password-file=''[passed on to ansible (repeatable)]:FILE:_files' \
-    '--ask-vault-password''[have ansible ask for the vault'\''s password]' \
+    '--resume''[resume the run in --dir\: ask only the hosts that are missing]' \
+    '--from=''[report on the run saved in DIR, without contacting any host]:DIR:_files -/' \
+    '*--vault-id=''[passed to Ansible (repeatable)]:ID: ' \
+    '*--vault-password-file=''[passed to Ansible (repeatable)]:FILE:_files' \
+    '--ask-vault-password''[let Ansible ask for the vault password]' \
     '--window=''[time between the two samples of counters (default\: 10; 0\: none)]:SECONDS: ' \
     '*--select=''[only these codes, names or families (comma-separated)]:RULES:_sequence _mycnf_families_and_rules' \
     '*--ignore=''[all but these codes, names or families]:RULES:_sequence _mycnf_families_and_rules' \
     '--fail-on=''[exit 1 from this severity up (default\: error)]:fail_on:(error warning note never)' \
     '--config=''[the configuration file (default\: the closest mycnf.toml)]:FILE:_files' \
-    '--isolated''[use neither configuration file nor baseline]' \
-    '--format=''[how to print it (default\: text)]:format:(text json markdown html)' \
-    '(-o --output)'{-o+,--output=}'[write there instead of to stdout]:FILE:_files'
+    '--isolated''[use no configuration file and no baseline]' \
+    '--format=''[output format (default\: text)]:format:(text json markdown html)' \
+    '(-o --output)'{-o+,--output=}'[write to FILE instead of stdout]:FILE:_files'
 }
 
 _mycnf-suggest() {
   _arguments -s : \
     '(-h --help)'{-h,--help}'[show this help message and exit]' \
-    '--target=''[server that the file is for (default\: the newest MySQL)]:T:_mycnf_targets' \
-    '--workload=''[what the server will do (default\: mixed)]:workload:(oltp mixed analytic dev)' \
-    '--ram=''[the server'\''s memory, such as 64G, where it can'\''t be read]:SIZE: ' \
-    '--cpus=''[the server'\''s processors, where they can'\''t be read]:N: ' \
-    '--disk=''[the kind of disk, where it can'\''t be read]:disk:(hdd ssd nvme)' \
+    '--target=''[server version that the file is for (default\: the newest MySQL)]:T:_mycnf_targets' \
+    '--workload=''[workload of the server (default\: mixed)]:workload:(oltp mixed analytic dev)' \
+    '--ram=''[the server'\''s memory, such as 64G, if it can'\''t be read]:SIZE: ' \
+    '--cpus=''[the server'\''s processors, if they can'\''t be read]:N: ' \
+    '--disk=''[the kind of disk, if it can'\''t be read]:disk:(hdd ssd nvme)' \
     '--host-tar=''[a tar of the server'\''s /proc and /sys]:TAR:_files' \
-    '--write-diff=''[print what would change in this option file, as a diff]:FILE:_files' \
-    '--format=''[how to print it (default\: text)]:format:(text json)' \
-    '(-o --output)'{-o+,--output=}'[write there instead of to stdout]:FILE:_files'
+    '--write-diff=''[print the changes to this option file as a diff]:FILE:_files' \
+    '--format=''[output format (default\: text)]:format:(text json)' \
+    '(-o --output)'{-o+,--output=}'[write to FILE instead of stdout]:FILE:_files'
 }
 
 _mycnf-explain() {
   _arguments -s : \
     '(-h --help)'{-h,--help}'[show this help message and exit]' \
-    '--target=''[server to answer for, and to compare the sources'\'' servers with]:T:_mycnf_targets' \
-    '--format=''[how to print it (default\: text)]:format:(text json)' \
-    '--ram=''[the server'\''s memory, such as 64G, where it can'\''t be read]:SIZE: ' \
-    '--cpus=''[the server'\''s processors, where they can'\''t be read]:N: ' \
-    '--disk=''[the kind of disk, where it can'\''t be read]:disk:(hdd ssd nvme)' \
+    '--target=''[server version to answer for, and to compare the evidence with]:T:_mycnf_targets' \
+    '--format=''[output format (default\: text)]:format:(text json)' \
+    '--ram=''[the server'\''s memory, such as 64G, if it can'\''t be read]:SIZE: ' \
+    '--cpus=''[the server'\''s processors, if they can'\''t be read]:N: ' \
+    '--disk=''[the kind of disk, if it can'\''t be read]:disk:(hdd ssd nvme)' \
     '--host-tar=''[a tar of the server'\''s /proc and /sys]:TAR:_files' \
     '1:CODE|OPTION:_mycnf_rules'
 }
@@ -343,13 +343,13 @@ _mycnf-explain() {
 _mycnf-rules() {
   _arguments -s : \
     '(-h --help)'{-h,--help}'[show this help message and exit]' \
-    '--format=''[how to print it (default\: text)]:format:(text json markdown)'
+    '--format=''[output format (default\: text)]:format:(text json markdown)'
 }
 
 _mycnf-grants() {
   _arguments -s : \
     '(-h --help)'{-h,--help}'[show this help message and exit]' \
-    '--target=''[server that the account is for]:T:_mycnf_targets'
+    '--target=''[server version that the account is for]:T:_mycnf_targets'
 }
 
 _mycnf-completion() {

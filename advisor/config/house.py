@@ -102,12 +102,12 @@ def _name_faults(keys: Keys, rule: HouseRule) -> list[Fault]:
     for catalog in catalogs:
         led = find(rule.option, catalog, has_value=True, short=False)
         if led.canonical and led.prefix:
-            why = f"{rule.option} is a way to set {led.canonical}; write the rule for that option and its values"
+            why = f"{rule.option} sets {led.canonical}; write the rule for that option and its values"
             return [Fault(keys, why)]
     meant = next((near for catalog in catalogs if (near := nearest(rule.option, catalog))), None)
     scope = "of its targets " if rule.targets else ""
     hint = f"; did you mean {meant}?" if meant else ""
-    return [Fault(keys, f"no supported series {scope}knows an option {rule.option}{hint}")]
+    return [Fault(keys, f"no supported series {scope}has an option {rule.option}{hint}")]
 
 
 def _value_faults(keys: Keys, rule: HouseRule) -> list[Fault]:
@@ -115,11 +115,11 @@ def _value_faults(keys: Keys, rule: HouseRule) -> list[Fault]:
     found = []
     for key, bound in (("minimum", rule.minimum), ("maximum", rule.maximum)):
         if bound is not None and not any(_is_number(bound, option.kind) for option, _ in _options_in_catalogs(rule)):
-            why = "it holds no number" if not _holds_number(rule) else f"{bound} is no number that it can hold"
+            why = "it is not numeric" if not _holds_number(rule) else f"{bound} is not a number that it accepts"
             found.append(Fault((*keys, key), f"{rule.option} can't have this {key}: {why}"))
     strange = [given for given in rule.allowed if not _is_accepted(given, rule)]
     why = f"for {rule.option}{_accepted_values_hint(rule)}" if strange else ""
-    return found + [Fault((*keys, "allowed"), f"no supported server takes {given!r} {why}") for given in strange]
+    return found + [Fault((*keys, "allowed"), f"no supported server accepts {given!r} {why}") for given in strange]
 
 
 def _is_accepted(given: str, rule: HouseRule) -> bool:
@@ -140,7 +140,7 @@ def _is_number(text: str, kind: str) -> bool:
 
 def _accepted_values_hint(rule: HouseRule) -> str:
     values = next((option.values for option, _ in _options_in_catalogs(rule) if option.values), ())
-    return f"; it takes {', '.join(values)}" if values else ""
+    return f"; valid values: {', '.join(values)}" if values else ""
 
 
 def _contradictions(named: list[NamedRule]) -> Iterator[Fault]:
@@ -163,7 +163,7 @@ def _contradiction(rules: list[HouseRule]) -> str:
     """What contradicts what, empty where a value can keep to all of the rules."""
     if any(r.forbidden for r in rules):
         asks = any(r.required or r.minimum or r.maximum or r.allowed for r in rules)
-        return "it is forbidden, and something else is asked of it as well" if asks else ""
+        return "it is forbidden, and another rule sets a condition for it" if asks else ""
     kind = next(_options_in_catalogs(rules[0]))[0].kind
     low = max((r.minimum for r in rules if r.minimum), key=lambda text: parse_number(text, kind) or 0, default=None)
     high = min((r.maximum for r in rules if r.maximum), key=lambda text: parse_number(text, kind) or 0, default=None)
@@ -171,5 +171,5 @@ def _contradiction(rules: list[HouseRule]) -> str:
         return f"the minimum {low} is above the maximum {high}"
     named = [value for r in rules for value in r.allowed]
     if named and not any(meets_rules(rules, o, value, c) for o, c in _options_in_catalogs(rules[0]) for value in named):
-        return f"none of the allowed values ({', '.join(named)}) keeps to all that is asked"
+        return f"none of the allowed values ({', '.join(named)}) satisfies all rules"
     return ""

@@ -107,7 +107,7 @@ def _value_faults(table: dict[str, Any]) -> Iterator[Fault]:
     for pattern, words in table.get("per-file-ignores", {}).items():
         yield from _unknown_rules(("per-file-ignores", pattern), words)
     if "ram" in table and not any(digit in "123456789" for digit in table["ram"]):
-        yield Fault(("ram",), "a server without memory is none; write it as 64G or 512M")
+        yield Fault(("ram",), "memory must not be 0; write it as 64G or 512M")
     if table.get("house"):
         from advisor.config.house import find_house_faults
 
@@ -124,7 +124,7 @@ def _unknown_rules(keys: tuple[str, ...], said: str | list[str] | None) -> Itera
     for word in _split_names(said) or ():
         if word.lower() not in known:
             hint = did_you_mean(word, names, "`mycnf rules` lists them")
-            yield Fault(keys, f"no rule, name or family is called {word!r}{hint}")
+            yield Fault(keys, f"unknown rule, name or family {word!r}{hint}")
 
 
 TABLE = ("tool", "mycnf")
@@ -144,20 +144,18 @@ def read_text(path: str) -> str:
     try:
         mode = os.stat(path).st_mode
         if not stat.S_ISREG(mode):
-            raise ConfigError(
-                f"{path}: no regular file, so no configuration; name a {OWN_FILE} or {PYPROJECT} with --config"
-            )
+            raise ConfigError(f"{path}: not a regular file; name a {OWN_FILE} or {PYPROJECT} with --config")
         with open(path, "rb") as file:
             data = file.read(MAX_BYTES + 1)
     except (OSError, ValueError) as error:
         said = error.strerror if isinstance(error, OSError) else "a path holds no NUL byte"
-        raise ConfigError(f"{path}: can't be read ({said}); check the path, or leave it out with --isolated") from error
+        raise ConfigError(f"{path}: cannot be read ({said}); check the path, or skip it with --isolated") from error
     if len(data) > MAX_BYTES:
-        raise ConfigError(f"{path}: larger than {MAX_BYTES >> 20}M, which no configuration is")
+        raise ConfigError(f"{path}: larger than {MAX_BYTES >> 20}M, the limit for a configuration file")
     try:
         return data.decode("utf-8-sig")
     except UnicodeDecodeError as error:
-        raise ConfigError(f"{path}: no UTF-8 at byte {error.start + 1}; save it as UTF-8") from error
+        raise ConfigError(f"{path}: not UTF-8 at byte {error.start + 1}; save it as UTF-8") from error
 
 
 def parse_table(text: str, path: str) -> dict[str, Any]:
@@ -168,13 +166,13 @@ def parse_table(text: str, path: str) -> dict[str, Any]:
     try:
         found: Any = tomllib.loads(text)
     except (tomllib.TOMLDecodeError, RecursionError, ValueError) as error:
-        raise ConfigError(f"{path}: no TOML: {str(error) or 'nested too deep'}") from error
+        raise ConfigError(f"{path}: invalid TOML: {str(error) or 'nested too deeply'}") from error
     for key in table_prefix(path):
         found = found.get(key) if isinstance(found, dict) else None
     if not isinstance(found, dict):
-        raise ConfigError(f"{path}: it has no table [tool.mycnf]")
+        raise ConfigError(f"{path}: no table [tool.mycnf]")
     if _overflows(found):
-        raise ConfigError(f"{path}: it holds a whole number beyond {MAX_INTEGER_BITS} bits, which no server has either")
+        raise ConfigError(f"{path}: an integer exceeds {MAX_INTEGER_BITS} bits")
     return found
 
 

@@ -88,7 +88,7 @@ def _list_of(of: Check, *, least: int = 0) -> Check:
             yield Fault(keys, f"a list is needed, not {_type_name(value)}")
             return
         if len(value) < least:
-            yield Fault(keys, "the list is empty; name something, or take the key out")
+            yield Fault(keys, "the list is empty; add an entry, or remove the key")
         for inner in value:
             yield from of(inner, keys)
 
@@ -111,7 +111,7 @@ def _is_number(value: Any) -> bool:
 def _check_count(value: Any, keys: Keys) -> Iterator[Fault]:
     whole = _is_number(value) and (isinstance(value, int) or value.is_integer())
     if not whole or value < 1:
-        yield Fault(keys, f"a whole number from 1 up is needed, not {_format_value(value)}")
+        yield Fault(keys, f"an integer of 1 or more is needed, not {_format_value(value)}")
 
 
 def _check_boolean(value: Any, keys: Keys) -> Iterator[Fault]:
@@ -132,7 +132,7 @@ def _check_value(value: Any, keys: Keys) -> Iterator[Fault]:
 def _check_house_rule(value: Any, keys: Keys) -> Iterator[Fault]:
     yield from _table_check(HOUSE)(value, keys)
     if isinstance(value, dict) and not any(key in value for key in HOUSE_CHECKS):
-        yield Fault(keys, f"it asks for nothing; write one of {', '.join(HOUSE_CHECKS)}")
+        yield Fault(keys, f"it has no condition; write one of {', '.join(HOUSE_CHECKS)}")
 
 
 def _type_name(value: Any) -> str:

@@ -54,7 +54,7 @@ def explain_change(kind: RestartEffect, case: ChangedVariable, facts: Facts) -> 
     if case.view.limited and case.view.line is not None:
         place, wanted = case.view.line.placed, case.view.line.value
         where = f"{place.path}:{place.line.number}" if place.line.number else "the command line"
-        return f"Of the {wanted} that {where} asks for, the limit on open files leaves so many."
+        return f"Of the {wanted} set in {where}, the limit on open files allows only this many."
     past = _explain_running(kind, case, facts) if case.origins_known else _explain_unknown_origin(case)
     if facts.files is None and case.view.line is None:
         return f"{past} Unless a file sets it, the next start takes the default; the files were not read."
@@ -66,7 +66,7 @@ def _explain_unknown_origin(case: ChangedVariable) -> str:
     if case.origin is Origin.COMMAND_LINE:
         return "It was given on the command line."
     if case.view.line is None:
-        return "It was set at run time, or its line was taken out." if case.dynamic else "Its line was taken out."
+        return "It was set at run time, or its line was removed." if case.dynamic else "Its line was removed."
     if not case.may_be_edited:
         return "It was set at run time: the file is older than the running server."
     since = "the file was edited after the server started"
@@ -80,7 +80,7 @@ def _explain_running(kind: RestartEffect, case: ChangedVariable, facts: Facts) -
     if case.view.line is None or source is not origin:
         return _explain_removed(case, facts) if source is Origin.COMPILED else _explain_new_source(case, facts)
     if origin is Origin.PERSISTED:
-        return "It was persisted anew."
+        return "It was persisted again."
     if origin is Origin.COMMAND_LINE:
         return "The service's command line was changed after the server started."
     return "The file was edited after the server started."
@@ -95,10 +95,10 @@ def _explain_new_source(case: ChangedVariable, facts: Facts) -> str:
 
 # What set the running value and sets it no more.
 REMOVED = {
-    Origin.PERSISTED: "It was persisted, and is not any more.",
-    Origin.COMMAND_LINE: "It was given on the command line, and is not any more.",
+    Origin.PERSISTED: "It was persisted, and no longer is.",
+    Origin.COMMAND_LINE: "It was given on the command line, and no longer is.",
     # As servers say of a few variables that files set (ASK-18).
-    Origin.COMPILED: "It is not this version's default, so a line that set it was probably taken out.",
+    Origin.COMPILED: "It is not this version's default, so a line that set it was probably removed.",
 }
 
 
@@ -106,13 +106,13 @@ def _explain_removed(case: ChangedVariable, facts: Facts) -> str:
     if case.origin in REMOVED:
         return REMOVED[case.origin]
     if case.place is None:
-        return "The line that set it was taken out."
+        return "The line that set it was removed."
     copy = next((c for c in (facts.files.files if facts.files else ()) if c.path == case.place.path), None)
     if copy is None or copy.text is None:
-        return f"{case.place.path}, which set it, is not read any more."
+        return f"{case.place.path}, which set it, is no longer read."
     if copy.mode & WORLD_WRITABLE:
-        return f"{copy.path}, which set it, is writable for everybody now, so servers ignore it."
-    return f"The line of {copy.path} that set it was taken out."
+        return f"{copy.path}, which set it, is now world-writable, so servers ignore it."
+    return f"The line of {copy.path} that set it was removed."
 
 
 def _explain_next(case: ChangedVariable) -> str:

@@ -46,12 +46,12 @@ def remedy_for(name: str, kind: RestartEffect, view: NextValue, now: RuleContext
     """How to keep what runs, and for a change how to have it now; nothing that would print a secret."""
     running = now.server.variables[name]
     if MASK in redact_value(name, running):
-        return Remedy(help="What may be a password in it isn't shown: write the value into the file yourself.")
+        return Remedy(help="It may hold a password, which is not shown: write the value into the file yourself.")
     option = option_of(name, now.catalog)
     if option is None:
-        return Remedy(help="No option sets it. Where it is meant to stay, put the SET GLOBAL into the init_file.")
+        return Remedy(help="No option sets it. To keep it, put the SET GLOBAL into the init_file.")
     if not _is_safe(option, running) and not _is_safe(option, view.value):
-        return Remedy(help="It decides what survives a crash: write into the file what is meant.")
+        return Remedy(help="It affects durability: write the intended value into the file.")
     keep = tuple(_keep_actions(option, view, now, running)) if _is_safe(option, running) else ()
     return Remedy(
         (*keep, *_apply_now_actions(option, kind, view, now)), _help(option, view, running) if not keep else ""
@@ -107,7 +107,7 @@ def _help(option: Option, view: NextValue, running: str) -> str:
         return ""
     default = option.running if option.running is not None else option.default
     if default is not None and same(default, running):
-        return f"To keep {running or 'it empty'}, take the line out."
+        return f"To keep {running or 'it empty'}, remove the line."
     return ""
 
 

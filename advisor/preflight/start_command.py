@@ -68,7 +68,7 @@ def _why_not_unit(facts: Facts, *, known: bool) -> str:
     if not known:
         return "the server's command line could not be read"
     if facts.service is not None:
-        return f"{facts.service.name} starts the server by another program, whose own settings were not followed"
+        return f"{facts.service.name} starts the server through another program, whose settings were not read"
     return ""
 
 
@@ -154,8 +154,8 @@ def _manager_note(unit: _Unit, one: Assigned) -> str:
     if not foreign:
         return ""
     return (
-        f"{', '.join(foreign)}: no file sets it, so it was taken as the running server got it; "
-        "systemctl show-environment tells whether the next start gets it too"
+        f"{', '.join(foreign)}: no file sets it, so the value of the running server is used; "
+        "systemctl show-environment shows whether the next start gets it"
     )
 
 

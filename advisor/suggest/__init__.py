@@ -89,6 +89,6 @@ def _is_accepted(target: Target, choice: SuggestedLine) -> bool:
 
 def _omissions(host: Host) -> Iterator[str]:
     if not host.usable_memory:
-        yield "the memory of the host isn't known, so nothing is said of the buffer pool: give --ram"
+        yield "the memory of the host is unknown, so there is no line for the buffer pool: give --ram"
     if not host.storage or not host.storage.disks:
-        yield "the disks under the data aren't known, so nothing is said of flushing for them: give --disk"
+        yield "the disks under the data are unknown, so there are no lines for flushing: give --disk"

@@ -44,7 +44,7 @@ def amend_file(
     """
     file = next((f for f in verdict.resolved.files if f.path == path), None)
     if file is None:
-        raise MycnfError(f"{path} is not among the files that were read")
+        raise MycnfError(f"{path} is not one of the files read")
     edits: list[Edit] = []
     added: list[str] = []
     omitted: list[str] = []

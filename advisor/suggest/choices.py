@@ -75,8 +75,8 @@ def suggest_redo_log(known: RuleContext, workload: str) -> Iterator[SuggestedLin
     if workload == "dev" or size < LARGE_POOL:
         return
     reason = (
-        f"With a pool of {about(size)} the default makes writes wait for pages to be flushed. Without the rate of this "
-        "server's writes it is a guess: mycnf audit tells whether it holds an hour of them at peak."
+        f"With a pool of {about(size)} the default makes writes wait for pages to be flushed. The write rate of this "
+        "server is unknown: mycnf audit checks whether the log holds an hour of writes at peak."
     )
     details = (("REDO-01", "REDO-02"), f"{about(REDO_SIZE)} of disk; recovery after a crash may take minutes")
     if known.catalog.get("innodb_redo_log_capacity"):
@@ -94,9 +94,9 @@ def suggest_flushing(known: RuleContext, _workload: str) -> Iterator[SuggestedLi
         yield SuggestedLine(
             "innodb_flush_method",
             "O_DIRECT",
-            "The default of this version keeps a second copy of each page in the system's cache.",
+            "The default of this version causes double buffering: pages are cached in the pool and in the page cache.",
             ("FLUSH-01",),
-            "reads of pages that only the system's cache held go to the disk",
+            "reads of pages that were only in the page cache go to the disk",
             "Innodb_buffer_pool_reads",
         )
     if is_spinning(known):
@@ -121,7 +121,7 @@ def _suggest_for_spinning_disks(known: RuleContext) -> Iterator[SuggestedLine]:
         yield SuggestedLine("innodb_io_capacity", str(SPINNING_CAPACITY), reason, ("IOC-03",), "", watch)
         yield SuggestedLine("innodb_io_capacity_max", str(2 * SPINNING_CAPACITY), reason, ("IOC-03",), "", watch)
     if known.target.is_mysql and known.number("innodb_flush_neighbors") == 0:
-        reason = f"Neighbouring pages written together save spinning disks ({disks}) seeks."
+        reason = f"Writing neighbouring pages together saves seeks on spinning disks ({disks})."
         yield SuggestedLine("innodb_flush_neighbors", "1", reason, ("NB-01",), "", "Innodb_data_writes")
 
 
@@ -133,7 +133,7 @@ def suggest_character_set(known: RuleContext, _workload: str) -> Iterator[Sugges
             "utf8mb4",
             "latin1 holds no letters beyond Western Europe's; newer series of both servers start with utf8mb4.",
             (),
-            "tables of before keep their own; joins between both sets may not use an index",
+            "existing tables keep their character set; joins between both sets may not use an index",
         )
 
 
@@ -143,9 +143,9 @@ def suggest_local_infile(known: RuleContext, _workload: str) -> Iterator[Suggest
         yield SuggestedLine(
             "local_infile",
             "OFF",
-            "A server that is taken over could ask clients for their files.",
+            "A compromised server could request files from its clients.",
             ("SRV-01",),
-            "LOAD DATA LOCAL fails until it is switched on for it",
+            "LOAD DATA LOCAL fails until local_infile is enabled",
         )
 
 

@@ -74,7 +74,7 @@ def _default_change(passage: BehaviourChange, new: FileVerdict, *, kept: bool, s
         after=passage.after,
         message=message,
         keep=passage.keep if kept else None,
-        lost="" if kept else passage.lost or f"{new.catalog.target.label} offers no way back.",
+        lost="" if kept else passage.lost or f"{new.catalog.target.label} has no option to restore it.",
     )
 
 
@@ -144,7 +144,7 @@ BEHAVIOUR_CHANGES: tuple[BehaviourChange, ...] = (
     BehaviourChange(
         "authentication_policy", "mysql_native_password", "caching_sha2_password", None,
         lambda old, new: new.since("mysql", 8, 4) and not old.since("mysql", 8),
-        ("default_authentication_plugin",), "name another plugin when you make the account.", asked=True,
+        ("default_authentication_plugin",), "name another plugin when you create the account.", asked=True,
     ),
     BehaviourChange(
         "default_authentication_plugin", "mysql_native_password", "caching_sha2_password",

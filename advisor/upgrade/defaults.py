@@ -142,9 +142,9 @@ def _default_change(
     area, message = consequence_of(pair.new.name, after)
     label = catalog.target.label
     withheld = keep.withheld_reason(pair.new, pair.before, catalog)
-    lost = withheld or f"{label} has no value that does the same."
+    lost = withheld or f"{label} has no equivalent value."
     if pair.new.kind == "set" and not withheld and (gone := _removed_members(pair)):
-        lacking = f"{label} knows no {', '.join(gone)}"
+        lacking = f"{label} has no {', '.join(gone)}"
         if _is_default(pair):
             # What remains is the new default: nothing else moved, and there is nothing to add.
             area, message, line, lost = Area.REST, f"{lacking}, and nothing else changes.", None, f"{lacking}."
@@ -262,7 +262,7 @@ def changed_collation(old: FileVerdict, new: FileVerdict) -> DefaultChange | Non
         after=after,
         message=consequence_of(COLLATION, after)[1],
         keep=wanted if taken else None,
-        lost="" if taken else f"{new.catalog.target.label} knows no {before}.",
+        lost="" if taken else f"{new.catalog.target.label} has no {before}.",
     )
 
 

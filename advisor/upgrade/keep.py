@@ -53,7 +53,7 @@ def withheld_reason(new: Option, before: str, catalog: Catalog) -> str:
     if new.name == "session_track_system_variables":
         known = members(new.default or "")
         gone = [name for name in before.split(",") if name not in known and not catalog.find_variable(name)]
-        return f"{target.label} knows no {', '.join(gone)}." if gone else ""
+        return f"{target.label} has no {', '.join(gone)}." if gone else ""
     return ""
 
 

@@ -59,7 +59,9 @@ def _syntax_errors(new: FileVerdict, paths: tuple[str, ...]) -> Iterator[LineCha
         for line in file.lines if file.path in paths else ():
             stray = line.kind is LineKind.OPTION and line.group is None
             if stray or line.kind is LineKind.REJECTED:
-                why = "It stands before any [group]: no program reads on." if stray else f"{line.value or ''}".strip()
+                why = (
+                    "It is before any [group]: programs stop reading here." if stray else f"{line.value or ''}".strip()
+                )
                 yield LineChange(
                     LineEffect.SYNTAX, Severity.ERROR, Confidence.CERTAIN, Placed(file.path, line), None, None,
                     why or "The reader of option files rejects it.",
@@ -78,7 +80,7 @@ def _line_change(
     if _stops(after):
         return _refused(before, after, old, new)
     if _stops(before):
-        why = f"{old.catalog.target.label} refuses it, {new.catalog.target.label} takes it."
+        why = f"{old.catalog.target.label} refuses it, {new.catalog.target.label} accepts it."
         return _change(LineEffect.NOW_ACCEPTED, before, after, why)
     return _accepted_change(before, after, old, new)
 
@@ -112,7 +114,7 @@ def _change(
 
 def _refused(before: LineVerdict, after: LineVerdict, old: FileVerdict, new: FileVerdict) -> LineChange:
     gone = unknown_members(after)
-    why = f"{new.catalog.target.label} knows no {', '.join(gone)}." if gone else after.reason
+    why = f"{new.catalog.target.label} has no {', '.join(gone)}." if gone else after.reason
     named = after.outcome not in (Outcome.REMOVED, Outcome.UNKNOWN)
     write = shortened_line(after, new) if named else successor(before, after, old, new)
     if _stops(before):
@@ -201,7 +203,7 @@ def _value_message(before: LineVerdict, after: LineVerdict, old: FileVerdict, ne
     ]
     was, is_now = [redact_value(name, value) for name, value in values]
     here, there = old.catalog.target.label, new.catalog.target.label
-    return f"{here} makes {was or 'nothing'} of it, {there} {is_now or 'nothing'}."
+    return f"{here} runs with {was or 'no value'}, {there} with {is_now or 'no value'}."
 
 
 def _is_deprecated(line: LineVerdict, target: Target) -> bool:

@@ -65,9 +65,7 @@ def _upgrade_path(before: Target, after: Target) -> UpgradePath:
         words = f"MySQL supports no upgrade that skips {' or '.join(steps)}: go {way}, and check each step."
         return UpgradePath(Support.STEPS, words, steps, UPGRADES)
     if after.version[:2] > newest:
-        return UpgradePath(
-            Support.UNKNOWN, f"Whether MySQL supports {way} in one step, its manual tells.", (), UPGRADES
-        )
+        return UpgradePath(Support.UNKNOWN, f"The manual says whether MySQL supports {way} in one step.", (), UPGRADES)
     return UpgradePath(Support.IN_PLACE, f"MySQL supports the upgrade {_step(before, after)} in place.", (), UPGRADES)
 
 
@@ -104,7 +102,7 @@ def _mariadb_path(before: Target, after: Target) -> UpgradePath:
         return UpgradePath(Support.IN_PLACE, words, (), MARIADB)
     if before.series == after.series:
         return UpgradePath(
-            Support.UNKNOWN, "MariaDB's manual tells whether an older patch reads the data.", (), MARIADB_DOWN
+            Support.UNKNOWN, "MariaDB's manual says whether an older patch release reads the data.", (), MARIADB_DOWN
         )
     words = (
         f"MariaDB supports no downgrade {before.series} → {after.series} and tests none in place: dump and load, or "

@@ -17,7 +17,7 @@ CASES = [
     ("[mariadb-10.11]\nport=3306\n", "mariadb", "[mariadb-10.11]"),
     ("[mysqld]\naria_pagecache_buffer_size=1G\n", "mariadb", "aria_pagecache_buffer_size"),
     ("[mysqld]\nskip-aria_log_purge_type\n", "mariadb", "aria_log_purge_type"),
-    ("[mysqld]\nwsrep_on=1\n", "mariadb", "wsrep_on is known to no MySQL but builds with Galera"),
+    ("[mysqld]\nwsrep_on=1\n", "mariadb", "wsrep_on is known only to builds with Galera"),
     ("[mysqld]\nwsrep_provider=none\nmysqlx_port=33060\n", "mysql", "mysqlx_port"),
     ("[mysqld]\nmysqlx_port=33060\n", "mysql", "mysqlx_port"),
     ("[mysqld]\nloose-mysqlx-port=33060\n", "mysql", "mysqlx_port"),

@@ -136,7 +136,7 @@ def test_nothing_of_a_server(name: str, mycnf: Mycnf, tmp_path: Path) -> None:
     """A file without options of a server is one line on stderr and no failure, even where it can't be parsed."""
     (tmp_path / name).write_text("a: [\n")
     ended = mycnf("lint", name)
-    assert (ended.code, ended.err) == (0, f"mycnf: {name}: no options of a MySQL or MariaDB server in it\n")
+    assert (ended.code, ended.err) == (0, f"mycnf: {name}: it has no options of a MySQL or MariaDB server\n")
 
 
 @pytest.mark.parametrize(

@@ -70,7 +70,7 @@ def test_nothing_to_change_is_said(mycnf: Mycnf, tmp_path: Path) -> None:
     mycnf("suggest", *HOST, "-o", str(file))
     ended = mycnf("suggest", *HOST, "--write-diff", str(file))
     assert (ended.code, ended.out) == (0, "")
-    assert "says all of it already" in ended.err
+    assert "has all suggested lines already" in ended.err
 
 
 @pytest.mark.parametrize(

@@ -58,7 +58,7 @@ def test_stdout_on_a_full_disk(command: str, tmp_path: Path) -> None:
     ended = shell((command, *(PRINTS[command] or ())), "> /dev/full", tmp_path)
     assert ended.code == 2
     assert ended.err.splitlines()[-1] == (
-        "mycnf: can't write the report to stdout: No space left on device; name a file on another disk with -o"
+        "mycnf: cannot write the report to stdout: No space left on device; name a file on another disk with -o"
     )
     assert "Traceback" not in ended.err
     assert not list(tmp_path.rglob("mycnf-crash-*"))

@@ -28,7 +28,7 @@ def add_reports(p: argparse.ArgumentParser, command: str) -> None:
         action=_InOrder,
         const="format",
         choices=formats.names(command),
-        help="how to print it (default: text; repeatable, each with its own -o)",
+        help="output format (default: text; repeatable, each with its own -o)",
     )
     p.add_argument(
         "-o",
@@ -37,7 +37,7 @@ def add_reports(p: argparse.ArgumentParser, command: str) -> None:
         action=_InOrder,
         const="output",
         metavar="FILE",
-        help="write there instead of to stdout",
+        help="write to FILE instead of stdout",
     )
 
 
@@ -45,13 +45,13 @@ def add_report_options(p: argparse.ArgumentParser, command: str, default: str | 
     """The one format of the command's report, and the file that it goes to."""
     usual = default or "the app on a terminal, text otherwise"
     choices = formats.names(command)
-    p.add_argument("--format", default=default, choices=choices, help=f"how to print it (default: {usual})")
+    p.add_argument("--format", default=default, choices=choices, help=f"output format (default: {usual})")
     add_output(p)
 
 
 def add_output(p: argparse.ArgumentParser) -> None:
     """The file that a report goes to."""
-    p.add_argument("-o", "--output", metavar="FILE", help="write there instead of to stdout")
+    p.add_argument("-o", "--output", metavar="FILE", help="write to FILE instead of stdout")
 
 
 def add_reading(p: argparse.ArgumentParser) -> None:
@@ -63,7 +63,7 @@ def add_reading(p: argparse.ArgumentParser) -> None:
 def add_configuration(p: argparse.ArgumentParser) -> None:
     """Away with the configuration file."""
     p.add_argument("--config", metavar="FILE", help="the configuration file (default: the closest mycnf.toml)")
-    p.add_argument("--isolated", action="store_true", help="use neither configuration file nor baseline")
+    p.add_argument("--isolated", action="store_true", help="use no configuration file and no baseline")
 
 
 def add_rule_selection(p: argparse.ArgumentParser, *, fail_on: str) -> None:
@@ -77,15 +77,15 @@ def add_rule_selection(p: argparse.ArgumentParser, *, fail_on: str) -> None:
 
 def add_baseline(p: argparse.ArgumentParser) -> None:
     """Findings that are known already."""
-    p.add_argument("--baseline", metavar="FILE", help="leave out the findings that this baseline knows")
-    p.add_argument("--write-baseline", metavar="FILE", help="write today's findings as a baseline")
+    p.add_argument("--baseline", metavar="FILE", help="leave out the findings in this baseline")
+    p.add_argument("--write-baseline", metavar="FILE", help="write the current findings as a baseline")
 
 
 def add_host(p: argparse.ArgumentParser) -> None:
     """What the host has, where it can't be read."""
-    p.add_argument("--ram", metavar="SIZE", help="the server's memory, such as 64G, where it can't be read")
-    p.add_argument("--cpus", type=int, metavar="N", help="the server's processors, where they can't be read")
-    p.add_argument("--disk", choices=("hdd", "ssd", "nvme"), help="the kind of disk, where it can't be read")
+    p.add_argument("--ram", metavar="SIZE", help="the server's memory, such as 64G, if it can't be read")
+    p.add_argument("--cpus", type=int, metavar="N", help="the server's processors, if they can't be read")
+    p.add_argument("--disk", choices=("hdd", "ssd", "nvme"), help="the kind of disk, if it can't be read")
     p.add_argument("--host-tar", metavar="TAR", help="a tar of the server's /proc and /sys")
 
 
@@ -106,11 +106,11 @@ def add_connection(p: argparse.ArgumentParser) -> None:
     p.add_argument("--host", metavar="NAME", help="connect by TCP to this host")
     p.add_argument("-P", "--port", type=int, metavar="N", help="TCP port (default: 3306)")
     p.add_argument(
-        "-u", "--user", metavar="NAME", help="the account; its password is asked for or read from option files"
+        "-u", "--user", metavar="NAME", help="the account; the password comes from option files or --ask-password"
     )
     p.add_argument("--ask-password", action="store_true", help="ask for the password on the terminal")
     p.add_argument("--defaults-file", metavar="FILE", help="read connection options from this file only")
-    p.add_argument("--defaults-extra-file", metavar="FILE", help="read connection options from this file too")
+    p.add_argument("--defaults-extra-file", metavar="FILE", help="read connection options from this file as well")
     p.add_argument("--defaults-group-suffix", metavar="TEXT", help="read groups with this suffix too")
     p.add_argument("--login-path", metavar="NAME", help="read this login path of ~/.mylogin.cnf")
     p.add_argument(
@@ -119,5 +119,5 @@ def add_connection(p: argparse.ArgumentParser) -> None:
         help="use of TLS (default: preferred)",
     )
     p.add_argument("--ssl-ca", metavar="FILE", help="certificate authority to trust")
-    p.add_argument("--ssl-cert", metavar="FILE", help="our certificate")
-    p.add_argument("--ssl-key", metavar="FILE", help="its key")
+    p.add_argument("--ssl-cert", metavar="FILE", help="client certificate")
+    p.add_argument("--ssl-key", metavar="FILE", help="key of the client certificate")

@@ -28,12 +28,12 @@ def lint(p: argparse.ArgumentParser) -> None:
         "--target",
         action="append",
         metavar="T",
-        help="server to judge for, such as mysql-8.4 or mariadb-10.11 (repeatable)",
+        help="server version to check for, such as mysql-8.4 or mariadb-10.11 (repeatable)",
     )
-    p.add_argument("--stdin-filename", default="<stdin>", metavar="NAME", help="the name to report for -")
-    p.add_argument("--fix", action="store_true", help="write the fixes that keep what the server does into the files")
-    p.add_argument("--unsafe-fixes", action="store_true", help="--fix, with fixes that may change what the server does")
-    p.add_argument("--diff", action="store_true", help="print what --fix would change as a diff, and write nothing")
+    p.add_argument("--stdin-filename", default="<stdin>", metavar="NAME", help="file name to report for stdin")
+    p.add_argument("--fix", action="store_true", help="apply the fixes that don't change what the server does")
+    p.add_argument("--unsafe-fixes", action="store_true", help="--fix, and fixes that may change what the server does")
+    p.add_argument("--diff", action="store_true", help="print the changes of --fix as a diff, and write nothing")
     p.add_argument("--statistics", action="store_true", help="count findings by rule instead of listing them")
     p.add_argument("--exit-zero", action="store_true", help="exit 0 even with findings")
     add_reading(p)
@@ -46,7 +46,7 @@ def lint(p: argparse.ArgumentParser) -> None:
 def show(p: argparse.ArgumentParser) -> None:
     """Words of `mycnf show`."""
     p.add_argument("files", nargs="+", metavar="FILE", help="option files, read in order as one; - is stdin")
-    p.add_argument("--target", metavar="T", help="server to answer for")
+    p.add_argument("--target", metavar="T", help="server version to answer for")
     add_report_options(p, "show")
     add_reading(p)
 
@@ -55,10 +55,14 @@ def upgrade(p: argparse.ArgumentParser) -> None:
     """Words of `mycnf upgrade`."""
     p.add_argument("files", nargs="+", metavar="FILE", help="option files, read in order as one; - is stdin")
     p.add_argument(
-        "--from", dest="before", required=True, metavar="T", help="the server that reads the files now, as mysql-5.7"
+        "--from",
+        dest="before",
+        required=True,
+        metavar="T",
+        help="the server version that reads the files now, such as mysql-5.7",
     )
-    p.add_argument("--to", dest="after", required=True, metavar="T", help="the server that is to read them")
-    p.add_argument("--all", action="store_true", help="list the defaults that change little, too")
+    p.add_argument("--to", dest="after", required=True, metavar="T", help="the server version that will read them")
+    p.add_argument("--all", action="store_true", help="also list the defaults whose change matters little")
     p.add_argument(
         "--keep-lines",
         action="store_true",
@@ -76,24 +80,24 @@ def upgrade(p: argparse.ArgumentParser) -> None:
 
 def suggest(p: argparse.ArgumentParser) -> None:
     """Words of `mycnf suggest`."""
-    p.add_argument("--target", metavar="T", help="server that the file is for (default: the newest MySQL)")
+    p.add_argument("--target", metavar="T", help="server version that the file is for (default: the newest MySQL)")
     loads = ("oltp", "mixed", "analytic", "dev")
-    p.add_argument("--workload", default="mixed", choices=loads, help="what the server will do (default: mixed)")
+    p.add_argument("--workload", default="mixed", choices=loads, help="workload of the server (default: mixed)")
     add_host(p)
-    p.add_argument("--write-diff", metavar="FILE", help="print what would change in this option file, as a diff")
+    p.add_argument("--write-diff", metavar="FILE", help="print the changes to this option file as a diff")
     add_report_options(p, "suggest")
 
 
 def explain(p: argparse.ArgumentParser) -> None:
     """Words of `mycnf explain`."""
     p.add_argument("code", metavar="CODE|OPTION", help="a rule's code or name, or an option")
-    p.add_argument("--target", metavar="T", help="server to answer for, and to compare the sources' servers with")
+    p.add_argument("--target", metavar="T", help="server version to answer for, and to compare the evidence with")
     choices = formats.names("explain")
-    p.add_argument("--format", default="text", choices=choices, help="how to print it (default: text)")
+    p.add_argument("--format", default="text", choices=choices, help="output format (default: text)")
     add_host(p)
 
 
 def rules(p: argparse.ArgumentParser) -> None:
     """Words of `mycnf rules`."""
     choices = formats.names("rules")
-    p.add_argument("--format", default="text", choices=choices, help="how to print it (default: text)")
+    p.add_argument("--format", default="text", choices=choices, help="output format (default: text)")

@@ -26,9 +26,9 @@ def report(p: argparse.ArgumentParser) -> None:
     )
     add_rule_selection(p, fail_on="error")
     add_configuration(p)
-    p.add_argument("--baseline", metavar="FILE", help="leave out the findings that this baseline knows")
+    p.add_argument("--baseline", metavar="FILE", help="leave out the findings in this baseline")
     p.add_argument(
-        "--jobs", type=int, metavar="N", help="processes that judge many snapshots (default: one a processor)"
+        "--jobs", type=int, metavar="N", help="processes that check many snapshots (default: one per processor)"
     )
     add_reports(p, "report")
     add_host(p)
@@ -49,11 +49,15 @@ def diff(p: argparse.ArgumentParser) -> None:
         "--target",
         action="append",
         metavar="T",
-        help="server that a file is read for (default: the other side's; twice: one for each of two files)",
+        help="server version that reads the file (default: the other side's; give it twice for two files)",
     )
-    p.add_argument("--only", action="append", metavar="PATTERN", help="these variables alone, such as 'innodb_*'")
+    p.add_argument("--only", action="append", metavar="PATTERN", help="only these variables, such as 'innodb_*'")
     p.add_argument("--ignore", action="append", metavar="PATTERN", help="all but these variables")
-    p.add_argument("--all", action="store_true", help="count what differs by nature too, and print everything whole")
+    p.add_argument(
+        "--all",
+        action="store_true",
+        help="count differences expected between any two servers too, and print values in full",
+    )
     add_report_options(p, "diff")
     add_reading(p)
     add_connection(p)
@@ -75,21 +79,23 @@ def fleet(p: argparse.ArgumentParser) -> None:
         action="append",
         default=[],
         metavar="FILE",
-        help="ansible's inventory: a file, a directory or host,host (repeatable; default: that of ansible.cfg)",
+        help="Ansible inventory: a file, a directory or host,host (repeatable; default: that of ansible.cfg)",
     )
-    p.add_argument("-l", "--limit", metavar="PATTERN", help="only these hosts and groups, in ansible's own words")
-    p.add_argument("-f", "--forks", type=int, metavar="N", help="hosts at a time (default: as ansible is configured)")
+    p.add_argument("-l", "--limit", metavar="PATTERN", help="only these hosts and groups, as an Ansible pattern")
+    p.add_argument("-f", "--forks", type=int, metavar="N", help="hosts at a time (default: Ansible's own setting)")
     p.add_argument(
-        "--timeout", type=float, default=60.0, metavar="SECONDS", help="the time that each host has (default: 60)"
+        "--timeout", type=float, default=60.0, metavar="SECONDS", help="time limit for each host (default: 60)"
     )
     p.add_argument("--dir", metavar="DIR", help="the run's directory (default: a new one below ~/.local/state/mycnf)")
-    p.add_argument("--resume", action="store_true", help="go on with the run in --dir: ask whom it lacks")
-    p.add_argument("--from", dest="kept", metavar="DIR", help="report on a run that is kept there, and ask nobody")
-    p.add_argument("--vault-id", action="append", default=[], metavar="ID", help="passed on to ansible (repeatable)")
+    p.add_argument("--resume", action="store_true", help="resume the run in --dir: ask only the hosts that are missing")
     p.add_argument(
-        "--vault-password-file", action="append", default=[], metavar="FILE", help="passed on to ansible (repeatable)"
+        "--from", dest="kept", metavar="DIR", help="report on the run saved in DIR, without contacting any host"
     )
-    p.add_argument("--ask-vault-password", action="store_true", help="have ansible ask for the vault's password")
+    p.add_argument("--vault-id", action="append", default=[], metavar="ID", help="passed to Ansible (repeatable)")
+    p.add_argument(
+        "--vault-password-file", action="append", default=[], metavar="FILE", help="passed to Ansible (repeatable)"
+    )
+    p.add_argument("--ask-vault-password", action="store_true", help="let Ansible ask for the vault password")
     add_window(p)
     add_rule_selection(p, fail_on="error")
     add_configuration(p)
@@ -100,7 +106,7 @@ def sample(p: argparse.ArgumentParser) -> None:
     """Words of `mycnf sample`."""
     p.add_argument("--list", action="store_true", help="the servers that were sampled, with their busiest hours")
     p.add_argument(
-        "--print-timer", action="store_true", help="print a line for cron and units for systemd that call it, and stop"
+        "--print-timer", action="store_true", help="print a cron line and systemd units that run it, and exit"
     )
     add_connection(p)
 
@@ -110,7 +116,7 @@ def history(p: argparse.ArgumentParser) -> None:
     p.add_argument(
         "words", nargs="*", metavar="SERVER", help="a server's name or id (default: list all), or add and snapshots"
     )
-    p.add_argument("--last", type=int, default=10, metavar="N", help="how many changes, the newest first (default: 10)")
+    p.add_argument("--last", type=int, default=10, metavar="N", help="number of changes, newest first (default: 10)")
     p.add_argument("--select", action="append", metavar="RULES", help="only these codes, names or families")
     p.add_argument("--ignore", action="append", metavar="RULES", help="all but these codes, names or families")
     add_report_options(p, "history")
@@ -120,5 +126,7 @@ def history(p: argparse.ArgumentParser) -> None:
 def add_keep(p: argparse.ArgumentParser) -> None:
     """The wish to keep what is collected."""
     p.add_argument(
-        "--keep", action="store_true", help="keep a snapshot for mycnf history too (100 a server, for its owner alone)"
+        "--keep",
+        action="store_true",
+        help="save a snapshot for mycnf history too (100 per server, readable by its owner only)",
     )

@@ -32,25 +32,25 @@ def audit(p: argparse.ArgumentParser) -> None:
         help="audit texts: of SHOW GLOBAL VARIABLES, STATUS and REPLICA STATUS, pt-mysql-summary, pt-summary, or "
         "pt-stalk's directory",
     )
-    p.add_argument("--since", metavar="SNAP", help="compare with this earlier snapshot: what is gone, new, still there")
-    add_keep(p)
-    p.add_argument("--demo", action="store_true", help="audit a recorded server, to look around")
     p.add_argument(
-        "--list-statements", action="store_true", help="print every statement that can ever be sent, and stop"
+        "--since", metavar="SNAP", help="compare with this earlier snapshot: findings resolved, new and remaining"
     )
+    add_keep(p)
+    p.add_argument("--demo", action="store_true", help="audit a recorded server, to try mycnf")
+    p.add_argument("--list-statements", action="store_true", help="print every statement that mycnf can send, and exit")
     add_window(p)
     add_connection(p)
     add_rule_selection(p, fail_on="error")
     add_configuration(p)
     add_baseline(p)
     add_report_options(p, "audit", default=None)
-    p.add_argument("--no-mouse", action="store_true", help="leave the mouse to the terminal, in the app")
+    p.add_argument("--no-mouse", action="store_true", help="don't use the mouse in the app")
     add_host(p)
 
 
 def preflight(p: argparse.ArgumentParser) -> None:
     """Words of `mycnf preflight`."""
-    p.add_argument("--snapshot", metavar="SNAP", help="look at saved facts instead of a running server")
+    p.add_argument("--snapshot", metavar="SNAP", help="check saved facts instead of a running server")
     p.add_argument(
         "--root", metavar="DIR", help="read option files and service below DIR, such as a copy of /etc to be deployed"
     )
@@ -77,13 +77,18 @@ def probe(p: argparse.ArgumentParser) -> None:
         "name", nargs="?", metavar="NAME", help="the probe to run, prove or results; without it they are listed"
     )
     p.add_argument(
-        "words", nargs="*", metavar="WORD", help="after results: a kept result; after prove: a rule, and an option file"
+        "words",
+        nargs="*",
+        metavar="WORD",
+        help="after results: a saved result; after prove: a rule, and an option file",
     )
-    p.add_argument("--describe", action="store_true", help="say what it asks, on what evidence, and what it can't show")
-    p.add_argument("--dry-run", action="store_true", help="say what it would create, and the time it takes, and stop")
+    p.add_argument(
+        "--describe", action="store_true", help="describe the question, the evidence and the limits of the probe"
+    )
+    p.add_argument("--dry-run", action="store_true", help="print what it would create and how long it takes, and exit")
     p.add_argument("--time", metavar="TIME", help="how long to measure: 60s, 10m, 3h (preparation comes on top)")
-    p.add_argument("--rounds", type=int, metavar="N", help="how often each variant has its turn")
-    p.add_argument("--resume", action="store_true", help="go on with the kept run of the same parameters")
+    p.add_argument("--rounds", type=int, metavar="N", help="number of rounds for each variant")
+    p.add_argument("--resume", action="store_true", help="resume the saved run of the same parameters")
     p.add_argument(
         "--dir", metavar="DIR", help="a directory on the file system to measure (default: that of the data directory)"
     )
@@ -96,19 +101,19 @@ def probe(p: argparse.ArgumentParser) -> None:
         help="the server program to start, or its target (default: this host's own; repeatable where two are compared)",
     )
     p.add_argument(
-        "--option", action="append", default=[], metavar="NAME=VALUE", help="a choice of the probe (repeatable)"
+        "--option", action="append", default=[], metavar="NAME=VALUE", help="a parameter of the probe (repeatable)"
     )
     p.add_argument("--set", metavar="OPTION=A,B", help="the option and the values that ab compares")
     p.add_argument("--workload", metavar="NAME", help="the load, such as oltp_read_write")
-    p.add_argument("--acceptable-qps", metavar="N", help="queries a second that are still acceptable (cache-fit)")
+    p.add_argument("--acceptable-qps", metavar="N", help="lowest acceptable queries per second (cache-fit)")
     p.add_argument(
-        "--force", action="append", default=[], metavar="REFUSAL", help="run in spite of this refusal (repeatable)"
+        "--force", action="append", default=[], metavar="REFUSAL", help="run despite this refusal (repeatable)"
     )
     p.add_argument(
         "--seed",
         type=int,
         metavar="N",
-        help="equal numbers give the variants equal orders (default: a new one)",
+        help="seed for the order of the variants (default: random)",
     )
     p.add_argument("--json", action="store_true", help="the same as --format json")
     add_reports(p, "probe")
@@ -116,4 +121,4 @@ def probe(p: argparse.ArgumentParser) -> None:
 
 def grants(p: argparse.ArgumentParser) -> None:
     """Words of `mycnf grants`."""
-    p.add_argument("--target", required=True, metavar="T", help="server that the account is for")
+    p.add_argument("--target", required=True, metavar="T", help="server version that the account is for")

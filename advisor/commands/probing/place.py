@@ -43,7 +43,7 @@ def choose_directory(given: str | None) -> ProbeDirectory:
     """
     if given is not None:
         if not os.path.isdir(given):
-            raise MycnfError(f"--dir {given} is no directory; name one on the file system to measure")
+            raise MycnfError(f"--dir {given} is not a directory; name one on the file system to measure")
         return ProbeDirectory(os.path.realpath(given))
     for datadir in (n.datadir for n in find_other_servers() if n.datadir):
         path = next(
@@ -56,7 +56,9 @@ def choose_directory(given: str | None) -> ProbeDirectory:
         )
         if path is not None:
             return ProbeDirectory(path, f"on the file system of {datadir}")
-        narrate(f"no directory beside {datadir} may be written, so another disk may be measured: see --dir")
+        narrate(
+            f"no writable directory on the file system of {datadir}, so the run may measure another disk: see --dir"
+        )
     for path in _temporary_directories():
         if _is_writable(path) and file_system(path) not in IN_MEMORY:
             return ProbeDirectory(path, "for temporary files; name the data directory's file system with --dir")
@@ -106,7 +108,7 @@ def _binary(given: str) -> Binary:
     for binary in host_binaries(running_programs()):
         if f"{binary.target}.".startswith(f"{given}."):
             return binary
-    raise MycnfError(f"--server {given} is no program that can be run; name the path of a mysqld or mariadbd")
+    raise MycnfError(f"--server {given} is not an executable; name the path of a mysqld or mariadbd")
 
 
 def _temporary_directories() -> tuple[str, ...]:

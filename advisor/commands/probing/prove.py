@@ -58,18 +58,18 @@ class ProofTask(NamedTuple):
 def find_claim(words: Sequence[str]) -> tuple[Rule, Claim]:
     """The rule that the words after prove name, and its claim. MycnfError where it makes none that can be measured."""
     if not words or len(words) > MOST_WORDS:
-        raise MycnfError("prove takes a rule and, if you like, an option file: mycnf probe prove CODE [FILE]")
+        raise MycnfError("prove takes a rule and optionally an option file: mycnf probe prove CODE [FILE]")
     rule = find_rule(words[0])
     if rule is None:
         names = {name for r in all_rules() for name in (r.code, r.name)}
-        raise MycnfError(f"no rule is called {words[0]!r}{did_you_mean(words[0], names, '`mycnf rules` lists them')}")
+        raise MycnfError(f"unknown rule {words[0]!r}{did_you_mean(words[0], names, '`mycnf rules` lists them')}")
     claim = CLAIMS.get(rule.name)
     if claim is not None and rule.probe is not None:
         return rule, claim
     if rule.probe is None:
-        raise MycnfError(f"{rule.code} {rule.name} claims nothing that a probe measures; see mycnf explain {rule.code}")
+        raise MycnfError(f"{rule.code} {rule.name} has no claim that a probe measures; see mycnf explain {rule.code}")
     raise MycnfError(
-        f"{rule.code} {rule.name} has no two values to lay side by side; mycnf probe {rule.probe} shows its ground"
+        f"{rule.code} {rule.name} has no two values to compare; mycnf probe {rule.probe} measures its subject"
     )
 
 
@@ -86,7 +86,9 @@ def make_task(rule: Rule, claim: Claim, file: str | None, environment: Environme
     task = _task_from(rule, claim, running, "the running server") if running else None
     if task is None:
         task = ProofTask(rule, claim, _default_context(binary.target), *claim.example)
-    narrate(f"laying {claim.option} {value_text(task.after)} beside {value_text(task.before)} on {binary.target.label}")
+    narrate(
+        f"comparing {claim.option} {value_text(task.after)} with {value_text(task.before)} on {binary.target.label}"
+    )
     return task, on
 
 
@@ -95,10 +97,10 @@ def _task_from(rule: Rule, claim: Claim, known: RuleContext, source: str) -> Pro
     try:
         speaks = any(True for _ in rule.check(known))
     except MissingFact as lack:
-        raise MycnfError(f"{rule.code} can't look at {source}: it needs {lack}") from lack
+        raise MycnfError(f"{rule.code} cannot check {source}: it needs {lack}") from lack
     if not speaks or before is None or after is None:
         value = f" ({claim.option} is {value_text(before)})" if before else ""
-        raise MycnfError(f"{source} gives {rule.code} no reason to speak{value}; without a file an example is measured")
+        raise MycnfError(f"{source} has no finding of {rule.code}{value}; without a file mycnf measures an example")
     return ProofTask(rule, claim, known, before, after)
 
 
@@ -108,7 +110,7 @@ def _binary(rule: Rule, environment: Environment, running: Target | None) -> Bin
     if not fitting:
         spans = ", ".join(map(str, rule.targets))
         here = ", ".join(str(binary.target) for binary in environment.binaries) or "none"
-        raise MycnfError(f"{rule.code} speaks of {spans}, and the servers here are {here}: name another with --server")
+        raise MycnfError(f"{rule.code} applies to {spans}, and the servers here are {here}: name another with --server")
     alike = [b for b in fitting if running and (b.target.flavour, b.target.series) == (running.flavour, running.series)]
     return (alike or fitting)[0]
 
@@ -128,7 +130,7 @@ def _running_context(rule: Rule) -> RuleContext | None:
             return known
     except (MycnfError, MissingFact):
         narrate(
-            "the running server lets nobody in with what this user's option files say, so an example is measured; "
+            "cannot connect to the running server with this user's option files, so mycnf measures an example; "
             "name its option file to measure its value"
         )
     return None

@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 def make_probe_request(args: argparse.Namespace, experiment: Experiment, directory: str) -> ProbeRequest:
     """The wishes for one run; what a choice's value may be, the experiment says. MycnfError for what can't be meant."""
     if args.rounds is not None and args.rounds < 1:
-        raise MycnfError(f"--rounds {args.rounds} measures nothing; give at least 1, better 5")
+        raise MycnfError(f"--rounds {args.rounds} measures nothing; write 1 or more, 5 is better")
     return ProbeRequest(
         directory=directory,
         seconds=_seconds(args.time) if args.time is not None else None,
@@ -33,7 +33,7 @@ def make_probe_request(args: argparse.Namespace, experiment: Experiment, directo
 def _seconds(written: str) -> float:
     seconds = parse_duration(written)
     if seconds is None:
-        raise MycnfError(f"--time {written} is no time to measure for; write 60s, 10m or 3h")
+        raise MycnfError(f"--time {written} is not a valid time; write 60s, 10m or 3h")
     return seconds
 
 
@@ -44,7 +44,7 @@ def _choices(args: argparse.Namespace, experiment: Experiment) -> dict[str, str]
     for name, value, spelling in _given_choices(args):
         choice = known.get(_plain(name))
         if choice is None:
-            raise MycnfError(f"{experiment.name} has no choice {spelling}{_hint(name, known, experiment)}")
+            raise MycnfError(f"{experiment.name} has no parameter {spelling}{_hint(name, known, experiment)}")
         chosen[choice.name] = value
     return chosen
 
@@ -66,9 +66,11 @@ def _given_choices(args: argparse.Namespace) -> list[tuple[str, str, str]]:
 
 def _hint(name: str, known: dict[str, Choice], experiment: Experiment) -> str:
     if not known:
-        return "; it has none"
+        return "; it has no parameters"
     names = ", ".join(choice.name for choice in known.values())
-    return did_you_mean(_plain(name), known, f"it knows {names}; mycnf probe {experiment.name} --describe")
+    return did_you_mean(
+        _plain(name), known, f"its parameters are {names}; see mycnf probe {experiment.name} --describe"
+    )
 
 
 def _plain(name: str) -> str:

@@ -48,7 +48,7 @@ class SignalHandler:
         self._times += 1
         if self._times == 1:
             self._stop.say("cancelled")
-            self._say("stopping; whole rounds are kept (once more ends it at once)")
+            self._say("stopping; complete rounds are saved (press again to stop at once)")
         elif not self._drawing:
             self._end()
 
@@ -173,7 +173,7 @@ def earlier_run(
     """The kept run that this one can go on with; None, said why, where there is none."""
     kept, why = find_matching_run(experiment, environment, wanted, plan)
     if kept is not None:
-        narrate(f"going on with the run of {kept.result.began_at}, {kept.result.rounds} rounds so far")
+        narrate(f"resuming the run of {kept.result.began_at}, {kept.result.rounds} rounds so far")
     else:
-        narrate(f"no run of {experiment.name} to go on with: {why}; a new one begins")
+        narrate(f"no run of {experiment.name} to resume: {why}; starting a new one")
     return kept
