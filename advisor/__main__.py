@@ -28,9 +28,9 @@ def entry() -> NoReturn:
 
 
 def _reopen_closed_streams() -> None:
-    """Where one of the three streams was closed by whoever called, have its place taken: the next file would get it.
+    """Open a file for each standard stream that the caller closed: else the next opened file gets its descriptor.
 
-    What is written to stdout then fails, as it should; stderr is for nobody.
+    Writing to stdout then fails, as it should; output to stderr is discarded.
     """
     if sys.stdin is None:
         os.open(os.devnull, os.O_RDONLY)
@@ -64,9 +64,9 @@ def main(argv: list[str] | None = None) -> int:
 
 
 def _stdout_error_message(error: Exception) -> str:
-    """The line for a report that stdout doesn't take; empty for any other error.
+    """The message for a report that cannot be written to stdout; empty for any other error.
 
-    Whoever writes to a file says its name, and whoever asks a server makes an error of our own of what went wrong.
+    Code that writes to a file or asks a server raises errors of its own.
     """
     import errno
 

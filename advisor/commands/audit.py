@@ -51,7 +51,7 @@ def _report(args: argparse.Namespace) -> int:
     args = asked.args
     earlier = _earlier(args.since)
     if args.keep and args.demo:
-        raise errors.MycnfError("--demo is no server of yours, so --keep keeps nothing of it; leave one of them out")
+        raise errors.MycnfError("--demo is a recorded server, so --keep has nothing to save; leave out one")
     facts = _facts(args)
     if args.keep:
         from advisor.commands.history import keep_facts

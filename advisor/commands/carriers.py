@@ -44,7 +44,7 @@ def check_carrier(
 ) -> list[Checked]:
     """The findings in a document, one entry for each target; without `targets` each set is for the server it names.
 
-    None at all where the document holds no option of a server, which is told on stderr.
+    None at all where the document holds no option of a server: stderr says so.
     """
     if not carrier.sets:
         narrate(f"{carrier.document.path}: it has no options of a MySQL or MariaDB server")

@@ -58,7 +58,7 @@ def collect_facts(args: argparse.Namespace) -> Facts:
 
 
 def load_probe_results() -> tuple[ProbeResult, ...]:
-    """The latest kept results of experiments on this host; files that hold none are named and passed over."""
+    """The latest kept results of experiments on this host; files without results are named on stderr and skipped."""
     from probes.host_identity import host_id
     from probes.results import latest_results, read_all, results_folder
 

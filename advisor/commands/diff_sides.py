@@ -1,4 +1,4 @@
-"""The two sides of `mycnf diff`, read: files for a version, servers and snapshots as they tell of themselves."""
+"""The two sides of `mycnf diff`, read: files for a version, servers and snapshots as recorded."""
 
 from __future__ import annotations
 
@@ -57,7 +57,7 @@ class _Files:
         self._configured: str | None = args.configured
 
     def targets(self, facts: Sequence[Facts | None]) -> list[Target | None]:
-        """For each side the server that its files are read for, None for what is no file."""
+        """For each side the server that its files are read for, None for other sides."""
         if len(self._asked) > 1:
             return [*self._asked]
         if all(self._is_file):
@@ -67,7 +67,7 @@ class _Files:
         return [other if is_file else None for is_file, other in zip(self._is_file, others, strict=True)]
 
     def verdict(self, side: NamedSide, target: Target) -> FileVerdict:
-        """How that server takes the side's files; what it does not read is told of on stderr."""
+        """How that server takes the side's files; stderr names the lines that it does not read."""
         from advisor.catalog.load import load
         from advisor.commands.read_files import missing_group_message, read_resolved
         from advisor.verdict import REFUSED, judge_file

@@ -1,4 +1,4 @@
-"""`mycnf explain`: a rule with its evidence, or an option with what each series knows of it."""
+"""`mycnf explain`: a rule with its evidence, or an option with its properties in each series."""
 
 from __future__ import annotations
 

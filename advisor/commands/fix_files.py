@@ -55,9 +55,9 @@ def write_fixes(
 
 
 def refuse_unnamed(paths: Sequence[str], args: argparse.Namespace) -> None:
-    """Raise MycnfError where fixes are wanted and no FILE is named: the host's own files are read unasked, not written.
+    """Raise MycnfError for fixes without a FILE: the host's own files are read by default, but never written.
 
-    A server may start with the other text long after, and whoever runs mycnf in a repository meant the files there.
+    A server may read the changed text only at a later restart, and in a repository the files there are meant.
     """
     if not args.files:
         flag = "--unsafe-fixes" if args.unsafe_fixes else "--fix"
@@ -153,7 +153,7 @@ def _carrier_readings(carrier: Carrier, plan: LintPlan) -> Iterator[TargetReadin
 
 
 def _new_findings(results: LintResult) -> tuple[Finding, ...]:
-    """The findings without those that the plan's baseline knows: somebody decided to live with these."""
+    """The findings without those that the plan's baseline has: these are accepted."""
     path, checked = results.plan.args.baseline, results.checked
     if not path:
         return checked.findings

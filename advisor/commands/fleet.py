@@ -184,7 +184,7 @@ def _summary(survey: Survey, args: argparse.Namespace) -> str:
 
 
 def _resume_command(args: argparse.Namespace, folder: str) -> str:
-    """The command that goes on with a run."""
+    """The command that resumes a run."""
     words = ["mycnf", "fleet", "--resume", "--dir", folder]
     for option, given in (("-i", args.inventory), ("-l", [args.limit] if args.limit else [])):
         words += [word for one in given for word in (option, one)]

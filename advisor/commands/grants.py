@@ -50,6 +50,4 @@ def statements(target: Target, password: str) -> str:
 def _without_password(target: Target) -> list[str]:
     if not target.is_mariadb:
         return []
-    return [
-        "-- Or no password: IDENTIFIED VIA unix_socket lets in the system user mycnf, and nobody else, by the socket."
-    ]
+    return ["-- Or no password: IDENTIFIED VIA unix_socket lets only the system user mycnf connect, by the socket."]

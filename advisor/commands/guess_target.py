@@ -1,4 +1,4 @@
-"""Which server a file is for, when nobody said: a flavour by what only it knows, in its newest series."""
+"""Guess the server of a file without --target: the flavour by options that only it has, and its newest series."""
 
 from __future__ import annotations
 

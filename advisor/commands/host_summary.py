@@ -67,7 +67,7 @@ def _kinds(root: str, names: list[str]) -> Iterator[str]:
 
 
 def _kind(name: str, maker: str, rotational: bool | None) -> str | None:
-    """What kind of disk it is, None where nobody can tell: a virtual one says of itself what it likes."""
+    """What kind of disk it is, None if unknown: the rotational flag of a virtual disk is unreliable."""
     if name.startswith(("vd", "xvd")) or any(guest in maker for guest in GUESTS):
         return VIRTUAL
     if name.startswith("nvme"):

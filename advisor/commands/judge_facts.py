@@ -69,7 +69,7 @@ def make_request(args: argparse.Namespace) -> AuditRequest:
 
 
 def audit_facts(facts: Facts, asked: AuditRequest, *, silent: bool = False) -> Audited:
-    """The findings that nobody suppressed, past the baseline; a host that the user described stands in for none.
+    """The findings that are neither suppressed nor in the baseline; the user's host options replace a missing host.
 
     `silent` says nothing of how many the baseline knows.
     """
@@ -81,7 +81,7 @@ def audit_facts(facts: Facts, asked: AuditRequest, *, silent: bool = False) -> A
 
 
 def judge_facts(facts: Facts, asked: AuditRequest, *, brief: bool = False) -> Audited:
-    """The same with what a baseline knows; `brief` leaves out what was looked at and is fine."""
+    """The same including the findings in the baseline; `brief` leaves out passed checks."""
     if facts.host is None and is_declared(asked.args):
         facts = replace(facts, host=declared_host(asked.args))
     known = know(facts, asked.house)
@@ -93,7 +93,7 @@ def judge_facts(facts: Facts, asked: AuditRequest, *, brief: bool = False) -> Au
 
 
 def _not_ignored(findings: Iterable[Finding], config: Configuration | None) -> Iterable[Finding]:
-    """Those that `per-file-ignores` leaves; it speaks of files, so what has no line in one stays."""
+    """The findings that `per-file-ignores` does not exclude; findings without a file stay."""
     if config is None or not config.per_file:
         return findings
     from advisor.commands.apply_config import drop_ignored
@@ -148,7 +148,7 @@ def apply_baseline(audited: Audited, args: argparse.Namespace, *, silent: bool =
 
 
 def suppress_in_baseline(path: str, finding: Finding, reason: str) -> None:
-    """Write into a baseline why somebody put a finding of a server aside; without a reason take it out again.
+    """Write a suppressed finding of a server and the reason into a baseline; without a reason remove it.
 
     Raises MycnfError for a file that is no baseline or can't be written.
     """

@@ -23,7 +23,7 @@ FAIL_ON = "warning"
 
 
 def run(args: argparse.Namespace) -> int:
-    """Check each file by itself for each target; unreadable ones are told on stderr and make the exit code 2."""
+    """Check each file by itself for each target; unreadable ones are reported on stderr, exit code 2."""
     writing = (args.fix or args.unsafe_fixes) and not args.diff
     paths = args.files or _default_files(quietly=writing)
     plans = make_plans(paths, args)

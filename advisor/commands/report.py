@@ -140,7 +140,7 @@ def _raise_unreadable(error: OSError) -> None:
 
 
 def _judge_all(paths: Iterator[str], work: report_worker.ReportTask, jobs: int) -> Iterator[Told]:
-    """What is told of each, in order; no more than AHEAD lots a process are under way or waiting."""
+    """The summary of each snapshot, in order; at most BATCHES_AHEAD batches per process are running or waiting."""
     report_worker.load_shared(work)
     if jobs == 1:
         for path in paths:

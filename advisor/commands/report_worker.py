@@ -63,14 +63,14 @@ def init_process(maker: int) -> None:
 
 
 def report_each(paths: Sequence[str]) -> list[Told]:
-    """What is told of each; what went round in circles is gone afterwards."""
+    """The summary of each snapshot; reference cycles are collected afterwards."""
     told = [report_one(path) for path in paths]
     gc.collect(1)
     return told
 
 
 def report_one(path: str) -> Told:
-    """What is told of one snapshot; whatever is wrong with it is told, too."""
+    """The summary of one snapshot; an error becomes part of it."""
     (work,) = _TASK
     keep_few(CATALOGS)
     try:

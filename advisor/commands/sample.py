@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 
 
 def run(args: argparse.Namespace) -> int:
-    """Sample the server that the connection options name; nothing is said where nobody watches, for cron mails it."""
+    """Sample the server that the connection options name; silent without a terminal: cron mails output."""
     from advisor.report.output import write
 
     if args.print_timer:
@@ -60,7 +60,7 @@ def _list_samples() -> str:
 
 
 def load_samples(server: Server) -> SampledHours | None:
-    """What was sampled of a server, None where nothing was; a ring that can't be read is named and passed over."""
+    """What was sampled of a server, None where nothing was; an unreadable ring is named on stderr."""
     import os
 
     from advisor.core.console import narrate

@@ -92,7 +92,7 @@ def _text(verdict: FileVerdict, options: dict[str, dict[str, Any]]) -> str:
 
 
 def _option(first: str, o: dict[str, Any], *, told: bool) -> list[str]:
-    """The lines of one option: its value (as written where help tells none), what runs of it, its place.
+    """The lines of one option: its value (as written where help tells none), the running value, its place.
 
     What was written stands beside a value that reads otherwise.
     """

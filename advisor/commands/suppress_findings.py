@@ -62,7 +62,7 @@ def apply_per_file_ignores(results: Sequence[LintResult]) -> list[LintResult]:
 
 
 def apply_baseline(results: Sequence[LintResult]) -> list[LintResult]:
-    """The findings without those that the baseline of their plan knows; stderr tells how many it knows in vain."""
+    """The findings without those that the baseline of their plan knows; stderr counts the unused entries."""
     done = list(results)
     for path in dict.fromkeys(result.plan.args.baseline for result in results):
         if path is None:
@@ -103,7 +103,7 @@ def write_baseline(results: Sequence[LintResult], path: str) -> list[LintResult]
 
 
 def refuse_overwrite(path: str) -> None:
-    """An option file named by mistake must not be lost; an empty file is nobody's loss."""
+    """An option file named by mistake must not be lost; an empty file may be overwritten."""
     if path == "-":
         raise MycnfError("--write-baseline needs a file name; stdout is for the report")
     if not os.path.lexists(path) or (os.path.isfile(path) and os.path.getsize(path) == 0):

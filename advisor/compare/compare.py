@@ -1,4 +1,4 @@
-"""Lay two sides beside each other, setting by setting."""
+"""Compare two sides, setting by setting."""
 
 from __future__ import annotations
 

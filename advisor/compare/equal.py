@@ -31,7 +31,7 @@ DIGITS = 40  # of any number that a server prints
 
 
 def values_equal(a: SideSetting, b: SideSetting) -> bool:
-    """Whether both values, which are told, are one: notation, order and capitals aside where they don't matter."""
+    """Whether both values, which are known, are equal: notation, order and capitals aside where they don't matter."""
     mine, other = a.converted_value or a.value or "", b.converted_value or b.value or ""
     if mine == other:
         return True

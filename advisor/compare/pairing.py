@@ -194,7 +194,7 @@ def _agree(several: Iterable[tuple[SideSetting, SideSetting]]) -> bool:
 def _with_explicit_origin(
     first: tuple[SideSetting, SideSetting], others: list[tuple[SideSetting, SideSetting]]
 ) -> tuple[SideSetting, SideSetting]:
-    """The pair with each side as somebody set it, under whatever name: a server says so of one name alone."""
+    """The pair with the explicitly configured setting of each side: servers report the origin under one name only."""
     chosen = [
         next((one for one in (first[side], *(other[side] for other in others)) if one.is_set), first[side])
         for side in (0, 1)

@@ -51,7 +51,7 @@ BOUNDS = {
 
 
 def apply_formulas(held: Mapping[str, SideSetting], catalog: Catalog) -> dict[str, SideSetting]:
-    """The same with the defaults that follow what is set; one whose formula explains no default is left alone."""
+    """The same with the defaults that follow what is set; a default that its formula does not explain is unchanged."""
     found = apply_bounds(held, catalog)
     if catalog.target.is_mariadb:
         _sync_binlog_expiry(found)
@@ -137,7 +137,7 @@ def side_of_defaults(catalog: Catalog) -> Side:
 
 
 def default_of(option: Option) -> str | None:
-    """What an untouched server shows of the option, None where nobody can tell; what isn't set is off or empty."""
+    """What an untouched server shows of the option, None if unknown; unset means off or empty."""
     value = option.running if option.running is not None else notation(option, option.default)
     if value is None and not option.host:
         return "OFF" if option.kind in SWITCHED else "" if option.kind == "string" else None
@@ -165,7 +165,7 @@ def _setting_of(
 
 
 def setting_from_line(line: LineVerdict, variable: str, value: str | None, option: Option | None) -> SideSetting:
-    """What a line makes of a variable; nobody can tell that of a template."""
+    """The setting from a line; the value of a template is unknown."""
     written = line.placed.line
     known_value = None if written.templated else value
     return SideSetting(variable, known_value, Origin.FILE, location_of(line), written.raw, option)
@@ -198,7 +198,7 @@ def unshown_setting(name: str, line: LineVerdict) -> SideSetting:
 
 
 def side_of_server(facts: Facts, kind: SideKind, name: str) -> Side:
-    """The side that these facts tell of; `name` is what the user called it."""
+    """The side of these facts; `name` is what the user called it."""
     known = know(facts)
     lines = lines_by_variable(known.file_verdict, known.catalog)
     held = {variable: _setting_of_server(variable, known, lines.get(variable)) for variable in facts.server.variables}

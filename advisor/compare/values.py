@@ -30,7 +30,7 @@ RUNS = frozenset({SideKind.SERVER, SideKind.SNAPSHOT})
 class SideSetting(NamedTuple):
     """What one side has of a variable, or of an option that is none.
 
-    `value` is in the notation of SHOW GLOBAL VARIABLES, None where nobody can tell it: a default that the host decides,
+    `value` is in the notation of SHOW GLOBAL VARIABLES, None if unknown: a default that the host decides,
     or a template. `raw` is the value as a file writes it. `shown` says that the server shows it as a variable.
     `value_there` is the value as the other side counts it, where that has another name and unit for it. `by_host` says
     what of the host has a say in a value that a file sets.
@@ -48,7 +48,7 @@ class SideSetting(NamedTuple):
 
     @property
     def is_set(self) -> bool:
-        """Whether somebody set it."""
+        """Whether it is explicitly configured."""
         return self.origin in SET
 
 
@@ -89,7 +89,7 @@ class Category(StrEnum):
 class SettingPair(NamedTuple):
     """What both sides hold of one setting, under a name of its own on each; `also` are further names of it.
 
-    `derived` says that nobody set it on either side, and both are of one version: their hosts or other settings made
+    `derived` says that neither side sets it explicitly, and both are of one version: their hosts or other settings made
     it. `reason` is why it can't be told whether both are alike, or what of the host decides.
     """
 

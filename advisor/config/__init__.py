@@ -29,7 +29,7 @@ def find_configuration(folder: str) -> str | None:
 
 
 def _has_own_table(path: str) -> bool:
-    """Whether a pyproject.toml holds our table; one that can't be read is somebody else's, and so is its fault."""
+    """Whether a pyproject.toml holds our table; one that can't be read is ignored."""
     try:
         with open(path, "rb") as file:
             data = file.read(MAX_BYTES)
@@ -45,7 +45,7 @@ def _has_own_table(path: str) -> bool:
 
 
 def has_mycnf_table(data: bytes) -> bool:
-    """Whether the bytes of a pyproject.toml have our table; a broken one that names it counts, so that it is told."""
+    """Whether the bytes of a pyproject.toml have our table; an invalid one that names it counts."""
     try:
         found = tomllib.loads(data.decode("utf-8-sig"))
     except (tomllib.TOMLDecodeError, RecursionError, ValueError):

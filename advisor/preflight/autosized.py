@@ -34,7 +34,7 @@ CELL = 4096  # bytes of the pool for each cell of MariaDB's adaptive hash index
 
 
 class Inputs:
-    """Other settings as a formula asks for them, which notes the names; ValueError for what is no number."""
+    """Other settings as a formula asks for them, which notes the names; ValueError for a value that is not a number."""
 
     def __init__(self, texts: Callable[[str], str | None], is_set: Callable[[str], bool], catalog: Catalog) -> None:
         self._texts = texts
@@ -66,7 +66,7 @@ def _host_cache(of: Inputs) -> int:
 
 
 def _as_started(name: str, *given: str, if_set: Sequence[str] = ()) -> Formula:
-    """What the verdict foretells for an option that is left at its default, beside others that are given, or may be."""
+    """The verdict's value of an option left at its default, with the other options given."""
 
     def made(of: Inputs) -> str:
         option = of.catalog.get(name)
@@ -178,7 +178,7 @@ def formulas(target: Target) -> Mapping[str, Formula]:
 
 
 def size_defaults(views: dict[str, NextValue], now: RuleContext) -> None:
-    """Put in the values of those that nobody sets: they follow settings that change, or come back after a SET."""
+    """Compute the unset variables: they follow changed settings, or return to their defaults after a SET."""
     for name, formula in formulas(now.target).items():
         view = views.get(name)
         if view is not None and _is_left_to_the_server(name, view):
@@ -186,14 +186,14 @@ def size_defaults(views: dict[str, NextValue], now: RuleContext) -> None:
 
 
 def _is_left_to_the_server(name: str, view: NextValue) -> bool:
-    """Whether nobody sets it, or sets it to what counts as nothing."""
+    """Whether it is unset, or set to a value that the server treats as unset."""
     if view.line is not None:
         return name == "innodb_open_files" and (parse_whole_number(view.value) or 0) < FEW_FILES
     return view.source is Origin.COMPILED
 
 
 def _size_default(name: str, views: Mapping[str, NextValue], now: RuleContext, formula: Formula) -> NextValue:
-    """A default that stands is left alone until what it follows moves; one that was set over comes back by its formula.
+    """A default changes only if its inputs change; one that was set at run time returns to its formula.
 
     The server may have sized it by what its inputs were at its start, so that a formula which explains nothing is still
     believed where one of them was set since.
@@ -219,7 +219,7 @@ def _next_text(views: Mapping[str, NextValue], now: RuleContext) -> Callable[[st
 
 
 def _is_default(name: str, now: RuleContext) -> bool:
-    """Whether the server says that nobody set the variable."""
+    """Whether the server reports the variable as a default."""
     return bool(now.server.origins) and _origin(name, now) not in SET and name not in MISREPORTED_ORIGINS
 
 

@@ -156,7 +156,7 @@ def find_changes(facts: Facts, now: RuleContext, views: Mapping[str, NextValue])
 
 
 def _is_unchanged(name: str, view: NextValue, now: RuleContext) -> bool:
-    """Whether the value is the same; where both hold a masked password nobody can tell, and it counts as such."""
+    """Whether the value is the same; two masked passwords count as the same."""
     running = now.server.variables[name]
     if view.value is None:
         return MASK in running
@@ -193,7 +193,7 @@ class _Clock:
         self._words = frozenset(running_arguments(facts.files))
 
     def may_be_edited(self, view: NextValue) -> bool:
-        """Whether what sets the next value may be newer than the running server; where nobody knows, it may."""
+        """Whether what sets the next value may be newer than the running server; True if unknown."""
         if view.line is None or self._files is None:
             return True
         if view.source is Origin.COMMAND_LINE:

@@ -89,7 +89,7 @@ def _converted(value: str | None, *, to_days: bool) -> str | None:
 
 
 def _update_relay_log(views: dict[str, NextValue], now: RuleContext) -> None:
-    """Where nobody names it MySQL 8 and later name it by the host; the others leave the name empty."""
+    """If it is unset MySQL 8 and later name it by the host; the others leave the name empty."""
     view = views[RELAY]
     if view.line is None and view.value is None:
         host = now.server.variables.get("hostname", "")

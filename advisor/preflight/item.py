@@ -23,7 +23,7 @@ class RestartItem(NamedTuple):
     """One thing that the next start does otherwise than the running server.
 
     A refused line has `code` and `name` of the rule that says so. Of the others `running` and `following` are the
-    value now and then, as SHOW GLOBAL VARIABLES prints them, secrets masked; `following` is None where nobody can tell
+    value now and then, as SHOW GLOBAL VARIABLES prints them, secrets masked; `following` is None if unknown
     it here. `origin` is where the running value came from (None where the server doesn't tell), `source` where the next
     one does, `location` the place of that. `write_at` is where an action's line belongs: a file, or the file:line to
     replace. `cause` names the variables whose change moves this one along.
@@ -50,7 +50,7 @@ class RestartItem(NamedTuple):
 
 
 class Preflight(NamedTuple):
-    """The items worst first, what could not be looked at, and what the next start is started with."""
+    """The items worst first, the checks that were skipped, and the command line of the next start."""
 
     target: Target
     facts: Facts

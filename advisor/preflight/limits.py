@@ -149,7 +149,7 @@ def _number(views: dict[str, NextValue], name: str) -> int | None:
 
 
 def _line_number(views: dict[str, NextValue], name: str) -> int | None:
-    """What a line asks for; a default is 0 or nobody's wish."""
+    """The number that a line sets; None for a default."""
     view = views.get(name)
     return parse_whole_number(view.value) if view is not None and view.line is not None else None
 

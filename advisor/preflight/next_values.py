@@ -57,7 +57,7 @@ HOST_DEFAULTS = frozenset(
 
 
 class NextValue(NamedTuple):
-    """A variable's value after the restart, None where nobody can tell it here.
+    """A variable's value after the restart, None if unknown.
 
     `line` is what sets it, None for a default; `cause` are the variables that it follows where it is sized by them;
     `limited` says that the limit on open files leaves no more of what the line asks for.
@@ -113,7 +113,7 @@ def _origin(name: str, now: RuleContext) -> Origin:
 
 
 def lines_by_variable(verdict: FileVerdict, catalog: Catalog) -> dict[str, LineVerdict]:
-    """The line that counts for each variable; two names of one setting share the later line of both."""
+    """The effective line of each variable; two names of one setting share the later line of both."""
     found: dict[str, LineVerdict] = {}
     others = _other_names(catalog)
     for canonical, line in verdict.effective.items():
@@ -148,7 +148,7 @@ def option_of(name: str, catalog: Catalog) -> Option | None:
 
 
 def _default(name: str, now: RuleContext, others: tuple[str, ...]) -> str | None:
-    """What an untouched server has, or this one where nobody set the variable: it knows its own defaults best."""
+    """What an untouched server has, or this one if the variable is not set: it knows its own defaults best."""
     running = now.server.variables[name]
     told = bool(now.server.origins) and name not in MISREPORTED_ORIGINS
     if told and not any(_origin(n, now) in SET for n in (name, *others)):

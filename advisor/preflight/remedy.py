@@ -43,7 +43,7 @@ class Remedy(NamedTuple):
 
 
 def remedy_for(name: str, kind: RestartEffect, view: NextValue, now: RuleContext) -> Remedy:
-    """How to keep what runs, and for a change how to have it now; nothing that would print a secret."""
+    """How to keep the running value, and how to apply a change now; never prints a secret."""
     running = now.server.variables[name]
     if MASK in redact_value(name, running):
         return Remedy(help="It may hold a password, which is not shown: write the value into the file yourself.")

@@ -25,7 +25,7 @@ LOAD_PERSISTED = "persisted_globals_load"
 
 
 class StartFault(NamedTuple):
-    """What servers stop at and is no option line: a word of the command line, a persisted value that can't be set."""
+    """What stops a server besides an option line: a command-line argument, a persisted value that can't be set."""
 
     message: str
     location: Location
@@ -79,7 +79,7 @@ def judge_start(facts: Facts, command: StartCommand, catalog: Catalog) -> NextSt
 
 
 def _reads_persisted(verdict: FileVerdict, command: StartCommand, catalog: Catalog) -> bool:
-    """MySQL 8 and later do, unless they are told not to, or to read no file at all."""
+    """MySQL 8 and later read them, unless an option disables that or --no-defaults is given."""
     if not catalog.target.since("mysql", 8) or "--no-defaults" in command.leading:
         return False
     line = verdict.effective.get(LOAD_PERSISTED)

@@ -22,7 +22,7 @@ LEADING = ("no-defaults", "defaults-file", "defaults-extra-file", "defaults-grou
 
 
 class StartArgument(NamedTuple):
-    """One word behind the program's name, and the place to change it; line 0 is no file's."""
+    """One word behind the program's name, and the place to change it; line 0 means no file."""
 
     text: str
     path: str = COMMAND_LINE
@@ -34,7 +34,7 @@ class StartCommand(NamedTuple):
     """What the server is started with next time.
 
     `unit` is the service whose files say so, empty where the running process's own words were taken; `known` says that
-    there are any. `leading` are the words that decide which files are read. `limit` is LimitNOFILE= as (soft, hard),
+    there are any. `leading` are the arguments that select the option files. `limit` is LimitNOFILE= as (soft, hard),
     None in it for no limit. `note` is what a reader has to know about all that.
     """
 
@@ -94,7 +94,7 @@ _INFINITE = "infinity"
 
 
 class _Unit:
-    """The unit with its drop-ins, read one after another; what comes later adds to lists, or begins them anew."""
+    """The unit with its drop-ins, read one after another; later settings add to lists, or reset them."""
 
     def __init__(self, service: Service) -> None:
         self.name = service.name

@@ -26,7 +26,7 @@ WHOLE_GIB_FROM = 8 * GIB  # from here on in whole gigabytes, as people write the
 
 
 class Suggestion(NamedTuple):
-    """What to set on a target, and what could not be said for want of knowledge, as sentences."""
+    """What to set on a target, and sentences on lines omitted for lack of facts."""
 
     target: Target
     workload: str

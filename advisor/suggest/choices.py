@@ -26,7 +26,7 @@ CHECKPOINT_AGE = "how far Innodb_redo_log_current_lsn is ahead of Innodb_redo_lo
 
 
 class SuggestedLine(NamedTuple):
-    """One line: option and value as the file says them, the reason, ids of its evidence, and what it may cost.
+    """One line: option and value as written in the file, the reason, ids of its evidence, and what it may cost.
 
     `size` is the value in bytes where it is one.
     """

@@ -1,4 +1,4 @@
-"""Behaviours that come, go or are decided anew with a move, and that no default of a common option tells.
+"""Behaviours that appear, disappear or change with an upgrade, and that no changed default shows.
 
 An option that only the new server has is a feature, not a change, unless it is on by default and old applications or
 habits meet it. Where `asked`, running servers of both sides showed it; the others stand in the vendors' pages on what

@@ -64,7 +64,7 @@ def changed_defaults(old: FileVerdict, new: FileVerdict) -> list[DefaultChange]:
 
 
 def default_value(option: Option) -> str | None:
-    """What an untouched server runs with; None where nobody can tell."""
+    """The default of the running server; None if unknown."""
     return option.running if option.running is not None else option.default
 
 

@@ -173,7 +173,7 @@ def _accepted_change(before: LineVerdict, after: LineVerdict, old: FileVerdict, 
 
 
 def _differs(before: LineVerdict, after: LineVerdict, old: FileVerdict, new: FileVerdict) -> bool:
-    """Whether the line counts for both servers, and they make different values of it."""
+    """Whether the line is effective on both servers, and they take different values from it."""
     if before.option is None or after.option is None or before.outcome not in ACCEPTED or after.outcome not in ACCEPTED:
         return False
     counts = all(line is v.effective.get(line.canonical or "") for line, v in ((before, old), (after, new)))

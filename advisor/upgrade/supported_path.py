@@ -16,7 +16,7 @@ MARIADB, MARIADB_DOWN, TO_MYSQL = ("PATH-MARIADB-01",), ("PATH-MARIADB-02",), ("
 
 
 class Support(StrEnum):
-    """What the vendor's manual says of the move: done in place, only with the data written anew, or not at all."""
+    """What the vendor's manual says of the move: done in place, only with the data dumped and loaded, or not at all."""
 
     NONE = "same-version"
     IN_PLACE = "in-place"

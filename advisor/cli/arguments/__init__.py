@@ -1,4 +1,4 @@
-"""The words of each command: what argparse is told of them, apart from what they do; here, those that several share."""
+"""The arguments that several commands share; each command's own are in the modules of this package."""
 
 from __future__ import annotations
 
@@ -61,13 +61,13 @@ def add_reading(p: argparse.ArgumentParser) -> None:
 
 
 def add_configuration(p: argparse.ArgumentParser) -> None:
-    """Away with the configuration file."""
+    """Which configuration file is used."""
     p.add_argument("--config", metavar="FILE", help="the configuration file (default: the closest mycnf.toml)")
     p.add_argument("--isolated", action="store_true", help="use no configuration file and no baseline")
 
 
 def add_rule_selection(p: argparse.ArgumentParser, *, fail_on: str) -> None:
-    """Which rules speak, and what fails."""
+    """Which rules run, and which severity fails."""
     p.add_argument(
         "--select", action="append", metavar="RULES", help="only these codes, names or families (comma-separated)"
     )
@@ -101,7 +101,7 @@ def add_window(p: argparse.ArgumentParser) -> None:
 
 
 def add_connection(p: argparse.ArgumentParser) -> None:
-    """Where the server is, and who asks."""
+    """The server to connect to, and the account."""
     p.add_argument("-S", "--socket", metavar="PATH", help="the server's Unix socket")
     p.add_argument("--host", metavar="NAME", help="connect by TCP to this host")
     p.add_argument("-P", "--port", type=int, metavar="N", help="TCP port (default: 3306)")

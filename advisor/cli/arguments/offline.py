@@ -1,4 +1,4 @@
-"""Words of the commands that read files and ask no server."""
+"""Arguments of the commands that read files and ask no server."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 
 
 def lint(p: argparse.ArgumentParser) -> None:
-    """Words of `mycnf lint`."""
+    """Arguments of `mycnf lint`."""
     p.add_argument(
         "files", nargs="*", metavar="FILE", help="option file, or - for stdin (default: this host's own files)"
     )
@@ -44,7 +44,7 @@ def lint(p: argparse.ArgumentParser) -> None:
 
 
 def show(p: argparse.ArgumentParser) -> None:
-    """Words of `mycnf show`."""
+    """Arguments of `mycnf show`."""
     p.add_argument("files", nargs="+", metavar="FILE", help="option files, read in order as one; - is stdin")
     p.add_argument("--target", metavar="T", help="server version to answer for")
     add_report_options(p, "show")
@@ -52,7 +52,7 @@ def show(p: argparse.ArgumentParser) -> None:
 
 
 def upgrade(p: argparse.ArgumentParser) -> None:
-    """Words of `mycnf upgrade`."""
+    """Arguments of `mycnf upgrade`."""
     p.add_argument("files", nargs="+", metavar="FILE", help="option files, read in order as one; - is stdin")
     p.add_argument(
         "--from",
@@ -79,7 +79,7 @@ def upgrade(p: argparse.ArgumentParser) -> None:
 
 
 def suggest(p: argparse.ArgumentParser) -> None:
-    """Words of `mycnf suggest`."""
+    """Arguments of `mycnf suggest`."""
     p.add_argument("--target", metavar="T", help="server version that the file is for (default: the newest MySQL)")
     loads = ("oltp", "mixed", "analytic", "dev")
     p.add_argument("--workload", default="mixed", choices=loads, help="workload of the server (default: mixed)")
@@ -89,7 +89,7 @@ def suggest(p: argparse.ArgumentParser) -> None:
 
 
 def explain(p: argparse.ArgumentParser) -> None:
-    """Words of `mycnf explain`."""
+    """Arguments of `mycnf explain`."""
     p.add_argument("code", metavar="CODE|OPTION", help="a rule's code or name, or an option")
     p.add_argument("--target", metavar="T", help="server version to answer for, and to compare the evidence with")
     choices = formats.names("explain")
@@ -98,6 +98,6 @@ def explain(p: argparse.ArgumentParser) -> None:
 
 
 def rules(p: argparse.ArgumentParser) -> None:
-    """Words of `mycnf rules`."""
+    """Arguments of `mycnf rules`."""
     choices = formats.names("rules")
     p.add_argument("--format", default="text", choices=choices, help="output format (default: text)")

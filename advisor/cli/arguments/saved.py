@@ -1,4 +1,4 @@
-"""Words of the command that makes reports of snapshots."""
+"""Arguments of the commands that read saved facts."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 
 
 def report(p: argparse.ArgumentParser) -> None:
-    """Words of `mycnf report`."""
+    """Arguments of `mycnf report`."""
     p.add_argument(
         "snapshots", nargs="+", metavar="SNAP", help="a snapshot, or a directory of them (*.json, at any depth)"
     )
@@ -42,7 +42,7 @@ SIDE_HELP = (
 
 
 def diff(p: argparse.ArgumentParser) -> None:
-    """Words of `mycnf diff`."""
+    """Arguments of `mycnf diff`."""
     p.add_argument("a", metavar="A", help=SIDE_HELP)
     p.add_argument("b", metavar="B", help="the same")
     p.add_argument(
@@ -67,12 +67,12 @@ SHELLS = ("bash", "zsh", "fish")
 
 
 def completion(p: argparse.ArgumentParser) -> None:
-    """Words of `mycnf completion`."""
+    """Arguments of `mycnf completion`."""
     p.add_argument("shell", metavar="SHELL", choices=SHELLS, help="bash, zsh or fish")
 
 
 def fleet(p: argparse.ArgumentParser) -> None:
-    """Words of `mycnf fleet`."""
+    """Arguments of `mycnf fleet`."""
     p.add_argument(
         "-i",
         "--inventory",
@@ -103,7 +103,7 @@ def fleet(p: argparse.ArgumentParser) -> None:
 
 
 def sample(p: argparse.ArgumentParser) -> None:
-    """Words of `mycnf sample`."""
+    """Arguments of `mycnf sample`."""
     p.add_argument("--list", action="store_true", help="the servers that were sampled, with their busiest hours")
     p.add_argument(
         "--print-timer", action="store_true", help="print a cron line and systemd units that run it, and exit"
@@ -112,7 +112,7 @@ def sample(p: argparse.ArgumentParser) -> None:
 
 
 def history(p: argparse.ArgumentParser) -> None:
-    """Words of `mycnf history`."""
+    """Arguments of `mycnf history`."""
     p.add_argument(
         "words", nargs="*", metavar="SERVER", help="a server's name or id (default: list all), or add and snapshots"
     )
@@ -124,7 +124,7 @@ def history(p: argparse.ArgumentParser) -> None:
 
 
 def add_keep(p: argparse.ArgumentParser) -> None:
-    """The wish to keep what is collected."""
+    """Save the collected facts in the history."""
     p.add_argument(
         "--keep",
         action="store_true",

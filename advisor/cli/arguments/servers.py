@@ -1,4 +1,4 @@
-"""Words of the commands that ask a server, or start one."""
+"""Arguments of the commands that ask a server, or start one."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 
 
 def audit(p: argparse.ArgumentParser) -> None:
-    """Words of `mycnf audit`."""
+    """Arguments of `mycnf audit`."""
     p.add_argument("--snapshot", metavar="SNAP", help="audit saved facts instead of a running server")
     p.add_argument(
         "--from",
@@ -49,7 +49,7 @@ def audit(p: argparse.ArgumentParser) -> None:
 
 
 def preflight(p: argparse.ArgumentParser) -> None:
-    """Words of `mycnf preflight`."""
+    """Arguments of `mycnf preflight`."""
     p.add_argument("--snapshot", metavar="SNAP", help="check saved facts instead of a running server")
     p.add_argument(
         "--root", metavar="DIR", help="read option files and service below DIR, such as a copy of /etc to be deployed"
@@ -63,7 +63,7 @@ def preflight(p: argparse.ArgumentParser) -> None:
 
 
 def collect(p: argparse.ArgumentParser) -> None:
-    """Words of `mycnf collect`."""
+    """Arguments of `mycnf collect`."""
     p.add_argument("-o", "--output", metavar="SNAP", help="the snapshot to write (mode 0600; needed without --keep)")
     add_keep(p)
     add_window(p)
@@ -72,7 +72,7 @@ def collect(p: argparse.ArgumentParser) -> None:
 
 
 def probe(p: argparse.ArgumentParser) -> None:
-    """Words of `mycnf probe`."""
+    """Arguments of `mycnf probe`."""
     p.add_argument(
         "name", nargs="?", metavar="NAME", help="the probe to run, prove or results; without it they are listed"
     )
@@ -120,5 +120,5 @@ def probe(p: argparse.ArgumentParser) -> None:
 
 
 def grants(p: argparse.ArgumentParser) -> None:
-    """Words of `mycnf grants`."""
+    """Arguments of `mycnf grants`."""
     p.add_argument("--target", required=True, metavar="T", help="server version that the account is for")

@@ -124,7 +124,7 @@ def _name_tail(name: str) -> str:
 
 
 class _TimeLeft:
-    """The time that is left, as it is whenever it is drawn; nothing while nobody knows."""
+    """The time that is left, as it is whenever it is drawn; empty while unknown."""
 
     def __init__(self, seconds: float | None = None) -> None:
         self._until = None if seconds is None else time.monotonic() + seconds

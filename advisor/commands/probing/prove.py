@@ -1,4 +1,4 @@
-"""`mycnf probe prove CODE`: run what a rule claims, the value that it speaks of against the one that it wants."""
+"""`mycnf probe prove CODE`: measure the value that a rule reports against the one it recommends."""
 
 from __future__ import annotations
 
@@ -76,7 +76,7 @@ def find_claim(words: Sequence[str]) -> tuple[Rule, Claim]:
 def make_task(rule: Rule, claim: Claim, file: str | None, environment: Environment) -> tuple[ProofTask, Environment]:
     """What to prove on which of the ground's servers: with the user's file, the running server's values, or an example.
 
-    MycnfError where no server here is one that the rule speaks of, or the file gives the rule no reason to speak.
+    MycnfError where no server here is one of the rule's targets, or the rule has no finding in the file.
     """
     running = None if file else _running_context(rule)
     binary = _binary(rule, environment, running.target if running else None)
@@ -105,7 +105,7 @@ def _task_from(rule: Rule, claim: Claim, known: RuleContext, source: str) -> Pro
 
 
 def _binary(rule: Rule, environment: Environment, running: Target | None) -> Binary:
-    """A server of the running one's series where there is one, else the first that the rule speaks of."""
+    """A server of the running one's series where there is one, else the first of the rule's targets."""
     fitting = [binary for binary in environment.binaries if rule.concerns(binary.target)]
     if not fitting:
         spans = ", ".join(map(str, rule.targets))
@@ -116,7 +116,7 @@ def _binary(rule: Rule, environment: Environment, running: Target | None) -> Bin
 
 
 def _running_context(rule: Rule) -> RuleContext | None:
-    """What is known of the server that runs here, where it lets us in and the rule speaks of a value of it."""
+    """What is known of the server that runs here, if mycnf can connect and the rule has a finding."""
     from advisor.analysis.context import know
     from advisor.collect.collect import Request, collect
     from probes.safety.neighbours import find_other_servers

@@ -1,4 +1,4 @@
-"""Run an experiment for somebody who watches, and keep what it showed however it ends."""
+"""Run an experiment with progress on stderr, and save its result however it ends."""
 
 from __future__ import annotations
 
@@ -103,7 +103,7 @@ class RunOutcome(NamedTuple):
 def run_probe(
     experiment: Experiment, environment: Environment, wanted: ProbeRequest, earlier: KeptResult | None = None
 ) -> RunOutcome:
-    """Run it with a bar, until it ends or somebody ends it; `earlier` is the kept run that this one goes on with.
+    """Run it with a bar, until it ends or the user stops it; `earlier` is the saved run that this one resumes.
 
     Raises ProbeError where it is refused or breaks off before its first round is whole, and KeyboardInterrupt for
     the second Ctrl-C, everything removed and whole rounds kept.
