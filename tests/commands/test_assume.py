@@ -12,7 +12,7 @@ if TYPE_CHECKING:
     from mycnf_command import Mycnf
 
 CASES = [
-    ("[mysqld]\nport=3306\n", "mysql", "nothing in it tells"),
+    ("[mysqld]\nport=3306\n", "mysql", "no option or group shows"),
     ("[mariadb]\nport=3306\n", "mariadb", "[mariadb]"),
     ("[mariadb-10.11]\nport=3306\n", "mariadb", "[mariadb-10.11]"),
     ("[mysqld]\naria_pagecache_buffer_size=1G\n", "mariadb", "aria_pagecache_buffer_size"),
@@ -22,7 +22,7 @@ CASES = [
     ("[mysqld]\nmysqlx_port=33060\n", "mysql", "mysqlx_port"),
     ("[mysqld]\nloose-mysqlx-port=33060\n", "mysql", "mysqlx_port"),
     # MySQL 5.7 knew the query cache: it tells nothing.
-    ("[mysqld]\nquery_cache_size=0\n", "mysql", "nothing in it tells"),
+    ("[mysqld]\nquery_cache_size=0\n", "mysql", "no option or group shows"),
 ]
 
 

@@ -82,7 +82,7 @@ def test_no_advice_trades_durability_away(mycnf: Mycnf, server_name: str, start:
     run(sandbox, "SET GLOBAL sync_binlog = 50")
     found = {i["variable"]: i for i in items(preflight(mycnf, sandbox, "--format", "json"))}
     assert found["sync_binlog"]["actions"] == []
-    assert "survives a crash" in found["sync_binlog"]["help"]
+    assert "affects durability" in found["sync_binlog"]["help"]
     assert [a["option_line"] for a in found["default_storage_engine"]["actions"]] == ["default_storage_engine = InnoDB"]
 
 

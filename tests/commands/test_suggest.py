@@ -79,7 +79,7 @@ def test_nothing_to_change_is_said(mycnf: Mycnf, tmp_path: Path) -> None:
         (("--ram", "much"), "is no size; write it as 64G or 512M"),
         (("--target", "oracle-23"), "oracle-23"),
         (("--write-diff", "/nowhere/my.cnf", "--target", "mysql-8.4"), "/nowhere/my.cnf"),
-        (("--write-diff", "my.cnf", "--format", "json"), "leave out one"),
+        (("--write-diff", "my.cnf", "--format", "json"), "Leave out"),
         (("-o", "/nowhere/my.cnf"), "/nowhere"),
     ],
 )
