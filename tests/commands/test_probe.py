@@ -189,7 +189,7 @@ def test_choices_reach_the_experiment(probe: Any, scan: Steered) -> None:
     (("scan", "--option", "reader=2"), "did you mean readers?"),
     (("scan", "--option", "readers"), "NAME=VALUE"),
     (("scan", "--option", "readers=many"), "readers=many"),
-    (("scan", "--set", "a=1,2"), "no choice --set; it knows readers, workload, acceptable-qps"),
+    (("scan", "--set", "a=1,2"), "no parameter --set; its parameters are readers, workload, acceptable-qps"),
     (("scan", "--server", "nowhere/mysqld"), "no program"),
     (("--format", "svg"), "text or json"),
     (("results", "abcdef"), "mycnf probe results lists them"),
@@ -206,7 +206,7 @@ def test_mistakes_are_one_line(probe: Any, scan: Steered, words: tuple[str, ...]
 def test_a_directory_that_is_not_there_is_refused(scan: Steered, capsys: pytest.CaptureFixture[str]) -> None:
     """It isn't made, and the line says so."""
     assert main(["probe", "scan", "--dir", "/nowhere/at/all"]) == 2
-    assert "--dir /nowhere/at/all is no directory" in capsys.readouterr().err
+    assert "--dir /nowhere/at/all is not a directory" in capsys.readouterr().err
 
 
 @pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM, signal.SIGHUP])

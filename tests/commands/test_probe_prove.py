@@ -92,7 +92,7 @@ def test_the_example_is_run_on_a_server_that_the_rule_speaks_of(prove: Prove, sc
     """Without a file the rule's example is measured, on the first server that it concerns; the answer comes first."""
     ended = prove("BUF001")
     assert ended.code == 0, ended.err
-    assert "laying read_buffer_size 128K beside 8M on MariaDB 10.11" in ended.err
+    assert "comparing read_buffer_size 128K with 8M on MariaDB 10.11" in ended.err
     assert set(scan.measured) == {"128K", "8M"}
     said = flat(ended.out)
     assert "BUF001 oversized-read-buffer, read_buffer_size 8M before, 128K after: better. 128K against 8M: " in said
@@ -173,9 +173,9 @@ def test_a_dry_run_measures_nothing(prove: Prove, scan: Scan) -> None:
     ((), "mycnf probe prove CODE [FILE]"),
     (("BUF001", "a", "b"), "mycnf probe prove CODE [FILE]"),
     (("BUF0001",), "did you mean BUF001?"),
-    (("OPT001",), "claims nothing that a probe measures"),
+    (("OPT001",), "has no claim that a probe measures"),
     (("INN006",), "mycnf probe random-write shows its ground"),
-    (("BUF001", "FILE"), "gives BUF001 no reason to speak (read_buffer_size is 64K)"),
+    (("BUF001", "FILE"), "has no finding of BUF001 (read_buffer_size is 64K)"),
     (("BUF001", "nowhere.cnf"), "nowhere.cnf"),
     (("BUF001", "--server", "mysql-8.0"), "BUF001 speaks of mysql < 8.0, mariadb, and the servers here are mysql-8.0"),
 ])  # fmt: skip

@@ -108,7 +108,7 @@ def test_ctrl_c_keeps_whole_rounds(terminal: Callable[..., Seen]) -> None:
     """Pressed in the third round, it prints the two whole ones and ends with 130."""
     seen = terminal("scan.stop.wait(60)", keys=(IN_THIRD,))
     assert seen.code == "130 1"
-    assert "whole rounds are kept" in seen.text
+    assert "complete rounds are saved" in seen.text
     assert "2 rounds in" in seen.text
 
 

@@ -45,7 +45,7 @@ def test_else_another_disk_with_a_word(
     """Where nothing beside it may be written, the user is told that another disk may be measured."""
     _device(monkeypatch, data)
     assert place.choose_directory(None).path != str(data)
-    assert f"no directory beside {data} may be written" in capsys.readouterr().err
+    assert f"no writable directory on the file system of {data}" in capsys.readouterr().err
 
 
 def test_memory_is_no_disk(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -67,7 +67,7 @@ def test_what_is_named_is_taken(data: Path, tmp_path: Path) -> None:
     assert place.choose_directory(str(tmp_path / "link")) == place.ProbeDirectory(str(tmp_path / "lib"))
     (tmp_path / "file").write_text("")
     for path in (tmp_path / "file", tmp_path / "none"):
-        with pytest.raises(MycnfError, match=f"--dir {path} is no directory"):
+        with pytest.raises(MycnfError, match=f"--dir {path} is not a directory"):
             place.choose_directory(str(path))
 
 

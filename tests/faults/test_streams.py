@@ -81,7 +81,7 @@ def test_without_stderr_or_stdin_the_report_is_the_same(tmp_path: Path) -> None:
     """Nobody hears what is said beside it, and nothing of that gets into the report."""
     words = ("lint", "--isolated", BAD, "--format", "concise")  # says which server it took the file for
     usual = shell(words, "", tmp_path)
-    assert "judged for" in usual.err
+    assert "checked for" in usual.err
     for redirected in ("2> /dev/full", "2>&-", "<&- 2>&-"):
         ended = shell(words, redirected, tmp_path)
         assert (ended.code, ended.out) == (usual.code, usual.out), redirected

@@ -135,7 +135,7 @@ def test_vault_password_is_asked_for(ground: Ground, host: dict[str, object]) ->
 @pytest.mark.parametrize(("words", "said"), [
     (("--limit", "nobody"), "no host was asked: "),
     (("-i", "missing.yml"), "missing.yml does not exist"),
-    (("--forks", "0"), "no number of hosts"),
+    (("--forks", "0"), "write the number of hosts"),
     (("--timeout", "1"), "leaves no time beside the window"),
     (("--timeout", "nan"), "leaves no time beside the window"),
     (("--resume",), "holds no run to go on with"),
