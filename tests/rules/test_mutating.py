@@ -20,7 +20,7 @@ NAME = "rules.madeup"
 RULE = '''"""A made-up rule."""
 
 from rules.core.rule import Docs, Span, rule
-from rules.core.subject import of_variable
+from rules.core.subject import variable_subject
 
 LEAST = 100
 
@@ -35,7 +35,8 @@ LEAST = 100
 def few_connections(known):
     given = known.number("max_connections")
     if given is not None and given < LEAST:
-        yield few_connections.finding(f"{given * 2} is few.", of_variable(known, "max_connections"), help="write 200")
+        about = variable_subject(known, "max_connections")
+        yield few_connections.finding(f"{given * 2} is few.", about, help="write 200")
 '''
 BELOW = Case("few-connections", "below", "mysql-9.7.4", "max_connections = 50", "warning")
 ABOVE = Case("few-connections", "above", "mysql-9.7.4", "max_connections = 500")
@@ -44,7 +45,7 @@ ONE_TOO_FEW = Case("few-connections", "one too few", "mysql-9.7.4", "max_connect
 
 
 def tried(folder: Path, *cases: Case, text: str = RULE) -> dict[str, Noticed]:
-    """Each change of a made-up module, as `line: change`, and how far these cases notice it."""
+    """Each change of a made-up module, as `line: change`, and how far present cases notice it."""
     path = folder / "madeup.py"
     path.write_text(text, "utf-8")
     module = read(NAME, str(path))
@@ -75,8 +76,8 @@ def test_a_mutant_that_never_ends_is_noticed(tmp_path: Path) -> None:
 def test_another_piece_of_advice_is_told_apart(tmp_path: Path) -> None:
     """A change of what is advised alone is noticed, though the table holds no advice."""
     advising = RULE.replace(
-        "from rules.core.subject", "from rules.core.advice import advise, these\nfrom rules.core.subject"
-    ).replace('help="write 200"', 'actions=these(advise(known, "max_connections", 200))')
+        "from rules.core.subject", "from rules.core.advice import advise, present\nfrom rules.core.subject"
+    ).replace('help="write 200"', 'actions=present(advise(known, "max_connections", 200))')
     assert tried(tmp_path, BELOW, text=advising)["20: 200 made 201"] is Noticed.BY_ADVICE
 
 
