@@ -78,7 +78,7 @@ def test_another_piece_of_advice_is_told_apart(tmp_path: Path) -> None:
     advising = RULE.replace(
         "from rules.core.subject", "from rules.core.advice import advise, present\nfrom rules.core.subject"
     ).replace('help="write 200"', 'actions=present(advise(known, "max_connections", 200))')
-    assert tried(tmp_path, BELOW, text=advising)["20: 200 made 201"] is Noticed.BY_ADVICE
+    assert tried(tmp_path, BELOW, text=advising)["21: 200 made 201"] is Noticed.BY_ADVICE
 
 
 def test_the_list_of_rules_stays_as_it_is(tmp_path: Path) -> None:
