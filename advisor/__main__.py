@@ -84,14 +84,14 @@ def _crash_message(error: Exception) -> str:
 
 
 def _exit_with_message(message: str, code: int) -> int:
-    from advisor.core.console import say
-    from advisor.redaction.secrets import clean, redact_value
+    from advisor.core.console import print_stderr
+    from advisor.redaction.secrets import escape_text, redact_value
 
     try:
         sys.stdout.flush()
     except OSError:
         _discard_stdout()
-    say(f"mycnf: {clean(redact_value('', message))}")
+    print_stderr(f"mycnf: {escape_text(redact_value('', message))}")
     return code
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from typing import TYPE_CHECKING
 
-from advisor.core.sizes import STEPS
+from advisor.core.sizes import UNITS
 from probes.experiment import ProbeError
 
 if TYPE_CHECKING:
@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 
     Read = TypeVar("Read")
 
-SIZE_FACTORS = {letter: step for step, letter in STEPS} | {"": 1}
+SIZE_FACTORS = {letter: step for step, letter in UNITS} | {"": 1}
 UNIT_SECONDS = {"": 1, "s": 1, "m": 60, "min": 60, "h": 3600}
 
 

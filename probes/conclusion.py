@@ -8,7 +8,7 @@ from collections import Counter
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from advisor.core.sizes import percent
+from advisor.core.sizes import format_percent
 from advisor.facts.probes import baselines
 from probes.stats import VariantComparison, compare, compare_in_groups, compare_variation
 from probes.stats.drift import drift_notes
@@ -124,7 +124,7 @@ def format_ratio(ratio: float) -> str:
     if not 1 / FACTOR_LIMIT <= ratio <= FACTOR_LIMIT:
         digits = 0 if ratio >= 10 else 1 if ratio > 1 else 2  # noqa: PLR2004 - where a digit stops counting
         return f"{ratio:.{digits}f} times"
-    return f"{'-' if ratio < 1 else '+'}{percent(abs(ratio - 1))}"
+    return f"{'-' if ratio < 1 else '+'}{format_percent(abs(ratio - 1))}"
 
 
 def _comparisons_with(comparisons: tuple[VariantComparison, ...], baseline: str) -> tuple[VariantComparison, ...]:
@@ -190,7 +190,7 @@ def _verdict_sentence(
     if verdict == "baseline":
         return f"No variant beats {baseline} in {metric.name}.{same}"
     if verdict == "none":
-        within = percent(max(comparison.bound for comparison in comparisons))
+        within = format_percent(max(comparison.bound for comparison in comparisons))
         return f"No difference larger than {within} in {metric.name}: any effect of these variants is smaller."
     if verdict == "described":
         return _range_sentence(result, metric)
@@ -222,14 +222,14 @@ def _inconclusive_sentence(result: ProbeResult, metric: Metric, comparisons: tup
     if result.rounds < 2:  # noqa: PLR2004 - noise shows from the second on
         return f"Only one round finished, so differences cannot be separated from noise: {MORE_TIME}."
     worst = max(comparison.bound for comparison in comparisons)
-    hidden = f"a difference of {percent(worst)}" if worst < FACTOR_LIMIT else "a difference of many times"
+    hidden = f"a difference of {format_percent(worst)}" if worst < FACTOR_LIMIT else "a difference of many times"
     needed = max(map(_rounds_needed, comparisons))
     if result.rounds < FEW_ROUNDS or needed > MANY_ROUNDS:
         return f"Inconclusive: noise may hide {hidden}; {MORE_TIME}."
     minutes = math.ceil(needed * result.seconds / result.rounds / 60)
     return (
         f"Inconclusive: noise may hide {hidden}; {MORE_TIME}. With this noise, about {minutes} min "
-        f"would detect or exclude a difference of {percent(INCONCLUSIVE_BOUND)}."
+        f"would detect or exclude a difference of {format_percent(INCONCLUSIVE_BOUND)}."
     )
 
 
@@ -259,7 +259,8 @@ def _variation_sentence(comparison: VariantComparison, metric: Metric) -> str:
     word = "more" if comparison.claim == "more" else "less"
     return (
         f"{comparison.arm}: {metric.name} varies {word} between seconds, coefficient of variation "
-        f"{percent(comparison.median)} against {percent(comparison.baseline_median)} with {comparison.baseline}"
+        f"{format_percent(comparison.median)} against {format_percent(comparison.baseline_median)} "
+        f"with {comparison.baseline}"
         f" (ratio {comparison.ratio:.2g}; 95 %: {comparison.low:.2g} to {comparison.high:.2g})."
     )
 
@@ -271,9 +272,9 @@ def _detectable_sentences(comparisons: tuple[VariantComparison, ...]) -> tuple[s
     worst = max(comparisons, key=lambda comparison: comparison.detectable)
     usual = statistics.median(comparison.detectable for comparison in comparisons)
     seen = f"With {comparisons[0].rounds} rounds and this noise, 80 % of runs would detect "
-    seen += f"a difference of {percent(usual)}" if usual < FACTOR_LIMIT else "only a difference of many times"
+    seen += f"a difference of {format_percent(usual)}" if usual < FACTOR_LIMIT else "only a difference of many times"
     if usual < min(worst.detectable, FACTOR_LIMIT):
-        most = percent(worst.detectable) if worst.detectable < FACTOR_LIMIT else "many times"
+        most = format_percent(worst.detectable) if worst.detectable < FACTOR_LIMIT else "many times"
         seen += f"; in {worst.arm}, the noisiest variant, {most}"
     seen += "."
     drawn = comparisons[0].drawn_in

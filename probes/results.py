@@ -10,9 +10,9 @@ import time
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from advisor.core.errors import MycnfError
-from advisor.facts.codec import ShapeError, plain, shaped
+from advisor.facts.codec import ShapeError, to_plain, to_value
 from advisor.facts.probes import PROBE_SCHEMA, ProbeResult
-from advisor.redaction.secrets import clean
+from advisor.redaction.secrets import escape_text
 from advisor.state.directory import make_state_folder, state_folder
 from advisor.state.private_file import PART, replace_private
 from probes.experiment import ProbeError
@@ -81,7 +81,7 @@ def result_json(result: ProbeResult) -> str:
 
 def result_fields(result: ProbeResult) -> dict[str, Any]:
     """The result as plain values, as JSON has them."""
-    told: dict[str, Any] = plain(result)
+    told: dict[str, Any] = to_plain(result)
     return told
 
 
@@ -132,11 +132,11 @@ def read_result(path: str) -> ProbeResult:
     if not isinstance(schema, str):
         raise ProbeError(f"{path} is not a probe result, file ignored; remove it")
     if schema.partition(".")[0] != SCHEMA_MAJOR:
-        raise ProbeError(f"{path} has schema {clean(schema[:20])}, this mycnf reads {PROBE_SCHEMA}; file ignored")
+        raise ProbeError(f"{path} has schema {escape_text(schema[:20])}, this mycnf reads {PROBE_SCHEMA}; file ignored")
     try:
-        return shaped(found, ProbeResult)
+        return to_value(found, ProbeResult)
     except ShapeError as error:
-        raise ProbeError(f"{path} is damaged at {clean(error.place)[:100]!r} file ignored; remove it") from error
+        raise ProbeError(f"{path} is damaged at {escape_text(error.place)[:100]!r} file ignored; remove it") from error
 
 
 def result_id(path: str) -> str:

@@ -10,7 +10,7 @@ from datetime import UTC, datetime
 from typing import TYPE_CHECKING, NamedTuple
 
 from advisor import __version__
-from advisor.facts.probes import OTHERS, PROBE_SCHEMA, Arm, Block, ProbeResult, has_no_result
+from advisor.facts.probes import OTHER_PROCESSES, PROBE_SCHEMA, Arm, Block, ProbeResult, has_no_result
 from probes.experiment import ProbeError, Turn
 from probes.host_identity import run_place
 from probes.safety import host_cautions, require_no_objection, watch_other_servers
@@ -276,7 +276,7 @@ class _Measurement:
             seconds=round(self.elapsed_seconds() - began, 3),
             metrics={} if invalid else measured.metrics,
             series={} if invalid else measured.series,
-            counters={**measured.counters, **({} if others is None else {OTHERS: others})},
+            counters={**measured.counters, **({} if others is None else {OTHER_PROCESSES: others})},
             invalid=invalid,
         )
 

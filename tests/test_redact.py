@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 from advisor.catalog.load import load
 from advisor.catalog.targets import SERIES
 from advisor.core.model import Target
-from advisor.redaction.secrets import MASK, clean, is_secret, redact_arguments, redact_text, redact_value
+from advisor.redaction.secrets import MASK, escape_text, is_secret, redact_arguments, redact_text, redact_value
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -199,14 +199,14 @@ def test_command_lines_lose_their_secrets() -> None:
 @given(st.text() | st.binary().map(lambda b: b.decode("utf-8", "surrogateescape")))
 def test_cleaned_text_is_harmless(text: str) -> None:
     """No control character, no mark that hides or turns text and no half character is left, on one line."""
-    shown = clean(text)
+    shown = escape_text(text)
     assert {unicodedata.category(c) for c in shown} & {"Cc", "Cs", "Zl", "Zp"} == set()
     assert not set(shown) & set("\u200b\u200e\u200f\u202a\u202b\u202d\u202e\u2066\u2067\u2068\u2069\ufeff")
 
 
 def test_cleaned_text_shows_what_was_there() -> None:
     """What is harmless stays, what isn't shows as its number."""
-    assert clean("Größe 日本 \x1b[2J\n\udcff") == "Größe 日本 \\x1b[2J\\x0a\\xff"
+    assert escape_text("Größe 日本 \x1b[2J\n\udcff") == "Größe 日本 \\x1b[2J\\x0a\\xff"
 
 
 @pytest.mark.parametrize(

@@ -25,7 +25,7 @@ from advisor.facts import (
     VariableOrigin,
     Workload,
 )
-from advisor.facts.codec import laid_out
+from advisor.facts.codec import format_json
 from advisor.facts.snapshot import SnapshotError, load, save
 from advisor.redaction.secrets import redact_value
 
@@ -220,4 +220,4 @@ JSON = st.recursive(
 @given(JSON)
 def test_it_is_laid_out_as_the_standard_library_does(document: object) -> None:
     """A name a line, and the same bytes from every version of mycnf: a snapshot that is kept twice is known by them."""
-    assert laid_out(document) == json.dumps(document, ensure_ascii=True, indent=1).encode("ascii")
+    assert format_json(document) == json.dumps(document, ensure_ascii=True, indent=1).encode("ascii")

@@ -14,7 +14,9 @@ if TYPE_CHECKING:
     from advisor.core.model import Finding
 
 VERSION = 1
-LARGEST = 16 << 20  # bytes; a hundred thousand findings take as many, and nonsense of that size takes 25 times the room
+MAX_BYTES = (
+    16 << 20
+)  # bytes; a hundred thousand findings take as many, and nonsense of that size takes 25 times the room
 FIELDS = ("path", "code", "group", "option", "value")
 Key = tuple[str, str, str | None, str | None, str | None]
 
@@ -27,7 +29,7 @@ class BaselineReading(NamedTuple):
     paths: tuple[str, ...]
 
 
-class Split(NamedTuple):
+class BaselineSplit(NamedTuple):
     """The findings of one reading that are new, and those that the baseline knows."""
 
     new: tuple[Finding, ...]
@@ -52,38 +54,44 @@ def key_of(finding: Finding, home: str, folder: str) -> Key:
     in every report. `home` is the file of a finding without a place.
     """
     path = finding.location.path if finding.location else home
-    return (relative(path, folder), finding.code, finding.group, finding.canonical or finding.option, finding.value)
+    return (
+        relative_path(path, folder),
+        finding.code,
+        finding.group,
+        finding.canonical or finding.option,
+        finding.value,
+    )
 
 
-def relative(path: str, folder: str) -> str:
+def relative_path(path: str, folder: str) -> str:
     """A path as a baseline in that folder names it; what is no file, such as <stdin>, by its own name."""
     if path.startswith("<"):
         return path
     return os.path.relpath(os.path.abspath(path), os.path.abspath(folder)).replace(os.sep, "/")
 
 
-def render(readings: Iterable[BaselineReading], path: str) -> str:
+def render_baseline(readings: Iterable[BaselineReading], path: str) -> str:
     """The baseline of these findings for a file at `path`: JSON, sorted, a finding a line."""
     folder = os.path.dirname(path) or "."
     counts: dict[Key, int] = {}
     names: dict[str, str] = {}
     for reading in readings:
         names |= {f.code: f.name for f in reading.findings}
-        for key, number in _counted(reading, folder).items():
+        for key, number in _count_findings(reading, folder).items():
             # Several targets, or a file that is included and named as well, are several readings of one line.
             counts[key] = max(counts.get(key, 0), number)
-    lines = [f"  {json.dumps(_entry(key, names[key[1]], counts[key]))}" for key in sorted(counts, key=_order)]
+    lines = [f"  {json.dumps(_entry(key, names[key[1]], counts[key]))}" for key in sorted(counts, key=_sort_key)]
     findings = "[\n" + ",\n".join(lines) + "\n ]" if lines else "[]"
     return f'{{\n "version": {VERSION},\n "findings": {findings}\n}}\n'
 
 
-def amended(path: str, finding: Finding, home: str, reason: str) -> str:
+def amend_baseline(path: str, finding: Finding, home: str, reason: str) -> str:
     """The baseline in a file with one finding more, and why somebody put it aside; empty `reason`: with one less.
 
     Other entries stay as they are. Raises MycnfError for what can't be read as a baseline.
     """
     key = key_of(finding, home, os.path.dirname(path) or ".")
-    baseline = read(path)
+    baseline = read_baseline(path)
     with open(path, encoding="utf-8") as file:
         entries = json.load(file)["findings"]
     others = [entry for entry in entries if tuple(entry.get(field) for field in FIELDS) != key]
@@ -93,10 +101,10 @@ def amended(path: str, finding: Finding, home: str, reason: str) -> str:
         others.append(_entry(key, finding.name, count) | ({"reason": reason} if reason else {}))
     others.sort(key=lambda entry: tuple(entry.get(field) or "" for field in FIELDS))
     lines = ",\n".join(f"  {json.dumps(entry)}" for entry in others)
-    return f'{{\n "version": {VERSION},\n "findings": [\n{lines}\n ]\n}}\n' if lines else render((), path)
+    return f'{{\n "version": {VERSION},\n "findings": [\n{lines}\n ]\n}}\n' if lines else render_baseline((), path)
 
 
-def _counted(reading: BaselineReading, folder: str) -> dict[Key, int]:
+def _count_findings(reading: BaselineReading, folder: str) -> dict[Key, int]:
     counts: dict[Key, int] = {}
     for finding in reading.findings:
         key = key_of(finding, reading.path, folder)
@@ -109,17 +117,17 @@ def _entry(key: Key, name: str, count: int) -> dict[str, Any]:
     return {"path": path, "code": code, "name": name, "group": group, "option": option, "value": value, "count": count}
 
 
-def _order(key: Key) -> tuple[str, ...]:
+def _sort_key(key: Key) -> tuple[str, ...]:
     return tuple(part or "" for part in key)
 
 
-def apply(baseline: Baseline, readings: Sequence[BaselineReading]) -> list[Split]:
+def apply_baseline(baseline: Baseline, readings: Sequence[BaselineReading]) -> list[BaselineSplit]:
     """The findings of each reading apart: of those that share a key the first ones are known, the others new."""
     folder = os.path.dirname(baseline.path) or "."
     return [_split(baseline, reading, folder) for reading in readings]
 
 
-def _split(baseline: Baseline, reading: BaselineReading, folder: str) -> Split:
+def _split(baseline: Baseline, reading: BaselineReading, folder: str) -> BaselineSplit:
     left = dict(baseline.counts)
     new: list[Finding] = []
     known: list[Finding] = []
@@ -127,10 +135,10 @@ def _split(baseline: Baseline, reading: BaselineReading, folder: str) -> Split:
         key = key_of(finding, reading.path, folder)
         left[key] = left.get(key, 0) - 1
         (known if left[key] >= 0 else new).append(finding)
-    return Split(tuple(new), tuple(known))
+    return BaselineSplit(tuple(new), tuple(known))
 
 
-def gone(baseline: Baseline, readings: Iterable[BaselineReading], ran: frozenset[str]) -> int:
+def count_gone(baseline: Baseline, readings: Iterable[BaselineReading], ran: frozenset[str]) -> int:
     """How many entries are found no longer, of those that this run could have found.
 
     An entry counts if its file was read, or isn't there any more, and its rule was among those that looked.
@@ -139,48 +147,48 @@ def gone(baseline: Baseline, readings: Iterable[BaselineReading], ran: frozenset
     found: dict[Key, int] = {}
     read_: set[str] = set()
     for reading in readings:
-        read_ |= {relative(path, folder) for path in reading.paths}
-        for key, number in _counted(reading, folder).items():
+        read_ |= {relative_path(path, folder) for path in reading.paths}
+        for key, number in _count_findings(reading, folder).items():
             found[key] = max(found.get(key, 0), number)
     return sum(
-        key[1] in ran and found.get(key, 0) < count and (key[0] in read_ or _is_lost(key[0], folder))
+        key[1] in ran and found.get(key, 0) < count and (key[0] in read_ or _is_missing(key[0], folder))
         for key, count in baseline.counts.items()
     )
 
 
-def _is_lost(path: str, folder: str) -> bool:
+def _is_missing(path: str, folder: str) -> bool:
     return not path.startswith("<") and not os.path.lexists(os.path.join(folder, path))
 
 
-def read(path: str) -> Baseline:
+def read_baseline(path: str) -> Baseline:
     """The baseline in a file; raises MycnfError, one line, for what can't be read as one."""
     if os.path.exists(path) and not os.path.isfile(path):
         raise MycnfError(f"{path}: no regular file, so no baseline; write one with --write-baseline FILE")
     try:
         with open(path, "rb") as file:
-            data = file.read(LARGEST + 1)
+            data = file.read(MAX_BYTES + 1)
     except (OSError, ValueError) as error:
         said = error.strerror if isinstance(error, OSError) else "a path holds no NUL byte"
         raise MycnfError(f"{path}: can't be read ({said}); write a baseline with --write-baseline FILE") from error
-    if len(data) > LARGEST:
-        said = f"larger than {LARGEST >> 20} MB"
+    if len(data) > MAX_BYTES:
+        said = f"larger than {MAX_BYTES >> 20} MB"
         raise MycnfError(f"{path}: {said}, so no baseline; write one with --write-baseline FILE")
     try:
         document = json.loads(data.decode("utf-8"))
     except (ValueError, RecursionError) as error:
         raise MycnfError(f"{path}: no baseline, for it is no JSON; write one with --write-baseline FILE") from error
-    counts = _counts(document, path)
-    told = (entry for entry in document["findings"] if isinstance(entry.get("reason"), str))
-    return Baseline(path, counts, {_parsed(entry, path)[0]: entry["reason"] for entry in told})
+    counts = _parse_counts(document, path)
+    describe_known = (entry for entry in document["findings"] if isinstance(entry.get("reason"), str))
+    return Baseline(path, counts, {_parse_entry(entry, path)[0]: entry["reason"] for entry in describe_known})
 
 
-def told(baseline: Baseline, finding: Finding, home: str) -> str:
+def describe_known(baseline: Baseline, finding: Finding, home: str) -> str:
     """What to say of a finding that a baseline knows: its file, and the reason where there is one."""
     reason = baseline.reasons.get(key_of(finding, home, os.path.dirname(baseline.path) or "."))
     return f"{baseline.path} knows it" + (f": {reason}" if reason else "")
 
 
-def _counts(document: Any, path: str) -> dict[Key, int]:
+def _parse_counts(document: Any, path: str) -> dict[Key, int]:
     version = document.get("version") if isinstance(document, dict) else None
     entries = document.get("findings") if isinstance(document, dict) else None
     if type(version) is int and version > VERSION:
@@ -189,12 +197,12 @@ def _counts(document: Any, path: str) -> dict[Key, int]:
         raise MycnfError(f"{path}: no baseline of mycnf; write one with --write-baseline FILE")
     counts: dict[Key, int] = {}
     for number, entry in enumerate(entries, 1):
-        key, count = _parsed(entry, f"{path}: entry {number}")
+        key, count = _parse_entry(entry, f"{path}: entry {number}")
         counts[key] = counts.get(key, 0) + count
     return counts
 
 
-def _parsed(entry: Any, where: str) -> tuple[Key, int]:
+def _parse_entry(entry: Any, where: str) -> tuple[Key, int]:
     if not isinstance(entry, dict):
         raise MycnfError(f"{where} is no finding; write the baseline again with --write-baseline FILE")
     names, rest = [entry.get(f) for f in FIELDS[:2]], [entry.get(f) for f in FIELDS[2:]]

@@ -5,10 +5,10 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from advisor.catalog.load import load
-from advisor.catalog.targets import running
-from advisor.core.model import Absent, Location, Origin
+from advisor.catalog.targets import running_target
+from advisor.core.model import AbsentPart, Location, Origin
 from advisor.optionfile import resolve
-from advisor.optionfile.lines import Resolved
+from advisor.optionfile.lines import ResolvedFiles
 from advisor.verdict import judge_file
 from advisor.verdict.settings import ServerSettings, Settings
 from rules.core.context import NO_HOUSE, NO_SAMPLES, RuleContext
@@ -48,39 +48,39 @@ ORIGINS = {
 }
 # What these servers say may be wrong: MySQL calls a variable DYNAMIC once any session has set it for itself alone, and
 # all call log_bin and default_storage_engine COMPILED where a file sets them (ASK-18).
-DOUBTFUL = frozenset({Origin.RUNTIME, Origin.COMPILED})
-UNTOLD = (Origin.UNKNOWN, None)
+CHECKED_AGAINST_FILES = frozenset({Origin.RUNTIME, Origin.COMPILED})
+UNKNOWN_SOURCE = (Origin.UNKNOWN, None)
 
 
 def target_of(server: Server) -> Target:
     """The server's version as a target, however old it is."""
-    return running(f"{server.flavour}-{server.version}")
+    return running_target(f"{server.flavour}-{server.version}")
 
 
-def know(facts: Facts, house: tuple[HouseRule, ...] | None = None) -> RuleContext:
+def build_context(facts: Facts, house: tuple[HouseRule, ...] | None = None) -> RuleContext:
     """What the rules may read of these facts, and of the house rules where there are any."""
     target = target_of(facts.server)
     catalog = load(target)
-    verdict = _judge(facts, target, catalog)
+    verdict = _judge_option_files(facts, target, catalog)
     return RuleContext(
         target,
         catalog,
-        ServerSettings(facts.server.variables, _source_of(facts, verdict, catalog)),
+        ServerSettings(facts.server.variables, _source_reader(facts, verdict, catalog)),
         verdict,
         server=facts.server,
-        host=facts.host or Absent(facts.why_not("host")),
-        workload=facts.workload or Absent(facts.why_not("workload")),
-        files=facts.files or Absent(facts.why_not("files")),
+        host=facts.host or AbsentPart(facts.reason_missing("host")),
+        workload=facts.workload or AbsentPart(facts.reason_missing("workload")),
+        files=facts.files or AbsentPart(facts.reason_missing("files")),
         house=NO_HOUSE if house is None else house,
-        probes=_measured(facts, target),
+        probes=_local_answers(facts, target),
         sampled=facts.sampled or NO_SAMPLES,
         taken_at=facts.taken_at,
         service=facts.service,
-        find_source=_decide(facts, catalog),
+        find_source=_next_start_reader(facts, catalog),
     )
 
 
-def _decide(facts: Facts, catalog: Catalog) -> FindSource:
+def _next_start_reader(facts: Facts, catalog: Catalog) -> FindSource:
     """Tells what decides a variable at the next start; worked out when advice first needs it."""
     start: NextStart | None = None
 
@@ -95,7 +95,7 @@ def _decide(facts: Facts, catalog: Catalog) -> FindSource:
     return decide
 
 
-def _measured(facts: Facts, target: Target) -> tuple[LocalAnswer, ...]:
+def _local_answers(facts: Facts, target: Target) -> tuple[LocalAnswer, ...]:
     if not facts.probes:
         return ()
     from advisor.analysis.local_results import answers_for
@@ -103,39 +103,39 @@ def _measured(facts: Facts, target: Target) -> tuple[LocalAnswer, ...]:
     return answers_for(facts, target)
 
 
-def _judge(facts: Facts, target: Target, catalog: Catalog) -> FileVerdict:
+def _judge_option_files(facts: Facts, target: Target, catalog: Catalog) -> FileVerdict:
     files = facts.files
     if files is None:
-        return judge_file(Resolved((), (), ()), catalog)
+        return judge_file(ResolvedFiles((), (), ()), catalog)
     version = target.version
-    read = resolve(files.tops, flavour=target.flavour, version=version, loader=files.read, lister=files.names)
+    read = resolve(files.main_files, flavour=target.flavour, version=version, loader=files.read, lister=files.names)
     return judge_file(read, catalog)
 
 
-def _source_of(facts: Facts, verdict: FileVerdict, catalog: Catalog) -> Callable[[str], Source]:
+def _source_reader(facts: Facts, verdict: FileVerdict, catalog: Catalog) -> Callable[[str], Source]:
     """Tells where a variable's value came from: of hundreds that have one only those are worked out that are asked."""
     lines = _lines_by_variable(verdict)
     if not facts.server.origins:
-        return _inferring(facts, lines, catalog)
+        return _infer_file_sources(facts, lines, catalog)
     told, variables, written = facts.server.origins, facts.server.variables, Settings.from_file(verdict)
     in_files = frozenset(written.names())
 
     def source_of(name: str) -> Source:
         said = told.get(name)
         if said is None:
-            return UNTOLD
+            return UNKNOWN_SOURCE
         origin = ORIGINS.get(said.source.upper(), Origin.UNKNOWN)
         # Whatever no file sets is COMPILED by its default too, and need not be looked up.
-        if origin in DOUBTFUL and (origin is Origin.RUNTIME or name in in_files):
-            origin = _by_value(origin, written.get(name), variables.get(name))
-        return origin, _place(lines.get(name), said.path) if origin is Origin.FILE else None
+        if origin in CHECKED_AGAINST_FILES and (origin is Origin.RUNTIME or name in in_files):
+            origin = _source_by_value(origin, written.get(name), variables.get(name))
+        return origin, _location_in(lines.get(name), said.path) if origin is Origin.FILE else None
 
     return source_of
 
 
-def _by_value(said: Origin, written: Setting | None, running: str | None) -> Origin:
+def _source_by_value(said: Origin, written: Setting | None, running_target: str | None) -> Origin:
     """Where a value comes from that stands so in the file, or is the default, whatever the server says of it."""
-    same = written is not None and running is not None and written.value.upper() == running.upper()
+    same = written is not None and running_target is not None and written.value.upper() == running_target.upper()
     return written.origin if written is not None and same else said
 
 
@@ -147,7 +147,7 @@ def _lines_by_variable(verdict: FileVerdict) -> dict[str, list[LineVerdict]]:
     return lines
 
 
-def _place(lines: list[LineVerdict] | None, path: str) -> Location | None:
+def _location_in(lines: list[LineVerdict] | None, path: str) -> Location | None:
     for line in reversed(lines or []):
         if not path or line.placed.path == path:
             at = line.placed.line
@@ -155,7 +155,7 @@ def _place(lines: list[LineVerdict] | None, path: str) -> Location | None:
     return Location(path, 0) if path else None
 
 
-def _inferring(facts: Facts, lines: dict[str, list[LineVerdict]], catalog: Catalog) -> Callable[[str], Source]:
+def _infer_file_sources(facts: Facts, lines: dict[str, list[LineVerdict]], catalog: Catalog) -> Callable[[str], Source]:
     """Where the server keeps its sources to itself (MySQL 5.7), a value that a file sets is taken to come from it."""
     spoken = {
         a.split("=", 1)[0].lstrip("-").replace("-", "_") for a in (facts.files.command_line if facts.files else ())
@@ -163,12 +163,12 @@ def _inferring(facts: Facts, lines: dict[str, list[LineVerdict]], catalog: Catal
 
     def source_of(name: str) -> Source:
         if name not in facts.server.variables:
-            return UNTOLD
+            return UNKNOWN_SOURCE
         option = catalog.find_variable(name)
         if name in spoken or (option and option.name in spoken):
             return Origin.COMMAND_LINE, None
         if name in lines:
-            return Origin.FILE, _place(lines[name], "")
+            return Origin.FILE, _location_in(lines[name], "")
         return (Origin.COMPILED if option else Origin.UNKNOWN), None
 
     return source_of

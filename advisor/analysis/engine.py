@@ -15,9 +15,9 @@ if TYPE_CHECKING:
     from rules.core.rule import Rule
 
 # What the user's own words make: where there are none, the rules about them were not skipped.
-BY_USER = frozenset({"findings", "house"})
+USER_PARTS = frozenset({"findings", "house"})
 # What speaks of the version, the system and the disks: it holds for servers too whose options nobody knows.
-OF_NO_CATALOG = frozenset({"STO", "SYS", "VER"})
+FAMILIES_WITHOUT_CATALOG = frozenset({"STO", "SYS", "VER"})
 RANK = {Severity.ERROR: 0, Severity.WARNING: 1, Severity.NOTE: 2}
 
 
@@ -28,36 +28,36 @@ class RuleRun(NamedTuple):
     skipped: tuple[Skipped, ...]
 
 
-def choose(select: "Sequence[str] | None", ignore: "Sequence[str] | None") -> "list[Rule]":
+def select_rules(select: "Sequence[str] | None", ignore: "Sequence[str] | None") -> "list[Rule]":
     """The rules that the words of --select and --ignore leave; a word that names none raises MycnfError."""
     rules = all_rules()
-    wanted = _named(rules, select) if select else {r.code for r in rules}
-    return [r for r in rules if r.code in wanted - _named(rules, ignore or ())]
+    wanted = _rules_named(rules, select) if select else {r.code for r in rules}
+    return [r for r in rules if r.code in wanted - _rules_named(rules, ignore or ())]
 
 
-def _named(rules: "Iterable[Rule]", words: "Iterable[str]") -> set[str]:
+def _rules_named(rules: "Iterable[Rule]", words: "Iterable[str]") -> set[str]:
     found: set[str] = set()
     for word in (w.strip() for words_ in words for w in words_.split(",")):
         match = {r.code for r in rules if word.lower() in (r.code.lower(), r.name, r.family.lower())}
         if not match:
-            raise MycnfError(_no_such(word, rules))
+            raise MycnfError(_raise_unknown_rule(word, rules))
         found |= match
     return found
 
 
-def _no_such(word: str, rules: "Iterable[Rule]") -> str:
+def _raise_unknown_rule(word: str, rules: "Iterable[Rule]") -> str:
     from advisor.core.suggestions import did_you_mean
 
     hint = did_you_mean(word, {n for r in rules for n in (r.code, r.name, r.family)}, "`mycnf rules` lists them")
     return f"no rule, name or family is called {word!r}{hint}"
 
 
-def run(known: "RuleContext", rules: "Iterable[Rule]") -> RuleRun:
+def run_rules(known: "RuleContext", rules: "Iterable[Rule]") -> RuleRun:
     """Ask each rule that is about this target; one that lacks something is recorded as skipped, with what it needs."""
-    return ask(known, (rule for rule in rules if is_asked(known, rule)))
+    return run_for_target(known, (rule for rule in rules if applies_to(known, rule)))
 
 
-def ask(known: "RuleContext", rules: "Iterable[Rule]") -> RuleRun:
+def run_for_target(known: "RuleContext", rules: "Iterable[Rule]") -> RuleRun:
     """The same of rules that all are about the target.
 
     What was measured on the server's host, and then the user's house rules, have the last word on what is advised.
@@ -85,16 +85,16 @@ def ask(known: "RuleContext", rules: "Iterable[Rule]") -> RuleRun:
     return RuleRun(tuple(findings), tuple(skipped))
 
 
-def is_asked(known: "RuleContext", rule: "Rule") -> bool:
+def applies_to(known: "RuleContext", rule: "Rule") -> bool:
     """Whether the rule is about this target, and the user gave the words that it is about where it is about any."""
-    if rule.needs and not BY_USER.isdisjoint(rule.needs) and not all(map(known.has, BY_USER & set(rule.needs))):
+    if rule.needs and not USER_PARTS.isdisjoint(rule.needs) and not all(map(known.has, USER_PARTS & set(rule.needs))):
         return False
-    if rule.family not in OF_NO_CATALOG and is_too_old(known.target):
+    if rule.family not in FAMILIES_WITHOUT_CATALOG and is_too_old(known.target):
         return False
     return rule.concerns(known.target)
 
 
-def by_place(findings: "Iterable[Finding]") -> list[Finding]:
+def sort_by_place(findings: "Iterable[Finding]") -> list[Finding]:
     """In the order of the file's lines; findings without a place come last."""
 
     def key(f: Finding) -> tuple[bool, str, int, int, str]:
@@ -110,7 +110,7 @@ def by_place(findings: "Iterable[Finding]") -> list[Finding]:
     return sorted(findings, key=key)
 
 
-def by_weight(findings: "Iterable[Finding]") -> list[Finding]:
+def sort_by_severity(findings: "Iterable[Finding]") -> list[Finding]:
     """Worst first, then by code."""
     return sorted(findings, key=lambda f: (RANK[f.severity], f.code, f.canonical or ""))
 

@@ -18,35 +18,35 @@ if TYPE_CHECKING:
     from advisor.facts import Facts
     from advisor.facts.probes import Metric, ProbeResult
 
-JUDGED = ("more", "less")
-MOST = 64  # variants that are compared each with each; no experiment that a claim rests on has as many
+RANKED = ("more", "less")
+MAX_RESULTS = 64  # variants that are compared each with each; no experiment that a claim rests on has as many
 
 
 def answers_for(facts: Facts, target: Target) -> tuple[LocalAnswer, ...]:
     """What was measured with the server's own series, on the file system that its data lies on, the newest first."""
     storage = file_system_of(facts.host.storage if facts.host else None)
-    return answers(r for r in facts.probes if _of_series(r, target) and _there(r, storage))
+    return answers(r for r in facts.probes if _is_of_series(r, target) and _is_on_storage(r, storage))
 
 
 def answers(results: Iterable[ProbeResult]) -> tuple[LocalAnswer, ...]:
     """Each result once for every metric of it that can be better or worse, the newest first."""
-    whole = [result for result in results if result.metrics and result.arms and _sound(result)]
+    whole = [result for result in results if result.metrics and result.arms and _has_valid_numbers(result)]
     newest = sorted(whole, key=lambda r: r.began_at, reverse=True)
     return tuple(answer for result in newest for answer in _answers(result))
 
 
-def _sound(result: ProbeResult) -> bool:
+def _has_valid_numbers(result: ProbeResult) -> bool:
     """Whether its samples are what clocks and counters give: a snapshot comes from anywhere."""
     blocks = [block for arm in result.arms for block in arm.blocks]
     return all(0 <= value < OUT_OF_RANGE for b in blocks for value in (b.seconds, *b.metrics.values()))  # nan is not
 
 
-def _of_series(result: ProbeResult, target: Target) -> bool:
+def _is_of_series(result: ProbeResult, target: Target) -> bool:
     """Whether it started no server, or one of the same flavour and series."""
     return result.server is None or f"{result.server}.".startswith(f"{target.flavour}-{target.series}.")
 
 
-def _there(result: ProbeResult, storage: tuple[str | None, str | None]) -> bool:
+def _is_on_storage(result: ProbeResult, storage: tuple[str | None, str | None]) -> bool:
     """Whether it was measured on the same disks under the same kind of file system; what can't be told is another."""
     return None not in storage and (result.place.file_system, result.place.device) == storage
 
@@ -54,7 +54,7 @@ def _there(result: ProbeResult, storage: tuple[str | None, str | None]) -> bool:
 def _answers(result: ProbeResult) -> Iterator[LocalAnswer]:
     concluded = conclude(result)
     arms = tuple(LocalArm(a.name, a.settings, a.point, sum(b.seconds for b in a.blocks)) for a in result.arms)
-    for metric in [m for m in result.metrics if m.better in JUDGED] or result.metrics[:1]:
+    for metric in [m for m in result.metrics if m.better in RANKED] or result.metrics[:1]:
         yield LocalAnswer(
             probe=result.probe,
             metric=metric.name,
@@ -67,13 +67,13 @@ def _answers(result: ProbeResult) -> Iterator[LocalAnswer]:
             rounds=result.rounds,
             axis=result.axis,
             arms=arms,
-            pairs=tuple(_pairs(result, metric)) if metric.name in COMPARED and metric.better in JUDGED else (),
+            pairs=tuple(_pairs(result, metric)) if metric.name in COMPARED and metric.better in RANKED else (),
             facts=result.facts,
             parameters=result.parameters,
         )
 
 
 def _pairs(result: ProbeResult, metric: Metric) -> Iterator[LocalPair]:
-    for against in result.arms if len(result.arms) <= MOST else ():
+    for against in result.arms if len(result.arms) <= MAX_RESULTS else ():
         for c in compare(tuple(arm for arm in result.arms if arm.group == against.group), metric, against.name):
             yield LocalPair(c.arm, against.name, c.ratio, c.low, c.high, c.bound, c.claim)

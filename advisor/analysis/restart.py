@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from advisor.analysis.context import know
-from advisor.analysis.engine import choose, run
+from advisor.analysis.context import build_context
+from advisor.analysis.engine import run_rules, select_rules
 from advisor.catalog.targets import require_known
 from advisor.core.model import Confidence, Location, Severity, Skipped
 from advisor.preflight.autosized import size_defaults
@@ -37,7 +37,7 @@ def check_restart(facts: Facts) -> Preflight:
 
     Raises MycnfError for a server that is older than the catalogs.
     """
-    now = know(facts)
+    now = build_context(facts)
     require_known(now.target)
     command = next_command(facts)
     start = judge_start(facts, command, now.catalog)
@@ -61,7 +61,7 @@ def _skipped(facts: Facts, command: StartCommand, now: RuleContext) -> Iterator[
     """The parts of the next start that could not be read, so that silence is not taken for a clean bill."""
     files = facts.files
     if files is None:
-        yield Skipped("files", facts.why_not("files"))
+        yield Skipped("files", facts.reason_missing("files"))
     else:
         for copy in files.files:
             if copy.text is None and copy.mode:
@@ -73,7 +73,7 @@ def _skipped(facts: Facts, command: StartCommand, now: RuleContext) -> Iterator[
     if command.note:
         yield Skipped("service", command.note)
     if not now.server.origins:
-        yield Skipped("origins", facts.why_not("server.origins"))
+        yield Skipped("origins", facts.reason_missing("server.origins"))
 
 
 # The rules that say what a server stops at, under the names that lint gives them.
@@ -89,7 +89,7 @@ def refusals(facts: Facts, command: StartCommand, start: NextStartOptions) -> It
     verdict = start.verdict
     target = verdict.catalog.target
     known = RuleContext(target, verdict.catalog, Settings.from_file(verdict), verdict)
-    for finding in run(known, choose([",".join(STOPS)], None)).findings:
+    for finding in run_rules(known, select_rules([",".join(STOPS)], None)).findings:
         if finding.severity is Severity.ERROR:
             yield _of_finding(finding)
     for problem in verdict.resolved.problems:

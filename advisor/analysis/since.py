@@ -7,7 +7,7 @@ from datetime import UTC, datetime
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from advisor.analysis.why_gone import Load, key, loads, rests_on_load, unjudged
-from advisor.core.sizes import lasted
+from advisor.core.sizes import format_duration
 from advisor.redaction.secrets import redact_value
 
 if TYPE_CHECKING:
@@ -157,7 +157,7 @@ def title(since: Since, now: str) -> str:
         passed = datetime.fromisoformat(now).astimezone(UTC) - then
     except (ValueError, OverflowError):
         return "since the earlier snapshot"
-    return f"since {then:%Y-%m-%d %H:%M} UTC, {lasted(max(0.0, passed.total_seconds()))} before"
+    return f"since {then:%Y-%m-%d %H:%M} UTC, {format_duration(max(0.0, passed.total_seconds()))} before"
 
 
 def as_json(since: Since) -> dict[str, Any]:

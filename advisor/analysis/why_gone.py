@@ -6,8 +6,8 @@ import copy
 from dataclasses import replace
 from typing import TYPE_CHECKING, NamedTuple
 
-from advisor.core.model import Absent
-from advisor.core.sizes import lasted
+from advisor.core.model import AbsentPart
+from advisor.core.sizes import format_duration
 from rules import find_rule
 from rules.core.context import MissingFact
 from rules.core.counters import MINIMUM_UPTIME
@@ -71,17 +71,17 @@ def unjudged(finding: Finding, before: Audited, now: Audited) -> str:
     lost = [part for part in before.known.parts if before.known.has(part) and not now.known.has(part)]
     for part in lost:
         absent = now.known.parts[part]
-        if isinstance(absent, Absent) and not still_found(finding, _lacking(part, before)):
+        if isinstance(absent, AbsentPart) and not still_found(finding, _lacking(part, before)):
             return f"needs {absent.reason}"
     up = now.facts.server.uptime
     if 0 < up < min(MINIMUM_UPTIME, before.facts.server.uptime) and rests_on_load(finding, before.known):
-        return f"it rests on counters, which began anew at the restart {lasted(up)} ago: {again(up)}"
+        return f"it rests on counters, which began anew at the restart {format_duration(up)} ago: {again(up)}"
     return ""
 
 
 def again(up: float) -> str:
     """When counters are believed."""
-    return f"audit again in {lasted(MINIMUM_UPTIME - up)}"
+    return f"audit again in {format_duration(MINIMUM_UPTIME - up)}"
 
 
 def rests_on_load(finding: Finding, known: RuleContext) -> bool:
@@ -114,13 +114,13 @@ def _lacking(part: str, audited: Audited) -> RuleContext:
     """What rules could read had the part not been collected: with the files go the lines, and what they set."""
     if part != "files":
         return _without(audited.known, (part,))
-    from advisor.analysis.context import know
+    from advisor.analysis.context import build_context
 
-    return know(replace(audited.facts, files=None))
+    return build_context(replace(audited.facts, files=None))
 
 
 def _without(known: RuleContext, parts: Iterable[str]) -> RuleContext:
     """The same with those parts absent."""
     lesser = copy.copy(known)
-    lesser.parts = {**known.parts, **dict.fromkeys(parts, Absent("left out"))}
+    lesser.parts = {**known.parts, **dict.fromkeys(parts, AbsentPart("left out"))}
     return lesser

@@ -11,8 +11,8 @@ from typing import TYPE_CHECKING
 from advisor.carriers.sets import NonOption, OptionSet, SetReading
 from advisor.core.model import Location, Origin
 from advisor.optionfile.lines import Line, LineKind
-from advisor.redaction.secrets import is_secret, quoted
-from advisor.verdict.names import find
+from advisor.redaction.secrets import is_secret, quote_value
+from advisor.verdict.names import find_name
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -114,7 +114,7 @@ class _Reader:
         if equals:
             self._add(word.cut(2, 2 + len(name)), word.cut(3 + len(name)), word.end)
             return
-        found = find(name, self.catalog, has_value=False)
+        found = find_name(name, self.catalog, has_value=False)
         option = self.catalog.get(found.canonical) if found.canonical else None
         takes_next = option is not None and option.arg == "required" and found.prefix not in SETTING
         value = waiting.pop() if takes_next and waiting else None
@@ -191,7 +191,8 @@ class _Reader:
         end = end if last == number else self.document.width(number) + 1
         return NonOption(
             "syntax-error",
-            f"The word {quoted(word.source)} belongs to no option; {self.catalog.target.label} will not start with it.",
+            f"The word {quote_value(word.source)} belongs to no option; {self.catalog.target.label} "
+            "will not start with it.",
             "write --name=value in one word",
             Location(path, line, column, line, max(end, column + 1)),
             fatal=True,

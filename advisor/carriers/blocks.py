@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 from advisor.carriers.document import starts_of
 from advisor.carriers.sets import OptionSet, SetReading, Within
 from advisor.core.model import Location
-from advisor.optionfile.groups import dialect
+from advisor.optionfile.groups import dialect_of
 from advisor.optionfile.lines import Line, LineKind, Problem
 from advisor.optionfile.reader import parse
 from advisor.optionfile.value import looks_templated
@@ -98,7 +98,7 @@ def _reading(lines: Sequence[Line], path: str) -> SetReading:
 
 def _parsed(text: str, document: Document, catalog: Catalog) -> tuple[Line, ...]:
     data = text.encode("utf-8", "surrogateescape")
-    return parse(data, document.path, dialect(catalog.target.flavour, catalog.target.version)).lines
+    return parse(data, document.path, dialect_of(catalog.target.flavour, catalog.target.version)).lines
 
 
 def _filled(line: Line, fills: str) -> Line:

@@ -12,7 +12,7 @@ from advisor.carriers.piece import FILLER, Piece
 from advisor.carriers.programs import MOST_WORDS, server_command
 from advisor.carriers.words import LONGEST, OpenQuoteError, shell_words
 from advisor.carriers.yaml_tree import Mapping, Node, Scalar, Sequence, piece_of
-from advisor.catalog.targets import newest
+from advisor.catalog.targets import newest_target
 
 if TYPE_CHECKING:
     from advisor.carriers.document import Document
@@ -50,7 +50,7 @@ class Containers:
         name = node.get("name")
         label = name.value if key in POD_LISTS and isinstance(name, Scalar) else key
         if image is None and found.program.startswith("mariadb"):
-            image = Image(newest("mariadb"), f"its program is {found.program}")
+            image = Image(newest_target("mariadb"), f"its program is {found.program}")
         return arguments_set(self.document, label, found.options, *(image or ()))
 
     def flags(self, key: str, node: Scalar) -> OptionSet | None:

@@ -14,7 +14,7 @@ from advisor.carriers.images import Image, server_of
 from advisor.carriers.piece import Piece, filled
 from advisor.carriers.programs import MOST_WORDS, server_command
 from advisor.carriers.sets import MOST_SETS, Carrier
-from advisor.catalog.targets import newest
+from advisor.catalog.targets import newest_target
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
@@ -107,7 +107,7 @@ class _Reader:
             return
         image = stage.image
         if image is None and found.program.startswith("mariadb"):
-            image = Image(newest("mariadb"), f"its program is {found.program}")
+            image = Image(newest_target("mariadb"), f"its program is {found.program}")
         self.sets.append(self._hinted(arguments_set(self.document, stage.own[-1], found.options), image))
 
     def _hinted(self, found: OptionSet, image: Image | None) -> OptionSet:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from typing import NamedTuple
 
-from advisor.catalog.targets import SERIES, newest, parse_target
+from advisor.catalog.targets import SERIES, newest_target, parse_target
 from advisor.core.model import Target
 
 _MYSQL = frozenset(("mysql", "mysql-server", "community-server", "enterprise-server", "percona", "percona-server",
@@ -37,7 +37,7 @@ def server_of(reference: str) -> Image | None:
         flavour = "mariadb"
     version = re.match(_VERSION, tag)
     if version is None:
-        return Image(newest(flavour), f"its image is {reference.strip()}, taken for the newest")
+        return Image(newest_target(flavour), f"its image is {reference.strip()}, taken for the newest")
     return _of_tag(flavour, tuple(int(n) for n in version.groups() if n), reference.strip())
 
 
@@ -45,10 +45,10 @@ def _of_tag(flavour: str, version: tuple[int, ...], reference: str) -> Image:
     known = SERIES[flavour]
     if len(version) == 1:
         series = max((s for s in known if s[0] == version[0]), default=None)
-        return Image(Target(flavour, known[series]) if series else newest(flavour), f"its image is {reference}")
+        return Image(Target(flavour, known[series]) if series else newest_target(flavour), f"its image is {reference}")
     if version[:2] < min(known):
         oldest = min(known)
         return Image(Target(flavour, known[oldest]), f"its image is {reference}, and no older series is known")
     if max(version) > 9999:  # noqa: PLR2004 - no release has five digits
-        return Image(newest(flavour), f"its image is {reference}")
+        return Image(newest_target(flavour), f"its image is {reference}")
     return Image(parse_target(f"{flavour}-{'.'.join(map(str, version))}"), f"its image is {reference}")

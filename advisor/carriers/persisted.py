@@ -13,11 +13,11 @@ from typing import TYPE_CHECKING, NamedTuple
 from advisor.carriers.document import CarrierError, Document
 from advisor.carriers.json_tree import JsonMember, members
 from advisor.carriers.sets import Carrier, NonOption, OptionSet, SetReading
-from advisor.catalog.targets import newest
+from advisor.catalog.targets import newest_target
 from advisor.core.model import Location, Origin
 from advisor.optionfile.lines import Line, LineKind
-from advisor.redaction.secrets import STATEMENTS, is_secret, quoted
-from advisor.verdict import REFUSED, LineVerdict, Outcome, take
+from advisor.redaction.secrets import STATEMENTS, is_secret, quote_value
+from advisor.verdict import REFUSED, LineVerdict, Outcome, judge_value
 
 if TYPE_CHECKING:
     from advisor.catalog.load import Catalog
@@ -51,7 +51,7 @@ def read_persisted(document: Document) -> Carrier:
         return _read(document, entries, catalog)
 
     why = "only MySQL persists variables"
-    one = OptionSet("persisted variables", read, newest("mysql"), why, "The file", Origin.PERSISTED)
+    one = OptionSet("persisted variables", read, newest_target("mysql"), why, "The file", Origin.PERSISTED)
     return Carrier(document, (one,))
 
 
@@ -99,7 +99,7 @@ def _read(document: Document, entries: list[PersistedVariable], catalog: Catalog
             continue  # of a component, a plugin or a key cache: known once that is there
         said = entry.value.value
         given = said if option is None or entry.static or option.kind not in NUMBERS else _leading(said)
-        verdict = take(option.name if option else entry.name, given, catalog)
+        verdict = judge_value(option.name if option else entry.name, given, catalog)
         stray = _stray(document, entry, verdict, catalog, given)
         if stray is not None:
             strays.append(stray)
@@ -147,7 +147,7 @@ def _stray(
     if verdict.outcome in REFUSED or (wrong_word and given.upper() not in ("ON", "OFF")):
         return _invalid(entry, verdict, catalog, place)
     if given != entry.value.value:
-        message = f"{label} takes {given} of {quoted(entry.value.value)}: persisted numbers have no suffix."
+        message = f"{label} takes {given} of {quote_value(entry.value.value)}: persisted numbers have no suffix."
         return NonOption("adjusted-value", message, f"SET PERSIST {entry.name} = the number", place, False, entry.name)
     return None
 

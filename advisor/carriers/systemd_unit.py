@@ -15,7 +15,7 @@ from advisor.carriers.programs import MOST_WORDS, server_command
 from advisor.carriers.service_files import assignments, check_words, environment_of
 from advisor.carriers.sets import Carrier
 from advisor.carriers.words import OpenQuoteError, check_length, unit_words
-from advisor.catalog.targets import newest
+from advisor.catalog.targets import newest_target
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -111,7 +111,7 @@ def _started(document: Document, key: str, words: list[Piece], variables: dict[s
     if found is None or not found.options:
         return None
     if found.program.startswith("mariadb"):
-        return arguments_set(document, key, found.options, newest("mariadb"), f"its program is {found.program}")
+        return arguments_set(document, key, found.options, newest_target("mariadb"), f"its program is {found.program}")
     return arguments_set(document, key, found.options)
 
 

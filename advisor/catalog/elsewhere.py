@@ -10,7 +10,7 @@ from advisor.catalog.load import Catalog
 from advisor.core.model import Target
 
 _FILE = __file__.rpartition("/")[0] + "/data/elsewhere.json"
-_KNOWN: dict[str, dict[str, Any]] = {}
+_READ: dict[str, dict[str, Any]] = {}
 _VENDORS = __file__.rpartition("/")[0] + "/data/vendors.json"
 _DOCUMENTED: dict[str, list[str]] = {}
 BUILDS = {"percona": "Percona Server", "pxc": "Percona XtraDB Cluster"}
@@ -54,12 +54,12 @@ class Presence(NamedTuple):
         return next((s for s in self.spans if s.flavour == flavour), None)
 
 
-def known_elsewhere(name: str) -> Presence | None:
+def find_presence(name: str) -> Presence | None:
     """Which flavours and versions know an option of that canonical name; None where none does."""
-    if not _KNOWN:
+    if not _READ:
         with open(_FILE, encoding="utf-8") as f:
-            _KNOWN.update(json.load(f))
-    entry = _KNOWN.get(name)
+            _READ.update(json.load(f))
+    entry = _READ.get(name)
     if entry is None:
         return None
     spans = tuple([_span(flavour, entry[flavour]) for flavour in ("mysql", "mariadb") if flavour in entry])
@@ -72,7 +72,7 @@ def _span(flavour: str, written: list[Any]) -> KnownSpan:
     return KnownSpan(flavour, first, last, gone, tuple(came or ()), plugin)
 
 
-class Documented(NamedTuple):
+class VendorBuild(NamedTuple):
     """Who has the option: `build` is the vendor's server, empty where `windows` has it; `series` are the vendor's."""
 
     build: str
@@ -83,74 +83,74 @@ class Documented(NamedTuple):
         """Who has it, and whose server was examined: `what` is the option, or its value."""
         if self.windows:
             return f"{what} exists on Windows only; mycnf knows {examined.label} on Linux."
-        return f"{self.who} documents {what}; MySQL Community {examined.number} does not have it."
+        return f"{self.vendor} documents {what}; MySQL Community {examined.number} does not have it."
 
     @property
-    def who(self) -> str:
+    def vendor(self) -> str:
         """The vendor's server and its series."""
         return f"{self.build} ({', '.join(self.series)})" if self.series else self.build
 
 
-def documented(name: str, target: Target) -> Documented | None:
+def vendor_of_option(name: str, target: Target) -> VendorBuild | None:
     """Who documents an option that the target's own catalog lacks; None where no other build or platform does."""
     if not _DOCUMENTED:
         with open(_VENDORS, encoding="utf-8") as f:
             _DOCUMENTED.update(json.load(f))
     if target.is_mysql and (name == "ndbcluster" or name.startswith("ndb_")):
-        return Documented("MySQL NDB Cluster", ())
-    return _documented(_DOCUMENTED.get(name), target)
+        return VendorBuild("MySQL NDB Cluster", ())
+    return _read_vendor(_DOCUMENTED.get(name), target)
 
 
-def documented_value(option: str, value: str, target: Target) -> Documented | None:
+def vendor_of_value(option: str, value: str, target: Target) -> VendorBuild | None:
     """Who documents a value that the target's own option refuses; None where no other build does."""
-    return _documented(VALUES.get(option, {}).get(value.lower()), target)
+    return _read_vendor(VALUES.get(option, {}).get(value.lower()), target)
 
 
-def _documented(entry: list[str] | tuple[str, ...] | None, target: Target) -> Documented | None:
+def _read_vendor(entry: list[str] | tuple[str, ...] | None, target: Target) -> VendorBuild | None:
     if entry is None:
         return None
     build, *series = entry
     if build == WINDOWS:
-        return Documented("", (), windows=True)
-    return Documented(BUILDS[build], tuple(series)) if target.is_mysql else None
+        return VendorBuild("", (), windows=True)
+    return VendorBuild(BUILDS[build], tuple(series)) if target.is_mysql else None
 
 
-def nearest(name: str, catalog: Catalog) -> str | None:
+def nearest_option(name: str, catalog: Catalog) -> str | None:
     """The known option that a mistyped name most likely means, or None where none is close enough.
 
     One slip in five characters is allowed, three at most; of equally close names the first by alphabet is taken.
     Else it is the only option whose first words these are: older servers took such abbreviations.
     """
-    return _nearly(name, catalog) or _whole(name, catalog)
+    return _nearest_by_edits(name, catalog) or _nearest_by_first_words(name, catalog)
 
 
-def _nearly(name: str, catalog: Catalog) -> str | None:
+def _nearest_by_edits(name: str, catalog: Catalog) -> str | None:
     allowed = min(3, max(1, len(name) // 5))
     best, found = allowed + 1, None
     distinct = set(name)
     letters = [(letter, name.count(letter)) for letter in distinct]
-    for candidate in catalog.about_as_long(len(name), allowed):
+    for candidate in catalog.names_of_similar_length(len(name), allowed):
         # From the cheapest look to the dearest: a file may be full of names that nobody knows.
         if abs(len(candidate) - len(name)) >= best or len(distinct.difference(candidate)) >= best:
             continue
-        if _lacking(letters, candidate) < best:
-            slips = distance(name, candidate, best)
+        if _count_lacking(letters, candidate) < best:
+            slips = edit_distance(name, candidate, best)
             if slips < best:
                 best, found = slips, candidate
     return found
 
 
-def _whole(name: str, catalog: Catalog) -> str | None:
-    found = catalog.begun_by(f"{name}_") if name else []
+def _nearest_by_first_words(name: str, catalog: Catalog) -> str | None:
+    found = catalog.names_starting_with(f"{name}_") if name else []
     return found[0] if len(found) == 1 else None
 
 
-def _lacking(letters: list[tuple[str, int]], candidate: str) -> int:
+def _count_lacking(letters: list[tuple[str, int]], candidate: str) -> int:
     """How many of the letters the candidate lacks: never more than the slips between both, and quickly counted."""
     return sum(max(0, count - candidate.count(letter)) for letter, count in letters)
 
 
-def distance(one: str, other: str, limit: int) -> int:
+def edit_distance(one: str, other: str, limit: int) -> int:
     """How many characters to insert, delete, replace or swap with a neighbour; `limit` where it is that or more."""
     before: list[int] = []
     row = list(range(len(other) + 1))

@@ -3,7 +3,7 @@
 import json
 from typing import Any, NamedTuple
 
-from advisor.catalog.targets import ASKED, catalog_for
+from advisor.catalog.targets import EXAMINED, catalog_for
 from advisor.core.model import Target
 
 _FOLDER = __file__.rpartition("/")[0] + "/data/"
@@ -62,7 +62,7 @@ class Option(NamedTuple):
     documented: frozenset[str] = frozenset()
 
 
-KEPT = 2_000  # answers about single options, of each version
+MAX_ANSWERS = 2_000  # answers about single options, of each version
 
 
 class Catalog:
@@ -75,7 +75,7 @@ class Catalog:
     """
 
     __slots__ = (
-        *("_about_as_long", "_by_letter", "_made", "_spellings", "_variables"),
+        *("_by_letter", "_options_built", "_similar_length", "_spellings", "_variables"),
         *("any_build", "exact", "kept", "options", "read_as", "target"),
     )
 
@@ -85,40 +85,40 @@ class Catalog:
         self.target = target
         self.any_build = any_build
         self.read_as = read_as
-        self.exact = target in ASKED
+        self.exact = target in EXAMINED
         self.options = options
         self.kept: dict[tuple[object, ...], Any] = {}
-        self._about_as_long: dict[tuple[int, int], list[str]] = {}
+        self._similar_length: dict[tuple[int, int], list[str]] = {}
         self._by_letter: dict[str, list[str]] = {}
-        self._made: dict[str, Option] = {}
+        self._options_built: dict[str, Option] = {}
         self._variables: dict[str, str] | None = None
         self._spellings: dict[str, list[str]] | None = None
 
     def keep(self, key: tuple[object, ...], answer: Any) -> None:
         """Keep an answer, in place of all of them where there are many."""
-        if len(self.kept) >= KEPT:
+        if len(self.kept) >= MAX_ANSWERS:
             self.kept.clear()
         self.kept[key] = answer
 
-    def begun_by(self, beginning: str) -> list[str]:
+    def names_starting_with(self, beginning: str) -> list[str]:
         """The names of the options that begin so, none for an empty beginning."""
         if not self._by_letter:
             for name in self.options:
                 self._by_letter.setdefault(name[0], []).append(name)
         return [name for name in self._by_letter.get(beginning[:1], ()) if name.startswith(beginning)]
 
-    def about_as_long(self, length: int, off: int) -> list[str]:
+    def names_of_similar_length(self, length: int, off: int) -> list[str]:
         """The names of the options, by alphabet, whose lengths are at most so many characters off."""
-        if (length, off) not in self._about_as_long:
+        if (length, off) not in self._similar_length:
             found = sorted(name for name in self.options if abs(len(name) - length) <= off)
-            self._about_as_long[length, off] = found
-        return self._about_as_long[length, off]
+            self._similar_length[length, off] = found
+        return self._similar_length[length, off]
 
     def get(self, name: str) -> Option | None:
         """The option of that canonical name, or None."""
-        made = self._made.get(name)
+        made = self._options_built.get(name)
         if made is None and name in self.options:
-            made = self._made[name] = _option(name, self.options[name])
+            made = self._options_built[name] = _build_option(name, self.options[name])
         return made
 
     def find_variable(self, name: str) -> Option | None:
@@ -149,7 +149,7 @@ _LOADED: dict[tuple[Target, bool], Catalog] = {}
 _READ: dict[str, dict[str, Any]] = {}  # by series: its versions share what no patch changed
 
 
-def keep_few(most: int) -> None:
+def limit_cache(most: int) -> None:
     """Forget all catalogs where more than `most` are kept: thousands of servers may have hundreds of versions."""
     if len(_LOADED) > most:
         _LOADED.clear()
@@ -163,18 +163,18 @@ def load(target: Target, *, any_build: bool = False) -> Catalog:
     key = target, any_build
     if key not in _LOADED:
         read_as = catalog_for(target)
-        told = _told(f"{read_as.flavour}-{read_as.series}")
+        told = _read_series(f"{read_as.flavour}-{read_as.series}")
         options: dict[str, dict[str, Any]] = dict(told["options"])
         for name in told["moving"]:
-            if _known(options[name], read_as.version):
-                options[name] = _at(options[name], read_as.version)
+            if _has_option(options[name], read_as.version):
+                options[name] = _record_at(options[name], read_as.version)
             else:
                 del options[name]
         _LOADED[key] = Catalog(target, read_as, options, any_build=any_build)
     return _LOADED[key]
 
 
-def _told(series: str) -> dict[str, Any]:
+def _read_series(series: str) -> dict[str, Any]:
     """The file of a series: `options` as the newest patch has them, and which of these are `moving` between patches."""
     if series not in _READ:
         with open(f"{_FOLDER}{series}.json", encoding="utf-8") as f:
@@ -186,13 +186,13 @@ def _version(text: str) -> tuple[int, ...]:
     return tuple([int(n) for n in text.split(".")])
 
 
-def _known(raw: dict[str, Any], version: tuple[int, ...]) -> bool:
+def _has_option(raw: dict[str, Any], version: tuple[int, ...]) -> bool:
     """Whether the version has the option: not before it came, nor after it went."""
     since, gone = raw.get("since"), raw.get("gone")
     return (since is None or _version(since) <= version) and (gone is None or version < _version(gone))
 
 
-def _at(raw: dict[str, Any], version: tuple[int, ...]) -> dict[str, Any]:
+def _record_at(raw: dict[str, Any], version: tuple[int, ...]) -> dict[str, Any]:
     """The record as it was at that version: the file holds the newest facts, and what they were before each change."""
     for before, facts in raw.get("was", ()):
         if version < _version(before):
@@ -200,7 +200,7 @@ def _at(raw: dict[str, Any], version: tuple[int, ...]) -> dict[str, Any]:
     return raw
 
 
-def _option(name: str, raw: dict[str, Any]) -> Option:
+def _build_option(name: str, raw: dict[str, Any]) -> Option:
     marks = raw.get("marks", ())
     told_otherwise = {field for fields in raw.get("by", {}).values() for field in fields.split()}
     return Option(

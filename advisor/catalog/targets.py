@@ -21,7 +21,7 @@ SERIES: dict[str, dict[tuple[int, ...], tuple[int, ...]]] = {
     },
 }
 # The very versions of which a running server was asked.
-ASKED = frozenset(
+EXAMINED = frozenset(
     {
         Target("mysql", (5, 7, 22)),
         Target("mysql", (8, 0, 15)),
@@ -80,11 +80,11 @@ END_OF_LIFE: dict[str, dict[tuple[int, ...], tuple[int, int, int]]] = {
     },
 }
 
-MOST_DIGITS = 4
-LONGEST = 60  # characters of what is quoted as no target
+MAX_DIGITS = 4
+MAX_LENGTH = 60  # characters of what is quoted as no target
 
 
-def newest(flavour: str) -> Target:
+def newest_target(flavour: str) -> Target:
     """The newest known patch of a flavour's newest series that has a catalog."""
     return Target(flavour, max(SERIES[flavour].values()))
 
@@ -95,21 +95,21 @@ def parse_target(text: str) -> Target:
     A series without a catalog is kept as named where a lower one can stand in (see `catalog_for`). Raises
     MycnfError, with the known targets, for anything else.
     """
-    target = running(text)
+    target = running_target(text)
     if is_too_old(target):
-        raise _unknown(text)
+        raise _raise_unknown_target(text)
     return target
 
 
-def running(text: str) -> Target:
+def running_target(text: str) -> Target:
     """The same of a server that runs, which may be older than all that is known; see `is_too_old`."""
     flavour, _, number = text.strip().lower().partition("-")
     parts = number.split(".")
     # No release has five digits; thousands of them are no number to Python.
-    if flavour not in SERIES or len(parts) not in (2, 3) or any(len(p) > MOST_DIGITS for p in parts):
-        raise _unknown(text)
+    if flavour not in SERIES or len(parts) not in (2, 3) or any(len(p) > MAX_DIGITS for p in parts):
+        raise _raise_unknown_target(text)
     if not all(p.isascii() and p.isdigit() for p in parts):
-        raise _unknown(text)
+        raise _raise_unknown_target(text)
     version = tuple(int(p) for p in parts)
     if len(version) == 2:  # noqa: PLR2004 - a series
         version = SERIES[flavour].get(version, version)
@@ -140,7 +140,7 @@ def catalog_for(target: Target) -> Target:
     known = SERIES.get(target.flavour, {})
     series = max((s for s in known if s <= target.version[:2]), default=min(known, default=None))
     if series is None:
-        raise _unknown(str(target))
+        raise _raise_unknown_target(str(target))
     if target.version[:2] == series and series < target.version <= known[series]:
         return target
     return Target(target.flavour, known[series])
@@ -151,7 +151,7 @@ def names_patch(text: str) -> bool:
     return text.count(".") > 1
 
 
-def stand_in(target: Target) -> str:
+def stand_in_note(target: Target) -> str:
     """One sentence on the version that stands for a target that was not examined; empty where it was."""
     read_as = catalog_for(target)
     if read_as >= target:
@@ -159,13 +159,13 @@ def stand_in(target: Target) -> str:
     return f"{target.label} was not examined: it is read as {read_as.label}, the nearest lower version that mycnf knows"
 
 
-def _unknown(text: str) -> MycnfError:
+def _raise_unknown_target(text: str) -> MycnfError:
     from advisor.core.suggestions import did_you_mean
 
     known = [f"{flavour}-{s[0]}.{s[1]}" for flavour, series in SERIES.items() for s in sorted(series)]
     flavour, _, number = text.lower().partition("-")
-    hint = "" if flavour in SERIES and "." in number else did_you_mean(text[:LONGEST], known)
+    hint = "" if flavour in SERIES and "." in number else did_you_mean(text[:MAX_LENGTH], known)
     return MycnfError(
-        f"unknown target {text[:LONGEST]!r}: known are {', '.join(known)}, each also with a patch such as "
+        f"unknown target {text[:MAX_LENGTH]!r}: known are {', '.join(known)}, each also with a patch such as "
         f"mysql-8.0.36{hint}"
     )

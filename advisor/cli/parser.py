@@ -193,11 +193,11 @@ class _Parser(argparse.ArgumentParser):
 
 def _without_passwords(message: str) -> str:
     """What argparse says, which quotes the command line: a password that was given there is not said again."""
-    from advisor.redaction.secrets import MASK, clean, redact_arguments
+    from advisor.redaction.secrets import MASK, escape_text, redact_arguments
 
     quoted = message.removeprefix(_UNKNOWN_ARGUMENT)
     if quoted == message:
-        return _NO_PORT if message.startswith(_PORT) else clean(redact_arguments((message,))[0])
+        return _NO_PORT if message.startswith(_PORT) else escape_text(redact_arguments((message,))[0])
     given = quoted.split(" ")
     words = list(redact_arguments(tuple(given)))
     for at, word in enumerate(given):
@@ -205,7 +205,7 @@ def _without_passwords(message: str) -> str:
             words[at] = f"-p{MASK}"
         elif given[max(0, at - 1)] == "-p":
             words[at] = MASK
-    return f"{clean(_UNKNOWN_ARGUMENT + ' '.join(words))}{_HOW_TO_AUTHENTICATE if words != given else ''}"
+    return f"{escape_text(_UNKNOWN_ARGUMENT + ' '.join(words))}{_HOW_TO_AUTHENTICATE if words != given else ''}"
 
 
 COMMANDS = {

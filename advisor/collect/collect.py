@@ -22,8 +22,8 @@ from advisor.collect.server.workload import read_counters, read_workload, sample
 from advisor.collect.service import read_service, service_of, usual_service
 from advisor.core.errors import ConnectError
 from advisor.facts import SCHEMA, Facts, OptionFiles, Unavailable
-from advisor.facts.size_limits import fitted
-from advisor.redaction.secrets import clean
+from advisor.facts.size_limits import fit_snapshot
+from advisor.redaction.secrets import escape_text
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable
@@ -85,7 +85,7 @@ def from_account(chosen: Account, request: Request, wait: Callable[[float], obje
         seconds=max(0.0, spent - (request.window if workload else 0.0)),
         lost=session.lost,
     )
-    return fitted(facts)
+    return fit_snapshot(facts)
 
 
 def _ask_everything(
@@ -109,7 +109,13 @@ def _ask_everything(
 
 
 def _untold(session: Session, greeting: Greeting, notes: Notes) -> str:
-    why = f"{clean(greeting.version[:40])!r} is none" if greeting.version else notes[0].reason if notes else "no answer"
+    why = (
+        f"{escape_text(greeting.version[:40])!r} is none"
+        if greeting.version
+        else notes[0].reason
+        if notes
+        else "no answer"
+    )
     return f"{session.account.place} told no version of MySQL or MariaDB ({why}); check host and port"
 
 

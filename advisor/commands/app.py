@@ -38,11 +38,11 @@ def run(args: argparse.Namespace) -> int:
 
 def show_narration(app: AuditApp) -> None:
     """Show what is narrated from now on in the app, for it draws where that would be written."""
-    from advisor.core.console import hear
+    from advisor.core.console import redirect_notices
     from advisor.tui.messages import Notice
     from advisor.tui.text import replace_flags
 
-    hear(lambda words: app.post_message(Notice(replace_flags(words))))
+    redirect_notices(lambda words: app.post_message(Notice(replace_flags(words))))
 
 
 def make_opening(args: argparse.Namespace) -> StartOptions:

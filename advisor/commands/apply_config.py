@@ -8,7 +8,7 @@ from fnmatch import fnmatchcase
 from typing import TYPE_CHECKING, Any
 
 from advisor.config import find_configuration
-from advisor.core.console import narrate
+from advisor.core.console import print_notice
 from advisor.core.errors import MycnfError
 
 if TYPE_CHECKING:
@@ -73,7 +73,7 @@ def configure_reading(args: argparse.Namespace, folder: str) -> None:
 def warn_unused_house_rules(args: argparse.Namespace, config: Configuration, rules: Iterable[Rule]) -> None:
     """Say that house rules aren't asked where the configuration itself leaves them out, as a slip of the pen may."""
     if config.house is not None and not args.select and not args.ignore and all(r.family != HOUSE for r in rules):
-        narrate(f"{config.path}: its house rules do not run: select and ignore leave {HOUSE} out")
+        print_notice(f"{config.path}: its house rules do not run: select and ignore leave {HOUSE} out")
 
 
 def _list(words: tuple[str, ...] | None) -> list[str] | None:

@@ -43,7 +43,7 @@ def _on_screen(args: argparse.Namespace) -> bool:
 def _report(args: argparse.Namespace) -> int:
     from advisor.analysis.engine import fails
     from advisor.commands.judge_facts import audit_facts, judge_facts, make_request
-    from advisor.core.console import narrate
+    from advisor.core.console import print_notice
     from advisor.report.formats import render_audit
     from advisor.report.output import write
 
@@ -64,7 +64,7 @@ def _report(args: argparse.Namespace) -> int:
         audited = audited._replace(since=compare(judge_facts(earlier, asked), audited))
     write(render_audit(args.format or "text", audited, _page(args)), args.output)
     if facts.lost:
-        narrate(facts.lost)
+        print_notice(facts.lost)
         return errors.CONNECTION
     return errors.FINDINGS if fails(audited.findings, args.fail_on or FAIL_ON) else errors.OK
 

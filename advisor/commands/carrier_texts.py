@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 from advisor.carriers.sets import SetReading
 from advisor.catalog.load import load
 from advisor.core.errors import MycnfError
-from advisor.optionfile.lines import Line, LineKind, OptionFile, Placed, Resolved
+from advisor.optionfile.lines import Line, LineKind, OptionFile, PlacedLine, ResolvedFiles
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
@@ -19,12 +19,12 @@ if TYPE_CHECKING:
 SUPPRESSION = "mycnf:"  # how a comment begins that asks to leave a finding out
 
 
-def resolved_of(carrier: Carrier, one: OptionSet, target: Target) -> Resolved:
+def resolved_of(carrier: Carrier, one: OptionSet, target: Target) -> ResolvedFiles:
     """A set as if it were an option file of the document's name."""
     return resolved(carrier, one.read(load(target)))
 
 
-def resolved_of_one(carrier: Carrier, target: Target) -> Resolved:
+def resolved_of_one(carrier: Carrier, target: Target) -> ResolvedFiles:
     """The one set of a document; MycnfError where it holds several, or none."""
     path = carrier.document.path
     if not carrier.sets:
@@ -35,10 +35,10 @@ def resolved_of_one(carrier: Carrier, target: Target) -> Resolved:
     return resolved_of(carrier, carrier.sets[0], target)
 
 
-def join_resolved(parts: Iterable[Resolved]) -> Resolved:
+def join_resolved(parts: Iterable[ResolvedFiles]) -> ResolvedFiles:
     """What was read one after another, as one."""
     parts = list(parts)
-    return Resolved(
+    return ResolvedFiles(
         tuple(file for part in parts for file in part.files),
         tuple(option for part in parts for option in part.options),
         tuple(problem for part in parts for problem in part.problems),
@@ -51,7 +51,7 @@ def hint_of(carriers: Iterable[Carrier]) -> tuple[Target, str] | None:
     return hints[0] if hints else None
 
 
-def resolved_text(carrier: Carrier) -> Resolved:
+def resolved_text(carrier: Carrier) -> ResolvedFiles:
     """The document's lines as those of option files without options, for comments that speak to mycnf.
 
     Where none does, the first line of each file stands for all: thousands of them take as much memory as all the rest.
@@ -67,7 +67,7 @@ def _bare(document: Document, number: int) -> Line:
     return Line(kind, number, f"{text}\n", name=text.strip() if kind is LineKind.OPTION else None)
 
 
-def resolved(carrier: Carrier, reading: SetReading) -> Resolved:
+def resolved(carrier: Carrier, reading: SetReading) -> ResolvedFiles:
     """The files and options of a reading, each line where it stands."""
     document = carrier.document
     files: dict[str, list[Line]] = {document.path: []}
@@ -77,6 +77,6 @@ def resolved(carrier: Carrier, reading: SetReading) -> Resolved:
     options = []
     for line in reading.order:
         path, number = document.home(line.number)
-        options.append(Placed(path, line._replace(number=number)))
+        options.append(PlacedLine(path, line._replace(number=number)))
     read = tuple(OptionFile(path, tuple(lines)) for path, lines in files.items())
-    return Resolved(read, tuple(options), reading.problems)
+    return ResolvedFiles(read, tuple(options), reading.problems)

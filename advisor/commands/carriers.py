@@ -5,13 +5,12 @@ from __future__ import annotations
 import re
 from typing import TYPE_CHECKING
 
-from advisor.analysis.engine import by_place
-from advisor.analysis.engine import run as run_rules
+from advisor.analysis.engine import run_rules, sort_by_place
 from advisor.catalog.load import load
-from advisor.catalog.targets import newest
+from advisor.catalog.targets import newest_target
 from advisor.commands.carrier_texts import resolved, resolved_of
 from advisor.commands.guess_target import guess_target
-from advisor.core.console import narrate
+from advisor.core.console import print_notice
 from advisor.core.model import Confidence, Severity
 from advisor.redaction.secrets import redact_value
 from advisor.report import Checked
@@ -25,7 +24,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
 
     from advisor.carriers.sets import Carrier, NonOption, OptionSet, SetReading
-    from advisor.core.model import Absent, Edit, Finding, Target
+    from advisor.core.model import AbsentPart, Edit, Finding, Target
     from advisor.facts import Host
     from advisor.optionfile.lines import Line
     from rules.core.rule import Rule
@@ -39,30 +38,32 @@ def check_carrier(
     carrier: Carrier,
     targets: Sequence[Target],
     rules: Sequence[Rule],
-    host: Host | Absent,
-    house: tuple[HouseRule, ...] | Absent = NO_HOUSE,
+    host: Host | AbsentPart,
+    house: tuple[HouseRule, ...] | AbsentPart = NO_HOUSE,
 ) -> list[Checked]:
     """The findings in a document, one entry for each target; without `targets` each set is for the server it names.
 
     None at all where the document holds no option of a server: stderr says so.
     """
     if not carrier.sets:
-        narrate(f"{carrier.document.path}: it has no options of a MySQL or MariaDB server")
+        print_notice(f"{carrier.document.path}: it has no options of a MySQL or MariaDB server")
     found: dict[Target, list[Finding]] = {target: [] for target in targets} if carrier.sets else {}
     for one in carrier.sets:
         for target in targets or [target_of(carrier, one)]:
             found.setdefault(target, []).extend(_findings(carrier, one, target, rules, host, house=house))
     path = carrier.document.path
     return [
-        Checked(path, target, tuple(by_place(dict.fromkeys(findings))), _sources(carrier, findings))
+        Checked(path, target, tuple(sort_by_place(dict.fromkeys(findings))), _sources(carrier, findings))
         for target, findings in found.items()
     ]
 
 
 def target_of(carrier: Carrier, one: OptionSet) -> Target:
     """The server that a set is for, told on stderr: the one that the document names, else a guess by its options."""
-    target, why = (one.hint, one.why) if one.hint else guess_target(resolved_of(carrier, one, newest("mysql")))
-    narrate(f"{carrier.document.path}: {one.label}: no --target given, so it is checked for {target.label} ({why})")
+    target, why = (one.hint, one.why) if one.hint else guess_target(resolved_of(carrier, one, newest_target("mysql")))
+    print_notice(
+        f"{carrier.document.path}: {one.label}: no --target given, so it is checked for {target.label} ({why})"
+    )
     return target
 
 
@@ -71,9 +72,9 @@ def _findings(
     one: OptionSet,
     target: Target,
     rules: Sequence[Rule],
-    host: Host | Absent,
+    host: Host | AbsentPart,
     *,
-    house: tuple[HouseRule, ...] | Absent,
+    house: tuple[HouseRule, ...] | AbsentPart,
 ) -> list[Finding]:
     catalog = load(target)
     reading = one.read(catalog)

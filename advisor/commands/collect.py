@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 from advisor.commands.connection import declared_host, is_declared
 from advisor.core import errors
-from advisor.core.console import narrate
+from advisor.core.console import print_notice
 
 if TYPE_CHECKING:
     import argparse
@@ -29,12 +29,12 @@ def run(args: argparse.Namespace) -> int:
 
         keep_facts(facts)
     for part in facts.unavailable:
-        narrate(f"not collected: {part.part}: {part.reason}")
+        print_notice(f"not collected: {part.part}: {part.reason}")
     if facts.lost:
-        narrate(facts.lost)
+        print_notice(facts.lost)
         return errors.CONNECTION
     if args.output is not None:
-        narrate(f"{args.output} has the facts of {facts.statements} statements and the host; secrets are masked")
+        print_notice(f"{args.output} has the facts of {facts.statements} statements and the host; secrets are masked")
     return errors.OK
 
 
@@ -45,7 +45,7 @@ def collect_facts(args: argparse.Namespace) -> Facts:
     from advisor.collect.collect import Request, collect
     from advisor.commands.connection import request_of
     from advisor.commands.sample import load_samples
-    from advisor.facts.size_limits import fitted
+    from advisor.facts.size_limits import fit_snapshot
 
     if args.window < 0:
         raise errors.MycnfError(f"--window {args.window:g} is not a valid time; write seconds, 0 for no window")
@@ -54,7 +54,7 @@ def collect_facts(args: argparse.Namespace) -> Facts:
     if facts.host is not None:  # proved to be the server's and this one: what was measured here was measured there
         facts = replace(facts, probes=load_probe_results())
     facts = replace(facts, sampled=load_samples(facts.server))
-    return fitted(replace(facts, host=host) if host else facts)
+    return fit_snapshot(replace(facts, host=host) if host else facts)
 
 
 def load_probe_results() -> tuple[ProbeResult, ...]:
@@ -64,7 +64,7 @@ def load_probe_results() -> tuple[ProbeResult, ...]:
 
     found = read_all()
     for line in found.damaged:
-        narrate(line)
+        print_notice(line)
     return latest_results(found, host_id(results_folder())) if found.kept else ()
 
 

@@ -6,10 +6,10 @@ from fnmatch import fnmatchcase
 from functools import partial
 from typing import TYPE_CHECKING
 
-from advisor.catalog.targets import stand_in
+from advisor.catalog.targets import stand_in_note
 from advisor.commands.diff_sides import read_sides
 from advisor.core import errors
-from advisor.core.console import narrate
+from advisor.core.console import print_notice
 from advisor.core.errors import MycnfError
 
 if TYPE_CHECKING:
@@ -29,7 +29,7 @@ def run(args: argparse.Namespace) -> int:
     _check_sides(found, args)
     write(_render(found, args), args.output)
     for words in lost:
-        narrate(words)
+        print_notice(words)
     if lost:
         return errors.CONNECTION
     return errors.FINDINGS if found.differs(by_nature=args.all) else errors.OK
@@ -54,8 +54,8 @@ def _patterns(words: Sequence[str] | None) -> list[str]:
 def _check_sides(found: Comparison, args: argparse.Namespace) -> None:
     """Say which version stands in for one without a catalog; MycnfError where --only fits nothing at all."""
     for side in (found.a, found.b):
-        if sentence := stand_in(side.target):
-            narrate(sentence)
+        if sentence := stand_in_note(side.target):
+            print_notice(sentence)
     if args.only and not any((found.pairs, found.only_a, found.only_b, found.not_shown)):
         fits = f"--only {','.join(args.only)} matches no setting of either side"
         raise MycnfError(f"{fits}; write names or patterns as in SHOW GLOBAL VARIABLES, such as 'innodb_*'")

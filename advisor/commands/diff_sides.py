@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 from advisor.catalog.targets import parse_target, require_known
 from advisor.compare.grammar import STDIN, parse_side
 from advisor.compare.values import SideKind
-from advisor.core.console import narrate
+from advisor.core.console import print_notice
 from advisor.core.errors import MycnfError
 
 if TYPE_CHECKING:
@@ -78,12 +78,12 @@ class _Files:
         if not_read := missing_group_message(found.resolved):
             raise MycnfError(not_read)
         for problem in found.resolved.problems:
-            narrate(f"{problem.path}:{problem.line or 1}: {problem.message}")
+            print_notice(f"{problem.path}:{problem.line or 1}: {problem.message}")
         refused = [line.placed for line in found.lines if line.outcome in REFUSED]
         if refused:
             places = ", ".join(f"{at.path}:{at.line.number}" for at in refused[:MAX_LISTED])
             more = f" and {len(refused) - MAX_LISTED} more lines" if len(refused) > MAX_LISTED else ""
-            narrate(f"left out, for {target.label} refuses or ignores it: {places}{more}; mycnf lint says why")
+            print_notice(f"left out, for {target.label} refuses or ignores it: {places}{more}; mycnf lint says why")
         return found
 
     def _assumed(self) -> Target:

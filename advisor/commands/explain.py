@@ -6,9 +6,9 @@ import os
 import sys
 from typing import TYPE_CHECKING, Any
 
-from advisor.catalog.elsewhere import known_elsewhere, nearest
+from advisor.catalog.elsewhere import find_presence, nearest_option
 from advisor.catalog.load import load
-from advisor.catalog.targets import SERIES, newest, parse_target, stand_in
+from advisor.catalog.targets import SERIES, newest_target, parse_target, stand_in_note
 from advisor.core import errors
 from advisor.core.model import Target
 from advisor.report.formats import by_hand
@@ -26,10 +26,10 @@ WIDTH = 80
 def run(args: argparse.Namespace) -> int:
     """Explain the rule or the option that was named; MycnfError, with the nearest name, where it is neither."""
     target = parse_target(args.target) if args.target else None
-    if target is not None and (sentence := stand_in(target)):
-        from advisor.core.console import narrate
+    if target is not None and (sentence := stand_in_note(target)):
+        from advisor.core.console import print_notice
 
-        narrate(sentence)
+        print_notice(sentence)
     rule = find_rule(args.code)
     if rule is not None:
         _print(_explain_rule(rule, args, target))
@@ -70,7 +70,7 @@ def _explain_option(written: str, target: Target | None, form: str) -> str:
     name = written.strip().lower().lstrip("-").replace("-", "_")
     everywhere = {t: _find(name, t) for t in _targets()}
     here = _find(name, target) if target else None
-    if here is None and not any(everywhere.values()) and known_elsewhere(name) is None:
+    if here is None and not any(everywhere.values()) and find_presence(name) is None:
         raise errors.MycnfError(_unknown_message(written, name, target))
     canonical = next((o.name for o in [here, *everywhere.values()] if o is not None), name)
     speaking = [r for r in all_rules() if canonical in r.options or name in r.options]
@@ -83,7 +83,7 @@ def _explain_option(written: str, target: Target | None, form: str) -> str:
     def as_text() -> str:
         from advisor.report.rules.option import page
 
-        presence = known_elsewhere(name)
+        presence = find_presence(name)
         return page(canonical, everywhere, speaking, here=here, target=target, presence=presence, width=_width())
 
     return by_hand("explain", form, {"text": as_text, "json": as_json})
@@ -117,8 +117,8 @@ def _fields(
 def _unknown_message(written: str, name: str, target: Target | None) -> str:
     from advisor.core.suggestions import did_you_mean
 
-    catalogs = [load(target or newest("mysql")), load(newest("mariadb"))]
-    option = next((near for catalog in catalogs if (near := nearest(name, catalog))), None)
+    catalogs = [load(target or newest_target("mysql")), load(newest_target("mariadb"))]
+    option = next((near for catalog in catalogs if (near := nearest_option(name, catalog))), None)
     known = [n for r in all_rules() for n in (r.code, r.name)] + [n for catalog in catalogs for n in catalog.options]
     hint = f"; did you mean {option}?" if option else did_you_mean(name, known, "`mycnf rules` lists the rules")
     return f"{written!r} is neither a rule nor an option of any supported series{hint}"

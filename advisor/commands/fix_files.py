@@ -7,16 +7,16 @@ import sys
 from typing import TYPE_CHECKING
 
 from advisor.catalog.load import load
-from advisor.catalog.targets import SERIES, newest
+from advisor.catalog.targets import SERIES, newest_target
 from advisor.commands.guess_target import UNDECIDED, assume_target, guess_target
 from advisor.commands.lint_files import apply_suppressions, lint_file
 from advisor.commands.lint_plan import LintResult
 from advisor.commands.read_files import read_carrier, read_resolved, replace_stdin
 from advisor.core import errors
-from advisor.core.console import narrate
+from advisor.core.console import print_notice
 from advisor.core.model import Target
 from advisor.fixing import TargetReading, fix_files, plan_fixes
-from advisor.redaction.secrets import clean
+from advisor.redaction.secrets import escape_text
 from advisor.verdict import judge_file
 
 if TYPE_CHECKING:
@@ -44,9 +44,9 @@ def write_fixes(
     outcome = fix_files(names, FixReader(names, plans, given), unsafe=args.unsafe_fixes, given=given)
     for change in outcome.changes:
         codes = ", ".join(sorted({finding.code for finding in change.fixed}))
-        narrate(f"{change.path}: fixed {len(change.fixed):,} ({codes})")
+        print_notice(f"{change.path}: fixed {len(change.fixed):,} ({codes})")
     for message in (*outcome.left, *outcome.unwritten):
-        narrate(message)
+        print_notice(message)
     given.update((change.path, change.after) for change in outcome.changes if change.path in given)
     for text in given.values():
         _print(text)
@@ -69,14 +69,14 @@ def refuse_unnamed(paths: Sequence[str], args: argparse.Namespace) -> None:
 
 def show_diff(paths: Sequence[str], plans: Sequence[LintPlan], args: argparse.Namespace) -> int:
     """Print what the fixes would change as a unified diff, and write nothing; exit code 1 where that is something."""
-    from advisor.fixing.diff import unified
+    from advisor.fixing.diff import unified_diff
 
     names, given = replace_stdin(paths, args.stdin_filename)
     reader = FixReader(names, plans, given, verbose=True)
     outcome = plan_fixes(names, reader, unsafe=args.unsafe_fixes, given=given)
     for message in (*outcome.left, *outcome.unread):
-        narrate(message)
-    _print(unified(outcome.changes))
+        print_notice(message)
+    _print(unified_diff(outcome.changes))
     if outcome.unread:
         return errors.USAGE
     return errors.FINDINGS if outcome.changes and not args.exit_zero else errors.OK
@@ -86,7 +86,7 @@ def _print(text: bytes) -> None:
     """The bytes as they are, or fit for a terminal."""
     if sys.stdout.isatty():
         lines = text.decode("utf-8", "surrogateescape").splitlines()
-        sys.stdout.write("".join(f"{clean(line)}\n" for line in lines))
+        sys.stdout.write("".join(f"{escape_text(line)}\n" for line in lines))
     else:
         sys.stdout.flush()
         sys.stdout.buffer.write(text)
@@ -128,7 +128,7 @@ class FixReader:
         if plan.targets:
             return plan.targets, []
         own = {path: self.given[path]} if path in self.given else {}
-        target, why = guess_target(read_resolved([path], newest("mysql"), plan.args.root, own))
+        target, why = guess_target(read_resolved([path], newest_target("mysql"), plan.args.root, own))
         if self.verbose:
             assume_target([path], plan.args.root, own)
         flavours = list(SERIES) if why == UNDECIDED else [target.flavour]
@@ -144,7 +144,7 @@ def _carrier_readings(carrier: Carrier, plan: LintPlan) -> Iterator[TargetReadin
     text = resolved_text(carrier)
     for one in carrier.sets:
         alone = carrier._replace(sets=(one,))
-        hinted = one.hint or guess_target(resolved_of(carrier, one, newest("mysql")))[0]
+        hinted = one.hint or guess_target(resolved_of(carrier, one, newest_target("mysql")))[0]
         for target in plan.targets or [hinted]:
             checked = check_carrier(alone, [target], plan.rules, plan.host, plan.house)
             results = apply_suppressions([LintResult(each, text, plan) for each in checked])
@@ -160,5 +160,7 @@ def _new_findings(results: LintResult) -> tuple[Finding, ...]:
     from advisor.analysis import baseline
 
     files = tuple(file.path for file in results.resolved.files)
-    (split,) = baseline.apply(baseline.read(path), [baseline.BaselineReading(checked.path, checked.findings, files)])
+    (split,) = baseline.apply_baseline(
+        baseline.read_baseline(path), [baseline.BaselineReading(checked.path, checked.findings, files)]
+    )
     return tuple(split.new)

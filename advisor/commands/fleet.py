@@ -9,7 +9,7 @@ from functools import partial
 from typing import TYPE_CHECKING
 
 from advisor.core import errors
-from advisor.core.console import narrate
+from advisor.core.console import print_notice
 from advisor.core.errors import MycnfError
 
 if TYPE_CHECKING:
@@ -44,7 +44,7 @@ def run(args: argparse.Namespace) -> int:
     survey = _survey(folder, asked)
     own = {"json": partial(as_json.report, survey)}
     write(render("fleet", args.format, Paper.of_width(args.output), partial(document, survey), own), args.output)
-    narrate(_summary(survey, args))
+    print_notice(_summary(survey, args))
     if not survey.judged:
         return errors.CONNECTION
     if survey.absent or any(one.row.reason for one in survey.judged):
@@ -95,7 +95,7 @@ def _collect_all(args: argparse.Namespace) -> str:
             raise
         except KeyboardInterrupt:
             if holds_run(folder):
-                narrate(f"go on with {_resume_command(args, folder)}")
+                print_notice(f"go on with {_resume_command(args, folder)}")
             withdraw(folder)  # of one that asked nobody yet
             raise
     return folder
@@ -122,7 +122,7 @@ def _fleet(args: argparse.Namespace, folder: str) -> Fleet:
 
 def _report_progress(row: HostRow, number: int, of: int) -> None:
     why = f": {row.reason}" if row.reason else ""
-    narrate(f"{number} of {of}: {row.name} {row.status.value}{why}")
+    print_notice(f"{number} of {of}: {row.name} {row.status.value}{why}")
 
 
 def _survey(folder: str, asked: AuditRequest) -> Survey:

@@ -4,18 +4,18 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from advisor.catalog.elsewhere import documented, known_elsewhere
+from advisor.catalog.elsewhere import find_presence, vendor_of_option
 from advisor.catalog.load import load
-from advisor.catalog.targets import newest
+from advisor.catalog.targets import newest_target
 from advisor.commands.read_files import read_carrier, read_resolved
-from advisor.core.console import narrate
+from advisor.core.console import print_notice
 from advisor.optionfile import normalise
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
     from advisor.core.model import Target
-    from advisor.optionfile.lines import Resolved
+    from advisor.optionfile.lines import ResolvedFiles
 
 MARIADB_GROUPS = ("mariadb", "mariadbd", "galera", "client-mariadb", "mariadb-client", "client-server")
 UNDECIDED = "no option or group shows whether it is MySQL or MariaDB"
@@ -24,9 +24,11 @@ PREFIXES = ("loose_", "skip_", "disable_", "enable_", "maximum_")
 
 def assume_target(paths: Sequence[str], root: str | None, given: Mapping[str, bytes]) -> Target:
     """Guess the target of files that are read as one, and say so on stderr; options never tell a series."""
-    target, why = _declared_target(paths, given) or guess_target(read_resolved(paths, newest("mysql"), root, given))
+    target, why = _declared_target(paths, given) or guess_target(
+        read_resolved(paths, newest_target("mysql"), root, given)
+    )
     these = "it is" if len(paths) == 1 else "they are"
-    narrate(f"{', '.join(paths)}: no --target given, so {these} checked for {target.label} ({why})")
+    print_notice(f"{', '.join(paths)}: no --target given, so {these} checked for {target.label} ({why})")
     return target
 
 
@@ -40,35 +42,35 @@ def _declared_target(paths: Sequence[str], given: Mapping[str, bytes]) -> tuple[
     return hint_of(carriers)
 
 
-def guess_target(resolved: Resolved) -> tuple[Target, str]:
+def guess_target(resolved: ResolvedFiles) -> tuple[Target, str]:
     """The target and the reason, by groups, options of one flavour only, then Galera's; MySQL where undecided."""
     groups = {line.name for f in resolved.files for line in f.lines if line.kind == "group" and line.name}
     named = next(
         (g for g in sorted(groups) if g.startswith(("mariadb", "client-mariadb")) or g in MARIADB_GROUPS), None
     )
     if named:
-        return newest("mariadb"), f"its group [{named}] is MariaDB's"
+        return newest_target("mariadb"), f"its group [{named}] is MariaDB's"
     names = sorted({_without_prefix(normalise(o.line.name)) for o in resolved.options if o.line.name})
     only = {flavour: [n for n in names if _flavours(n) == {flavour}] for flavour in ("mysql", "mariadb")}
     if len(only["mariadb"]) > len(only["mysql"]):
-        return newest("mariadb"), f"{only['mariadb'][0]} is known to MariaDB only"
+        return newest_target("mariadb"), f"{only['mariadb'][0]} is known to MariaDB only"
     if only["mysql"]:
-        return newest("mysql"), f"{only['mysql'][0]} is known to MySQL only"
+        return newest_target("mysql"), f"{only['mysql'][0]} is known to MySQL only"
     galera = next((name for name in names if name.startswith("wsrep_")), None)
     if galera:  # builds of MySQL with it are none of ours, and MySQL itself would refuse every such line
-        return newest("mariadb"), f"{galera} is known only to builds with Galera"
-    return newest("mysql"), UNDECIDED
+        return newest_target("mariadb"), f"{galera} is known only to builds with Galera"
+    return newest_target("mysql"), UNDECIDED
 
 
 def _flavours(name: str) -> set[str]:
     """The flavours that know the option in any series, in any vendor's build; Galera's tell nothing."""
     if name.startswith("wsrep_"):
         return {"mysql", "mariadb"}
-    presence = known_elsewhere(name)
+    presence = find_presence(name)
     seen = {span.flavour for span in presence.spans} if presence else set()
-    seen |= {flavour for flavour in ("mysql", "mariadb") if load(newest(flavour)).get(name)}
+    seen |= {flavour for flavour in ("mysql", "mariadb") if load(newest_target(flavour)).get(name)}
     if seen == {"mariadb"}:
-        seen |= {"mysql"} if documented(name, newest("mysql")) else set()
+        seen |= {"mysql"} if vendor_of_option(name, newest_target("mysql")) else set()
     return seen
 
 

@@ -8,7 +8,7 @@ from functools import partial
 from typing import TYPE_CHECKING
 
 from advisor.core import errors
-from advisor.core.console import narrate
+from advisor.core.console import print_notice
 from advisor.core.errors import MycnfError
 
 if TYPE_CHECKING:
@@ -54,13 +54,13 @@ def keep_facts(facts: Facts) -> str:
     from advisor.state.history.store import MOST, keep
 
     if facts.lost:
-        narrate("no snapshot saved for mycnf history: not all facts could be read")
+        print_notice("no snapshot saved for mycnf history: not all facts could be read")
         return ""
     path = keep(facts)
     if not os.path.exists(path):
-        narrate(f"not kept for mycnf history: {MOST} later snapshots of this server are, and no more than that")
+        print_notice(f"not kept for mycnf history: {MOST} later snapshots of this server are, and no more than that")
         return ""
-    narrate(f"kept as {path}; mycnf history shows what changed")
+    print_notice(f"kept as {path}; mycnf history shows what changed")
     return path
 
 
@@ -74,7 +74,9 @@ def _add(paths: list[str]) -> int:
     kept = [keep_facts(facts) for facts in [load(path) for path in paths]]  # all are read before the first is kept
     gone = sum(bool(path) and not os.path.exists(path) for path in kept)
     if gone:
-        narrate(f"{plural(gone, 'snapshot')} of these went again, the oldest first: a server keeps its {MOST} newest")
+        print_notice(
+            f"{plural(gone, 'snapshot')} of these went again, the oldest first: a server keeps its {MOST} newest"
+        )
     return errors.OK
 
 
@@ -83,7 +85,7 @@ def _judge_histories(args: argparse.Namespace) -> Iterator[Told]:
     from advisor.state.history.store import find, servers
 
     asked = make_request(argparse.Namespace(**{**dict.fromkeys(UNUSED_ARGUMENTS), **vars(args)}))
-    kept = servers(narrate)
+    kept = servers(print_notice)
     if args.words:
         yield _judge_history(find(kept, args.words[0]), asked, args.last)
         return
@@ -104,7 +106,7 @@ def _judge_history(kept: KeptServer, asked: AuditRequest, last: int) -> Told:
     def audits() -> Iterator[Audited]:
         nonlocal target
         for path in kept.paths:
-            for facts in newest_first([path], narrate):
+            for facts in newest_first([path], print_notice):
                 audited = judge_facts(facts, asked)
                 seen.append(facts.taken_at)
                 target = audited.known.target.label

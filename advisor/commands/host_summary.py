@@ -6,7 +6,7 @@ import os
 import time
 from typing import TYPE_CHECKING
 
-from advisor.catalog.targets import newest
+from advisor.catalog.targets import newest_target
 from advisor.report.rules.nearness import VIRTUAL, Here
 
 if TYPE_CHECKING:
@@ -24,7 +24,9 @@ def summarize_host(args: argparse.Namespace, rule: Rule, target: Target | None, 
     """The host that the user describes, else the one that we run on; MycnfError for a size or a count that is none."""
     from advisor.commands.connection import is_declared
 
-    server = target or next((t for t in map(newest, ("mysql", "mariadb")) if rule.concerns(t)), newest("mysql"))
+    server = target or next(
+        (t for t in map(newest_target, ("mysql", "mariadb")) if rule.concerns(t)), newest_target("mysql")
+    )
     machine = _declared_summary(args) if is_declared(args) else (cpus(root), memory(root), disks(root))
     return Here(server, target is None, time.gmtime().tm_year, *machine)
 

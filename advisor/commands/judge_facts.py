@@ -8,11 +8,11 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from advisor.analysis import baseline
 from advisor.analysis.audited import Audited
-from advisor.analysis.context import know
-from advisor.analysis.engine import ask, by_weight, choose, is_asked
+from advisor.analysis.context import build_context
+from advisor.analysis.engine import applies_to, run_for_target, select_rules, sort_by_severity
 from advisor.commands.connection import declared_host, is_declared
 from advisor.commands.suppress_findings import refuse_overwrite
-from advisor.core.console import narrate
+from advisor.core.console import print_notice
 from advisor.report.output import write
 from advisor.report.words import plural
 from advisor.state.file_lock import alone_with
@@ -51,11 +51,11 @@ class AuditRequest(NamedTuple):
     def of(self, known: RuleContext) -> list[Rule]:
         """The rules that are about what is known."""
         if self.by_target is None:
-            return [rule for rule in self.rules if is_asked(known, rule)]
+            return [rule for rule in self.rules if applies_to(known, rule)]
         if known.target not in self.by_target:
             if len(self.by_target) >= MAX_TARGETS:
                 self.by_target.clear()
-            self.by_target[known.target] = [rule for rule in self.rules if is_asked(known, rule)]
+            self.by_target[known.target] = [rule for rule in self.rules if applies_to(known, rule)]
         return self.by_target[known.target]
 
 
@@ -65,7 +65,7 @@ def make_request(args: argparse.Namespace) -> AuditRequest:
 
     config = find_and_read_configuration(args, os.getcwd())
     whole, house = (args, None) if config is None else (merge_arguments(args, config), config.house)
-    return AuditRequest(whole, choose(whole.select, whole.ignore), house, config=config)
+    return AuditRequest(whole, select_rules(whole.select, whole.ignore), house, config=config)
 
 
 def audit_facts(facts: Facts, asked: AuditRequest, *, silent: bool = False) -> Audited:
@@ -84,10 +84,10 @@ def judge_facts(facts: Facts, asked: AuditRequest, *, brief: bool = False) -> Au
     """The same including the findings in the baseline; `brief` leaves out passed checks."""
     if facts.host is None and is_declared(asked.args):
         facts = replace(facts, host=declared_host(asked.args))
-    known = know(facts, asked.house)
+    known = build_context(facts, asked.house)
     ran = asked.of(known)
-    found = ask(known, ran)
-    shown = tuple(by_weight(_not_ignored(_not_suppressed(known, found.findings), asked.config)))
+    found = run_for_target(known, ran)
+    shown = tuple(sort_by_severity(_not_ignored(_not_suppressed(known, found.findings), asked.config)))
     codes = tuple(rule.code for rule in ran)
     return Audited(facts, known, shown, found.skipped, codes, fine=() if brief else _passed_checks(known, found, ran))
 
@@ -134,16 +134,16 @@ def apply_baseline(audited: Audited, args: argparse.Namespace, *, silent: bool =
     reading = baseline.BaselineReading(SERVER, audited.findings, ())
     if args.write_baseline:
         refuse_overwrite(args.write_baseline)
-        write(baseline.render([reading], args.write_baseline), args.write_baseline)
-        narrate(f"wrote {plural(len(audited.findings), 'finding')} to {args.write_baseline}")
+        write(baseline.render_baseline([reading], args.write_baseline), args.write_baseline)
+        print_notice(f"wrote {plural(len(audited.findings), 'finding')} to {args.write_baseline}")
         return audited._replace(findings=())
     if not args.baseline:
         return audited
-    known = baseline.read(args.baseline)
-    (split,) = baseline.apply(known, [reading])
+    known = baseline.read_baseline(args.baseline)
+    (split,) = baseline.apply_baseline(known, [reading])
     if split.known and not silent:
-        narrate(f"{plural(len(split.known), 'finding')} left out: they are in {args.baseline}")
-    suppressed = tuple((finding, baseline.told(known, finding, SERVER)) for finding in split.known)
+        print_notice(f"{plural(len(split.known), 'finding')} left out: they are in {args.baseline}")
+    suppressed = tuple((finding, baseline.describe_known(known, finding, SERVER)) for finding in split.known)
     return audited._replace(findings=split.new, aside=(*audited.aside, *suppressed))
 
 
@@ -153,4 +153,4 @@ def suppress_in_baseline(path: str, finding: Finding, reason: str) -> None:
     Raises MycnfError for a file that is no baseline or can't be written.
     """
     with alone_with(path):
-        write(baseline.amended(path, finding, SERVER, reason), path)
+        write(baseline.amend_baseline(path, finding, SERVER, reason), path)

@@ -6,7 +6,7 @@ import os
 from typing import TYPE_CHECKING
 
 from advisor.analysis.engine import fails
-from advisor.catalog.targets import stand_in
+from advisor.catalog.targets import stand_in_note
 from advisor.commands.lint_files import apply_suppressions, lint_path, make_plans
 from advisor.core import errors
 from advisor.report import Page
@@ -48,7 +48,7 @@ def run(args: argparse.Namespace) -> int:
             _narrate(str(error))
             broken.append((path, str(error)))
     for target in dict.fromkeys(result.checked.target for result in results):
-        if sentence := stand_in(target):
+        if sentence := stand_in_note(target):
             _narrate(sentence)
     results = apply_suppressions(results)
     if args.write_baseline or any(plan.args.baseline for plan in plans):
@@ -102,9 +102,9 @@ def _report_skipped(plan: LintPlan) -> None:
 
 
 def _narrate(message: str) -> None:
-    from advisor.core.console import narrate
+    from advisor.core.console import print_notice
 
-    narrate(message)
+    print_notice(message)
 
 
 def _page(args: argparse.Namespace, broken: list[tuple[str, str]]) -> Page:

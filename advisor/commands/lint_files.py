@@ -5,8 +5,7 @@ from __future__ import annotations
 import os
 from typing import TYPE_CHECKING
 
-from advisor.analysis.engine import by_place
-from advisor.analysis.engine import run as run_rules
+from advisor.analysis.engine import run_rules, sort_by_place
 from advisor.commands.lint_plan import LintPlan, LintResult
 from advisor.commands.read_files import read_carrier, read_resolved, replace_stdin
 from advisor.redaction import secrets
@@ -21,7 +20,7 @@ if TYPE_CHECKING:
 
     from advisor.carriers.sets import Carrier
     from advisor.core.model import Finding, Target
-    from advisor.optionfile.lines import Resolved
+    from advisor.optionfile.lines import ResolvedFiles
 
 UNREAD_GROUP = "unread-group"
 # Rules about lines of any group: they have spoken of these lines already.
@@ -102,7 +101,7 @@ def lint_file(path: str, target: Target, plan: LintPlan, given: Mapping[str, byt
     done = run_rules(known, plan.rules_for(target, verdict.effective))
     unread = [f for f in done.findings if f.name == UNREAD_GROUP and f.location]
     more = _findings_as_if_read(unread, known, plan) if unread else []
-    findings = tuple(by_place((*done.findings, *more)))
+    findings = tuple(sort_by_place((*done.findings, *more)))
     checked = Checked(path, target, findings, _sources(resolved, findings))
     return LintResult(checked, resolved, plan, [s.code for s in done.skipped])
 
@@ -131,7 +130,7 @@ def _assume_target(path: str, root: str | None, given: dict[str, bytes]) -> Targ
     return assume_target([path], root, given)
 
 
-def _sources(resolved: Resolved, findings: tuple[Finding, ...]) -> dict[tuple[str, int], str]:
+def _sources(resolved: ResolvedFiles, findings: tuple[Finding, ...]) -> dict[tuple[str, int], str]:
     wanted = {(f.location.path, f.location.line) for f in findings if f.location}
     lines = (((f.path, line.number), line.text) for f in resolved.files for line in f.lines)
     return {place: secrets.redact_text(text).text for place, text in lines if place in wanted}

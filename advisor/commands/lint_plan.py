@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from advisor.analysis.engine import choose
+from advisor.analysis.engine import select_rules
 from advisor.catalog.load import load
 from advisor.catalog.targets import names_patch, parse_target
 from rules import file_rules, rule_modules_for
@@ -16,9 +16,9 @@ if TYPE_CHECKING:
 
     from advisor.catalog.load import Catalog
     from advisor.config.read import Configuration
-    from advisor.core.model import Absent, Target
+    from advisor.core.model import AbsentPart, Target
     from advisor.facts import Host
-    from advisor.optionfile.lines import Resolved
+    from advisor.optionfile.lines import ResolvedFiles
     from advisor.report import Checked
     from rules.core.rule import Rule
     from rules.policy.house_rule import HouseRule
@@ -34,7 +34,7 @@ class LintPlan:
         self.config = config
         self.host = _host(args)
         self._house = config is not None and config.house is not None
-        self._chosen = None if self._by_options() else choose(args.select, args.ignore)
+        self._chosen = None if self._by_options() else select_rules(args.select, args.ignore)
         self.targets = [parse_target(t) for t in args.target or ()]
         self._patches = {parse_target(t) for t in args.target or () if names_patch(t)}
         self._concerned: dict[tuple[Target, tuple[str, ...] | None], list[Rule]] = {}
@@ -66,7 +66,7 @@ class LintPlan:
         return load(target, any_build=target not in self._patches)
 
     @property
-    def house(self) -> tuple[HouseRule, ...] | Absent:
+    def house(self) -> tuple[HouseRule, ...] | AbsentPart:
         """The house rules of the configuration."""
         return NO_HOUSE if self.config is None or self.config.house is None else self.config.house
 
@@ -76,7 +76,7 @@ class LintResult:
 
     __slots__ = ("_skipped", "checked", "plan", "resolved")
 
-    def __init__(self, checked: Checked, resolved: Resolved, plan: LintPlan, skipped: Iterable[str] = ()) -> None:
+    def __init__(self, checked: Checked, resolved: ResolvedFiles, plan: LintPlan, skipped: Iterable[str] = ()) -> None:
         self.checked = checked
         self.resolved = resolved
         self.plan = plan
@@ -92,7 +92,7 @@ class LintResult:
         return LintResult(self.checked._replace(**fields), self.resolved, self.plan, self._skipped)
 
 
-def _host(args: argparse.Namespace) -> Host | Absent:
+def _host(args: argparse.Namespace) -> Host | AbsentPart:
     if args.ram is args.cpus is args.disk is args.host_tar is None:
         return NO_HOST
     from advisor.commands.connection import declared_host

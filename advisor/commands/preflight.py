@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 from advisor.analysis.engine import RANK
 from advisor.analysis.restart import check_restart
 from advisor.core import errors
-from advisor.core.console import narrate
+from advisor.core.console import print_notice
 from advisor.core.model import Severity
 from advisor.report.formats import render
 from advisor.report.output import write
@@ -27,7 +27,7 @@ def run(args: argparse.Namespace) -> int:
     found = check_restart(_placed(_facts(args), args))
     write(_render(found, args), args.output)
     if found.facts.lost:
-        narrate(found.facts.lost)
+        print_notice(found.facts.lost)
         return errors.CONNECTION
     return errors.FINDINGS if _fails(found, args.fail_on) else errors.OK
 

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from advisor.commands.probing.place import current_host_id
 from advisor.core import errors
-from advisor.core.console import narrate
+from advisor.core.console import print_notice
 from advisor.core.errors import MycnfError
 from advisor.report.output import pair, write
 from advisor.report.paper import Paper
@@ -58,7 +58,7 @@ def _list(args: argparse.Namespace, reports: list[tuple[str, str | None]]) -> in
     from probes import registry
 
     place = choose_directory(args.dir)
-    here = make_environment(place.path, args.server, narrate)
+    here = make_environment(place.path, args.server, print_notice)
     experiments = registry.load_all()
     entries = [preview_run(experiment, here, place) for experiment in experiments]
     for form, path in reports:
@@ -75,7 +75,7 @@ def _run_named(args: argparse.Namespace, reports: list[tuple[str, str | None]]) 
     place = choose_directory(args.dir)
     wish = make_probe_request(args, experiment, place.path)
     return _carry_out(
-        args, _RunOrder(experiment, make_environment(place.path, args.server, narrate), place, wish), reports
+        args, _RunOrder(experiment, make_environment(place.path, args.server, print_notice), place, wish), reports
     )
 
 
@@ -90,7 +90,7 @@ def _prove(args: argparse.Namespace, reports: list[tuple[str, str | None]]) -> i
     place = choose_directory(args.dir)
     wish = make_probe_request(args, experiment, place.path)
     file = args.words[1] if len(args.words) > 1 else None
-    task, here = make_task(rule, claim, file, make_environment(place.path, args.server, narrate))
+    task, here = make_task(rule, claim, file, make_environment(place.path, args.server, print_notice))
     return _carry_out(args, _RunOrder(experiment, here, place, task.wish(wish), task.proof), reports)
 
 
@@ -115,7 +115,7 @@ def _carry_out(args: argparse.Namespace, order: _RunOrder, reports: list[tuple[s
             write(page(entry, form, Paper.to(path)), path)
         return errors.OK if args.describe or not entry.refused else errors.USAGE
     if order.place.why:
-        narrate(f"measuring in {order.place.path}, {order.place.why}")
+        print_notice(f"measuring in {order.place.path}, {order.place.why}")
     return _run(order, args.resume, reports)
 
 
@@ -128,7 +128,9 @@ def _run(order: _RunOrder, resume: bool, reports: list[tuple[str, str | None]]) 
     earlier = earlier_run(experiment, here, wish, plan) if resume else None
     left = remaining_request(wish, plan, earlier.result) if earlier else wish
     if earlier and left is None:
-        narrate(f"the saved run is complete ({earlier.result.rounds} rounds); ask for more with --rounds or --time")
+        print_notice(
+            f"the saved run is complete ({earlier.result.rounds} rounds); ask for more with --rounds or --time"
+        )
         show_result(earlier.result, reports, order.proof)
         return errors.OK
     result, code = run_probe(experiment, here, left or wish, earlier)
@@ -141,7 +143,7 @@ def list_results(words: Sequence[str], reports: list[tuple[str, str | None]]) ->
     """List the kept results, or show those that are named by id or probe (`show` before them may be said)."""
     found = results.read_all()
     for line in found.damaged:
-        narrate(line)
+        print_notice(line)
     names = [w for w in words if w not in ("list", "show")]
     if names:
         return _show_named(found, names, reports)

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 from advisor.core.errors import MycnfError
 from advisor.optionfile import resolve
 from advisor.optionfile.lines import LineKind
-from advisor.optionfile.source import LARGEST, load
+from advisor.optionfile.source import MAX_BYTES, load
 from advisor.optionfile.value import is_template
 
 if TYPE_CHECKING:
@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 
     from advisor.carriers.sets import Carrier
     from advisor.core.model import Target
-    from advisor.optionfile.lines import Resolved
+    from advisor.optionfile.lines import ResolvedFiles
 
 # Names of documents that may carry options beside what else they say; a .conf may be an option file as well.
 CARRIERS = (".yml", ".yaml", ".json", ".service", ".conf", ".dockerfile", ".containerfile")
@@ -50,9 +50,11 @@ def configure(args: Namespace) -> None:
 
 def stdin_bytes() -> bytes:
     """All of stdin; MycnfError where it is larger than any option file."""
-    data = sys.stdin.buffer.read(LARGEST + 1)
-    if len(data) > LARGEST:
-        raise MycnfError(f"stdin is larger than {LARGEST >> 20}M, which no option file is; name the file that you mean")
+    data = sys.stdin.buffer.read(MAX_BYTES + 1)
+    if len(data) > MAX_BYTES:
+        raise MycnfError(
+            f"stdin is larger than {MAX_BYTES >> 20}M, which no option file is; name the file that you mean"
+        )
     return data
 
 
@@ -87,7 +89,7 @@ def _rendered_name(path: str) -> str:
     return name
 
 
-def read_resolved(paths: Sequence[str], target: Target, root: str | None, given: Mapping[str, bytes]) -> Resolved:
+def read_resolved(paths: Sequence[str], target: Target, root: str | None, given: Mapping[str, bytes]) -> ResolvedFiles:
     """The files, read as one by the target's reader, with what they include; `given` are texts that are no files.
 
     A document that carries the options of one server is read in its turn. Raises OptionFileError for a file that can't
@@ -105,7 +107,7 @@ def read_resolved(paths: Sequence[str], target: Target, root: str | None, given:
     return _resolved(paths, target, root, given)
 
 
-def missing_group_message(resolved: Resolved) -> str:
+def missing_group_message(resolved: ResolvedFiles) -> str:
     """Why the first file whose options stand below no group at all sets nothing; empty where there is none."""
     for file in resolved.files:
         kinds = {line.kind for line in file.lines}
@@ -117,7 +119,7 @@ def missing_group_message(resolved: Resolved) -> str:
     return ""
 
 
-def _resolved(paths: Sequence[str], target: Target, root: str | None, given: Mapping[str, bytes]) -> Resolved:
+def _resolved(paths: Sequence[str], target: Target, root: str | None, given: Mapping[str, bytes]) -> ResolvedFiles:
     def loader(wanted: str) -> bytes:
         return given[wanted] if wanted in given else load(wanted).data
 

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING
 
 from advisor.commands import report_worker
 from advisor.core import errors
-from advisor.core.console import narrate
+from advisor.core.console import print_notice
 from advisor.core.errors import MycnfError
 from advisor.report.bulk.tally import Tally
 from advisor.report.formats import bulk_writer
@@ -78,7 +78,7 @@ def report_many(
         sinks += [bulk_writer(form).open(out, page_for(out, fail_on)) for form, out in pairs]
         for told in _snapshots(_judge_all(paths, worker, jobs or _processors()), words):
             if told.broken:
-                narrate(told.broken)
+                print_notice(told.broken)
             tally.take(told)
             for sink in sinks:
                 sink.take(told)
@@ -102,12 +102,12 @@ def _snapshots(told: Iterable[Told], words: Sequence[str]) -> Iterator[Told]:
         else:
             yield one
     if own:
-        narrate(f"left out {plural(own, 'file')}: reports or baselines that mycnf wrote, no snapshots")
+        print_notice(f"left out {plural(own, 'file')}: reports or baselines that mycnf wrote, no snapshots")
 
 
 def _code(tally: Tally) -> int:
     if tally.broken:
-        narrate(f"{plural(tally.broken, 'snapshot')} of {tally.read + tally.broken:,} could not be read")
+        print_notice(f"{plural(tally.broken, 'snapshot')} of {tally.read + tally.broken:,} could not be read")
         return errors.USAGE
     return errors.FINDINGS if tally.fails else errors.OK
 

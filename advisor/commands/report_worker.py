@@ -8,10 +8,10 @@ import os
 import signal
 from typing import TYPE_CHECKING, NamedTuple
 
-from advisor.catalog.load import keep_few
+from advisor.catalog.load import limit_cache
 from advisor.commands.judge_facts import judge_facts
 from advisor.core.errors import MycnfError
-from advisor.core.signals import end_at_once
+from advisor.core.signals import restore_default_signals
 from advisor.facts.snapshot import load
 from advisor.report.bulk.snapshot import Told
 from advisor.report.bulk.snapshot import tell as told_of
@@ -48,7 +48,7 @@ def load_shared(work: ReportTask) -> None:
     if work.asked.args.baseline:
         from advisor.analysis import baseline
 
-        _BASELINE.append(baseline.read(work.asked.args.baseline))
+        _BASELINE.append(baseline.read_baseline(work.asked.args.baseline))
     gc.freeze()
 
 
@@ -56,7 +56,7 @@ def init_process(maker: int) -> None:
     """In a process of its own: end with the one that made it, leave interrupts to that, and tidy up between lots."""
     gc.disable()  # it would begin in the midst of a snapshot, when everything is in use
     signal.signal(signal.SIGINT, signal.SIG_IGN)
-    end_at_once()
+    restore_default_signals()
     ctypes.CDLL(None).prctl(PR_SET_PDEATHSIG, signal.SIGTERM)
     if os.getppid() != maker:  # killed before we asked to hear of it
         os._exit(1)
@@ -72,7 +72,7 @@ def report_each(paths: Sequence[str]) -> list[Told]:
 def report_one(path: str) -> Told:
     """The summary of one snapshot; an error becomes part of it."""
     (work,) = _TASK
-    keep_few(CATALOGS)
+    limit_cache(CATALOGS)
     try:
         return told_of(path, _apply_baseline(judge_facts(load(path), work.asked, brief=True)), work.forms, work.page)
     except MycnfError as error:
@@ -88,6 +88,6 @@ def _apply_baseline(audited: Audited) -> Audited:
     from advisor.analysis import baseline
     from advisor.commands.judge_facts import SERVER
 
-    (split,) = baseline.apply(_BASELINE[0], [baseline.BaselineReading(SERVER, audited.findings, ())])
+    (split,) = baseline.apply_baseline(_BASELINE[0], [baseline.BaselineReading(SERVER, audited.findings, ())])
     aside = tuple((finding, "the baseline knows it") for finding in split.known)
     return audited._replace(findings=split.new, aside=(*audited.aside, *aside))

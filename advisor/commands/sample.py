@@ -33,7 +33,7 @@ def run(args: argparse.Namespace) -> int:
 def _sample(args: argparse.Namespace) -> None:
     from advisor.collect.collect import read_once
     from advisor.commands.connection import request_of
-    from advisor.core.console import narrate
+    from advisor.core.console import print_notice
     from advisor.state.directory import server_name
     from advisor.state.sampling.keep import keep
     from advisor.state.sampling.ring import RESOLUTION, SLOTS
@@ -43,19 +43,19 @@ def _sample(args: argparse.Namespace) -> None:
     if not sys.stderr.isatty():
         return
     if kept.too_soon:
-        narrate(f"the last sample is less than {RESOLUTION // 120} minutes old, so this one was not kept")
+        print_notice(f"the last sample is less than {RESOLUTION // 120} minutes old, so this one was not kept")
     else:
-        narrate(f"{kept.path} holds {kept.held:,} of {SLOTS:,} samples of {server_name(variables)}")
+        print_notice(f"{kept.path} holds {kept.held:,} of {SLOTS:,} samples of {server_name(variables)}")
 
 
 def _list_samples() -> str:
-    from advisor.core.console import narrate
+    from advisor.core.console import print_notice
     from advisor.report.sample_list import listing
     from advisor.state.sampling.stored_rings import rings
 
     found, damaged = rings()
     for line in damaged:
-        narrate(line)
+        print_notice(line)
     return listing(found)
 
 
@@ -63,7 +63,7 @@ def load_samples(server: Server) -> SampledHours | None:
     """What was sampled of a server, None where nothing was; an unreadable ring is named on stderr."""
     import os
 
-    from advisor.core.console import narrate
+    from advisor.core.console import print_notice
     from advisor.state.sampling.keep import path_of
 
     path = path_of(server.variables)
@@ -75,5 +75,5 @@ def load_samples(server: Server) -> SampledHours | None:
     try:
         return sampled(ring.read(path)[1])
     except (OSError, ring.RingError) as error:
-        narrate(f"skipped the samples of this server: {error}")
+        print_notice(f"skipped the samples of this server: {error}")
         return None

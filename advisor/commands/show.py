@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from advisor.catalog.load import load
-from advisor.catalog.targets import parse_target, stand_in
+from advisor.catalog.targets import parse_target, stand_in_note
 from advisor.commands.read_files import configure, missing_group_message, read_resolved, replace_stdin
 from advisor.core import errors
 from advisor.redaction import secrets
@@ -14,7 +14,7 @@ from advisor.report.formats import by_hand
 from advisor.report.output import write
 from advisor.report.words import WIDTH, plural, wrap
 from advisor.verdict import REFUSED, judge_file
-from advisor.verdict.startup.host import note
+from advisor.verdict.startup.host import host_note
 
 if TYPE_CHECKING:
     import argparse
@@ -46,12 +46,14 @@ def run(args: argparse.Namespace) -> int:
 def _tell_problems(verdict: FileVerdict) -> None:
     resolved = verdict.resolved
     lines = [f"{problem.path}:{problem.line or 1}: {problem.message}" for problem in resolved.problems]
-    lines += [sentence for sentence in (stand_in(verdict.catalog.target), missing_group_message(resolved)) if sentence]
+    lines += [
+        sentence for sentence in (stand_in_note(verdict.catalog.target), missing_group_message(resolved)) if sentence
+    ]
     if lines:
-        from advisor.core.console import narrate
+        from advisor.core.console import print_notice
 
         for line in lines:
-            narrate(line)
+            print_notice(line)
 
 
 def _target(args: argparse.Namespace, paths: list[str], given: dict[str, bytes]) -> Target:
@@ -66,7 +68,7 @@ def _entry(name: str, line: LineVerdict, verdict: FileVerdict) -> dict[str, Any]
     return {
         "value": secrets.redact_value(name, line.value or ""),
         "running": None if line.running is None else secrets.redact_value(name, line.running),
-        "note": note(verdict, name),
+        "note": host_note(verdict, name),
         **_written(name, line),
         "overridden": [_written(name, other) for other in verdict.overridden.get(name, ())],
     }
@@ -106,7 +108,7 @@ def _option(first: str, o: dict[str, Any], *, told: bool) -> list[str]:
 
 def _placed(first: str, text: str, at: dict[str, Any]) -> str:
     """A text and its place behind it, or below it where the line is full; lists are wrapped."""
-    text, place = secrets.clean(text), secrets.clean(f"{at['file']}:{at['line']}")
+    text, place = secrets.escape_text(text), secrets.escape_text(f"{at['file']}:{at['line']}")
     line, rest = f"{first}{text}  {place}", " " * len(first)
     if len(line) <= WIDTH:
         return line

@@ -6,13 +6,13 @@ import os
 from typing import TYPE_CHECKING
 
 from advisor.catalog.load import load
-from advisor.catalog.targets import newest, parse_target, stand_in
+from advisor.catalog.targets import newest_target, parse_target, stand_in_note
 from advisor.commands.connection import declared_host, is_declared
 from advisor.commands.read_files import read_resolved
 from advisor.core import errors
-from advisor.core.console import narrate
+from advisor.core.console import print_notice
 from advisor.core.errors import MycnfError
-from advisor.core.sizes import about
+from advisor.core.sizes import format_size
 from advisor.report import suggested_file
 from advisor.report.formats import by_hand
 from advisor.report.output import write
@@ -34,8 +34,8 @@ def run(args: argparse.Namespace) -> int:
     if args.write_diff and args.format == "json":
         raise MycnfError("--write-diff prints a diff, not JSON. Leave out --write-diff or --format json")
     target = _target(args)
-    if sentence := stand_in(target):
-        narrate(sentence)
+    if sentence := stand_in_note(target):
+        print_notice(sentence)
     host = declared_host(args) if is_declared(args) else _this_host()
     suggestion = suggest(target, host, args.workload)
     if args.write_diff:
@@ -55,8 +55,8 @@ def _target(args: argparse.Namespace) -> Target:
         from advisor.commands.guess_target import assume_target
 
         return assume_target([args.write_diff], None, {})
-    target = newest("mysql")
-    narrate(f"assuming {target.label}; name another with --target")
+    target = newest_target("mysql")
+    print_notice(f"assuming {target.label}; name another with --target")
     return target
 
 
@@ -70,7 +70,7 @@ def _this_host() -> Host:
 
 def _describe_host(host: Host) -> str:
     size, cpus = host.usable_memory, host.usable_cpus
-    parts = [f"{about(size)} of memory"] if size else []
+    parts = [f"{format_size(size)} of memory"] if size else []
     parts += [f"{cpus:g} processors"] if cpus else []
     kinds = dict.fromkeys(disk.model or disk.name for disk in (host.storage.disks if host.storage else ()))
     return ", ".join([*parts, *kinds]) or "an unknown host"
@@ -78,7 +78,7 @@ def _describe_host(host: Host) -> str:
 
 def _print_diff(path: str, suggestion: Suggestion, output: str | None) -> int:
     """What would have to change in a file, as a diff for `patch`."""
-    from advisor.fixing.diff import unified
+    from advisor.fixing.diff import unified_diff
     from advisor.fixing.values import FileChange
     from advisor.optionfile import render
     from advisor.suggest.amend import amend_file
@@ -88,9 +88,9 @@ def _print_diff(path: str, suggestion: Suggestion, output: str | None) -> int:
     before = next(render(file) for file in resolved.files if file.path == path)
     amended = amend_file(path, before, judge_file(resolved, load(target)), suggestion.choices, suggested_file.remarks)
     for sentence in (*suggestion.omitted, *amended.omitted):
-        narrate(sentence)
+        print_notice(sentence)
     if amended.text == before:
-        narrate(f"{path} has all suggested lines already")
+        print_notice(f"{path} has all suggested lines already")
     changes = [FileChange(path, before, amended.text, ())] if amended.text != before else []
-    write(unified(changes).decode("utf-8", "surrogateescape"), output)
+    write(unified_diff(changes).decode("utf-8", "surrogateescape"), output)
     return errors.OK

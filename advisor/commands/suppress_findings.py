@@ -6,8 +6,8 @@ import os
 from typing import TYPE_CHECKING
 
 from advisor.analysis import baseline
-from advisor.analysis.engine import by_place
-from advisor.core.console import narrate
+from advisor.analysis.engine import sort_by_place
+from advisor.core.console import print_notice
 from advisor.core.errors import MycnfError
 from advisor.redaction import secrets
 from advisor.report.words import plural
@@ -31,7 +31,7 @@ def apply_comments(results: Sequence[LintResult]) -> list[LintResult]:
 
 
 def _with_suppressions(result: LintResult, split: Suppressed) -> LintResult:
-    findings = tuple(by_place(split.kept))
+    findings = tuple(sort_by_place(split.kept))
     wanted = {(f.location.path, f.location.line) for f in findings if f.location} - result.checked.sources.keys()
     lines = (((file.path, line.number), line.text) for file in result.resolved.files for line in file.lines)
     more = {place: secrets.redact_text(text).text for place, text in lines if place in wanted}
@@ -67,12 +67,12 @@ def apply_baseline(results: Sequence[LintResult]) -> list[LintResult]:
     for path in dict.fromkeys(result.plan.args.baseline for result in results):
         if path is None:
             continue
-        known = baseline.read(path)
+        known = baseline.read_baseline(path)
         places = [at for at, result in enumerate(results) if result.plan.args.baseline == path]
         readings = [_baseline_reading(results[at]) for at in places]
-        for at, split in zip(places, baseline.apply(known, readings), strict=True):
+        for at, split in zip(places, baseline.apply_baseline(known, readings), strict=True):
             done[at] = results[at].with_fields(findings=split.new, baselined=split.known)
-        _report_gone(baseline.gone(known, readings, frozenset().union(*(results[at].ran for at in places))), path)
+        _report_gone(baseline.count_gone(known, readings, frozenset().union(*(results[at].ran for at in places))), path)
     return done
 
 
@@ -85,7 +85,7 @@ def _baseline_reading(result: LintResult) -> baseline.BaselineReading:
 def _report_gone(count: int, path: str) -> None:
     if count:
         entries = "1 entry of the baseline is" if count == 1 else f"{count} entries of the baseline are"
-        narrate(f"{entries} no longer found; write {path} again with --write-baseline")
+        print_notice(f"{entries} no longer found; write {path} again with --write-baseline")
 
 
 def write_baseline(results: Sequence[LintResult], path: str) -> list[LintResult]:
@@ -95,10 +95,10 @@ def write_baseline(results: Sequence[LintResult], path: str) -> list[LintResult]
     refuse_overwrite(path)
     readings = [_baseline_reading(result) for result in results]
     try:
-        write(baseline.render(readings, path), path)
+        write(baseline.render_baseline(readings, path), path)
     except MycnfError as error:
         raise MycnfError(str(error).replace("with -o", "with --write-baseline")) from error
-    narrate(f"wrote {plural(sum(baseline.read(path).counts.values()), 'finding')} to {path}")
+    print_notice(f"wrote {plural(sum(baseline.read_baseline(path).counts.values()), 'finding')} to {path}")
     return [result.with_fields(findings=(), baselined=result.checked.findings) for result in results]
 
 
@@ -109,6 +109,6 @@ def refuse_overwrite(path: str) -> None:
     if not os.path.lexists(path) or (os.path.isfile(path) and os.path.getsize(path) == 0):
         return
     try:
-        baseline.read(path)
+        baseline.read_baseline(path)
     except MycnfError as error:
         raise MycnfError(f"{path} exists and is not a baseline; name another file, or remove it") from error

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 from advisor.analysis.engine import RANK
 from advisor.catalog.load import load
-from advisor.catalog.targets import names_patch, parse_target, stand_in
+from advisor.catalog.targets import names_patch, parse_target, stand_in_note
 from advisor.commands.read_files import configure, read_resolved, replace_stdin
 from advisor.core import errors
 from advisor.core.errors import MycnfError
@@ -47,12 +47,12 @@ def _judged(paths: list[str], named: str, root: str | None, given: Mapping[str, 
 
 def _tell(old: FileVerdict, new: FileVerdict) -> None:
     """What the answer can't hold, since an include isn't here or the version has no catalog of its own."""
-    from advisor.core.console import narrate
+    from advisor.core.console import print_notice
 
     for problem in new.resolved.problems:
-        narrate(f"{problem.path}:{problem.line or 1}: {problem.message}")
-    for sentence in filter(None, (stand_in(verdict.catalog.target) for verdict in (old, new))):
-        narrate(sentence)
+        print_notice(f"{problem.path}:{problem.line or 1}: {problem.message}")
+    for sentence in filter(None, (stand_in_note(verdict.catalog.target) for verdict in (old, new))):
+        print_notice(sentence)
 
 
 def _render(move: Move, args: argparse.Namespace) -> str:

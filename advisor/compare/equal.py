@@ -7,8 +7,8 @@ from typing import TYPE_CHECKING
 
 from advisor.upgrade.equal import SAME, is_equivalent, is_flags
 from advisor.verdict.charsets import charset_of
-from advisor.verdict.charsets import plain as charset
-from advisor.verdict.compare import WORDS, plain
+from advisor.verdict.charsets import full_charset_name as charset
+from advisor.verdict.compare import NOTATIONS, normalise_value
 
 if TYPE_CHECKING:
     from advisor.catalog.load import Option
@@ -70,9 +70,9 @@ def _number(text: str) -> Decimal | None:
 
 def _texts_equal(name: str, mine: str, other: str) -> bool:
     if name.startswith(CASELESS_NAMES) or name.endswith(ENGINES):
-        return plain(_utf8mb3(mine)) == plain(_utf8mb3(other))
-    if mine.upper() in WORDS or other.upper() in WORDS:
-        return plain(mine) == plain(other)
+        return normalise_value(_utf8mb3(mine)) == normalise_value(_utf8mb3(other))
+    if mine.upper() in NOTATIONS or other.upper() in NOTATIONS:
+        return normalise_value(mine) == normalise_value(other)
     return _strip_slash(mine) == _strip_slash(other)
 
 

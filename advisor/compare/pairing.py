@@ -5,12 +5,12 @@ from __future__ import annotations
 from functools import cache
 from typing import TYPE_CHECKING, NamedTuple
 
-from advisor.catalog.elsewhere import known_elsewhere
+from advisor.catalog.elsewhere import find_presence
 from advisor.optionfile import resolve
 from advisor.preflight.next_values import MIRRORS
 from advisor.upgrade.successor import CONVERTED, RENAMED_WORDS
-from advisor.verdict import judge_file, take
-from advisor.verdict.settings import notation
+from advisor.verdict import judge_file, judge_value
+from advisor.verdict.settings import as_variable
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
@@ -40,7 +40,7 @@ def other_names(setting: SideSetting, side: Side, other: Side) -> Iterator[str]:
     """Names under which the other side may have the same setting, likeliest first."""
     name = setting.name
     own, theirs = side.catalog.find_variable(name), other.catalog.find_variable(name)
-    presence = known_elsewhere(name)
+    presence = find_presence(name)
     for option in (own, theirs):
         if option is not None:
             yield from (other for other in (option.alias_of, option.replaced_by) if other)
@@ -98,8 +98,8 @@ def convert_unit(setting: SideSetting, side: Side, other: Side) -> tuple[str, Si
     made = CONVERTED[setting.name](line, verdict) if line is not None else None
     if made is None or made[0] not in other.settings:
         return None
-    there = take(made[0], made[1], other.catalog)
-    value = notation(there.option, there.value) if there.option else None
+    there = judge_value(made[0], made[1], other.catalog)
+    value = as_variable(there.option, there.value) if there.option else None
     return (made[0], setting._replace(converted_value=value)) if value is not None else None
 
 

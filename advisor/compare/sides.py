@@ -5,12 +5,12 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
-from advisor.analysis.context import know
+from advisor.analysis.context import build_context
 from advisor.compare.equal import values_equal
 from advisor.compare.values import Side, SideKind, SideSetting
 from advisor.core.model import Origin
 from advisor.facts import OptionFiles
-from advisor.optionfile.lines import Resolved
+from advisor.optionfile.lines import ResolvedFiles
 from advisor.preflight.autosized import Inputs, evaluate, formulas, size_defaults
 from advisor.preflight.coupled import apply_coupled_values
 from advisor.preflight.limits import apply_file_limits
@@ -25,10 +25,10 @@ from advisor.preflight.next_values import (
 from advisor.preflight.sources import INSTALLED, NextStartOptions, installed_plugins
 from advisor.preflight.start_command import next_command
 from advisor.verdict import REFUSED, judge_file
-from advisor.verdict.effects import CONNECTIONS, DAY, DAYS, SECONDS
-from advisor.verdict.settings import Settings, location_of, notation
-from advisor.verdict.startup import StartupSettings, running
-from advisor.verdict.startup.host import note
+from advisor.verdict.effects import DAY, DAYS, DEFAULT_CONNECTIONS, SECONDS
+from advisor.verdict.settings import Settings, as_variable, location_of
+from advisor.verdict.startup import StartupSettings, find_running_values
+from advisor.verdict.startup.host import host_note
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -69,7 +69,7 @@ def apply_bounds(held: Mapping[str, SideSetting], catalog: Catalog) -> dict[str,
     for name, bound in BOUNDS.items():
         mine, most = held.get(name), held.get(bound)
         if mine is not None and most is not None and most.is_set and not mine.is_set and mine.value and most.value:
-            after = running({name: mine.value, bound: most.value}, {}, catalog)
+            after = find_running_values({name: mine.value, bound: most.value}, {}, catalog)
             found[name] = mine._replace(value=after.get(name, mine.value))
     return found
 
@@ -103,10 +103,10 @@ def _default_value(name: str, catalog: Catalog) -> str | None:
     option = catalog.find_variable(name)
     if option is None:
         return None
-    compiled = {"max_connections": CONNECTIONS, "table_open_cache": StartupSettings({}, {}, catalog).tables}
+    compiled = {"max_connections": DEFAULT_CONNECTIONS, "table_open_cache": StartupSettings({}, {}, catalog).tables}
     if option.default is None and name in compiled:
         return str(compiled[name])
-    return option.running if option.running is not None else notation(option, option.default)
+    return option.running if option.running is not None else as_variable(option, option.default)
 
 
 SWITCHED = ("bool", "flag")
@@ -132,13 +132,13 @@ def side_of_file(verdict: FileVerdict, name: str) -> Side:
 
 def side_of_defaults(catalog: Catalog) -> Side:
     """What an untouched server of the target has, as far as its catalog knows."""
-    side = side_of_file(judge_file(Resolved((), (), ()), catalog), str(catalog.target))
+    side = side_of_file(judge_file(ResolvedFiles((), (), ()), catalog), str(catalog.target))
     return side._replace(kind=SideKind.DEFAULTS)
 
 
 def default_of(option: Option) -> str | None:
     """What an untouched server shows of the option, None if unknown; unset means off or empty."""
-    value = option.running if option.running is not None else notation(option, option.default)
+    value = option.running if option.running is not None else as_variable(option, option.default)
     if value is None and not option.host:
         return "OFF" if option.kind in SWITCHED else "" if option.kind == "string" else None
     return value
@@ -160,7 +160,7 @@ def _setting_of(
             variable, default_of(option) if value is None else value, Origin.COMPILED, None, None, option
         )
     named = (line.option.variable if line.option else None) or line.canonical or variable
-    by_host = note(verdict, line.canonical or variable) or ""
+    by_host = host_note(verdict, line.canonical or variable) or ""
     return setting_from_line(line, variable, settings.text(named), option)._replace(by_host=by_host)
 
 
@@ -193,13 +193,13 @@ def _is_no_variable(line: LineVerdict) -> bool:
 def unshown_setting(name: str, line: LineVerdict) -> SideSetting:
     """An option that no server shows: without a value it is on."""
     value = line.value if line.value is not None else line.placed.line.value or "ON"
-    known_value = notation(line.option, value) if line.option else value
+    known_value = as_variable(line.option, value) if line.option else value
     return setting_from_line(line, name, known_value, line.option)._replace(shown=False)
 
 
 def side_of_server(facts: Facts, kind: SideKind, name: str) -> Side:
     """The side of these facts; `name` is what the user called it."""
-    known = know(facts)
+    known = build_context(facts)
     lines = lines_by_variable(known.file_verdict, known.catalog)
     held = {variable: _setting_of_server(variable, known, lines.get(variable)) for variable in facts.server.variables}
     return Side(kind, name, known.catalog, held, facts.server.variables.get("hostname", ""), facts.taken_at)
@@ -229,14 +229,16 @@ def _set_while_running(variable: str, known: RuleContext) -> Origin:
         return Origin.UNKNOWN
     persisted = known.files.persisted_options if known.has("files") else None
     written = {option.name: option.value for option in persisted or ()}
-    running = SideSetting(variable, known.server.variables[variable], Origin.RUNTIME)
-    kept = variable in written and values_equal(running._replace(value=written[variable]), running)
+    find_running_values = SideSetting(variable, known.server.variables[variable], Origin.RUNTIME)
+    kept = variable in written and values_equal(
+        find_running_values._replace(value=written[variable]), find_running_values
+    )
     return Origin.PERSISTED if kept else Origin.RUNTIME
 
 
 def side_of_file_on_server(facts: Facts, verdict: FileVerdict, name: str) -> Side:
     """The file's side beside that server; `verdict` is for the server's own version."""
-    now = know(facts if facts.files is not None else replace(facts, files=OptionFiles()))
+    now = build_context(facts if facts.files is not None else replace(facts, files=OptionFiles()))
     verdict = _with_plugins(facts, verdict)
     views = _next_values(now, facts, verdict)
     plain = side_of_file(verdict, name)

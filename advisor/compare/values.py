@@ -5,7 +5,7 @@ from __future__ import annotations
 from enum import StrEnum
 from typing import TYPE_CHECKING, NamedTuple
 
-from advisor.verdict.settings import SET
+from advisor.verdict.settings import EXPLICIT_ORIGINS
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -49,7 +49,7 @@ class SideSetting(NamedTuple):
     @property
     def is_set(self) -> bool:
         """Whether it is explicitly configured."""
-        return self.origin in SET
+        return self.origin in EXPLICIT_ORIGINS
 
 
 class Side(NamedTuple):

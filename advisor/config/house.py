@@ -4,13 +4,13 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from advisor.catalog.elsewhere import nearest
+from advisor.catalog.elsewhere import nearest_option
 from advisor.catalog.load import load
 from advisor.catalog.targets import SERIES
 from advisor.config.shape import Fault
 from advisor.core.model import Severity, Target
-from advisor.verdict import REFUSED, take
-from advisor.verdict.names import find
+from advisor.verdict import REFUSED, judge_value
+from advisor.verdict.names import find_name
 from rules.policy.house_rule import NUMBER_KINDS, HouseRule, find_option, meets_rules, parse_number, root_name
 
 if TYPE_CHECKING:
@@ -100,11 +100,11 @@ def _name_faults(keys: Keys, rule: HouseRule) -> list[Fault]:
     if not catalogs:
         return [Fault((*keys, "targets"), "none of the targets is a supported series")]
     for catalog in catalogs:
-        led = find(rule.option, catalog, has_value=True, short=False)
+        led = find_name(rule.option, catalog, has_value=True, short=False)
         if led.canonical and led.prefix:
             why = f"{rule.option} sets {led.canonical}; write the rule for that option and its values"
             return [Fault(keys, why)]
-    meant = next((near for catalog in catalogs if (near := nearest(rule.option, catalog))), None)
+    meant = next((near for catalog in catalogs if (near := nearest_option(rule.option, catalog))), None)
     scope = "of its targets " if rule.targets else ""
     hint = f"; did you mean {meant}?" if meant else ""
     return [Fault(keys, f"no supported series {scope}has an option {rule.option}{hint}")]
@@ -126,7 +126,7 @@ def _is_accepted(given: str, rule: HouseRule) -> bool:
     """Whether some version takes the value; those that list what they take outweigh those that believe everything."""
     knowing = list(_options_in_catalogs(rule))
     listing = [(option, catalog) for option, catalog in knowing if option.values] or knowing
-    return any(take(option.name, given, catalog).outcome not in REFUSED for option, catalog in listing)
+    return any(judge_value(option.name, given, catalog).outcome not in REFUSED for option, catalog in listing)
 
 
 def _holds_number(rule: HouseRule) -> bool:

@@ -12,20 +12,20 @@ if TYPE_CHECKING:
 _LISTENERS: list[Callable[[str], object]] = []
 
 
-def narrate(message: str) -> None:
+def print_notice(message: str) -> None:
     """Say one line that is no part of the report, without secrets; control characters of others are made harmless."""
-    from advisor.redaction.secrets import clean, redact_value
+    from advisor.redaction.secrets import escape_text, redact_value
 
-    line = clean(redact_value("", message))
+    line = escape_text(redact_value("", message))
     if _LISTENERS:
         for listener in _LISTENERS:
             listener(line)
         return
     sys.stdout.flush()
-    say(f"mycnf: {line}")
+    print_stderr(f"mycnf: {line}")
 
 
-def say(line: str) -> None:
+def print_stderr(line: str) -> None:
     """Print a line on stderr; where nobody can hear it, the report is made all the same."""
     try:
         print(line, file=sys.stderr)
@@ -33,6 +33,6 @@ def say(line: str) -> None:
         sys.stderr = open(os.devnull, "w", encoding="utf-8")  # noqa: SIM115 - what waits in it would fail at each end
 
 
-def hear(listener: Callable[[str], object]) -> None:
+def redirect_notices(listener: Callable[[str], object]) -> None:
     """Give what is narrated from now on to somebody else, for stderr is being drawn on."""
     _LISTENERS.append(listener)

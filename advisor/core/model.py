@@ -134,7 +134,7 @@ class Action(NamedTuple):
     replaces: str = ""
 
 
-class Local(NamedTuple):
+class LocalResult(NamedTuple):
     """What an experiment on the server's own host says of a finding.
 
     `verdict` of the value that the finding is about: worse, better, same (no difference worth a setting), mixed,
@@ -168,7 +168,7 @@ class Finding(NamedTuple):
     evidence: tuple[str, ...] = ()
     fix: Fix | None = None
     actions: tuple[Action, ...] = ()
-    local: Local | None = None
+    local: LocalResult | None = None
 
 
 class Skipped(NamedTuple):
@@ -178,7 +178,7 @@ class Skipped(NamedTuple):
     reason: str
 
 
-class Absent(NamedTuple):
+class AbsentPart(NamedTuple):
     """Stands in for a part of the facts that is not there, with the reason."""
 
     reason: str

@@ -9,13 +9,13 @@ from typing import TYPE_CHECKING
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-ENDING = (signal.SIGTERM, signal.SIGHUP)
+END_SIGNALS = (signal.SIGTERM, signal.SIGHUP)
 
 
 @contextlib.contextmanager
-def orderly() -> Iterator[None]:
+def interrupt_on_signals() -> Iterator[None]:
     """For the block these signals raise KeyboardInterrupt; as `end_orderly`."""
-    taken = end_orderly()
+    taken = raise_on_signals()
     try:
         yield
     finally:
@@ -23,12 +23,12 @@ def orderly() -> Iterator[None]:
             signal.signal(number, signal.SIG_DFL)
 
 
-def end_orderly() -> list[signal.Signals]:
+def raise_on_signals() -> list[signal.Signals]:
     """From now on these signals raise KeyboardInterrupt, for whoever began what must not be left half done.
 
     Gives those that were taken: one that somebody else takes, or that is to be ignored as nohup has it, stays as it is.
     """
-    taken = [number for number in ENDING if signal.getsignal(number) is signal.SIG_DFL]
+    taken = [number for number in END_SIGNALS if signal.getsignal(number) is signal.SIG_DFL]
     try:
         for number in taken:
             signal.signal(number, signal.default_int_handler)
@@ -37,7 +37,7 @@ def end_orderly() -> list[signal.Signals]:
     return taken
 
 
-def end_at_once() -> None:
+def restore_default_signals() -> None:
     """In a process that was forked for a part of the work: end by these signals, with nothing to put away."""
-    for number in ENDING:
+    for number in END_SIGNALS:
         signal.signal(number, signal.SIG_DFL)

@@ -2,28 +2,28 @@
 
 from __future__ import annotations
 
-STEPS = ((1 << 60, "E"), (1 << 50, "P"), (1 << 40, "T"), (1 << 30, "G"), (1 << 20, "M"), (1 << 10, "K"))
-MOST = 1000  # percent; beyond it the number itself says nothing
+UNITS = ((1 << 60, "E"), (1 << 50, "P"), (1 << 40, "T"), (1 << 30, "G"), (1 << 20, "M"), (1 << 10, "K"))
+MAX_PERCENT = 1000  # percent; beyond it the number itself says nothing
 
 
-def exact(count: int) -> str:
+def exact_size(count: int) -> str:
     """The shortest way to write a size in an option file without changing it: 131072 is 128K, 131073 stays 131073."""
-    for step, letter in STEPS:
+    for step, letter in UNITS:
         if count and count % step == 0:
             return f"{count // step}{letter}"
     return str(count)
 
 
-def about(count: float) -> str:
+def format_size(count: float) -> str:
     """A size for people, to three digits: 27.5M, 188G, 512."""
-    for step, letter in STEPS:
+    for step, letter in UNITS:
         if abs(count) >= step:
             number = count / step
             return (f"{number:.1f}" if number < 100 else f"{number:.0f}").removesuffix(".0") + letter  # noqa: PLR2004
     return f"{count:.0f}"
 
 
-def lasted(seconds: float) -> str:
+def format_duration(seconds: float) -> str:
     """A duration for people: 41 d, 3 h, 12 min, 8 s."""
     for step, unit in ((86400, "d"), (3600, "h"), (60, "min")):
         if seconds >= step:
@@ -31,15 +31,15 @@ def lasted(seconds: float) -> str:
     return f"{seconds:.0f} s"
 
 
-def percent(share: float) -> str:
+def format_percent(share: float) -> str:
     """A share as percent with two digits that count: 0.35 %, 3.4 %, 12 %."""
     value = 100 * share
-    if value > MOST:
-        return f"more than {MOST} %"
+    if value > MAX_PERCENT:
+        return f"more than {MAX_PERCENT} %"
     digits = 0 if value >= 10 else 1 if value >= 1 else 2  # noqa: PLR2004 - where a digit stops counting
     return f"{value:.{digits}f} %"
 
 
-def waited(microseconds: float) -> str:
+def format_latency(microseconds: float) -> str:
     """A latency for people: 90 µs, 1.1 ms."""
     return f"{microseconds:.0f} µs" if microseconds < 1000 else f"{microseconds / 1000:.1f} ms"  # noqa: PLR2004

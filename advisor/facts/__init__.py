@@ -67,6 +67,6 @@ class Facts:
     probes: tuple[ProbeResult, ...] = ()
     sampled: SampledHours | None = None
 
-    def why_not(self, part: str) -> str:
+    def reason_missing(self, part: str) -> str:
         """Why a part is missing, for a rule that is skipped over it."""
         return next((u.reason for u in self.unavailable if u.part == part), f"{part} was not collected")

@@ -21,7 +21,7 @@ class ShapeError(ValueError):
         self.words = words
 
 
-def shaped(document: object, kind: type[T]) -> T:
+def to_value(document: object, kind: type[T]) -> T:
     """The document as a value of that dataclass; fields that it doesn't know are passed over. Raises ShapeError."""
     try:
         return msgspec.convert(document, kind)
@@ -33,7 +33,7 @@ def shaped(document: object, kind: type[T]) -> T:
         raise ShapeError("", "a name that is no text") from error
 
 
-def read(data: bytes, kind: type[T]) -> T | None:
+def decode_json(data: bytes, kind: type[T]) -> T | None:
     """The same of JSON in one go, at half the price; None where it must be looked at more closely.
 
     That is whatever is wrong, and what is right for the standard library alone: surrogates, NaN.
@@ -44,12 +44,12 @@ def read(data: bytes, kind: type[T]) -> T | None:
         return None
 
 
-def plain(value: object) -> Any:
+def to_plain(value: object) -> Any:
     """The value as dictionaries, lists, texts and numbers, for JSON."""
     return msgspec.to_builtins(value)
 
 
-def laid_out(document: object) -> bytes:
+def format_json(document: object) -> bytes:
     """Plain values as JSON of one name a line, in ASCII alone."""
     flat = json.dumps(document, ensure_ascii=True).encode("ascii")
     try:

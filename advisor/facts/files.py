@@ -80,7 +80,7 @@ class OptionFiles:
     persisted_changed: float = 0.0
 
     @property
-    def tops(self) -> tuple[str, ...]:
+    def main_files(self) -> tuple[str, ...]:
         """The files that the server opens by itself, in its order; the others are included by them."""
         return tuple(copy.path for copy in self.files if copy.text is not None and not copy.included)
 

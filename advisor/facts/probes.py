@@ -8,9 +8,9 @@ from dataclasses import field
 from advisor.facts.record import record
 
 ANSWER = "answer"
-OTHERS = "processor time of other processes, share of all"
+OTHER_PROCESSES = "processor time of other processes, share of all"
 PROBE_SCHEMA = "1.1"
-TOLERATED = 0.05  # the share of invalid blocks above which a run has no result
+MAX_INVALID_SHARE = 0.05  # the share of invalid blocks above which a run has no result
 
 
 @record(frozen=True)
@@ -123,7 +123,7 @@ def has_no_result(arms: tuple[Arm, ...]) -> bool:
     """Whether more than one block and 5 % of all are invalid, or all blocks of one variant."""
     flags = [[bool(block.invalid) for block in arm.blocks] for arm in arms if arm.blocks]
     invalid, blocks = sum(map(sum, flags)), sum(map(len, flags))
-    return any(map(all, flags)) or invalid > max(1.0, TOLERATED * blocks)
+    return any(map(all, flags)) or invalid > max(1.0, MAX_INVALID_SHARE * blocks)
 
 
 def baselines(arms: tuple[Arm, ...], baseline: str) -> dict[str, str]:

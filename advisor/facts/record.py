@@ -21,39 +21,39 @@ else:
 
         `dataclass` itself compiles six methods a class, which took a tenth of the time to the first finding.
         """
-        return _slotted if slots else _made
+        return _add_slots if slots else _build_class
 
 
 T = TypeVar("T")
 
 
-def _made(cls: type[T]) -> type[T]:
+def _build_class(cls: type[T]) -> type[T]:
     for name, method in _METHODS.items():
         setattr(cls, name, method)
     return _dataclass(init=False, repr=False, eq=False, match_args=False)(cls)
 
 
-def _slotted(cls: type[T]) -> type[T]:
+def _add_slots(cls: type[T]) -> type[T]:
     # dataclass takes a class of its own for slots, and leaves methods that are there alone.
-    for name, method in (_METHODS | {"__init__": _init_slots, "__reduce__": _made_again}).items():
+    for name, method in (_METHODS | {"__init__": _init_slots, "__reduce__": _restore}).items():
         setattr(cls, name, method)
     return _dataclass(init=False, repr=False, eq=False, match_args=False, slots=True)(cls)
 
 
 def _init_slots(self: Any, *values: object, **named: object) -> None:
-    for name, value in _given(self, values, named).items():
+    for name, value in _field_values(self, values, named).items():
         object.__setattr__(self, name, value)
 
 
-def _made_again(self: Any) -> tuple[type, tuple[object, ...]]:
+def _restore(self: Any) -> tuple[type, tuple[object, ...]]:
     return type(self), _values(self)
 
 
 def _init(self: Any, *values: object, **named: object) -> None:
-    self.__dict__.update(_given(self, values, named))
+    self.__dict__.update(_field_values(self, values, named))
 
 
-def _given(self: Any, values: tuple[object, ...], named: dict[str, object]) -> dict[str, object]:
+def _field_values(self: Any, values: tuple[object, ...], named: dict[str, object]) -> dict[str, object]:
     """Each field's value: as given, or its default."""
     fields = self.__dataclass_fields__
     given: dict[str, object] = dict(zip(fields, values, strict=False))
@@ -80,7 +80,7 @@ def _hash(self: Any) -> int:
     return hash(_values(self))
 
 
-def _told(self: Any) -> str:
+def _represent(self: Any) -> str:
     return f"{type(self).__qualname__}({', '.join(f'{n}={getattr(self, n)!r}' for n in self.__dataclass_fields__)})"
 
 
@@ -92,7 +92,7 @@ _METHODS = {
     "__init__": _init,
     "__eq__": _equal,
     "__hash__": _hash,
-    "__repr__": _told,
+    "__repr__": _represent,
     "__setattr__": _refuse,
     "__delattr__": _refuse,
 }

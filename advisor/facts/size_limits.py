@@ -7,14 +7,16 @@ from json.encoder import encode_basestring_ascii as quoted
 from typing import TYPE_CHECKING, Any
 
 from advisor.facts import Unavailable
-from advisor.facts.codec import plain
-from advisor.facts.snapshot import PARSED
+from advisor.facts.codec import to_plain
+from advisor.facts.snapshot import MAX_JSON_BYTES
 
 if TYPE_CHECKING:
     from advisor.facts import Facts
 
-ROOM = PARSED - (1 << 20)  # bytes, within what is read of the least readable snapshot; a busy server's take a tenth
-OF_SERVER = "server."
+MAX_FACTS_BYTES = MAX_JSON_BYTES - (
+    1 << 20
+)  # bytes, within what is read of the least readable snapshot; a busy server's take a tenth
+SERVER_PREFIX = "server."
 # What may be of any length, and what stands in its place where it was left out: the same as where it can't be read.
 EMPTY: dict[str, Any] = {
     "server.variables": {},
@@ -35,45 +37,48 @@ EMPTY: dict[str, Any] = {
 }
 
 
-def fitted(facts: Facts) -> Facts:
+def fit_snapshot(facts: Facts) -> Facts:
     """The facts, the heaviest parts left out with their reason where all together are more than a snapshot has."""
-    told = plain(facts)
-    whole = weight(told)
-    if whole <= ROOM:
+    told = to_plain(facts)
+    whole = json_size(told)
+    if whole <= MAX_FACTS_BYTES:
         return facts
-    weights = weights_of(told)
+    weights = part_sizes(told)
     for part in sorted(weights, key=lambda part: weights[part], reverse=True):
-        if whole <= ROOM:
+        if whole <= MAX_FACTS_BYTES:
             break
         whole -= weights[part]
-        facts = _without(facts, part, weights[part])
+        facts = _drop_part(facts, part, weights[part])
     return facts
 
 
-def weights_of(told: dict[str, Any]) -> dict[str, int]:
+def part_sizes(told: dict[str, Any]) -> dict[str, int]:
     """Bytes of each part that may be of any length, where it stands in a snapshot's plain values."""
     server = told["server"]
-    of_server = {part: part.removeprefix(OF_SERVER) for part in EMPTY if part.startswith(OF_SERVER)}
+    of_server = {part: part.removeprefix(SERVER_PREFIX) for part in EMPTY if part.startswith(SERVER_PREFIX)}
     # What has its default may be missing among plain values.
-    found = {part: weight(server.get(name), depth=2) for part, name in of_server.items()}
-    return found | {part: weight(told.get(part), depth=1) for part in EMPTY if part not in found}
+    found = {part: json_size(server.get(name), depth=2) for part, name in of_server.items()}
+    return found | {part: json_size(told.get(part), depth=1) for part in EMPTY if part not in found}
 
 
-def weight(value: Any, depth: int = 0) -> int:
+def json_size(value: Any, depth: int = 0) -> int:
     """Bytes that a plain value takes in a snapshot, where each member has a line of its own, or a few more."""
     if isinstance(value, str):
         return len(quoted(value))
     line = depth + 3  # its end, the indentation and a comma
     if isinstance(value, dict):
-        return line + 2 + sum([line + 2 + len(quoted(name)) + weight(one, depth + 1) for name, one in value.items()])
+        return line + 2 + sum([line + 2 + len(quoted(name)) + json_size(one, depth + 1) for name, one in value.items()])
     if isinstance(value, list | tuple):
-        return line + 2 + sum([line + weight(one, depth + 1) for one in value])
+        return line + 2 + sum([line + json_size(one, depth + 1) for one in value])
     return len(str(value)) + 1  # False and None are longer in JSON by no more
 
 
-def _without(facts: Facts, part: str, size: int) -> Facts:
-    name = part.removeprefix(OF_SERVER)
-    why = f"left out, for a snapshot has {ROOM >> 20} MB at most and this alone would take {size / (1 << 20):.1f}"
+def _drop_part(facts: Facts, part: str, size: int) -> Facts:
+    name = part.removeprefix(SERVER_PREFIX)
+    why = (
+        f"left out, for a snapshot has {MAX_FACTS_BYTES >> 20} MB at most and this alone would "
+        f"take {size / (1 << 20):.1f}"
+    )
     noted = (*(one for one in facts.unavailable if one.part != part), Unavailable(part, why))
     if name == part:
         return replace(facts, unavailable=noted, **{part: EMPTY[part]})

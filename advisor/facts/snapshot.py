@@ -9,20 +9,20 @@ from typing import TYPE_CHECKING, Any
 
 from advisor.core.errors import MycnfError
 from advisor.facts import SCHEMA, Facts
-from advisor.facts.codec import ShapeError, laid_out, plain, read, shaped
-from advisor.redaction.scrub import without_secrets
-from advisor.redaction.secrets import clean
+from advisor.facts.codec import ShapeError, decode_json, format_json, to_plain, to_value
+from advisor.redaction.scrub import mask_secrets
+from advisor.redaction.secrets import escape_text
 from advisor.state.private_file import replace_private
 
 if TYPE_CHECKING:
     from collections.abc import Collection
 
 
-LARGEST = 32 << 20  # bytes: a busy server's facts take less than one megabyte
+MAX_FILE_BYTES = 32 << 20  # bytes: a busy server's facts take less than one megabyte
 # Bytes that are parsed into whatever they hold, which takes forty times as many: only to say what is wrong with them,
 # and for the few snapshots that the strict reader doesn't take.
-PARSED = 8 << 20
-MAKE = "make one with mycnf collect -o FILE"
+MAX_JSON_BYTES = 8 << 20
+HOW_TO_MAKE = "make one with mycnf collect -o FILE"
 
 
 class SnapshotError(MycnfError):
@@ -37,17 +37,19 @@ def save(facts: Facts, path: str) -> None:
     if os.path.exists(path) and not os.path.isfile(path):
         raise SnapshotError(f"{path} is no regular file and won't be replaced; give a file with -o")
     try:
-        replace_private(os.path.realpath(path), written(facts))
+        replace_private(os.path.realpath(path), encode_snapshot(facts))
     except OSError as error:
         raise SnapshotError(f"{path} can't be written ({error.strerror}); give another place with -o") from error
 
 
-def written(facts: Facts) -> bytes:
+def encode_snapshot(facts: Facts) -> bytes:
     """The facts as a snapshot holds them. Raises SnapshotError where nobody would read it; collected ones are less."""
     # ASCII alone: names and values in any encoding survive as escapes, which JSON's own UTF-8 would not let through.
-    data = laid_out(without_secrets(plain(facts))) + b"\n"
-    if len(data) > LARGEST:
-        raise SnapshotError(f"these facts make a snapshot beyond {LARGEST >> 20} MB, which none is; collect them again")
+    data = format_json(mask_secrets(to_plain(facts))) + b"\n"
+    if len(data) > MAX_FILE_BYTES:
+        raise SnapshotError(
+            f"these facts make a snapshot beyond {MAX_FILE_BYTES >> 20} MB, which none is; collect them again"
+        )
     return data
 
 
@@ -57,24 +59,24 @@ def load(path: str) -> Facts:
     Raises SnapshotError for anything else: no file, too large, cut off, not JSON, not ours, of a newer major schema.
     """
     data = _read(path)
-    facts = read(data, Facts)
+    facts = decode_json(data, Facts)
     if facts is not None and facts.schema.partition(".")[0] == SCHEMA.partition(".")[0]:
-        return _sane(facts, path)
+        return _reject_extremes(facts, path)
     found = _parse(path, data)
     schema = found.get("schema") if isinstance(found, dict) else None
     if not isinstance(schema, str) or not schema.partition(".")[0].isdigit():
-        raise SnapshotError(f"{path} is no snapshot of mycnf; {MAKE}")
+        raise SnapshotError(f"{path} is no snapshot of mycnf; {HOW_TO_MAKE}")
     if schema.partition(".")[0] != SCHEMA.partition(".")[0]:
-        raise SnapshotError(f"{path} has schema {clean(schema[:20])}, this mycnf reads {SCHEMA}; update mycnf")
+        raise SnapshotError(f"{path} has schema {escape_text(schema[:20])}, this mycnf reads {SCHEMA}; update mycnf")
     try:
-        facts = shaped(found, Facts)
+        facts = to_value(found, Facts)
     except ShapeError as error:
-        where = clean(error.place)[:100]
+        where = escape_text(error.place)[:100]
         raise SnapshotError(f"{path} is a damaged snapshot at {where!r} ({error.words}); collect it again") from error
-    return _sane(facts, path)
+    return _reject_extremes(facts, path)
 
 
-def _sane(facts: Facts, path: str) -> Facts:
+def _reject_extremes(facts: Facts, path: str) -> Facts:
     if part := extreme_part(facts):
         raise SnapshotError(
             f"{path} is a damaged snapshot: no server has such a number as its {part}; collect it again"
@@ -90,16 +92,16 @@ def _read(path: str) -> bytes:
     try:
         with open(path, "rb") as file:
             # Asked for more than it needs, Python would first find room for all of it.
-            data = file.read(min(os.fstat(file.fileno()).st_size, LARGEST) + 1)
+            data = file.read(min(os.fstat(file.fileno()).st_size, MAX_FILE_BYTES) + 1)
     except OSError as error:
         raise SnapshotError(f"{path} can't be read ({error.strerror}); check its owner and mode") from error
-    if len(data) > LARGEST:
-        raise SnapshotError(f"{path} is larger than {LARGEST >> 20} MB, which no snapshot is; give another file")
+    if len(data) > MAX_FILE_BYTES:
+        raise SnapshotError(f"{path} is larger than {MAX_FILE_BYTES >> 20} MB, which no snapshot is; give another file")
     return data
 
 
 def _parse(path: str, data: bytes) -> Any:
-    if len(data) > PARSED:
+    if len(data) > MAX_JSON_BYTES:
         raise SnapshotError(f"{path} is damaged, or no snapshot of mycnf; collect it again with mycnf collect -o FILE")
     try:
         return json.loads(data)
@@ -111,20 +113,20 @@ def _parse(path: str, data: bytes) -> Any:
         if data.lstrip()[:1] == b"{":
             words = f"is cut off or damaged (line {error.lineno}); collect it again with mycnf collect -o FILE"
         elif data.strip():
-            words = f"is no snapshot of mycnf; {MAKE} (mycnf lint reads option files, mycnf audit --from texts)"
+            words = f"is no snapshot of mycnf; {HOW_TO_MAKE} (mycnf lint reads option files, mycnf audit --from texts)"
         else:
-            words = f"is empty; {MAKE}"
+            words = f"is empty; {HOW_TO_MAKE}"
         raise SnapshotError(f"{path} {words}") from error
     except ValueError as error:  # a number of thousands of digits
         raise SnapshotError(f"{path} holds a number that is none of a snapshot; collect it again") from error
 
 
-FARTHEST = 1e30  # 64 bits hold 1.8e19
+LARGEST_NUMBER = 1e30  # 64 bits hold 1.8e19
 INFINITE = float("inf")
 UNBOUNDED = "probes"  # results may be infinite: what one round alone could have detected
 NUMBERS = frozenset({int, float})
-NO_NUMBERS = frozenset({str, bool, type(None)})
-WITHOUT = (str, bool, str | None, dict[str, str], tuple[str, ...])  # types of fields that hold no number
+TYPES_BESIDE_NUMBERS = frozenset({str, bool, type(None)})
+TYPES_WITHOUT_NUMBERS = (str, bool, str | None, dict[str, str], tuple[str, ...])  # types of fields that hold no number
 
 
 def extreme_part(facts: Facts) -> str:
@@ -138,17 +140,17 @@ def extreme_part(facts: Facts) -> str:
 def _is_extreme(value: Any, *, infinite: bool) -> bool:
     kind: Any = type(value)
     if kind in NUMBERS:
-        return not (abs(value) < FARTHEST or (infinite and abs(value) == INFINITE))
-    if kind in NO_NUMBERS:
+        return not (abs(value) < LARGEST_NUMBER or (infinite and abs(value) == INFINITE))
+    if kind in TYPES_BESIDE_NUMBERS:
         return False
     if kind is dict:
         return _holds_extreme(value.values(), infinite=infinite)
     if kind in (tuple, list):
         return _holds_extreme(value, infinite=infinite)
-    for name in _looked_at(kind) or ():
+    for name in _numeric_fields(kind) or ():
         member = getattr(value, name)
         of = type(member)  # a few hundred of a snapshot are numbers of no great size
-        if of in NO_NUMBERS or (of is int and -FARTHEST < member < FARTHEST):
+        if of in TYPES_BESIDE_NUMBERS or (of is int and -LARGEST_NUMBER < member < LARGEST_NUMBER):
             continue
         if _is_extreme(member, infinite=infinite):
             return True
@@ -158,15 +160,19 @@ def _is_extreme(value: Any, *, infinite: bool) -> bool:
 def _holds_extreme(members: Collection[Any], *, infinite: bool) -> bool:
     """The same of many: thousands of counters, of texts, or of rows of texts are passed in one step."""
     kinds = set(map(type, members))
-    if all(kind in NO_NUMBERS or _looked_at(kind) == () for kind in kinds):
+    if all(kind in TYPES_BESIDE_NUMBERS or _numeric_fields(kind) == () for kind in kinds):
         return False
-    if kinds <= NUMBERS and all(map(FARTHEST.__gt__, map(abs, members))):
+    if kinds <= NUMBERS and all(map(LARGEST_NUMBER.__gt__, map(abs, members))):
         return False
     return any(_is_extreme(member, infinite=infinite) for member in members)
 
 
 @cache
-def _looked_at(kind: type) -> tuple[str, ...] | None:
+def _numeric_fields(kind: type) -> tuple[str, ...] | None:
     """The fields of a part of the facts that may hold numbers; None for what has no fields."""
     fields = getattr(kind, "__dataclass_fields__", None)
-    return None if fields is None else tuple(name for name, field in fields.items() if field.type not in WITHOUT)
+    return (
+        None
+        if fields is None
+        else tuple(name for name, field in fields.items() if field.type not in TYPES_WITHOUT_NUMBERS)
+    )

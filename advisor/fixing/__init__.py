@@ -3,6 +3,6 @@
 from __future__ import annotations
 
 from advisor.fixing.fix import fix_files, plan_fixes
-from advisor.fixing.values import FileChange, FixOutcome, Look, TargetReading
+from advisor.fixing.values import FileChange, FixOutcome, ReadTargets, TargetReading
 
-__all__ = ["FileChange", "FixOutcome", "Look", "TargetReading", "fix_files", "plan_fixes"]
+__all__ = ["FileChange", "FixOutcome", "ReadTargets", "TargetReading", "fix_files", "plan_fixes"]

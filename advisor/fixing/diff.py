@@ -13,7 +13,7 @@ if TYPE_CHECKING:
 
     from advisor.fixing.values import FileChange
 
-AROUND = 3
+CONTEXT_LINES = 3
 
 
 class DiffBlock(NamedTuple):
@@ -25,18 +25,18 @@ class DiffBlock(NamedTuple):
     new_end: int
 
 
-def unified(changes: Iterable[FileChange]) -> bytes:
+def unified_diff(changes: Iterable[FileChange]) -> bytes:
     """The changes of all files.
 
     Lines that hold a secret are left out of what stands around a change, and are masked where they change themselves:
     such a hunk can be read, and only `mycnf lint --fix` can make it.
     """
-    return b"".join(line for change in changes for line in _file(change))
+    return b"".join(line for change in changes for line in _diff_file(change))
 
 
-def _file(change: FileChange) -> Iterator[bytes]:
+def _diff_file(change: FileChange) -> Iterator[bytes]:
     old, new = _lines(change.before), _lines(change.after)
-    shown, new_shown = _masked(change.before), _masked(change.after)
+    shown, new_shown = _mask_lines(change.before), _mask_lines(change.after)
     secret = {at for at, (line, masked) in enumerate(zip(old, shown, strict=True)) if line != masked}
     path = os.fsencode(change.path.replace("\n", "?"))
     yield from (b"--- " + path + b"\n", b"+++ " + path + b"\n")
@@ -53,7 +53,7 @@ def _lines(text: bytes) -> list[bytes]:
     return lines if lines[-1] else lines[:-1]
 
 
-def _masked(text: bytes) -> list[bytes]:
+def _mask_lines(text: bytes) -> list[bytes]:
     """The same lines without their secrets."""
     masked = redact_text(text.decode("utf-8", "surrogateescape")).text
     return _lines(masked.encode("utf-8", "surrogateescape"))
@@ -64,7 +64,7 @@ def _groups(blocks: Iterable[DiffBlock], secret: set[int]) -> list[list[DiffBloc
     groups: list[list[DiffBlock]] = []
     for block in blocks:
         between = range(groups[-1][-1].end, block.begin) if groups else range(0)
-        if groups and len(between) <= 2 * AROUND and not secret & set(between):
+        if groups and len(between) <= 2 * CONTEXT_LINES and not secret & set(between):
             groups[-1].append(block)
         else:
             groups.append([block])
@@ -73,8 +73,8 @@ def _groups(blocks: Iterable[DiffBlock], secret: set[int]) -> list[list[DiffBloc
 
 def _hunk(group: Sequence[DiffBlock], old: list[bytes], new: list[bytes], secret: set[int]) -> Iterator[bytes]:
     first, last = group[0], group[-1]
-    before = _clear(range(first.begin - 1, max(-1, first.begin - 1 - AROUND), -1), secret)
-    after = _clear(range(last.end, min(len(old), last.end + AROUND)), secret)
+    before = _count_before_secret(range(first.begin - 1, max(-1, first.begin - 1 - CONTEXT_LINES), -1), secret)
+    after = _count_before_secret(range(last.end, min(len(old), last.end + CONTEXT_LINES)), secret)
     if last.end + after < len(old):
         before = min(before, after)  # patch takes a hunk with less behind it than before it for one at the file's end
     begin, end = first.begin - before, last.end + after
@@ -82,14 +82,14 @@ def _hunk(group: Sequence[DiffBlock], old: list[bytes], new: list[bytes], secret
     yield f"@@ -{_span(begin, end)} +{_span(new_begin, new_end)} @@\n".encode()
     at = begin
     for block in group:
-        yield from _marked(b" ", old[at : block.begin])
-        yield from _marked(b"-", old[block.begin : block.end])
-        yield from _marked(b"+", new[block.new_begin : block.new_end])
+        yield from _prefix_lines(b" ", old[at : block.begin])
+        yield from _prefix_lines(b"-", old[block.begin : block.end])
+        yield from _prefix_lines(b"+", new[block.new_begin : block.new_end])
         at = block.end
-    yield from _marked(b" ", old[at:end])
+    yield from _prefix_lines(b" ", old[at:end])
 
 
-def _clear(places: range, secret: set[int]) -> int:
+def _count_before_secret(places: range, secret: set[int]) -> int:
     """How many of the places come before the first secret."""
     return next((n for n, at in enumerate(places) if at in secret), len(places))
 
@@ -99,7 +99,7 @@ def _span(begin: int, end: int) -> str:
     return f"{begin + 1 if count else begin},{count}"
 
 
-def _marked(mark: bytes, lines: Iterable[bytes]) -> Iterator[bytes]:
+def _prefix_lines(mark: bytes, lines: Iterable[bytes]) -> Iterator[bytes]:
     for line in lines:
         yield mark + line
         if not line.endswith(b"\n"):

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from advisor.core.errors import MycnfError
-from advisor.fixing.passes import mend
+from advisor.fixing.passes import fix_file
 from advisor.fixing.texts import Texts
 from advisor.fixing.values import FileChange, FixOutcome
 
@@ -15,25 +15,25 @@ if TYPE_CHECKING:
     from advisor.core.model import Finding
     from advisor.fixing.passes import FixedFiles
     from advisor.fixing.texts import Identity
-    from advisor.fixing.values import Look
+    from advisor.fixing.values import ReadTargets
 
 
 def fix_files(
-    paths: Sequence[str], look: Look, *, unsafe: bool = False, given: Mapping[str, bytes] | None = None
+    paths: Sequence[str], look: ReadTargets, *, unsafe: bool = False, given: Mapping[str, bytes] | None = None
 ) -> FixOutcome:
     """Make the fixes of option files and write what changed; arguments as for `plan_fixes`.
 
     A file keeps its owner, mode, extended attributes and links. One that can't be written, or that somebody else
     changed meanwhile, stays as it is and is told of; texts of `given` are only told of in `changes`.
     """
-    from advisor.fixing.writing import Meanwhile, replace_text
+    from advisor.fixing.writing import FileChangedError, replace_text
 
     planned = plan_fixes(paths, look, unsafe=unsafe, given=given)
     changes, left, unwritten = [], list(planned.left), []
     for change in planned.changes:
         try:
             note = "" if change.path in (given or {}) else replace_text(change.path, change.before, change.after)
-        except Meanwhile as reason:
+        except FileChangedError as reason:
             left.append(str(reason))
         except MycnfError as error:
             unwritten.append(str(error))
@@ -44,7 +44,7 @@ def fix_files(
 
 
 def plan_fixes(
-    paths: Sequence[str], look: Look, *, unsafe: bool = False, given: Mapping[str, bytes] | None = None
+    paths: Sequence[str], look: ReadTargets, *, unsafe: bool = False, given: Mapping[str, bytes] | None = None
 ) -> FixOutcome:
     """Work out what the fixes of option files would change, and write nothing.
 
@@ -59,18 +59,18 @@ def plan_fixes(
     unread = []
     for path in paths:
         try:
-            mended = mend(path, look, texts, unsafe=unsafe)
+            mended = fix_file(path, look, texts, unsafe=unsafe)
         except MycnfError as error:
             unread.append(str(error))
             continue
         texts = mended.texts
         left.update(dict.fromkeys(mended.left))
-        for who, findings in _by_file(mended):
+        for who, findings in _findings_by_file(mended):
             fixed.setdefault(who, []).extend(findings)
-    return FixOutcome(tuple(_changes(texts, fixed)), tuple(left), tuple(unread))
+    return FixOutcome(tuple(_changed_files(texts, fixed)), tuple(left), tuple(unread))
 
 
-def _by_file(mended: FixedFiles) -> list[tuple[Identity, list[Finding]]]:
+def _findings_by_file(mended: FixedFiles) -> list[tuple[Identity, list[Finding]]]:
     """What each fix mended in which file; a finding that several targets share counts once."""
     names = mended.texts.names
     return [
@@ -79,7 +79,7 @@ def _by_file(mended: FixedFiles) -> list[tuple[Identity, list[Finding]]]:
     ]
 
 
-def _changes(texts: Texts, fixed: Mapping[Identity, Sequence[Finding]]) -> list[FileChange]:
+def _changed_files(texts: Texts, fixed: Mapping[Identity, Sequence[Finding]]) -> list[FileChange]:
     changes = []
     for who, after in texts.now.items():
         path = next(path for path, known in texts.names.items() if known == who)

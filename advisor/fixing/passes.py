@@ -5,21 +5,21 @@ from __future__ import annotations
 from collections import Counter
 from typing import TYPE_CHECKING, NamedTuple
 
-from advisor.fixing.behaviour import difference
-from advisor.fixing.texts import forbidden, lines_of, look_at, templated_lines
+from advisor.fixing.behaviour import first_difference
+from advisor.fixing.texts import lines_of, read_targets, templated_lines, why_not_editable
 from advisor.fixing.values import Candidate
-from advisor.optionfile.edit import apply
+from advisor.optionfile.edit import apply_edits
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Sequence
 
     from advisor.core.model import Edit, Finding
     from advisor.fixing.texts import Identity, Texts
-    from advisor.fixing.values import Look, TargetReading
+    from advisor.fixing.values import ReadTargets, TargetReading
 
 
-MOST_TRIES = 200  # ours: each judges the file anew, and a file may hold thousands of fixes that can't be made
-MOST_PASSES = 20  # ours: two rules that undo each other's fixes must come to an end
+MAX_TRIES = 200  # ours: each judges the file anew, and a file may hold thousands of fixes that can't be made
+MAX_PASSES = 20  # ours: two rules that undo each other's fixes must come to an end
 
 
 class FixedFiles(NamedTuple):
@@ -30,44 +30,46 @@ class FixedFiles(NamedTuple):
     left: tuple[str, ...]
 
 
-class _Now(NamedTuple):
+class _State(NamedTuple):
     texts: Texts
     readings: Sequence[TargetReading]
 
 
-def mend(path: str, look: Look, texts: Texts, *, unsafe: bool) -> FixedFiles:
+def fix_file(path: str, look: ReadTargets, texts: Texts, *, unsafe: bool) -> FixedFiles:
     """Make all safe fixes of a file, then with `unsafe` the others, until nothing more changes.
 
     A safe fix is made where every reading shows that the server does the same afterwards; an unsafe one where the
     readings that don't ask for it show so. Raises OptionFileError where the file can't be read.
     """
-    readings, texts = look_at(path, look, texts.opened(path))
-    now = _Now(texts, readings)
+    readings, texts = read_targets(path, look, texts.with_file(path))
+    now = _State(texts, readings)
     made: list[Candidate] = []
     left: dict[str, None] = {}
-    for _ in range(MOST_PASSES):
+    for _ in range(MAX_PASSES):
         left.clear()
-        now, more = _pass(path, look, now, left, unsafe=unsafe)
+        now, more = _run_pass(path, look, now, left, unsafe=unsafe)
         if not more:
             break
         made += more
     return FixedFiles(now.texts, tuple(made), tuple(left))
 
 
-def _pass(path: str, look: Look, now: _Now, left: dict[str, None], *, unsafe: bool) -> tuple[_Now, list[Candidate]]:
+def _run_pass(
+    path: str, look: ReadTargets, now: _State, left: dict[str, None], *, unsafe: bool
+) -> tuple[_State, list[Candidate]]:
     """One pass: the safe fixes where there are any that can be made, else the unsafe ones."""
-    asked = [c for c in candidates(now.readings) if c.path in now.texts.names]
+    asked = [c for c in find_candidates(now.readings) if c.path in now.texts.names]
     kinds = [[c for c in asked if c.fix.applicability == SAFE]]
     kinds += [[c for c in asked if c.fix.applicability != SAFE]] if unsafe else []
     for kind in kinds:
-        wanted = list(apart(_allowed(path, now, kind, left)))
-        now, made = _make(path, look, now, wanted, left) if wanted else (now, [])
+        wanted = list(without_overlaps(_allowed_fixes(path, now, kind, left)))
+        now, made = _make_fixes(path, look, now, wanted, left) if wanted else (now, [])
         if made:
             return now, made
     return now, []
 
 
-def _allowed(path: str, now: _Now, asked: list[Candidate], left: dict[str, None]) -> Iterator[Candidate]:
+def _allowed_fixes(path: str, now: _State, asked: list[Candidate], left: dict[str, None]) -> Iterator[Candidate]:
     """The fixes that may be made at all; of a file that has two names, those that come by the first one."""
     first: dict[Identity, str] = {}
     templated: dict[str, frozenset[int]] = {}
@@ -76,7 +78,7 @@ def _allowed(path: str, now: _Now, asked: list[Candidate], left: dict[str, None]
         if name not in templated:
             reading = now.readings[min(candidate.readings)]
             templated[name] = templated_lines(name, reading)
-            reason = forbidden(name, path, now.texts, reading)
+            reason = why_not_editable(name, path, now.texts, reading)
             if reason:
                 left[f"{name}: its fixes are left to you: {reason}"] = None
             else:
@@ -89,14 +91,14 @@ def _allowed(path: str, now: _Now, asked: list[Candidate], left: dict[str, None]
             yield candidate
 
 
-def _make(
-    path: str, look: Look, now: _Now, wanted: list[Candidate], left: dict[str, None]
-) -> tuple[_Now, list[Candidate]]:
+def _make_fixes(
+    path: str, look: ReadTargets, now: _State, wanted: list[Candidate], left: dict[str, None]
+) -> tuple[_State, list[Candidate]]:
     """All of them at once, or where that would change something, those that don't, found by halving."""
     state = now
     made: list[Candidate] = []
     parts = [wanted]
-    for _ in range(MOST_TRIES):
+    for _ in range(MAX_TRIES):
         if not parts:
             break
         part = parts.pop()
@@ -113,42 +115,44 @@ def _make(
     return state, made
 
 
-def _try(path: str, look: Look, now: _Now, wanted: list[Candidate]) -> tuple[_Now | None, str]:
+def _try(path: str, look: ReadTargets, now: _State, wanted: list[Candidate]) -> tuple[_State | None, str]:
     """The state with these fixes made; None, with the reason, where a reading shows that they may not be."""
     texts = now.texts
     edits: dict[str, list[Edit]] = {}
     for candidate in wanted:
         edits.setdefault(candidate.path, []).extend(candidate.fix.edits)
     for name, own in edits.items():
-        texts = texts.changed(name, apply(now.texts.text(name), own))
-    readings, texts = look_at(path, look, texts)
+        texts = texts.with_text(name, apply_edits(now.texts.text(name), own))
+    readings, texts = read_targets(path, look, texts)
     if len(readings) != len(now.readings):
         return None, "nothing would be left of what one server reads"
     # What a rule says of one line is said of another where a file is read under two names: a duplicate is its own.
     read = {file.path for reading in readings for file in reading.verdict.resolved.files}
     twice = any(texts.names_among(name, read) > 1 for name in edits)
     for at, (before, after) in enumerate(zip(now.readings, readings, strict=True)):
-        why = _objection(at, before, after, wanted, twice=twice)
+        why = _find_objection(at, before, after, wanted, twice=twice)
         if why:
             return None, why
-    return _Now(texts, readings), ""
+    return _State(texts, readings), ""
 
 
-def _objection(at: int, before: TargetReading, after: TargetReading, wanted: list[Candidate], *, twice: bool) -> str:
+def _find_objection(
+    at: int, before: TargetReading, after: TargetReading, wanted: list[Candidate], *, twice: bool
+) -> str:
     """What speaks against the fixes in one reading."""
     unsafe = [c for c in wanted if c.fix.applicability != SAFE]
     if twice or not (unsafe and (before.witness or all(at in c.readings for c in unsafe))):
-        moved = difference(before.verdict, after.verdict)
+        moved = first_difference(before.verdict, after.verdict)
         if moved:
             named = " (--target names the one server that matters)" if before.witness else ""
             return f"{before.target.label} would take {moved} in another way{named}"
-    mended = Counter(kind for c in wanted if at in c.readings for kind in {_kind(f) for f in c.findings})
-    gone = Counter(map(_kind, before.findings))
-    gone.subtract(map(_kind, after.findings))
+    mended = Counter(kind for c in wanted if at in c.readings for kind in {_finding_kind(f) for f in c.findings})
+    gone = Counter(map(_finding_kind, before.findings))
+    gone.subtract(map(_finding_kind, after.findings))
     return "" if all(gone[kind] >= count for kind, count in mended.items()) else "the finding would remain"
 
 
-def _kind(finding: Finding) -> tuple[str, str | None, str | None]:
+def _finding_kind(finding: Finding) -> tuple[str, str | None, str | None]:
     """What stays of a finding while lines move."""
     return finding.code, finding.option, finding.location.path if finding.location else None
 
@@ -161,7 +165,7 @@ SAFE = "safe"
 Key = tuple[str, tuple["Edit", ...]]
 
 
-def candidates(readings: Sequence[TargetReading]) -> list[Candidate]:
+def find_candidates(readings: Sequence[TargetReading]) -> list[Candidate]:
     """Every fix that a reading asks for, once, in the order of files and lines.
 
     One that several readings ask for is as safe as the one that thinks least of it.
@@ -171,17 +175,17 @@ def candidates(readings: Sequence[TargetReading]) -> list[Candidate]:
         for finding in reading.findings:
             if finding.fix is not None and finding.location is not None:
                 asked.setdefault((finding.location.path, finding.fix.edits), []).append((at, finding))
-    made = [_candidate(path, by) for (path, _), by in asked.items()]
+    made = [_build_candidate(path, by) for (path, _), by in asked.items()]
     return sorted(made, key=lambda c: (c.path, c.fix.edits[0].line, c.findings[0].code))
 
 
-def _candidate(path: str, by: list[tuple[int, Finding]]) -> Candidate:
+def _build_candidate(path: str, by: list[tuple[int, Finding]]) -> Candidate:
     fixes = [finding.fix for _, finding in by if finding.fix]
     worst = next((fix for fix in fixes if fix.applicability != SAFE), fixes[0])
     return Candidate(path, worst, tuple(finding for _, finding in by), frozenset(at for at, _ in by))
 
 
-def apart(wanted: Iterable[Candidate]) -> Iterator[Candidate]:
+def without_overlaps(wanted: Iterable[Candidate]) -> Iterator[Candidate]:
     """Those that touch no line that an earlier one touches: what is left over comes in a later pass."""
     taken: set[tuple[str, int]] = set()
     for candidate in wanted:

@@ -13,7 +13,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping, Sequence
 
     from advisor.core.model import Edit
-    from advisor.fixing.values import Look, TargetReading
+    from advisor.fixing.values import ReadTargets, TargetReading
     from advisor.optionfile.lines import OptionFile
 
 
@@ -52,7 +52,7 @@ class Texts:
         """The texts that stand in for files, by path."""
         return {path: self.now[who] for path, who in self.names.items()}
 
-    def opened(self, path: str) -> Texts:
+    def with_file(self, path: str) -> Texts:
         """These texts, knowing a file by its path; raises OptionFileError where it can't be read."""
         if path in self.names:
             return self
@@ -63,7 +63,7 @@ class Texts:
         """These texts, knowing the files that a reading came by."""
         return self._knowing({file.path: render(file) for file in files if file.path not in self.names})
 
-    def changed(self, path: str, text: bytes) -> Texts:
+    def with_text(self, path: str, text: bytes) -> Texts:
         """These texts, with another one for a file that is known here."""
         return Texts(self.given, self.names, self.first, {**self.now, self.names[path]: text})
 
@@ -85,23 +85,27 @@ class Texts:
         return "", status.st_dev, status.st_ino
 
 
-def look_at(path: str, look: Look, texts: Texts) -> tuple[Sequence[TargetReading], Texts]:
+def read_targets(path: str, look: ReadTargets, texts: Texts) -> tuple[Sequence[TargetReading], Texts]:
     """The readings of a file where it and its includes are as the texts have them, under every name."""
     readings = look(path, texts.overlay())
     files = [file for reading in readings for file in reading.verdict.resolved.files]
     known = texts.read(files)
     if any(file.path not in texts.names and known.text(file.path) != render(file) for file in files):
-        return look_at(path, look, known)
+        return read_targets(path, look, known)
     return readings, known
 
 
-def forbidden(path: str, named: str, texts: Texts, reading: TargetReading) -> str | None:
+def why_not_editable(path: str, named: str, texts: Texts, reading: TargetReading) -> str | None:
     """Why a file that a reading came by may not be edited, None where it may.
 
     The named file may, wherever its links lead. A file that it includes may where it really lies beside the named one
     or below: an include line, or a link, that leads elsewhere is no leave to write there.
     """
-    if path not in texts.given and path != named and not (named not in texts.given and _lies_beside(path, named)):
+    if (
+        path not in texts.given
+        and path != named
+        and not (named not in texts.given and _is_beside_or_below(path, named))
+    ):
         return f"it lies outside the folder of {named}: name it to have it fixed"
     file = next(file for file in reading.verdict.resolved.files if file.path == path)
     if any(line.templated and line.kind is LineKind.COMMENT for line in file.lines):
@@ -121,7 +125,7 @@ def lines_of(edit: Edit) -> range:
     return range(edit.line, edit.end_line + (not whole))
 
 
-def _lies_beside(path: str, named: str) -> bool:
+def _is_beside_or_below(path: str, named: str) -> bool:
     real = os.path.realpath(path)
     homes = {os.path.dirname(os.path.realpath(named)), os.path.realpath(os.path.dirname(named) or ".")}
     return any(os.path.commonpath((home, real)) == home for home in homes)

@@ -24,7 +24,7 @@ class TargetReading(NamedTuple):
 
 
 # Reads one named file with its includes; the texts stand in for files, by the paths that the readings call them.
-Look = Callable[[str, Mapping[str, bytes]], Sequence[TargetReading]]
+ReadTargets = Callable[[str, Mapping[str, bytes]], Sequence[TargetReading]]
 
 
 class Candidate(NamedTuple):

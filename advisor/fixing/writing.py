@@ -9,7 +9,7 @@ import stat
 from typing import TYPE_CHECKING
 
 from advisor.core.errors import MycnfError
-from advisor.core.signals import orderly
+from advisor.core.signals import interrupt_on_signals
 from advisor.optionfile.source import load
 from advisor.state.file_lock import alone_with
 
@@ -19,11 +19,11 @@ if TYPE_CHECKING:
 
 LONGEST_NAME = 200  # bytes of the file's own name in that of its copy; file systems allow 255
 HARD_LINKS = "it has other hard links"
-NOT_OURS = "a new file can't be given its owner and attributes"
+CANNOT_KEEP_OWNER = "a new file can't be given its owner and attributes"
 MOUNTED = "it is mounted by itself"
 
 
-class Meanwhile(MycnfError):  # noqa: N818 - no error: a reason to leave a file alone
+class FileChangedError(MycnfError):
     """Somebody else changed the file after it was read, so that it was left alone."""
 
 
@@ -40,17 +40,17 @@ def replace_text(path: str, before: bytes, after: bytes) -> str:
     where it can't be written; either way it stays as it was.
     """
     real = os.path.realpath(path)
-    beside = _beside(real)
+    beside = _temporary_path(real)
     try:
-        with orderly(), alone_with(real):
+        with interrupt_on_signals(), alone_with(real):
             why = _replace(path, real, beside, before, after)
     except HalfWrittenError:
         raise
     except OSError as error:
-        _forget(beside)
+        _remove_quietly(beside)
         raise MycnfError(f"{path}: can't be written ({error.strerror}); it is as it was") from error
     except BaseException:
-        _forget(beside)
+        _remove_quietly(beside)
         raise
     return f"{path}: written in place, since {why}" if why else ""
 
@@ -60,22 +60,28 @@ def _replace(path: str, real: str, beside: str, before: bytes, after: bytes) -> 
     os.close(os.open(real, os.O_RDWR | os.O_NOCTTY))  # a file that is kept from writing is not replaced either
     with open(os.open(beside, os.O_RDWR | os.O_CREAT | os.O_EXCL | os.O_CLOEXEC, 0o600), "r+b") as copy:
         _fill(copy, after)
-        why = HARD_LINKS if os.stat(real).st_nlink > 1 else "" if keep(real, copy.fileno()) else NOT_OURS
-        _still(path, real, before)
-        if not why and _renamed(beside, real):
+        why = (
+            HARD_LINKS
+            if os.stat(real).st_nlink > 1
+            else ""
+            if copy_attributes(real, copy.fileno())
+            else CANNOT_KEEP_OWNER
+        )
+        _require_unchanged(path, real, before)
+        if not why and _rename_over(beside, real):
             return ""
         _fill(copy, before)
     _overwrite(path, real, beside, before, after)
-    _forget(beside)
+    _remove_quietly(beside)
     return why or MOUNTED
 
 
-def _still(path: str, real: str, before: bytes) -> None:
+def _require_unchanged(path: str, real: str, before: bytes) -> None:
     if load(real).data != before:
-        raise Meanwhile(f"{path}: somebody else changed it meanwhile, so it was left alone; run mycnf again")
+        raise FileChangedError(f"{path}: somebody else changed it meanwhile, so it was left alone; run mycnf again")
 
 
-def _renamed(beside: str, real: str) -> bool:
+def _rename_over(beside: str, real: str) -> bool:
     """Put the new file in the old one's place; False where that is a mount point, as single files in containers are."""
     try:
         os.replace(beside, real)
@@ -116,35 +122,35 @@ def _fill(file: BinaryIO, text: bytes) -> None:
     os.fsync(file.fileno())
 
 
-def _beside(real: str) -> str:
+def _temporary_path(real: str) -> str:
     """A name that nobody else uses, hidden, and without the extension that !includedir goes by."""
     folder, name = os.path.split(real)
     short = os.fsdecode(os.fsencode(name)[:LONGEST_NAME])
     return os.path.join(folder, f".{short}.mycnf-{os.urandom(4).hex()}")
 
 
-def _forget(beside: str) -> None:
+def _remove_quietly(beside: str) -> None:
     with contextlib.suppress(OSError):
         os.unlink(beside)
 
 
-def keep(old: str, descriptor: int) -> bool:
+def copy_attributes(old: str, descriptor: int) -> bool:
     """Make the open file what the old one is; False where not all of it can be given here."""
     status = os.stat(old)
     try:
         own = os.fstat(descriptor)
         if (own.st_uid, own.st_gid) != (status.st_uid, status.st_gid):
             os.fchown(descriptor, status.st_uid, status.st_gid)
-        _keep_attributes(old, descriptor)
+        _copy_extended_attributes(old, descriptor)
         os.fchmod(descriptor, stat.S_IMODE(status.st_mode))
         made = os.fstat(descriptor)
         same = (made.st_mode, made.st_uid, made.st_gid) == (status.st_mode, status.st_uid, status.st_gid)
-        return same and attributes(old) == attributes(descriptor)
+        return same and read_attributes(old) == read_attributes(descriptor)
     except OSError:
         return False
 
 
-def attributes(file: str | int) -> dict[str, bytes] | None:
+def read_attributes(file: str | int) -> dict[str, bytes] | None:
     """All extended attributes of a file, access lists among them; None where this system can't tell.
 
     Raises OSError where there is one that may not be read.
@@ -160,8 +166,8 @@ def attributes(file: str | int) -> dict[str, bytes] | None:
     return {name: os.getxattr(file, name) for name in names}
 
 
-def _keep_attributes(old: str, descriptor: int) -> None:
-    wanted, present = attributes(old), attributes(descriptor)
+def _copy_extended_attributes(old: str, descriptor: int) -> None:
+    wanted, present = read_attributes(old), read_attributes(descriptor)
     if wanted is None or present is None:
         raise OSError("extended attributes can't be read on this system")
     # A folder's default access list gives a new file one that the old file may not have.

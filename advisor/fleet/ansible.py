@@ -14,7 +14,7 @@ import time
 from typing import IO, TYPE_CHECKING, NamedTuple
 
 from advisor.core.errors import MycnfError
-from advisor.core.signals import orderly
+from advisor.core.signals import interrupt_on_signals
 from advisor.fleet import guard, machine
 from advisor.fleet.process_group import end_children, fostering
 from advisor.fleet.row import UNREAD, HostRow, Status
@@ -33,7 +33,7 @@ from advisor.fleet.run_directory import (
     scratch,
     tidy,
 )
-from advisor.redaction.secrets import clean, redact_value
+from advisor.redaction.secrets import escape_text, redact_value
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -81,7 +81,7 @@ def drive(fleet: Fleet, tell: Callable[[HostRow, int, int], object], lock: int |
     """
     program = find_ansible()
     # kill and a closed terminal end all that was started, as Ctrl-C does
-    with orderly(), tempfile.TemporaryFile() as errors:
+    with interrupt_on_signals(), tempfile.TemporaryFile() as errors:
         try:
             tidy(fleet.folder)  # what a run may have left that was killed with its guard
             forget_failures(fleet.folder)
@@ -218,4 +218,4 @@ def _last_words(said: str) -> str:
     remedy = "check -i and --limit"
     if "vault" in words.lower():
         remedy = "give --vault-password-file, --vault-id or --ask-vault-password"
-    return f"{clean(redact_value('', words))[:LONGEST]}; {remedy}"
+    return f"{escape_text(redact_value('', words))[:LONGEST]}; {remedy}"

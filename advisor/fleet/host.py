@@ -23,7 +23,7 @@ from advisor.fleet.process_group import end_with_parent
 from advisor.fleet.row import UNREAD, HostRow, Status
 from advisor.fleet.run_directory import HOSTS, keep, snapshot_name
 from advisor.fleet.server_place import account_of
-from advisor.redaction.secrets import MASK, clean, redact_value
+from advisor.redaction.secrets import MASK, escape_text, redact_value
 from advisor.state.private_file import replace_private
 
 if TYPE_CHECKING:
@@ -135,10 +135,10 @@ def _limits(timeout: float) -> Limits:
 
 
 def _keep(job: HostTask, began: float, facts: Facts, chosen: Account, host: str) -> None:
-    from advisor.facts.size_limits import fitted
+    from advisor.facts.size_limits import fit_snapshot
     from advisor.facts.snapshot import save
 
-    save(fitted(facts), os.path.join(job.folder, snapshot_name(job.name)))
+    save(fit_snapshot(facts), os.path.join(job.folder, snapshot_name(job.name)))
     status = Status.LOST if facts.lost else Status.AUDITED
     _row(job, began, status, facts.lost, place=chosen.place, snapshot=snapshot_name(job.name), host=host)
 
@@ -158,7 +158,7 @@ def _row(job: HostTask, began: float, status: Status, reason: str, **more: str) 
 def _safe(text: str, job: HostTask) -> str:
     """Without anything secret, whoever said it."""
     password = job.variables.get("mycnf_password", "")
-    return clean(redact_value("", text.replace(password, MASK) if len(password) >= _GUARDED else text))
+    return escape_text(redact_value("", text.replace(password, MASK) if len(password) >= _GUARDED else text))
 
 
 def _told(error: MycnfError) -> str:

@@ -15,7 +15,7 @@ from advisor.collect.declared import host_from_words
 from advisor.collect.host import host_tar_script, open_root, read_host, server_pids
 from advisor.core.errors import MycnfError
 from advisor.facts import Unavailable
-from advisor.redaction.secrets import clean
+from advisor.redaction.secrets import escape_text
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -49,11 +49,11 @@ def with_host(
         return Machine(facts, "")
     facts = replace(facts, unavailable=tuple(_in_variables(part) for part in facts.unavailable))
     if not answer and not DESCRIBED & variables.keys():
-        return Machine(facts, facts.why_not("host"))
+        return Machine(facts, facts.reason_missing("host"))
     try:
         host = _described(variables) or _from_tar(facts.server, answer, scratch)
     except (ValueError, MycnfError) as error:
-        reason = clean(" ".join(str(error).split()))
+        reason = escape_text(" ".join(str(error).split()))
         return Machine(_without(facts, f"{reason}: {INSTEAD}"), reason)
     return Machine(_placed(facts, host), "")
 

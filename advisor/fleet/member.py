@@ -42,7 +42,7 @@ def member_of(name: str, groups: tuple[str, ...], known: RuleContext, server: Se
     """What of one server's facts is compared."""
     values = {variable: _value(known.settings.get(variable), text) for variable, text in server.variables.items()}
     own = _own_words(name, server)
-    plain = {v: sys.intern(compare.plain(_plain(v, text, own))) for v, text in server.variables.items()}
+    plain = {v: sys.intern(compare.normalise_value(_plain(v, text, own))) for v, text in server.variables.items()}
     return Member(name, groups, known.target, values, plain, tuple(_sets(server)))
 
 

@@ -19,12 +19,12 @@ from itertools import count
 from typing import TYPE_CHECKING
 from urllib.parse import quote
 
-from advisor.core.console import narrate
+from advisor.core.console import print_notice
 from advisor.core.errors import MycnfError
-from advisor.facts.codec import plain, shaped
+from advisor.facts.codec import to_plain, to_value
 from advisor.fleet.process_group import ENDING
 from advisor.fleet.row import SCHEMA, UNREAD, HostRow, Status
-from advisor.redaction.secrets import clean
+from advisor.redaction.secrets import escape_text
 from advisor.state.directory import make_private_folders, make_state_folder
 from advisor.state.private_file import replace_private
 
@@ -144,7 +144,7 @@ def withdraw(folder: str) -> None:
 
 def keep(folder: str, row: HostRow) -> None:
     """Write what came of one host. Raises OSError."""
-    data = json.dumps(plain(row), ensure_ascii=True).encode("ascii")
+    data = json.dumps(to_plain(row), ensure_ascii=True).encode("ascii")
     replace_private(os.path.join(folder, ROWS, file_name(row.name) + ROW), data + b"\n")
 
 
@@ -170,7 +170,7 @@ def hosts_of(folder: str) -> tuple[str, ...]:
 
 def _named(path: str) -> tuple[str, ...]:
     try:
-        return shaped(_read(path), tuple[str, ...])
+        return to_value(_read(path), tuple[str, ...])
     except (OSError, ValueError, RecursionError):
         return ()
 
@@ -201,12 +201,12 @@ def done(folder: str, host: str) -> bool:
 def check(folder: str) -> None:
     """Raise MycnfError where the directory holds no run to report on."""
     if not last_hosts_of(folder):
-        raise MycnfError(f"{clean(folder)} holds no run of mycnf fleet; name the directory of one")
+        raise MycnfError(f"{escape_text(folder)} holds no run of mycnf fleet; name the directory of one")
 
 
 def _row_at(path: str) -> HostRow | None:
     try:
-        return shaped(_read(path), HostRow)
+        return to_value(_read(path), HostRow)
     except (OSError, ValueError, RecursionError):  # ShapeError too
         return None
 
@@ -243,7 +243,7 @@ def _locked(handle: int, folder: str) -> bool:
             fcntl.flock(handle, fcntl.LOCK_EX | fcntl.LOCK_NB)
         except BlockingIOError:
             if not told:
-                narrate(f"waiting for the run in {folder} that has not ended yet")
+                print_notice(f"waiting for the run in {folder} that has not ended yet")
                 told = True
         except OSError:
             return False  # some network file systems lock no directories

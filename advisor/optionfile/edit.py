@@ -10,7 +10,7 @@ if TYPE_CHECKING:
     from advisor.core.model import Edit
 
 
-def apply(data: bytes, edits: Iterable[Edit]) -> bytes:
+def apply_edits(data: bytes, edits: Iterable[Edit]) -> bytes:
     """The bytes with all edits made, their places being those before any of them.
 
     New lines in an edit's text end as the file's lines do. Raises ValueError where two edits overlap or one
@@ -40,10 +40,10 @@ def _line_starts(text: str) -> list[int]:
 
 
 def _spans(starts: list[int], edits: Iterable[Edit]) -> list[tuple[int, int, Edit]]:
-    return [(_at(starts, e.line, e.column), _at(starts, e.end_line, e.end_column), e) for e in edits]
+    return [(_offset_of(starts, e.line, e.column), _offset_of(starts, e.end_line, e.end_column), e) for e in edits]
 
 
-def _at(starts: list[int], line: int, column: int) -> int:
+def _offset_of(starts: list[int], line: int, column: int) -> int:
     if not 1 <= line <= len(starts) or column < 1:
         raise ValueError(f"no line {line} column {column} in the file")
     at = starts[line - 1] + column - 1

@@ -16,11 +16,11 @@ def groups_read(target: Target, program: str = "server", suffix: str = "") -> fr
     Source: "The following groups are read" in each server's `--verbose --help`; [mysql_cluster] and
     [mariadb-11] are there in 9.7.4 and 11.8.9, not in 8.0.15 and 11.4.5.
     """
-    names = _server(target) if program == "server" else _client(target)
+    names = _server_groups(target) if program == "server" else _client_groups(target)
     return frozenset(names) | frozenset(name + suffix.lower() for name in names)
 
 
-def _server(target: Target) -> set[str]:
+def _server_groups(target: Target) -> set[str]:
     groups = {"mysqld", "server", f"mysqld-{target.series}"}
     if target.is_mariadb:
         groups |= {"mariadb", "mariadbd", f"mariadb-{target.series}", f"mariadbd-{target.series}"}
@@ -32,7 +32,7 @@ def _server(target: Target) -> set[str]:
     return groups
 
 
-def _client(target: Target) -> set[str]:
+def _client_groups(target: Target) -> set[str]:
     return {"client", "client-server", "client-mariadb"} if target.is_mariadb else {"client"}
 
 
@@ -48,7 +48,7 @@ class Dialect(NamedTuple):
     lenient_includes: bool
 
 
-def dialect(flavour: str, version: tuple[int, ...] | None = None) -> Dialect:
+def dialect_of(flavour: str, version: tuple[int, ...] | None = None) -> Dialect:
     """The reader of a version, or of the flavour's newest.
 
     Whole lines are in the source of 8.0.27 and not in 8.0.15; between 8.0.27 and 9.7.4 nobody was asked
@@ -60,4 +60,4 @@ def dialect(flavour: str, version: tuple[int, ...] | None = None) -> Dialect:
     return Dialect(whole_lines, lenient_includes=version is None or version >= (9, 7))
 
 
-NEWEST = dialect("mysql")
+NEWEST_DIALECT = dialect_of("mysql")

@@ -75,16 +75,16 @@ class Problem(NamedTuple):
     fatal: bool = False
 
 
-class Placed(NamedTuple):
+class PlacedLine(NamedTuple):
     """An option line together with the file it stands in, in the order in which the server reads."""
 
     path: str
     line: Line
 
 
-class Resolved(NamedTuple):
+class ResolvedFiles(NamedTuple):
     """A file with all that it includes: the files in reading order, their options, and what was wrong."""
 
     files: tuple[OptionFile, ...]
-    options: tuple[Placed, ...]
+    options: tuple[PlacedLine, ...]
     problems: tuple[Problem, ...]

@@ -15,8 +15,8 @@ if TYPE_CHECKING:
     from advisor.optionfile.groups import Dialect
 
 # Ours, of all files together: judging an option takes three kilobytes, and servers know a thousand of them.
-MOST_LINES = 30_000
-MOST_OPTIONS = 10_000
+MAX_LINES = 30_000
+MAX_OPTIONS = 10_000
 
 
 class ParsedFiles:
@@ -40,7 +40,7 @@ class ParsedFiles:
         self.lines = self.options = 0
         self.problems: dict[Problem, None] = {}
 
-    def tell(self, path: str, line: int, name: str, message: str) -> None:
+    def add_problem(self, path: str, line: int, name: str, message: str) -> None:
         """Note what is wrong with a file, once."""
         self.problems[Problem(path, line, name, message)] = None
 
@@ -48,10 +48,10 @@ class ParsedFiles:
         """The file; raises OptionFileError where it can't be read or is no option file."""
         known = self.files.get(path)
         if known is None:
-            known = self.files[path] = self._parsed(path)
+            known = self.files[path] = self._parse(path)
         return known
 
-    def is_there(self, path: str) -> bool:
+    def exists(self, path: str) -> bool:
         """Whether there is such a file, readable or not."""
         if path in self.files:
             return True
@@ -63,26 +63,26 @@ class ParsedFiles:
             return not isinstance(error.__cause__, FileNotFoundError)
         return True
 
-    def _parsed(self, path: str) -> OptionFile:
-        data = self._loaded(path)
+    def _parse(self, path: str) -> OptionFile:
+        data = self._load(path)
         if b"\0" in data:
             line = data[: data.index(b"\0")].count(b"\n") + 1
-            self.tell(path, line, "nul-byte", "servers don't read what stands behind a NUL byte; take it out")
+            self.add_problem(path, line, "nul-byte", "servers don't read what stands behind a NUL byte; take it out")
         lines = self.lines + data.count(b"\n")
-        if lines > MOST_LINES:
-            raise OptionFileError(f"{path}: beyond {MOST_LINES:,} lines, more than any server's option files have")
+        if lines > MAX_LINES:
+            raise OptionFileError(f"{path}: beyond {MAX_LINES:,} lines, more than any server's option files have")
         file = parse(data, path, self.dialect)
         options = self.options + sum(1 for line in file.lines if line.kind is LineKind.OPTION)
-        if options > MOST_OPTIONS:
-            raise OptionFileError(f"{path}: beyond {MOST_OPTIONS:,} options, more than any server has")
+        if options > MAX_OPTIONS:
+            raise OptionFileError(f"{path}: beyond {MAX_OPTIONS:,} options, more than any server has")
         self.lines, self.options = lines, options
         return file
 
-    def _loaded(self, path: str) -> bytes:
+    def _load(self, path: str) -> bytes:
         if self.loader is None:
             source = load(path)
             if source.world_writable:
-                self.tell(path, 0, "world-writable", f"{path} is writable for everybody, so servers ignore it")
+                self.add_problem(path, 0, "world-writable", f"{path} is writable for everybody, so servers ignore it")
                 return b"" if self.on_host else source.data
             return source.data
         try:

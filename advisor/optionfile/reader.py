@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from advisor.optionfile.groups import NEWEST
+from advisor.optionfile.groups import NEWEST_DIALECT
 from advisor.optionfile.lines import Line, LineKind, OptionFile
 from advisor.optionfile.value import comment_start, is_template, looks_templated, unquote
 
@@ -24,7 +24,7 @@ LINE_BYTES = 4094
 _ALWAYS_SHORT = LINE_BYTES // 4  # code points of at most four bytes each
 
 
-def parse(data: bytes, path: str, dialect: Dialect = NEWEST) -> OptionFile:
+def parse(data: bytes, path: str, dialect: Dialect = NEWEST_DIALECT) -> OptionFile:
     """Read the bytes of an option file; nothing in them is an error here: a rejected line says so itself.
 
     Bytes that are not UTF-8 are kept as lone surrogates, so that `render` gives them back.
@@ -34,18 +34,18 @@ def parse(data: bytes, path: str, dialect: Dialect = NEWEST) -> OptionFile:
     template = _template(text, named=named) if named or looks_templated(text) else None
     lines: list[Line] = []
     group: str | None = None
-    for number, offset, piece in _pieces(text, dialect):
-        line = _read(piece, number, group)
+    for number, offset, piece in _physical_lines(text, dialect):
+        line = _read_line(piece, number, group)
         if number == 1 and not offset and text.startswith(BYTE_ORDER_MARK):
-            line = _marked(line, piece)
+            line = _skip_byte_order_mark(line, piece)
             group = line.name
         if template is not None:
             line = template.mark(line)
         if line.kind is LineKind.GROUP:
             group = line.name
         if line.kind in _INCLUDES:
-            line = _without_comment(line) if dialect.lenient_includes else _without_last_byte(line)
-        lines.append(_shift(line, offset) if offset else line)
+            line = _drop_comment(line) if dialect.lenient_includes else _drop_last_byte(line)
+        lines.append(_shift_columns(line, offset) if offset else line)
     return OptionFile(path, tuple(lines))
 
 
@@ -60,15 +60,15 @@ def render(file: OptionFile) -> bytes:
     return b"".join([line.text.encode("utf-8", "surrogateescape") for line in file.lines])
 
 
-def _marked(line: Line, text: str) -> Line:
+def _skip_byte_order_mark(line: Line, text: str) -> Line:
     """The first line behind a byte order mark; a header there still names the group that the author meant."""
-    behind = _read(text[1:] or "\n", 1, None)
+    behind = _read_line(text[1:] or "\n", 1, None)
     why = "The file begins with a byte order mark, to servers an option before any group; save it without."
     group = behind.name if behind.kind is LineKind.GROUP else None
     return Line(LineKind.REJECTED, 1, text, None, group, value=why, end_column=line.end_column)
 
 
-def _pieces(text: str, dialect: Dialect) -> Iterator[tuple[int, int, str]]:
+def _physical_lines(text: str, dialect: Dialect) -> Iterator[tuple[int, int, str]]:
     """What servers take as one line each: line number, code points before it in that line, text."""
     physical = text.split("\n")
     last = len(physical)
@@ -78,32 +78,32 @@ def _pieces(text: str, dialect: Dialect) -> Iterator[tuple[int, int, str]]:
             if whole:
                 yield number, 0, whole
         else:
-            yield from _cut(number, whole)
+            yield from _cut_line(number, whole)
 
 
-def _cut(number: int, whole: str) -> Iterator[tuple[int, int, str]]:
+def _cut_line(number: int, whole: str) -> Iterator[tuple[int, int, str]]:
     data = whole.encode("utf-8", "surrogateescape")
     for start in range(0, len(data), LINE_BYTES):
         offset = len(data[:start].decode("utf-8", "surrogateescape"))
         yield number, offset, data[start : start + LINE_BYTES].decode("utf-8", "surrogateescape")
 
 
-def _read(text: str, number: int, group: str | None) -> Line:
+def _read_line(text: str, number: int, group: str | None) -> Line:
     """One line; what stands after a NUL is not seen by the server."""
     if text.isascii():
         seen = text if "\0" not in text else text[: text.index("\0")]
-        return _plain(seen, text, number, group)
+        return _read_single_byte(seen, text, number, group)
     body = text.lstrip(ASCII_SPACE)
     if body[0] in "#;":
         return Line(LineKind.COMMENT, number, text)
-    return _wide(text, number, group)
+    return _read_non_ascii(text, number, group)
 
 
-def _wide(text: str, number: int, group: str | None) -> Line:
+def _read_non_ascii(text: str, number: int, group: str | None) -> Line:
     """One line that is not ASCII, read byte by byte as the server does, then told in code points."""
     data = text.encode("utf-8", "surrogateescape")
     seen = data.decode("latin-1").partition("\0")[0]
-    line = _plain(seen, text, number, group)
+    line = _read_single_byte(seen, text, number, group)
     if line.kind is LineKind.BLANK:
         return line
 
@@ -111,9 +111,9 @@ def _wide(text: str, number: int, group: str | None) -> Line:
         return len(data[: of - 1].decode("utf-8", "surrogateescape")) + 1
 
     return line._replace(
-        name=_again(line.name),
-        raw=_again(line.raw),
-        value=_again(line.value),
+        name=_decode_text(line.name),
+        raw=_decode_text(line.raw),
+        value=_decode_text(line.value),
         column=column(line.column),
         end_column=column(line.end_column),
         value_column=column(line.value_column),
@@ -121,11 +121,11 @@ def _wide(text: str, number: int, group: str | None) -> Line:
     )
 
 
-def _again(said: str | None) -> str | None:
+def _decode_text(said: str | None) -> str | None:
     return None if said is None else said.encode("latin-1").decode("utf-8", "surrogateescape")
 
 
-def _shift(line: Line, offset: int) -> Line:
+def _shift_columns(line: Line, offset: int) -> Line:
     return line._replace(
         column=line.column + offset,
         end_column=line.end_column + offset,
@@ -134,7 +134,7 @@ def _shift(line: Line, offset: int) -> Line:
     )
 
 
-def _plain(seen: str, text: str, number: int, group: str | None) -> Line:
+def _read_single_byte(seen: str, text: str, number: int, group: str | None) -> Line:
     """One line of single-byte characters; `seen` is the part before a NUL."""
     body = seen.lstrip(SPACE)
     if not body:
@@ -144,13 +144,13 @@ def _plain(seen: str, text: str, number: int, group: str | None) -> Line:
         return Line(LineKind.COMMENT, number, text)
     start = len(seen) - len(body)
     if first == "[":
-        return _group(body, start, text, number)
+        return _read_group(body, start, text, number)
     if first == "!":
-        return _directive(body, start, text, number)
-    return _option(body, start, text, number, group)
+        return _read_directive(body, start, text, number)
+    return _read_option(body, start, text, number, group)
 
 
-def _option(body: str, start: int, text: str, number: int, group: str | None) -> Line:
+def _read_option(body: str, start: int, text: str, number: int, group: str | None) -> Line:
     content = body[: comment_start(body)]
     written, equals, after = content.partition("=")
     name = written.rstrip(SPACE)
@@ -164,23 +164,23 @@ def _option(body: str, start: int, text: str, number: int, group: str | None) ->
     return Line(LineKind.OPTION, number, text, group, name, raw, unquote(raw), column, end, end - len(raw), end)
 
 
-def _group(body: str, start: int, text: str, number: int) -> Line:
+def _read_group(body: str, start: int, text: str, number: int) -> Line:
     close = body.find("]")
     if close < 0:
         why = "A group header without its closing bracket: servers stop reading here."
-        return _refused(body, start, text, number)._replace(value=why)
+        return _reject_line(body, start, text, number)._replace(value=why)
     name = body[1:close].rstrip(SPACE)
     return Line(LineKind.GROUP, number, text, None, name, column=start + 1, end_column=start + close + 2)
 
 
-def _directive(body: str, start: int, text: str, number: int) -> Line:
+def _read_directive(body: str, start: int, text: str, number: int) -> Line:
     word = body[1:].lstrip(SPACE)
-    refused = _refused(body, start, text, number)
+    refused = _reject_line(body, start, text, number)
     for kind, keyword in ((LineKind.INCLUDEDIR, "includedir"), (LineKind.INCLUDE, "include")):
         if word.startswith(keyword) and word[len(keyword) : len(keyword) + 1] in _SPACES:
             path = word[len(keyword) :].strip(SPACE)
             if not path:
-                return _without_path(refused._replace(kind=kind))
+                return _reject_without_path(refused._replace(kind=kind))
             at = start + body.index(path, len(keyword) + 1) + 1
             end = at + len(path)
             return Line(kind, number, text, None, None, path, path, start + 1, end, at, end)
@@ -188,37 +188,37 @@ def _directive(body: str, start: int, text: str, number: int) -> Line:
     return refused._replace(kind=LineKind.IGNORED, value=why)
 
 
-def _without_last_byte(line: Line) -> Line:
+def _drop_last_byte(line: Line) -> Line:
     """An include as most servers read it: the last byte counts as the newline, whether it is one or not."""
     path = line.raw or ""
     if not line.text.endswith(path):
         return line
-    cut = _trimmed(path.encode("utf-8", "surrogateescape")[:-1])
-    return line._replace(value=cut) if cut else _without_path(line)
+    cut = _trim_path(path.encode("utf-8", "surrogateescape")[:-1])
+    return line._replace(value=cut) if cut else _reject_without_path(line)
 
 
-def _without_comment(line: Line) -> Line:
+def _drop_comment(line: Line) -> Line:
     """An include as MySQL 9.7 reads it."""
     path = line.raw or ""
     start = comment_start(path)
     if start == len(path):
         return line
-    cut = _trimmed(path[:start].encode("utf-8", "surrogateescape"))
+    cut = _trim_path(path[:start].encode("utf-8", "surrogateescape"))
     if not cut:
-        return _without_path(line)
+        return _reject_without_path(line)
     end = line.value_column + len(cut)
     return line._replace(raw=cut, value=cut, end_column=end, value_end_column=end)
 
 
-def _trimmed(path: bytes) -> str:
+def _trim_path(path: bytes) -> str:
     return path.rstrip(SPACE.encode("latin-1")).decode("utf-8", "surrogateescape")
 
 
-def _without_path(line: Line) -> Line:
+def _reject_without_path(line: Line) -> Line:
     why = f"!{line.kind} without a path: servers stop reading here."
     return line._replace(kind=LineKind.REJECTED, raw=None, value=why)
 
 
-def _refused(body: str, start: int, text: str, number: int) -> Line:
+def _reject_line(body: str, start: int, text: str, number: int) -> Line:
     end = start + len(body.rstrip(SPACE)) + 1
     return Line(LineKind.REJECTED, number, text, column=start + 1, end_column=end)

@@ -5,8 +5,8 @@ from __future__ import annotations
 import os
 from typing import TYPE_CHECKING
 
-from advisor.optionfile.groups import dialect
-from advisor.optionfile.lines import Line, LineKind, OptionFile, Placed, Resolved
+from advisor.optionfile.groups import dialect_of
+from advisor.optionfile.lines import Line, LineKind, OptionFile, PlacedLine, ResolvedFiles
 from advisor.optionfile.parsed import ParsedFiles
 from advisor.optionfile.source import OptionFileError
 
@@ -14,10 +14,10 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Sequence
 
 
-DEEPEST = 10  # the include lines of a file at this depth are skipped by every server
+MAX_DEPTH = 10  # the include lines of a file at this depth are skipped by every server
 # Ours: two files that include each other three times keep a server busy for minutes, and so do large ones in a folder.
-MOST_READS = 2000
-MOST_LINES = 200_000
+MAX_READS = 2000
+MAX_LINES = 200_000
 
 
 def resolve(
@@ -29,7 +29,7 @@ def resolve(
     loader: Callable[[str], bytes] | None = None,
     lister: Callable[[str], Iterable[str]] | None = None,
     on_host: bool = False,
-) -> Resolved:
+) -> ResolvedFiles:
     """Read files one after another, as one, with all that they include.
 
     Flavour and version (None: the newest) say whose reader it is. `root` is put before absolute include
@@ -39,27 +39,27 @@ def resolve(
     Each line stands among the options once, where servers read it last, however often its file is included.
     Raises OptionFileError for a path of `paths` that can't be read.
     """
-    parsed = ParsedFiles(dialect(flavour, version), loader, lister, on_host=on_host)
+    parsed = ParsedFiles(dialect_of(flavour, version), loader, lister, on_host=on_host)
     walk = _Walk(parsed, root)
     for path in paths:
         walk.follow(parsed.get(path))
-    return Resolved(tuple(parsed.files.values()), walk.in_order(), tuple(parsed.problems))
+    return ResolvedFiles(tuple(parsed.files.values()), walk.options_in_order(), tuple(parsed.problems))
 
 
 class _Walk:
     """The way through the files: where we are within them, and the options on the way."""
 
-    __slots__ = ("lines", "options", "parsed", "reads", "root", "within")
+    __slots__ = ("lines", "open_files", "options", "parsed", "reads", "root")
 
     def __init__(self, parsed: ParsedFiles, root: str | None) -> None:
         self.parsed = parsed
         self.root = root
-        self.options: list[Placed] = []
+        self.options: list[PlacedLine] = []
         self.reads = 0
         self.lines = 0
-        self.within: list[str] = []
+        self.open_files: list[str] = []
 
-    def in_order(self) -> tuple[Placed, ...]:
+    def options_in_order(self) -> tuple[PlacedLine, ...]:
         """The options, each where it was read last."""
         if self.reads == len(self.parsed.files):
             return tuple(self.options)
@@ -70,31 +70,31 @@ class _Walk:
         """Read one file on; an error in an included file ends that file, and the including one goes on."""
         self.reads += 1
         self.lines += len(file.lines)
-        self.within.append(file.path)
-        included = len(self.within) > 1
+        self.open_files.append(file.path)
+        included = len(self.open_files) > 1
         for line in file.lines:
             kind = line.kind
             if included and (kind is LineKind.REJECTED or (kind is LineKind.OPTION and line.group is None)):
                 message = f"servers stop reading this file at line {line.number}, and go on with the one around it"
-                self.parsed.tell(file.path, line.number, "cut-short", message)
+                self.parsed.add_problem(file.path, line.number, "cut-short", message)
                 break
             if kind is LineKind.OPTION:
-                self.options.append(Placed(file.path, line))
+                self.options.append(PlacedLine(file.path, line))
             elif kind is LineKind.IGNORED:
-                self.parsed.tell(file.path, line.number, "unknown-directive", line.value or "")
+                self.parsed.add_problem(file.path, line.number, "unknown-directive", line.value or "")
             elif kind is LineKind.INCLUDE or kind is LineKind.INCLUDEDIR:
                 self._include(file.path, line)
-        self.within.pop()
+        self.open_files.pop()
 
     def _include(self, path: str, line: Line) -> None:
         if line.templated:
             return
-        tell = self.parsed.tell
-        if len(self.within) > DEEPEST:
-            tell(path, line.number, "include-too-deep", f"servers skip it, being {DEEPEST} levels deep")
+        tell = self.parsed.add_problem
+        if len(self.open_files) > MAX_DEPTH:
+            tell(path, line.number, "include-too-deep", f"servers skip it, being {MAX_DEPTH} levels deep")
             return
         written = line.value or ""
-        if _is_cut(line):
+        if _is_truncated(line):
             message = f"without a newline behind it, servers before MySQL 9.7 read {written}; add a newline"
             tell(path, line.number, "cut-include", message)
         if " #" in written:
@@ -110,7 +110,7 @@ class _Walk:
 
     def _directory(self, path: str, line: Line) -> None:
         why = ""
-        for directory in candidates(line.value or "", path, self.root):
+        for directory in include_candidates(line.value or "", path, self.root):
             try:
                 names = option_files(self.parsed.lister(directory))
             except OSError as error:
@@ -120,38 +120,38 @@ class _Walk:
                 self._included(path, line, os.path.join(directory, name))
             return
         message = f"{why}; a server that can't read the directory either refuses to start"
-        self.parsed.tell(path, line.number, "missing-includedir", message)
+        self.parsed.add_problem(path, line.number, "missing-includedir", message)
 
     def _one_file(self, path: str, line: Line) -> None:
-        places = candidates(line.value or "", path, self.root)
+        places = include_candidates(line.value or "", path, self.root)
         if len(os.fsencode(places[0])) > LONGEST_PATH:
             message = f"servers ignore a path of more than {LONGEST_PATH} bytes"
-            self.parsed.tell(path, line.number, "missing-include", message)
+            self.parsed.add_problem(path, line.number, "missing-include", message)
             return
-        found = next((place for place in places if self.parsed.is_there(place)), None)
+        found = next((place for place in places if self.parsed.exists(place)), None)
         if found is None:
             message = f"{places[0]}: no such file here; servers start without it"
-            self.parsed.tell(path, line.number, "missing-include", message)
+            self.parsed.add_problem(path, line.number, "missing-include", message)
         else:
             self._included(path, line, found)
 
     def _included(self, path: str, line: Line, place: str) -> None:
-        if self.reads >= MOST_READS or self.lines >= MOST_LINES:
+        if self.reads >= MAX_READS or self.lines >= MAX_LINES:
             message = f"{self.reads} includes with {self.lines} lines were read, and the others left out"
-            self.parsed.tell(path, 0, "too-many-includes", message)
+            self.parsed.add_problem(path, 0, "too-many-includes", message)
             return
-        if place in self.within:
-            message = f"an include cycle: {place} is being read already; servers go round {DEEPEST} levels deep"
-            self.parsed.tell(path, line.number, "include-cycle", message)
+        if place in self.open_files:
+            message = f"an include cycle: {place} is being read already; servers go round {MAX_DEPTH} levels deep"
+            self.parsed.add_problem(path, line.number, "include-cycle", message)
         try:
             file = self.parsed.get(place)
         except OptionFileError as error:
-            self.parsed.tell(path, line.number, "unreadable-include", str(error))
+            self.parsed.add_problem(path, line.number, "unreadable-include", str(error))
         else:
             self.follow(file)
 
 
-def _is_cut(line: Line) -> bool:
+def _is_truncated(line: Line) -> bool:
     """Whether old servers cut off what matters of an include path; the slash behind a directory doesn't."""
     harmless = line.kind is LineKind.INCLUDEDIR and bool(line.value) and line.raw == f"{line.value}/"
     return line.value != line.raw and not harmless
@@ -166,7 +166,7 @@ def is_relative(written: str) -> bool:
     return not written.startswith(("/", "~"))
 
 
-def candidates(written: str, including: str, root: str | None) -> list[str]:
+def include_candidates(written: str, including: str, root: str | None) -> list[str]:
     """The paths that an include line may mean here, best first.
 
     A relative one is taken from the working directory, as a server started here would take it, and else

@@ -6,9 +6,9 @@ from typing import NamedTuple
 
 from advisor.core.errors import MycnfError
 
-LARGEST = 1 << 20
+MAX_BYTES = 1 << 20
 _HEAD = 8192
-_STRAY = 8  # control characters that a damaged text file may hold
+_MAX_CONTROLS = 8  # control characters that a damaged text file may hold
 _TEXT_CONTROLS = frozenset(b"\t\n\v\f\r\b\x1b")
 _KINDS = (
     (stat.S_ISDIR, "a directory"),
@@ -41,38 +41,38 @@ def load(path: str) -> Source:
         # Opening a FIFO waits for its other end, and opening a device may do anything: ask before.
         mode = os.stat(path).st_mode
         if not stat.S_ISREG(mode):
-            raise _not_a_file(path, mode)
+            raise _reject_file_type(path, mode)
         descriptor = os.open(path, os.O_RDONLY | os.O_NONBLOCK | os.O_NOCTTY)
         with open(descriptor, "rb") as file:
             mode = os.fstat(descriptor).st_mode
             if not stat.S_ISREG(mode):
-                raise _not_a_file(path, mode)
-            data = file.read(LARGEST + 1) or b""  # None of what would have us wait, such as the log of the kernel
+                raise _reject_file_type(path, mode)
+            data = file.read(MAX_BYTES + 1) or b""  # None of what would have us wait, such as the log of the kernel
     except (OSError, ValueError) as error:
-        raise _unreadable(path, error) from error
+        raise _explain_error(path, error) from error
     check(data, path)
     return Source(data, mode)
 
 
 def check(data: bytes, path: str) -> None:
     """Raise OptionFileError for bytes that are no option file: too many, UTF-16, or binary."""
-    if len(data) > LARGEST:
-        raise OptionFileError(f"{path}: larger than {LARGEST >> 20}M; name the option file itself")
+    if len(data) > MAX_BYTES:
+        raise OptionFileError(f"{path}: larger than {MAX_BYTES >> 20}M; name the option file itself")
     head = data[:_HEAD]
     if head.startswith((b"\xff\xfe", b"\xfe\xff")):
         raise OptionFileError(f"{path}: UTF-16, which no server reads; save it as UTF-8 without a byte order mark")
     if b"\0" not in head:
         return
     controls = sum(1 for byte in head if byte < ord(" ") and byte not in _TEXT_CONTROLS)
-    if controls > max(_STRAY, len(head) // 50):
+    if controls > max(_MAX_CONTROLS, len(head) // 50):
         raise OptionFileError(f"{path}: a binary file, not an option file; name a text file such as my.cnf")
 
 
-def _not_a_file(path: str, mode: int) -> OptionFileError:
+def _reject_file_type(path: str, mode: int) -> OptionFileError:
     kind = next((said for is_kind, said in _KINDS if is_kind(mode)), "no regular file")
     return OptionFileError(f"{path}: {kind}, not an option file; name a file, or - for stdin")
 
 
-def _unreadable(path: str, error: OSError | ValueError) -> OptionFileError:
+def _explain_error(path: str, error: OSError | ValueError) -> OptionFileError:
     said = error.strerror if isinstance(error, OSError) else "a path holds no NUL byte"
     return OptionFileError(f"{path}: can't be read ({said}); check the path and its permissions")

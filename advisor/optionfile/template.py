@@ -20,45 +20,45 @@ _BY_NAME = (
     r"|%%\w+%%|%[A-Z][A-Z0-9_]*%|__[A-Za-z]\w*?__|\$[A-Za-z_]\w*"
 )
 _CONTROL = r"(?:[%#]\{|\[\[|%\s*(?:if|elif|else|for|while|end\w*|def|include)\b).*"
-_OPENS = (
+_BLOCK_START = (
     r"(?:\{%|\{\{|<%|%\{|\[\[)[-~+=]?\s*(?:if|for|unless|range|with|case|while|block|define|macro)\b"
     r"|<%[^%]*(?:\{|\bdo\b(?:\s*\|[^|]*\|)?)\s*-?%>|\{\{[#^]"
 )
-_CLOSES = r"(?:\{%|\{\{|<%|%\{|\[\[)[-~+]?\s*(?:end\w*|\}(?!\}))|\{\{/"
+_BLOCK_END = r"(?:\{%|\{\{|<%|%\{|\[\[)[-~+]?\s*(?:end\w*|\}(?!\}))|\{\{/"
 
 
 class TemplateState:
     """Goes along the lines of a templated file, and remembers a statement that spans several of them."""
 
-    __slots__ = ("awaited", "depth", "last", "named", "position")
+    __slots__ = ("closing_mark", "depth", "last", "named", "position")
 
     def __init__(self, text: str, *, named: bool = False) -> None:
         self.last = {CLOSED_BY[opening]: text.rfind(CLOSED_BY[opening]) for opening in _BLOCKS}
         self.position = 0
-        self.awaited: str | None = None
+        self.closing_mark: str | None = None
         self.named = named
         self.depth = 0
 
     def mark(self, line: Line) -> Line:
         """The line to judge: the engine's own statements are comments, its values are unknown."""
         self.position += len(line.text)
-        if self.awaited is not None:
-            if self.awaited in line.text:
-                self.awaited = None
-            return _statement(line)
+        if self.closing_mark is not None:
+            if self.closing_mark in line.text:
+                self.closing_mark = None
+            return _mark_statement(line)
         if line.kind in (LineKind.COMMENT, LineKind.BLANK):
             return line
-        self._go_deeper(line.text)
-        self.awaited = self._left_open(line.text)
-        marked = _by_name(_marked(line)) if self.named else _marked(line)
+        self._count_depth(line.text)
+        self.closing_mark = self._unclosed_mark(line.text)
+        marked = _mark_named(_mark_value(line)) if self.named else _mark_value(line)
         return marked._replace(conditional=True) if self.depth else marked
 
-    def _go_deeper(self, text: str) -> None:
+    def _count_depth(self, text: str) -> None:
         if looks_templated(text) or self.named:
-            depth = self.depth + len(re.findall(_OPENS, text)) - len(re.findall(_CLOSES, text))
+            depth = self.depth + len(re.findall(_BLOCK_START, text)) - len(re.findall(_BLOCK_END, text))
             self.depth = max(0, depth)
 
-    def _left_open(self, text: str) -> str | None:
+    def _unclosed_mark(self, text: str) -> str | None:
         """What ends the statement that this line leaves open, if the file ends it at all."""
         at = 0
         while True:
@@ -73,33 +73,33 @@ class TemplateState:
             at = end + 2
 
 
-def _statement(line: Line) -> Line:
+def _mark_statement(line: Line) -> Line:
     return Line(LineKind.COMMENT, line.number, line.text, templated=True)
 
 
-def _marked(line: Line) -> Line:
+def _mark_value(line: Line) -> Line:
     if line.kind is LineKind.OPTION:
         if looks_templated(line.name or "") or _opens_comment(line.name or "", line):
-            return _statement(line)
+            return _mark_statement(line)
         raw = line.raw or ""
         return line._replace(templated=looks_templated(raw) or _opens_comment(raw, line))
     if line.kind is LineKind.REJECTED and looks_templated(line.text):
-        return _statement(line)
+        return _mark_statement(line)
     return line._replace(templated=looks_templated(line.text))
 
 
-def _by_name(line: Line) -> Line:
+def _mark_named(line: Line) -> Line:
     """With the marks that count in files which are templates by their name."""
     text = line.text.strip()
     if line.templated or not re.search(f"{_BY_NAME}|{_CONTROL}", text):
         return line
     if re.match(_CONTROL, text) or (line.kind is LineKind.OPTION and re.search(_BY_NAME, line.name or "")):
-        return _statement(line)
+        return _mark_statement(line)
     behind = text.partition("=")[2] if line.kind is LineKind.OPTION else text
-    return line._replace(templated=re.search(_BY_NAME, _until_comment(behind)) is not None)
+    return line._replace(templated=re.search(_BY_NAME, _cut_comment(behind)) is not None)
 
 
-def _until_comment(text: str) -> str:
+def _cut_comment(text: str) -> str:
     """Without a comment, which an expression such as `#{Port}` is not."""
     return re.split(r"#(?!\{)", text, maxsplit=1)[0]
 

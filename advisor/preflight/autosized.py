@@ -11,11 +11,11 @@ from typing import TYPE_CHECKING, TypeAlias
 from advisor.core.model import Origin
 from advisor.preflight.next_values import NextValue, parse_whole_number
 from advisor.upgrade.defaults import default_collation
-from advisor.verdict.charsets import plain
-from advisor.verdict.compare import same
-from advisor.verdict.settings import BOOLEANS, SET
+from advisor.verdict.charsets import full_charset_name
+from advisor.verdict.compare import is_same_value
+from advisor.verdict.settings import BOOLEANS, EXPLICIT_ORIGINS
 from advisor.verdict.startup import LEAST_CAPACITY
-from advisor.verdict.startup import running as started
+from advisor.verdict.startup import find_running_values as started
 from advisor.verdict.startup.engine import CHUNK, FEW_FILES, INSTANCES, POOL
 
 if TYPE_CHECKING:
@@ -90,7 +90,7 @@ def _follows(name: str) -> Formula:
 
 def _collation(of: Inputs) -> str:
     """The default one of the character set."""
-    return default_collation(plain(of.text("character_set_server")), of.catalog.target)
+    return default_collation(full_charset_name(of.text("character_set_server")), of.catalog.target)
 
 
 def _session_collation(of: Inputs) -> str:
@@ -201,7 +201,7 @@ def _size_default(name: str, views: Mapping[str, NextValue], now: RuleContext, f
     view, running = views[name], now.server.variables[name]
     if view.cause:
         return view
-    before = Inputs(now.server.variables.get, lambda n: _origin(n, now) in SET, now.catalog)
+    before = Inputs(now.server.variables.get, lambda n: _origin(n, now) in EXPLICIT_ORIGINS, now.catalog)
     explains = evaluate(formula, before) == running
     following = evaluate(formula, Inputs(_next_text(views, now), lambda n: views[n].line is not None, now.catalog))
     if following is None:
@@ -220,7 +220,7 @@ def _next_text(views: Mapping[str, NextValue], now: RuleContext) -> Callable[[st
 
 def _is_default(name: str, now: RuleContext) -> bool:
     """Whether the server reports the variable as a default."""
-    return bool(now.server.origins) and _origin(name, now) not in SET and name not in MISREPORTED_ORIGINS
+    return bool(now.server.origins) and _origin(name, now) not in EXPLICIT_ORIGINS and name not in MISREPORTED_ORIGINS
 
 
 def _origin(name: str, now: RuleContext) -> Origin:
@@ -230,7 +230,7 @@ def _origin(name: str, now: RuleContext) -> Origin:
 
 def _changes(name: str, views: Mapping[str, NextValue], now: RuleContext) -> bool:
     after = views[name].value
-    return after is None or not same(after, now.server.variables.get(name, ""))
+    return after is None or not is_same_value(after, now.server.variables.get(name, ""))
 
 
 def evaluate(formula: Formula, inputs: Inputs) -> str | None:

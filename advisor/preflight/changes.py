@@ -12,7 +12,7 @@ from advisor.preflight.next_values import HOST_DEFAULTS, option_of, origin_of
 from advisor.preflight.remedy import Remedy, place_for, remedy_for
 from advisor.preflight.start_command import running_arguments
 from advisor.redaction.secrets import MASK, redact_value
-from advisor.verdict.compare import same
+from advisor.verdict.compare import is_same_value
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
@@ -163,7 +163,9 @@ def _is_unchanged(name: str, view: NextValue, now: RuleContext) -> bool:
     if MASK in f"{running}{view.value}":
         return redact_value(name, view.value) == running
     option = now.catalog.find_variable(name)
-    return view.value == running if option is not None and option.kind in NUMBERS else same(view.value, running)
+    return (
+        view.value == running if option is not None and option.kind in NUMBERS else is_same_value(view.value, running)
+    )
 
 
 def _changed_variable(name: str, view: NextValue, now: RuleContext, clock: _Clock) -> ChangedVariable:

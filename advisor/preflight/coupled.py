@@ -6,8 +6,8 @@ import posixpath
 from typing import TYPE_CHECKING
 
 from advisor.core.model import Origin
-from advisor.verdict.settings import SET
-from advisor.verdict.special import HOST_BINLOG, NOTHING
+from advisor.verdict.settings import EXPLICIT_ORIGINS
+from advisor.verdict.special import HOST_BINLOG, NO_DEFAULT
 
 if TYPE_CHECKING:
     from advisor.preflight.next_values import NextValue
@@ -74,7 +74,7 @@ def _sync_binlog_expiry(views: dict[str, NextValue], now: RuleContext) -> None:
     for one, other in ((DAYS, SECONDS), (SECONDS, DAYS)):
         source = views[one]
         setting = now.settings.get(one)
-        moved = source.line is not None or (setting is not None and setting.origin in SET)
+        moved = source.line is not None or (setting is not None and setting.origin in EXPLICIT_ORIGINS)
         text = _converted(source.value, to_days=other == DAYS) if moved and views[other].line is None else None
         if text is not None:
             views[other] = views[other]._replace(value=text, cause=(one,) if source.line is not None else ())
@@ -118,7 +118,7 @@ def _log_name(log: str, view: NextValue, now: RuleContext) -> str | None:
     if view.value == "OFF":
         return ""
     value = view.line.value if view.line else "binlog" if now.target.since("mysql", 8) else None
-    return None if value in (None, "", "0", NOTHING, HOST_BINLOG) else value
+    return None if value in (None, "", "0", NO_DEFAULT, HOST_BINLOG) else value
 
 
 def _is_renamed(log: str, name: str, view: NextValue, now: RuleContext) -> bool:

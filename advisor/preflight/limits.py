@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 
 from advisor.core.model import Origin
 from advisor.preflight.next_values import parse_whole_number
-from advisor.verdict.effects import CONNECTIONS as COMPILED_CONNECTIONS
+from advisor.verdict.effects import DEFAULT_CONNECTIONS as COMPILED_CONNECTIONS
 from advisor.verdict.startup import StartupSettings
 from advisor.verdict.startup.host import (
     LEAST_TABLES,

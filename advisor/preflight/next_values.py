@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, NamedTuple
 
 from advisor.core.model import Origin
-from advisor.verdict.settings import SET, Settings, notation
+from advisor.verdict.settings import EXPLICIT_ORIGINS, Settings, as_variable
 
 if TYPE_CHECKING:
     from advisor.catalog.load import Catalog, Option
@@ -126,10 +126,10 @@ def lines_by_variable(verdict: FileVerdict, catalog: Catalog) -> dict[str, LineV
 def origin_of(name: str, now: RuleContext) -> Origin:
     """Where the running value came from, be it under another name of the same setting."""
     own = _origin(name, now)
-    if own in SET:
+    if own in EXPLICIT_ORIGINS:
         return own
     named = (_origin(other, now) for other in _other_names(now.catalog).get(name, ()))
-    return next((origin for origin in named if origin in SET), own)
+    return next((origin for origin in named if origin in EXPLICIT_ORIGINS), own)
 
 
 def _other_names(catalog: Catalog) -> dict[str, tuple[str, ...]]:
@@ -151,12 +151,12 @@ def _default(name: str, now: RuleContext, others: tuple[str, ...]) -> str | None
     """What an untouched server has, or this one if the variable is not set: it knows its own defaults best."""
     running = now.server.variables[name]
     told = bool(now.server.origins) and name not in MISREPORTED_ORIGINS
-    if told and not any(_origin(n, now) in SET for n in (name, *others)):
+    if told and not any(_origin(n, now) in EXPLICIT_ORIGINS for n in (name, *others)):
         return running
     if name in SESSION_DEFAULTS:
         return SESSION_DEFAULTS[name]
     option = option_of(name, now.catalog)
     if option is None:
         return running
-    text = option.running if option.running is not None else notation(option, option.default)
+    text = option.running if option.running is not None else as_variable(option, option.default)
     return running if text is None and not told and name not in HOST_DEFAULTS else text

@@ -5,14 +5,14 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, NamedTuple
 
 from advisor.core.model import Action, Origin
-from advisor.core.sizes import exact
+from advisor.core.sizes import exact_size
 from advisor.optionfile import groups_read, parse
 from advisor.preflight.item import RestartEffect
 from advisor.preflight.next_values import option_of, parse_whole_number
 from advisor.preflight.set_after_start import may_be_persisted
 from advisor.redaction.secrets import MASK, redact_value
-from advisor.verdict import Outcome, take
-from advisor.verdict.compare import same
+from advisor.verdict import Outcome, judge_value
+from advisor.verdict.compare import is_same_value
 from rules.core.statements import argument_for, runtime_effect, set_statement
 from rules.core.value_source import source_of_line
 
@@ -97,7 +97,7 @@ def _apply_now_actions(option: Option, kind: RestartEffect, view: NextValue, now
 
 def _is_accepted(option: Option, value: str, now: RuleContext) -> bool:
     """Whether the target takes the value as it stands."""
-    return take(option.name, value, now.catalog).outcome is Outcome.ACCEPTED
+    return judge_value(option.name, value, now.catalog).outcome is Outcome.ACCEPTED
 
 
 def _help(option: Option, view: NextValue, running: str) -> str:
@@ -106,7 +106,7 @@ def _help(option: Option, view: NextValue, running: str) -> str:
     if place is None or not place.line.number:
         return ""
     default = option.running if option.running is not None else option.default
-    if default is not None and same(default, running):
+    if default is not None and is_same_value(default, running):
         return f"To keep {running or 'it empty'}, remove the line."
     return ""
 
@@ -131,7 +131,7 @@ def _persist_statement(option: Option, value: str, now: RuleContext) -> str | No
 def option_line(option: Option, value: str) -> str | None:
     """The line that gives an option the value, quoted where a reader would cut it; None where no line can."""
     number = parse_whole_number(value) if option.kind in ("int", "uint") and option.name.endswith(BYTES) else None
-    shown = value if number is None else exact(number)
+    shown = value if number is None else exact_size(number)
     for text in (shown, f'"{shown}"', f"'{shown}'"):
         line = f"{option.name} = {text}"
         read = parse(f"[mysqld]\n{line}\n".encode("utf-8", "surrogateescape"), "").lines[1:]
@@ -148,5 +148,5 @@ def place_for(view: NextValue, files: OptionFiles | None, now: RuleContext) -> s
         return ""
     own = groups_read(now.target)
     holding = {p.path for p in now.file_verdict.resolved.options if p.line.group in own}
-    tops = [path for path in files.tops if path in holding] or list(files.tops)
+    tops = [path for path in files.main_files if path in holding] or list(files.main_files)
     return tops[-1] if tops else ""

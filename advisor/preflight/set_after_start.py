@@ -8,7 +8,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterable
 
     from advisor.core.model import Target
-    from advisor.optionfile.lines import Placed
+    from advisor.optionfile.lines import PlacedLine
 
 KEY_CACHE = frozenset(
     ("key_buffer_size", "key_cache_age_threshold", "key_cache_block_size", "key_cache_division_limit")
@@ -37,27 +37,27 @@ def is_restored(name: str, target: Target) -> bool:
     return target.since("mysql", 8, 0, 16) or name not in KEY_CACHE
 
 
-def lines_set_after_start(late: Iterable[Placed], target: Target) -> list[Placed]:
+def lines_set_after_start(late: Iterable[PlacedLine], target: Target) -> list[PlacedLine]:
     """The lines that take effect, with those that they bring: a character set and a collation set each other."""
     restored = [placed for placed in late if is_restored(placed.line.name or "", target)]
     return [*restored, *_implied_lines(restored, target)] if restored else []
 
 
-def _implied_lines(restored: list[Placed], target: Target) -> list[Placed]:
+def _implied_lines(restored: list[PlacedLine], target: Target) -> list[PlacedLine]:
     """The character set that a collation brings, and the other way round, where it is not persisted itself."""
     from advisor.upgrade.defaults import CHARSET, COLLATION, default_collation
-    from advisor.verdict.charsets import charset_of, plain
+    from advisor.verdict.charsets import charset_of, full_charset_name
 
     names = {placed.line.name for placed in restored}
     implied = []
     for placed in restored:
         value = placed.line.value or ""
         if placed.line.name == CHARSET and COLLATION not in names:
-            implied.append(_with_option(placed, COLLATION, default_collation(plain(value), target)))
+            implied.append(_with_option(placed, COLLATION, default_collation(full_charset_name(value), target)))
         elif placed.line.name == COLLATION and CHARSET not in names:
             implied.append(_with_option(placed, CHARSET, charset_of(value)))
     return implied
 
 
-def _with_option(placed: Placed, name: str, value: str) -> Placed:
+def _with_option(placed: PlacedLine, name: str, value: str) -> PlacedLine:
     return placed._replace(line=placed.line._replace(name=name, raw=value, value=value))

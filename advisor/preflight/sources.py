@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from advisor.core.model import Location, Origin
 from advisor.optionfile import groups_read, resolve
-from advisor.optionfile.lines import Line, LineKind, Placed, Resolved
+from advisor.optionfile.lines import Line, LineKind, PlacedLine, ResolvedFiles
 from advisor.preflight.start_command import COMMAND_LINE
 from advisor.verdict import judge_file
 
@@ -86,35 +86,37 @@ def _reads_persisted(verdict: FileVerdict, command: StartCommand, catalog: Catal
     return line is None or line.value != "FALSE"
 
 
-def _file_options(files: OptionFiles | None, catalog: Catalog) -> Resolved:
+def _file_options(files: OptionFiles | None, catalog: Catalog) -> ResolvedFiles:
     if files is None:
-        return Resolved((), (), ())
+        return ResolvedFiles((), (), ())
     target = catalog.target
-    read = resolve(files.tops, flavour=target.flavour, version=target.version, loader=files.read, lister=files.names)
+    read = resolve(
+        files.main_files, flavour=target.flavour, version=target.version, loader=files.read, lister=files.names
+    )
     suffix = files.group_suffix
     return read._replace(options=tuple(_without_suffix(suffix, read.options, catalog))) if suffix else read
 
 
-def _without_suffix(suffix: str, options: Iterable[Placed], catalog: Catalog) -> Iterator[Placed]:
+def _without_suffix(suffix: str, options: Iterable[PlacedLine], catalog: Catalog) -> Iterator[PlacedLine]:
     """The options of [mysqld_two] as if they stood in [mysqld], for a server that was told to read that group too."""
     own = groups_read(catalog.target)
     for placed in options:
         group = placed.line.group or ""
         plain = group.removesuffix(suffix)
-        yield Placed(placed.path, placed.line._replace(group=plain)) if plain != group and plain in own else placed
+        yield PlacedLine(placed.path, placed.line._replace(group=plain)) if plain != group and plain in own else placed
 
 
-def installed_plugins(facts: Facts) -> Iterator[Placed]:
+def installed_plugins(facts: Facts) -> Iterator[PlacedLine]:
     """Plugins that stand in mysql.plugin are loaded again, so that their options in files are known."""
     libraries = [f"{plugin.name}={plugin.library}" for plugin in facts.server.plugins if plugin.library]
     if libraries:
         value = ";".join(dict.fromkeys(libraries))
-        yield Placed(INSTALLED, Line(LineKind.OPTION, 0, "", GROUP, "plugin_load_add", value, value))
+        yield PlacedLine(INSTALLED, Line(LineKind.OPTION, 0, "", GROUP, "plugin_load_add", value, value))
 
 
 def _command_lines(
     arguments: tuple[StartArgument, ...], catalog: Catalog
-) -> tuple[list[Placed], tuple[StartFault, ...]]:
+) -> tuple[list[PlacedLine], tuple[StartFault, ...]]:
     """The words as option lines that have the places of the words; each word is a line of a document of our own."""
     if not arguments:
         return [], ()
@@ -137,16 +139,16 @@ def _command_lines(
     return lines, tuple(strays)
 
 
-def _at_argument(line: Line, argument: StartArgument) -> Placed:
+def _at_argument(line: Line, argument: StartArgument) -> PlacedLine:
     column = argument.column
-    return Placed(argument.path, line._replace(number=argument.line, column=column, end_column=column, group=GROUP))
+    return PlacedLine(argument.path, line._replace(number=argument.line, column=column, end_column=column, group=GROUP))
 
 
 class _Persisted(NamedTuple):
     """What is persisted: lines that count with the options, those that are set later, and what servers stop at."""
 
-    early: list[Placed]
-    late: list[Placed]
+    early: list[PlacedLine]
+    late: list[PlacedLine]
     strays: tuple[StartFault, ...]
 
 
@@ -161,7 +163,7 @@ def _persisted(files: OptionFiles, catalog: Catalog) -> _Persisted:
     (found,) = read_persisted(Document(files.persisted, f'{{"Version": 2{text}\n}}')).sets
     reading = found.read(catalog)
     placed = {
-        line.number: Placed(files.persisted, _at_persisted_place(line, held[line.number])) for line in reading.order
+        line.number: PlacedLine(files.persisted, _at_persisted_place(line, held[line.number])) for line in reading.order
     }
     strays = tuple(
         StartFault(stray.message, _place_of(held[stray.location.line], files), stray.name, stray.help)

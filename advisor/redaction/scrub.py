@@ -12,7 +12,7 @@ _QUOTES_SQL = "query:"
 _VALUE = r"(?i)(?P<lead>\b(?:entry|value:?|near) )'.*?'(?= for | at line |,|;|$)"
 
 
-def without_secrets(told: dict[str, Any]) -> dict[str, Any]:
+def mask_secrets(told: dict[str, Any]) -> dict[str, Any]:
     """Facts as plain values, masked in place; those that were collected by us have lost their secrets already."""
     server = told["server"]
     server["variables"] = {name: redact_value(name, value) for name, value in server["variables"].items()}
@@ -23,15 +23,15 @@ def without_secrets(told: dict[str, Any]) -> dict[str, Any]:
         for option in files.get("persisted_options") or ():
             option["value"] = redact_value(option["name"], option["value"])
     if server.get("replication"):
-        server["replication"]["replica_rows"] = [without_sql(row) for row in server["replication"]["replica_rows"]]
+        server["replication"]["replica_rows"] = [mask_sql(row) for row in server["replication"]["replica_rows"]]
     if service:
         _mask_copies([*service["unit_files"], *service["environment_files"]])
     return told
 
 
-def without_sql(row: dict[str, str | None]) -> dict[str, str | None]:
+def mask_sql(row: dict[str, str | None]) -> dict[str, str | None]:
     """The row with error texts cut before the statement that they quote, and without values: both are users' data."""
-    return {name: None if value is None else _cut(redact_value(name, value)) for name, value in row.items()}
+    return {name: None if value is None else _cut_statement(redact_value(name, value)) for name, value in row.items()}
 
 
 def _mask_copies(copies: list[dict[str, Any]]) -> None:
@@ -40,7 +40,7 @@ def _mask_copies(copies: list[dict[str, Any]]) -> None:
             copy["text"] = redact_text(copy["text"]).text
 
 
-def _cut(text: str) -> str:
+def _cut_statement(text: str) -> str:
     at = text.lower().find(_QUOTES_SQL)
     text = text if at < 0 else text[:at].rstrip() + " (statement left out)"
     return re.sub(_VALUE, rf"\g<lead>'{MASK}'", text)

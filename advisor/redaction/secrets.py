@@ -52,16 +52,16 @@ _SHORTENED = frozenset(
     for length in range(len(short), len(full))
 )
 # `pass` and what else begins `password`, and slips of the pen: `pasword`, `passwrod`, `passwort`.
-_NEARLY = r"(?:^|_)pas(?:s+w?o?r?d?|w?o?r?d|wo?r?)$"
+_MISSPELT = r"(?:^|_)pas(?:s+w?o?r?d?|w?o?r?d|wo?r?)$"
 _WORD, _SHORTEST, _LONGEST = "password", 6, 10
 _LETTERS = frozenset(_WORD)
-_SLIPS = 2  # letters too many and too few, together
+_MAX_EDITS = 2  # letters too many and too few, together
 _PREFIXES = ("loose_", "maximum_")
 # Options whose values are statements: a literal in one may be anything, a password too.
 STATEMENTS = frozenset({"init_connect", "init_replica", "init_slave", "init_rpl_role"})
 
 # What has to stand in a text that may hold a password and say so; most hold nothing of the kind.
-_SPEAKS = (
+_SECRET_WORDS = (
     *("pas", "pwd", "secret", "token", "credential", "identified", "role_id", "role-id"),
     *("_key", "-key", "_auth", "-auth"),
 )
@@ -92,17 +92,17 @@ def is_secret(name: str) -> bool:
     Clients take abbreviations of `password` (`pass = x` under `[client]`), MariaDB those of every option, and a slip of
     the pen is a secret too: all of these count.
     """
-    return _is_secret(_plain(name))
+    return _is_secret_plain(_normalise_name(name))
 
 
 def redact_value(name: str, value: str) -> str:
     """The value of an option fit to be shown: masked where the name says secret, else without passwords inside it."""
-    plain = _plain(name)
-    if _is_secret(plain):
+    plain = _normalise_name(name)
+    if _is_secret_plain(plain):
         return MASK if value.strip("'\"") else value
     if plain in STATEMENTS:
-        value = without_literals(value)
-    return _within(value, "=")
+        value = mask_literals(value)
+    return _mask_named_values(value, "=")
 
 
 def redact_name(name: str) -> str:
@@ -130,38 +130,40 @@ def redact_arguments(arguments: tuple[str, ...]) -> tuple[str, ...]:
     return tuple(_redact_argument(argument, before[i]) for i, argument in enumerate(arguments))
 
 
-def clean(text: str) -> str:
+def escape_text(text: str) -> str:
     r"""Server text on one line that can't move the cursor, hide or turn anything: harmful ones as \xNN or \uNNNN."""
-    return text if text.isprintable() else re.sub(_HARMFUL, _escaped, text)
+    return text if text.isprintable() else re.sub(_HARMFUL, _escape_match, text)
 
 
-def visible(text: str) -> str:
+def name_control_characters(text: str) -> str:
     r"""The text with what its escapes made named: a backspace, which `C:\bin` holds, reads `<backspace>`."""
-    return text if text.isprintable() else clean(text.translate(_NAMED))
+    return text if text.isprintable() else escape_text(text.translate(_NAMED))
 
 
-def quoted(text: str | None) -> str:
+def quote_value(text: str | None) -> str:
     """A value of an option file in quotes, as a message shows it: without passwords, control characters by name."""
-    return f"'{visible(_within(text, '='))}'" if text else EMPTY
+    return f"'{name_control_characters(_mask_named_values(text, '='))}'" if text else EMPTY
 
 
-def _is_secret(plain: str) -> bool:
+def _is_secret_plain(plain: str) -> bool:
     if plain in _PUBLIC:
         return False
     if plain in _NAMES or plain in _ENDINGS or plain in _SHORTENED or plain.endswith(_AS_ENDINGS):
         return True
-    return ("pas" in plain and re.search(_NEARLY, plain) is not None) or _is_slip(plain.rpartition("_")[2])
+    return ("pas" in plain and re.search(_MISSPELT, plain) is not None) or _is_misspelt_password(
+        plain.rpartition("_")[2]
+    )
 
 
-def _plain(name: str) -> str:
+def _normalise_name(name: str) -> str:
     plain = name.strip().lower().replace("-", "_").replace(".", "_").lstrip("_")
     for prefix in _PREFIXES:
         plain = plain.removeprefix(prefix)
     return plain
 
 
-def _is_slip(word: str) -> bool:
-    if not _SHORTEST <= len(word) <= _LONGEST or len(_LETTERS.difference(word)) > _SLIPS:
+def _is_misspelt_password(word: str) -> bool:
+    if not _SHORTEST <= len(word) <= _LONGEST or len(_LETTERS.difference(word)) > _MAX_EDITS:
         return False
     left = list(_WORD)
     wrong = 0
@@ -170,21 +172,21 @@ def _is_slip(word: str) -> bool:
             left.remove(letter)
         else:
             wrong += 1
-    return wrong + len(left) <= _SLIPS
+    return wrong + len(left) <= _MAX_EDITS
 
 
-def _within(text: str, equals: str) -> str:
+def _mask_named_values(text: str, equals: str) -> str:
     """A text of any kind without the passwords that say what they are; `equals` is what may stand behind a name."""
     lower = text.lower()
     named = False
-    for word in _SPEAKS:  # faster than any(): it is asked of every value that is shown
+    for word in _SECRET_WORDS:  # faster than any(): it is asked of every value that is shown
         if word in lower:
             named = True
             break
     if not named and "@" not in text and " -p" not in text:
         return text
 
-    return without(text, lower, equals if named else "")
+    return mask_passwords(text, lower, equals if named else "")
 
 
 def _redact_line(line: str, *, sure: bool = False) -> str:
@@ -196,9 +198,9 @@ def _redact_line(line: str, *, sure: bool = False) -> str:
         if not equals and len(words) == 2 and is_secret(words[0]):  # noqa: PLR2004 - a name, and what was to be its value
             before, _, after = line.rpartition(words[1])
             return before + MASK + after
-        return _within(line, "=" if sure else "=:")
+        return _mask_named_values(line, "=" if sure else "=:")
     value = rest.strip()
-    name = "" if sure and _plain(name) in STATEMENTS else name
+    name = "" if sure and _normalise_name(name) in STATEMENTS else name
     return head + equals + rest.replace(value, redact_value(name, value), 1) if value else line
 
 
@@ -207,10 +209,10 @@ def _redact_argument(argument: str, previous: str) -> str:
     if before and (is_secret(before) or not argument.startswith("-")):
         return redact_value(before, argument)
     name, equals, value = argument.partition("=")
-    return name + equals + redact_value(name, value) if equals else _within(argument, "=")
+    return name + equals + redact_value(name, value) if equals else _mask_named_values(argument, "=")
 
 
-def _escaped(match: re.Match[str]) -> str:
+def _escape_match(match: re.Match[str]) -> str:
     if match[0] == "\t":
         return " "
     code = ord(match[0])
@@ -223,7 +225,7 @@ def _escaped(match: re.Match[str]) -> str:
 _QUOTED = r"'(?:\\.|[^'\\])*'?|\"(?:\\.|[^\"\\])*\"?"
 _LITERAL = rf"(?i)(?:{_QUOTED})|\b0x[0-9a-f]+"
 _IDENTIFIED = r"(?i)\bidentified\s{1,9}(?:by|with|via|as)\b"
-_CALLED = rf"(?i)(?P<lead>password(?:\s{{0,9}}[=(]\s{{0,9}}|\s{{1,9}}))(?P<value>{_QUOTED})"
+_PASSWORD_CALL = rf"(?i)(?P<lead>password(?:\s{{0,9}}[=(]\s{{0,9}}|\s{{1,9}}))(?P<value>{_QUOTED})"
 _SET_PASSWORD = r"(?i)(?P<lead>\bset\s{1,9}password\b)[^;]*"  # noqa: S105 - a pattern, no password
 _NAMED_VALUE = r"(?<![\w.-])(?P<name>[\w.-]{1,80})[\"'`]?\s{0,9}"
 # A value ends with its word, a mark behind it left out, or where another pair begins.
@@ -236,27 +238,27 @@ _NO_SECRET = r"(?i)(?:names|set|charset|collate|_mode|time_zone|isolation)\s{0,9
 _BEFORE = 40  # characters before a literal that say what it is
 
 
-def without(text: str, lower: str, equals: str) -> str:
+def mask_passwords(text: str, lower: str, equals: str) -> str:
     """The text with the passwords in it masked; doing so again changes nothing.
 
     `lower` is the text in lower case, `equals` the characters that may stand between a name and its value, none where
     no name of a secret is in the text.
     """
     if "@" in text and ("://" in text or "@(" in text or "@tcp(" in lower or "@unix(" in lower):
-        text = "".join(map(_without_login, re.split(r"(\s+)", text)))
+        text = "".join(map(_mask_login, re.split(r"(\s+)", text)))
     if " -p" in text and ("mysql" in lower or "maria" in lower):
-        text = re.sub(_CLIENT, _led, text)
+        text = re.sub(_CLIENT, _mask_after_lead, text)
     if not equals:
         return text
     if "identified" in lower and (found := re.search(_IDENTIFIED, text)):
-        text = text[: found.end()] + re.sub(_LITERAL, _masked, text[found.end() :])
+        text = text[: found.end()] + re.sub(_LITERAL, _mask_match, text[found.end() :])
     if "passw" in lower:
         text = re.sub(_SET_PASSWORD, rf"\g<lead> {MASK}", text)
-        text = re.sub(_CALLED, _led, text)
-    return _without_pairs(text, equals)
+        text = re.sub(_PASSWORD_CALL, _mask_after_lead, text)
+    return _mask_pairs(text, equals)
 
 
-def without_literals(value: str) -> str:
+def mask_literals(value: str) -> str:
     """Statements without what they say in quotes, but for names of character sets and the like."""
     quote = value[:1] if value[:1] in ("'", '"') and value.rfind(value[:1]) > 0 else ""
     end = value.rfind(quote) if quote else len(value)
@@ -264,12 +266,12 @@ def without_literals(value: str) -> str:
 
     def shown(found: re.Match[str]) -> str:
         before = inner[max(0, found.start() - _BEFORE) : found.start()]
-        return found[0] if re.search(_NO_SECRET, before) else _masked(found)
+        return found[0] if re.search(_NO_SECRET, before) else _mask_match(found)
 
     return quote + re.sub(_LITERAL, shown, inner) + value[end:]
 
 
-def _without_login(word: str) -> str:
+def _mask_login(word: str) -> str:
     """An address without its password: scheme://user:password@host, or user:password@tcp(host)."""
     head, at, host = word.rpartition("@")
     begins = r"^[^:]+:" if host.startswith(("(", "tcp(", "unix(")) else r"://[^/:@]*:" if "://" in head else ""
@@ -277,7 +279,7 @@ def _without_login(word: str) -> str:
     return head[: found.end()] + MASK + at + host if found and found.end() < len(head) else word
 
 
-def _without_pairs(text: str, equals: str) -> str:
+def _mask_pairs(text: str, equals: str) -> str:
     kept, done = [], 0
     for named in re.finditer(rf"{_NAMED_VALUE}[{equals}]\s{{0,9}}", text):
         if named.start() < done or not is_secret(named["name"]):
@@ -289,11 +291,11 @@ def _without_pairs(text: str, equals: str) -> str:
     return "".join(kept) + text[done:]
 
 
-def _led(found: re.Match[str]) -> str:
+def _mask_after_lead(found: re.Match[str]) -> str:
     return found["lead"] + _mask(found["value"])
 
 
-def _masked(found: re.Match[str]) -> str:
+def _mask_match(found: re.Match[str]) -> str:
     return _mask(found[0])
 
 

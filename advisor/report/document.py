@@ -15,7 +15,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, NamedTuple
 
-from advisor.redaction.secrets import clean, redact_text
+from advisor.redaction.secrets import escape_text, redact_text
 
 if TYPE_CHECKING:
     from advisor.core.model import Severity
@@ -162,7 +162,7 @@ def plain(words: Words) -> str:
 
 def lines(listing: Listing) -> list[str]:
     """The lines of a listing: secrets masked, nothing in them that acts."""
-    return [clean(redact_text(line).text) for line in listing.text.splitlines()]
+    return [escape_text(redact_text(line).text) for line in listing.text.splitlines()]
 
 
 def value(cell: Words | Value) -> Value:

@@ -112,9 +112,9 @@ class Draft:
         self._beside = f"{self._place}.mycnf-{os.urandom(4).hex()}" if self._ordinary else path
         self.file: IO[bytes] | None = None
         self._made = False
-        from advisor.core.signals import end_orderly
+        from advisor.core.signals import raise_on_signals
 
-        end_orderly()
+        raise_on_signals()
         try:
             self.file = self._open()
         except OSError as error:

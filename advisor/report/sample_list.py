@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from advisor.core.sizes import about
-from advisor.redaction.secrets import clean
+from advisor.core.sizes import format_size
+from advisor.redaction.secrets import escape_text
 from advisor.report.words import plural, wrap
 from rules.core.counters import hour_text
 
@@ -21,7 +21,7 @@ NONE = "No server was sampled here; mycnf sample --print-timer shows how to have
 
 def listing(rings: Sequence[SampleRing]) -> str:
     """Each server with the time that its samples span and its busiest hours."""
-    return "\n".join(f"{clean(ring.server)}\n{told(ring.told)}" for ring in rings) or NONE
+    return "\n".join(f"{escape_text(ring.server)}\n{told(ring.told)}" for ring in rings) or NONE
 
 
 def told(sampled: SampledHours | None) -> str:
@@ -44,7 +44,7 @@ def figures(hour: BusyHour) -> str:
 
 def _redo(hour: BusyHour) -> Iterator[str]:
     rate = hour.workload.redo_rate
-    yield "redo unknown" if rate is None else f"{about(rate)} of redo a second"
+    yield "redo unknown" if rate is None else f"{format_size(rate)} of redo a second"
 
 
 def _connections(hour: BusyHour) -> Iterator[str]:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from advisor.redaction.secrets import clean
+from advisor.redaction.secrets import escape_text
 from advisor.report.findings_json import dumps
 from advisor.report.rules.page import STRENGTHS
 from advisor.report.words import wrap
@@ -55,7 +55,7 @@ def as_json(suggestion: Suggestion) -> str:
 
 def comment(text: str) -> str:
     """Words as comment lines."""
-    return wrap(clean(text), COMMENT, COMMENT, WIDTH)
+    return wrap(escape_text(text), COMMENT, COMMENT, WIDTH)
 
 
 def _ground(choice: SuggestedLine) -> str:

@@ -6,7 +6,7 @@ import os
 import stat
 from contextlib import suppress
 
-from advisor.core.signals import orderly
+from advisor.core.signals import interrupt_on_signals
 
 PRIVATE = 0o600
 PART = ".part"
@@ -18,7 +18,7 @@ def replace_private(path: str, data: bytes) -> None:
     The mode is that whatever the umask; Ctrl-C, kill and a closed terminal leave nothing beside the old file.
     """
     beside = f"{path}.{os.urandom(4).hex()}{PART}"
-    with orderly():
+    with interrupt_on_signals():
         try:
             _write(beside, data)
             os.replace(beside, path)

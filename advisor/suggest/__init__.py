@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, NamedTuple
 
 from advisor.catalog.load import load
-from advisor.core.sizes import exact
+from advisor.core.sizes import exact_size
 from advisor.optionfile import resolve
 from advisor.suggest.choices import CHOOSERS, POOL, SuggestedLine
 from advisor.verdict import judge_file
@@ -78,7 +78,7 @@ def _pool_sizes_in_chunks(target: Target, host: Host, choice: SuggestedLine) -> 
     size = choice.size
     step = max(CHUNK * instances(_rule_context(target, host, ()), size), GIB if size >= WHOLE_GIB_FROM else CHUNK)
     while step <= size:
-        yield choice._replace(value=exact(size // step * step))
+        yield choice._replace(value=exact_size(size // step * step))
         step *= 2
 
 

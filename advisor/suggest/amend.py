@@ -6,10 +6,10 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from advisor.core.errors import MycnfError
 from advisor.core.model import Edit
-from advisor.optionfile.edit import apply
+from advisor.optionfile.edit import apply_edits
 from advisor.optionfile.groups import groups_read
 from advisor.optionfile.lines import LineKind
-from advisor.verdict import take
+from advisor.verdict import judge_value
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
@@ -52,13 +52,13 @@ def amend_file(
         line = verdict.effective.get(choice.option)
         if line is None:
             added += [*remarks(choice), choice.line, ""]
-        elif line.value != take(choice.option, choice.value, verdict.catalog).value:
+        elif line.value != judge_value(choice.option, choice.value, verdict.catalog).value:
             edit = _replace_line(path, line, choice, remarks)
             edits += edit
             omitted += [] if edit else [f"{choice.option} is set in {line.placed.path}, not here"]
     if added:
         edits.append(_append_lines(file, verdict, added))
-    return AmendedFile(apply(data, edits), tuple(omitted))
+    return AmendedFile(apply_edits(data, edits), tuple(omitted))
 
 
 def _replace_line(

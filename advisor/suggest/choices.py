@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, NamedTuple
 
-from advisor.core.sizes import about, exact
+from advisor.core.sizes import exact_size, format_size
 from rules.core.storage import disk_names, is_solid_state, is_spinning
 from rules.sizing.memory import GIB, MIB, pool_that_fits, usable_memory
 
@@ -60,7 +60,7 @@ def suggest_pool(known: RuleContext, workload: str) -> Iterator[SuggestedLine]:
     }.get(workload, "stays free for sessions, the dictionary and the system")
     yield SuggestedLine(
         POOL,
-        exact(wanted),
+        exact_size(wanted),
         f"{share} that the server may use; the rest {why}. The default of 128M reads most data from disk.",
         ("BP-01", "BP-05", "VM-03"),
         "memory that other programs of this host need",
@@ -75,17 +75,18 @@ def suggest_redo_log(known: RuleContext, workload: str) -> Iterator[SuggestedLin
     if workload == "dev" or size < LARGE_POOL:
         return
     reason = (
-        f"With a pool of {about(size)} the default makes writes wait for pages to be flushed. The write rate of this "
+        f"With a pool of {format_size(size)} the default makes writes wait for pages to be flushed. "
+        "The write rate of this "
         "server is unknown: mycnf audit checks whether the log holds an hour of writes at peak."
     )
-    details = (("REDO-01", "REDO-02"), f"{about(REDO_SIZE)} of disk; recovery after a crash may take minutes")
+    details = (("REDO-01", "REDO-02"), f"{format_size(REDO_SIZE)} of disk; recovery after a crash may take minutes")
     if known.catalog.get("innodb_redo_log_capacity"):
-        yield SuggestedLine("innodb_redo_log_capacity", exact(REDO_SIZE), reason, *details, CHECKPOINT_AGE)
+        yield SuggestedLine("innodb_redo_log_capacity", exact_size(REDO_SIZE), reason, *details, CHECKPOINT_AGE)
     elif known.target.is_mariadb:
-        yield SuggestedLine("innodb_log_file_size", exact(REDO_SIZE), reason, *details, "Innodb_checkpoint_age")
+        yield SuggestedLine("innodb_log_file_size", exact_size(REDO_SIZE), reason, *details, "Innodb_checkpoint_age")
     else:
         files = known.number("innodb_log_files_in_group") or 2
-        yield SuggestedLine("innodb_log_file_size", exact(REDO_SIZE // files), reason, *details)
+        yield SuggestedLine("innodb_log_file_size", exact_size(REDO_SIZE // files), reason, *details)
 
 
 def suggest_flushing(known: RuleContext, _workload: str) -> Iterator[SuggestedLine]:

@@ -9,7 +9,7 @@ import signal
 from typing import TYPE_CHECKING
 
 from advisor.core.errors import INTERRUPTED
-from advisor.core.signals import ENDING
+from advisor.core.signals import END_SIGNALS
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -22,7 +22,7 @@ CLEANUP_SECONDS = 30  # seconds for the cleanup after a hang-up; then SIGALRM en
 def leave_on_signals(app: AppBase) -> None:
     """Quit the app with exit code 130 on termination signals; ignored signals stay ignored."""
     loop = asyncio.get_running_loop()
-    for number in (signal.SIGINT, *ENDING):  # Ctrl-C is a key in the app, so a SIGINT was sent to end it
+    for number in (signal.SIGINT, *END_SIGNALS):  # Ctrl-C is a key in the app, so a SIGINT was sent to end it
         if signal.getsignal(number) is not signal.SIG_IGN:
             loop.add_signal_handler(number, _leave, app, number)
 

@@ -8,8 +8,8 @@ from typing import TYPE_CHECKING
 from textual.content import Content
 
 from advisor.core.model import Severity
-from advisor.core.sizes import about
-from advisor.redaction.secrets import clean
+from advisor.core.sizes import format_size
+from advisor.redaction.secrets import escape_text
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
@@ -27,7 +27,7 @@ MUTED = "dim"  # $text-muted works only in style sheets: in a Content it is brig
 
 def safe_text(text: str, style: str = "") -> Content:
     """Make text of any origin safe to show, on one or more lines; brackets are not markup."""
-    lines = [clean(safe_line) for safe_line in text[:LONGEST].split("\n")]
+    lines = [escape_text(safe_line) for safe_line in text[:LONGEST].split("\n")]
     if len(text) > LONGEST:
         lines.append(f"… {len(text) - LONGEST:,} more characters")
     return Content.styled("\n".join(lines), style) if style else Content("\n".join(lines))
@@ -35,7 +35,7 @@ def safe_text(text: str, style: str = "") -> Content:
 
 def safe_line(text: str, style: str = "", longest: int = LONGEST_LINE) -> Content:
     """Make text safe to show on one line; cut text ends with an ellipsis."""
-    shown = clean(text[: longest + 1])
+    shown = escape_text(text[: longest + 1])
     return safe_text(shown[: longest - 1] + "…" if len(shown) > longest else shown, style)
 
 
@@ -112,7 +112,7 @@ def format_value(value: float | None, unit: str) -> str:
     if value is None:
         return NO_VALUE
     if unit == "B/s":
-        return about(value) if value < 1 << 70 else f"{value:.0e}"
+        return format_size(value) if value < 1 << 70 else f"{value:.0e}"
     if unit == "%":
         return _percent(value)
     return _number(value, whole=not unit)

@@ -14,7 +14,7 @@ from advisor.upgrade import keep
 from advisor.upgrade.change import WARNING_AREAS, DefaultChange
 from advisor.upgrade.defaults import consequence_of, names_set
 from advisor.verdict import Outcome
-from advisor.verdict.effects import number_of
+from advisor.verdict.effects import parse_digits
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -59,7 +59,7 @@ def _unset(passage: BehaviourChange, given: frozenset[str]) -> bool:
 def _large_pool(old: FileVerdict) -> bool:
     """Below 1 GiB every server has one instance."""
     line = old.effective.get("innodb_buffer_pool_size")
-    return line is not None and (number_of(line.value) or 0) >= GIB
+    return line is not None and (parse_digits(line.value) or 0) >= GIB
 
 
 def _default_change(passage: BehaviourChange, new: FileVerdict, *, kept: bool, sure: bool) -> DefaultChange:

@@ -4,7 +4,7 @@ from enum import StrEnum
 from typing import NamedTuple
 
 from advisor.core.model import Confidence, Location, Severity, Target
-from advisor.optionfile.lines import Placed, Problem
+from advisor.optionfile.lines import PlacedLine, Problem
 from advisor.upgrade.supported_path import UpgradePath
 from advisor.verdict import LineVerdict
 
@@ -56,7 +56,7 @@ class LineChange(NamedTuple):
     kind: LineEffect
     severity: Severity
     confidence: Confidence
-    placed: Placed
+    placed: PlacedLine
     before: LineVerdict | None
     after: LineVerdict | None
     message: str

@@ -11,8 +11,8 @@ from advisor.upgrade import keep
 from advisor.upgrade.change import WARNING_AREAS, Area, DefaultChange
 from advisor.upgrade.equal import is_equivalent, is_flags, is_plugin_state, members, moved_flags, new_flags
 from advisor.verdict import Outcome
-from advisor.verdict.charsets import plain
-from advisor.verdict.plugins import loaded_by
+from advisor.verdict.charsets import full_charset_name
+from advisor.verdict.plugins import plugins_loaded_by
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -87,7 +87,7 @@ def root(name: str, catalog: Catalog) -> str:
 def changed_pairs(old: FileVerdict, new: FileVerdict) -> Iterator[DefaultPair]:
     """The options with another default, each under the new server's first name of it."""
     given = names_set(old, new)
-    plugins = loaded_by(old.resolved.options) & loaded_by(new.resolved.options)
+    plugins = plugins_loaded_by(old.resolved.options) & plugins_loaded_by(new.resolved.options)
     by_root: dict[str, list[DefaultPair]] = {}
     for name in new.catalog.options:
         known = _default_pair(name, old.catalog, new.catalog, plugins)
@@ -244,7 +244,7 @@ def changed_collation(old: FileVerdict, new: FileVerdict) -> DefaultChange | Non
     line = old.effective.get(CHARSET) or new.effective.get(CHARSET)
     if line is None or not line.value or COLLATION in {*old.effective, *new.effective}:
         return None
-    charset = plain(line.value)
+    charset = full_charset_name(line.value)
     before, after = default_collation(charset, old.catalog.target), default_collation(charset, new.catalog.target)
     if before == after:
         return None

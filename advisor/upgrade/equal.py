@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from advisor.verdict.compare import plain
-from advisor.verdict.sets import flags_of
+from advisor.verdict.compare import normalise_value
+from advisor.verdict.sets import split_flags
 from advisor.verdict.special import PLUGIN_STATES
 
 if TYPE_CHECKING:
@@ -30,7 +30,7 @@ def is_equivalent(before: str, after: str, old: Option, new: Option) -> bool:
     if is_flags(before, old) and is_flags(after, new):
         return not moved_flags(before, after, old, new)
     mine, other = _plain(before, old), _plain(after, new)
-    return mine == other or {mine, other} == {plain(word) for word in SAME.get(new.name, ())}
+    return mine == other or {mine, other} == {normalise_value(word) for word in SAME.get(new.name, ())}
 
 
 def is_flags(value: str, option: Option) -> bool:
@@ -60,7 +60,7 @@ def members(value: str) -> frozenset[str]:
 def _flags(value: str, option: Option) -> dict[str, str]:
     """Help leaves out the flags behind the last one that is on."""
     off = {name: "off" for name in option.values if name.lower() != "default"}
-    return off | flags_of(value)
+    return off | split_flags(value)
 
 
 def is_plugin_state(option: Option) -> bool:
@@ -78,4 +78,4 @@ def _plain(value: str, option: Option) -> str:
     # MySQL before 8.0.16 prints the upper half of 32 bits as negative numbers.
     if value.startswith("-") and option.kind == "uint" and option.bits == NARROW:
         return str(int(value) + (1 << NARROW))
-    return plain(_member(value, option))
+    return normalise_value(_member(value, option))

@@ -4,13 +4,13 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from advisor.core.sizes import exact
+from advisor.core.sizes import exact_size
 from advisor.optionfile import parse
-from advisor.optionfile.lines import LineKind, Placed, Resolved
+from advisor.optionfile.lines import LineKind, PlacedLine, ResolvedFiles
 from advisor.upgrade.equal import SAME, is_equivalent, is_flags, members, moved_flags
-from advisor.verdict import FileVerdict, Outcome, judge_file, take
+from advisor.verdict import FileVerdict, Outcome, judge_file, judge_value
 from advisor.verdict.plugins import LOADERS
-from advisor.verdict.special import NOTHING
+from advisor.verdict.special import NO_DEFAULT
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
@@ -35,7 +35,7 @@ def line_for(old: Option, new: Option, before: str, file: FileVerdict, flags: tu
         return None
     candidates = list(_candidates(old, new, before, flags))
     loaders = tuple(line.placed for line in file.lines if line.canonical in LOADERS) if new.plugin else ()
-    nothing = FileVerdict((), {}, {}, Resolved((), loaders, ()), catalog)
+    nothing = FileVerdict((), {}, {}, ResolvedFiles((), loaders, ()), catalog)
     whole = (line for line in candidates if keeps_value(judge_added_lines([line], nothing)[line], before, old, new))
     # A collation is only taken beside its character set: whether it gets that, the whole file tells.
     return next(whole, None) or next(
@@ -60,7 +60,7 @@ def withheld_reason(new: Option, before: str, catalog: Catalog) -> str:
 def judge_added_lines(lines: Sequence[str], new: FileVerdict) -> dict[str, LineVerdict]:
     """The verdict on each of the lines, were all of them added at the end of the file."""
     text = "".join(f"{line}\n" for line in ("[mysqld]", *lines)).encode("utf-8", "surrogateescape")
-    added = [Placed("", line) for line in parse(text, "").lines if line.kind is LineKind.OPTION]
+    added = [PlacedLine("", line) for line in parse(text, "").lines if line.kind is LineKind.OPTION]
     whole = judge_file(new.resolved._replace(options=(*new.resolved.options, *added)), new.catalog)
     return dict(zip(lines, whole.lines[len(whole.lines) - len(added) :], strict=True))
 
@@ -94,18 +94,20 @@ def drop_rejected_lines(
 
 def file_notation(value: str, option: Option) -> str:
     """A value as one would write it into a file: ON for TRUE, 64M for 67108864 of bytes."""
-    if value == NOTHING:
+    if value == NO_DEFAULT:
         return ""
     counts = option.name in COUNTS or option.name.startswith("performance_schema")
     if value.isdecimal() and int(value) and not counts and any(word in option.name for word in SIZES):
-        written = exact(int(value))
+        written = exact_size(int(value))
         return written if len(written) <= ROUND else value
     return WORDS.get(value, value)
 
 
 def _is_accepted_beside(line: str, before: str, old: Option, new: Option, catalog: Catalog) -> bool:
     name, equals, value = line.partition(" = ")
-    return new.name != "log_bin" and keeps_value(take(name, value if equals else None, catalog), before, old, new)
+    return new.name != "log_bin" and keeps_value(
+        judge_value(name, value if equals else None, catalog), before, old, new
+    )
 
 
 def _equals_known_members(before: str, after: str, new: Option) -> bool:
@@ -132,7 +134,7 @@ def _candidates(old: Option, new: Option, before: str, more: tuple[str, ...]) ->
             yield f"skip_{new.name}"
         if before in ("ON", "TRUE"):
             yield new.name
-        if old.default not in (None, NOTHING, before):
+        if old.default not in (None, NO_DEFAULT, before):
             yield f"{new.name} = {old.default}"
         if not file_notation(before, old):
             yield from (f"{new.name} = {twin}" for twin in SAME.get(new.name, ()) if twin)

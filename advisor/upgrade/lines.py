@@ -5,14 +5,14 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from advisor.core.model import Confidence, Severity
-from advisor.optionfile.lines import LineKind, Placed
+from advisor.optionfile.lines import LineKind, PlacedLine
 from advisor.redaction.secrets import redact_text, redact_value
 from advisor.upgrade.change import LineChange, LineEffect
 from advisor.upgrade.equal import is_equivalent, is_plugin_state
 from advisor.upgrade.keep import file_notation
 from advisor.upgrade.successor import shortened_line, successor, unknown_members
 from advisor.verdict import REFUSED, Outcome
-from advisor.verdict.effects import number_of
+from advisor.verdict.effects import parse_digits
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -63,7 +63,7 @@ def _syntax_errors(new: FileVerdict, paths: tuple[str, ...]) -> Iterator[LineCha
                     "It is before any [group]: programs stop reading here." if stray else f"{line.value or ''}".strip()
                 )
                 yield LineChange(
-                    LineEffect.SYNTAX, Severity.ERROR, Confidence.CERTAIN, Placed(file.path, line), None, None,
+                    LineEffect.SYNTAX, Severity.ERROR, Confidence.CERTAIN, PlacedLine(file.path, line), None, None,
                     why or "The reader of option files rejects it.",
                 )  # fmt: skip
 
@@ -189,7 +189,7 @@ def _differs(before: LineVerdict, after: LineVerdict, old: FileVerdict, new: Fil
 
 def _is_rounding(before: LineVerdict, after: LineVerdict) -> bool:
     """Whether two numbers are apart by no more than rounding."""
-    was, is_now = (number_of(_value(line)) or 0 for line in (before, after))
+    was, is_now = (parse_digits(_value(line)) or 0 for line in (before, after))
     return min(was, is_now) > 0 and max(was, is_now) <= min(was, is_now) * ROUNDING
 
 

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from advisor.catalog.elsewhere import known_elsewhere
-from advisor.core.sizes import exact
+from advisor.catalog.elsewhere import find_presence
+from advisor.core.sizes import exact_size
 from advisor.upgrade.keep import judge_added_lines
 from advisor.verdict import Outcome
-from advisor.verdict.effects import number_of
+from advisor.verdict.effects import parse_digits
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
@@ -67,7 +67,7 @@ def _candidates(line: LineVerdict, after: LineVerdict, old: FileVerdict) -> Iter
         if converted:
             yield converted
         return
-    presence = known_elsewhere(name)
+    presence = find_presence(name)
     named = (after.replaced_by, line.replaced_by, presence.replaced_by if presence else None)
     others = [name.replace(was, is_now) for was, is_now in RENAMED_WORDS if was in name]
     raw = line.placed.line.raw
@@ -77,12 +77,12 @@ def _candidates(line: LineVerdict, after: LineVerdict, old: FileVerdict) -> Iter
 
 
 def _expire_days(line: LineVerdict, _: FileVerdict) -> tuple[str, str] | None:
-    days = number_of(line.value)
+    days = parse_digits(line.value)
     return None if days is None else ("binlog_expire_logs_seconds", str(days * DAY))
 
 
 def _warnings(line: LineVerdict, _: FileVerdict) -> tuple[str, str] | None:
-    level = number_of(line.value)
+    level = parse_digits(line.value)
     return None if level is None else ("log_error_verbosity", str(min(level, 2) + 1))
 
 
@@ -91,7 +91,7 @@ def _redo_capacity(_: LineVerdict, old: FileVerdict) -> tuple[str, str] | None:
     size, files = _number("innodb_log_file_size", old), _number("innodb_log_files_in_group", old)
     if old.catalog.target.is_mariadb:
         files = 1
-    return ("innodb_redo_log_capacity", exact(size * files)) if size and files else None
+    return ("innodb_redo_log_capacity", exact_size(size * files)) if size and files else None
 
 
 def _redo_files(line: LineVerdict, old: FileVerdict) -> tuple[str, str] | None:
@@ -101,8 +101,8 @@ def _redo_files(line: LineVerdict, old: FileVerdict) -> tuple[str, str] | None:
 
 def _redo_file(line: LineVerdict, _: FileVerdict) -> tuple[str, str] | None:
     """MariaDB keeps the whole redo log in one file."""
-    size = number_of(line.value)
-    return ("innodb_log_file_size", exact(size)) if size else None
+    size = parse_digits(line.value)
+    return ("innodb_log_file_size", exact_size(size)) if size else None
 
 
 def _checksums(line: LineVerdict, _: FileVerdict) -> tuple[str, str]:
@@ -117,7 +117,7 @@ def _policy(line: LineVerdict, _: FileVerdict) -> tuple[str, str] | None:
 
 def _number(name: str, verdict: FileVerdict) -> int | None:
     line, option = verdict.effective.get(name), verdict.catalog.get(name)
-    return number_of((line.value if line else None) or (option.default if option else None))
+    return parse_digits((line.value if line else None) or (option.default if option else None))
 
 
 # Where the successor counts in another unit.

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from advisor.verdict.judge import judge_file, take
+from advisor.verdict.judge import judge_file, judge_value
 from advisor.verdict.outcome import REFUSED, FileVerdict, LineVerdict, Outcome
 
-__all__ = ["REFUSED", "FileVerdict", "LineVerdict", "Outcome", "judge_file", "take"]
+__all__ = ["REFUSED", "FileVerdict", "LineVerdict", "Outcome", "judge_file", "judge_value"]

@@ -8,8 +8,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from advisor.verdict.number import leading_digits, take_number
-from advisor.verdict.outcome import REFUSED, Outcome, Taken
+from advisor.verdict.number import leading_digits, parse_number
+from advisor.verdict.outcome import REFUSED, Outcome, TakenValue
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -19,56 +19,56 @@ if TYPE_CHECKING:
     from advisor.verdict.outcome import LineVerdict
 
 WORD = 32
-LOWER = (1 << WORD) - 1
+LOWER_MASK = (1 << WORD) - 1
 # Options of 32 bits with the one that lies behind; behind the others of that width lies nothing but zeros.
-BEHIND = {
+NEXT_IN_MEMORY = {
     "cte_max_recursion_depth": "histogram_generation_max_mem_size",
     "eq_range_index_dive_limit": "cte_max_recursion_depth",
     "innodb_log_spin_cpu_pct_hwm": "innodb_log_spin_cpu_abs_lwm",
 }
 
 
-def reads_wide(option: Option, target: Target) -> bool:
+def reads_64_bits(option: Option, target: Target) -> bool:
     """Whether maximum- before the option reads what lies behind it too."""
-    return option.name in BEHIND and option.maximum == "sets" and target.is_mysql
+    return option.name in NEXT_IN_MEMORY and option.maximum == "sets" and target.is_mysql
 
 
-def wide(option: Option, values: Mapping[str, str], catalog: Catalog) -> str:
+def wide_value(option: Option, values: Mapping[str, str], catalog: Catalog) -> str:
     """The 64 bits that the server takes for the option's value; `values` are those that earlier lines made."""
-    behind = _number(BEHIND[option.name], values, catalog) & LOWER
+    behind = _number(NEXT_IN_MEMORY[option.name], values, catalog) & LOWER_MASK
     return str(behind << WORD | _number(option.name, values, catalog))
 
 
-def bounded(option: Option, value: str, taken: Taken, target: Target, before: str) -> Taken:
+def apply_bound(option: Option, value: str, taken: TakenValue, target: Target, before: str) -> TakenValue:
     """The value held to a bound as it was written: only afterwards the server makes that fit the option's range.
 
     `taken` is the bound in that range, `before` the value as the server reads it.
     """
     if option.name.startswith("innodb_"):  # an engine's maximum is the value
         return taken
-    aloud = take_number(value, option._replace(block=0), target)
-    bound = leading_digits(_written(option, value, taken, target))[0]
+    aloud = parse_number(value, option._replace(block=0), target)
+    bound = leading_digits(_bound_as_written(option, value, taken, target))[0]
     held = min(leading_digits(before)[0], bound)
-    if option.bits == WORD and LOWER < held == bound:
-        held &= LOWER
-        return Taken(Outcome.ADJUSTED, str(held), f"The server takes {held}: of {bound} it keeps {WORD} bits.")
-    held &= LOWER if option.bits == WORD else held
+    if option.bits == WORD and LOWER_MASK < held == bound:
+        held &= LOWER_MASK
+        return TakenValue(Outcome.ADJUSTED, str(held), f"The server takes {held}: of {bound} it keeps {WORD} bits.")
+    held &= LOWER_MASK if option.bits == WORD else held
     return (taken if aloud.outcome is Outcome.ADJUSTED else aloud)._replace(value=str(held))
 
 
-def overwritten(lines: list[LineVerdict], values: dict[str, str], catalog: Catalog) -> None:
+def overwrite_neighbour(lines: list[LineVerdict], values: dict[str, str], catalog: Catalog) -> None:
     """Where the last of the lines is a maximum- that reads wide, give what lies behind its option the upper half.
 
     `values` are those before that line; they and the earlier lines are changed.
     """
     last = lines[-1]
     option, written = last.option, last.placed.line.value
-    if option is None or last.outcome in REFUSED or not reads_wide(option, catalog.target) or not is_bound(last):
+    if option is None or last.outcome in REFUSED or not reads_64_bits(option, catalog.target) or not is_bound(last):
         return
-    taken = take_number(written or "", option, catalog.target)
-    bound = leading_digits(_written(option, written or "", taken, catalog.target))[0]
-    name = BEHIND[option.name]
-    if int(wide(option, values, catalog)) <= bound:
+    taken = parse_number(written or "", option, catalog.target)
+    bound = leading_digits(_bound_as_written(option, written or "", taken, catalog.target))[0]
+    name = NEXT_IN_MEMORY[option.name]
+    if int(wide_value(option, values, catalog)) <= bound:
         return
     upper = _number(name, values, catalog) >> WORD << WORD
     values[name] = str(upper | bound >> WORD)
@@ -84,11 +84,11 @@ def is_bound(line: LineVerdict) -> bool:
     return name.split("loose_")[-1].startswith("maximum_")
 
 
-def _written(option: Option, value: str, taken: Taken, target: Target) -> str:
+def _bound_as_written(option: Option, value: str, taken: TakenValue, target: Target) -> str:
     """The bound before the range counts; a negative one is the minimum from the start."""
     if value.lstrip().startswith("-"):
         return taken.value or "0"
-    return take_number(value, option._replace(min=None, max=None, block=0, bits=0), target).value or "0"
+    return parse_number(value, option._replace(min=None, max=None, block=0, bits=0), target).value or "0"
 
 
 def _number(name: str, values: Mapping[str, str], catalog: Catalog) -> int:

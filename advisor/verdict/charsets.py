@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from advisor.redaction.secrets import quoted
-from advisor.verdict.outcome import Outcome, Taken
+from advisor.redaction.secrets import quote_value
+from advisor.verdict.outcome import Outcome, TakenValue
 
 if TYPE_CHECKING:
     from advisor.core.model import Target
@@ -61,7 +61,7 @@ COMMON = frozenset(
 ENDINGS = ("_ci", "_cs", "_ks", "_bin")
 
 
-def charsets(target: Target) -> frozenset[str]:
+def known_charsets(target: Target) -> frozenset[str]:
     """The character sets that the server knows by name; utf8 stands for utf8mb3, and MySQL 9 no longer takes it."""
     names = COMMON
     if target.is_mysql:
@@ -69,7 +69,7 @@ def charsets(target: Target) -> frozenset[str]:
     return names if target.since("mysql", 9) else names | {"utf8"}
 
 
-def take_charset(case: ValueContext) -> Taken | None:
+def parse_charset(case: ValueContext) -> TakenValue | None:
     """The name of a character set, in any case; printed as written."""
     if case.text is None and case.target.is_mysql:
         return None
@@ -77,22 +77,22 @@ def take_charset(case: ValueContext) -> Taken | None:
     # Before 9.7 the server takes the first name of a list that it knows.
     several = case.option.name == "character_set_server" and not case.target.since("mysql", 9)
     for name in text.split(",") if several else [text]:
-        if name.lower() in charsets(case.target):
-            return Taken(Outcome.ACCEPTED, name)
+        if name.lower() in known_charsets(case.target):
+            return TakenValue(Outcome.ACCEPTED, name)
     hint = ": write utf8mb4, or utf8mb3 for the old one" if text.lower() == "utf8" else ""
-    return Taken(Outcome.INVALID, text, f"{quoted(text)} is no character set of this server{hint}.")
+    return TakenValue(Outcome.INVALID, text, f"{quote_value(text)} is no character set of this server{hint}.")
 
 
-def take_collation(case: ValueContext) -> Taken | None:
+def parse_collation(case: ValueContext) -> TakenValue | None:
     """The name of a collation, as far as its character set tells; printed as written."""
     if case.text is None and case.target.is_mysql:
         return None
     text = case.text or ""
     whole = text.lower() == "binary" or (text.isidentifier() and text.lower().endswith(ENDINGS))
-    if whole and charset_of(text) in charsets(case.target) and not _newer(text, case.target):
-        return Taken(Outcome.ACCEPTED, text)
+    if whole and charset_of(text) in known_charsets(case.target) and not _is_newer_family(text, case.target):
+        return TakenValue(Outcome.ACCEPTED, text)
     hint = ": write utf8mb4_ or utf8mb3_ for utf8_" if text.lower().startswith("utf8_") else ""
-    return Taken(Outcome.INVALID, text, f"{quoted(text)} is no collation of this server{hint}.")
+    return TakenValue(Outcome.INVALID, text, f"{quote_value(text)} is no collation of this server{hint}.")
 
 
 def charset_of(collation: str) -> str:
@@ -100,7 +100,7 @@ def charset_of(collation: str) -> str:
     return collation.lower().partition("_")[0]
 
 
-def _newer(collation: str, target: Target) -> bool:
+def _is_newer_family(collation: str, target: Target) -> bool:
     """Whether the collation is of a family that came later, or on the other flavour only."""
     name = collation.lower()
     if "_uca1400_" in name:
@@ -110,6 +110,6 @@ def _newer(collation: str, target: Target) -> bool:
     return False
 
 
-def plain(charset: str) -> str:
+def full_charset_name(charset: str) -> str:
     """The character set that a name stands for."""
     return "utf8mb3" if charset.lower() == "utf8" else charset.lower()

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from advisor.verdict.effects import logs, number_of
+from advisor.verdict.effects import is_binary_log_on, parse_digits
 from advisor.verdict.startup import StartupSettings
 from advisor.verdict.startup.spelling import gtid_consistency
 
@@ -17,30 +17,30 @@ if TYPE_CHECKING:
 MODE, CONSISTENT = "gtid_mode", "enforce_gtid_consistency"
 
 
-def clashes(values: Values, catalog: Catalog, lines: Lines) -> dict[str, str]:
+def find_clashes(values: Values, catalog: Catalog, lines: Lines) -> dict[str, str]:
     """The options that the server stops at, with the reason; nothing is said of one whose value is a template."""
-    found = _of_replication(values, catalog.target, lines)
+    found = _replication_clashes(values, catalog.target, lines)
     gtid = next((name for name in (CONSISTENT, MODE) if name in values), None)
-    if gtid and _inconsistent(values, catalog, lines):
+    if gtid and _gtid_clash(values, catalog, lines):
         found[gtid] = f"{MODE}=ON needs {CONSISTENT}=ON."
-    if values.get("log_bin_index", "").endswith("/") and _logs_unless_told(values, catalog.target, lines):
+    if values.get("log_bin_index", "").endswith("/") and _logs_by_default(values, catalog.target, lines):
         found["log_bin_index"] = "It is the name of a directory: write a file's name."
     return found
 
 
-def _logs_unless_told(values: Values, target: Target, lines: Lines) -> bool:
-    return logs(values, lines) if "log_bin" in values else target.since("mysql", 8)
+def _logs_by_default(values: Values, target: Target, lines: Lines) -> bool:
+    return is_binary_log_on(values, lines) if "log_bin" in values else target.since("mysql", 8)
 
 
-def _of_replication(values: Values, target: Target, lines: Lines) -> dict[str, str]:
+def _replication_clashes(values: Values, target: Target, lines: Lines) -> dict[str, str]:
     found = {}
     modern = target.since("mysql", 8)
-    bits = number_of(values.get("server_id_bits"))
-    server_id = number_of(values.get("server_id"))
+    bits = parse_digits(values.get("server_id_bits"))
+    server_id = parse_digits(values.get("server_id"))
     if bits is not None and (int(modern) if server_id is None else server_id) >> bits:
         found["server_id_bits"] = f"The server's id does not fit into {bits} bits."
     updates = values.get("log_slave_updates", values.get("log_replica_updates", "TRUE" if modern else "FALSE"))
-    logged = _logs_unless_told(values, target, lines)
+    logged = _logs_by_default(values, target, lines)
     if values.get("replicate_same_server_id") == updates == "TRUE" and logged and not target.since("mysql", 8, 4):
         found["replicate_same_server_id"] = "With log_slave_updates its own events would come back for ever."
     writeset = values.get("binlog_transaction_dependency_tracking", "").startswith("WRITESET")
@@ -51,7 +51,7 @@ def _of_replication(values: Values, target: Target, lines: Lines) -> dict[str, s
     return found
 
 
-def _inconsistent(values: Values, catalog: Catalog, lines: Lines) -> bool:
+def _gtid_clash(values: Values, catalog: Catalog, lines: Lines) -> bool:
     start = StartupSettings(values, dict(lines), catalog)
     known = all(name in values or name not in lines for name in (MODE, CONSISTENT))
     return known and start.text(MODE) == "ON" and gtid_consistency(start, CONSISTENT) != "ON"

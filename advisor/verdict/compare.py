@@ -7,27 +7,27 @@ from typing import TYPE_CHECKING
 if TYPE_CHECKING:
     from advisor.verdict.outcome import LineVerdict
 
-WORDS = {"TRUE": "ON", "FALSE": "OFF", "1": "ON", "0": "OFF", "(NO DEFAULT VALUE)": "", "NULL": ""}
+NOTATIONS = {"TRUE": "ON", "FALSE": "OFF", "1": "ON", "0": "OFF", "(NO DEFAULT VALUE)": "", "NULL": ""}
 
 
-def agrees(line: LineVerdict, running: str) -> bool:
+def matches_running(line: LineVerdict, running: str) -> bool:
     """Whether a running value is what the line makes, in another notation maybe."""
-    return any(same(text, running) for text in (line.value, line.running) if text is not None)
+    return any(is_same_value(text, running) for text in (line.value, line.running) if text is not None)
 
 
-def same(made: str, running: str) -> bool:
+def is_same_value(made: str, running: str) -> bool:
     """Whether both say the same; a relative path or a bare name is the same as the path that the server made of it."""
-    return plain(made) == plain(running) or _is_path_of(made, running)
+    return normalise_value(made) == normalise_value(running) or _is_path_of(made, running)
 
 
-def plain(text: str) -> str:
+def normalise_value(text: str) -> str:
     """One notation for what is one value: words, decimals, the order of a list's members, capitals."""
     text = text.strip().rstrip("/").upper()
-    whole = _whole(text) if "." in text or "E+" in text else text
-    return WORDS.get(whole, ",".join(sorted(whole.split(","))))
+    whole = _expand_number(text) if "." in text or "E+" in text else text
+    return NOTATIONS.get(whole, ",".join(sorted(whole.split(","))))
 
 
-def _whole(text: str) -> str:
+def _expand_number(text: str) -> str:
     """Decimals and exponents as digits alone, where they are numbers."""
     try:
         number = float(text)
@@ -37,5 +37,5 @@ def _whole(text: str) -> str:
 
 
 def _is_path_of(made: str, running: str) -> bool:
-    short = plain(made)
+    short = normalise_value(made)
     return bool(short) and running.upper().rstrip("/").endswith("/" + short.removeprefix("./"))

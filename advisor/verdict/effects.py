@@ -5,8 +5,8 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from advisor.verdict.number import LARGEST
-from advisor.verdict.outcome import REFUSED, Settled
-from advisor.verdict.special import HOST_BINLOG, HOST_LOG, NOTHING
+from advisor.verdict.outcome import REFUSED, SettledValues
+from advisor.verdict.special import HOST_BINLOG, HOST_LOG, NO_DEFAULT
 from advisor.verdict.take import LEFT_TO_SERVER
 
 if TYPE_CHECKING:
@@ -19,12 +19,12 @@ if TYPE_CHECKING:
     Lines = Mapping[str, LineVerdict]
 
 # The compiled default; a host with few open files leaves less.
-CONNECTIONS = 151
+DEFAULT_CONNECTIONS = 151
 DAYS, SECONDS = "expire_logs_days", "binlog_expire_logs_seconds"
 DAY = 86400
-SPOKEN = {"TRUE": "ON", "FALSE": "OFF"}
-DIGITS = 20  # of the greatest number in 64 bits
-LEAST_QUERY_CACHE = 49 * 1024
+ON_OFF = {"TRUE": "ON", "FALSE": "OFF"}
+MAX_DIGITS = 20  # of the greatest number in 64 bits
+MIN_QUERY_CACHE = 49 * 1024
 # Options that are linked with others, which a room of its own knows.
 LINKED = frozenset({"ansi", "back_log", "flush", "mysqlx", "super_read_only"})
 LINKED_MARIADB = LINKED | {
@@ -55,16 +55,16 @@ CLASHING = frozenset(
         "server_id_bits",
     }
 )
-LOUDEST = 3  # of log_error_verbosity
+MAX_VERBOSITY = 3  # of log_error_verbosity
 SSL_FILES = ("ssl_ca", "ssl_capath", "ssl_cert", "ssl_cipher", "ssl_key", "ssl_crl", "ssl_crlpath")
 
 
-def settle(given: Values, catalog: Catalog, lines: Lines) -> Settled:
+def settle_values(given: Values, catalog: Catalog, lines: Lines) -> SettledValues:
     """The values that help prints; `given` holds what the `lines` made, by canonical name, the last line last."""
-    settled = Settled(dict(given), {}, {})
+    settled = SettledValues(dict(given), {}, {})
     target = catalog.target
     _aliases(settled.values, catalog)
-    refused = refusals(settled.values, catalog, lines)
+    refused = find_refusals(settled.values, catalog, lines)
     _binary_log_name(settled, target, stopped="log_bin" in refused)
     _no_network(settled)
     _no_core_file(settled, lines)
@@ -86,57 +86,57 @@ def settle(given: Values, catalog: Catalog, lines: Lines) -> Settled:
     return settled._replace(refused=refused)
 
 
-def refusals(values: Values, catalog: Catalog, lines: Lines) -> dict[str, str]:
+def find_refusals(values: Values, catalog: Catalog, lines: Lines) -> dict[str, str]:
     """The options that the server stops at because of other options, with the reason."""
     found, target = {}, catalog.target
-    if _before_8(target) and "log_bin" in values and logs(values, lines) and "server_id" not in lines:
+    if _before_8(target) and "log_bin" in values and is_binary_log_on(values, lines) and "server_id" not in lines:
         found["log_bin"] = "The binary log is on and server_id is not set: set server_id too."
     if target.is_mysql and not CLASHING.isdisjoint(values):
-        from advisor.verdict.clashes import clashes
+        from advisor.verdict.clashes import find_clashes
 
-        found.update(clashes(values, catalog, lines))
+        found.update(find_clashes(values, catalog, lines))
     if values.get("chroot") == "":
         found["chroot"] = "The server cannot change its root to an empty path."
     collation, charset = values.get("collation_server"), values.get("character_set_server", _default_charset(target))
     refused = "character_set_server" in lines and lines["character_set_server"].outcome in REFUSED
     if (
         collation
-        and not _belongs(collation, charset)
-        and not (refused and _belongs(collation, _default_charset(target)))
+        and not _is_collation_of(collation, charset)
+        and not (refused and _is_collation_of(collation, _default_charset(target)))
     ):
         found["collation_server"] = f"The collation {collation} does not belong to the character set {charset}."
     return found
 
 
-def logs(values: Values, lines: Lines) -> bool:
+def is_binary_log_on(values: Values, lines: Lines) -> bool:
     """Whether the binary log is on where a line sets it: 0 is a base name too, unless a prefix put it there."""
-    return values["log_bin"] != NOTHING and (values["log_bin"] != "0" or not prefixed(lines["log_bin"]))
+    return values["log_bin"] != NO_DEFAULT and (values["log_bin"] != "0" or not has_prefix(lines["log_bin"]))
 
 
-def prefixed(line: LineVerdict, *prefixes: str) -> bool:
+def has_prefix(line: LineVerdict, *prefixes: str) -> bool:
     """Whether a prefix before the option's name says its value."""
     name = (line.placed.line.name or "").lower().replace("-", "_")
     return name.split("loose_")[-1].startswith(prefixes or ("skip_", "disable_", "enable_"))
 
 
-def switched_on(line: LineVerdict) -> bool:
+def is_switched_on(line: LineVerdict) -> bool:
     """Whether the line switches its option on by being there: without a value, or by a prefix."""
     value = line.placed.line.value
-    if prefixed(line, "skip_", "disable_"):
+    if has_prefix(line, "skip_", "disable_"):
         return value == "0"
-    return value != "0" if prefixed(line) else value is None
+    return value != "0" if has_prefix(line) else value is None
 
 
-def _belongs(collation: str, charset: str) -> bool:
+def _is_collation_of(collation: str, charset: str) -> bool:
     from advisor.verdict import charsets
 
-    return charsets.plain(charsets.charset_of(collation)) == charsets.plain(charset)
+    return charsets.full_charset_name(charsets.charset_of(collation)) == charsets.full_charset_name(charset)
 
 
-def move(settled: Settled, name: str, value: str, why: str) -> None:
+def move_value(settled: SettledValues, name: str, value: str, why: str) -> None:
     """Give an option another value than its line did, with the reason; one that no line sets, or that has it, stays."""
     if settled.values.get(name, value) != value:
-        was, now = (SPOKEN.get(text, text) for text in (settled.values[name], value))
+        was, now = (ON_OFF.get(text, text) for text in (settled.values[name], value))
         settled.why[name] = f"The server takes {now} instead of {was}: {why}."
         settled.values[name] = value
 
@@ -157,20 +157,20 @@ def _aliases(values: Values, catalog: Catalog) -> None:
     values.update({name: last[root] for name, root in roots.items()})
 
 
-def _binary_log_name(settled: Settled, target: Target, *, stopped: bool) -> None:
+def _binary_log_name(settled: SettledValues, target: Target, *, stopped: bool) -> None:
     """Servers cut the extension off, MySQL the last one and MariaDB all, unless one has stopped at it before."""
     name = settled.values.get("log_bin")
-    if name is None or name == NOTHING:
+    if name is None or name == NO_DEFAULT:
         return
     if stopped:
-        settled.values["log_bin"] = NOTHING if name == HOST_BINLOG else name
+        settled.values["log_bin"] = NO_DEFAULT if name == HOST_BINLOG else name
         return
     if name == HOST_BINLOG:
         settled.values["log_bin"] = (target.is_mariadb and _base_name(settled.values)) or name
         return
     folder, slash, base = name.rpartition("/")
     stem, dot, _ = base.partition(".") if target.is_mariadb else base.rpartition(".")
-    move(
+    move_value(
         settled, "log_bin", folder + slash + (stem if dot else base), "it puts its own numbers in the extension's place"
     )
 
@@ -183,37 +183,37 @@ def _base_name(values: Values) -> str:
     return stem + "-bin" if stem else ""
 
 
-def number_of(text: str | None) -> int | None:
+def parse_digits(text: str | None) -> int | None:
     """A plain number of as many digits as 64 bits have, or None."""
-    return int(text) if text and len(text) <= DIGITS and text.isascii() and text.isdigit() else None
+    return int(text) if text and len(text) <= MAX_DIGITS and text.isascii() and text.isdigit() else None
 
 
-def _no_network(settled: Settled) -> None:
+def _no_network(settled: SettledValues) -> None:
     if settled.values.get("skip_networking") == "TRUE":
         for name in ("port", "extra_port"):
-            move(settled, name, "0", "skip_networking switches TCP off")
+            move_value(settled, name, "0", "skip_networking switches TCP off")
 
 
-def _no_core_file(settled: Settled, lines: Lines) -> None:
+def _no_core_file(settled: SettledValues, lines: Lines) -> None:
     """gdb disables core files, whichever of the two lines comes first: all servers that were asked do so."""
     values, core = settled.values, lines.get("core_file")
     if core is None or "TRUE" not in (values.get("gdb"), values.get("debug_gdb")):
         return
-    if values["core_file"] == "TRUE" if "core_file" in values else switched_on(core):
+    if values["core_file"] == "TRUE" if "core_file" in values else is_switched_on(core):
         settled.why["core_file"] = "gdb disables core files: the server runs with core_file = OFF."
         if "core_file" in values:  # MySQL's help prints no value of it
             values["core_file"] = "FALSE"
 
 
-def _ssl(settled: Settled, target: Target) -> None:
+def _ssl(settled: SettledValues, target: Target) -> None:
     """Each of SSL's files, an empty name too, switches SSL on when its line is read; a later line may switch it off."""
     names = (*SSL_FILES, "tls_version") if target.is_mysql else SSL_FILES
     switches = [name for name in settled.values if name == "ssl" or name in names]
     if switches and switches[-1] != "ssl":
-        move(settled, "ssl", "TRUE", f"{switches[-1]} switches it on")
+        move_value(settled, "ssl", "TRUE", f"{switches[-1]} switches it on")
 
 
-def _base_name_of_logs(settled: Settled, lines: Lines) -> None:
+def _base_name_of_logs(settled: SettledValues, lines: Lines) -> None:
     """log_basename names every log when its line is read; only later lines name them otherwise, empty ones don't."""
     names, base = list(settled.values), settled.values.get("log_basename")
     if not base or lines["log_basename"].outcome in REFUSED:
@@ -222,74 +222,74 @@ def _base_name_of_logs(settled: Settled, lines: Lines) -> None:
         if settled.values[name] == HOST_LOG:
             settled.values[name] = base + NAMED_BY_BASE[name]
         elif name in NAMED_BY_BASE and at < names.index("log_basename"):
-            move(settled, name, base + NAMED_BY_BASE[name], "log_basename stands after it and names all logs")
+            move_value(settled, name, base + NAMED_BY_BASE[name], "log_basename stands after it and names all logs")
 
 
-def _query_cache(settled: Settled) -> None:
+def _query_cache(settled: SettledValues) -> None:
     """A size alone, or beside type 0, switches MariaDB's query cache on."""
     if settled.values.get("query_cache_type") == "OFF" and settled.values.get("query_cache_size", "0") != "0":
-        move(settled, "query_cache_type", "ON", "a query_cache_size other than 0 switches the query cache on")
+        move_value(settled, "query_cache_type", "ON", "a query_cache_size other than 0 switches the query cache on")
 
 
-def _small_query_cache(settled: Settled) -> None:
+def _small_query_cache(settled: SettledValues) -> None:
     """MySQL 5.7 needs room for the cache's own tables."""
-    if 0 < (number_of(settled.values.get("query_cache_size")) or 0) < LEAST_QUERY_CACHE:
-        move(settled, "query_cache_size", "0", "a query cache that small has no room for its own tables")
+    if 0 < (parse_digits(settled.values.get("query_cache_size")) or 0) < MIN_QUERY_CACHE:
+        move_value(settled, "query_cache_size", "0", "a query cache that small has no room for its own tables")
 
 
-def _thread_cache(settled: Settled, catalog: Catalog) -> None:
+def _thread_cache(settled: SettledValues, catalog: Catalog) -> None:
     """MariaDB caches no more threads than it has connections."""
-    threads = number_of(settled.values.get("thread_cache_size"))
-    connections = number_of(_value("max_connections", settled, catalog)) or CONNECTIONS
+    threads = parse_digits(settled.values.get("thread_cache_size"))
+    connections = parse_digits(_value("max_connections", settled, catalog)) or DEFAULT_CONNECTIONS
     if threads is not None and threads > connections:
-        move(settled, "thread_cache_size", str(connections), "it caches no more threads than max_connections")
+        move_value(settled, "thread_cache_size", str(connections), "it caches no more threads than max_connections")
 
 
-def _relay_log_size(settled: Settled, catalog: Catalog) -> None:
+def _relay_log_size(settled: SettledValues, catalog: Catalog) -> None:
     """0 stands for the size of the binary log, and MariaDB puts it there at once."""
     size = _value("max_binlog_size", settled, catalog)
     if settled.values.get("max_relay_log_size") == "0" and size:
-        move(settled, "max_relay_log_size", size, "0 stands for max_binlog_size")
+        move_value(settled, "max_relay_log_size", size, "0 stands for max_binlog_size")
 
 
-def _expiry(settled: Settled, catalog: Catalog) -> None:
+def _expiry(settled: SettledValues, catalog: Catalog) -> None:
     """Days and seconds are one setting; the later line counts."""
     given = [name for name in settled.values if name in (DAYS, SECONDS)]
     if set(given) != {DAYS, SECONDS}:
         return
     if given[-1] == DAYS:
         seconds = str(round(float(settled.values[DAYS]) * DAY))
-        move(settled, SECONDS, seconds, f"{DAYS} is the same setting, and comes later")
+        move_value(settled, SECONDS, seconds, f"{DAYS} is the same setting, and comes later")
         return
     days = int(settled.values[SECONDS]) / DAY
     printed = f"{days:.10g}" if catalog.target.since("mariadb", 11, 8) else f"{days:g}"
-    move(settled, DAYS, printed, f"{SECONDS} is the same setting, and comes later")
+    move_value(settled, DAYS, printed, f"{SECONDS} is the same setting, and comes later")
 
 
-def _value(name: str, settled: Settled, catalog: Catalog) -> str | None:
+def _value(name: str, settled: SettledValues, catalog: Catalog) -> str | None:
     option = catalog.get(name)
     return settled.values.get(name) or (option.default if option else None)
 
 
-def _log_warnings(settled: Settled, lines: Lines) -> None:
+def _log_warnings(settled: SettledValues, lines: Lines) -> None:
     """On MySQL 5.7 log_warnings and log_error_verbosity are one setting; of the two the later line counts."""
     given = [name for name in settled.values if name in ("log_warnings", "log_error_verbosity")]
-    number = number_of(settled.values[given[-1]]) if given else None
+    number = parse_digits(settled.values[given[-1]]) if given else None
     if number is None:
         return
     if given[-1] == "log_warnings":
-        if len(given) > 1 and adds_one(lines["log_warnings"]):
+        if len(given) > 1 and is_increment(lines["log_warnings"]):
             number += int(settled.values["log_error_verbosity"]) - 1
-        number = min(number + 1 & LARGEST["uint"], LOUDEST)
-    move(
+        number = min(number + 1 & LARGEST["uint"], MAX_VERBOSITY)
+    move_value(
         settled,
         "log_warnings",
         str(number - 1 & LARGEST["uint"]),
         "it counts to 2, and log_error_verbosity is the same setting",
     )
-    move(settled, "log_error_verbosity", str(number), "log_warnings is the same setting")
+    move_value(settled, "log_error_verbosity", str(number), "log_warnings is the same setting")
 
 
-def adds_one(line: LineVerdict) -> bool:
+def is_increment(line: LineVerdict) -> bool:
     """Whether the line gives no value, and so makes log_warnings one more than it was."""
-    return line.placed.line.value is None and not prefixed(line)
+    return line.placed.line.value is None and not has_prefix(line)

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from advisor.redaction.secrets import quoted
+from advisor.redaction.secrets import quote_value
 from advisor.verdict.number import leading_digits
-from advisor.verdict.outcome import Outcome, Taken
+from advisor.verdict.outcome import Outcome, TakenValue
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
@@ -14,13 +14,13 @@ if TYPE_CHECKING:
     from advisor.catalog.load import Option
     from advisor.core.model import Target
 
-SHORT = 10  # members that a message may list
+MAX_SHOWN = 10  # members that a message may list
 SEVERAL = -1
 NONE = -2
 ALL = "ALL"  # MariaDB's word for every member, where no member begins so
 
 
-def member(text: str, values: Sequence[str], *, whole: bool = False) -> int:
+def find_member(text: str, values: Sequence[str], *, whole: bool = False) -> int:
     """The place of the member that a text names, else NONE or SEVERAL.
 
     A beginning that no other member has is enough unless `whole` is asked; spaces at the end don't count.
@@ -35,74 +35,74 @@ def member(text: str, values: Sequence[str], *, whole: bool = False) -> int:
     return begun[0] if len(begun) == 1 else SEVERAL
 
 
-def take_enum(text: str, option: Option, target: Target) -> Taken:
+def parse_enum(text: str, option: Option, target: Target) -> TakenValue:
     """One member of an enumeration; printed by name."""
     if not text and target.is_mysql:
-        return Taken(Outcome.INVALID, None, "One of the names is needed, and the value is empty.")
-    place = member(text, option.values)
+        return TakenValue(Outcome.INVALID, None, "One of the names is needed, and the value is empty.")
+    place = find_member(text, option.values)
     if place == NONE:
-        place = _by_number(text, len(option.values))
+        place = _parse_enum_number(text, len(option.values))
     if place < 0:
         why = "begins the names of several" if place == SEVERAL else "is none of"
-        return Taken(Outcome.INVALID, None, f"{quoted(text)} {why} {', '.join(option.values)}.")
-    return Taken(Outcome.ACCEPTED, option.values[place])
+        return TakenValue(Outcome.INVALID, None, f"{quote_value(text)} {why} {', '.join(option.values)}.")
+    return TakenValue(Outcome.ACCEPTED, option.values[place])
 
 
-def _by_number(text: str, count: int) -> int:
+def _parse_enum_number(text: str, count: int) -> int:
     number, rest = leading_digits(text)
     if rest or not 0 <= number < count:
         return NONE
     return number
 
 
-def take_set(text: str, option: Option, target: Target) -> Taken:
+def parse_set(text: str, option: Option, target: Target) -> TakenValue:
     """Members of a set, separated by commas, or the number that stands for them; printed in the server's order."""
-    bits = set_bits(text, option.values, equals_ends=target.is_mysql)
+    bits = parse_set_bits(text, option.values, equals_ends=target.is_mysql)
     if bits is None:
-        strange = strangers(text, option.values, equals_ends=target.is_mysql)
+        strange = unknown_words(text, option.values, equals_ends=target.is_mysql)
         verb, members_ = ("is", "no member") if len(strange) == 1 else ("are", "no members")
-        known = named(option.values)
-        which = f"none of {', '.join(known)}" if len(known) <= SHORT else f"{members_} of {option.name}"
-        why = f"{', '.join(map(quoted, strange))} {verb} {which}."
-        return Taken(Outcome.INVALID, None, why)
-    return Taken(Outcome.ACCEPTED, ",".join(members(bits, option.values)))
+        known = named_members(option.values)
+        which = f"none of {', '.join(known)}" if len(known) <= MAX_SHOWN else f"{members_} of {option.name}"
+        why = f"{', '.join(map(quote_value, strange))} {verb} {which}."
+        return TakenValue(Outcome.INVALID, None, why)
+    return TakenValue(Outcome.ACCEPTED, ",".join(members_of_bits(bits, option.values)))
 
 
-def set_bits(text: str, values: Sequence[str], *, equals_ends: bool) -> int | None:
+def parse_set_bits(text: str, values: Sequence[str], *, equals_ends: bool) -> int | None:
     """The set as bits, None where the text is none; all servers refuse a comma at the end and a space after one."""
     bits = 0
-    for _, place in _places(text, values, equals_ends=equals_ends):
+    for _, place in _find_places(text, values, equals_ends=equals_ends):
         if place < 0:
             every = text.upper() == ALL and not equals_ends
-            return (1 << len(values)) - 1 if every else _set_by_number(text, len(values))
+            return (1 << len(values)) - 1 if every else _parse_set_number(text, len(values))
         bits |= 1 << place
     return bits
 
 
-def strangers(text: str, values: Sequence[str], *, equals_ends: bool) -> list[str]:
+def unknown_words(text: str, values: Sequence[str], *, equals_ends: bool) -> list[str]:
     """The words of a text that name no member."""
-    return [word for word, place in _places(text, values, equals_ends=equals_ends) if place < 0]
+    return [word for word, place in _find_places(text, values, equals_ends=equals_ends) if place < 0]
 
 
-def _places(text: str, values: Sequence[str], *, equals_ends: bool) -> Iterator[tuple[str, int]]:
+def _find_places(text: str, values: Sequence[str], *, equals_ends: bool) -> Iterator[tuple[str, int]]:
     """The words of a text, each with the place of its member, or NONE or SEVERAL."""
     words = text.replace("=", ",").split(",") if equals_ends else text.split(",")
     for at, word in enumerate(words if text else [], 1):
         # Only at the very end does the servers' reader take a beginning for the whole name; MariaDB stops at an =.
         name, equals, _ = word.partition("=")
-        yield word, member(name, values, whole=at < len(words) or bool(equals))
+        yield word, find_member(name, values, whole=at < len(words) or bool(equals))
 
 
-def named(values: Sequence[str]) -> list[str]:
+def named_members(values: Sequence[str]) -> list[str]:
     """The members that mean something: MySQL keeps places of modes that it has no longer."""
     return [value for value in values if value != "," and not value.startswith("NOT_USED")]
 
 
-def members(bits: int, values: Sequence[str]) -> list[str]:
+def members_of_bits(bits: int, values: Sequence[str]) -> list[str]:
     """The members that the bits stand for, in the server's order."""
     return [value for place, value in enumerate(values) if bits >> place & 1]
 
 
-def _set_by_number(text: str, count: int) -> int | None:
+def _parse_set_number(text: str, count: int) -> int | None:
     number, rest = leading_digits(text)
     return None if rest or not text or not 0 <= number < 1 << count else number

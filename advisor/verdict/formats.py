@@ -5,8 +5,8 @@ from __future__ import annotations
 import re
 from typing import TYPE_CHECKING, Final
 
-from advisor.redaction.secrets import quoted
-from advisor.verdict.outcome import Outcome, Taken
+from advisor.redaction.secrets import quote_value
+from advisor.verdict.outcome import Outcome, TakenValue
 
 if TYPE_CHECKING:
     from advisor.core.model import Target
@@ -25,14 +25,16 @@ HIGHEST_PORT = 65535
 ALGORITHMS = frozenset({"zlib", "zstd", "uncompressed"})
 
 
-def take_format(case: ValueContext) -> Taken | None:
+def parse_format(case: ValueContext) -> TakenValue | None:
     """A format that nobody uses and that old servers check all the same."""
     if (case.text is None and case.target.is_mysql) or not case.option.shown:
         return None
     text = case.text or ""
     if _is_format(text, NEEDED[case.option.name]):
         return None
-    return Taken(Outcome.INVALID, text, f"{quoted(text)} is no format such as {quoted(case.option.default)}.")
+    return TakenValue(
+        Outcome.INVALID, text, f"{quote_value(text)} is no format such as {quote_value(case.option.default)}."
+    )
 
 
 def _is_format(text: str, needed: set[str]) -> bool:
@@ -56,24 +58,27 @@ def _is_format(text: str, needed: set[str]) -> bool:
     )
 
 
-def take_url(case: ValueContext) -> Taken | None:
+def parse_url(case: ValueContext) -> TakenValue | None:
     """Where MariaDB sends clients on to: nothing, or a host with a port."""
     text = case.text or ""
     port = text.rpartition(":")[2]
     if not text or (URL.fullmatch(text) and not (port.isdecimal() and int(port) > HIGHEST_PORT)):
         return None
-    return Taken(
-        Outcome.INVALID, text, f"{quoted(text)} is no address such as mysql://host:3306 or mariadb://host:3306."
+    return TakenValue(
+        Outcome.INVALID, text, f"{quote_value(text)} is no address such as mysql://host:3306 or mariadb://host:3306."
     )
 
 
-def take_algorithms(case: ValueContext) -> Taken | None:
+def parse_algorithms(case: ValueContext) -> TakenValue | None:
     """Algorithms that connections may use; a list with any other word in it is dropped for the default."""
     text = case.text
     if text is None or all(word.lower() in ALGORITHMS for word in text.split(",")):
         return None
-    why = f"The server takes its default, {case.option.default}: {quoted(text)} is no list of zlib, zstd, uncompressed."
-    return Taken(Outcome.ADJUSTED, case.option.default, why)
+    why = (
+        f"The server takes its default, {case.option.default}: {quote_value(text)} is no list of "
+        "zlib, zstd, uncompressed."
+    )
+    return TakenValue(Outcome.ADJUSTED, case.option.default, why)
 
 
 DEFAULT = "en_US"
@@ -98,16 +103,18 @@ SINGLE = (
 )
 
 
-def take_locale(case: ValueContext) -> Taken | None:
+def parse_locale(case: ValueContext) -> TakenValue | None:
     """The name of a locale, in any case; since 8.0 MySQL falls back to en_US where the others stop."""
     if case.text is None and case.target.is_mysql:
         return None
     text = case.text or ""
     if text.lower() in locales(case.target):
-        return Taken(Outcome.ACCEPTED, text)
+        return TakenValue(Outcome.ACCEPTED, text)
     if case.target.since("mysql", 8):
-        return Taken(Outcome.ADJUSTED, DEFAULT, f"The server takes {DEFAULT}: {quoted(text)} is an unknown locale.")
-    return Taken(Outcome.INVALID, text, f"{quoted(text)} is an unknown locale.")
+        return TakenValue(
+            Outcome.ADJUSTED, DEFAULT, f"The server takes {DEFAULT}: {quote_value(text)} is an unknown locale."
+        )
+    return TakenValue(Outcome.INVALID, text, f"{quote_value(text)} is an unknown locale.")
 
 
 def locales(target: Target) -> frozenset[str]:
@@ -150,21 +157,21 @@ wsrep_gtid_seq_no wsrep_patch_version
 """
 
 
-def take_tracked(case: ValueContext) -> Taken | None:
+def parse_tracked(case: ValueContext) -> TakenValue | None:
     """Names that exist, separated by commas, or a star; MySQL minds a name that comes twice."""
     text = case.text or ""
     if not text.strip(" ") or text.strip(" ") == "*":
         return None
     names = [name.strip(" ").lower() for name in text.split(",")]
-    bad = next((name for name in names if name and not _known(name, case)), None)
+    bad = next((name for name in names if name and not _is_known_variable(name, case)), None)
     if bad is not None:
-        return Taken(Outcome.INVALID, text, f"{quoted(bad)} is no system variable of this server.")
+        return TakenValue(Outcome.INVALID, text, f"{quote_value(bad)} is no system variable of this server.")
     if case.target.is_mysql and len(set(names)) < len(names):
-        return Taken(Outcome.INVALID, text, f"{quoted(text)} names a variable twice.")
+        return TakenValue(Outcome.INVALID, text, f"{quote_value(text)} names a variable twice.")
     return None
 
 
-def _known(name: str, case: ValueContext) -> bool:
+def _is_known_variable(name: str, case: ValueContext) -> bool:
     from advisor.catalog.load import load
 
     own = MYSQL if case.target.is_mysql else MARIADB

@@ -5,19 +5,19 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from advisor.optionfile import groups_read
-from advisor.optionfile.lines import Line, LineKind, Placed
+from advisor.optionfile.lines import Line, LineKind, PlacedLine
 from advisor.redaction.secrets import EMPTY
 from advisor.verdict import effects, startup
-from advisor.verdict.outcome import REFUSED, FileVerdict, LineVerdict, Outcome, Taken
-from advisor.verdict.plugins import LOADERS, loaded_by, without_library
-from advisor.verdict.take import take_option
+from advisor.verdict.outcome import REFUSED, FileVerdict, LineVerdict, Outcome, TakenValue
+from advisor.verdict.plugins import LOADERS, check_libraries, plugins_loaded_by
+from advisor.verdict.take import judge_option
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
     from advisor.catalog.load import Catalog, Option
-    from advisor.optionfile.lines import Resolved
-    from advisor.verdict.outcome import Found
+    from advisor.optionfile.lines import ResolvedFiles
+    from advisor.verdict.outcome import NameMatch
 
 # Each of these adds to a list, so that a later line does not replace an earlier one.
 LISTS = frozenset(
@@ -41,85 +41,85 @@ LOOSE_HELPS = frozenset(
 )
 
 
-def judge_file(resolved: Resolved, catalog: Catalog) -> FileVerdict:
+def judge_file(resolved: ResolvedFiles, catalog: Catalog) -> FileVerdict:
     """How the target's server takes every option line of the groups that it reads, and which line counts for an option.
 
     A line that a later check refuses counts too: the reader took its value before the server stopped at it.
     """
     groups = groups_read(catalog.target)
     lines = _judge_lines([p for p in resolved.options if (p.line.group or "").lower() in groups], catalog)
-    lines = _replaced(lines)
-    effective, overridden = _order(lines)
-    settled = _settle(effective, catalog)
+    lines = _accept_replaced(lines)
+    effective, overridden = _split_by_effect(lines)
+    settled = _settle_lines(effective, catalog)
     if not startup.STOPPING.isdisjoint(effective):
-        _stop(settled, effective, catalog, loaded_by(line.placed for line in lines))
+        _apply_stops(settled, effective, catalog, plugins_loaded_by(line.placed for line in lines))
     lines = [settled.get(id(line), line) for line in lines]
     effective = {name: settled[id(line)] for name, line in effective.items()}
     return FileVerdict(tuple(lines), effective, overridden, resolved, catalog)
 
 
-def take(option_name: str, value: str | None, catalog: Catalog) -> LineVerdict:
+def judge_value(option_name: str, value: str | None, catalog: Catalog) -> LineVerdict:
     """How the server takes one option given by itself, as a line of a file would give it."""
     key = (option_name, value)
     known: LineVerdict | None = catalog.kept.get(key)
     if known is None:
         line = Line(LineKind.OPTION, 0, "", name=option_name, raw=value, value=value)
-        known = _judge_lines([Placed("", line)], catalog)[0]
+        known = _judge_lines([PlacedLine("", line)], catalog)[0]
         catalog.keep(key, known)
     return known
 
 
-def _judge_lines(placed: Iterable[Placed], catalog: Catalog) -> list[LineVerdict]:
+def _judge_lines(placed: Iterable[PlacedLine], catalog: Catalog) -> list[LineVerdict]:
     placed = list(placed)
-    loaded = loaded_by(placed)
-    short = _switch(placed, catalog, "getopt_prefix_matching", on=True)
-    if catalog.target.is_mariadb and _switch(placed, catalog, "ignore_builtin_innodb", on=False):
-        from advisor.verdict.plugins import without_innodb
+    loaded = plugins_loaded_by(placed)
+    short = _read_switch(placed, catalog, "getopt_prefix_matching", on=True)
+    if catalog.target.is_mariadb and _read_switch(placed, catalog, "ignore_builtin_innodb", on=False):
+        from advisor.verdict.plugins import drop_innodb
 
-        catalog = without_innodb(catalog)
+        catalog = drop_innodb(catalog)
     values: dict[str, str] = {}
     lines = []
     for at in placed:
-        verdict = _judge(at, catalog, values, loaded, short=short)
+        verdict = _judge_line(at, catalog, values, loaded, short=short)
         if verdict.canonical in LOADERS and verdict.outcome is Outcome.ACCEPTED:
-            verdict = without_library(verdict, catalog.target)
+            verdict = check_libraries(verdict, catalog.target)
         lines.append(verdict)
         if verdict.canonical and "maximum" in (at.line.name or ""):
-            from advisor.verdict.bounds import overwritten
+            from advisor.verdict.bounds import overwrite_neighbour
 
-            overwritten(lines, values, catalog)
+            overwrite_neighbour(lines, values, catalog)
         if verdict.canonical and verdict.value is not None and verdict.outcome not in REFUSED:
             alias = verdict.option.alias_of if verdict.option else None
             values[verdict.canonical] = values[alias or verdict.canonical] = verdict.value
     return lines
 
 
-def _switch(placed: list[Placed], catalog: Catalog, name: str, *, on: bool) -> bool:
+def _read_switch(placed: list[PlacedLine], catalog: Catalog, name: str, *, on: bool) -> bool:
     """What a boolean that decides how other lines are read comes to; `on` is what it is where no line sets it."""
     option = catalog.get(name)
     if option is None:
         return False
     for at in placed:
         if (at.line.name or "").replace("-", "_").lower().endswith(name):
-            found, taken = take_option(at.line.name or "", at.line.value, catalog, {})
+            found, taken = judge_option(at.line.name or "", at.line.value, catalog, {})
             on = taken.value != "FALSE" if found.canonical == name and taken.value else on
     return on
 
 
-def _judge(
-    placed: Placed, catalog: Catalog, values: dict[str, str], loaded: frozenset[str], *, short: bool
+def _judge_line(
+    placed: PlacedLine, catalog: Catalog, values: dict[str, str], loaded: frozenset[str], *, short: bool
 ) -> LineVerdict:
     line = placed.line
     if line.templated:
-        return _templated(placed, catalog)
-    found, taken = take_option(line.name or "", line.value, catalog, values, loaded, short=short)
+        return _judge_template_line(placed, catalog)
+    found, taken = judge_option(line.name or "", line.value, catalog, values, loaded, short=short)
     option = catalog.get(found.canonical) if found.canonical else None
     if option is not None and taken.outcome not in REFUSED:
-        taken = _kept(taken, option, values)
-    return _verdict(placed, found, taken, option, certain=catalog.exact)
+        taken = _value_after(taken, option, values)
+    return _build_verdict(placed, found, taken, option, certain=catalog.exact)
 
 
-def _kept(taken: Taken, option: Option, values: dict[str, str]) -> Taken:
+def _value_after(taken: TakenValue, option: Option, values: dict[str, str]) -> TakenValue:
     """What help prints after a line that was taken: the old value where the line adds none."""
     if not option.shown:
         taken = taken._replace(value=None)
@@ -129,10 +129,12 @@ def _kept(taken: Taken, option: Option, values: dict[str, str]) -> Taken:
         return taken
     if taken.outcome is Outcome.ADJUSTED:  # of this the server tells, and only of this
         return taken._replace(reason=f"{taken.reason} It does nothing with {option.name}.")
-    return Taken(Outcome.IGNORED, taken.value, f"The server accepts {option.name} and does nothing with it.")
+    return TakenValue(Outcome.IGNORED, taken.value, f"The server accepts {option.name} and does nothing with it.")
 
 
-def _verdict(placed: Placed, found: Found, taken: Taken, option: Option | None, *, certain: bool) -> LineVerdict:
+def _build_verdict(
+    placed: PlacedLine, found: NameMatch, taken: TakenValue, option: Option | None, *, certain: bool
+) -> LineVerdict:
     outcome, value, reason, likely = taken
     reason = reason[:1].upper() + reason[1:] if reason.startswith(EMPTY) else reason
     return LineVerdict(
@@ -145,22 +147,22 @@ def _verdict(placed: Placed, found: Found, taken: Taken, option: Option | None, 
         deprecated=bool(option and option.deprecated),
         replaced_by=option.replaced_by if option else None,
         loose=found.loose and outcome in LOOSE_HELPS,
-        certain=certain and not likely and not _of_plugin(option, outcome),
+        certain=certain and not likely and not _is_uncertain(option, outcome),
         reason=reason,
         candidates=found.candidates,
     )
 
 
-def _of_plugin(option: Option | None, outcome: Outcome) -> bool:
+def _is_uncertain(option: Option | None, outcome: Outcome) -> bool:
     """Whether the verdict rests on a plugin being what it usually is, or on a server that was not examined."""
     if outcome is Outcome.UNEXAMINED:
         return True
     return bool(option.plugin) if option else outcome is Outcome.ACCEPTED
 
 
-def _templated(placed: Placed, catalog: Catalog) -> LineVerdict:
+def _judge_template_line(placed: PlacedLine, catalog: Catalog) -> LineVerdict:
     """A line whose value is made later: only its name is looked at, and that never refused."""
-    found, _ = take_option(placed.line.name or "", placed.line.value, catalog, {})
+    found, _ = judge_option(placed.line.name or "", placed.line.value, catalog, {})
     option = catalog.get(found.canonical) if found.canonical else None
     reason = "The value is a template: what the server makes of it, no one can tell before it is filled in."
     return LineVerdict(
@@ -169,7 +171,7 @@ def _templated(placed: Placed, catalog: Catalog) -> LineVerdict:
     )  # fmt: skip
 
 
-def _replaced(lines: list[LineVerdict]) -> list[LineVerdict]:
+def _accept_replaced(lines: list[LineVerdict]) -> list[LineVerdict]:
     """A later check looks at the last value alone, so that it passes a bad one that a good one replaces."""
     good: set[str] = set()
     found = []
@@ -182,7 +184,7 @@ def _replaced(lines: list[LineVerdict]) -> list[LineVerdict]:
     return found[::-1]
 
 
-def _order(lines: list[LineVerdict]) -> tuple[dict[str, LineVerdict], dict[str, tuple[LineVerdict, ...]]]:
+def _split_by_effect(lines: list[LineVerdict]) -> tuple[dict[str, LineVerdict], dict[str, tuple[LineVerdict, ...]]]:
     effective: dict[str, LineVerdict] = {}
     overridden: dict[str, list[LineVerdict]] = {}
     for line in lines:
@@ -209,21 +211,21 @@ def _only_bounds(line: LineVerdict) -> bool:
     return is_bound(line)
 
 
-def _settle(effective: dict[str, LineVerdict], catalog: Catalog) -> dict[int, LineVerdict]:
+def _settle_lines(effective: dict[str, LineVerdict], catalog: Catalog) -> dict[int, LineVerdict]:
     """The effective lines, by identity, as they are once options have acted on each other."""
     given = {name: line.value for name, line in effective.items() if line.value is not None}
-    after = effects.settle(given, catalog, effective)
-    up = startup.running(after.values, effective, catalog)
+    after = effects.settle_values(given, catalog, effective)
+    up = startup.find_running_values(after.values, effective, catalog)
     settled = {}
     for name, line in effective.items():
         value = after.values.get(name)
-        shown = startup.in_help(value, line.option, catalog.target)
+        shown = startup.help_value(value, line.option, catalog.target)
         moved = line._replace(value=shown, running=up.get(name, value if shown != value else None))
         if name in after.refused and line.outcome not in REFUSED:
             outcome = Outcome.STOPS if name in startup.STOPPING else Outcome.INVALID
             moved = moved._replace(outcome=outcome, loose=False, reason=after.refused[name])
         elif name in after.why and line.outcome not in REFUSED:
-            as_asked = value == "0" and _asks_for_nought(line)
+            as_asked = value == "0" and _asks_for_zero(line)
             moved = moved._replace(
                 outcome=Outcome.ACCEPTED if as_asked else Outcome.ADJUSTED, reason="" if as_asked else after.why[name]
             )
@@ -231,22 +233,22 @@ def _settle(effective: dict[str, LineVerdict], catalog: Catalog) -> dict[int, Li
     return settled
 
 
-def _stop(
+def _apply_stops(
     settled: dict[int, LineVerdict], effective: dict[str, LineVerdict], catalog: Catalog, loaded: frozenset[str]
 ) -> None:
     """Refuse the effective lines at whose values the server stops when it starts for good."""
-    from advisor.verdict.startup.stops import stops
+    from advisor.verdict.startup.stops import find_stops
 
     lines = {name: settled[id(line)] for name, line in effective.items()}
     values = {name: line.value for name, line in effective.items() if line.value is not None}
     unread = frozenset(name for name, line in effective.items() if line.placed.line.templated)
-    for name, stop in stops(values, loaded, catalog, unread).items():
+    for name, stop in find_stops(values, loaded, catalog, unread).items():
         certain = lines[name].certain and stop.certain
         settled[id(effective[name])] = lines[name]._replace(
             outcome=Outcome.STOPS, loose=False, reason=stop.reason, certain=certain
         )
 
 
-def _asks_for_nought(line: LineVerdict) -> bool:
+def _asks_for_zero(line: LineVerdict) -> bool:
     """Whether the line itself says 0, with a suffix or without: what it would be alone may have been something else."""
     return (line.placed.line.value or "").strip("0")[:1].upper() in "KMGTPE"

@@ -4,13 +4,13 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from advisor.verdict.effects import CONNECTIONS, move, number_of
-from advisor.verdict.special import NOTHING
+from advisor.verdict.effects import DEFAULT_CONNECTIONS, move_value, parse_digits
+from advisor.verdict.special import NO_DEFAULT
 from advisor.verdict.take import LEFT_TO_SERVER
 
 if TYPE_CHECKING:
     from advisor.catalog.load import Catalog
-    from advisor.verdict.outcome import Settled, Values
+    from advisor.verdict.outcome import SettledValues, Values
 
 # Sets of MariaDB with the switches that are members of them, and whether a switch that is on puts its member there.
 SWITCHES = {
@@ -24,7 +24,7 @@ DROPPED_WITH_INNODB = frozenset(
     {"innodb_ft_aux_table", "innodb_ft_server_stopword_table", "innodb_ft_user_stopword_table", "innodb_tmpdir"}
 )
 OLD_MODES = frozenset({"NO_PROGRESS_INFO", "IGNORE_INDEX_ONLY_FOR_JOIN", "COMPAT_5_1_CHECKSUM"})
-MOST_BACK_LOG = 900
+MAX_BACK_LOG = 900
 MANY, MOST_HOSTS = 500, 2000  # connections beyond those count a twentieth; names that the cache sized so may hold
 # What MariaDB's Performance Schema takes for -1: with up to twice the default connections, and with more.
 SIZED = {
@@ -35,78 +35,80 @@ SIZED = {
 }
 
 
-def settle_linked(settled: Settled, catalog: Catalog, names: list[str]) -> None:
+def settle_linked(settled: SettledValues, catalog: Catalog, names: list[str]) -> None:
     """Move the values, with the reason where a line loses what it asked for; `names` are the options in order."""
     values = settled.values
-    connections = number_of(values.get("max_connections")) or CONNECTIONS
+    connections = parse_digits(values.get("max_connections")) or DEFAULT_CONNECTIONS
     if values.get("flush") == "TRUE":
-        move(settled, "flush_time", "0", "flush is on, and closes tables after every statement anyway")
+        move_value(settled, "flush_time", "0", "flush is on, and closes tables after every statement anyway")
     if values.get("super_read_only") == "TRUE" and "read_only" in values:
-        move(settled, "read_only", "TRUE", "super_read_only switches it on")
+        move_value(settled, "read_only", "TRUE", "super_read_only switches it on")
     if values.get("back_log") == "0":
         newer = catalog.target.since("mysql", 8)
-        values["back_log"] = str(connections if newer else min(50 + connections // 5, MOST_BACK_LOG))
+        values["back_log"] = str(connections if newer else min(50 + connections // 5, MAX_BACK_LOG))
     if "ansi" in names:
-        _ansi(settled, catalog, names[: names.index("ansi")])
+        _apply_ansi(settled, catalog, names[: names.index("ansi")])
     if values.get("mysqlx") == "OFF":
-        _without_mysqlx(settled, catalog)
+        _unset_mysqlx(settled, catalog)
     if catalog.target.is_mariadb:
-        _autosized(values, connections)
+        _apply_autosize(values, connections)
         _settle_mariadb(settled, catalog, connections)
 
 
-def _autosized(values: Values, connections: int) -> None:
+def _apply_autosize(values: Values, connections: int) -> None:
     """What MariaDB makes of the connections where autoset- asks it to."""
     more = max(0, connections - MANY) // 20
     sizes = {
-        "back_log": min(50 + connections // 5, MOST_BACK_LOG),
+        "back_log": min(50 + connections // 5, MAX_BACK_LOG),
         "host_cache_size": min(128 + min(connections, MANY) + more, MOST_HOSTS),
     }
     values.update({name: str(size) for name, size in sizes.items() if values.get(name) == LEFT_TO_SERVER})
 
 
-def _settle_mariadb(settled: Settled, catalog: Catalog, connections: int) -> None:
+def _settle_mariadb(settled: SettledValues, catalog: Catalog, connections: int) -> None:
     for name, switches in SWITCHES.items():
-        _switch(settled, catalog, name, switches)
-    _query_time(settled.values)
-    _old_modes(settled, catalog)
+        _apply_switches(settled, catalog, name, switches)
+    _apply_query_time(settled.values)
+    _apply_old_modes(settled, catalog)
     if settled.values.get("innodb") == "OFF":
         for name in DROPPED_WITH_INNODB & settled.values.keys():
-            settled.values[name] = NOTHING
+            settled.values[name] = NO_DEFAULT
             settled.why[name] = "The server drops the value: InnoDB is off."
     if settled.values.get("flashback") == "TRUE":
-        move(settled, "binlog_format", "ROW", "flashback needs whole rows")
+        move_value(settled, "binlog_format", "ROW", "flashback needs whole rows")
     if settled.values.get("performance_schema") == "TRUE":
-        _performance_schema(settled.values, connections)
+        _size_performance_schema(settled.values, connections)
 
 
-def made_by_ansi(catalog: Catalog) -> Values:
+def ansi_values(catalog: Catalog) -> Values:
     """What the option ansi sets, by the options that it stands for."""
-    from advisor.verdict.sets import with_brought
+    from advisor.verdict.sets import expand_modes
 
     option = catalog.get("sql_mode")
-    modes = with_brought(["ANSI"], option.values if option else (), catalog.target)
+    modes = expand_modes(["ANSI"], option.values if option else (), catalog.target)
     return {"sql_mode": modes, "transaction_isolation": "SERIALIZABLE"}
 
 
-def _ansi(settled: Settled, catalog: Catalog, earlier: list[str]) -> None:
+def _apply_ansi(settled: SettledValues, catalog: Catalog, earlier: list[str]) -> None:
     """It sets what it stands for when its line is read; only later lines set that otherwise."""
-    for name, value in made_by_ansi(catalog).items():
+    for name, value in ansi_values(catalog).items():
         if name in earlier:
-            move(settled, name, value, "ansi stands after it, and sets it too")
+            move_value(settled, name, value, "ansi stands after it, and sets it too")
 
 
-def _without_mysqlx(settled: Settled, catalog: Catalog) -> None:
+def _unset_mysqlx(settled: SettledValues, catalog: Catalog) -> None:
     """A plugin that is off leaves its texts unset, all but one; numbers are printed as they were given."""
     for name, value in settled.values.items():
         option = catalog.get(name)
         text = option is not None and option.kind == "string" and not option.values
-        if text and name.startswith("mysqlx_") and name != "mysqlx_ssl_crlpath" and value != NOTHING:
-            settled.values[name] = NOTHING
+        if text and name.startswith("mysqlx_") and name != "mysqlx_ssl_crlpath" and value != NO_DEFAULT:
+            settled.values[name] = NO_DEFAULT
             settled.why[name] = "The server drops the value: mysqlx is off."
 
 
-def _switch(settled: Settled, catalog: Catalog, name: str, switches: tuple[tuple[str, str, bool], ...]) -> None:
+def _apply_switches(
+    settled: SettledValues, catalog: Catalog, name: str, switches: tuple[tuple[str, str, bool], ...]
+) -> None:
     """Each line changes what the lines before it left, be it the whole set or one member."""
     option = catalog.get(name)
     given = [other for other in settled.values if other == name or other in [switch for switch, _, _ in switches]]
@@ -123,10 +125,10 @@ def _switch(settled: Settled, catalog: Catalog, name: str, switches: tuple[tuple
         settled.values[name] = ",".join([member for member in option.values if member in state])
     for switch, member, puts in switches:
         why = f"the line of {name} comes later, and decides the same"
-        move(settled, switch, "TRUE" if (member in state) == puts else "FALSE", why)
+        move_value(settled, switch, "TRUE" if (member in state) == puts else "FALSE", why)
 
 
-def _old_modes(settled: Settled, catalog: Catalog) -> None:
+def _apply_old_modes(settled: SettledValues, catalog: Catalog) -> None:
     """The switch adds what it stood for to the modes that took its place."""
     modes, option = settled.values.get("old_mode"), catalog.get("old_mode")
     if settled.values.get("old") == "TRUE" and option and modes is not None:
@@ -134,16 +136,16 @@ def _old_modes(settled: Settled, catalog: Catalog) -> None:
         settled.values["old_mode"] = ",".join([mode for mode in option.values if mode in state])
 
 
-def _query_time(values: Values) -> None:
+def _apply_query_time(values: Values) -> None:
     """Two names of one variable, of which the catalog knows no other way."""
     given = [name for name in values if name in ("long_query_time", "log_slow_query_time")]
     for name in given:
         values[name] = values[given[-1]]
 
 
-def _performance_schema(values: Values, connections: int) -> None:
+def _size_performance_schema(values: Values, connections: int) -> None:
     """A size of -1 is left to the server, which goes by the connections."""
     for name, value in values.items():
         end = next((end for end in SIZED if name.endswith(end)), None)
         if value == "-1" and end and name.startswith("performance_schema_"):
-            values[name] = SIZED[end][connections > 2 * CONNECTIONS]
+            values[name] = SIZED[end][connections > 2 * DEFAULT_CONNECTIONS]

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from advisor.verdict.outcome import Found
+from advisor.verdict.outcome import NameMatch
 
 if TYPE_CHECKING:
     from typing import Any
@@ -50,19 +50,19 @@ LONG = 100  # characters of what is no option's name
 BY_CAPITALS = {spelt: name for name, spelt in CAPITALS.items()}
 
 
-def find(written: str, catalog: Catalog, *, has_value: bool, short: bool = True) -> Found:
+def find_name(written: str, catalog: Catalog, *, has_value: bool, short: bool = True) -> NameMatch:
     """The option that a name as written leads to.
 
     `has_value` says whether a value follows it, `short` whether MariaDB may take a beginning for the whole name.
     """
     key = ("find", written, has_value, short)
-    known: Found | None = catalog.kept.get(key)
+    known: NameMatch | None = catalog.kept.get(key)
     if known is None:
         name = written.replace("-", "_")
         if reads_any_case(catalog.target):
             name = name.lower()
-        cache, name = _key_cache(name, catalog.target, has_value=has_value)
-        known = _find(name, catalog, short=short)._replace(cache=cache)
+        cache, name = _split_key_cache(name, catalog.target, has_value=has_value)
+        known = _search_name(name, catalog, short=short)._replace(cache=cache)
         if len(written) < LONG:
             catalog.keep(key, known)
     return known
@@ -74,7 +74,7 @@ def reads_any_case(target: Target) -> bool:
     return target.is_mariadb and (target.version >= since if since else target.version >= (11, 8))
 
 
-def _key_cache(name: str, target: Target, *, has_value: bool) -> tuple[str, str]:
+def _split_key_cache(name: str, target: Target, *, has_value: bool) -> tuple[str, str]:
     """Splits `hot.key_buffer_size`; servers before MySQL 8 and MariaDB drop what stands before any option's dot."""
     before, dot, after = name.partition(".")
     if not dot or not before or (not after and not has_value):
@@ -84,23 +84,23 @@ def _key_cache(name: str, target: Target, *, has_value: bool) -> tuple[str, str]
     return ("", name) if target.since("mysql", 8) else ("", after)
 
 
-def _find(name: str, catalog: Catalog, *, short: bool) -> Found:
+def _search_name(name: str, catalog: Catalog, *, short: bool) -> NameMatch:
     """The servers' own search: a prefix is stripped only where the name as it stands is unknown."""
     found = _look_up(name, catalog, short=short)
     prefix, loose = "", False
     while not found:
-        prefix = _prefix(name, catalog.target)
+        prefix = _split_prefix(name, catalog.target)
         if not prefix:
-            return Found(None, loose=loose)
+            return NameMatch(None, loose=loose)
         name = name[len(prefix) + 1 :]
         loose = loose or prefix == "loose"
         found = _look_up(name, catalog, short=short)
     if len(found) > 1:
-        return Found(None, loose=loose, candidates=found)
-    return Found(found[0], "" if prefix == "loose" else prefix, loose)
+        return NameMatch(None, loose=loose, candidates=found)
+    return NameMatch(found[0], "" if prefix == "loose" else prefix, loose)
 
 
-def _prefix(name: str, target: Target) -> str:
+def _split_prefix(name: str, target: Target) -> str:
     for prefix in PREFIXES:
         if name.startswith(prefix + "_"):
             return prefix
@@ -126,26 +126,26 @@ def _look_up_mariadb(name: str, catalog: Catalog, *, short: bool) -> tuple[str, 
     raw = catalog.options.get(name)
     if raw is not None and "plugin" not in raw:
         return (name,)
-    begun = catalog.begun_by(name) if short else []
+    begun = catalog.names_starting_with(name) if short else []
     # The options of loaded plugins come last: even the whole name of one is a beginning of the server's own options.
     own = [option for option in begun if "plugin" not in catalog.options[option]]
     if raw is not None and not own:
         return (name,)
     begun = own or begun
     # Names that are kept for old files alone never make a beginning ambiguous.
-    shown = [option for option in begun if not _is_kept(catalog.options[option])]
+    shown = [option for option in begun if not _is_obsolete(catalog.options[option])]
     early = [option for option in begun if option.startswith(EARLY)]
     engine = [option for option in shown if option.startswith("innodb")]
-    plain = [option for option in engine if not _is_table(catalog.options[option])]
+    plain = [option for option in engine if not _is_information_table(catalog.options[option])]
     first = [option for option in TABLES if option in engine]
     return tuple(early or plain or first[:1] or engine or shown or begun)
 
 
-def _is_kept(raw: dict[str, Any]) -> bool:
+def _is_obsolete(raw: dict[str, Any]) -> bool:
     """Whether the option does nothing, and help doesn't tell of it."""
     return bool(raw.get("ignored")) and not raw.get("shown", True)
 
 
-def _is_table(raw: dict[str, Any]) -> bool:
+def _is_information_table(raw: dict[str, Any]) -> bool:
     """Whether the option is the state of a plugin, as each of InnoDB's tables of information is one."""
     return raw["kind"] == "enum" and raw.get("values", ())[:1] == ["OFF"] and "variable" not in raw

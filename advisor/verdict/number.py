@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from advisor.redaction.secrets import quoted
-from advisor.verdict.outcome import Outcome, Taken
+from advisor.redaction.secrets import quote_value
+from advisor.verdict.outcome import Outcome, TakenValue
 
 if TYPE_CHECKING:
     from advisor.catalog.load import Option
@@ -17,42 +17,44 @@ LARGEST = {"int": (1 << 63) - 1, "uint": (1 << 64) - 1}
 SPACES = " \t\n\v\f\r"
 
 
-class Unreadable(Exception):  # noqa: N818 - a value the server refuses is no error of ours
+class UnreadableNumber(Exception):  # noqa: N818 - a value the server refuses is no error of ours
     """The server can't read the text as a number; the message says why, in the server's sense."""
 
 
-def take_number(text: str, option: Option, target: Target) -> Taken:
+def parse_number(text: str, option: Option, target: Target) -> TakenValue:
     """A whole number for an option of kind int or uint."""
     if not text and target.is_mysql:
-        return Taken(Outcome.INVALID, None, "A number is needed, and the value is empty.")
+        return TakenValue(Outcome.INVALID, None, "A number is needed, and the value is empty.")
     if option.kind == "uint" and target.is_mysql and text.lstrip(SPACES).startswith("-"):
-        low = _limit(int(option.min or 0), option)
-        return Taken(
+        low = _apply_limits(int(option.min or 0), option)
+        return TakenValue(
             Outcome.ADJUSTED,
             str(low),
             f"The server takes {low}: it counts no less than zero here, and a negative number becomes the minimum.",
         )
     try:
-        number = _read(text, option, target)
-    except Unreadable as why:
-        return Taken(Outcome.INVALID, None, str(why))
-    taken = limited(number, option)
+        number = _read_number(text, option, target)
+    except UnreadableNumber as why:
+        return TakenValue(Outcome.INVALID, None, str(why))
+    taken = limit_number(number, option)
     if not number and leading_digits(text)[1] == text:
-        what = f"{quoted(text)} is not a number" if text else "The value is empty"
+        what = f"{quote_value(text)} is not a number" if text else "The value is empty"
         after = "" if taken.value == "0" else f" and takes {taken.value} instead"
-        return Taken(Outcome.ADJUSTED, taken.value, f"{what}; the server reads it as 0{after}.")
+        return TakenValue(Outcome.ADJUSTED, taken.value, f"{what}; the server reads it as 0{after}.")
     return taken
 
 
-def limited(number: int, option: Option) -> Taken:
+def limit_number(number: int, option: Option) -> TakenValue:
     """A number that was read, as the option's maximum, block size and minimum leave it."""
-    value = _limit(number, option)
+    value = _apply_limits(number, option)
     if value == number:
-        return Taken(Outcome.ACCEPTED, str(value))
-    return Taken(Outcome.ADJUSTED, str(value), f"The server takes {value}: {_why(number, value, option)}.")
+        return TakenValue(Outcome.ACCEPTED, str(value))
+    return TakenValue(
+        Outcome.ADJUSTED, str(value), f"The server takes {value}: {_limit_reason(number, value, option)}."
+    )
 
 
-def _limit(number: int, option: Option) -> int:
+def _apply_limits(number: int, option: Option) -> int:
     """Maximum first, then rounding towards zero, then the minimum: the order decides, and is the same everywhere."""
     most = int(option.max or 0) or LARGEST[option.kind]
     number = min(number, most, (1 << (option.bits or 64) - (option.kind == "int")) - 1)
@@ -61,7 +63,7 @@ def _limit(number: int, option: Option) -> int:
     return number if option.min is None else max(number, int(option.min))
 
 
-def _why(number: int, value: int, option: Option) -> str:
+def _limit_reason(number: int, value: int, option: Option) -> str:
     if option.min is not None and value == option.min and number < option.min:
         return f"{number} is below the minimum"
     if option.block > 1 and abs(number - value) < option.block:
@@ -69,29 +71,29 @@ def _why(number: int, value: int, option: Option) -> str:
     return f"{number} is above the maximum" if number > value else f"{number} is below the minimum"
 
 
-def _read(text: str, option: Option, target: Target) -> int:
+def _read_number(text: str, option: Option, target: Target) -> int:
     digits, rest = leading_digits(text)
     if target.is_mariadb:
-        return _read_mariadb(text, digits, rest, option)
-    number = _in_range(text, digits, option)
+        return _read_mariadb_number(text, digits, rest, option)
+    number = _check_range(text, digits, option)
     if not rest:
         return number
     modern = target.since("mysql", 8, 0, 14)
-    factor = _factor(text, rest, "kmgtpe" if modern else "kmg")
+    factor = _suffix_factor(text, rest, "kmgtpe" if modern else "kmg")
     if modern:
-        return _in_range(text, number * factor, option)
-    return _wrapped(number * factor, option)
+        return _check_range(text, number * factor, option)
+    return _wrap_64_bits(number * factor, option)
 
 
-def _read_mariadb(text: str, digits: int, rest: str, option: Option) -> int:
+def _read_mariadb_number(text: str, digits: int, rest: str, option: Option) -> int:
     if option.kind == "uint":
         if text.startswith("-"):
-            raise Unreadable(f"Invalid number {quoted(text)}: the option takes none below zero.")
+            raise UnreadableNumber(f"Invalid number {quote_value(text)}: the option takes none below zero.")
         if abs(digits) > LARGEST["uint"]:
-            raise Unreadable(f"Invalid number {quoted(text)}: it does not fit into 64 bits.")
+            raise UnreadableNumber(f"Invalid number {quote_value(text)}: it does not fit into 64 bits.")
     else:
-        digits = _in_range(text, digits, option)
-    return _wrapped(digits * _factor(text, rest, "kmgtpe"), option)
+        digits = _check_range(text, digits, option)
+    return _wrap_64_bits(digits * _suffix_factor(text, rest, "kmgtpe"), option)
 
 
 def leading_digits(text: str) -> tuple[int, str]:
@@ -106,29 +108,29 @@ def leading_digits(text: str) -> tuple[int, str]:
     return (-1 if text[at] == "-" else 1) * int(text[start : min(end, start + 400)]), text[end:]
 
 
-def _factor(text: str, rest: str, known: str) -> int:
+def _suffix_factor(text: str, rest: str, known: str) -> int:
     """What the first character after the digits multiplies by; the servers don't look at what follows it."""
     if not rest:
         return 1
     suffix = rest[0].lower()
     if suffix not in known:
         letters = ", ".join(known.upper())
-        raise Unreadable(
-            f"Invalid number {quoted(text)}: only {letters} may follow the digits."
+        raise UnreadableNumber(
+            f"Invalid number {quote_value(text)}: only {letters} may follow the digits."
             if rest != text
-            else f"Invalid number {quoted(text)}."
+            else f"Invalid number {quote_value(text)}."
         )
     return int(1 << SUFFIXES[suffix])
 
 
-def _in_range(text: str, number: int, option: Option) -> int:
+def _check_range(text: str, number: int, option: Option) -> int:
     low = -(1 << 63) if option.kind == "int" else 0
     if not low <= number <= LARGEST[option.kind]:
-        raise Unreadable(f"Invalid number {quoted(text)}: it does not fit into 64 bits.")
+        raise UnreadableNumber(f"Invalid number {quote_value(text)}: it does not fit into 64 bits.")
     return number
 
 
-def _wrapped(number: int, option: Option) -> int:
+def _wrap_64_bits(number: int, option: Option) -> int:
     """What is left of a product in 64 bits, where the server multiplies without looking."""
     number &= LARGEST["uint"]
     return number - (1 << 64) if option.kind == "int" and number >> 63 else number
@@ -137,25 +139,27 @@ def _wrapped(number: int, option: Option) -> int:
 DIGITS = "0123456789"
 
 
-def take_real(text: str, option: Option, target: Target) -> Taken:
+def parse_real(text: str, option: Option, target: Target) -> TakenValue:
     """A number with a fraction for an option of kind double; no suffix is known here."""
     if not text and target.is_mysql:
-        return Taken(Outcome.INVALID, None, "A number is needed, and the value is empty.")
-    number = _parse(text.lstrip(" "))
+        return TakenValue(Outcome.INVALID, None, "A number is needed, and the value is empty.")
+    number = _parse_decimal(text.lstrip(" "))
     if number is None:
-        return Taken(Outcome.INVALID, None, f"Invalid number {quoted(text)}: digits and a decimal point only.")
+        return TakenValue(
+            Outcome.INVALID, None, f"Invalid number {quote_value(text)}: digits and a decimal point only."
+        )
     value = min(number, float(option.max)) if option.max else number
     value = value if option.min is None else max(value, float(option.min))
     printed = f"{value:.10g}" if target.since("mariadb", 11, 8) else f"{value:g}"
     if not text:
-        return Taken(Outcome.ADJUSTED, printed, f"The value is empty; the server reads it as {printed}.")
+        return TakenValue(Outcome.ADJUSTED, printed, f"The value is empty; the server reads it as {printed}.")
     if value == number:
-        return Taken(Outcome.ACCEPTED, printed)
+        return TakenValue(Outcome.ACCEPTED, printed)
     side = "above the maximum" if number > value else "below the minimum"
-    return Taken(Outcome.ADJUSTED, printed, f"The server takes {printed}: {number:g} is {side}.")
+    return TakenValue(Outcome.ADJUSTED, printed, f"The server takes {printed}: {number:g} is {side}.")
 
 
-def _parse(text: str) -> float | None:
+def _parse_decimal(text: str) -> float | None:
     """Decimal digits with a point and an exponent; the empty text is 0, anything after the number makes it None."""
     if not text:
         return 0.0

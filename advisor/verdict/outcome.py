@@ -5,7 +5,7 @@ from typing import NamedTuple
 
 from advisor.catalog.load import Catalog, Option
 from advisor.core.model import Target
-from advisor.optionfile.lines import Placed, Resolved
+from advisor.optionfile.lines import PlacedLine, ResolvedFiles
 
 
 class Outcome(StrEnum):
@@ -49,7 +49,7 @@ class Argument(NamedTuple):
     implied: bool = False
 
 
-class Taken(NamedTuple):
+class TakenValue(NamedTuple):
     """How a value was taken: `value` in the notation of `--verbose --help`, None where the option keeps what it had.
 
     A refusal with a value is one of a later check: the reader takes the value, and the server stops at it afterwards.
@@ -86,7 +86,7 @@ class LineVerdict(NamedTuple):
     the options that an abbreviation may mean, or the name that was probably meant.
     """
 
-    placed: Placed
+    placed: PlacedLine
     outcome: Outcome
     canonical: str | None
     option: Option | None
@@ -110,11 +110,11 @@ class FileVerdict(NamedTuple):
     lines: tuple[LineVerdict, ...]
     effective: dict[str, LineVerdict]
     overridden: dict[str, tuple[LineVerdict, ...]]
-    resolved: Resolved
+    resolved: ResolvedFiles
     catalog: Catalog
 
 
-class Found(NamedTuple):
+class NameMatch(NamedTuple):
     """Where a name leads.
 
     `canonical` is the option's name, None where there is none or several (`candidates`). `prefix` is the prefix that
@@ -131,7 +131,7 @@ class Found(NamedTuple):
 Values = dict[str, str]
 
 
-class Settled(NamedTuple):
+class SettledValues(NamedTuple):
     """Values by canonical name after all options are read, why some moved (an alias moves without a word), and at which
     options the server stops because of others."""
 

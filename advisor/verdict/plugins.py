@@ -12,7 +12,7 @@ if TYPE_CHECKING:
     from typing import Any
 
     from advisor.core.model import Target
-    from advisor.optionfile.lines import Placed
+    from advisor.optionfile.lines import PlacedLine
     from advisor.verdict.outcome import LineVerdict
 
 NOT_LOADED = "which this file does not load"
@@ -45,7 +45,7 @@ REMOVED: dict[str, tuple[tuple[int, ...], str]] = {
 }
 
 
-def loaded_by(placed: Iterable[Placed]) -> frozenset[str]:
+def plugins_loaded_by(placed: Iterable[PlacedLine]) -> frozenset[str]:
     """The names that the options of the plugins loaded by these lines begin with."""
     names: set[str] = set()
     for at in placed:
@@ -58,7 +58,7 @@ def loaded_by(placed: Iterable[Placed]) -> frozenset[str]:
 def _names(value: str) -> list[str]:
     names: list[str] = []
     for plugin, stem in _libraries(value):
-        names += (stem, *prefixes_of(stem))
+        names += (stem, *option_prefixes(stem))
         if plugin:
             names.append(plugin)
     return names
@@ -73,12 +73,12 @@ def _libraries(value: str) -> Iterator[tuple[str, str]]:
             yield plugin.strip().replace("-", "_"), stem
 
 
-def prefixes_of(stem: str) -> tuple[str, ...]:
+def option_prefixes(stem: str) -> tuple[str, ...]:
     """What the names of a library's options begin with."""
     return OPTIONS_OF.get(stem, (stem.removeprefix("ha_"),))
 
 
-def asked(stem: str, catalog: Catalog) -> bool:
+def was_examined(stem: str, catalog: Catalog) -> bool:
     """Whether the very server was asked with the library's plugin loaded, so that its list of options is whole."""
     if not catalog.exact or not any(catalog.target.since(*version) for version in WITH_PLUGINS):
         return False
@@ -86,33 +86,35 @@ def asked(stem: str, catalog: Catalog) -> bool:
     return any(raw.get("by", {}).get("inferred") != "*" for raw in raws)
 
 
-def of_component(name: str, target: Target) -> bool:
+def is_component_option(name: str, target: Target) -> bool:
     """Whether only a component can have the option: MySQL 9.7.4 knew such names once a component was installed."""
     before, dot, after = name.partition(".")
     return bool(dot and before and after) and target.since("mysql", 8)
 
 
-def removed_library(name: str, target: Target) -> tuple[str, str, str] | None:
+def find_removed_library(name: str, target: Target) -> tuple[str, str, str] | None:
     """Of the library whose options begin like the name: itself, the version that removed it, and what replaced it.
 
     None where the target still has it, or no such library was ever removed.
     """
-    stem = plugin_of(name, target)
+    stem = removed_plugin_of(name, target)
     if not stem or target.version < REMOVED[stem][0]:
         return None
     gone, successor = REMOVED[stem]
     return stem, ".".join(map(str, gone)), successor
 
 
-def plugin_of(name: str, target: Target) -> str:
+def removed_plugin_of(name: str, target: Target) -> str:
     """The plugin, of those that MySQL has removed by now, whose options begin like the name; empty where none."""
     stems = (stem for stem in REMOVED if name.startswith((stem, *OPTIONS_OF.get(stem, ()))))
     return next(stems, "") if target.is_mysql else ""
 
 
-def without_library(line: LineVerdict, target: Target) -> LineVerdict:
+def check_libraries(line: LineVerdict, target: Target) -> LineVerdict:
     """The line that loads plugins, as a server takes it that no longer comes with one of the libraries."""
-    gone = [found for _, stem in _libraries(line.placed.line.value or "") if (found := removed_library(stem, target))]
+    gone = [
+        found for _, stem in _libraries(line.placed.line.value or "") if (found := find_removed_library(stem, target))
+    ]
     if not gone:
         return line
     library, version, successor = gone[0]
@@ -125,16 +127,18 @@ def without_library(line: LineVerdict, target: Target) -> LineVerdict:
     return line._replace(outcome=Outcome.IGNORED, reason=why, certain=False)
 
 
-def without_innodb(catalog: Catalog) -> Catalog:
+def drop_innodb(catalog: Catalog) -> Catalog:
     """What MariaDB knows where ignore_builtin_innodb leaves the engine out: of InnoDB only the names that do nothing.
 
     Since 11.8 the tables that tell of InnoDB are known all the same.
     """
     tables_stay = catalog.target.since("mariadb", 11, 8)
-    left = {name: raw for name, raw in catalog.options.items() if not _of_innodb(name, raw, tables_stay=tables_stay)}
+    left = {
+        name: raw for name, raw in catalog.options.items() if not _is_innodb_option(name, raw, tables_stay=tables_stay)
+    }
     return Catalog(catalog.target, catalog.read_as, left, any_build=catalog.any_build)
 
 
-def _of_innodb(name: str, raw: dict[str, Any], *, tables_stay: bool) -> bool:
+def _is_innodb_option(name: str, raw: dict[str, Any], *, tables_stay: bool) -> bool:
     state = raw["kind"] == "enum" and raw.get("values", ())[:1] == ["OFF"] and "variable" not in raw
     return name.startswith("innodb") and raw.get("shown", True) and not (tables_stay and state)

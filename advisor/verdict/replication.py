@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from advisor.redaction.secrets import quoted
+from advisor.redaction.secrets import quote_value
 from advisor.verdict.number import leading_digits
-from advisor.verdict.outcome import Outcome, Taken
+from advisor.verdict.outcome import Outcome, TakenValue
 
 if TYPE_CHECKING:
     from advisor.verdict.outcome import ValueContext
@@ -15,48 +15,50 @@ if TYPE_CHECKING:
 LAST: dict[tuple[int, ...], int] = {(10, 11): 4192, (11, 4): 4205}
 NEWEST_LAST = 4208
 # The server stops to print when fewer than ten characters of its 2048 are left.
-ROOM = 2038
+MAX_TEXT = 2038
 # 11.4.5 prints ALL; 10.11.19 and 11.8.9 print the numbers, as far as their buffer reaches.
 IN_NUMBERS: dict[tuple[int, ...], tuple[int, ...]] = {(10, 11): (10, 11, 19), (11, 8): (11, 8, 9)}
 
 
-def take_table_rule(case: ValueContext) -> Taken | None:
+def parse_table_rule(case: ValueContext) -> TakenValue | None:
     """A filter names a table together with its database."""
     text = case.text or ""
     if "." in text:
         return None
-    return Taken(Outcome.INVALID, None, f"{quoted(text)} is no table of a database: write database.table.")
+    return TakenValue(Outcome.INVALID, None, f"{quote_value(text)} is no table of a database: write database.table.")
 
 
-def take_rewrite(case: ValueContext) -> Taken | None:
+def parse_rewrite(case: ValueContext) -> TakenValue | None:
     """A rule that renames one database to another."""
     text = case.text or ""
     old, arrow, new = text.partition("->")
     if arrow and old.strip() and new.strip():
         return None
-    return Taken(Outcome.INVALID, None, f"{quoted(text)} renames no database: write from->to.")
+    return TakenValue(Outcome.INVALID, None, f"{quote_value(text)} renames no database: write from->to.")
 
 
-def take_skip_errors(case: ValueContext) -> Taken:
+def parse_skip_errors(case: ValueContext) -> TakenValue:
     """The error numbers that a MariaDB replica passes over, in order; reading stops at the first that is none."""
     text = (case.text or "").lstrip(" ")
     if case.argument.implied:
-        return Taken(Outcome.ACCEPTED, case.text)
+        return TakenValue(Outcome.ACCEPTED, case.text)
     if text.lower() == "all":
         since = IN_NUMBERS.get(case.target.version[:2])
-        return Taken(Outcome.ACCEPTED, _print(range(ROOM)) if since and case.target.version >= since else "ALL")
+        return TakenValue(
+            Outcome.ACCEPTED, _print_numbers(range(MAX_TEXT)) if since and case.target.version >= since else "ALL"
+        )
     last = LAST.get(case.target.version[:2], NEWEST_LAST)
-    return Taken(Outcome.ACCEPTED, _print(sorted({n for n in _numbers(text) if n <= last})) or "OFF")
+    return TakenValue(Outcome.ACCEPTED, _print_numbers(sorted({n for n in _read_numbers(text) if n <= last})) or "OFF")
 
 
-def take_retry_errors(case: ValueContext) -> Taken:
+def parse_retry_errors(case: ValueContext) -> TakenValue:
     """Error numbers that a MariaDB replica tries again at, behind those it always does."""
     always = (case.option.default or "").split(",")
-    more = [str(n) for n in _numbers((case.text or "").lstrip(" ")) if n]
-    return Taken(Outcome.ACCEPTED, ",".join([*always, *more]))
+    more = [str(n) for n in _read_numbers((case.text or "").lstrip(" ")) if n]
+    return TakenValue(Outcome.ACCEPTED, ",".join([*always, *more]))
 
 
-def _numbers(text: str) -> list[int]:
+def _read_numbers(text: str) -> list[int]:
     found: list[int] = []
     while text and text[0] in "0123456789":
         number, text = leading_digits(text)
@@ -66,10 +68,10 @@ def _numbers(text: str) -> list[int]:
     return found
 
 
-def _print(numbers: list[int] | range) -> str:
+def _print_numbers(numbers: list[int] | range) -> str:
     line = ""
     for number in numbers:
-        if len(line) >= ROOM:
+        if len(line) >= MAX_TEXT:
             return line[:-1] + "..."
         line += f"{number},"
     return line[:-1]

@@ -5,8 +5,8 @@ from __future__ import annotations
 import re
 from typing import TYPE_CHECKING
 
-from advisor.redaction.secrets import quoted
-from advisor.verdict.outcome import Outcome, Taken
+from advisor.redaction.secrets import quote_value
+from advisor.verdict.outcome import Outcome, TakenValue
 
 if TYPE_CHECKING:
     from advisor.core.model import Target
@@ -26,40 +26,40 @@ FACTORS = 3
 BUILT_IN = ("caching_sha2_password", "sha256_password", "mysql_native_password")
 
 
-def take_ciphers(case: ValueContext) -> Taken | None:
+def parse_ciphers(case: ValueContext) -> TakenValue | None:
     """Names of allowed ciphers, letter by letter, between colons."""
     text = case.text or ""
-    known = SUITES if case.option.name.endswith("suites") else _ciphers()
+    known = SUITES if case.option.name.endswith("suites") else _known_ciphers()
     # The server looks for each name in the text of its list, so that a part of a name will do.
     bad = next((name for name in text.split(":") if not any(name in whole for whole in known)), None)
     if bad is None:
         return None
-    return Taken(Outcome.INVALID, text, f"{quoted(bad)} is no cipher that the server allows.")
+    return TakenValue(Outcome.INVALID, text, f"{quote_value(bad)} is no cipher that the server allows.")
 
 
-def _ciphers() -> frozenset[str]:
+def _known_ciphers() -> frozenset[str]:
     names = {exchange + cipher for exchange in EXCHANGES for cipher in WITH_ALL}
     names |= {exchange + "CHACHA20-POLY1305" for exchange in EXCHANGES if exchange}
     names |= {exchange + cipher for exchange in WITH_CCM for cipher in ("AES256-CCM", "AES128-CCM")}
     return frozenset(names)
 
 
-def take_suppressed(case: ValueContext) -> Taken | None:
+def parse_suppressed(case: ValueContext) -> TakenValue | None:
     """Codes of messages to leave out; a list with anything else in it is dropped whole."""
     text = case.text or ""
     if not text or all(_is_code(code.strip(" "), case) for code in text.split(",")):
         return None
-    why = f"The server takes an empty list: {quoted(text)} holds something that is no code of a message."
-    return Taken(Outcome.ADJUSTED, "", why)
+    why = f"The server takes an empty list: {quote_value(text)} holds something that is no code of a message."
+    return TakenValue(Outcome.ADJUSTED, "", why)
 
 
-def take_services(case: ValueContext) -> Taken | None:
+def parse_services(case: ValueContext) -> TakenValue | None:
     """Names of parts that write the error log, some built in; with one that can't be loaded the default is taken."""
     names = [name.strip(" ") for name in re.split("[,;]", case.text or "")]
     if all(not name or name.startswith(("log_filter_", "log_sink_")) for name in names):
         return None
-    why = f"The server takes its default: {quoted(case.text)} names what is no part of the error log."
-    return Taken(Outcome.ADJUSTED, case.option.default, why)
+    why = f"The server takes its default: {quote_value(case.text)} names what is no part of the error log."
+    return TakenValue(Outcome.ADJUSTED, case.option.default, why)
 
 
 def _is_code(text: str, case: ValueContext) -> bool:
@@ -70,7 +70,7 @@ def _is_code(text: str, case: ValueContext) -> bool:
     return 0 < int(match[1]) < SYSTEM or FIRST <= int(match[1]) <= last
 
 
-def fault_of_policy(text: str, target: Target, *, loads: bool) -> str | None:
+def find_policy_fault(text: str, target: Target, *, loads: bool) -> str | None:
     """Why a started server stops at an authentication_policy; None where it does not.
 
     `loads` says that the file loads plugins: then a name that isn't built in is believed.
@@ -79,16 +79,16 @@ def fault_of_policy(text: str, target: Target, *, loads: bool) -> str | None:
     if not factors[0]:
         return "The first factor may not be empty."
     if len(factors) > FACTORS:
-        return f"{quoted(text)} names more than {FACTORS} factors."
+        return f"{quote_value(text)} names more than {FACTORS} factors."
     optional = next((place for place, factor in enumerate(factors) if not factor), FACTORS)
     if any(factors[optional:]):
-        return f"A factor follows one that is empty in {quoted(text)}."
+        return f"A factor follows one that is empty in {quote_value(text)}."
     built_in = BUILT_IN if not target.since("mysql", 9) else BUILT_IN[:2]
     for place, factor in enumerate(factors[:optional]):
         name = _plugin_of(factor)
         loaded = loads and name not in (*BUILT_IN, "", "*")
         if name is not None and not loaded and (place or name not in built_in):
-            return f"{quoted(name)} is no plugin that this server has for factor {place + 1}."
+            return f"{quote_value(name)} is no plugin that this server has for factor {place + 1}."
     return None
 
 

@@ -15,9 +15,9 @@ if TYPE_CHECKING:
 
 
 BOOLEANS = {"TRUE": "ON", "FALSE": "OFF"}
-SET = frozenset({Origin.FILE, Origin.PERSISTED, Origin.COMMAND_LINE, Origin.RUNTIME})
-NOTHING = "(No default value)"
-LONG = 30  # digits
+EXPLICIT_ORIGINS = frozenset({Origin.FILE, Origin.PERSISTED, Origin.COMMAND_LINE, Origin.RUNTIME})
+NO_DEFAULT = "(No default value)"
+MAX_DIGITS = 30  # digits
 BITS = 64  # of the largest number that a server holds
 
 
@@ -27,10 +27,10 @@ class Settings:
     Those of a running server are `ServerSettings`.
     """
 
-    __slots__ = ("_catalog", "_given")
+    __slots__ = ("_catalog", "_values_given")
 
     def __init__(self, given: Mapping[str, Setting], catalog: Catalog | None) -> None:
-        self._given = dict(given)
+        self._values_given = dict(given)
         self._catalog = catalog
 
     @classmethod
@@ -39,16 +39,16 @@ class Settings:
         given = {}
         for name, line in verdict.effective.items():
             variable = (line.option.variable if line.option else None) or name
-            value = _as_variable(line)
+            value = _variable_value(line)
             if value is not None:
                 given[variable] = Setting(variable, value, Origin.FILE, location_of(line), line.placed.line.raw)
         if "ansi" in verdict.effective:
-            given = _of_ansi(verdict) | given
+            given = _ansi_variables(verdict) | given
         return cls(given, verdict.catalog)
 
     def get(self, var: str) -> Setting | None:
         """The variable with its value as SHOW GLOBAL VARIABLES prints it; None where it is absent or can't be told."""
-        return self._given.get(var) or self._default(var)
+        return self._values_given.get(var) or self._default(var)
 
     def text(self, var: str) -> str | None:
         """The value as text."""
@@ -60,7 +60,7 @@ class Settings:
         text = self.text(var)
         if text is None:
             return None
-        if len(text) < LONG and text.isascii() and text.isdigit():
+        if len(text) < MAX_DIGITS and text.isascii() and text.isdigit():
             return int(text)  # nearly all of them; rules ask hundreds of times a run
         number, rest = leading_digits(text)
         # A server that is none may send any digits; rules divide by what they get here.
@@ -80,27 +80,27 @@ class Settings:
 
     def is_set(self, var: str) -> bool:
         """Whether somebody set the variable, in a file, on the command line or at run time."""
-        setting = self._given.get(var)
-        return setting is not None and setting.origin in SET
+        setting = self._values_given.get(var)
+        return setting is not None and setting.origin in EXPLICIT_ORIGINS
 
     def names(self) -> list[str]:
         """The variables that were read: all of a server's, those that a file sets."""
-        return sorted(self._given)
+        return sorted(self._values_given)
 
     def _default(self, var: str) -> Setting | None:
         option = self._catalog.find_variable(var) if self._catalog else None
         if option is None:
             return None
-        value = option.running if option.running is not None else notation(option, option.default)
+        value = option.running if option.running is not None else as_variable(option, option.default)
         return None if value is None else Setting(var, value, Origin.COMPILED)
 
 
-def _of_ansi(verdict: FileVerdict) -> dict[str, Setting]:
+def _ansi_variables(verdict: FileVerdict) -> dict[str, Setting]:
     """The variables that the option ansi sets."""
-    from advisor.verdict.linked import made_by_ansi
+    from advisor.verdict.linked import ansi_values
 
     line, found = verdict.effective["ansi"], {}
-    for name, value in made_by_ansi(verdict.catalog).items():
+    for name, value in ansi_values(verdict.catalog).items():
         option = verdict.catalog.get(name)
         variable = (option.variable if option else None) or name
         found[variable] = Setting(variable, value, Origin.FILE, location_of(line), line.placed.line.raw)
@@ -113,15 +113,15 @@ def location_of(line: LineVerdict) -> Location:
     return Location(line.placed.path, at.number, at.column, at.number, at.end_column)
 
 
-def _as_variable(line: LineVerdict) -> str | None:
+def _variable_value(line: LineVerdict) -> str | None:
     if line.running is not None:
         return line.running
-    return line.value if line.option is None else notation(line.option, line.value)
+    return line.value if line.option is None else as_variable(line.option, line.value)
 
 
-def notation(option: Option, value: str | None) -> str | None:
+def as_variable(option: Option, value: str | None) -> str | None:
     """A value of `--verbose --help` in the notation of SHOW GLOBAL VARIABLES."""
-    if value is None or value == NOTHING:
+    if value is None or value == NO_DEFAULT:
         return None if value is None else ""
     if option.kind == "bool":
         return BOOLEANS.get(value, value)
@@ -147,9 +147,9 @@ class ServerSettings(Settings):
 
     def get(self, var: str) -> Setting | None:
         """The variable with its value as the server says it; None where it has none of that name."""
-        made = self._given.get(var)
+        made = self._values_given.get(var)
         if made is None and (value := self._values.get(var)) is not None:
-            made = self._given[var] = Setting(var, value, *self._source_of(var))
+            made = self._values_given[var] = Setting(var, value, *self._source_of(var))
         return made
 
     def text(self, var: str) -> str | None:
@@ -159,14 +159,16 @@ class ServerSettings(Settings):
     def number(self, var: str) -> int | None:
         """The value as a whole number (bytes, or a count); None where it is none."""
         text = self._values.get(var, "")
-        return int(text) if len(text) < LONG and text.isascii() and text.isdigit() else super().number(var)
+        return int(text) if len(text) < MAX_DIGITS and text.isascii() and text.isdigit() else super().number(var)
 
     def is_set(self, var: str) -> bool:
         """Whether somebody set the variable, in a file, on the command line or at run time."""
-        made = self._given.get(var)
+        made = self._values_given.get(var)
         if made is not None:
-            return made.origin in SET
-        return var in self._values and self._source_of(var)[0] in SET  # for most of them nothing more is asked
+            return made.origin in EXPLICIT_ORIGINS
+        return (
+            var in self._values and self._source_of(var)[0] in EXPLICIT_ORIGINS
+        )  # for most of them nothing more is asked
 
     def names(self) -> list[str]:
         """All variables of the server."""

@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from advisor.redaction.secrets import quoted
-from advisor.verdict.boolean import take_boolean
-from advisor.verdict.enumeration import take_enum, take_set
+from advisor.redaction.secrets import quote_value
+from advisor.verdict.boolean import parse_boolean
+from advisor.verdict.enumeration import parse_enum, parse_set
 from advisor.verdict.names import reads_any_case
-from advisor.verdict.number import LARGEST, leading_digits, take_number
-from advisor.verdict.outcome import Argument, Outcome, Taken
+from advisor.verdict.number import LARGEST, leading_digits, parse_number
+from advisor.verdict.outcome import Argument, Outcome, TakenValue
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -18,14 +18,14 @@ if TYPE_CHECKING:
     from advisor.core.model import Target
     from advisor.verdict.outcome import ValueContext
 
-    Handler = Callable[[ValueContext], Taken | None]
+    Handler = Callable[[ValueContext], TakenValue | None]
 
 ENABLED = Argument("1", implied=True)
 # The very builds that were asked.
 WITHOUT_REVOCATION = frozenset({("mysql", (5, 7, 22)), ("mariadb", (11, 4, 5))})
 ADDRESSES = 1 << 47  # bytes that a process can have
 # They stay off as long as the engine is.
-OF_NDB = ("ndbinfo", "ndb_transid_mysql_connection_map")
+NDB_PLUGINS = ("ndbinfo", "ndb_transid_mysql_connection_map")
 # MariaDB dies of a 0 here.
 KILLED_BY_0 = ("key_cache_block_size", "table_cache", "table_open_cache", "table_open_cache_instances")
 # Nor does it live without a value here.
@@ -36,187 +36,192 @@ PLUGIN_STATES = ("OFF", "ON", "FORCE", "FORCE_PLUS_PERMANENT")
 HOST_BINLOG = "(host name)-bin"
 HOST_LOG = "(host name).log"
 HOST_RELAY_LOG = "(host name)-relay-bin"
-NOTHING = "(No default value)"
+NO_DEFAULT = "(No default value)"
 PORT = "3306"
 FT_SYNTAX = '+ -><()~*:""&|'
 
 
-def _skip_name_resolve(case: ValueContext) -> Taken | None:
+def _skip_name_resolve(case: ValueContext) -> TakenValue | None:
     """MySQL switches it on whatever stands behind it; 9.7 lets OFF and a prefix switch it off, but not 0 or FALSE."""
     text = case.text
     off = case.argument == Argument("0", implied=True) or (text or "").lower() == "off"
     if off and case.target.since("mysql", 8, 4):
-        return Taken(Outcome.ACCEPTED, "FALSE")
+        return TakenValue(Outcome.ACCEPTED, "FALSE")
     if text is None or text.lower() in ("1", "on", "true"):
-        return Taken(Outcome.ACCEPTED, "TRUE")
-    why = f"The server takes ON: {case.option.name} is switched on by being there, and {quoted(text)} does not undo it."
-    return Taken(Outcome.ADJUSTED, "TRUE", why)
+        return TakenValue(Outcome.ACCEPTED, "TRUE")
+    why = (
+        f"The server takes ON: {case.option.name} is switched on by being there, and "
+        f"{quote_value(text)} does not undo it."
+    )
+    return TakenValue(Outcome.ADJUSTED, "TRUE", why)
 
 
-def _log_bin(case: ValueContext) -> Taken | None:
+def _log_bin(case: ValueContext) -> TakenValue | None:
     """A base name; without one the server makes it of the host's name. `effects` tells what becomes of an extension."""
     if case.argument == Argument("0", implied=True):
-        return Taken(Outcome.ACCEPTED, NOTHING if case.target.since("mysql", 8) else "0")
+        return TakenValue(Outcome.ACCEPTED, NO_DEFAULT if case.target.since("mysql", 8) else "0")
     if case.text and case.argument != ENABLED:
         if case.text.endswith("/"):
-            return Taken(Outcome.INVALID, case.text, f"{case.text} is a folder, and a base name is needed.")
-        return Taken(Outcome.ACCEPTED, case.text)
-    return Taken(Outcome.ACCEPTED, HOST_BINLOG, "The server makes the name of the host's name.")
+            return TakenValue(Outcome.INVALID, case.text, f"{case.text} is a folder, and a base name is needed.")
+        return TakenValue(Outcome.ACCEPTED, case.text)
+    return TakenValue(Outcome.ACCEPTED, HOST_BINLOG, "The server makes the name of the host's name.")
 
 
-def _port(case: ValueContext) -> Taken | None:
+def _port(case: ValueContext) -> TakenValue | None:
     """Port 0 means the compiled one, or what /etc/services says of mysql; MySQL 5.7 takes an empty value for 0."""
     if case.text == "" and not case.target.since("mysql", 8) and case.target.is_mysql:
-        return Taken(Outcome.ADJUSTED, PORT, f"The server takes {PORT}, its default: the value is empty.")
-    taken = take_number(case.text or "", case.option, case.target)
+        return TakenValue(Outcome.ADJUSTED, PORT, f"The server takes {PORT}, its default: the value is empty.")
+    taken = parse_number(case.text or "", case.option, case.target)
     if taken.value != "0" or taken.outcome is Outcome.INVALID:
         return taken
-    return Taken(Outcome.ADJUSTED, PORT, f"The server takes {PORT}, its default: {quoted(case.text)} counts as 0.")
+    return TakenValue(
+        Outcome.ADJUSTED, PORT, f"The server takes {PORT}, its default: {quote_value(case.text)} counts as 0."
+    )
 
 
-def _relay_log(case: ValueContext) -> Taken | None:
+def _relay_log(case: ValueContext) -> TakenValue | None:
     """Since 8.0 MySQL makes an empty name of the host's name at once; 5.7 drops what it had."""
     if case.text:
         return None
     if not case.target.since("mysql", 8):
-        return None if case.text == "" else Taken(Outcome.ACCEPTED, NOTHING)
-    return Taken(Outcome.ACCEPTED, HOST_RELAY_LOG, "The server makes the name of the host's name.")
+        return None if case.text == "" else TakenValue(Outcome.ACCEPTED, NO_DEFAULT)
+    return TakenValue(Outcome.ACCEPTED, HOST_RELAY_LOG, "The server makes the name of the host's name.")
 
 
-def _query_log(case: ValueContext) -> Taken | None:
+def _query_log(case: ValueContext) -> TakenValue | None:
     """An empty name is made of the host's name (where log_basename is set, of that: `effects`); so is none behind a
     prefix, which MariaDB takes for an empty one."""
     if case.text == "" or (case.text is None and case.target.is_mariadb):
         other = " of log_basename, or" if case.target.is_mariadb else ""
-        return Taken(Outcome.ACCEPTED, HOST_LOG, f"The server makes the name{other} of the host's name.")
+        return TakenValue(Outcome.ACCEPTED, HOST_LOG, f"The server makes the name{other} of the host's name.")
     return None
 
 
-def _relay_log_size(case: ValueContext) -> Taken | None:
+def _relay_log_size(case: ValueContext) -> TakenValue | None:
     """MariaDB tells a least value of 4096, yet takes less for 0, which stands for the size of the binary log."""
-    return None if case.text is None else take_number(case.text, case.option._replace(min=0), case.target)
+    return None if case.text is None else parse_number(case.text, case.option._replace(min=0), case.target)
 
 
-def _table_cache(case: ValueContext) -> Taken | None:
+def _table_cache(case: ValueContext) -> TakenValue | None:
     """The old name of table_open_cache has a range of its own; what help prints of it is bounded by the host too."""
-    return None if case.text is None else take_number(case.text, case.option._replace(min=1, max=524288), case.target)
+    return None if case.text is None else parse_number(case.text, case.option._replace(min=1, max=524288), case.target)
 
 
-def _plugin_state(case: ValueContext) -> Taken | None:
+def _plugin_state(case: ValueContext) -> TakenValue | None:
     """Help prints ON of what is off too (`startup.in_help`), on MariaDB and before 8.4, and nothing for FORCE."""
     states = case.option._replace(values=PLUGIN_STATES)
-    taken = take_enum("1" if case.text is None else case.text, states, case.target)
+    taken = parse_enum("1" if case.text is None else case.text, states, case.target)
     if taken.outcome is not Outcome.ACCEPTED:
         return taken
-    if case.option.name in OF_NDB:
-        return Taken(Outcome.ACCEPTED)
+    if case.option.name in NDB_PLUGINS:
+        return TakenValue(Outcome.ACCEPTED)
     if taken.value in ("FORCE", "FORCE_PLUS_PERMANENT"):
-        return Taken(Outcome.ACCEPTED, "")
+        return TakenValue(Outcome.ACCEPTED, "")
     kept = case.target.is_mysql or taken.value == "OFF"
-    return taken if kept else Taken(Outcome.ACCEPTED, case.option.default)
+    return taken if kept else TakenValue(Outcome.ACCEPTED, case.option.default)
 
 
-def _instrument(case: ValueContext) -> Taken | None:
+def _instrument(case: ValueContext) -> TakenValue | None:
     """MySQL cuts its own copy of the value at the equals sign before it prints it; no value leaves what was there."""
-    return None if case.text is None else Taken(Outcome.ACCEPTED, case.text.partition("=")[0])
+    return None if case.text is None else TakenValue(Outcome.ACCEPTED, case.text.partition("=")[0])
 
 
-def _log_warnings(case: ValueContext) -> Taken | None:
+def _log_warnings(case: ValueContext) -> TakenValue | None:
     """Read as a number, then by its digits alone: no suffix counts. No value is one more than before."""
     if case.text is None:
         before = "1" if case.target.is_mariadb else case.before or "0"
-        return Taken(Outcome.ACCEPTED, str(int(before) + 1 & LARGEST["uint"]))
-    taken = take_number(case.text, case.option, case.target)
+        return TakenValue(Outcome.ACCEPTED, str(int(before) + 1 & LARGEST["uint"]))
+    taken = parse_number(case.text, case.option, case.target)
     if taken.outcome is Outcome.INVALID:
         return taken
     number = min(leading_digits(case.text)[0], LARGEST["int"]) & 0xFFFFFFFF
     value = str(number + (1 << 64) - (1 << 32) if number >> 31 else number)
     aloud = case.target.is_mariadb and taken.outcome is Outcome.ADJUSTED
     if not aloud and (value == taken.value or case.text in (value, "0")):
-        return Taken(Outcome.ACCEPTED, value)
-    return Taken(Outcome.ADJUSTED, value, f"The server takes {value}: it reads the digits alone.")
+        return TakenValue(Outcome.ACCEPTED, value)
+    return TakenValue(Outcome.ADJUSTED, value, f"The server takes {value}: it reads the digits alone.")
 
 
-def _lower_case(case: ValueContext) -> Taken | None:
+def _lower_case(case: ValueContext) -> TakenValue | None:
     """2 needs a file system that doesn't tell case apart: elsewhere, as on Linux, the server falls back to 0."""
-    taken = take_number("1" if case.text is None else case.text, case.option, case.target)
+    taken = parse_number("1" if case.text is None else case.text, case.option, case.target)
     if taken.value != "2":
         return taken
     why = "The server takes 0 where the file system tells upper from lower case, as on Linux: 2 is for the others."
-    return Taken(Outcome.ADJUSTED, "0", why)
+    return TakenValue(Outcome.ADJUSTED, "0", why)
 
 
-def _alter_algorithm(case: ValueContext) -> Taken | None:
-    taken = take_enum("1" if case.text is None else case.text, case.option, case.target)
+def _alter_algorithm(case: ValueContext) -> TakenValue | None:
+    taken = parse_enum("1" if case.text is None else case.text, case.option, case.target)
     if not case.target.since("mariadb", 11, 8) or taken.outcome is Outcome.INVALID:
         return taken
-    return Taken(Outcome.IGNORED, "DEFAULT", f"The server accepts {case.option.name} and does nothing with it.")
+    return TakenValue(Outcome.IGNORED, "DEFAULT", f"The server accepts {case.option.name} and does nothing with it.")
 
 
-def _recover_options(case: ValueContext) -> Taken | None:
+def _recover_options(case: ValueContext) -> TakenValue | None:
     """No option at all is printed as OFF."""
-    taken = take_set("1" if case.text is None else case.text, case.option, case.target)
+    taken = parse_set("1" if case.text is None else case.text, case.option, case.target)
     return taken._replace(value=NO_MEMBER[case.option.name]) if taken.value == "" else None
 
 
-def _slow_filter(case: ValueContext) -> Taken | None:
+def _slow_filter(case: ValueContext) -> TakenValue | None:
     """No filter at all is the same as all of them; only a 0 is none."""
-    return Taken(Outcome.ACCEPTED, ",".join(case.option.values)) if case.text == "" else None
+    return TakenValue(Outcome.ACCEPTED, ",".join(case.option.values)) if case.text == "" else None
 
 
-def _ignored_folders(case: ValueContext) -> Taken | None:
+def _ignored_folders(case: ValueContext) -> TakenValue | None:
     """Each line adds folders, and an empty one takes all back."""
     if case.text is None:
-        return Taken(Outcome.ACCEPTED, "1")
+        return TakenValue(Outcome.ACCEPTED, "1")
     if not case.text or not case.before:
         return None
-    return Taken(Outcome.ACCEPTED, f"{case.before},{case.text}")
+    return TakenValue(Outcome.ACCEPTED, f"{case.before},{case.text}")
 
 
-def _exit_info(case: ValueContext) -> Taken:
+def _exit_info(case: ValueContext) -> TakenValue:
     """Bits for developers: any text is taken, an empty one is not."""
     if case.text == "" and case.target.is_mysql:
-        return Taken(Outcome.INVALID, None, "A value is needed, and it is empty.")
-    return Taken(Outcome.ACCEPTED)
+        return TakenValue(Outcome.INVALID, None, "A value is needed, and it is empty.")
+    return TakenValue(Outcome.ACCEPTED)
 
 
-def _revocation(case: ValueContext) -> Taken | None:
+def _revocation(case: ValueContext) -> TakenValue | None:
     """Servers built with a small TLS library know no lists of revoked certificates, and drop them."""
-    return Taken(Outcome.ACCEPTED, NOTHING) if case.target in WITHOUT_REVOCATION else None
+    return TakenValue(Outcome.ACCEPTED, NO_DEFAULT) if case.target in WITHOUT_REVOCATION else None
 
 
-def _partial_json(case: ValueContext) -> Taken:
+def _partial_json(case: ValueContext) -> TakenValue:
     """A set of one member."""
-    return take_set(case.text or "", case.option._replace(values=("PARTIAL_JSON",)), case.target)
+    return parse_set(case.text or "", case.option._replace(values=("PARTIAL_JSON",)), case.target)
 
 
-def _forms(*values: str) -> Handler:
+def _lazy_enumeration(*values: str) -> Handler:
     """A handler for an enumeration whose members the catalog doesn't tell."""
 
-    def take(case: ValueContext) -> Taken:
-        return take_enum("1" if case.text is None else case.text, case.option._replace(values=values), case.target)
+    def take(case: ValueContext) -> TakenValue:
+        return parse_enum("1" if case.text is None else case.text, case.option._replace(values=values), case.target)
 
     return take
 
 
-def _basename(case: ValueContext) -> Taken | None:
+def _basename(case: ValueContext) -> TakenValue | None:
     """A base name, which the releases that read names in any case take with a folder before it, the others without."""
     text = case.text or ""
     whole = "/" not in text or (reads_any_case(case.target) and (text == "/" or not text.endswith("/")))
     if text and "." not in text and whole:
         return None
-    return Taken(Outcome.INVALID, text, f"{quoted(text)} is no base name: write one without folder and dot.")
+    return TakenValue(Outcome.INVALID, text, f"{quote_value(text)} is no base name: write one without folder and dot.")
 
 
-def _huge(case: ValueContext) -> Taken | None:
+def _query_cache_size(case: ValueContext) -> TakenValue | None:
     """What no memory holds leaves MySQL 5.7 without a query cache."""
-    taken = take_number(case.text or "1", case.option, case.target)
+    taken = parse_number(case.text or "1", case.option, case.target)
     if int(taken.value or 0) < ADDRESSES:
         return None
-    return Taken(Outcome.ADJUSTED, "0", "The server takes 0: no memory holds so much.")
+    return TakenValue(Outcome.ADJUSTED, "0", "The server takes 0: no memory holds so much.")
 
 
-def _boolean_syntax(case: ValueContext) -> Taken | None:
+def _boolean_syntax(case: ValueContext) -> TakenValue | None:
     """Fourteen characters, none twice but the quotes, no letters or digits, a space first or second."""
     if case.text is None and case.target.is_mysql:
         return None
@@ -224,138 +229,142 @@ def _boolean_syntax(case: ValueContext) -> Taken | None:
     shaped = len(text) == len(FT_SYNTAX) and " " in text[:2] and text.isascii()
     if shaped and not any(c.isalnum() for c in text) and len({*text[:10], *text[11:]}) == len(FT_SYNTAX) - 1:
         return None
-    return Taken(Outcome.INVALID, text, f"{quoted(text)} is no list of operators such as {quoted(FT_SYNTAX)}.")
+    return TakenValue(
+        Outcome.INVALID, text, f"{quote_value(text)} is no list of operators such as {quote_value(FT_SYNTAX)}."
+    )
 
 
-def _innodb(case: ValueContext) -> Taken | None:
+def _innodb(case: ValueContext) -> TakenValue | None:
     why = f"InnoDB is always on since MySQL 5.7: the server accepts {case.option.name} and does nothing."
-    return Taken(Outcome.IGNORED, None, why)
+    return TakenValue(Outcome.IGNORED, None, why)
 
 
-def _secure_auth(case: ValueContext) -> Taken | None:
-    taken = take_boolean(case.text, case.option._replace(arg="optional"), case.target)
+def _secure_auth(case: ValueContext) -> TakenValue | None:
+    taken = parse_boolean(case.text, case.option._replace(arg="optional"), case.target)
     if taken.value != "FALSE":
         return taken
     why = "secure_auth can no longer be off: the old password format is gone."
-    return Taken(Outcome.INVALID, "FALSE", why)
+    return TakenValue(Outcome.INVALID, "FALSE", why)
 
 
-def _old_passwords(case: ValueContext) -> Taken | None:
-    taken = take_number("1" if case.text is None else case.text, case.option, case.target)
+def _old_passwords(case: ValueContext) -> TakenValue | None:
+    taken = parse_number("1" if case.text is None else case.text, case.option, case.target)
     if taken.value != "1":
         return taken
-    return Taken(Outcome.INVALID, "1", "old_passwords takes only 0 and 2: the format of 1 is gone.")
+    return TakenValue(Outcome.INVALID, "1", "old_passwords takes only 0 and 2: the format of 1 is gone.")
 
 
-def _authentication(case: ValueContext) -> Taken | None:
+def _authentication(case: ValueContext) -> TakenValue | None:
     """Only what is built into the server is taken; a plugin that is loaded is not."""
     known = ["mysql_native_password", "sha256_password"]
     known += ["caching_sha2_password"] if case.target.since("mysql", 8) else []
     text = case.text or ""
     if text in known or case.text is None:
         return None
-    return Taken(Outcome.INVALID, text, f"{quoted(text)} is none of {', '.join(known)}.")
+    return TakenValue(Outcome.INVALID, text, f"{quote_value(text)} is none of {', '.join(known)}.")
 
 
-def _tls_version(case: ValueContext) -> Taken | None:
+def _tls_version(case: ValueContext) -> TakenValue | None:
     """Looked at when its line is read, so that no later line helps; a prefix that switches it on says 1 there."""
     if not case.target.since("mysql", *WITHOUT_OLD_TLS):
         return None
     text = "1" if case.text is None else case.text
     if not text or all(part.lower() in ("tlsv1.2", "tlsv1.3") for part in text.split(",")):
         return None
-    return Taken(Outcome.INVALID, None, f"Of {quoted(text)} the server takes TLSv1.2 and TLSv1.3 only, without spaces.")
+    return TakenValue(
+        Outcome.INVALID, None, f"Of {quote_value(text)} the server takes TLSv1.2 and TLSv1.3 only, without spaces."
+    )
 
 
 # Imported lazily: only files that set one of these options need the module.
-def _take_charset(case: ValueContext) -> Taken | None:
-    from advisor.verdict.charsets import take_charset
+def _take_charset(case: ValueContext) -> TakenValue | None:
+    from advisor.verdict.charsets import parse_charset
 
-    return take_charset(case)
-
-
-def _take_locale(case: ValueContext) -> Taken | None:
-    from advisor.verdict.formats import take_locale
-
-    return take_locale(case)
+    return parse_charset(case)
 
 
-def _take_table_rule(case: ValueContext) -> Taken | None:
-    from advisor.verdict.replication import take_table_rule
+def _take_locale(case: ValueContext) -> TakenValue | None:
+    from advisor.verdict.formats import parse_locale
 
-    return take_table_rule(case)
-
-
-def _take_sql_mode(case: ValueContext) -> Taken | None:
-    from advisor.verdict.sets import take_sql_mode
-
-    return take_sql_mode(case)
+    return parse_locale(case)
 
 
-def _take_collation(case: ValueContext) -> Taken | None:
-    from advisor.verdict.charsets import take_collation
+def _take_table_rule(case: ValueContext) -> TakenValue | None:
+    from advisor.verdict.replication import parse_table_rule
 
-    return take_collation(case)
-
-
-def _take_tracked(case: ValueContext) -> Taken | None:
-    from advisor.verdict.formats import take_tracked
-
-    return take_tracked(case)
+    return parse_table_rule(case)
 
 
-def _take_format(case: ValueContext) -> Taken | None:
-    from advisor.verdict.formats import take_format
+def _take_sql_mode(case: ValueContext) -> TakenValue | None:
+    from advisor.verdict.sets import parse_sql_mode
 
-    return take_format(case)
-
-
-def _take_rewrite(case: ValueContext) -> Taken | None:
-    from advisor.verdict.replication import take_rewrite
-
-    return take_rewrite(case)
+    return parse_sql_mode(case)
 
 
-def _take_suppressed(case: ValueContext) -> Taken | None:
-    from advisor.verdict.security import take_suppressed
+def _take_collation(case: ValueContext) -> TakenValue | None:
+    from advisor.verdict.charsets import parse_collation
 
-    return take_suppressed(case)
-
-
-def _take_algorithms(case: ValueContext) -> Taken | None:
-    from advisor.verdict.formats import take_algorithms
-
-    return take_algorithms(case)
+    return parse_collation(case)
 
 
-def _take_ciphers(case: ValueContext) -> Taken | None:
-    from advisor.verdict.security import take_ciphers
+def _take_tracked(case: ValueContext) -> TakenValue | None:
+    from advisor.verdict.formats import parse_tracked
 
-    return take_ciphers(case)
-
-
-def _take_services(case: ValueContext) -> Taken | None:
-    from advisor.verdict.security import take_services
-
-    return take_services(case)
+    return parse_tracked(case)
 
 
-def _take_url(case: ValueContext) -> Taken | None:
-    from advisor.verdict.formats import take_url
+def _take_format(case: ValueContext) -> TakenValue | None:
+    from advisor.verdict.formats import parse_format
 
-    return take_url(case)
-
-
-def _take_skip_errors(case: ValueContext) -> Taken | None:
-    from advisor.verdict.replication import take_skip_errors
-
-    return take_skip_errors(case)
+    return parse_format(case)
 
 
-def _take_retry_errors(case: ValueContext) -> Taken | None:
-    from advisor.verdict.replication import take_retry_errors
+def _take_rewrite(case: ValueContext) -> TakenValue | None:
+    from advisor.verdict.replication import parse_rewrite
 
-    return take_retry_errors(case)
+    return parse_rewrite(case)
+
+
+def _take_suppressed(case: ValueContext) -> TakenValue | None:
+    from advisor.verdict.security import parse_suppressed
+
+    return parse_suppressed(case)
+
+
+def _take_algorithms(case: ValueContext) -> TakenValue | None:
+    from advisor.verdict.formats import parse_algorithms
+
+    return parse_algorithms(case)
+
+
+def _take_ciphers(case: ValueContext) -> TakenValue | None:
+    from advisor.verdict.security import parse_ciphers
+
+    return parse_ciphers(case)
+
+
+def _take_services(case: ValueContext) -> TakenValue | None:
+    from advisor.verdict.security import parse_services
+
+    return parse_services(case)
+
+
+def _take_url(case: ValueContext) -> TakenValue | None:
+    from advisor.verdict.formats import parse_url
+
+    return parse_url(case)
+
+
+def _take_skip_errors(case: ValueContext) -> TakenValue | None:
+    from advisor.verdict.replication import parse_skip_errors
+
+    return parse_skip_errors(case)
+
+
+def _take_retry_errors(case: ValueContext) -> TakenValue | None:
+    from advisor.verdict.replication import parse_retry_errors
+
+    return parse_retry_errors(case)
 
 
 _charset = _take_charset
@@ -396,7 +405,7 @@ MYSQL: dict[str, Handler] = {
     "performance_schema_logger": _instrument,
     "performance_schema_meter": _instrument,
     "log_error_suppression_list": _take_suppressed,
-    "query_cache_size": _huge,
+    "query_cache_size": _query_cache_size,
     "innodb": _innodb,
     "relay_log": _relay_log,
     "secure_auth": _secure_auth,
@@ -414,7 +423,7 @@ MYSQL_9: dict[str, Handler] = {
     "tls_ciphersuites": _ciphers,
     "admin_tls_ciphersuites": _ciphers,
     "log_error_services": _take_services,
-    "ssl_fips_mode": _forms("OFF", "ON", "STRICT"),
+    "ssl_fips_mode": _lazy_enumeration("OFF", "ON", "STRICT"),
 }
 MARIADB: dict[str, Handler] = {
     "alter_algorithm": _alter_algorithm,
@@ -422,7 +431,7 @@ MARIADB: dict[str, Handler] = {
     "table_cache": _table_cache,
     "log_slow_filter": _slow_filter,
     "ignore_db_dirs": _ignored_folders,
-    "init_rpl_role": _forms("MASTER", "SLAVE"),
+    "init_rpl_role": _lazy_enumeration("MASTER", "SLAVE"),
     "log_basename": _basename,
     "redirect_url": _take_url,
     "slave_skip_errors": _take_skip_errors,
@@ -430,7 +439,7 @@ MARIADB: dict[str, Handler] = {
 }
 
 
-def behind_loose(option: Option, text: str) -> str:
+def number_behind_loose(option: Option, text: str) -> str:
     """The number that MariaDB takes where it can't read one behind loose-: 0, with two exceptions."""
     if option.name == "log_warnings":
         return str(leading_digits(text)[0] & LARGEST["uint"])
@@ -442,7 +451,7 @@ def is_plugin(option: Option) -> bool:
     return option.kind == "enum" and option.values[:2] == PLUGIN_STATES[:2] and not option.variable
 
 
-def handler(option: Option, target: Target) -> Handler | None:
+def handler_for(option: Option, target: Target) -> Handler | None:
     """What reads the value of that option on that flavour, where it isn't the option's kind alone."""
     if is_plugin(option):
         return MYSQL.get(option.name, _plugin_state) if target.is_mysql else _plugin_state

@@ -5,11 +5,11 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from advisor.verdict import special
-from advisor.verdict.boolean import take_boolean
-from advisor.verdict.enumeration import take_enum, take_set
-from advisor.verdict.names import LONG, find
-from advisor.verdict.number import take_number
-from advisor.verdict.outcome import REFUSED, Argument, Found, Outcome, Taken, ValueContext
+from advisor.verdict.boolean import parse_boolean
+from advisor.verdict.enumeration import parse_enum, parse_set
+from advisor.verdict.names import LONG, find_name
+from advisor.verdict.number import parse_number
+from advisor.verdict.outcome import REFUSED, Argument, NameMatch, Outcome, TakenValue, ValueContext
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -21,7 +21,7 @@ NEGATIVE = ("skip", "disable")
 ENABLED = Argument("1", implied=True)
 NUMBERS = ("int", "uint", "double")
 WORDS = ("enum", "set", "flagset")
-READERS = {"int": take_number, "uint": take_number, "enum": take_enum, "set": take_set}
+READERS = {"int": parse_number, "uint": parse_number, "enum": parse_enum, "set": parse_set}
 # All that MariaDB sizes by itself when asked by autoset-; at any other it stops, and behind loose- it dies.
 AUTOSIZED = frozenset(
     {
@@ -37,10 +37,10 @@ AUTOSIZED = frozenset(
 COMPILED = {"back_log": "150", "host_cache_size": "128"}
 LEFT_TO_SERVER = "-1"  # until the number of connections is known
 # Where the catalog doesn't know the members, every one is believed.
-LISTED = (take_enum, take_set)
+LISTED = (parse_enum, parse_set)
 
 
-def take_option(
+def judge_option(
     written: str,
     value: str | None,
     catalog: Catalog,
@@ -48,43 +48,45 @@ def take_option(
     loaded: frozenset[str] = frozenset(),
     *,
     short: bool = True,
-) -> tuple[Found, Taken]:
+) -> tuple[NameMatch, TakenValue]:
     """Where the name leads and how the value is taken.
 
     `before` holds what options had before this line, in help notation; `loaded` the plugins that the file loads;
     `short` says whether MariaDB may take a beginning for the whole name.
     """
-    found = find(written, catalog, has_value=value is not None, short=short)
+    found = find_name(written, catalog, has_value=value is not None, short=short)
     option = None if found.canonical is None else catalog.get(found.canonical)
     if option is None or (option.plugin and option.plugin not in loaded):
         # What other servers know takes a file of its own to read: only a name that leads nowhere is worth it.
-        from advisor.verdict.unknown import missing
+        from advisor.verdict.unknown import explain_missing
 
-        return missing(written, found, catalog, loaded)
+        return explain_missing(written, found, catalog, loaded)
     was = before.get(option.alias_of or option.name)
     if found.prefix == "maximum":
-        from advisor.verdict.bounds import reads_wide, wide
+        from advisor.verdict.bounds import reads_64_bits, wide_value
 
-        was = wide(option, before, catalog) if reads_wide(option, catalog.target) else was
-    taken = _kept(option, found, value, catalog, was)
+        was = wide_value(option, before, catalog) if reads_64_bits(option, catalog.target) else was
+    taken = _take_cached(option, found, value, catalog, was)
     if found.cache:
         taken = taken._replace(value=None)
     implied = found.prefix and found.prefix != "maximum"
     if implied and taken.outcome is Outcome.ADJUSTED and taken.value == "0" and value and not value.strip("0"):
-        taken = Taken(Outcome.ACCEPTED, "0")
+        taken = TakenValue(Outcome.ACCEPTED, "0")
     if found.loose and catalog.target.is_mariadb and taken.outcome is Outcome.INVALID and taken.value is None:
-        taken = _passed_over(option, found, taken, value or "", was)
+        taken = _ignore_bad_value(option, found, taken, value or "", was)
     if taken.outcome is Outcome.INVALID and option.kind in WORDS and value and not found.prefix:
-        from advisor.verdict.unknown import word_from_elsewhere
+        from advisor.verdict.unknown import judge_unknown_word
 
-        taken = word_from_elsewhere(option, value, taken, catalog)
+        taken = judge_unknown_word(option, value, taken, catalog)
     return found, taken
 
 
-def _kept(option: Option, found: Found, value: str | None, catalog: Catalog, before: str | None) -> Taken:
+def _take_cached(
+    option: Option, found: NameMatch, value: str | None, catalog: Catalog, before: str | None
+) -> TakenValue:
     """How the value is taken, looked up where the same was asked before."""
     key = ("take", found, value, before)
-    known: Taken | None = catalog.kept.get(key)
+    known: TakenValue | None = catalog.kept.get(key)
     if known is None:
         known = _take(option, found, value, catalog.target, before)
         if len(value or "") + len(before or "") < LONG:
@@ -92,23 +94,23 @@ def _kept(option: Option, found: Found, value: str | None, catalog: Catalog, bef
     return known
 
 
-def _take(option: Option, found: Found, value: str | None, target: Target, before: str | None) -> Taken:
+def _take(option: Option, found: NameMatch, value: str | None, target: Target, before: str | None) -> TakenValue:
     if found.prefix == "maximum" and _has_argument(option, target):
-        return _maximum(option, found, value, target, before)
+        return _take_maximum(option, found, value, target, before)
     if found.prefix == "autoset" and _has_argument(option, target):
-        return _autoset(option, value)
-    argument = _argument(found.prefix, value)
+        return _take_autoset(option, value)
+    argument = _apply_prefix(found.prefix, value)
     if option.kind == "string" and argument == ENABLED and option.arg != "none":
         argument = Argument(None)
     needed = option.arg == "required" or (target.is_mariadb and option.name in special.KILLED_BY_NOTHING)
     if needed and argument.text is None and not found.prefix:
-        return Taken(Outcome.MISSING_ARGUMENT, None, f"{option.name} needs a value.")
-    handler = special.handler(option, target)
+        return TakenValue(Outcome.MISSING_ARGUMENT, None, f"{option.name} needs a value.")
+    handler = special.handler_for(option, target)
     taken = handler(ValueContext(argument, option, target, before)) if handler else None
-    return taken or _by_kind(argument, option, target, before)
+    return taken or _read_by_kind(argument, option, target, before)
 
 
-def _argument(prefix: str, value: str | None) -> Argument:
+def _apply_prefix(prefix: str, value: str | None) -> Argument:
     """skip- and disable- replace the value by 0, enable- by 1, and each by its contrary where the value is 0."""
     if prefix in NEGATIVE:
         return Argument("1" if value == "0" else "0", implied=True)
@@ -117,37 +119,39 @@ def _argument(prefix: str, value: str | None) -> Argument:
     return Argument(value)
 
 
-def _by_kind(argument: Argument, option: Option, target: Target, before: str | None) -> Taken:
+def _read_by_kind(argument: Argument, option: Option, target: Target, before: str | None) -> TakenValue:
     """The value as options of that kind read it."""
     if option.arg == "none" and option.kind != "bool" and argument.text is not None:
-        return Taken(Outcome.UNEXPECTED_ARGUMENT, None, f"{option.name} takes no value.")
+        return TakenValue(Outcome.UNEXPECTED_ARGUMENT, None, f"{option.name} takes no value.")
     if option.kind == "string":
-        return _text(argument.text, target)
+        return _take_text(argument.text, target)
     if option.kind == "bool":
-        return take_boolean(argument.text, option, target)
+        return parse_boolean(argument.text, option, target)
     text = "1" if argument.text is None else argument.text
-    return Taken(Outcome.ACCEPTED) if option.kind == "flag" else _by_text(text, option, target, before)
+    return TakenValue(Outcome.ACCEPTED) if option.kind == "flag" else _read_text_kind(text, option, target, before)
 
 
-def _text(text: str | None, target: Target) -> Taken:
+def _take_text(text: str | None, target: Target) -> TakenValue:
     """A text, as it is; without a value MySQL leaves what was there, MariaDB empties it."""
     if text is None:
-        return Taken(Outcome.ACCEPTED, None if target.is_mysql else "")
-    return Taken(Outcome.ACCEPTED, text)
+        return TakenValue(Outcome.ACCEPTED, None if target.is_mysql else "")
+    return TakenValue(Outcome.ACCEPTED, text)
 
 
-def _by_text(text: str, option: Option, target: Target, before: str | None) -> Taken:
+def _read_text_kind(text: str, option: Option, target: Target, before: str | None) -> TakenValue:
     """The value of a kind that reads 1 where none is given."""
     if option.kind == "flagset":
-        from advisor.verdict.sets import take_flags
+        from advisor.verdict.sets import parse_flags
 
-        return take_flags(text, option, before, target)
+        return parse_flags(text, option, before, target)
     if option.kind == "double":
-        from advisor.verdict.number import take_real
+        from advisor.verdict.number import parse_real
 
-        return take_real(text, option, target)
+        return parse_real(text, option, target)
     reader = READERS[option.kind]
-    return Taken(Outcome.ACCEPTED, text) if reader in LISTED and not option.values else reader(text, option, target)
+    return (
+        TakenValue(Outcome.ACCEPTED, text) if reader in LISTED and not option.values else reader(text, option, target)
+    )
 
 
 def _has_argument(option: Option, target: Target) -> bool:
@@ -155,54 +159,60 @@ def _has_argument(option: Option, target: Target) -> bool:
     return option.arg != "none" or target.is_mysql
 
 
-def _maximum(option: Option, found: Found, value: str | None, target: Target, before: str | None) -> Taken:
+def _take_maximum(
+    option: Option, found: NameMatch, value: str | None, target: Target, before: str | None
+) -> TakenValue:
     """maximum- bounds what sessions may set, and the option's own value stays; engines take it for the value."""
-    from advisor.verdict.bounds import bounded, reads_wide
+    from advisor.verdict.bounds import apply_bound, reads_64_bits
 
     if option.arg == "required" and value is None:
-        return Taken(Outcome.MISSING_ARGUMENT, None, f"maximum-{option.name} needs a value.")
+        return TakenValue(Outcome.MISSING_ARGUMENT, None, f"maximum-{option.name} needs a value.")
     if option.maximum is None and option.shown:
-        return Taken(Outcome.INVALID, None, f"{option.name} has no maximum that could be set.")
+        return TakenValue(Outcome.INVALID, None, f"{option.name} has no maximum that could be set.")
     taken = _take(option, found._replace(prefix=""), value, target, before)
-    if taken.outcome not in REFUSED and (option.maximum == "bounds" or reads_wide(option, target)):
-        return bounded(option, value or "1", taken, target, before or option.default or "0")
+    if taken.outcome not in REFUSED and (option.maximum == "bounds" or reads_64_bits(option, target)):
+        return apply_bound(option, value or "1", taken, target, before or option.default or "0")
     return taken if option.maximum == "sets" or taken.outcome in REFUSED else taken._replace(value=None)
 
 
-def _autoset(option: Option, value: str | None) -> Taken:
+def _take_autoset(option: Option, value: str | None) -> TakenValue:
     if value is not None:
-        return Taken(Outcome.UNEXPECTED_ARGUMENT, None, f"autoset-{option.name} takes no value.")
+        return TakenValue(Outcome.UNEXPECTED_ARGUMENT, None, f"autoset-{option.name} takes no value.")
     if option.name not in AUTOSIZED:
-        return Taken(Outcome.INVALID, None, f"The server does not size {option.name} by itself: take autoset- off.")
-    return Taken(Outcome.ACCEPTED, LEFT_TO_SERVER if option.name in COMPILED else None)
+        return TakenValue(
+            Outcome.INVALID, None, f"The server does not size {option.name} by itself: take autoset- off."
+        )
+    return TakenValue(Outcome.ACCEPTED, LEFT_TO_SERVER if option.name in COMPILED else None)
 
 
-def _passed_over(option: Option, found: Found, taken: Taken, value: str, before: str | None) -> Taken:
+def _ignore_bad_value(
+    option: Option, found: NameMatch, taken: TakenValue, value: str, before: str | None
+) -> TakenValue:
     """MariaDB starts with a bad value behind loose-: a number becomes 0, whatever its minimum; of flags those before
     the bad one are set; all else stays."""
     if option.name in special.KILLED_BY_0 or not option.shown or found.prefix == "autoset":
         return taken
     if found.prefix == "maximum" and option.maximum != "sets":
-        return _without_maximum(option, taken, before)
+        return _ignore_bad_bound(option, taken, before)
     if option.kind in NUMBERS:
-        low = special.behind_loose(option, value)
-        return Taken(Outcome.ADJUSTED, low, f"{taken.reason} Behind loose- the server goes on, and takes {low}.")
+        low = special.number_behind_loose(option, value)
+        return TakenValue(Outcome.ADJUSTED, low, f"{taken.reason} Behind loose- the server goes on, and takes {low}.")
     if option.kind == "flagset":
-        from advisor.verdict.sets import flags_before
+        from advisor.verdict.sets import flags_before_error
 
         why = f"{taken.reason} Behind loose- the server goes on, and takes the flags before it."
-        return Taken(Outcome.ADJUSTED, flags_before(value, option, before), why)
+        return TakenValue(Outcome.ADJUSTED, flags_before_error(value, option, before), why)
     if option.kind == "set":
         why = f"{taken.reason} Behind loose- the server goes on, and takes none of them."
-        return Taken(Outcome.ADJUSTED, special.NO_MEMBER.get(option.name, ""), why)
-    return Taken(Outcome.ADJUSTED, None, f"{taken.reason} Behind loose- the server goes on without it.")
+        return TakenValue(Outcome.ADJUSTED, special.NO_MEMBER.get(option.name, ""), why)
+    return TakenValue(Outcome.ADJUSTED, None, f"{taken.reason} Behind loose- the server goes on without it.")
 
 
-def _without_maximum(option: Option, taken: Taken, before: str | None) -> Taken:
+def _ignore_bad_bound(option: Option, taken: TakenValue, before: str | None) -> TakenValue:
     """A bound behind loose- that the server can't read: the option's own value stays, yet sessions are bound to 0."""
     if option.maximum is None:
         value = COMPILED.get(option.name) if before in (None, LEFT_TO_SERVER) else None
         size = f", and no longer sizes {option.name} by itself" if value else ""
-        return Taken(Outcome.ACCEPTED, value, f"{taken.reason} Behind loose- the server goes on without it{size}.")
+        return TakenValue(Outcome.ACCEPTED, value, f"{taken.reason} Behind loose- the server goes on without it{size}.")
     left = "goes on without it" if option.kind == "enum" else "goes on, and no session may set more than 0"
-    return Taken(Outcome.ADJUSTED, None, f"{taken.reason} Behind loose- the server {left}.")
+    return TakenValue(Outcome.ADJUSTED, None, f"{taken.reason} Behind loose- the server {left}.")

@@ -4,213 +4,239 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from advisor.catalog.elsewhere import KnownSpan, Presence, documented, documented_value, known_elsewhere, nearest
+from advisor.catalog.elsewhere import (
+    KnownSpan,
+    Presence,
+    find_presence,
+    nearest_option,
+    vendor_of_option,
+    vendor_of_value,
+)
 from advisor.catalog.load import load
 from advisor.catalog.targets import SERIES
 from advisor.verdict.names import CAPITALS
-from advisor.verdict.outcome import Outcome, Taken
-from advisor.verdict.plugins import NOT_LOADED, asked, of_component, plugin_of, prefixes_of, removed_library
+from advisor.verdict.outcome import Outcome, TakenValue
+from advisor.verdict.plugins import (
+    NOT_LOADED,
+    find_removed_library,
+    is_component_option,
+    option_prefixes,
+    removed_plugin_of,
+    was_examined,
+)
 
 if TYPE_CHECKING:
     from advisor.catalog.load import Catalog, Option
     from advisor.core.model import Target
-    from advisor.verdict.outcome import Found
+    from advisor.verdict.outcome import NameMatch
 
 SWITCHES = ("skip_", "disable_", "enable_")
 FLAVOURS = {"mysql": "MySQL", "mariadb": "MariaDB"}
 
 
-def missing(written: str, found: Found, catalog: Catalog, loaded: frozenset[str]) -> tuple[Found, Taken]:
+def explain_missing(
+    written: str, found: NameMatch, catalog: Catalog, loaded: frozenset[str]
+) -> tuple[NameMatch, TakenValue]:
     """Why the target knows no such option, with the names that may be meant.
 
     What rests on the absence of the name, in a server that stands for one that was not examined, is no refusal.
     """
     if found.candidates:
-        return found, _ambiguous(written, found)
-    name = found.canonical or bare(written, found)
-    if not _is_word(name):
-        return _mistyped(name, found, catalog)  # no server has it, examined or not
-    if of_component(name, catalog.target):
-        return found._replace(canonical=None), _of_component(name, catalog)
+        return found, _explain_ambiguous(written, found)
+    name = found.canonical or strip_prefix(written, found)
+    if not _can_be_name(name):
+        return _explain_mistyped(name, found, catalog)  # no server has it, examined or not
+    if is_component_option(name, catalog.target):
+        return found._replace(canonical=None), _explain_component(name, catalog)
     if any(name.startswith(plugin) for plugin in loaded):
-        found, taken = _of_loaded(name, found._replace(canonical=None), catalog, loaded)
+        found, taken = _explain_loaded_plugin(name, found._replace(canonical=None), catalog, loaded)
     else:
-        other = documented(name, catalog.target) or documented(_unswitched(name), catalog.target)
+        other = vendor_of_option(name, catalog.target) or vendor_of_option(_strip_switch(name), catalog.target)
         if other is not None:
             sentence = other.sentence(name, catalog.read_as)
             option = catalog.get(name)
             if option is not None:  # as a plugin's
                 here = f"in MySQL Community it belongs to the plugin {option.plugin}, {NOT_LOADED}."
-                sentence = f"{other.who} documents {name}; {here}"
-            return found._replace(canonical=None), Taken(_of_other_build(catalog), None, sentence, likely=True)
+                sentence = f"{other.vendor} documents {name}; {here}"
+            return found._replace(canonical=None), TakenValue(
+                _outcome_of_other_build(catalog), None, sentence, likely=True
+            )
         found, taken = _not_loaded_or_unknown(name, written, found, catalog)
-    return found, _stood_for(name, taken, catalog)
+    return found, _refuse_unless_stand_in(name, taken, catalog)
 
 
-def _is_word(name: str) -> bool:
+def _can_be_name(name: str) -> bool:
     """Whether this can be a name; with a blank or a colon it holds a value whose = is missing, maybe a secret."""
     return name.replace(".", "_").isidentifier()
 
 
-def word_from_elsewhere(option: Option, value: str, taken: Taken, catalog: Catalog) -> Taken:
+def judge_unknown_word(option: Option, value: str, taken: TakenValue, catalog: Catalog) -> TakenValue:
     """How a word is taken that the examined server's option does not know: another build or version may know it."""
-    other = documented_value(option.name, value, catalog.target)
+    other = vendor_of_value(option.name, value, catalog.target)
     if other is not None:
-        outcome = Outcome.INVALID if _of_other_build(catalog) is Outcome.UNKNOWN else Outcome.UNEXAMINED
-        return Taken(outcome, value, other.sentence(f"{option.name} = {value}", catalog.read_as), likely=True)
+        outcome = Outcome.INVALID if _outcome_of_other_build(catalog) is Outcome.UNKNOWN else Outcome.UNEXAMINED
+        return TakenValue(outcome, value, other.sentence(f"{option.name} = {value}", catalog.read_as), likely=True)
     if catalog.read_as == catalog.target:
         return taken
     why = f"{taken.reason} That is {catalog.read_as.label}, the nearest version that mycnf knows."
-    return Taken(Outcome.UNEXAMINED, value, why)
+    return TakenValue(Outcome.UNEXAMINED, value, why)
 
 
-def _of_other_build(catalog: Catalog) -> Outcome:
+def _outcome_of_other_build(catalog: Catalog) -> Outcome:
     """How a line counts that another build takes: the very version of a build that was asked refuses it."""
     return Outcome.UNKNOWN if catalog.exact and not catalog.any_build else Outcome.UNEXAMINED
 
 
-def _stood_for(name: str, taken: Taken, catalog: Catalog) -> Taken:
+def _refuse_unless_stand_in(name: str, taken: TakenValue, catalog: Catalog) -> TakenValue:
     if taken.outcome is not Outcome.UNKNOWN or catalog.read_as == catalog.target:
         return taken
     if since := _documented_since(name, catalog.target):
-        return Taken(Outcome.ACCEPTED, None, f"{name} was introduced in {FLAVOURS[catalog.target.flavour]} {since}.")
+        return TakenValue(
+            Outcome.ACCEPTED, None, f"{name} was introduced in {FLAVOURS[catalog.target.flavour]} {since}."
+        )
     why = f"{catalog.read_as.label}, the nearest version that mycnf knows, does not know {name}."
-    return Taken(Outcome.UNEXAMINED, None, why)
+    return TakenValue(Outcome.UNEXAMINED, None, why)
 
 
 def _documented_since(name: str, target: Target) -> str | None:
     """The version, in the target's series or before, that the manuals say introduced the option."""
-    presence = known_elsewhere(name)
+    presence = find_presence(name)
     own = presence.span(target.flavour) if presence else None
     came = own.came if own and not own.gone else ()
     return next((text for text in came if _version(text)[:2] <= target.version[:2]), None)
 
 
-def _not_loaded_or_unknown(name: str, written: str, found: Found, catalog: Catalog) -> tuple[Found, Taken]:
+def _not_loaded_or_unknown(name: str, written: str, found: NameMatch, catalog: Catalog) -> tuple[NameMatch, TakenValue]:
     """A plugin's option that the file does not load, one that other versions have, or none at all."""
     option = catalog.get(name)
     if option is not None and option.plugin:
-        return found._replace(canonical=None), _not_loaded(name, option.plugin)
+        return found._replace(canonical=None), _explain_not_loaded(name, option.plugin)
     spelt = CAPITALS.get(name, name)
     if option is not None and spelt != written.replace("-", "_").removeprefix("loose_"):
         why = f"The server distinguishes upper and lower case in option names, and knows {spelt} only."
-        return found._replace(candidates=(spelt,)), Taken(Outcome.UNKNOWN, None, why)
+        return found._replace(candidates=(spelt,)), TakenValue(Outcome.UNKNOWN, None, why)
     if name.startswith("innodb") and load(catalog.target).get(name) is not None and catalog.get(name) is None:
         why = "ignore_builtin_innodb leaves InnoDB out, and its options unknown."
-        return found, Taken(Outcome.UNKNOWN, None, why)
-    presence = known_elsewhere(name) or known_elsewhere(_unswitched(name))
-    return _nowhere(name, found, catalog) if presence is None else (found, _from_elsewhere(presence, catalog))
+        return found, TakenValue(Outcome.UNKNOWN, None, why)
+    presence = find_presence(name) or find_presence(_strip_switch(name))
+    return (
+        _explain_unlisted(name, found, catalog) if presence is None else (found, _explain_elsewhere(presence, catalog))
+    )
 
 
-def _not_loaded(name: str, plugin: str) -> Taken:
+def _explain_not_loaded(name: str, plugin: str) -> TakenValue:
     why = f"{name} belongs to the plugin {plugin}, {NOT_LOADED}."
-    return Taken(Outcome.UNKNOWN, None, why, likely=True)
+    return TakenValue(Outcome.UNKNOWN, None, why, likely=True)
 
 
-def _of_component(name: str, catalog: Catalog) -> Taken:
+def _explain_component(name: str, catalog: Catalog) -> TakenValue:
     """A file cannot load a component, so that no file says whether the server knows its options."""
     why = f"{name} belongs to a component, which INSTALL COMPONENT must have installed before."
-    return Taken(_of_other_build(catalog), None, why, likely=True)
+    return TakenValue(_outcome_of_other_build(catalog), None, why, likely=True)
 
 
-def _nowhere(name: str, found: Found, catalog: Catalog) -> tuple[Found, Taken]:
+def _explain_unlisted(name: str, found: NameMatch, catalog: Catalog) -> tuple[NameMatch, TakenValue]:
     """A name that no list of options holds: a removed plugin's, or one that is mistyped."""
-    library = removed_library(name, catalog.target)
+    library = find_removed_library(name, catalog.target)
     if library is not None:
-        return found, _of_removed(name, library)
-    plugin = plugin_of(name, catalog.target)
+        return found, _explain_removed_library(name, library)
+    plugin = removed_plugin_of(name, catalog.target)
     if plugin:
-        return found, _not_loaded(name, plugin)
-    return _mistyped(name, found, catalog)
+        return found, _explain_not_loaded(name, plugin)
+    return _explain_mistyped(name, found, catalog)
 
 
-def _mistyped(name: str, found: Found, catalog: Catalog) -> tuple[Found, Taken]:
+def _explain_mistyped(name: str, found: NameMatch, catalog: Catalog) -> tuple[NameMatch, TakenValue]:
     """A name that no server knows, with the one that is meant; the name itself is not repeated."""
-    meant = nearest(name, catalog)
+    meant = nearest_option(name, catalog)
     hint = f"; {meant} is near" if meant else ""
-    taken = Taken(Outcome.UNKNOWN, None, f"Unknown option{hint}.")
+    taken = TakenValue(Outcome.UNKNOWN, None, f"Unknown option{hint}.")
     return found._replace(candidates=(meant,) if meant else ()), taken
 
 
-def _of_loaded(name: str, found: Found, catalog: Catalog, loaded: frozenset[str]) -> tuple[Found, Taken]:
+def _explain_loaded_plugin(
+    name: str, found: NameMatch, catalog: Catalog, loaded: frozenset[str]
+) -> tuple[NameMatch, TakenValue]:
     """An option of a plugin that the file loads, and that the target's catalog does not hold for that plugin."""
-    presence = known_elsewhere(name)
+    presence = find_presence(name)
     own = presence.span(catalog.target.flavour) if presence else None
     if presence is not None and presence.spans and own is None and catalog.target.is_mariadb:
-        return found, _from_elsewhere(presence, catalog)._replace(likely=True)  # a library of MySQL's
+        return found, _explain_elsewhere(presence, catalog)._replace(likely=True)  # a library of MySQL's
     gone = own is not None and own.gone is not None and _version(own.gone) <= catalog.target.version
     if presence is not None and own is not None and (gone or _introduced_later(own, catalog.target)):
-        return found, _from_elsewhere(presence, catalog)
-    library = removed_library(name, catalog.target)
+        return found, _explain_elsewhere(presence, catalog)
+    library = find_removed_library(name, catalog.target)
     if library is not None:
-        return found, _of_removed(name, library)
-    meant = nearest(name, catalog) if presence is None else None
+        return found, _explain_removed_library(name, library)
+    meant = nearest_option(name, catalog) if presence is None else None
     option = catalog.get(meant) if meant else None
     if option is not None and option.plugin in loaded:
         why = f"The plugin {option.plugin} has no option {name}; {meant} is near."
-        return found._replace(candidates=(option.name,)), Taken(Outcome.UNKNOWN, None, why)
-    own_libraries = [stem for stem in sorted(loaded) if name.startswith(prefixes_of(stem))]
-    plugin = next((stem for stem in own_libraries if asked(stem, catalog)), None)
+        return found._replace(candidates=(option.name,)), TakenValue(Outcome.UNKNOWN, None, why)
+    own_libraries = [stem for stem in sorted(loaded) if name.startswith(option_prefixes(stem))]
+    plugin = next((stem for stem in own_libraries if was_examined(stem, catalog)), None)
     if plugin is not None and presence is None:
         why = f"The plugin {plugin} of {catalog.read_as.label} has no option {name}."
-        return found, Taken(_of_other_build(catalog), None, why)
+        return found, TakenValue(_outcome_of_other_build(catalog), None, why)
     why = f"{name} belongs to a plugin that the file loads, so it is expected to be known then."
-    return found, Taken(Outcome.ACCEPTED, None, why)
+    return found, TakenValue(Outcome.ACCEPTED, None, why)
 
 
-def _of_removed(name: str, library: tuple[str, str, str]) -> Taken:
+def _explain_removed_library(name: str, library: tuple[str, str, str]) -> TakenValue:
     stem, gone, successor = library
     instead = f" {successor} took the plugin's place." if successor else ""
     why = f"{name} belongs to the plugin {stem}, which was removed in {gone}.{instead}"
-    return Taken(Outcome.REMOVED, None, why)
+    return TakenValue(Outcome.REMOVED, None, why)
 
 
-def bare(written: str, found: Found) -> str:
+def strip_prefix(written: str, found: NameMatch) -> str:
     """The name as written without a prefix that every option may have."""
     name = written.lower().replace("-", "_")
     return name.removeprefix("loose_") if found.loose else name
 
 
-def _unswitched(name: str) -> str:
+def _strip_switch(name: str) -> str:
     """The option that a name switches, which is the one that other servers list."""
     prefix = next((prefix for prefix in SWITCHES if name.startswith(prefix)), "")
     return name.removeprefix(prefix)
 
 
-def _ambiguous(written: str, found: Found) -> Taken:
+def _explain_ambiguous(written: str, found: NameMatch) -> TakenValue:
     some = ", ".join(found.candidates[:4])
     more = len(found.candidates) - 4
     rest = f" and {more} more" if more > 0 else ""
-    return Taken(Outcome.AMBIGUOUS, None, f"{written} is short for several options: {some}{rest}.")
+    return TakenValue(Outcome.AMBIGUOUS, None, f"{written} is short for several options: {some}{rest}.")
 
 
-def _from_elsewhere(presence: Presence, catalog: Catalog) -> Taken:
+def _explain_elsewhere(presence: Presence, catalog: Catalog) -> TakenValue:
     successor, name = presence.replaced_by, presence.name
     own = presence.span(catalog.target.flavour)
     instead = f" Use {successor}." if successor and catalog.get(successor) else ""
     if own is None:
-        return Taken(Outcome.UNKNOWN, None, f"{_stranger(presence)}{instead}")
+        return TakenValue(Outcome.UNKNOWN, None, f"{_explain_other_flavour(presence)}{instead}")
     if own.gone and _version(own.gone) <= catalog.target.version:
-        return Taken(Outcome.REMOVED, None, f"{name} was removed in {own.gone}.{instead}")
+        return TakenValue(Outcome.REMOVED, None, f"{name} was removed in {own.gone}.{instead}")
     if came := _introduced_later(own, catalog.target):
         why = f"{name} was introduced in {FLAVOURS[own.flavour]} {came}, later than this target."
-        return Taken(Outcome.UNKNOWN, None, why)
+        return TakenValue(Outcome.UNKNOWN, None, why)
     if own.plugin:
-        return _not_loaded(name, own.plugin)
-    return _absent(presence, own, instead, catalog)
+        return _explain_not_loaded(name, own.plugin)
+    return _explain_absent(presence, own, instead, catalog)
 
 
-def _absent(presence: Presence, own: KnownSpan, instead: str, catalog: Catalog) -> Taken:
+def _explain_absent(presence: Presence, own: KnownSpan, instead: str, catalog: Catalog) -> TakenValue:
     """An option of the flavour that the target lacks, without a manual that says when it went or came."""
     name = presence.name
     if presence.built:
-        return Taken(_of_other_build(catalog), None, f"Only servers built with {presence.built} have {name}.")
+        return TakenValue(
+            _outcome_of_other_build(catalog), None, f"Only servers built with {presence.built} have {name}."
+        )
     if _version(own.last)[:2] < catalog.read_as.version[:2] and not own.gone:
-        return Taken(Outcome.REMOVED, None, f"{name} was removed.{instead}")
-    return Taken(Outcome.UNKNOWN, None, f"Unknown option {name}.{instead}")
+        return TakenValue(Outcome.REMOVED, None, f"{name} was removed.{instead}")
+    return TakenValue(Outcome.UNKNOWN, None, f"Unknown option {name}.{instead}")
 
 
-def _stranger(presence: Presence) -> str:
+def _explain_other_flavour(presence: Presence) -> str:
     """Who knows an option that the flavour never had; what went before the supported series both may have had."""
     other = presence.spans[0] if presence.spans else None
     if other is None or _version(other.last)[:2] < min(SERIES[other.flavour]):

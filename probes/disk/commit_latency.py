@@ -5,7 +5,7 @@ from __future__ import annotations
 import itertools
 from typing import TYPE_CHECKING
 
-from advisor.core.sizes import exact, waited
+from advisor.core.sizes import exact_size, format_latency
 from advisor.facts.probes import ANSWER, Metric
 from probes.choices import ChosenOptions
 from probes.disk import driver, io_method
@@ -71,7 +71,7 @@ class CommitLatency:
             overhead=driver.OVERHEAD / 2,
             axis=AXIS,
             driver="mycnf",
-            parameters={"file": exact(FILE_SIZE)},
+            parameters={"file": exact_size(FILE_SIZE)},
             limits=LIMITS,
             notes=_skipped_notes(ways, sizes, direct, smallest) + _tmpfs_notes(environment),
         )
@@ -94,13 +94,13 @@ def _facts(tally: DiskTally, names: list[str]) -> dict[str, float | str]:
     """The usual commit in a sentence, the `quickest` variant and its median latency in us as `quickest_latency`."""
     best, latency = tally.best(names, LATENCY.name, least=True)
     first = f"{names[0]}: {tally.latency_text(names[0], LATENCY.name, P99.name)}"
-    fastest = "" if best == names[0] else f" {best} has the shortest median, {waited(latency)}."
+    fastest = "" if best == names[0] else f" {best} has the shortest median, {format_latency(latency)}."
     return {ANSWER: f"{first}, one commit at a time.{fastest}", "quickest": best, "quickest_latency": round(latency, 1)}
 
 
 def _variant(call: str, way: str, size: int) -> Variant:
-    name = f"{call} {exact(size)}" + (" O_DIRECT" if way == "direct" else "")
-    return Variant(name, {AXIS: exact(size), "bytes": str(size), "call": call, "open": way}, float(size))
+    name = f"{call} {exact_size(size)}" + (" O_DIRECT" if way == "direct" else "")
+    return Variant(name, {AXIS: exact_size(size), "bytes": str(size), "call": call, "open": way}, float(size))
 
 
 def _skipped_notes(ways: list[str], sizes: list[int], direct: bool, smallest: int) -> tuple[str, ...]:

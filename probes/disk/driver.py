@@ -11,7 +11,7 @@ import sys
 import time
 from typing import TYPE_CHECKING, Any, NamedTuple, Self
 
-from advisor.core.sizes import about
+from advisor.core.sizes import format_size
 from probes.disk import io_method
 from probes.disk.files import ScratchFiles
 from probes.disk.tally import DiskTally, combine_reports
@@ -157,7 +157,7 @@ class DiskWork(NamedTuple):
 
 def run_cost(request: ProbeRequest, size: int, buffers: int) -> Cost:
     """What a run on one file of that size takes, the driver's buffers being so large."""
-    creates = f"a file of {about(size)} in a scratch directory in {request.directory}"
+    creates = f"a file of {format_size(size)} in a scratch directory in {request.directory}"
     return Cost(
         disk=size, memory=DRIVER_MEMORY + buffers, prepare=io_method.preparation_seconds(size), creates=(creates,)
     )

@@ -9,7 +9,7 @@ import os
 import time
 from typing import TYPE_CHECKING, Self
 
-from advisor.core.sizes import about
+from advisor.core.sizes import format_size
 from probes.experiment import ProbeError
 from probes.sandbox import sweep
 from probes.sandbox.cleanup import register, unregister
@@ -55,7 +55,7 @@ class ScratchFiles:
         On a slow disk it is shorter. Raises ProbeError where it can't be written.
         """
         path = self._scratch.file(os.path.join("data", name))
-        self._report(f"writing a file of {about(size)}")
+        self._report(f"writing a file of {format_size(size)}")
         try:
             file = os.open(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_CLOEXEC, 0o600)
             try:
@@ -103,6 +103,6 @@ def _write_error(path: str, size: int, error: OSError) -> ProbeError:
         os.unlink(path)
     place = os.path.dirname(os.path.dirname(os.path.dirname(path)))
     if error.errno in (errno.ENOSPC, errno.EDQUOT, errno.EFBIG):
-        words = f"{place} has no space for a file of {about(size)}: free space there, or use another --dir"
+        words = f"{place} has no space for a file of {format_size(size)}: free space there, or use another --dir"
         return ProbeError(words + (", or choose a smaller --option size=…" if size > MINIMUM_BYTES else ""))
     return ProbeError(f"cannot write a test file in {place} ({error.strerror}): use another directory with --dir")

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, NamedTuple
 
-from advisor.core.sizes import exact
+from advisor.core.sizes import exact_size
 from probes.disk.aio import aio_available
 from probes.disk.files import FILL_SECONDS, supports_o_direct
 from probes.experiment import Choice, ProbeError
@@ -71,7 +71,8 @@ def block_sizes(chosen: ChosenOptions, name: str, step: int = SECTOR) -> list[in
     for size in sizes:
         if size % step or size > LARGEST_BLOCK:
             raise ProbeError(
-                f"invalid {name}={exact(size)}: use multiples of {exact(step)} up to {exact(LARGEST_BLOCK)}"
+                f"invalid {name}={exact_size(size)}: use multiples of {exact_size(step)} up to "
+                f"{exact_size(LARGEST_BLOCK)}"
             )
     return sizes
 
@@ -80,7 +81,7 @@ def file_size(chosen: ChosenOptions, name: str = SIZE.name) -> int:
     """The size of the file to be made, in whole MiB."""
     size = chosen.size(name, SMALLEST_FILE)
     if size > LARGEST_FILE:
-        raise ProbeError(f"invalid {name}={exact(size)}: the maximum is {exact(LARGEST_FILE)}")
+        raise ProbeError(f"invalid {name}={exact_size(size)}: the maximum is {exact_size(LARGEST_FILE)}")
     return size >> 20 << 20
 
 

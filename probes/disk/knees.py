@@ -6,7 +6,7 @@ import math
 import statistics
 from typing import TYPE_CHECKING, NamedTuple
 
-from advisor.core.sizes import exact
+from advisor.core.sizes import exact_size
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -89,4 +89,4 @@ def nearest_limit_text(block: int, limits: Mapping[str, int], way: str) -> str:
     if not near:
         return ""
     nearest = min(near, key=lambda name: abs(math.log2(limits[name] / block)))
-    return f", near {LIMIT_TEXTS[nearest]} ({exact(limits[nearest])})"
+    return f", near {LIMIT_TEXTS[nearest]} ({exact_size(limits[nearest])})"

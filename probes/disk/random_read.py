@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from advisor.core.sizes import exact
+from advisor.core.sizes import exact_size
 from advisor.facts.probes import ANSWER, Metric
 from probes.choices import ChosenOptions
 from probes.disk import driver, io_method
@@ -65,7 +65,7 @@ class RandomRead:
             overhead=driver.OVERHEAD,
             axis=AXIS,
             driver=way.driver,
-            parameters={"size": exact(size), "open": "O_DIRECT" if way.direct else "buffered"},
+            parameters={"size": exact_size(size), "open": "O_DIRECT" if way.direct else "buffered"},
             limits=LIMITS,
             notes=io_method.io_method_limits(environment, way),
         )
@@ -102,7 +102,7 @@ def _facts(tally: DiskTally, names: list[str]) -> dict[str, float | str]:
 
 
 def _variant(depth: int, block: int, named: bool) -> Variant:
-    name = f"{exact(block)}, {depth} at once" if named else f"{depth} at once"
+    name = f"{exact_size(block)}, {depth} at once" if named else f"{depth} at once"
     return Variant(name, {AXIS: str(depth), "bytes": str(block)}, float(depth))
 
 

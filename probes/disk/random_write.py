@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from advisor.core.sizes import exact
+from advisor.core.sizes import exact_size
 from advisor.facts.probes import ANSWER, Metric
 from probes.choices import ChosenOptions
 from probes.disk import driver, io_method
@@ -67,8 +67,8 @@ class RandomWrite:
             axis=AXIS,
             driver=way.driver,
             parameters={
-                "size": exact(size),
-                "block": exact(block),
+                "size": exact_size(size),
+                "block": exact_size(block),
                 "open": "O_DIRECT" if way.direct else "buffered",
                 "at once": str(DEPTH if way.backend == "aio" else 1),
             },

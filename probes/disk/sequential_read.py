@@ -6,7 +6,7 @@ import contextlib
 import os
 from typing import TYPE_CHECKING
 
-from advisor.core.sizes import about, exact
+from advisor.core.sizes import exact_size, format_size
 from advisor.facts.probes import ANSWER, Metric
 from probes.choices import ChosenOptions
 from probes.disk import io_method
@@ -48,7 +48,7 @@ class SequentialRead:
     kind = "host"
     evidence = ("RBS-01", "RBS-02", "SCAN-02")
     choices = (
-        Choice("blocks", "sizes", ",".join(exact(8192 << step) for step in range(0, 13, 2)), "bytes of one read"),
+        Choice("blocks", "sizes", ",".join(exact_size(8192 << step) for step in range(0, 13, 2)), "bytes of one read"),
         Choice("readers", "numbers", "1,4,16", "concurrent readers; several readers use every other block size"),
         Choice(
             "ways", "words", "cached,ahead,direct", "cached, ahead (page cache, evicted first) or direct (O_DIRECT)"
@@ -65,7 +65,7 @@ class SequentialRead:
         cached = _cached_size(size) if "cached" in ways else 0
         variants = tuple(_variants({way: cached if way == "cached" else size for way in ways}, readers, blocks))
         if not variants:
-            raise ProbeError(f"blocks={exact(blocks[0])} and larger exceed the file: choose a larger size=")
+            raise ProbeError(f"blocks={exact_size(blocks[0])} and larger exceed the file: choose a larger size=")
         in_cache = cached + (size if "ahead" in ways else 0)
         return RunPlan(
             variants=variants,
@@ -75,7 +75,7 @@ class SequentialRead:
                 disk=size + cached,
                 memory=readers[-1] * ((16 << 20) + blocks[-1]) + in_cache,
                 prepare=io_method.preparation_seconds(size + cached),
-                creates=(f"files of {about(size + cached)} in a scratch directory in {request.directory}",),
+                creates=(f"files of {format_size(size + cached)} in a scratch directory in {request.directory}",),
             ),
             seconds=20.0,
             rounds=3,
@@ -84,8 +84,8 @@ class SequentialRead:
             axis=AXIS,
             driver="mycnf",
             parameters={
-                "size": exact(size),
-                **{name: exact(of) for name, of in host_io_limits(environment.host).items()},
+                "size": exact_size(size),
+                **{name: exact_size(of) for name, of in host_io_limits(environment.host).items()},
             },
             limits=LIMITS,
             notes=dropped,
@@ -213,8 +213,8 @@ def _variants(ways: dict[str, int], readers: list[int], blocks: list[int]) -> It
             for block in blocks if count == readers[0] else blocks[::2]:
                 if block > size:
                     continue
-                name = f"{way} {exact(block)}" + (f" by {count}" if count > 1 else "")
-                settings = {AXIS: exact(block), "bytes": str(block), "from": way, "readers": str(count)}
+                name = f"{way} {exact_size(block)}" + (f" by {count}" if count > 1 else "")
+                settings = {AXIS: exact_size(block), "bytes": str(block), "from": way, "readers": str(count)}
                 yield Variant(name, settings, float(block))
 
 
@@ -247,11 +247,12 @@ def _bend_sentence(way: str, readers: str, curve: dict[int, list[float]], enviro
         return ""
     who = "one reader" if readers == "1" else f"{readers} readers"
     limits = host_io_limits(environment.host)
-    said = f"{METHOD_TEXTS[way]}, {who}: no block size above {exact(bends.sufficient)} was significantly faster"
+    said = f"{METHOD_TEXTS[way]}, {who}: no block size above {exact_size(bends.sufficient)} was significantly faster"
     said += nearest_limit_text(bends.sufficient, limits, way)
     if bends.drops_above:
         said += (
-            f"; above {exact(bends.drops_above)} throughput drops{nearest_limit_text(bends.drops_above, limits, way)}"
+            f"; above {exact_size(bends.drops_above)} throughput "
+            f"drops{nearest_limit_text(bends.drops_above, limits, way)}"
         )
     return said + "."
 

@@ -6,7 +6,7 @@ import os
 import statistics
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from advisor.core.sizes import waited
+from advisor.core.sizes import format_latency
 from advisor.facts.probes import Arm, Block, Metric
 from probes.experiment import BlockMeasurement, ProbeError
 from probes.stats.table import round_table
@@ -90,7 +90,7 @@ class DiskTally:
         usual, late = self.mean(variant, median), self.mean(variant, p99)
         if usual is None:
             return "not measured"
-        return f"{waited(usual)} at the median" + ("" if late is None else f" (p99 {waited(late)})")
+        return f"{format_latency(usual)} at the median" + ("" if late is None else f" (p99 {format_latency(late)})")
 
     def driver_limited(self, variants: Iterable[str]) -> list[str]:
         """Those of the variants in which the driver's own processor time was the limit."""

@@ -6,7 +6,7 @@ import contextlib
 import statistics
 from typing import TYPE_CHECKING
 
-from advisor.core.sizes import exact
+from advisor.core.sizes import exact_size
 from advisor.facts.probes import ANSWER, Metric
 from probes.choices import ChosenOptions
 from probes.experiment import BlockMeasurement, Choice, Cost, ProbeError, RunPlan, Variant
@@ -50,11 +50,11 @@ class MemoryBandwidth:
         driver = compiled_module.choose_driver(chosen)
         sizes = sorted(chosen.sizes("buffers", 4 << 10))
         if sizes[-1] > SOURCE_BYTES:
-            raise ProbeError(f"invalid buffers={exact(sizes[-1])}: the maximum is {exact(SOURCE_BYTES)}")
-        names = [exact(size) for size in sizes]
+            raise ProbeError(f"invalid buffers={exact_size(sizes[-1])}: the maximum is {exact_size(SOURCE_BYTES)}")
+        names = [exact_size(size) for size in sizes]
         compiled = driver == compiled_module.COMPILED
         return RunPlan(
-            variants=tuple(Variant(exact(size), {"bytes": str(size)}, float(size)) for size in sizes),
+            variants=tuple(Variant(exact_size(size), {"bytes": str(size)}, float(size)) for size in sizes),
             baseline=DEFAULT_BUFFER if DEFAULT_BUFFER in names else names[0],
             metrics=(THROUGH, READ, ALLOCATE) if compiled else (THROUGH, READ),
             cost=Cost(0, SOURCE_BYTES + 2 * sizes[-1] + (16 << 20), 2.0, compiled_module.created_files(driver)),
@@ -119,7 +119,7 @@ class BandwidthBench:
         if not cliff:
             return ()
         size, cost, least = cliff
-        words = f"malloc maps {exact(size)} from the kernel on every call, so each page costs a page fault:"
+        words = f"malloc maps {exact_size(size)} from the kernel on every call, so each page costs a page fault:"
         return (f"{words} {cost:.0f} us/MiB instead of {least:.3g}.",)
 
     def _allocation_cliff(self) -> tuple[int, float, float] | None:

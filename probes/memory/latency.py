@@ -5,7 +5,7 @@ from __future__ import annotations
 import contextlib
 from typing import TYPE_CHECKING
 
-from advisor.core.sizes import about, exact
+from advisor.core.sizes import exact_size, format_size
 from advisor.facts.probes import ANSWER, Metric
 from probes.choices import ChosenOptions
 from probes.experiment import BlockMeasurement, Choice, Cost, ProbeError, RunPlan, Variant
@@ -50,8 +50,8 @@ class MemoryLatency:
         driver = compiled.choose_driver(chosen)
         sizes = _sizes(_largest(environment.host, chosen.size("largest", 2 * SMALLEST), driver))
         return RunPlan(
-            variants=tuple(Variant(exact(size), {"bytes": str(size)}, float(size)) for size in sizes),
-            baseline=exact(sizes[0]),
+            variants=tuple(Variant(exact_size(size), {"bytes": str(size)}, float(size)) for size in sizes),
+            baseline=exact_size(sizes[0]),
             metrics=(LATENCY,),
             cost=Cost(0, sum(sizes) + (32 << 20), 1 + sum(sizes) * SECONDS_PER_BYTE, compiled.created_files(driver)),
             seconds=18.0,
@@ -60,7 +60,7 @@ class MemoryLatency:
             shortest=0.02,
             axis="working set",
             driver=driver,
-            parameters={"largest": exact(sizes[-1])},
+            parameters={"largest": exact_size(sizes[-1])},
             limits=LIMITS,
         )
 
@@ -70,7 +70,7 @@ class MemoryLatency:
     ) -> Iterator[LatencyBench]:
         """Make every chain, and go through it once."""
         with compiled.memory_driver(plan.driver, environment.report) as answers:
-            environment.report(f"preparing pointer chains in {about(plan.cost.memory)} of memory")
+            environment.report(f"preparing pointer chains in {format_size(plan.cost.memory)} of memory")
             for variant in plan.variants:
                 if not stop.is_set():
                     answers.measure("chase", int(variant.settings["bytes"]), 0.001)
@@ -99,12 +99,12 @@ class LatencyBench:
         seen = self._find_boundaries()
         if seen.resolved:
             facts["boundary"] = float(round(seen.resolved[-1].size))
-            facts["boundaries"] = ", ".join(about(boundary.size) for boundary in seen.resolved)
+            facts["boundaries"] = ", ".join(format_size(boundary.size) for boundary in seen.resolved)
         if seen.share is not None:
             facts["share_of_last_cache"] = float(round(seen.share.size))
         nearest, farthest = self._extreme_latencies()
         facts["nearest_ns"], facts["farthest_ns"] = round(nearest, 2), round(farthest, 2)
-        sizes = about(min(self._given)), about(max(self._given))
+        sizes = format_size(min(self._given)), format_size(max(self._given))
         facts[ANSWER] = f"A load takes {nearest:.3g} ns within {sizes[0]} and {farthest:.3g} ns within {sizes[1]}."
         caches = self._host.cpu.caches if self._host.cpu else ()
         return facts | {f"sysfs_{cache.name}": float(cache.size) for cache in caches if cache.name != "L1i"}
@@ -122,7 +122,7 @@ class LatencyBench:
 
     def _sysfs_caches(self) -> tuple[str, ...]:
         caches = self._host.cpu.caches if self._host.cpu else ()
-        named = ", ".join(f"{cache.name} {exact(cache.size)}" for cache in caches if cache.name != "L1i")
+        named = ", ".join(f"{cache.name} {exact_size(cache.size)}" for cache in caches if cache.name != "L1i")
         return (f"Caches according to the kernel (/sys, not measured): {named}.",) if named else ()
 
 

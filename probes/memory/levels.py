@@ -6,7 +6,7 @@ import math
 from itertools import pairwise
 from typing import NamedTuple
 
-from advisor.core.sizes import about
+from advisor.core.sizes import format_size
 
 MINIMUM_GROWTH = 0.07  # growth of the logarithm from one size to the next that is more than drift
 MINIMUM_FACTOR = 1.3  # a boundary makes a load at least so many times as long
@@ -126,13 +126,14 @@ def _is_steady(given: dict[int, list[float]]) -> bool:
 
 
 def _resolved_sentence(resolved: tuple[Boundary, ...]) -> str:
-    steps = "; ".join(f"at {about(b.size)}, from {b.below:.3g} to {b.above:.3g} ns" for b in resolved)
+    steps = "; ".join(f"at {format_size(b.size)}, from {b.below:.3g} to {b.above:.3g} ns" for b in resolved)
     return f"Cache boundaries by latency, each within a factor of two: {steps}."
 
 
 def _shared_sentence(share: Boundary, virtual: bool) -> str:
     others = "other guests of the hypervisor and other work here" if virtual else "other work here"
     return (
-        f"Not resolved: the size of the last-level cache. From about {about(share.size)} on, loads wait for memory"
+        f"Not resolved: the size of the last-level cache. From about {format_size(share.size)} on, "
+        "loads wait for memory"
         f" ({share.above:.3g} ns), but {others} may use that cache too, so this is one thread's share."
     )

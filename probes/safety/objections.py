@@ -6,7 +6,7 @@ import os
 import time
 from typing import TYPE_CHECKING, NamedTuple
 
-from advisor.core.sizes import about
+from advisor.core.sizes import format_size
 from probes.experiment import ProbeError
 from probes.safety import thresholds as at
 from probes.safety.neighbours import disk_bytes, find_other_servers, processor_seconds
@@ -88,8 +88,8 @@ def _space_objections(directory: str, needed: int) -> Iterator[Objection]:
     keep = max(at.FULL_BYTES, int(size * at.FULL_SHARE))
     if free - needed < keep:
         words = (
-            f"not enough disk space in {directory}: {about(free)} free, the probe needs {about(needed)}, "
-            f"and {about(keep)} must stay free"
+            f"not enough disk space in {directory}: {format_size(free)} free, the probe needs {format_size(needed)}, "
+            f"and {format_size(keep)} must stay free"
         )
         yield Objection("full", words, "free space, or use another file system with --dir")
 
@@ -101,8 +101,8 @@ def _memory_objections(host: Host, needed: int) -> Iterator[Objection]:
     keep = max(at.LITTLE_BYTES, int(total * at.LITTLE_SHARE))
     if available - needed < keep:
         words = (
-            f"not enough memory: {about(available)} available, the probe needs {about(needed)}, "
-            f"and {about(keep)} must stay available"
+            f"not enough memory: {format_size(available)} available, the probe needs {format_size(needed)}, "
+            f"and {format_size(keep)} must stay available"
         )
         yield Objection("little", words, "stop another program, or choose smaller sizes")
 
@@ -127,7 +127,7 @@ def _load_objections(neighbours: tuple[OtherServer, ...]) -> Iterator[Objection]
         now_cpu, now_disk = _server_use(neighbour)
         cores, rate = (now_cpu - cpu) / at.BUSY_SAMPLE, (now_disk - disk) / at.BUSY_SAMPLE
         if cores >= at.BUSY_SERVER_CPU or rate >= at.BUSY_SERVER_IO:
-            words = f"{neighbour} is busy ({cores:.1f} processors, {about(int(rate))}/s of disk I/O)"
+            words = f"{neighbour} is busy ({cores:.1f} processors, {format_size(int(rate))}/s of disk I/O)"
             yield Objection("busy", words, "run the probe at a quiet time")
             return
     idle_now, whole_now = _cpu_ticks()

@@ -5,7 +5,7 @@ from __future__ import annotations
 import contextlib
 from typing import TYPE_CHECKING, NamedTuple
 
-from advisor.core.sizes import about
+from advisor.core.sizes import format_size
 from probes.choices import ChosenOptions
 from probes.experiment import Choice, Cost, RunPlan, Variant
 from probes.page_cache import has_device
@@ -102,7 +102,7 @@ class CacheFit:
             driver=choose_driver(chosen.word("driver")),
             server=str(binary.target),
             parameters={
-                "pool": about(pool),
+                "pool": format_size(pool),
                 "replacement": "least recently used (innodb_old_blocks_pct=95, innodb_old_blocks_time=0)",
                 "rows": str(rows),
                 "threads": str(chosen.number("threads", 1)),
@@ -172,7 +172,7 @@ def _cost(layouts: list[str], pool: int, rows: int, threads: int) -> Cost:
 
 def _limits(environment: Environment, pool: int) -> Iterator[str]:
     yield "All rows are equally likely: skewed access caches more of its rows in the same pool."
-    yield f"Overhead takes a larger share of a pool of {about(pool)} than of a larger pool."
+    yield f"Overhead takes a larger share of a pool of {format_size(pool)} than of a larger pool."
     if not has_device(environment.host):
         yield "The directory is in memory, so a page read costs almost nothing: the cliff does not show."
 

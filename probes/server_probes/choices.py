@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, NamedTuple
 
 from advisor.catalog.load import load
-from advisor.verdict import REFUSED, take
+from advisor.verdict import REFUSED, judge_value
 from probes.experiment import Choice, ProbeError
 
 if TYPE_CHECKING:
@@ -67,7 +67,7 @@ def read_option_values(text: str, target: Target) -> OptionValues:
 
 
 def _require_accepted(name: str, value: str, target: Target) -> LineVerdict:
-    verdict = take(name, value, load(target))
+    verdict = judge_value(name, value, load(target))
     if verdict.canonical is None or verdict.outcome in REFUSED:
         why = verdict.reason or f"it is {verdict.outcome.value} there"
         raise ProbeError(f"{target.label} refuses {name}={value}: {why}")

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 from advisor.catalog.load import load
 from advisor.facts.probes import Metric
-from advisor.verdict import Outcome, take
+from advisor.verdict import Outcome, judge_value
 from probes.choices import ChosenOptions
 from probes.experiment import Choice, ProbeError, RunPlan, Variant
 from probes.server_probes.choices import SERVER_CHOICE, choose_binary
@@ -191,7 +191,7 @@ def _modes(chosen: ChosenOptions, binary: Binary) -> list[str]:
 
 
 def _accepts_mode(mode: str, target: Target) -> bool:
-    return take(OPTION, mode, load(target)).outcome is Outcome.ACCEPTED
+    return judge_value(OPTION, mode, load(target)).outcome is Outcome.ACCEPTED
 
 
 EXPERIMENT = Doublewrite()

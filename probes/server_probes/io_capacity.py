@@ -6,7 +6,7 @@ import contextlib
 import statistics
 from typing import TYPE_CHECKING
 
-from advisor.core.sizes import percent
+from advisor.core.sizes import format_percent
 from advisor.facts.probes import Metric
 from probes.choices import ChosenOptions
 from probes.experiment import Choice, RunPlan, Variant
@@ -204,7 +204,7 @@ class FlushBench(WorkloadBench):
         rates, synced = self._medians(RATE), self._medians(SYNC_RATE)
         for variant, count in synced.items():
             if rates[variant] and count > MAJORITY * rates[variant]:
-                share = percent(min(1.0, count / rates[variant]))
+                share = format_percent(min(1.0, count / rates[variant]))
                 yield (
                     f"{variant}: {share} of the pages were flushed because the redo log was nearly full, in batches "
                     "that ignore the option (innodb_flush_sync)."

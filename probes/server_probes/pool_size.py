@@ -6,7 +6,7 @@ import contextlib
 import os
 from typing import TYPE_CHECKING
 
-from advisor.core.sizes import exact
+from advisor.core.sizes import exact_size
 from advisor.facts.probes import Metric
 from probes.choices import ChosenOptions
 from probes.experiment import Choice, ProbeError, RunPlan, Variant
@@ -202,14 +202,15 @@ def _miss_percent(activity: BlockActivity) -> float | None:
 def _variant(size: int, access: str) -> Variant:
     """One size, of which the server keeps the same share of pages free."""
     settings = {OPTION: str(size), LRU_DEPTH: str(server_settings.lru_scan_depth(size))}
-    return Variant(f"{access}, {exact(size)}", settings, float(size), access)
+    return Variant(f"{access}, {exact_size(size)}", settings, float(size), access)
 
 
 def _require_pressure(sizes: list[int], shape: TableShape) -> None:
     if min(sizes) > shape.bytes * TOO_SMALL:
         raise ProbeError(
-            f"every size holds the data of {exact(shape.bytes)}, so no variant reads from disk: choose a size below "
-            f"{exact(int(shape.bytes * TOO_SMALL))}, or more data"
+            f"every size holds the data of {exact_size(shape.bytes)}, so no variant reads from "
+            "disk: choose a size below "
+            f"{exact_size(int(shape.bytes * TOO_SMALL))}, or more data"
         )
 
 

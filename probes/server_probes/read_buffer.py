@@ -6,7 +6,7 @@ import contextlib
 import statistics
 from typing import TYPE_CHECKING
 
-from advisor.core.sizes import about, exact
+from advisor.core.sizes import exact_size, format_size
 from advisor.facts.probes import Metric
 from probes.choices import ChosenOptions
 from probes.experiment import BlockMeasurement, Choice, ProbeError, RunPlan, Variant
@@ -90,7 +90,7 @@ class ReadBuffer:
             server=str(binary.target),
             parameters={
                 "engine": scan.engine,
-                "table": about(scan.bytes),
+                "table": format_size(scan.bytes),
                 "rows": str(scan.rows),
                 "row length": str(scan.row_length),
                 "rows are": " and ".join(kinds),
@@ -115,7 +115,7 @@ class ReadBuffer:
         ):
             readers = {}
             for kind, scan in kinds.items():
-                environment.report(f"filling a {scan.engine} table of {about(scan.bytes)}, {kind} rows")
+                environment.report(f"filling a {scan.engine} table of {format_size(scan.bytes)}, {kind} rows")
                 create_table(server.connection(), scan, stop)
                 readers[kind] = stack.enter_context(ScanReaders(server, scan, chosen.number("readers", 1)))
             yield ScanBench(server, readers, beyond=plan.metrics[0] is UNCACHED_METRIC)
@@ -184,7 +184,7 @@ class ScanBench:
     def notes(self) -> tuple[str, ...]:
         """What the read sizes say, and whether the table really left the page cache."""
         said = list(_read_size_notes(self._read_sizes, broken=self._readers.scan.fragmented > 0))
-        differ = [f"{n} runs as {made}" for n, made in self._running.items() if exact(made) != n.split(", ")[-1]]
+        differ = [f"{n} runs as {made}" for n, made in self._running.items() if exact_size(made) != n.split(", ")[-1]]
         if differ:
             said.append(f"The server rounds the size: {', '.join(differ)}.")
         if self._stayed > RESIDENT_LIMIT:
@@ -230,7 +230,7 @@ def _device_share(waves: list[ScanWave], file: int) -> float | None:
 
 
 def _variant(size: int, kind: str, *, named: bool) -> Variant:
-    name = f"{kind}, {exact(size)}" if named else exact(size)
+    name = f"{kind}, {exact_size(size)}" if named else exact_size(size)
     return Variant(name, {"read_buffer_size": str(size)}, float(size), f"{kind} rows" if named else "")
 
 
@@ -250,16 +250,17 @@ def _read_size_notes(sizes: dict[str, list[float]], *, broken: bool) -> Iterator
     each = [statistics.median(seen) for seen in sizes.values()]
     if broken:
         yield (
-            f"Reads were {about(min(each))} to {about(max(each))} bytes long on average: the parts of fragmented rows "
+            f"Reads were {format_size(min(each))} to {format_size(max(each))} bytes long on "
+            "average: the parts of fragmented rows "
             "are read one at a time, whatever read_buffer_size is."
         )
     elif len(each) > 1 and max(each) < SAME_SIZE_FACTOR * min(each):
         yield (
-            f"With every read_buffer_size the scans read {about(each[0])} bytes at a time: they do not use it, "
+            f"With every read_buffer_size the scans read {format_size(each[0])} bytes at a time: they do not use it, "
             "so it does not cause differences between sizes."
         )
     elif len(each) > 1:
-        yield f"The scans read {about(min(each))} to {about(max(each))} bytes at a time, like the buffer."
+        yield f"The scans read {format_size(min(each))} to {format_size(max(each))} bytes at a time, like the buffer."
 
 
 def _scans(chosen: ChosenOptions, binary: Binary) -> dict[str, ScanTable]:
@@ -285,7 +286,9 @@ def _limits(target: Target, scan: ScanTable, *, beyond: bool) -> Iterator[str]:
     if not beyond:
         yield "The directory is in memory, so uncached reads cannot be measured: use one on a disk with --dir."
     else:
-        yield f"A table of {about(scan.bytes)} in a new file is contiguous; the published one took 4G on two disks."
+        yield (
+            f"A table of {format_size(scan.bytes)} in a new file is contiguous; the published one took 4G on two disks."
+        )
     yield "InnoDB scans do not use this buffer, and other uses of read_buffer_size are not measured."
 
 

@@ -7,7 +7,7 @@ import re
 from typing import TYPE_CHECKING, NamedTuple
 
 from advisor.catalog.load import load
-from advisor.core.sizes import exact
+from advisor.core.sizes import exact_size
 from advisor.facts.probes import Metric
 from probes.choices import ChosenOptions
 from probes.experiment import BlockMeasurement, Choice, RunPlan, Variant
@@ -82,7 +82,9 @@ class RedoCapacity:
         chosen = ChosenOptions(self.choices, request)
         binary = choose_binary(environment, chosen.word("server"))
         sizes, pool, threads = chosen.sizes("sizes", LEAST), chosen.size("pool", LEAST), chosen.number("threads", 1)
-        variants = tuple(Variant(exact(size), redo_size_options(binary.target, size), float(size)) for size in sizes)
+        variants = tuple(
+            Variant(exact_size(size), redo_size_options(binary.target, size), float(size)) for size in sizes
+        )
         shape = _shape(pool)
         growth = int(request.budget(SECONDS, ROUNDS) * GROWTH_RATE)
         return RunPlan(

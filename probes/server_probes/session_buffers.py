@@ -6,7 +6,7 @@ import contextlib
 from typing import TYPE_CHECKING, NamedTuple
 
 from advisor.catalog.load import load
-from advisor.core.sizes import exact
+from advisor.core.sizes import exact_size
 from advisor.facts.probes import Metric
 from probes.choices import ChosenOptions
 from probes.experiment import Choice, ProbeError, RunPlan, Variant
@@ -94,7 +94,9 @@ class BufferCase(NamedTuple):
         """The options and the name of it."""
         sessions = "1 session" if self.threads == 1 else f"{self.threads} sessions"
         group = f"{self.rows} rows, {sessions}"
-        return Variant(f"{group}, {exact(self.size)}", _settings(target, buffer, self.size), float(self.size), group)
+        return Variant(
+            f"{group}, {exact_size(self.size)}", _settings(target, buffer, self.size), float(self.size), group
+        )
 
 
 class SessionBuffers:

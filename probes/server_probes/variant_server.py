@@ -9,8 +9,8 @@ import time
 from typing import TYPE_CHECKING, Any
 
 from advisor.catalog.load import load
-from advisor.verdict import Outcome, take
-from advisor.verdict.compare import same
+from advisor.verdict import Outcome, judge_value
+from advisor.verdict.compare import is_same_value
 from probes.experiment import ProbeError
 from probes.sandbox import SandboxError, open_port, start_server
 from probes.sandbox.errors import disk_full_error, reports_disk_full
@@ -163,9 +163,9 @@ class VariantServer:
         if self._variable_of(name) is None:
             return None
         running = self.variable(name)
-        verdict = take(name, value, self.catalog)
+        verdict = judge_value(name, value, self.catalog)
         taken = verdict.outcome is Outcome.ACCEPTED and any(
-            same(text, running) for text in (value, verdict.value) if text is not None
+            is_same_value(text, running) for text in (value, verdict.value) if text is not None
         )
         return None if taken else running
 
@@ -222,7 +222,7 @@ class VariantServer:
     def _literal(self, name: str, value: str) -> str:
         """A value as SET takes it: numbers bare and with their suffix worked out, switches as ON or OFF, all else in
         quotes."""
-        made = take(name, value, self.catalog)
+        made = judge_value(name, value, self.catalog)
         kind = made.option.kind if made.option else "string"
         if kind in ("int", "uint", "double") and made.value is not None:
             return made.value

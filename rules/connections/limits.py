@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from advisor.core.model import Confidence, Severity
-from advisor.core.sizes import about
+from advisor.core.sizes import format_size
 from advisor.verdict import REFUSED
 from rules.connections.threads import MARIADB, uses_thread_pool
 from rules.core.advice import advise, default_number, help_line, present
@@ -80,7 +80,7 @@ def small_thread_stack(context: RuleContext) -> Iterator[Finding]:
     action = advise(context, "thread_stack", usual, size=True, risk="address space for each connection")
     packed = stack == OLD_STACK and context.target.is_mysql and not context.target.since("mysql", 8, 0)
     yield small_thread_stack.finding(
-        f"Threads get {about(stack)} of stack where this version takes {about(usual)} by default; deeply "
+        f"Threads get {format_size(stack)} of stack where this version takes {format_size(usual)} by default; deeply "
         "nested statements fail with error 1436.",
         variable_subject(context, "thread_stack"),
         severity=Severity.NOTE if packed or stack > OLD_STACK else None,

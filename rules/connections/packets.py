@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from advisor.core.model import Confidence
-from advisor.core.sizes import about, exact
+from advisor.core.sizes import exact_size, format_size
 from rules.core.advice import advise, default_number, help_line, present
 from rules.core.rule import Docs, rule
 from rules.core.subject import variable_subject
@@ -43,7 +43,8 @@ def packet_below_dump(context: RuleContext) -> Iterator[Finding]:
         risk = "memory for longer statements while they run; sessions that are open keep their limit"
         action = advise(context, "max_allowed_packet", usual, size=True, risk=risk) if usual else None
         yield packet_below_dump.finding(
-            f"Statements may be {about(packet)} long, but mysqldump and mariadb-dump write them up to {about(DUMPED)}: "
+            f"Statements may be {format_size(packet)} long, but mysqldump and mariadb-dump write "
+            f"them up to {format_size(DUMPED)}: "
             "their dumps can't be loaded.",
             variable_subject(context, "max_allowed_packet"),
             help=help_line(action),
@@ -78,7 +79,8 @@ def replica_packet_below_statements(context: RuleContext) -> Iterator[Finding]:
             risk = "memory for large events while they are applied"
             action = advise(context, name, usual, size=True, risk=risk) if usual else None
             yield replica_packet_below_statements.finding(
-                f"As a replica the server takes events of {exact(taken)}, while clients may write {exact(packet)} at "
+                f"As a replica the server takes events of {exact_size(taken)}, while clients may "
+                f"write {exact_size(packet)} at "
                 "once: a larger one stops replication.",
                 variable_subject(context, name),
                 help=help_line(action),

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from advisor.core.model import Confidence, Severity
-from advisor.core.sizes import lasted
+from advisor.core.sizes import format_duration
 from rules.core.advice import advise, default_number, help_line, present
 from rules.core.rule import Docs, Span, rule
 from rules.core.subject import variable_subject
@@ -47,7 +47,8 @@ def idle_connections_cut(context: RuleContext) -> Iterator[Finding]:
     seconds = context.number("wait_timeout")
     if seconds and seconds <= KEPT_ALIVE and context.is_set("wait_timeout"):
         yield idle_connections_cut.finding(
-            f"Sessions end after {lasted(seconds)} without a statement, before a pool of connections that pings every "
+            f"Sessions end after {format_duration(seconds)} without a statement, before a pool of "
+            "connections that pings every "
             "30 s finds them alive.",
             variable_subject(context, "wait_timeout"),
             help="set it some seconds above 30, and the lifetime of the clients' pools below it",
@@ -78,8 +79,9 @@ def interactive_timeout_alone(context: RuleContext) -> Iterator[Finding]:
         return
     if people < programs:
         yield interactive_timeout_alone.finding(
-            f"Only sessions of interactive clients end after {lasted(people)}; those of programs stay idle for "
-            f"{lasted(programs)} (wait_timeout).",
+            f"Only sessions of interactive clients end after {format_duration(people)}; those of "
+            "programs stay idle for "
+            f"{format_duration(programs)} (wait_timeout).",
             variable_subject(context, "interactive_timeout"),
             help="set wait_timeout as well, or remove the line",
         )
@@ -144,7 +146,7 @@ def row_waits_for_hours(context: RuleContext) -> Iterator[Finding]:
             risk="statements that wait longer fail with error 1205; open sessions keep their limit",
         )  # fmt: skip
         yield row_waits_for_hours.finding(
-            f"A statement may wait {lasted(seconds)} for a row, and keeps its own locks meanwhile.",
+            f"A statement may wait {format_duration(seconds)} for a row, and keeps its own locks meanwhile.",
             variable_subject(context, "innodb_lock_wait_timeout"),
             help=help_line(action),
             actions=present(action),
@@ -178,7 +180,8 @@ def metadata_wait_for_days(context: RuleContext) -> Iterator[Finding]:
             context, name, HOUR, risk="statements that wait longer fail with error 1205; open sessions keep their limit"
         )
         yield metadata_wait_for_days.finding(
-            f"A change of a table may wait {lasted(seconds)} for its lock, and later statements on it wait behind it.",
+            f"A change of a table may wait {format_duration(seconds)} for its lock, and later "
+            "statements on it wait behind it.",
             variable_subject(context, name),
             help=help_line(action),
             actions=present(action),
@@ -276,7 +279,8 @@ def deadlocks_time_out(context: RuleContext) -> Iterator[Finding]:
             risk="more work where hundreds of sessions wait for one row",
         )  # fmt: skip
         yield deadlocks_time_out.finding(
-            f"Deadlocks aren't looked for: two sessions that wait for each other stand still for {lasted(seconds)}.",
+            "Deadlocks aren't looked for: two sessions that wait for each other stand still for "
+            f"{format_duration(seconds)}.",
             variable_subject(context, "innodb_deadlock_detect"),
             help=help_line(action),
             actions=present(action),

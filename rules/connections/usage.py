@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from advisor.core.model import Confidence, Severity
-from advisor.core.sizes import about, lasted
+from advisor.core.sizes import format_duration, format_size
 from rules.connections.threads import advised_thread_cache, uses_thread_pool
 from rules.core.advice import advise, help_line, present
 from rules.core.counters import CONNECTIONS, counter_periods, hour_text, require_uptime, steady_window, window_text
@@ -72,7 +72,7 @@ def connections_refused(context: RuleContext) -> Iterator[Finding]:
 def _connection_cost(context: RuleContext) -> str:
     """What a further connection may take, as the end of a sentence."""
     estimate = memory_budget(context)
-    return f"; each further connection may take up to {about(estimate.per_session)}" if estimate else ""
+    return f"; each further connection may take up to {format_size(estimate.per_session)}" if estimate else ""
 
 
 @rule(
@@ -108,7 +108,7 @@ def few_connections_left(context: RuleContext) -> Iterator[Finding]:
         busiest = f", {most:,} in the busiest hour, {hour_text(hour)}" if hour and most * 100 >= nearly else ""
         yield few_connections_left.finding(
             f"{peak:,} of {limit:,} connections were in use at once{busiest}, and {now:,} are now; server up "
-            f"{lasted(context.server.uptime)}.",
+            f"{format_duration(context.server.uptime)}.",
             variable_subject(context, LIMIT),
             help=f"bound the clients' pools, and end idle connections{_connection_cost(context)}",
         )
@@ -162,7 +162,7 @@ def oversized_connection_limit(context: RuleContext) -> Iterator[Finding]:
         )  # fmt: skip
         yield oversized_connection_limit.finding(
             f"{limit:,} connections are allowed, and at most {peak:,} were in use at once; server up "
-            f"{lasted(context.server.uptime)}.",
+            f"{format_duration(context.server.uptime)}.",
             variable_subject(context, LIMIT),
             help=help_line(action),
             actions=present(action),
@@ -361,7 +361,7 @@ def aborted_clients(context: RuleContext) -> Iterator[Finding]:
     window = steady_window(context)
     cut, attempts, idle = window.delta("aborted_clients"), window.delta("connections"), context.number("wait_timeout")
     if _is_high_share(cut, attempts):
-        limit = f"; idle sessions end after {lasted(idle)}" if idle and context.is_set("wait_timeout") else ""
+        limit = f"; idle sessions end after {format_duration(idle)}" if idle and context.is_set("wait_timeout") else ""
         yield aborted_clients.finding(
             f"{cut:,} sessions ended without closing the connection {window_text(window)}, with {attempts:,} new "
             f"connections{limit}.",

@@ -5,8 +5,8 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from advisor.core.model import Action
-from advisor.core.sizes import exact
-from advisor.verdict import Outcome, take
+from advisor.core.sizes import exact_size
+from advisor.verdict import Outcome, judge_value
 
 if TYPE_CHECKING:
     from rules.core.context import RuleContext
@@ -30,9 +30,9 @@ def advise(
     False for a variable that is dynamic and yet can't be given this value while the server runs.
     """
     option = context.catalog.find_variable(name) or context.catalog.get(name)
-    if option is None or take(option.name, str(value), context.catalog).outcome is not Outcome.ACCEPTED:
+    if option is None or judge_value(option.name, str(value), context.catalog).outcome is not Outcome.ACCEPTED:
         return None
-    shown = exact(value) if size and isinstance(value, int) else str(value)
+    shown = exact_size(value) if size and isinstance(value, int) else str(value)
     if context.has("server"):
         from rules.core.statements import server_action
 

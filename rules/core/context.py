@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from advisor.core.model import Absent
+from advisor.core.model import AbsentPart
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -20,12 +20,12 @@ if TYPE_CHECKING:
 
     FindSource = Callable[[str, tuple[str, ...]], ValueSource | None]
 
-NOT_ASKED = Absent("a running server (mycnf audit)")
-NO_HOST = Absent("the host under the server (--ram, --cpus, --disk, or an audit on it)")
-NO_HOUSE = Absent("house rules (in mycnf.toml)")
-NO_PROBES = Absent("results of probes on the server's host (mycnf probe)")
-NO_SAMPLES = Absent("samples of this server (mycnf sample)")
-NO_FINDINGS = Absent("the findings of all other rules")
+NOT_ASKED = AbsentPart("a running server (mycnf audit)")
+NO_HOST = AbsentPart("the host under the server (--ram, --cpus, --disk, or an audit on it)")
+NO_HOUSE = AbsentPart("house rules (in mycnf.toml)")
+NO_PROBES = AbsentPart("results of probes on the server's host (mycnf probe)")
+NO_SAMPLES = AbsentPart("samples of this server (mycnf sample)")
+NO_FINDINGS = AbsentPart("the findings of all other rules")
 OUT_OF_RANGE = 1 << 64  # what no server holds in a variable: the other end is no server, or means harm
 
 
@@ -51,13 +51,13 @@ class RuleContext:
         settings: Settings,
         file_verdict: FileVerdict,
         *,
-        server: Server | Absent = NOT_ASKED,
-        host: Host | Absent = NOT_ASKED,
-        workload: Workload | Absent = NOT_ASKED,
-        files: OptionFiles | Absent = NOT_ASKED,
-        house: tuple[HouseRule, ...] | Absent = NO_HOUSE,
+        server: Server | AbsentPart = NOT_ASKED,
+        host: Host | AbsentPart = NOT_ASKED,
+        workload: Workload | AbsentPart = NOT_ASKED,
+        files: OptionFiles | AbsentPart = NOT_ASKED,
+        house: tuple[HouseRule, ...] | AbsentPart = NO_HOUSE,
         probes: tuple[LocalAnswer, ...] = (),
-        sampled: SampledHours | Absent = NO_SAMPLES,
+        sampled: SampledHours | AbsentPart = NO_SAMPLES,
         taken_at: str = "",
         service: Service | None = None,
         find_source: FindSource | None = None,
@@ -79,7 +79,9 @@ class RuleContext:
             "sampled": sampled,
             "findings": NO_FINDINGS,
         }
-        self._is_running = not isinstance(server, Absent)  # what runs is no template: asked for each of its variables
+        self._is_running = not isinstance(
+            server, AbsentPart
+        )  # what runs is no template: asked for each of its variables
 
     def number(self, name: str) -> int | None:
         """A variable as a whole number (bytes, or a count); None where it is absent, no number, or a template."""
@@ -106,7 +108,7 @@ class RuleContext:
 
     def has(self, part: str) -> bool:
         """Whether server, host, workload, files, house, probes or sampled is there."""
-        return not isinstance(self.parts[part], Absent)
+        return not isinstance(self.parts[part], AbsentPart)
 
     @property
     def server(self) -> Server:
@@ -150,17 +152,17 @@ class RuleContext:
 
     def available_parts(self) -> frozenset[str]:
         """The parts that a rule may need without Missing."""
-        return frozenset({name for name, part in self.parts.items() if not isinstance(part, Absent)} | {"probes"})
+        return frozenset({name for name, part in self.parts.items() if not isinstance(part, AbsentPart)} | {"probes"})
 
     def require(self, names: tuple[str, ...]) -> None:
         """Raise Missing for the first of these parts that is absent; probes never are."""
         for name in names:
             part = self.parts[name]
-            if isinstance(part, Absent) and name != "probes":
+            if isinstance(part, AbsentPart) and name != "probes":
                 raise MissingFact(part.reason)
 
     def _part(self, name: str) -> object:
         part = self.parts[name]
-        if isinstance(part, Absent):
+        if isinstance(part, AbsentPart):
             raise MissingFact(part.reason)
         return part

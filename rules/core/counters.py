@@ -5,7 +5,7 @@ from __future__ import annotations
 from datetime import UTC, datetime
 from typing import TYPE_CHECKING, NamedTuple
 
-from advisor.core.sizes import lasted
+from advisor.core.sizes import format_duration
 from rules.core.context import MissingFact
 
 if TYPE_CHECKING:
@@ -26,15 +26,17 @@ def steady_window(context: RuleContext) -> Workload:
     workload = context.workload
     require_uptime(workload.last.at, MINIMUM_UPTIME)
     if workload.seconds < MINIMUM_WINDOW:
-        raise MissingFact(f"a window of {lasted(MINIMUM_WINDOW)} or more (--window)")
+        raise MissingFact(f"a window of {format_duration(MINIMUM_WINDOW)} or more (--window)")
     return workload
 
 
 def require_uptime(up: float, least: float) -> None:
     """Raise Missing where the server has been up for less than that many seconds, with the time to audit again."""
     if up < least:
-        again = f"audit again in {lasted(least - up)}"
-        raise MissingFact(f"a server that has been up for {lasted(least)} (up for {lasted(up)}: {again})")
+        again = f"audit again in {format_duration(least - up)}"
+        raise MissingFact(
+            f"a server that has been up for {format_duration(least)} (up for {format_duration(up)}: {again})"
+        )
 
 
 def busy_rate(workload: Workload, counter: str, a_second: float) -> float | None:
@@ -45,7 +47,7 @@ def busy_rate(workload: Workload, counter: str, a_second: float) -> float | None
 
 def window_text(workload: Workload) -> str:
     """The window as text, for messages: `in 10 s, server up 3 d`."""
-    return f"in a window of {lasted(workload.seconds)}, server up {lasted(workload.last.at)}"
+    return f"in a window of {format_duration(workload.seconds)}, server up {format_duration(workload.last.at)}"
 
 
 REDO, CONNECTIONS, TEMPORARY = "redo", "connections", "temporary tables"

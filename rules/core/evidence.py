@@ -71,6 +71,6 @@ def _table(entry: dict[str, Any]) -> Table:
 
 
 def _value_text(value: float, *, size: bool) -> str:
-    from advisor.core.sizes import exact
+    from advisor.core.sizes import exact_size
 
-    return exact(int(value)) if size else f"{value:g}"
+    return exact_size(int(value)) if size else f"{value:g}"

@@ -5,15 +5,15 @@ from __future__ import annotations
 import re
 from typing import TYPE_CHECKING
 
-from advisor.catalog.elsewhere import documented, known_elsewhere
+from advisor.catalog.elsewhere import find_presence, vendor_of_option
 from advisor.core.model import Edit, Fix
-from advisor.core.sizes import exact
+from advisor.core.sizes import exact_size
 from advisor.optionfile.lines import LineKind
-from advisor.verdict import REFUSED, Outcome, take
-from advisor.verdict.boolean import is_switch, misread
+from advisor.verdict import REFUSED, Outcome, judge_value
+from advisor.verdict.boolean import is_misread, is_switch
 from advisor.verdict.names import PREFIXES
 from advisor.verdict.number import SUFFIXES, leading_digits
-from advisor.verdict.plugins import NOT_LOADED, of_component
+from advisor.verdict.plugins import NOT_LOADED, is_component_option
 from rules.core.subject import (
     SAFE,
     UNSAFE,
@@ -80,7 +80,7 @@ def fix_unknown(line: LineVerdict, context: RuleContext) -> Fix | None:
             return fix
     found = fix_removed(line, context)
     deletes = found is not None and not found.edits[0].text
-    kept = documented(bare_name(line), context.target) or line.candidates
+    kept = vendor_of_option(bare_name(line), context.target) or line.candidates
     return None if deletes and kept else found
 
 
@@ -126,7 +126,7 @@ def help_removed(line: LineVerdict, fix: Fix | None, otherwise: str, context: Ru
         from rules.core.successors import semi_sync_library_help
 
         return semi_sync_library_help(name)
-    elsewhere = known_elsewhere(name)
+    elsewhere = find_presence(name)
     told = _new_name(line, context.catalog) or (elsewhere.replaced_by if elsewhere and found is None else None)
     return f"use {told} instead" if told and context.catalog.get(told) else otherwise
 
@@ -152,7 +152,7 @@ def fix_deprecated(line: LineVerdict, context: RuleContext) -> Fix | None:
         return None
     one_variable = (old.alias_of or old.name) == (new.alias_of or new.name)
     text = line.placed.line.value  # two names of one variable may have ranges of their own
-    alike = one_variable and take(old.name, text, catalog).value == take(new.name, text, catalog).value
+    alike = one_variable and judge_value(old.name, text, catalog).value == judge_value(new.name, text, catalog).value
     return _rename_fix(line, new.name, catalog, SAFE if alike else UNSAFE)
 
 
@@ -163,10 +163,10 @@ def fix_adjusted(line: LineVerdict, context: RuleContext) -> Fix | None:
         return None
     if is_switch(line):
         return _fix_switch(line, context.catalog)
-    if misread(line):
+    if is_misread(line):
         return None
     for text in _notations(line.value, placed.raw, option):
-        taken = take(placed.name or "", text, context.catalog)
+        taken = judge_value(placed.name or "", text, context.catalog)
         if re.fullmatch(_UNQUOTED, text) and (taken.outcome, taken.value) == (Outcome.ACCEPTED, line.value):
             return replace_value(placed, text, UNSAFE if option.name in DEPENDS_ON_FILE_SYSTEM else SAFE)
     return None
@@ -175,11 +175,11 @@ def fix_adjusted(line: LineVerdict, context: RuleContext) -> Fix | None:
 def help_adjusted(line: LineVerdict, fix: Fix | None) -> str:
     """What to write instead of a value that the server changes; nothing where no value would stand."""
     text = fix.edits[0].text if fix else ""
-    if misread(line) and not is_switch(line):
+    if is_misread(line) and not is_switch(line):
         return number_help(line.option)
     if fix is not None and not text:
         return "remove the line to leave it off"
-    if misread(line) or (text and is_switch(line) and text != SWITCH_WORDS.get(line.value or "")):
+    if is_misread(line) or (text and is_switch(line) and text != SWITCH_WORDS.get(line.value or "")):
         word = _intended_switch(line.placed.line.value or "")
         return f"did you mean {word}? write ON or OFF" if word == text else "write ON or OFF"
     if text:
@@ -193,13 +193,13 @@ def _fix_switch(line: LineVerdict, catalog: Catalog) -> Fix | None:
     """A switch set to what its word means, else to what it is; without its line where no word switches it off."""
     placed, name = line.placed.line, line.placed.line.name or ""
     # A value that is accepted was changed by another option, so no word helps.
-    accepted = take(name, placed.value, catalog).outcome is Outcome.ACCEPTED
+    accepted = judge_value(name, placed.value, catalog).outcome is Outcome.ACCEPTED
     meant, used = (
         "" if accepted else _intended_switch(placed.value or ""),
         SWITCH_WORDS.get(line.value or ""),
     )
     for word in (meant, used):
-        taken = take(name, word, catalog)
+        taken = judge_value(name, word, catalog)
         if word and word.lower() != (placed.value or "").lower():
             if taken.outcome is Outcome.ACCEPTED and SWITCH_WORDS.get(taken.value or "") == word:
                 return replace_value(placed, word, UNSAFE)
@@ -241,7 +241,7 @@ def fix_invalid(line: LineVerdict, context: RuleContext) -> Fix | None:
         or (_without_obsolete_mode(value) if line.canonical == "sql_mode" else None)
     )
     text = text or _intended_switch(value) or None
-    if text is None or take(placed.name or "", text, context.catalog).outcome is not Outcome.ACCEPTED:
+    if text is None or judge_value(placed.name or "", text, context.catalog).outcome is not Outcome.ACCEPTED:
         return None
     return replace_value(placed, text, UNSAFE)
 
@@ -265,7 +265,7 @@ def readable_number(line: LineVerdict, catalog: Catalog) -> str | None:
         return None
     short = digits + rest[0]
     name = line.placed.line.name or ""
-    return short if take(name, short, catalog)[1:5] == take(name, text, catalog)[1:5] else None
+    return short if judge_value(name, short, catalog)[1:5] == judge_value(name, text, catalog)[1:5] else None
 
 
 def bare_name(line: LineVerdict) -> str:
@@ -277,7 +277,7 @@ def is_plugin_option(line: LineVerdict, catalog: Catalog) -> bool:
     """Whether the target knows the option, and lacks only its plugin; or a component may bring it."""
     option = catalog.get(bare_name(line))
     known_plugin = option is not None and bool(option.plugin)
-    return known_plugin or NOT_LOADED in line.reason or of_component(bare_name(line), catalog.target)
+    return known_plugin or NOT_LOADED in line.reason or is_component_option(bare_name(line), catalog.target)
 
 
 def spell_like(line: Line, old: str, new: str) -> str:
@@ -303,7 +303,7 @@ def _loose_name(line: Line) -> str:
 def _successor_names(name: str, context: RuleContext) -> tuple[str, ...]:
     from rules.core.successors import other_names
 
-    elsewhere = known_elsewhere(name)
+    elsewhere = find_presence(name)
     told = elsewhere.replaced_by if elsewhere else None
     return (*((told,) if told and name not in INCOMPATIBLE_SUCCESSORS else ()), *other_names(name, context))
 
@@ -315,7 +315,7 @@ def _rename_fix(line: LineVerdict, name: str, catalog: Catalog, applicability: s
     """
     placed = line.placed.line
     spelt = spell_like(placed, bare_name(line), name)
-    taken, option = take(spelt, placed.value, catalog), catalog.get(name)
+    taken, option = judge_value(spelt, placed.value, catalog), catalog.get(name)
     of_a_plugin = line.outcome is Outcome.REMOVED and option is not None and bool(option.plugin)
     if taken.outcome in NO_SUCH_NAME and not of_a_plugin:
         return None
@@ -324,11 +324,13 @@ def _rename_fix(line: LineVerdict, name: str, catalog: Catalog, applicability: s
 
 def _is_available(found: Successor, catalog: Catalog) -> bool:
     """Whether the target knows what does the same: of an option that is too new for it, it knows no successor."""
-    return not found.lines or not any(take(name, value, catalog).outcome in NO_SUCH_NAME for name, value in found.lines)
+    return not found.lines or not any(
+        judge_value(name, value, catalog).outcome in NO_SUCH_NAME for name, value in found.lines
+    )
 
 
 def _are_accepted(options: Iterable[tuple[str, str]], catalog: Catalog) -> bool:
-    return not any(take(name, value.strip("\"'"), catalog).outcome in REFUSED for name, value in options)
+    return not any(judge_value(name, value.strip("\"'"), catalog).outcome in REFUSED for name, value in options)
 
 
 def _rewrite_fix(line: LineVerdict, found: Successor, catalog: Catalog) -> Fix | None:
@@ -350,7 +352,7 @@ def _notations(value: str, raw: str, option: Option) -> tuple[str, ...]:
     if option.kind == "bool":
         return (SWITCH_WORDS.get(value, value),)
     if value.isdigit() and not raw.strip("'\"").isdigit() and option.kind in ("int", "uint"):
-        return exact(int(value)), value
+        return exact_size(int(value)), value
     return (value,)
 
 
@@ -397,4 +399,4 @@ def move_to_server_group(file: OptionFile, line: Line, context: RuleContext) -> 
 
 
 def _is_accepted(line: Line, context: RuleContext) -> bool:
-    return take(line.name or "", line.value, context.catalog).outcome not in REFUSED
+    return judge_value(line.name or "", line.value, context.catalog).outcome not in REFUSED

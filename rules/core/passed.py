@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, NamedTuple
 
-from advisor.core.sizes import about, lasted, percent
+from advisor.core.sizes import format_duration, format_percent, format_size
 from rules.connections.usage import CREATED_A_SECOND, NEAR_PERCENT
 from rules.core.context import MissingFact
 from rules.core.counters import REDO, busiest_period, steady_window
@@ -72,8 +72,8 @@ def _memory(context: RuleContext) -> str | None:
         return None
     if exceeds_memory(estimate, room[0]):
         return None  # the rule judges only sizes that are set explicitly
-    taken = f"{about(estimate.measured)} taken, " if estimate.measured else ""
-    return f"{taken}{about(estimate.likely)} likely of the {room[1]} that the server may use"
+    taken = f"{format_size(estimate.measured)} taken, " if estimate.measured else ""
+    return f"{taken}{format_size(estimate.likely)} likely of the {room[1]} that the server may use"
 
 
 def _pool(context: RuleContext) -> str | None:
@@ -93,15 +93,15 @@ def _redo(context: RuleContext) -> str | None:
         return None
     if age and age[0] * 100 >= age[1] * FULL_PERCENT:
         return None
-    told = f"{about(rate * HOUR)} an hour into {about(capacity)}" + (f" {when}" if hour else "")
-    return f"{told}, {percent(age[0] / age[1])} of it before the checkpoint" if age else told
+    told = f"{format_size(rate * HOUR)} an hour into {format_size(capacity)}" + (f" {when}" if hour else "")
+    return f"{told}, {format_percent(age[0] / age[1])} of it before the checkpoint" if age else told
 
 
 def _connections(context: RuleContext) -> str | None:
     most, limit = context.server.counter("max_used_connections"), context.number("max_connections")
     if most is None or not limit or most * 100 >= limit * NEAR_PERCENT:
         return None
-    return f"{most:,} of {limit:,} used at most, in {lasted(context.server.uptime)}"
+    return f"{most:,} of {limit:,} used at most, in {format_duration(context.server.uptime)}"
 
 
 def _rates(*counters: tuple[str, str], below: float, share: float = 100.0) -> Callable[[RuleContext], str | None]:

@@ -4,7 +4,7 @@ from collections.abc import Callable, Iterator
 from typing import NamedTuple
 
 from advisor.core.model import Action, Confidence, Finding, Fix, Severity, Target
-from advisor.redaction.secrets import visible
+from advisor.redaction.secrets import name_control_characters
 from rules.core.context import RuleContext
 from rules.core.subject import Subject
 
@@ -118,8 +118,10 @@ class Rule(NamedTuple):
             name=self.name,
             severity=severity or self.severity,
             confidence=confidence or self.confidence,
-            message=visible(message if about is None or self.family == "OPT" else f"{about.read_as}{message}"),
-            help=visible(help),
+            message=name_control_characters(
+                message if about is None or self.family == "OPT" else f"{about.read_as}{message}"
+            ),
+            help=name_control_characters(help),
             option=about.option if about else None,
             canonical=about.canonical if about else None,
             value=about.value if about else None,

@@ -6,11 +6,11 @@ import shlex
 from typing import TYPE_CHECKING, NamedTuple
 
 from advisor.core.model import Action, Location, Origin
-from advisor.core.sizes import exact
+from advisor.core.sizes import exact_size
 from advisor.optionfile import groups_read
 from advisor.redaction.secrets import MASK
-from advisor.verdict import take
-from advisor.verdict.effects import number_of
+from advisor.verdict import judge_value
+from advisor.verdict.effects import parse_digits
 from rules.core.origin import find_value_source
 from rules.core.value_source import COMMAND
 
@@ -73,7 +73,7 @@ def _with_permanent_place(
     if decided.origin is Origin.COMMAND_LINE:
         return done._replace(argument=argument_for(decided, option, shown), place=decided.place, replaces=decided.text)
     own = decided.name.lower().replace("-", "_") in context.catalog.spellings(option.name)
-    held = own and decided.value is not None and decided.value == take(option.name, shown, context.catalog).value
+    held = own and decided.value is not None and decided.value == judge_value(option.name, shown, context.catalog).value
     if held and done.statement:
         return done
     return done._replace(option_line=line, place=decided.place, replaces=decided.text)
@@ -103,7 +103,7 @@ def server_option_file(context: RuleContext) -> Location | None:
         return None
     own = groups_read(context.target)
     holding = {placed.path for placed in context.file_verdict.resolved.options if placed.line.group in own}
-    tops = [path for path in context.files.tops if path in holding] or list(context.files.tops)
+    tops = [path for path in context.files.main_files if path in holding] or list(context.files.main_files)
     return Location(tops[-1], 0) if tops else None
 
 
@@ -134,9 +134,9 @@ def runtime_effect(context: RuleContext, option: Option, value: str | None) -> R
     if running is None:
         return RuntimeEffect(False)
     most = context.number(MOST_POOL) if option.name == POOL else None
-    if most is not None and value is not None and (number_of(value) or 0) > most:
+    if most is not None and value is not None and (parse_digits(value) or 0) > most:
         return RuntimeEffect(
-            False, f"SET GLOBAL stops at {MOST_POOL} = {exact(most)}; a start raises that with the pool"
+            False, f"SET GLOBAL stops at {MOST_POOL} = {exact_size(most)}; a start raises that with the pool"
         )
     return set_global_effect(option, context.target, value, running)
 

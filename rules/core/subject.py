@@ -8,7 +8,7 @@ from advisor.optionfile.lines import Line
 from advisor.optionfile.reader import LINE_BYTES, SPACE
 from advisor.redaction.secrets import redact_name, redact_value
 from advisor.verdict import LineVerdict, Outcome
-from advisor.verdict.names import find
+from advisor.verdict.names import find_name
 from rules.core.context import RuleContext
 
 SAFE = "safe"
@@ -42,9 +42,9 @@ def verdict_subject(verdict: LineVerdict) -> Subject:
 
 def _misread_sentence(verdict: LineVerdict) -> str:
     """The sentence for a word that is read as OFF or 0: a rule that only names what follows would hide the slip."""
-    from advisor.verdict.boolean import misread
+    from advisor.verdict.boolean import is_misread
 
-    return f"{verdict.reason} " if misread(verdict) else ""
+    return f"{verdict.reason} " if is_misread(verdict) else ""
 
 
 def variable_subject(context: RuleContext, name: str) -> Subject:
@@ -114,7 +114,7 @@ def _same_place(location: Location, line: LineVerdict) -> bool:
 
 def sets_value(line: LineVerdict, catalog: Catalog) -> bool:
     """Whether a line sets the option itself, not its upper bound or a key cache of another name."""
-    found = find(line.placed.line.name or "", catalog, has_value=line.placed.line.value is not None)
+    found = find_name(line.placed.line.name or "", catalog, has_value=line.placed.line.value is not None)
     return not found.cache and found.prefix not in ("maximum", "autoset")
 
 

@@ -5,8 +5,8 @@ from __future__ import annotations
 import re
 from typing import TYPE_CHECKING, NamedTuple
 
-from advisor.core.sizes import exact
-from advisor.verdict import take
+from advisor.core.sizes import exact_size
+from advisor.verdict import judge_value
 from advisor.verdict.number import SUFFIXES, leading_digits
 from rules.core.subject import written_name
 
@@ -87,7 +87,7 @@ def _set_variable(old: OldLine) -> Successor:
     """`set-variable = name=value` of MySQL 4 and 5.0."""
     name, equals, value = (old.value or "").partition("=")
     name = name.strip()
-    verdict = take(name, value.strip(), old.context.catalog) if equals and name else None
+    verdict = judge_value(name, value.strip(), old.context.catalog) if equals and name else None
     if verdict is None:
         return Successor(words="write the variable as an option of its own")
     if verdict.canonical is None and verdict.candidates:
@@ -132,7 +132,7 @@ def _redo_file_size(old: OldLine) -> Successor | None:
     size = redo_files_capacity(old.context) if _size_bytes(old.value) else None
     if size is None:
         return Successor(words="use innodb_redo_log_capacity")
-    return Successor((("innodb_redo_log_capacity", exact(size)),))
+    return Successor((("innodb_redo_log_capacity", exact_size(size)),))
 
 
 def _redo_count(old: OldLine) -> Successor | None:
@@ -141,7 +141,7 @@ def _redo_count(old: OldLine) -> Successor | None:
     given = {written_name(p.line).removeprefix("loose_") for p in old.context.file_verdict.resolved.options}
     if not old.context.target.is_mysql or given.intersection(sized):
         return None
-    return Successor((("innodb_redo_log_capacity", exact(REDO_FILE * _redo_files(old.context))),))
+    return Successor((("innodb_redo_log_capacity", exact_size(REDO_FILE * _redo_files(old.context))),))
 
 
 def _capacity_to_files(old: OldLine) -> Successor:
@@ -149,7 +149,7 @@ def _capacity_to_files(old: OldLine) -> Successor:
     size = _size_bytes(old.value)
     files = REDO_FILES if old.context.target.is_mysql else 1
     words = "use innodb_log_file_size" + (" and innodb_log_files_in_group" if files > 1 else "")
-    return Successor((("innodb_log_file_size", exact(size // files)),) if size else (), words)
+    return Successor((("innodb_log_file_size", exact_size(size // files)),) if size else (), words)
 
 
 def redo_files_capacity(context: RuleContext) -> int | None:
@@ -181,7 +181,7 @@ def whole_size(text: str) -> str | None:
         return None
     scaled = int(match[1] + match[2]) << SUFFIXES[match[3]]
     size, left = divmod(scaled, 10 ** len(match[2]))
-    return None if left else exact(size)
+    return None if left else exact_size(size)
 
 
 def _authentication_policy(old: OldLine) -> Successor | None:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from advisor.core.model import Confidence, Severity
-from advisor.core.sizes import about, lasted
+from advisor.core.sizes import format_duration, format_size
 from advisor.verdict import REFUSED
 from rules.core.advice import advise, help_line, present, with_replica_stopped
 from rules.core.rule import Docs, Span, rule
@@ -225,7 +225,8 @@ def short_binary_log(context: RuleContext) -> Iterator[Finding]:
     name, value = _expiry_setting(context)
     if value and value < SHORT and context.is_set(name) and writes_binary_log(context):
         yield short_binary_log.finding(
-            f"Binary logs are removed after {lasted(value)}: a replica that is away for longer must be built again.",
+            f"Binary logs are removed after {format_duration(value)}: a replica that is away for "
+            "longer must be built again.",
             variable_subject(context, name),
             help="keep them longer than the longest lag and the time between backups",
         )
@@ -362,7 +363,8 @@ def tiny_binary_logs(context: RuleContext) -> Iterator[Finding]:
     if size is not None and 0 < size < TINY and context.is_set("max_binlog_size") and writes_binary_log(context):
         action = advise(context, "max_binlog_size", DEFAULT_SIZE, risk="a single log takes more of the disk")
         yield tiny_binary_logs.finding(
-            f"The server starts a new binary log after each {about(size)} bytes; the default is {about(DEFAULT_SIZE)}.",
+            f"The server starts a new binary log after each {format_size(size)} bytes; the default "
+            f"is {format_size(DEFAULT_SIZE)}.",
             variable_subject(context, "max_binlog_size"),
             help="remove the line",
             actions=present(action),

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from advisor.core.model import Confidence, Severity
-from advisor.core.sizes import lasted
+from advisor.core.sizes import format_duration
 from rules.core.advice import advise, help_line, present
 from rules.core.rule import Docs, Span, rule
 from rules.core.subject import variable_subject
@@ -59,7 +59,7 @@ def lost_commits(context: RuleContext) -> Iterator[Finding]:
     if value in LOST and context.is_set(COMMIT):
         action = advise(context, COMMIT, 1, risk="commits take the time of a sync", watch="Innodb_data_fsyncs")
         seconds = context.number("innodb_flush_log_at_timeout") or 1
-        lost = lasted(seconds) if seconds > 1 else "a second"
+        lost = format_duration(seconds) if seconds > 1 else "a second"
         cause = (LOST_BY_ALL if _is_galera_node(context) else LOST)[value]
         yield lost_commits.finding(
             f"With {COMMIT} = {value} {cause} loses up to {lost} of commits, which clients were told are safe.",

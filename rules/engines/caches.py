@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, NamedTuple
 
 from advisor.core.model import Confidence, Severity
-from advisor.core.sizes import about
+from advisor.core.sizes import format_size
 from rules.core.advice import advise, default_number, help_line, present
 from rules.core.counters import busy_rate, require_uptime, steady_window, window_text
 from rules.core.rule import Docs, Span, rule
@@ -64,7 +64,8 @@ def _idle_findings(speaker: Rule, context: RuleContext, cache: BlockCache) -> It
         risk="the blocks that are cached are written and read again", watch=f"{cache.counters.capitalize()}_unused",
     )  # fmt: skip
     yield speaker.finding(
-        f"Of the {about(size)} that are kept for blocks of {cache.tables} tables at most {about(used)} were ever in "
+        f"Of the {format_size(size)} that are kept for blocks of {cache.tables} tables at most "
+        f"{format_size(used)} were ever in "
         f"use since the server started {context.server.uptime // 86400} days ago.",
         variable_subject(context, cache.size),
         help=help_line(action),
@@ -91,7 +92,7 @@ def _disk_read_findings(speaker: Rule, context: RuleContext, cache: BlockCache, 
     yield speaker.finding(
         f"{reads:,.0f} blocks of {cache.tables} tables a second come from their files {window_text(window)}, and the "
         "cache of "
-        f"{about(size)} is full.",
+        f"{format_size(size)} is full.",
         variable_subject(context, cache.size),
         help=f"{first} {help_line(action) or 'free memory first: there is none for a larger cache'}",
         actions=present(action),

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from advisor.core.model import Severity
-from advisor.core.sizes import lasted
+from advisor.core.sizes import format_duration
 from rules.core.advice import advise, help_line, present
 from rules.core.rule import Docs, Span, rule
 from rules.core.subject import variable_subject
@@ -138,7 +138,7 @@ def periodic_table_close(context: RuleContext) -> Iterator[Finding]:
     if seconds and context.is_set("flush_time"):
         action = advise(context, "flush_time", 0, risk="tables stay open between statements", watch="Opened_tables")
         yield periodic_table_close.finding(
-            f"Every {lasted(seconds)} all tables are closed, and the next statements open them again.",
+            f"Every {format_duration(seconds)} all tables are closed, and the next statements open them again.",
             variable_subject(context, "flush_time"),
             help=help_line(action),
             actions=present(action),

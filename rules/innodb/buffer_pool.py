@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from advisor.core.model import Confidence, Severity
-from advisor.core.sizes import about, exact
+from advisor.core.sizes import exact_size, format_size
 from rules.core.advice import advise, help_line, present
 from rules.core.rule import Docs, Span, rule
 from rules.core.subject import variable_subject
@@ -66,7 +66,7 @@ def pointless_buffer_pool_instances(context: RuleContext) -> Iterator[Finding]:
     wanted, pool = _requested_instances(context), context.number(POOL)
     if wanted is not None and wanted > 1 and pool is not None and pool < LEAST_INSTANCE:
         yield pointless_buffer_pool_instances.finding(
-            f"A pool of {about(pool)} is one instance whatever this says: only pools of 1G or more are divided.",
+            f"A pool of {format_size(pool)} is one instance whatever this says: only pools of 1G or more are divided.",
             variable_subject(context, INSTANCES),
             help="remove the line",
         )
@@ -130,7 +130,7 @@ def many_buffer_pool_instances(context: RuleContext) -> Iterator[Finding]:
     most = max(_remaining_pool(context, pool) // LEAST_INSTANCE, 1)
     action = advise(context, INSTANCES, most, risk="more waiting for locks with many sessions")
     yield many_buffer_pool_instances.finding(
-        f"{wanted} instances of {about(pool // wanted)} each; MySQL's manual wants 1 GB or more each.",
+        f"{wanted} instances of {format_size(pool // wanted)} each; MySQL's manual wants 1 GB or more each.",
         variable_subject(context, INSTANCES),
         help=help_line(action),
         actions=present(action),
@@ -280,7 +280,8 @@ def few_buffer_pool_instances(context: RuleContext) -> Iterator[Finding]:
     action = advise(context, INSTANCES, FEW)
     here = f"{processors:g} processors" if processors is not None else f"{MANY_PROCESSORS} processors or more"
     yield few_buffer_pool_instances.finding(
-        f"A pool of {about(pool)} in {wanted} instance{'s' if wanted > 1 else ''}, which can stall sessions on {here}; "
+        f"A pool of {format_size(pool)} in {wanted} instance{'s' if wanted > 1 else ''}, which can "
+        f"stall sessions on {here}; "
         "on 40 cores, 8 instances were acceptable.",
         variable_subject(context, INSTANCES),
         help=help_line(action),
@@ -348,7 +349,8 @@ def double_buffering(context: RuleContext) -> Iterator[Finding]:
     value = "OFF" if name == BUFFERING else "O_DIRECT"
     action = None if gone else advise(context, name, value, risk="reads that the page cache answered go to the disk")
     yield double_buffering.finding(
-        f"Data files are buffered, so pages of the pool of {about(pool)} stand in the system's page cache as well.",
+        f"Data files are buffered, so pages of the pool of {format_size(pool)} stand in the "
+        "system's page cache as well.",
         variable_subject(context, name) if context.is_set(name) else variable_subject(context, POOL),
         help="remove the line: direct I/O is the default" if gone else help_line(action),
         actions=present(action),
@@ -403,7 +405,7 @@ def rounded_up_buffer_pool(context: RuleContext) -> Iterator[Finding]:
     asked = int(line.value)
     if (running - asked) * 100 > asked * ROUNDED_PERCENT:
         yield rounded_up_buffer_pool.finding(
-            f"The pool of {exact(asked)} runs as {exact(running)}: each instance takes whole chunks.",
+            f"The pool of {exact_size(asked)} runs as {exact_size(running)}: each instance takes whole chunks.",
             variable_subject(context, POOL),
-            help=f"write {POOL} = {exact(running)}, or use fewer instances or smaller chunks",
+            help=f"write {POOL} = {exact_size(running)}, or use fewer instances or smaller chunks",
         )

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from advisor.core.model import Confidence, Severity
-from advisor.core.sizes import about
+from advisor.core.sizes import format_size
 from rules.core.advice import advise, help_line, present
 from rules.core.counters import steady_window, window_text
 from rules.core.rule import Docs, Span, rule
@@ -59,7 +59,7 @@ def free_page_waits(context: RuleContext) -> Iterator[Finding]:
     window = steady_window(context)
     waits, pool = window.delta("innodb_buffer_pool_wait_free"), context.number("innodb_buffer_pool_size")
     if waits and waits >= window.seconds:
-        holding = f" of {about(pool)}" if pool else ""
+        holding = f" of {format_size(pool)}" if pool else ""
         yield free_page_waits.finding(
             f"{waits:,} waits for a free page in the buffer pool{holding} {window_text(window)}.",
             variable_subject(context, "innodb_buffer_pool_size"),

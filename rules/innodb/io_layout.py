@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from advisor.core.model import Confidence, Severity
-from advisor.core.sizes import about
+from advisor.core.sizes import format_size
 from rules.core.advice import advise, help_line, present
 from rules.core.counters import steady_window, window_text
 from rules.core.rule import Docs, Span, rule
@@ -146,7 +146,7 @@ def page_across_stripes(context: RuleContext) -> Iterator[Finding]:
     if page is None or stripe is None or not stripe.chunk or stripe.data_disks == 1 or stripe.chunk >= page:
         return
     yield page_across_stripes.finding(
-        f"{stripe.device} has chunks of {about(stripe.chunk)}, so each page of {about(page)} lies on "
+        f"{stripe.device} has chunks of {format_size(stripe.chunk)}, so each page of {format_size(page)} lies on "
         f"{-(-page // stripe.chunk)} disks.",
         variable_subject(context, PAGE),
         help="use a chunk of a page or more when you rebuild the array",
@@ -176,8 +176,9 @@ def misaligned_data(context: RuleContext) -> Iterator[Finding]:
     page, stripe = context.number(PAGE), context.host.storage.stripe if context.host.storage else None
     if page is not None and stripe is not None and stripe.offset and stripe.offset % page:
         yield misaligned_data.finding(
-            f"The file system on {stripe.device} begins {about(stripe.offset)} into a stripe of {about(stripe.size)}, "
-            f"which is no multiple of the page of {about(page)}.",
+            f"The file system on {stripe.device} begins {format_size(stripe.offset)} into a stripe "
+            f"of {format_size(stripe.size)}, "
+            f"which is no multiple of the page of {format_size(page)}.",
             help="align partition and volume when you recreate them",
         )
 
@@ -219,7 +220,7 @@ def large_pages_for_single_rows(context: RuleContext) -> Iterator[Finding]:
     if PAGES_A_ROW <= pages_a_row <= MOST_PAGES_A_ROW and reads >= DISK_READS:
         yield large_pages_for_single_rows.finding(
             f"About {pages_a_row:.1f} pages are looked at for each row, and {reads:,.0f} pages a second come from disk "
-            f"{window_text(window)}: single rows, each in a page of {about(page)}.",
+            f"{window_text(window)}: single rows, each in a page of {format_size(page)}.",
             variable_subject(context, PAGE),
             help="enlarge the pool first; think of 4K or 8K pages when a new server is set up",
         )
@@ -261,7 +262,8 @@ def dedicated_server_in_container(context: RuleContext) -> Iterator[Finding]:
         return
     if group.limit < memory.total:
         yield dedicated_server_in_container.finding(
-            f"The control group allows {about(group.limit)}, but the server sizes itself for {about(memory.total)}.",
+            f"The control group allows {format_size(group.limit)}, but the server sizes itself for "
+            f"{format_size(memory.total)}.",
             variable_subject(context, "innodb_dedicated_server"),
             help="remove the line and set innodb_buffer_pool_size for the limit",
         )

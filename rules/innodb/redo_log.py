@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, NamedTuple
 
 from advisor.core.model import Confidence, Severity
-from advisor.core.sizes import about, lasted
+from advisor.core.sizes import format_duration, format_size
 from rules.core.advice import advise, help_line, present
 from rules.core.rule import Docs, Span, rule
 from rules.core.subject import variable_subject, written_name
@@ -67,7 +67,7 @@ def log_buffer_waits(context: RuleContext) -> Iterator[Finding]:
         if size * 2 <= LARGEST_BUFFER:
             action = advise(context, "innodb_log_buffer_size", size * 2, size=True, watch="Innodb_log_waits")
         yield log_buffer_waits.finding(
-            f"{waits:,} waits for a full log buffer of {about(size)} {when}.",
+            f"{waits:,} waits for a full log buffer of {format_size(size)} {when}.",
             variable_subject(context, "innodb_log_buffer_size"),
             help=help_line(action) or "the log buffer is large already: look at the latency of the redo log's device",
             actions=present(action),
@@ -115,11 +115,11 @@ def small_redo_log(context: RuleContext) -> Iterator[Finding]:
     fills = capacity / highest.minimum
     action = _larger_log_action(context, wanted)
     yield small_redo_log.finding(
-        f"{about(highest.minimum)} of redo a second {highest.when} fill the log of {about(capacity)} in "
-        f"{lasted(fills)}.",
+        f"{format_size(highest.minimum)} of redo a second {highest.when} fill the log of {format_size(capacity)} in "
+        f"{format_duration(fills)}.",
         variable_subject(context, _size_option(context)),
         severity=Severity.WARNING if fills < SHORT else Severity.NOTE,
-        help=help_line(action) or f"let the redo log hold {about(wanted)} in all",
+        help=help_line(action) or f"let the redo log hold {format_size(wanted)} in all",
         actions=present(action),
     )
 
@@ -130,9 +130,9 @@ def _log_was_full(context: RuleContext, capacity: int, waits: str) -> Finding:
     wanted = _size_after_waits(context, rates, capacity)
     action = _larger_log_action(context, wanted) if wanted > capacity else None
     highest = max(rates, key=lambda rate: rate.minimum, default=None)
-    fast = f" {about(highest.minimum)} of redo a second were written {highest.when}." if highest else ""
+    fast = f" {format_size(highest.minimum)} of redo a second were written {highest.when}." if highest else ""
     return small_redo_log.finding(
-        f"The redo log of {about(capacity)} was full, and statements waited for space in it: {waits}.{fast}",
+        f"The redo log of {format_size(capacity)} was full, and statements waited for space in it: {waits}.{fast}",
         variable_subject(context, _size_option(context)),
         severity=Severity.NOTE if _is_old_warning(context) else Severity.WARNING,
         confidence=Confidence.MEASURED,
@@ -145,7 +145,7 @@ def _redo_wait_text(context: RuleContext) -> str:
     """How often the server itself says that statements waited for space in the redo log; empty where it doesn't."""
     told, counted = context.server.redo_waits, context.server.innodb_metrics.get(SPACE_WAITS)
     if told is not None and told.count:
-        ago = "" if told.newest is None else f", the newest {lasted(max(0, told.newest))} ago"
+        ago = "" if told.newest is None else f", the newest {format_duration(max(0, told.newest))} ago"
         plural = "s" if told.count > 1 else ""
         return f"{told.count:,} warning{plural} in the error log{ago}"
     return f"{counted:,} waits by {SPACE_WAITS}" if counted else ""
@@ -216,7 +216,7 @@ def _mean_since_start(context: RuleContext) -> Rate | None:
         return None
     mean = written / uptime
     least = mean if context.target.since("mariadb", 10, 11) else mean / REWRITTEN
-    return Rate(least, mean, f"on average since the server started {lasted(uptime)} ago")
+    return Rate(least, mean, f"on average since the server started {format_duration(uptime)} ago")
 
 
 def _size_for_an_hour(rates: list[Rate]) -> int:
@@ -280,7 +280,8 @@ def checkpoint_pressure(context: RuleContext) -> Iterator[Finding]:
         if ages is not None and ages[0] * 100 >= ages[1] * FULL_PERCENT:
             action, otherwise = _pressure_help(context)
             yield checkpoint_pressure.finding(
-                f"The checkpoint age {when} {about(ages[0])} of at most {about(ages[1])}; near that sessions wait for "
+                f"The checkpoint age {when} {format_size(ages[0])} of at most "
+                f"{format_size(ages[1])}; near that sessions wait for "
                 "pages to be written.",
                 variable_subject(context, _size_option(context)),
                 help=help_line(action) or otherwise,
@@ -297,9 +298,9 @@ def _pressure_help(context: RuleContext) -> tuple[Action | None, str]:
     rates = _rates_or_none(context)
     wanted = _size_after_waits(context, rates, capacity)
     if wanted > capacity:
-        return _larger_log_action(context, wanted), f"let the redo log hold {about(wanted)} in all"
-    held = f"an hour of writes ({about(_size_for_an_hour(rates))})" if rates else "a lot"
-    return None, f"the log of {about(capacity)} holds {held}: raise innodb_io_capacity as far as the disks allow"
+        return _larger_log_action(context, wanted), f"let the redo log hold {format_size(wanted)} in all"
+    held = f"an hour of writes ({format_size(_size_for_an_hour(rates))})" if rates else "a lot"
+    return None, f"the log of {format_size(capacity)} holds {held}: raise innodb_io_capacity as far as the disks allow"
 
 
 def _checkpoint_ages(context: RuleContext) -> Iterator[tuple[tuple[int, int] | None, str]]:
@@ -394,7 +395,8 @@ def tiny_redo_log(context: RuleContext) -> Iterator[Finding]:
         size = next((name for name in SIZES if context.is_set(name)), POOL)
         measure = "measure the writes with mycnf audit"
         yield tiny_redo_log.finding(
-            f"The buffer pool has {about(pool)}, the redo log {about(capacity)}: many changes fill it within seconds.",
+            f"The buffer pool has {format_size(pool)}, the redo log {format_size(capacity)}: many "
+            "changes fill it within seconds.",
             variable_subject(context, size),
             help=f"{measure} before you choose its size" if meant else f"{measure}, or let the redo log hold 1G in all",
         )
@@ -445,7 +447,8 @@ def narrow_write_ahead(context: RuleContext) -> Iterator[Finding]:
     if size is not None and size < CACHE_BLOCK and context.is_set(name):
         action = advise(context, name, USUAL, watch="Innodb_os_log_written")
         yield narrow_write_ahead.finding(
-            f"Redo is written in units of {about(size)}, less than a block of the page cache (4K), which must then be "
+            f"Redo is written in units of {format_size(size)}, less than a block of the page cache "
+            "(4K), which must then be "
             "read first.",
             variable_subject(context, name),
             help=help_line(action),
@@ -477,7 +480,8 @@ def delayed_log_flush(context: RuleContext) -> Iterator[Finding]:
     if seconds is not None and seconds > EACH_SECOND and context.is_set(name) and commit in UNSYNCED:
         action = advise(context, name, EACH_SECOND, risk="one sync a second", watch="Innodb_os_log_fsyncs")
         yield delayed_log_flush.finding(
-            f"With innodb_flush_log_at_trx_commit = {commit} the redo log is synced every {lasted(seconds)}; a crash "
+            f"With innodb_flush_log_at_trx_commit = {commit} the redo log is synced every "
+            f"{format_duration(seconds)}; a crash "
             "loses as much of commits.",
             variable_subject(context, name),
             help=help_line(action),

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from advisor.core.model import Confidence, Severity
-from advisor.core.sizes import about
+from advisor.core.sizes import format_size
 from rules.core.advice import advise, help_line, present
 from rules.core.rule import Docs, Span, rule
 from rules.core.subject import variable_subject
@@ -189,7 +189,7 @@ def cold_pool_after_restart(context: RuleContext) -> Iterator[Finding]:
                 watch="Innodb_buffer_pool_load_status",
             )
             yield cold_pool_after_restart.finding(
-                f"The pool of {about(pool)} starts empty, and sessions read its pages from disk one by one.",
+                f"The pool of {format_size(pool)} starts empty, and sessions read its pages from disk one by one.",
                 variable_subject(context, name),
                 help=help_line(action),
                 actions=present(action),

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from advisor.core.model import Confidence, Severity
-from advisor.core.sizes import about
+from advisor.core.sizes import format_size
 from rules.core.advice import advise, help_line, present
 from rules.core.rule import Docs, Span, rule
 from rules.core.subject import variable_subject
@@ -186,7 +186,8 @@ def undo_files_kept_large(context: RuleContext) -> Iterator[Finding]:
     value = context.number(UNDO_LIMIT)
     if value is not None and value > LARGE_UNDO and context.is_set(UNDO_LIMIT):
         yield undo_files_kept_large.finding(
-            f"Each undo file may keep up to {about(value)} after a long transaction, for none below that is truncated.",
+            f"Each undo file may keep up to {format_size(value)} after a long transaction, for none "
+            "below that is truncated.",
             variable_subject(context, UNDO_LIMIT),
             help="remove the line",
         )

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from advisor.core.model import Confidence, Local, Severity
-from advisor.core.sizes import waited
+from advisor.core.model import Confidence, LocalResult, Severity
+from advisor.core.sizes import format_latency
 from rules.measured.claims import CLAIMS, COST, NO_EFFECT
 from rules.measured.compare import BETTER, MEANINGFUL, SAME, UNKNOWN, WORSE, compare_values, value_text
 
@@ -28,7 +28,9 @@ def _apply_to_finding(context: RuleContext, finding: Finding) -> Finding:
     claim = CLAIMS.get(finding.name)
     judged = _compare_with_advice(context, finding, claim) if claim else None
     if claim and judged:
-        local = Local(judged.probe, judged.began_at, judged.verdict, f"Here, probe of {judged.day}: {judged.words}.")
+        local = LocalResult(
+            judged.probe, judged.began_at, judged.verdict, f"Here, probe of {judged.day}: {judged.words}."
+        )
         return _adjust_finding(finding._replace(local=local), claim, judged)
     remark = REMARKS.get(finding.name)
     return (remark(context, finding) if remark else None) or finding
@@ -92,10 +94,10 @@ def _remark_on_capacity(context: RuleContext, finding: Finding) -> Finding | Non
     words = f"Here, probe of {answer.day}: the disk takes {most:,.0f} random page writes a second at most"
     if value > most:
         return finding._replace(
-            confidence=Confidence.MEASURED, local=Local(answer.probe, answer.began_at, "worse", f"{words}.")
+            confidence=Confidence.MEASURED, local=LocalResult(answer.probe, answer.began_at, "worse", f"{words}.")
         )
     words += ", a bound and no reason to ask for as many."
-    return finding._replace(local=Local(answer.probe, answer.began_at, REMARK, words))
+    return finding._replace(local=LocalResult(answer.probe, answer.began_at, REMARK, words))
 
 
 def _remark_on_syncs(context: RuleContext, finding: Finding) -> Finding | None:
@@ -104,8 +106,8 @@ def _remark_on_syncs(context: RuleContext, finding: Finding) -> Finding | None:
         return None
     latency, answer = found
     way = answer.facts.get("quickest", "")
-    words = f"Here, probe of {answer.day}: a synced write takes {waited(latency)} ({way})."
-    return finding._replace(local=Local(answer.probe, answer.began_at, REMARK, words))
+    words = f"Here, probe of {answer.day}: a synced write takes {format_latency(latency)} ({way})."
+    return finding._replace(local=LocalResult(answer.probe, answer.began_at, REMARK, words))
 
 
 def _remark_on_seeks(context: RuleContext, finding: Finding) -> Finding | None:
@@ -115,8 +117,8 @@ def _remark_on_seeks(context: RuleContext, finding: Finding) -> Finding | None:
     if found is None:
         return None
     latency, answer = found
-    words = f"Here, probe of {answer.day}: a random read takes {waited(latency)}, so nothing turns."
-    return finding._replace(local=Local(answer.probe, answer.began_at, REMARK, words))
+    words = f"Here, probe of {answer.day}: a random read takes {format_latency(latency)}, so nothing turns."
+    return finding._replace(local=LocalResult(answer.probe, answer.began_at, REMARK, words))
 
 
 REMARKS = {

@@ -5,8 +5,8 @@ from __future__ import annotations
 from datetime import date
 from typing import TYPE_CHECKING, NamedTuple
 
-from advisor.core.sizes import exact, percent
-from advisor.verdict import take
+from advisor.core.sizes import exact_size, format_percent
+from advisor.verdict import judge_value
 from rules.measured.claims import DIGITS
 
 if TYPE_CHECKING:
@@ -115,7 +115,7 @@ def _width(judged: LocalVerdict) -> float:
 
 def value_text(value: str) -> str:
     """A value as people write it: 8388608 is 8M."""
-    return exact(int(value)) if _is_number(value) else value
+    return exact_size(int(value)) if _is_number(value) else value
 
 
 def _is_number(value: str) -> bool:
@@ -215,7 +215,7 @@ def _is_same_value(option: str, one: str, other: str, context: RuleContext) -> b
 def _server_value(option: str, value: str, context: RuleContext) -> str:
     """What the server makes of a value, so that ON is 1 and 8M is 8388608."""
     found = context.catalog.find_variable(option) or context.catalog.get(option)
-    return (take(found.name, value, context.catalog).value or value if found else value).upper()
+    return (judge_value(found.name, value, context.catalog).value or value if found else value).upper()
 
 
 def _pairs_text(besides: tuple[MeasuredPair, ...], other: str) -> str:
@@ -230,14 +230,14 @@ def _pairs_text(besides: tuple[MeasuredPair, ...], other: str) -> str:
 def _pair_text(b: MeasuredPair) -> str:
     rising, falling, what = METRIC_WORDS[b.metric]
     if b.verdict == UNKNOWN:
-        hidden = percent(b.pair.bound) if b.pair.bound < LARGEST_PERCENT else "many times"
+        hidden = format_percent(b.pair.bound) if b.pair.bound < LARGEST_PERCENT else "many times"
         return f"no answer{_metric_suffix(what)}, as a difference of {hidden} may hide in the noise"
     if b.verdict == SAME:
-        return f"no difference larger than {percent(b.pair.bound)}{_metric_suffix(what)}"
+        return f"no difference larger than {format_percent(b.pair.bound)}{_metric_suffix(what)}"
     word = rising if b.pair.ratio > 1 else falling
     low, high = sorted(abs(end - 1) for end in (b.pair.low, b.pair.high))
-    interval = f"95 %: {percent(low).removesuffix(' %')} to {percent(high)}"
-    return f"{percent(abs(b.pair.ratio - 1))} {word}{what} ({interval})"
+    interval = f"95 %: {format_percent(low).removesuffix(' %')} to {format_percent(high)}"
+    return f"{format_percent(abs(b.pair.ratio - 1))} {word}{what} ({interval})"
 
 
 def _metric_suffix(what: str) -> str:

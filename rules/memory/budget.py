@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from advisor.core.model import Confidence, Severity
-from advisor.core.sizes import about, percent
+from advisor.core.sizes import format_percent, format_size
 from rules.core.advice import advise, help_line, present
 from rules.core.counters import require_uptime, steady_window, window_text
 from rules.core.rule import Docs, rule
@@ -82,7 +82,7 @@ def pool_exceeds_memory(context: RuleContext) -> Iterator[Finding]:
         risk="shrinking the pool can stall statements for seconds",
     )  # fmt: skip
     yield pool_exceeds_memory.finding(
-        f"The buffer pool of {about(pool)} takes {pool * 100 // size} % of the {where} that the server may use.",
+        f"The buffer pool of {format_size(pool)} takes {pool * 100 // size} % of the {where} that the server may use.",
         variable_subject(context, POOL),
         severity=Severity.ERROR if pool >= size else Severity.WARNING,
         help=help_line(action),
@@ -125,7 +125,7 @@ def memory_over_budget(context: RuleContext) -> Iterator[Finding]:
             message,
             severity=severity,
             confidence=confidence,
-            help=f"lower the largest part: {largest} may take {about(size)} of it"
+            help=f"lower the largest part: {largest} may take {format_size(size)} of it"
             + ("" if largest in SHARED else ", all connections together"),
         )
 
@@ -133,13 +133,13 @@ def memory_over_budget(context: RuleContext) -> Iterator[Finding]:
 def _budget_finding(estimate: Budget, size: int, where: str) -> tuple[Severity, Confidence, str] | None:
     only = f"may use only {where}."
     if estimate.measured and _is_near(estimate.measured, size):
-        return Severity.ERROR, Confidence.MEASURED, f"The server has taken {about(estimate.measured)}, and {only}"
+        return Severity.ERROR, Confidence.MEASURED, f"The server has taken {format_size(estimate.measured)}, and {only}"
     if estimate.likely and estimate.likely > size:
-        message = f"The server is likely to take {about(estimate.likely)} at its peak of connections, and {only}"
+        message = f"The server is likely to take {format_size(estimate.likely)} at its peak of connections, and {only}"
         return Severity.WARNING, Confidence.LIKELY, message
     if estimate.ceiling <= size:
         return None
-    message = f"Worst case {about(estimate.ceiling)} ({estimate.sessions}), but the server {only}"
+    message = f"Worst case {format_size(estimate.ceiling)} ({estimate.sessions}), but the server {only}"
     return Severity.NOTE, Confidence.LIKELY, message
 
 
@@ -194,9 +194,9 @@ def small_buffer_pool(context: RuleContext) -> Iterator[Finding]:
         risk="resizing can stall statements for a moment",
         watch="Innodb_buffer_pool_reads",
     )
-    of_all = f", {percent(reads / asked)} of all page requests," if asked else ""
+    of_all = f", {format_percent(reads / asked)} of all page requests," if asked else ""
     yield small_buffer_pool.finding(
-        f"{reads:,.0f} pages a second{of_all} come from disk {window_text(window)}; the pool of {about(pool)} is "
+        f"{reads:,.0f} pages a second{of_all} come from disk {window_text(window)}; the pool of {format_size(pool)} is "
         "full, and "
         f"the server may use {room[1]}.",
         variable_subject(context, POOL),
@@ -261,7 +261,8 @@ def idle_buffer_pool(context: RuleContext) -> Iterator[Finding]:
     if free * 100 > total * IDLE_PERCENT:
         require_uptime(context.server.uptime, IDLE_AFTER)
         yield idle_buffer_pool.finding(
-            f"{free * 100 // total} % of the buffer pool of {about(pool)} has been empty since the server started "
+            f"{free * 100 // total} % of the buffer pool of {format_size(pool)} has been empty "
+            "since the server started "
             f"{context.server.uptime // 86400} days ago.",
             variable_subject(context, POOL),
             help="lower it if something else on this host needs the memory",
@@ -290,7 +291,7 @@ def swapped_server(context: RuleContext) -> Iterator[Finding]:
     process = context.host.process
     if process is not None and process.swapped is not None and process.swapped > SWAPPED:
         yield swapped_server.finding(
-            f"{about(process.swapped)} of the server's memory lies in swap.",
+            f"{format_size(process.swapped)} of the server's memory lies in swap.",
             help="make room in memory first, then lower vm.swappiness",
         )
 
@@ -316,7 +317,7 @@ def killed_for_memory(context: RuleContext) -> Iterator[Finding]:
     """Kills that the control group has counted."""
     group = context.host.cgroup
     if group is not None and group.oom_kills:
-        limit = f" of {about(group.limit)}" if group.limit else ""
+        limit = f" of {format_size(group.limit)}" if group.limit else ""
         yield killed_for_memory.finding(
             f"Processes killed because the control group's limit{limit} was reached: {group.oom_kills}.",
             help="lower the pool and the buffers of each session, or raise the limit",

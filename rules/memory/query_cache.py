@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from advisor.core.model import Confidence
-from advisor.core.sizes import about
+from advisor.core.sizes import format_size
 from rules.core.advice import advise, default_number, present
 from rules.core.rule import Docs, Span, rule
 from rules.core.subject import variable_subject
@@ -53,7 +53,8 @@ def query_cache(context: RuleContext) -> Iterator[Finding]:
     ):
         return
     yield query_cache.finding(
-        f"The query cache is {kind} with {about(size)}: one lock serves all sessions, and every change of a table "
+        f"The query cache is {kind} with {format_size(size)}: one lock serves all sessions, and "
+        "every change of a table "
         "throws its results out.",
         variable_subject(context, "query_cache_type"),
         help="write query_cache_type = OFF and query_cache_size = 0",
@@ -87,7 +88,7 @@ def rearmed_query_cache(context: RuleContext) -> Iterator[Finding]:
     if _is_rearmed(context):
         size = context.number("query_cache_size") or 0
         yield rearmed_query_cache.finding(
-            f"MariaDB turns the query cache on because query_cache_size is set to {about(size)}, although "
+            f"MariaDB turns the query cache on because query_cache_size is set to {format_size(size)}, although "
             "query_cache_type is off.",
             variable_subject(context, "query_cache_size"),
             help="write query_cache_size = 0",

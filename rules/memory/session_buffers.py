@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from advisor.core.model import Confidence, Origin, Severity
-from advisor.core.sizes import about, exact
+from advisor.core.sizes import exact_size, format_size
 from rules.core.advice import advise, default_number, help_line, present
 from rules.core.rule import Docs, Span, rule
 from rules.core.subject import UNSAFE, find_line, replace_value, variable_subject
@@ -63,7 +63,7 @@ def _oversized_finding(
         if default is None
         else advise(context, name, default, size=True, live=live, risk=NEW_SESSIONS if live else "")
     )
-    fix = None if line is None or default is None else replace_value(line, exact(default), UNSAFE)
+    fix = None if line is None or default is None else replace_value(line, exact_size(default), UNSAFE)
     return speaker.finding(
         message,
         variable_subject(context, name),
@@ -108,7 +108,8 @@ def oversized_read_buffer(context: RuleContext) -> Iterator[Finding]:
             oversized_read_buffer,
             context,
             "read_buffer_size",
-            f"MyISAM and Aria tables are scanned {about(value)} at a time. In published measurements 128K was fastest; "
+            f"MyISAM and Aria tables are scanned {format_size(value)} at a time. In published "
+            "measurements 128K was fastest; "
             "2M took 52 % longer from disk and 9 % longer from cache.",
             Severity.WARNING if value > LARGE_READ and _has_file_tables(context) else Severity.NOTE,
         )
@@ -165,7 +166,7 @@ def pointless_read_buffer(context: RuleContext) -> Iterator[Finding]:
         context,
         "read_buffer_size",
         "Since MySQL 8.0 no table scan reads with this buffer. It still sets the block size of MEMORY tables, so a "
-        f"table of one row can take up to {about(value)}.",
+        f"table of one row can take up to {format_size(value)}.",
         Severity.WARNING if value > LARGE_READ and _uses_memory_engine(context) else Severity.NOTE,
         live=False,
     )
@@ -217,7 +218,7 @@ def oversized_sort_buffer(context: RuleContext) -> Iterator[Finding]:
         else "Each sort may take it at once, and most sorts get slower rather than faster with it."
     )
     severity = Severity.WARNING if value > HUGE_SORT and not stepwise else Severity.NOTE
-    message = f"Every sort of every session may take {about(value)}. {cost}"
+    message = f"Every sort of every session may take {format_size(value)}. {cost}"
     yield _oversized_finding(oversized_sort_buffer, context, "sort_buffer_size", message, severity)
 
 
@@ -254,18 +255,20 @@ def oversized_join_buffer(context: RuleContext) -> Iterator[Finding]:
     if limit is not None and limit < value:
         severity = Severity.WARNING if limit > HUGE_JOIN else Severity.NOTE
         message = (
-            f"All joins of a statement together may take {about(limit)} ({JOIN_LIMIT}); the rest of "
-            f"{about(value)} has no effect."
+            f"All joins of a statement together may take {format_size(limit)} ({JOIN_LIMIT}); the rest of "
+            f"{format_size(value)} has no effect."
         )
     elif context.target.since("mysql", 8, 0, 18):
         severity = Severity.NOTE
         message = (
-            f"Each hash join may take up to {about(value)} of memory, as its rows need it; a larger one goes to files. "
+            f"Each hash join may take up to {format_size(value)} of memory, as its rows need it; a "
+            "larger one goes to files. "
             "An index helps such joins more than memory."
         )
     else:
         message = (
-            f"Each join without a usable index may take {about(value)}, several in one statement. An index helps such "
+            f"Each join without a usable index may take {format_size(value)}, several in one "
+            "statement. An index helps such "
             "joins more than a buffer."
         )
     yield _oversized_finding(oversized_join_buffer, context, "join_buffer_size", message, severity)
@@ -304,7 +307,7 @@ def oversized_read_rnd_buffer(context: RuleContext) -> Iterator[Finding]:
             oversized_read_rnd_buffer,
             context,
             "read_rnd_buffer_size",
-            f"Each sort that fetches its rows afterwards may take {about(value)}; few statements do that.",
+            f"Each sort that fetches its rows afterwards may take {format_size(value)}; few statements do that.",
             Severity.WARNING if value >= HUGE_RANDOM else Severity.NOTE,
         )
 
@@ -342,7 +345,8 @@ def oversized_temporary_tables(context: RuleContext) -> Iterator[Finding]:
     # Where one of two limits can't be known, it may be the lower one.
     if names and len(sizes) == len(names) and min(sizes) >= LARGE_TABLE and context.is_set(names[0]):
         yield oversized_temporary_tables.finding(
-            f"Each internal temporary table may take {about(min(sizes))} of memory, and each session may have several.",
+            f"Each internal temporary table may take {format_size(min(sizes))} of memory, and each "
+            "session may have several.",
             variable_subject(context, names[0]),
             help="lower it to what the memory allows: sessions at work at once, times their tables, times this size",
         )
@@ -371,7 +375,8 @@ def capped_temporary_tables(context: RuleContext) -> Iterator[Finding]:
     value = _explicit_above(context, "tmp_table_size", cap) if cap is not None else None
     if value is not None and cap is not None:
         yield capped_temporary_tables.finding(
-            f"max_heap_table_size of {about(cap)} is the limit that counts; the rest of {about(value)} has no effect.",
+            f"max_heap_table_size of {format_size(cap)} is the limit that counts; the rest of "
+            f"{format_size(value)} has no effect.",
             variable_subject(context, "tmp_table_size"),
             help="set both to the size that is meant",
         )

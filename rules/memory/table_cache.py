@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from advisor.core.model import Confidence, Severity
-from advisor.core.sizes import about
+from advisor.core.sizes import format_size
 from rules.core.advice import advise, help_line, present
 from rules.core.counters import TEMPORARY, busy_rate, counter_periods, steady_window, window_text
 from rules.core.rule import Docs, Span, rule
@@ -318,7 +318,8 @@ def exhausted_temporary_memory(context: RuleContext) -> Iterator[Finding]:
         if store < GIB and context.is_set(STORE):
             action = advise(context, STORE, GIB, size=True, risk=risk, watch="TempTable_count_hit_max_ram")
         yield exhausted_temporary_memory.finding(
-            f"{rate:,.0f} times a second a temporary table found the {about(store)} that all share used up {when}.",
+            f"{rate:,.0f} times a second a temporary table found the {format_size(store)} that all "
+            f"share used up {when}.",
             variable_subject(context, STORE),
             help=help_line(action) or "find the statement with the large tables, and lower tmp_table_size",
             actions=present(action),

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from advisor.core.model import Confidence, Severity
-from advisor.core.sizes import about
+from advisor.core.sizes import format_size
 from rules.core.advice import advise, help_line, present
 from rules.core.rule import Docs, Span, rule
 from rules.core.subject import variable_subject
@@ -154,7 +154,7 @@ def starved_temporary_tables(context: RuleContext) -> Iterator[Finding]:
         value = context.number(name)
         if value is not None and value < STARVED and context.is_set(name):
             action = default_limit(context, name)
-            when = f"as soon as they hold {about(value)}" if value else "at once"
+            when = f"as soon as they hold {format_size(value)}" if value else "at once"
             yield starved_temporary_tables.finding(
                 f"Internal temporary tables go to disk {when}.",
                 variable_subject(context, name),
@@ -219,7 +219,8 @@ def temporary_tables_too_large_for_disk(context: RuleContext) -> Iterator[Findin
         watch="Created_tmp_disk_tables",
     )
     yield temporary_tables_too_large_for_disk.finding(
-        f"A temporary table of more than {about(min(sizes))} leaves memory, and on disk it may hold {about(disk)}: "
+        f"A temporary table of more than {format_size(min(sizes))} leaves memory, and on disk it "
+        f"may hold {format_size(disk)}: "
         "the statement fails.",
         variable_subject(context, ON_DISK),
         help="remove the line, or allow several times the limit in memory",

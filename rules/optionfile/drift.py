@@ -47,7 +47,7 @@ PERSISTED_DRIFT = (Severity.WARNING, "it was set at run time, and the next start
 )
 def file_differs_from_running(context: RuleContext) -> Iterator[Finding]:
     """Effective lines of the server's files whose variable has another value now."""
-    from advisor.verdict.compare import agrees
+    from advisor.verdict.compare import matches_running
     from rules.system.kernel import is_limited_by_system
 
     for line in context.file_verdict.effective.values():
@@ -56,7 +56,7 @@ def file_differs_from_running(context: RuleContext) -> Iterator[Finding]:
         if (
             setting is None
             or line.value is None
-            or agrees(line, setting.value)
+            or matches_running(line, setting.value)
             or is_limited_by_system(context, line, setting)
         ):
             continue
@@ -77,7 +77,7 @@ def file_differs_from_running(context: RuleContext) -> Iterator[Finding]:
 
 def _drift_help(context: RuleContext, line: LineVerdict, setting: Setting) -> str:
     """How to get the file's value, and how to keep the running one."""
-    from advisor.verdict.settings import notation
+    from advisor.verdict.settings import as_variable
     from rules.core.origin import find_value_source
     from rules.core.statements import runtime_effect, set_statement
     from rules.core.value_source import source_place
@@ -86,7 +86,7 @@ def _drift_help(context: RuleContext, line: LineVerdict, setting: Setting) -> st
     decided = find_value_source(context, option) if option is not None else None
     if option is None or decided is None or context.server.managed:
         return "write into the file what is meant"
-    text = notation(option, line.value) or ""
+    text = as_variable(option, line.value) or ""
     secret = redact_value(variable, text) != text  # a statement with asterisks would set asterisks
     now = (
         "restart"

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, NamedTuple
 from advisor.core.model import Confidence, Edit, Fix, Severity
 from advisor.optionfile import groups_read
 from advisor.optionfile.lines import LineKind
-from advisor.redaction.secrets import MASK, quoted, redact_value, visible
+from advisor.redaction.secrets import MASK, name_control_characters, quote_value, redact_value
 from rules.core.subject import UNSAFE, replace_value, written_name
 
 if TYPE_CHECKING:
@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 
     from advisor.catalog.load import Catalog
     from advisor.core.model import Finding
-    from advisor.optionfile.lines import Line, OptionFile, Resolved
+    from advisor.optionfile.lines import Line, OptionFile, ResolvedFiles
 
 # Programs beside the server, by the groups that they read; what stands there is their own business.
 PROGRAMS = frozenset(
@@ -102,11 +102,13 @@ def _describe_group(name: str, options: list[Line], catalog: Catalog) -> tuple[s
 
 def _similar_group(name: str) -> str | None:
     """The group of a server that a name is a slip of: one letter wrong, missing, too many, or two swapped."""
-    from advisor.catalog.elsewhere import distance
+    from advisor.catalog.elsewhere import edit_distance
 
     if len(name) < MINIMUM_LETTERS:
         return None
-    return next((group for group in SERVERS if distance(name, group, 3) <= (2 if len(group) > FEW * 2 else 1)), None)
+    return next(
+        (group for group in SERVERS if edit_distance(name, group, 3) <= (2 if len(group) > FEW * 2 else 1)), None
+    )
 
 
 def option_count(options: int) -> str:
@@ -114,7 +116,7 @@ def option_count(options: int) -> str:
     return "its option is" if options == 1 else f"its {options:,} options are"
 
 
-def with_group_read(resolved: Resolved, path: str, group: str) -> Resolved:
+def with_group_read(resolved: ResolvedFiles, path: str, group: str) -> ResolvedFiles:
     """The files as they would be, had the options of one group stood in [mysqld]."""
     low = group.lower()
 
@@ -125,7 +127,7 @@ def with_group_read(resolved: Resolved, path: str, group: str) -> Resolved:
     return resolved._replace(options=options)
 
 
-def findings_if_read(findings: Iterable[Finding], resolved: Resolved, path: str, group: str) -> list[Finding]:
+def findings_if_read(findings: Iterable[Finding], resolved: ResolvedFiles, path: str, group: str) -> list[Finding]:
     """The findings on the lines of a group that goes unread, as what they would be: likely, and no error."""
     low = group.lower()
     lines = {p.line.number for p in resolved.options if p.path == path and (p.line.group or "").lower() == low}
@@ -164,5 +166,5 @@ def windows_path_escapes(line: Line) -> tuple[str, str, Fix | None] | None:
     what = " and ".join(f"\\{letter} as {ESCAPES[letter]}" for letter in dict.fromkeys(letters))
     path = inner.replace("\\\\", "\\").replace("\\", "/")
     quote = raw[0] if inner != raw else ""
-    message = f"Option files read {what}, so the value is {quoted(shown)}."
-    return message, f"write {visible(path)}", replace_value(line, f"{quote}{path}{quote}", UNSAFE)
+    message = f"Option files read {what}, so the value is {quote_value(shown)}."
+    return message, f"write {name_control_characters(path)}", replace_value(line, f"{quote}{path}{quote}", UNSAFE)

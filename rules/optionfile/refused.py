@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from advisor.catalog.elsewhere import documented, documented_value
+from advisor.catalog.elsewhere import vendor_of_option, vendor_of_value
 from advisor.core.model import Confidence, Severity
-from advisor.verdict import REFUSED, Outcome, take
-from advisor.verdict.enumeration import SHORT, named
-from advisor.verdict.plugins import NOT_LOADED, of_component
+from advisor.verdict import REFUSED, Outcome, judge_value
+from advisor.verdict.enumeration import MAX_SHOWN, named_members
+from advisor.verdict.plugins import NOT_LOADED, is_component_option
 from rules.core.rule import Docs, rule
 from rules.core.subject import UNSAFE, remove_line, verdict_subject, written_name
 
@@ -76,10 +76,10 @@ def _refusal_text(line: LineVerdict, context: RuleContext) -> str:
     name = written_name(line.placed.line)
     if NOT_LOADED in line.reason:
         return f"{context.target.label} will not start with this line unless INSTALL PLUGIN has installed it."
-    if of_component(name, context.target):
+    if is_component_option(name, context.target):
         return f"Without that component {context.target.label} will not start with this line."
-    other = documented(name.removeprefix("enable_"), context.target) if not line.option else None
-    other = other or documented_value(line.canonical or "", line.value or "", context.target)
+    other = vendor_of_option(name.removeprefix("enable_"), context.target) if not line.option else None
+    other = other or vendor_of_value(line.canonical or "", line.value or "", context.target)
     if other is not None and not other.windows:
         return "That server will not start with this line."
     return f"{context.target.label}{' on Linux' if other else ''} will not start with this line."
@@ -150,13 +150,13 @@ def _is_plugin_option(line: LineVerdict, context: RuleContext) -> bool:
     name = written_name(line.placed.line).removeprefix("loose_")
     option = context.catalog.get(name)
     known_plugin = option is not None and option.plugin is not None
-    return known_plugin or NOT_LOADED in line.reason or of_component(name, context.target)
+    return known_plugin or NOT_LOADED in line.reason or is_component_option(name, context.target)
 
 
 def _unknown_help(line: LineVerdict, fix: Fix | None, context: RuleContext) -> str:
     """The successor that another flavour gave it, where the target has that, else what comes of the line."""
     name = written_name(line.placed.line)
-    other = documented(name, context.target) if not line.loose else None
+    other = vendor_of_option(name, context.target) if not line.loose else None
     if other is not None and not other.windows:
         series = f"{context.target.flavour}-{context.target.series}"
         return f"if the server is Percona's, lint with --target {series}, which names no patch; else remove the line"
@@ -270,12 +270,12 @@ def _value_help(line: LineVerdict, context: RuleContext) -> str:
     from rules.core.fixes import number_help
 
     placed = line.placed.line
-    if take(placed.name or "", placed.value, context.catalog).outcome not in REFUSED:
+    if judge_value(placed.name or "", placed.value, context.catalog).outcome not in REFUSED:
         return "set what it needs beside it, or remove the line"
     values = line.option.values if line.option is not None else ()
     if values and line.value not in values:
-        names = named(values)
-        if len(names) > SHORT:
+        names = named_members(values)
+        if len(names) > MAX_SHOWN:
             return f"mycnf explain {line.canonical} lists its members"
         return _nearest_value(line) or f"it takes {', '.join(names)}"
     if nearest := _nearest_value(line):

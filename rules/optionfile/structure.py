@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 from advisor.core.model import Location, Severity
 from advisor.optionfile import groups_read
 from advisor.optionfile.lines import LineKind
-from advisor.verdict import take
+from advisor.verdict import judge_value
 from rules.core.rule import Docs, rule
 from rules.core.subject import (
     SAFE,
@@ -219,7 +219,7 @@ def _sets_whole_value(winner: LineVerdict, context: RuleContext) -> bool:
     if line.value is None:
         return option.kind in ("bool", "flag")
     if option.kind == "flagset" or (option.kind, option.arg) == ("bool", "none"):
-        return take(line.name or "", line.value, context.catalog).value == winner.value
+        return judge_value(line.name or "", line.value, context.catalog).value == winner.value
     return True
 
 

@@ -3,8 +3,8 @@
 from typing import TYPE_CHECKING, NamedTuple
 
 from advisor.core.model import Severity
-from advisor.verdict import REFUSED, take
-from advisor.verdict.names import find
+from advisor.verdict import REFUSED, judge_value
+from advisor.verdict.names import find_name
 from advisor.verdict.number import SUFFIXES, leading_digits
 
 if TYPE_CHECKING:
@@ -70,7 +70,7 @@ def house_rules_by_option(rules: "Iterable[HouseRule]", catalog: "Catalog") -> d
 
 def find_option(name: str, catalog: "Catalog") -> "Option | None":
     """The option of that name, alias or loose_ included; None for what the target lacks, and behind skip_ and such."""
-    led = find(name, catalog, has_value=True, short=False)
+    led = find_name(name, catalog, has_value=True, short=False)
     return catalog.get(led.canonical) if led.canonical and not led.prefix else None
 
 
@@ -132,7 +132,7 @@ def meets_rules(rules: "Iterable[HouseRule]", option: "Option", said: str, catal
 
 def _accepted_value(option: "Option", said: str, catalog: "Catalog") -> str | None:
     """A value in the words of the target's help; None where the target refuses it."""
-    verdict = take(option.name, said, catalog)
+    verdict = judge_value(option.name, said, catalog)
     return None if verdict.outcome in REFUSED else verdict.value if verdict.value is not None else said
 
 

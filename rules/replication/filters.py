@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from advisor.core.model import Confidence, Severity
-from advisor.redaction.secrets import quoted
+from advisor.redaction.secrets import quote_value
 from advisor.verdict import REFUSED
 from rules.core.rule import Docs, rule
 from rules.core.subject import verdict_subject
@@ -57,7 +57,7 @@ def filter_list_in_one_name(context: RuleContext) -> Iterator[Finding]:
         name = _database_name(line)
         if "," in name:
             yield filter_list_in_one_name.finding(
-                f"The server takes {quoted(name)} for the name of one database, and finds none of the "
+                f"The server takes {quote_value(name)} for the name of one database, and finds none of the "
                 f"{name.count(',') + 1}.",
                 verdict_subject(line),
                 help=f"write one {line.canonical} line for each database",

@@ -5,8 +5,8 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from advisor.core.model import Confidence, Severity
-from advisor.core.sizes import about
-from advisor.verdict.effects import number_of
+from advisor.core.sizes import format_size
+from advisor.verdict.effects import parse_digits
 from rules.core.advice import advise, help_line, present
 from rules.core.network import uses_galera
 from rules.core.rule import Docs, rule
@@ -81,7 +81,8 @@ def small_galera_cache(context: RuleContext) -> Iterator[Finding]:
     size = _size_bytes(provider_options(context).get(CACHE, ""))
     if uses_galera(context) and context.is_set(OPTIONS) and size is not None and size <= SMALL:
         yield small_galera_cache.finding(
-            f"A node that was away while the others wrote more than {about(size)} (gcache.size) needs a full copy.",
+            f"A node that was away while the others wrote more than {format_size(size)} "
+            "(gcache.size) needs a full copy.",
             variable_subject(context, OPTIONS),
             help="size gcache.size by what is replicated while a node is away for maintenance",
         )
@@ -89,7 +90,7 @@ def small_galera_cache(context: RuleContext) -> Iterator[Finding]:
 
 def _size_bytes(text: str) -> int | None:
     """Bytes of a size such as 128M; None for other ways to write one."""
-    number = number_of(text[:-1] if text[-1:] in UNITS else text)
+    number = parse_digits(text[:-1] if text[-1:] in UNITS else text)
     return None if number is None else number * UNITS.get(text[-1:], 1)
 
 

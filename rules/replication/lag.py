@@ -5,8 +5,8 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from advisor.core.model import Confidence, Severity
-from advisor.core.sizes import about, lasted
-from advisor.verdict.effects import number_of
+from advisor.core.sizes import format_duration, format_size
+from advisor.verdict.effects import parse_digits
 from rules.core.advice import present
 from rules.core.rule import Docs, rule
 from rules.core.subject import variable_subject
@@ -78,7 +78,7 @@ def replica_lag(context: RuleContext) -> Iterator[Finding]:
 
 def channel_lag(context: RuleContext, channel: dict[str, str]) -> int | None:
     """Seconds that a channel is behind beyond its configured delay, the larger of two measures; None where unknown."""
-    seconds, delay = number_of(channel.get(BEHIND)), number_of(channel.get("sql_delay")) or 0
+    seconds, delay = parse_digits(channel.get(BEHIND)), parse_digits(channel.get("sql_delay")) or 0
     if seconds is None:
         return None
     times = _applier_times(context, channel)
@@ -86,9 +86,9 @@ def channel_lag(context: RuleContext, channel: dict[str, str]) -> int | None:
 
 
 def _seconds_behind(context: RuleContext, channel: dict[str, str], seconds: int) -> Finding:
-    delay = number_of(channel.get("sql_delay"))
-    beyond = f" beyond its configured delay of {lasted(delay)}" if delay else ""
-    threads = number_of(upper_value(context, THREADS))
+    delay = parse_digits(channel.get("sql_delay"))
+    beyond = f" beyond its configured delay of {format_duration(delay)}" if delay else ""
+    threads = parse_digits(upper_value(context, THREADS))
     serial = (
         threads is not None and threads < SIDE_BY_SIDE and seconds >= LAGGING and not _waits_for_lock(context, channel)
     )
@@ -110,8 +110,8 @@ def _lag_details(context: RuleContext, channel: dict[str, str]) -> str:
     times, waiting = _applier_times(context, channel), _unapplied_bytes(channel)
     oldest = (times.applying if times else None) or 0
     told = [
-        f"The oldest transaction being applied was committed {lasted(oldest)} ago." if oldest > 0 else "",
-        f"Received and not yet applied: {about(waiting)} bytes of binary log." if waiting else "",
+        f"The oldest transaction being applied was committed {format_duration(oldest)} ago." if oldest > 0 else "",
+        f"Received and not yet applied: {format_size(waiting)} bytes of binary log." if waiting else "",
         "The applier waits for a lock of another session." if _waits_for_lock(context, channel) else "",
     ]
     return "".join(f" {sentence}" for sentence in told if sentence)
@@ -147,7 +147,7 @@ def _unapplied_bytes(channel: dict[str, str]) -> int | None:
 
     `relay_log_file` is Relay_Source_Log_File, which every server sends after Relay_Log_File.
     """
-    received, applied = number_of(channel.get("read_log_pos")), number_of(channel.get("exec_log_pos"))
+    received, applied = parse_digits(channel.get("read_log_pos")), parse_digits(channel.get("exec_log_pos"))
     if received is None or applied is None or channel.get("log_file") != channel.get("relay_log_file"):
         return None
     return max(0, received - applied)
@@ -162,10 +162,10 @@ def _why_unknown(channel: dict[str, str]) -> str:
 
 
 def _last_lag_text(context: RuleContext, channel: dict[str, str]) -> str:
-    times, behind = _applier_times(context, channel), number_of(channel.get("time_diff"))
+    times, behind = _applier_times(context, channel), parse_digits(channel.get("time_diff"))
     if times and times.applied is not None:
-        return f" The newest applied transaction was committed {lasted(max(0, times.applied))} ago."
-    return f" The newest event received is {lasted(behind)} newer than the newest applied." if behind else ""
+        return f" The newest applied transaction was committed {format_duration(max(0, times.applied))} ago."
+    return f" The newest event received is {format_duration(behind)} newer than the newest applied." if behind else ""
 
 
 def _applier_times(context: RuleContext, channel: dict[str, str]) -> ApplierTimes | None:

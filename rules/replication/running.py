@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from advisor.core.model import Action, Confidence, Severity
-from advisor.verdict.effects import number_of
+from advisor.verdict.effects import parse_digits
 from rules.core.advice import advise, help_line, present
 from rules.core.rule import Docs, Span, rule
 from rules.core.subject import variable_subject
@@ -90,7 +90,7 @@ def stopped_replica(context: RuleContext) -> Iterator[Finding]:
     """Threads that don't run, or can't reach the source."""
     for channel in replica_channels(context):
         for step in STEPS:
-            running, error = channel.get(RUNNING[step], "Yes"), number_of(channel.get(ERRORS[step]))
+            running, error = channel.get(RUNNING[step], "Yes"), parse_digits(channel.get(ERRORS[step]))
             if running == "Yes":
                 continue
             how = f"with error {error}" if error else "without an error"

@@ -5,8 +5,8 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from advisor.core.model import Confidence, Severity
-from advisor.core.sizes import about
-from advisor.verdict.effects import number_of
+from advisor.core.sizes import format_size
+from advisor.verdict.effects import parse_digits
 from rules.core.advice import GROUP_REPLICATION_CHANNEL, advise, help_line, present, with_replica_stopped
 from rules.core.rule import Docs, Span, rule
 from rules.core.subject import variable_subject
@@ -50,7 +50,7 @@ def available_name(context: RuleContext, names: tuple[str, ...]) -> str:
 
 def worker_count(context: RuleContext) -> int:
     """How many threads apply changes side by side."""
-    return number_of(upper_value(context, WORKERS)) or 0
+    return parse_digits(upper_value(context, WORKERS)) or 0
 
 
 def advise_first(context: RuleContext, names: tuple[str, ...], to: str, *, risk: str = "") -> Action | None:
@@ -365,7 +365,8 @@ def tight_relay_log_limit(context: RuleContext) -> Iterator[Finding]:
     size = context.number("max_relay_log_size") or context.number("max_binlog_size")
     if limit and size and context.is_set("relay_log_space_limit") and limit < 2 * size:
         yield tight_relay_log_limit.finding(
-            f"A limit of {about(limit)} holds fewer than two relay logs of {about(size)}; the receiver stops for "
+            f"A limit of {format_size(limit)} holds fewer than two relay logs of "
+            f"{format_size(size)}; the receiver stops for "
             "room before any can be removed.",
             variable_subject(context, "relay_log_space_limit"),
             help="set it to several times max_relay_log_size, or make relay logs smaller",

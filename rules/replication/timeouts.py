@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from advisor.core.model import Confidence, Severity
-from advisor.core.sizes import lasted
+from advisor.core.sizes import format_duration
 from rules.core.advice import advise, help_line, present, replica_keyword
 from rules.core.rule import Docs, Span, rule
 from rules.core.subject import variable_subject
@@ -80,7 +80,7 @@ def slow_to_miss_its_source(context: RuleContext) -> Iterator[Finding]:
     if name and seconds is not None and seconds >= HOUR:
         action = next((a for a in (advise(context, n, 60, live=False, risk=HEARTBEAT) for n in NET_TIMEOUT) if a), None)
         yield slow_to_miss_its_source.finding(
-            f"A source that is lost silently is missed only after {lasted(seconds)}.",
+            f"A source that is lost silently is missed only after {format_duration(seconds)}.",
             variable_subject(context, name),
             help=f"{help_line(action)}, then {_heartbeat_help(context)}",
             actions=present(action),

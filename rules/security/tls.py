@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from advisor.core.model import Confidence, Severity
-from advisor.core.sizes import lasted
+from advisor.core.sizes import format_duration
 from rules.core.context import MissingFact
 from rules.core.network import is_socket_only, listens_to_other_hosts
 from rules.core.rule import Docs, Span, rule
@@ -320,12 +320,12 @@ def expired_certificate(context: RuleContext) -> Iterator[Finding]:
     until, since = parse_date(status.get(UNTIL, "")), parse_date(status.get(SINCE, ""))
     if until is not None and now >= until:
         yield expired_certificate.finding(
-            f"The server's certificate expired {lasted(now - until)} ago ({status[UNTIL]}).",
+            f"The server's certificate expired {format_duration(now - until)} ago ({status[UNTIL]}).",
             help="put a new certificate in place and have the server read it",
         )
     elif since is not None and now < since:
         yield expired_certificate.finding(
-            f"The server's certificate becomes valid in {lasted(since - now)} ({status[SINCE]}).",
+            f"The server's certificate becomes valid in {format_duration(since - now)} ({status[SINCE]}).",
             help="put a certificate that is valid in place, or correct the clock",
         )
 
@@ -357,6 +357,6 @@ def certificate_expires_soon(context: RuleContext) -> Iterator[Finding]:
     left = until - now
     if 0 < left < min(SOON, (until - since) / SHARE):
         yield certificate_expires_soon.finding(
-            f"The server's certificate expires in {lasted(left)} ({status[UNTIL]}).",
+            f"The server's certificate expires in {format_duration(left)} ({status[UNTIL]}).",
             help="renew it, and have the server read it",
         )

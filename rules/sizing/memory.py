@@ -5,7 +5,7 @@ from __future__ import annotations
 from math import lcm
 from typing import TYPE_CHECKING, NamedTuple
 
-from advisor.core.sizes import about
+from advisor.core.sizes import format_size
 
 if TYPE_CHECKING:
     from rules.core.context import RuleContext
@@ -46,14 +46,14 @@ class Budget(NamedTuple):
     @property
     def sessions(self) -> str:
         """How the sessions add to the ceiling, as text."""
-        return f"{self.connections:,} connections × {about(self.per_session)}"  # noqa: RUF001 - the sign is meant
+        return f"{self.connections:,} connections × {format_size(self.per_session)}"  # noqa: RUF001 - the sign is meant
 
     @property
     def sentence(self) -> str:
         """The three numbers as text."""
-        parts = [f"{about(self.measured)} measured"] if self.measured else []
-        parts += [f"{about(self.likely)} likely"] if self.likely else []
-        return ", ".join([*parts, f"{about(self.ceiling)} ceiling ({self.sessions})"])
+        parts = [f"{format_size(self.measured)} measured"] if self.measured else []
+        parts += [f"{format_size(self.likely)} likely"] if self.likely else []
+        return ", ".join([*parts, f"{format_size(self.ceiling)} ceiling ({self.sessions})"])
 
 
 def memory_budget(context: RuleContext) -> Budget | None:
@@ -100,7 +100,7 @@ def usable_memory(context: RuleContext) -> tuple[int, str] | None:
     if not size:
         return None
     limited = host.memory is None or size < host.memory.total
-    return size, f"{about(size)} of {'the control group' if limited else 'memory'}"
+    return size, f"{format_size(size)} of {'the control group' if limited else 'memory'}"
 
 
 def pool_that_fits(context: RuleContext, usable_bytes: int) -> int:

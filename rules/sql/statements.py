@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from advisor.core.model import Confidence, Severity
-from advisor.core.sizes import about
+from advisor.core.sizes import format_size
 from rules.core.advice import advise, default_number, help_line, present
 from rules.core.counters import busy_rate, steady_window, window_text
 from rules.core.rule import Docs, Span, rule
@@ -78,7 +78,7 @@ def sorts_in_many_passes(context: RuleContext) -> Iterator[Finding]:
         )
     yield sorts_in_many_passes.finding(
         f"Sorts merge their parts from files {rate:,.0f} times a second {window_text(window)}, with buffers of "
-        f"{about(size or 0)}.",
+        f"{format_size(size or 0)}.",
         variable_subject(context, SORT),
         help=help_line(action) or "find the statements that sort so much; a larger buffer is for their sessions alone",
         actions=present(action),

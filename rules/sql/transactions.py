@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from advisor.core.model import Confidence, Severity
-from advisor.core.sizes import about, lasted
+from advisor.core.sizes import format_duration, format_size
 from rules.core.advice import advise, help_line, present
 from rules.core.counters import MINIMUM_EVENTS, busy_rate, steady_window, window_text
 from rules.core.rule import Docs, rule
@@ -93,7 +93,7 @@ def frequent_deadlocks(context: RuleContext) -> Iterator[Finding]:
     count, seconds = (total, float(context.server.uptime)) if inside is None else (inside, window.seconds)
     if count < MINIMUM_EVENTS or count < seconds * DEADLOCKS:
         return
-    when = f"since the server started {lasted(seconds)} ago" if inside is None else window_text(window)
+    when = f"since the server started {format_duration(seconds)} ago" if inside is None else window_text(window)
     yield frequent_deadlocks.finding(
         f"{count:,} deadlocks {when}, one every {seconds / count:,.1f} s; each rolled a transaction back.",
         help="let innodb_print_all_deadlocks log them for an hour, and change rows in the same order everywhere",
@@ -161,7 +161,8 @@ def _spill_findings(which: Rule, context: RuleContext, name: str, counter: str, 
         risk = "as much memory for each session that writes"
         action = advise(context, name, size * 2, size=True, risk=risk, watch=f"{counter}_disk_use")
     yield which.finding(
-        f"{rate:,.0f} {what} a second outgrow the {about(size)} for the binary log {window_text(window)}, {spilled:,} "
+        f"{rate:,.0f} {what} a second outgrow the {format_size(size)} for the binary log "
+        f"{window_text(window)}, {spilled:,} "
         "of "
         f"{max(used, spilled):,}.",
         variable_subject(context, name),

@@ -6,8 +6,8 @@ import re
 from typing import TYPE_CHECKING
 
 from advisor.core.model import Confidence, Origin, Severity
-from advisor.core.sizes import about
-from advisor.verdict.effects import number_of
+from advisor.core.sizes import format_size
+from advisor.verdict.effects import parse_digits
 from rules.core.rule import Docs, rule
 from rules.core.storage import is_solid_state
 from rules.core.subject import variable_subject, verdict_subject
@@ -104,7 +104,7 @@ def limited_by_the_system(context: RuleContext) -> Iterator[Finding]:
             continue
         if not is_limited_by_system(context, line, setting):
             continue
-        asked, running = number_of(line.value), number_of(setting.value)
+        asked, running = parse_digits(line.value), parse_digits(setting.value)
         if asked is not None and running is not None and running < asked:
             yield limited_by_the_system.finding(
                 f"The file asks for {asked:,}, the server runs with {running:,}: the limit on open files is too low.",
@@ -120,7 +120,7 @@ def is_limited_by_system(context: RuleContext, line: LineVerdict, setting: Setti
     """
     if setting.name not in BY_THE_SYSTEM or setting.origin in (Origin.RUNTIME, Origin.PERSISTED):
         return False
-    asked, room = number_of(line.value), _granted_maximum(context, setting.name)
+    asked, room = parse_digits(line.value), _granted_maximum(context, setting.name)
     return asked is None or room is None or asked > room
 
 
@@ -187,7 +187,7 @@ def swappiness(context: RuleContext) -> Iterator[Finding]:
     memory = context.host.memory
     if memory is not None and memory.swap_total and (memory.swappiness or 0) > SWAPPY:
         yield swappiness.finding(
-            f"vm.swappiness is {memory.swappiness}, with {about(memory.swap_total)} of swap.",
+            f"vm.swappiness is {memory.swappiness}, with {format_size(memory.swap_total)} of swap.",
             help="set vm.swappiness = 1 in /etc/sysctl.d",
         )
 
@@ -223,7 +223,8 @@ def pool_beyond_memory_node(context: RuleContext) -> Iterator[Finding]:
         return
     interleave = "set NUMAPolicy=interleave and NUMAMask=all in its unit"
     yield pool_beyond_memory_node.finding(
-        f"The pool of {about(pool)} is larger than the largest of {len(sizes)} memory nodes ({about(max(sizes))}).",
+        f"The pool of {format_size(pool)} is larger than the largest of {len(sizes)} memory nodes "
+        f"({format_size(max(sizes))}).",
         variable_subject(context, POOL),
         help=interleave if context.target.is_mariadb else f"set innodb_numa_interleave = ON, or {interleave}",
     )

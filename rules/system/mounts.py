@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from advisor.core.model import Confidence, Severity
-from advisor.core.sizes import about
+from advisor.core.sizes import format_size
 from rules.core.rule import Docs, rule
 from rules.core.storage import BINARY_LOG, DATA, mount_under, server_directories
 from rules.sizing.memory import GIB
@@ -175,13 +175,20 @@ def nearly_full_file_system(context: RuleContext) -> Iterator[Finding]:
         largest = (
             context.server.data.largest_bytes if what == DATA and context.has("server") and context.server.data else 0
         )
-        left = f"{about(space.free)} of {about(space.size)} are left at {storage.mount.point}, the place of {what}"
+        left = (
+            f"{format_size(space.free)} of {format_size(space.size)} are left at "
+            f"{storage.mount.point}, the place of {what}"
+        )
         if space.free * TWENTIETH < space.size:
             yield _full_disk_finding(f"{left}.")
         elif space.free < day:
-            yield _full_disk_finding(f"{left}: less than the {about(day)} of binary log that this server writes a day.")
+            yield _full_disk_finding(
+                f"{left}: less than the {format_size(day)} of binary log that this server writes a day."
+            )
         elif space.free < largest:
-            yield _full_disk_finding(f"{left}: less than the largest table ({about(largest)}) takes.", Severity.NOTE)
+            yield _full_disk_finding(
+                f"{left}: less than the largest table ({format_size(largest)}) takes.", Severity.NOTE
+            )
         elif space.free < ROOM and space.free * FIFTH < space.size:
             yield _full_disk_finding(f"{left}.", Severity.NOTE)
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from advisor.core.model import Confidence, Severity
-from advisor.core.sizes import about
+from advisor.core.sizes import format_size
 from rules.core.rule import Docs, rule
 from rules.core.subject import variable_subject
 from rules.sizing.memory import GIB
@@ -129,7 +129,8 @@ def unused_huge_pages(context: RuleContext) -> Iterator[Finding]:
     free = memory.huge_pages_free * memory.huge_page
     if free >= RESERVED:
         yield unused_huge_pages.finding(
-            f"{about(free)} of memory lie free in reserved huge pages, where the server can't use them as large_pages "
+            f"{format_size(free)} of memory lie free in reserved huge pages, where the server can't "
+            "use them as large_pages "
             "is off.",
             help="lower vm.nr_hugepages, or let the server use them",
         )
@@ -281,7 +282,8 @@ def limited_file_size(context: RuleContext) -> Iterator[Finding]:
     limit = context.host.process.limit("fsize") if context.host.process else None
     if limit is not None and limit.soft is not None:
         yield limited_file_size.finding(
-            f"A file of the server's may grow to {about(limit.soft)} and no further; the write after that ends it.",
+            f"A file of the server's may grow to {format_size(limit.soft)} and no further; the "
+            "write after that ends it.",
             help="set LimitFSIZE = infinity in the service's unit, and restart",
         )
 

@@ -8,7 +8,14 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from advisor.analysis.baseline import Baseline, BaselineReading, apply, gone, read, render
+from advisor.analysis.baseline import (
+    Baseline,
+    BaselineReading,
+    apply_baseline,
+    count_gone,
+    read_baseline,
+    render_baseline,
+)
 from advisor.core.errors import MycnfError
 from advisor.core.model import Confidence, Finding, Location, Severity
 
@@ -36,8 +43,8 @@ def reading(*findings: Finding, path: str = "a.cnf") -> BaselineReading:
 def kept(readings: list[BaselineReading], folder: Path) -> Baseline:
     """These readings as a baseline, written and read again."""
     path = folder / "baseline.json"
-    path.write_text(render(readings, str(path)))
-    return read(str(path))
+    path.write_text(render_baseline(readings, str(path)))
+    return read_baseline(str(path))
 
 
 @pytest.fixture(autouse=True)
@@ -50,7 +57,7 @@ def test_moved_lines_are_known(tmp_path: Path) -> None:
     """A finding stays known when its line moves, its message changes, or the option is spelled in another way."""
     baseline = kept([reading(finding(line=3))], tmp_path)
     moved = finding(line=90)._replace(message="Other words.", option="read_buffer_size")
-    (split,) = apply(baseline, [reading(moved)])
+    (split,) = apply_baseline(baseline, [reading(moved)])
     assert split == ((), (moved,))
 
 
@@ -61,14 +68,14 @@ def test_moved_lines_are_known(tmp_path: Path) -> None:
 def test_other_findings_are_new(other: Finding, tmp_path: Path) -> None:
     """Another value, option, rule or file is new."""
     baseline = kept([reading(finding())], tmp_path)
-    (split,) = apply(baseline, [reading(other)])
+    (split,) = apply_baseline(baseline, [reading(other)])
     assert split == ((other,), ())
 
 
 def test_one_more_is_new(tmp_path: Path) -> None:
     """Of findings alike as many are known as there were."""
     baseline = kept([reading(finding(line=1), finding(line=2))], tmp_path)
-    (split,) = apply(baseline, [reading(finding(line=5), finding(line=6), finding(line=7))])
+    (split,) = apply_baseline(baseline, [reading(finding(line=5), finding(line=6), finding(line=7))])
     assert [f.location.line for f in split.new] == [7]
 
 
@@ -77,26 +84,26 @@ def test_each_target_is_a_reading_of_its_own(tmp_path: Path) -> None:
     both = [reading(finding()), reading(finding())]
     baseline = kept(both, tmp_path)
     assert list(baseline.counts.values()) == [1]
-    assert [s.new for s in apply(baseline, both)] == [(), ()]
+    assert [s.new for s in apply_baseline(baseline, both)] == [(), ()]
 
 
 def test_paths_are_relative_to_the_baseline(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """A baseline in a folder above or beside holds for the same files from any working directory."""
     (tmp_path / "ci").mkdir()
     path = tmp_path / "ci" / "baseline.json"
-    path.write_text(render([reading(finding("conf/a.cnf"))], "ci/baseline.json"))
+    path.write_text(render_baseline([reading(finding("conf/a.cnf"))], "ci/baseline.json"))
     assert json.loads(path.read_text())["findings"][0]["path"] == "../conf/a.cnf"
     monkeypatch.chdir("/")
     absolute = str(tmp_path / "conf" / "a.cnf")
-    (split,) = apply(read(str(path)), [reading(finding(absolute))])
+    (split,) = apply_baseline(read_baseline(str(path)), [reading(finding(absolute))])
     assert split.new == ()
 
 
 def test_the_file_is_made_for_diffs() -> None:
     """Sorted, a finding a line, versioned, and the same whatever the order of the findings."""
     one, two = finding("b.cnf"), finding("a.cnf", value=None)
-    text = render([reading(one), reading(two)], "baseline.json")
-    assert text == render([reading(two), reading(one)], "baseline.json")
+    text = render_baseline([reading(one), reading(two)], "baseline.json")
+    assert text == render_baseline([reading(two), reading(one)], "baseline.json")
     assert text == (
         '{\n "version": 1,\n "findings": [\n'
         '  {"path": "a.cnf", "code": "BUF001", "name": "a-name", "group": "mysqld", "option": "read_buffer_size", '
@@ -104,14 +111,14 @@ def test_the_file_is_made_for_diffs() -> None:
         '  {"path": "b.cnf", "code": "BUF001", "name": "a-name", "group": "mysqld", "option": "read_buffer_size", '
         '"value": "8M", "count": 1}\n ]\n}\n'
     )
-    assert json.loads(render([], "x")) == {"version": 1, "findings": []}
+    assert json.loads(render_baseline([], "x")) == {"version": 1, "findings": []}
 
 
 def test_odd_names_survive(tmp_path: Path) -> None:
     """Bytes that are no UTF-8, stdin, and findings without a place are known again."""
     odd = [finding("\udcff.cnf"), finding("<stdin>"), finding()._replace(location=None)]
     baseline = kept([reading(*odd, path="<stdin>")], tmp_path)
-    assert apply(baseline, [reading(*odd, path="<stdin>")])[0].new == ()
+    assert apply_baseline(baseline, [reading(*odd, path="<stdin>")])[0].new == ()
     assert {key[0] for key in baseline.counts} == {"\udcff.cnf", "<stdin>"}
 
 
@@ -121,10 +128,10 @@ def test_what_is_found_no_longer(tmp_path: Path) -> None:
     (tmp_path / "a.cnf").write_text("")
     all_ = [finding(), finding(line=2), finding("lost.cnf"), finding("c.cnf"), finding(code="SEC001")]
     baseline = kept([reading(*all_)], tmp_path)
-    assert gone(baseline, [reading(*all_)], RAN) == 0
-    assert gone(baseline, [reading(finding())], RAN) == 2
-    assert gone(baseline, [reading(finding())], RAN | {"SEC001"}) == 3
-    assert gone(baseline, [], frozenset()) == 0
+    assert count_gone(baseline, [reading(*all_)], RAN) == 0
+    assert count_gone(baseline, [reading(finding())], RAN) == 2
+    assert count_gone(baseline, [reading(finding())], RAN | {"SEC001"}) == 3
+    assert count_gone(baseline, [], frozenset()) == 0
 
 
 @pytest.mark.parametrize(
@@ -149,7 +156,7 @@ def test_what_is_no_baseline(text: str, says: str, tmp_path: Path) -> None:
     path = tmp_path / "x.json"
     path.write_bytes(text.encode("utf-8", "surrogateescape"))
     with pytest.raises(MycnfError, match=says) as raised:
-        read(str(path))
+        read_baseline(str(path))
     assert str(raised.value).startswith(str(path))
     assert "\n" not in str(raised.value)
 
@@ -158,7 +165,7 @@ def test_unknown_fields_are_passed_over(tmp_path: Path) -> None:
     """A later mycnf may write more; a count may be left out."""
     path = tmp_path / "x.json"
     path.write_text('{"version": 1, "more": 1, "findings": [{"path": "a", "code": "B", "more": []}]}')
-    assert read(str(path)).counts == {("a", "B", None, None, None): 1}
+    assert read_baseline(str(path)).counts == {("a", "B", None, None, None): 1}
 
 
 def test_what_can_not_be_read(tmp_path: Path) -> None:
@@ -166,4 +173,4 @@ def test_what_can_not_be_read(tmp_path: Path) -> None:
     os.mkfifo(tmp_path / "fifo")
     for path in (tmp_path / "none", tmp_path, tmp_path / "fifo"):
         with pytest.raises(MycnfError, match=str(path)):
-            read(str(path))
+            read_baseline(str(path))

@@ -10,7 +10,7 @@ import pytest
 from real_servers import Start
 
 from advisor.catalog.load import load
-from advisor.optionfile.lines import OptionFile, Placed, Resolved
+from advisor.optionfile.lines import OptionFile, PlacedLine, ResolvedFiles
 from advisor.verdict import REFUSED, judge_file
 from probes.sandbox import Binary, SandboxError, ask_help, help_values, validate_config
 from tests.carriers.conftest import Carried
@@ -80,8 +80,8 @@ def test_servers_agree(words: list[str], binary: Binary, start: Start) -> None:
     document = Carried(json.dumps({"image": "mysql", "command": ["mysqld", *words]}), "x.json")
     catalog = load(binary.target)
     reading = document.carrier.sets[0].read(catalog)
-    options = tuple(Placed("x", line) for line in reading.order)
-    verdict = judge_file(Resolved((OptionFile("x", reading.lines),), options, ()), catalog)
+    options = tuple(PlacedLine("x", line) for line in reading.order)
+    verdict = judge_file(ResolvedFiles((OptionFile("x", reading.lines),), options, ()), catalog)
     ours = any(line.outcome in REFUSED and not line.loose for line in verdict.lines)
     told = ask_help(binary, arguments=words)
     assert (ours or any(stray.fatal for stray in reading.strays)) == refuses(binary, words, told, start)

@@ -11,12 +11,12 @@ import pytest
 
 import advisor.catalog.load
 from advisor.catalog.load import Option, load
-from advisor.catalog.targets import ASKED, SERIES
+from advisor.catalog.targets import EXAMINED, SERIES
 from advisor.core.model import Target
 
 DATA = os.path.join(os.path.dirname(advisor.catalog.load.__file__), "data")
 NAMES = [f"{flavour}-{s[0]}.{s[1]}" for flavour, series in SERIES.items() for s in series]
-TARGETS = sorted({*ASKED, *(Target(f, v) for f, series in SERIES.items() for v in series.values())})
+TARGETS = sorted({*EXAMINED, *(Target(f, v) for f, series in SERIES.items() for v in series.values())})
 KINDS = {"bool", "int", "uint", "double", "enum", "set", "flagset", "string", "flag"}
 UNPRINTED = "(No default value)"
 

@@ -4,14 +4,14 @@ from __future__ import annotations
 
 import pytest
 
-from advisor.catalog.elsewhere import known_elsewhere, nearest
+from advisor.catalog.elsewhere import find_presence, nearest_option
 from advisor.catalog.load import load
 from advisor.catalog.targets import parse_target
 
 
 def test_a_removed_option_is_known_with_the_version_that_took_it() -> None:
     """An option that MySQL took away and MariaDB kept is known as both."""
-    found = known_elsewhere("query_cache_size")
+    found = find_presence("query_cache_size")
     assert found is not None
     mysql, mariadb = found.span("mysql"), found.span("mariadb")
     assert mysql is not None
@@ -24,17 +24,17 @@ def test_a_removed_option_is_known_with_the_version_that_took_it() -> None:
 
 def test_a_successor_is_told() -> None:
     """What is documented to have replaced an option is told with it."""
-    found = known_elsewhere("tx_isolation")
+    found = find_presence("tx_isolation")
     assert found is not None
     assert found.replaced_by == "transaction_isolation"
 
 
 def test_one_flavour_only_and_nowhere() -> None:
     """An option of one flavour has no span in the other; a name that nobody had is not known."""
-    found = known_elsewhere("aria_pagecache_buffer_size")
+    found = find_presence("aria_pagecache_buffer_size")
     assert found is not None
     assert found.span("mysql") is None
-    assert known_elsewhere("innodb_bufer_pool_size") is None
+    assert find_presence("innodb_bufer_pool_size") is None
 
 
 @pytest.mark.parametrize(
@@ -57,4 +57,4 @@ def test_one_flavour_only_and_nowhere() -> None:
 )
 def test_the_nearest_name(typed: str, meant: str | None) -> None:
     """A slip or two is seen through, and so are missing last words; what is unlike all others is left alone."""
-    assert nearest(typed, load(parse_target("mysql-8.4"))) == meant
+    assert nearest_option(typed, load(parse_target("mysql-8.4"))) == meant

@@ -2,18 +2,18 @@
 
 from __future__ import annotations
 
-from advisor.catalog.load import KEPT, keep_few, load
+from advisor.catalog.load import MAX_ANSWERS, limit_cache, load
 from advisor.catalog.targets import parse_target
-from advisor.verdict import take
+from advisor.verdict import judge_value
 
 
 def test_few_are_kept() -> None:
     """Who judges servers of hundreds of versions keeps a few catalogs; one that is gone is read again."""
     targets = [parse_target(f"mysql-8.0.{patch}") for patch in range(11, 16)]
     first = [load(target) for target in targets]
-    keep_few(1_000)
+    limit_cache(1_000)
     assert load(targets[0]) is first[0]
-    keep_few(4)
+    limit_cache(4)
     again = load(targets[0])
     assert again is not first[0]
     assert again.options == first[0].options
@@ -31,8 +31,8 @@ def test_patches_share_what_none_of_them_changed() -> None:
 def test_answers_that_are_kept_stay_few() -> None:
     """Whatever is asked of a catalog, what it keeps is bounded, and the answer is the same when it is kept."""
     catalog = load(parse_target("mysql-8.0.36"))
-    told = take("max_connections", "500", catalog)
-    for number in range(KEPT + 10):
+    told = judge_value("max_connections", "500", catalog)
+    for number in range(MAX_ANSWERS + 10):
         catalog.keep(("x", number), number)
-    assert len(catalog.kept) <= KEPT
-    assert take("max_connections", "500", catalog) == told == take("max_connections", "500", catalog)
+    assert len(catalog.kept) <= MAX_ANSWERS
+    assert judge_value("max_connections", "500", catalog) == told == judge_value("max_connections", "500", catalog)

@@ -8,7 +8,7 @@ import sys
 import pytest
 
 from advisor.catalog.load import load
-from advisor.catalog.targets import ASKED, parse_target
+from advisor.catalog.targets import EXAMINED, parse_target
 
 
 def test_one_option_has_its_facts() -> None:
@@ -83,7 +83,7 @@ def test_a_default_is_the_one_of_that_patch(name: str, version: str, default: st
 
 def test_exact_only_where_that_very_server_was_asked() -> None:
     """Only a version that was asked is exact; a neighbour of it, and the series without a server, are not."""
-    for target in ASKED:
+    for target in EXAMINED:
         assert load(target).exact
     for text in ("mysql-8.4", "mariadb-10.6", "mysql-8.0", "mysql-8.0.16", "mysql-26.7"):
         assert not load(parse_target(text)).exact

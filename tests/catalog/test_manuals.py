@@ -14,14 +14,14 @@ import pytest
 
 import advisor.catalog.load
 from advisor.catalog.load import load
-from advisor.catalog.targets import ASKED, SERIES, parse_target
+from advisor.catalog.targets import EXAMINED, SERIES, parse_target
 from advisor.core.model import Target
 from advisor.verdict import Outcome
-from advisor.verdict.judge import take
+from advisor.verdict.judge import judge_value
 
 TOOLS = Path(__file__).resolve().parents[2] / "tools" / "catalog"
 ELSEWHERE = Path(advisor.catalog.load.__file__).parent / "data" / "elsewhere.json"
-TARGETS = sorted({*ASKED, *(Target(f, v) for f, series in SERIES.items() for v in series.values())})
+TARGETS = sorted({*EXAMINED, *(Target(f, v) for f, series in SERIES.items() for v in series.values())})
 PAST = re.compile(r"(\w+) was (removed|introduced) in (?:MySQL |MariaDB )?(\d[\d.]*\d)")
 # A sentence of the past that names no version that a manual gives.
 VAGUE = re.compile(r"removed after|came with|but not this version|\bto \d+\.\d+ know|know it since")
@@ -96,7 +96,7 @@ def test_every_sentence_of_the_past_is_the_manuals(target: Target, manuals: Tabl
     catalog = load(target)
     told = 0
     for name in json.loads(ELSEWHERE.read_text(encoding="utf-8")):
-        line = take(name, None, catalog)
+        line = judge_value(name, None, catalog)
         assert not VAGUE.search(line.reason), line.reason
         for named, event, number in PAST.findall(line.reason):
             told += 1
@@ -134,6 +134,6 @@ def test_since_when_an_option_is_deprecated_or_known_is_the_manuals(target: Targ
 )
 def test_sentences_that_were_wrong(target: str, name: str, outcome: Outcome, reason: str) -> None:
     """What used to be concluded from the builds that happened to be looked at."""
-    line = take(name, "1" if outcome is Outcome.ACCEPTED else None, load(parse_target(target)))
+    line = judge_value(name, "1" if outcome is Outcome.ACCEPTED else None, load(parse_target(target)))
     assert line.outcome is outcome, line.reason
     assert reason in line.reason

@@ -11,7 +11,7 @@ import pytest
 from verdict_agreement import judge_lines
 
 from advisor.catalog.load import Catalog, Option, load
-from advisor.catalog.targets import ASKED
+from advisor.catalog.targets import EXAMINED
 from probes.sandbox import Binary, Sandbox, ask_help, help_values
 
 if TYPE_CHECKING:
@@ -49,7 +49,7 @@ def canonical(name: str) -> str:
 
 def asked(binary: Binary) -> Catalog:
     """The catalog of a server; skips by name where the server at hand is of another patch than was asked."""
-    if binary.target not in ASKED:
+    if binary.target not in EXAMINED:
         pytest.skip(f"{binary.name} is {binary.target} here; the catalog was asked of another patch")
     return load(binary.target)
 

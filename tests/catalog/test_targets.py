@@ -9,10 +9,10 @@ from advisor.catalog.targets import (
     SERIES,
     catalog_for,
     is_too_old,
-    newest,
+    newest_target,
     parse_target,
     require_known,
-    running,
+    running_target,
 )
 from advisor.core.errors import MycnfError
 from advisor.core.model import Target
@@ -80,7 +80,7 @@ def test_a_newer_server_is_read_with_the_nearest_lower_catalog(target: Target, r
 def test_no_catalog_stands_for_what_is_older_than_all() -> None:
     """Below the lowest series there is nothing to read a file with: a running server of such a one is told apart."""
     old = Target("mysql", (5, 6, 51))
-    assert running("mysql-5.6.51") == old
+    assert running_target("mysql-5.6.51") == old
     assert is_too_old(old)
     assert not is_too_old(Target("mysql", (5, 7, 1)))
     assert catalog_for(old).version[:2] == (5, 7)
@@ -93,7 +93,7 @@ def test_no_catalog_stands_for_what_is_older_than_all() -> None:
 
 def test_newest_and_end_of_life_know_every_series() -> None:
     """Each flavour has a newest version, and each series a date when its support ends."""
-    assert newest("mysql").version == (9, 7, 4)
-    assert newest("mariadb").version == (11, 8, 9)
+    assert newest_target("mysql").version == (9, 7, 4)
+    assert newest_target("mariadb").version == (11, 8, 9)
     for flavour, series in SERIES.items():
         assert series.keys() <= END_OF_LIFE[flavour].keys()

@@ -103,7 +103,7 @@ def test_sources_of_values_are_told(live: Live) -> None:
     facts = from_account(live.account(), NO_WINDOW)
     if live.name == "mysql-5.7":
         assert facts.server.origins == {}
-        assert "8.0" in facts.why_not("server.origins")
+        assert "8.0" in facts.reason_missing("server.origins")
     else:
         assert facts.server.origins["datadir"].source in ("COMMAND_LINE", "COMMAND-LINE", "CONFIG")
         assert facts.server.origins["sort_buffer_size"].source in ("COMPILED", "COMPILE-TIME")
@@ -162,7 +162,7 @@ def test_data_is_counted_without_opening_it(live: Live) -> None:
 def test_the_host_is_proved(live: Live) -> None:
     """A local server behind its own socket gets the facts of this host, and the process is the server's."""
     facts = from_account(live.account(), NO_WINDOW)
-    assert facts.host is not None, facts.why_not("host")
+    assert facts.host is not None, facts.reason_missing("host")
     assert facts.host.process is not None
     assert facts.host.process.pid == live.sandbox.pid
     assert facts.server.link.peer_pid == live.sandbox.pid
@@ -179,7 +179,7 @@ def test_through_tcp_no_host_is_claimed(live: Live) -> None:
         facts = from_account(account, NO_WINDOW)
     assert facts.host is None
     assert facts.files is None
-    assert "TCP" in facts.why_not("host")
+    assert "TCP" in facts.reason_missing("host")
     assert facts.server.link.via == "tcp"
 
 
@@ -230,7 +230,7 @@ def test_a_statement_that_overruns_is_killed(live: Live, monkeypatch: pytest.Mon
     holder.close()
     assert facts.lost == ""
     assert facts.server.data is None
-    assert re.search(r"no answer within [\d.]+ s, so it was ended", facts.why_not("server.data"))
+    assert re.search(r"no answer within [\d.]+ s, so it was ended", facts.reason_missing("server.data"))
     assert facts.server.replication is not None
     assert facts.server.status
     left = live.run("SELECT COUNT(*) FROM information_schema.PROCESSLIST WHERE INFO LIKE '/* mycnf */%'")
@@ -307,7 +307,7 @@ def test_a_server_that_hangs_on_the_way_keeps_what_was_read(live: Live, monkeypa
     assert facts.server.variables
     assert facts.server.status
     assert facts.workload is None
-    assert "lost" in facts.why_not("server.replication")
+    assert "lost" in facts.reason_missing("server.replication")
 
 
 @pytest.mark.parametrize("name", ["mysql-8.0", "mariadb-10.11"])
@@ -319,7 +319,7 @@ def test_a_server_killed_on_the_way_keeps_what_was_read(name: str, start: Start)
     assert facts.server.variables["datadir"]
     assert facts.server.origins
     assert facts.workload is None
-    assert "lost" in facts.why_not("workload")
+    assert "lost" in facts.reason_missing("workload")
 
 
 @pytest.mark.parametrize("name", ["mysql-5.7", "mysql-8.0", "mariadb-10.11"])

@@ -69,7 +69,7 @@ def test_the_usual_places_are_read_in_order(tmp_path: Path) -> None:
     extra = f"--defaults-extra-file={tmp_path}/extra.cnf"
     proc = process(tmp_path, "mariadbd", extra, HOME=str(tmp_path), MYSQL_HOME=f"{tmp_path}/own")
     found = read_files(7, [], str(tmp_path), proc)
-    assert list(found.tops) == wanted
+    assert list(found.main_files) == wanted
     assert found.inferred
 
 
@@ -129,7 +129,7 @@ def test_a_collection_resolves_like_the_files(tmp_path: Path) -> None:
     for path in (tmp_path / "conf.d").iterdir():
         path.unlink()
     (tmp_path / "empty.d").rmdir()
-    here = resolve(copied.tops, loader=copied.read, lister=copied.names)
+    here = resolve(copied.main_files, loader=copied.read, lister=copied.names)
     assert here.options == there.options
     assert here.problems == there.problems
 

@@ -90,7 +90,7 @@ def test_of_one_session(live: Live, tmp_path: Path) -> None:
     for _ in range(40):
         live.run("SELECT 1")
     facts = facts_of_texts([told(tmp_path, "t", CLIENT, *at(live), "-B", "-e", "SHOW VARIABLES; SHOW STATUS")])
-    assert "one session" in facts.why_not("server.variables")
-    assert "one session" in facts.why_not("server.status")
+    assert "one session" in facts.reason_missing("server.variables")
+    assert "one session" in facts.reason_missing("server.status")
     assert "com_select" not in facts.server.status
     assert facts.server.counter("connections") > 0

@@ -66,8 +66,8 @@ def test_cut_off_anywhere(form: str, live: Live, tmp_path: Path) -> None:
             continue
         read = {name: value for name, value in facts.server.variables.items() if not MOVING.fullmatch(name)}
         assert read.items() <= truth.items()
-        assert ("wait_timeout" in read) or "not all" in facts.why_not("server.variables")
-        assert facts.why_not("server.status")
+        assert ("wait_timeout" in read) or "not all" in facts.reason_missing("server.variables")
+        assert facts.reason_missing("server.status")
         assert facts.server.uptime is None or facts.server.uptime <= uptime
 
 
@@ -96,7 +96,7 @@ def test_differences_without_their_beginning(tmp_path: Path) -> None:
     path.write_text(WHOLE + boxed(LATER) + boxed(LATER))
     facts = facts_of_texts([str(path)])
     assert (facts.server.status, facts.workload) == ({}, None)
-    assert facts.why_not("server.status") == NO_FIRST
+    assert facts.reason_missing("server.status") == NO_FIRST
 
 
 OLDER = {"Connections": 442, "Last_query_cost": "0.000000", "Queries": 4416, "Questions": 3416, "Uptime": 2880}
@@ -109,7 +109,7 @@ def test_what_older_servers_tell_of_the_whole(more: Mapping[str, int], *, of_ses
     path.write_text("Variable_name\tValue\nversion\t5.1.61\n\n" + boxed({**OLDER, **more}))
     facts = facts_of_texts([str(path)])
     assert ("questions" not in facts.server.status) == of_session
-    assert ("one session" in facts.why_not("server.status")) == of_session
+    assert ("one session" in facts.reason_missing("server.status")) == of_session
 
 
 @pytest.mark.servers("mysql-5.7")

@@ -15,8 +15,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 from live_server import Live
 
-from advisor.analysis.context import know
-from advisor.analysis.engine import run
+from advisor.analysis.context import build_context
+from advisor.analysis.engine import run_rules
 from advisor.collect.collect import Request, from_account
 from advisor.collect.pasted import facts_of_texts
 from advisor.collect.pasted.replicas import replica_rows
@@ -76,7 +76,9 @@ def asked(live: Live) -> Facts:
 
 def of_replication(facts: Facts) -> set[tuple[str, str]]:
     """What the rules on replication say, and of what."""
-    return {(f.code, f.message) for f in run(know(facts), all_rules()).findings if f.code.startswith("REP")}
+    return {
+        (f.code, f.message) for f in run_rules(build_context(facts), all_rules()).findings if f.code.startswith("REP")
+    }
 
 
 def printed(live: Live, folder: Path) -> list[str]:
@@ -141,7 +143,7 @@ def test_what_pt_stalk_keeps(live: Live, tmp_path: Path) -> None:
     (tmp_path / "x-slave-status").write_text("\nSHOW SLAVE STATUS\\G\n\n")
     facts = facts_of_texts([str(tmp_path)])
     assert facts.server.replication is None
-    assert "SHOW ALL SLAVES STATUS" in facts.why_not("server.replication")
+    assert "SHOW ALL SLAVES STATUS" in facts.reason_missing("server.replication")
     with following(live, 1):
         first = told(tmp_path, "one", CLIENT, *at(live), "-E", "-e", shows(live))
         last = Path(first).read_text()

@@ -12,8 +12,8 @@ from client_output import CLIENT, at, told
 from process_checks import eventually
 from provisioning.shelf import shelf
 
-from advisor.analysis.context import know
-from advisor.analysis.engine import choose, run
+from advisor.analysis.context import build_context
+from advisor.analysis.engine import run_rules, select_rules
 from advisor.collect.pasted import facts_of_texts
 from advisor.core.model import Severity
 from advisor.redaction.secrets import redact_value
@@ -63,7 +63,11 @@ def stalked(samples: Path) -> Facts:
 
 def warnings(facts: Facts) -> list[str]:
     """What an audit of these facts warns of."""
-    return [f.code for f in run(know(facts), choose(None, None)).findings if f.severity is not Severity.NOTE]
+    return [
+        f.code
+        for f in run_rules(build_context(facts), select_rules(None, None)).findings
+        if f.severity is not Severity.NOTE
+    ]
 
 
 @pytest.mark.parametrize("form", FORMS)
@@ -132,7 +136,7 @@ def test_pt_mysql_summary(live: Live, tmp_path: Path) -> None:
     read = facts.server.variables
     assert {"version", "datadir", "sql_mode", "join_buffer_size", "thread_stack"} <= read.keys()
     assert read == {name: real[name] for name in read}
-    assert "sizes rounded" in facts.why_not("server.variables")
+    assert "sizes rounded" in facts.reason_missing("server.variables")
     assert warnings(facts) == []
     assert still(facts_of_texts([str(saved)]).server.variables) == still(real)
 

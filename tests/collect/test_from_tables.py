@@ -183,9 +183,9 @@ def test_samples_make_a_window(tmp_path: Path) -> None:
     relative = write(tmp_path, "r", boxed(SAID) + boxed({**SAID, "Uptime": "10"}))
     facts = facts_of_texts([paths[0], relative])
     assert facts.workload is None
-    assert "mysqladmin -r" in facts.why_not("workload")
+    assert "mysqladmin -r" in facts.reason_missing("workload")
     once = facts_of_texts([paths[0], write(tmp_path, "o", boxed(SAID))])
-    assert "two samples" in once.why_not("workload")
+    assert "two samples" in once.reason_missing("workload")
 
 
 def test_a_report_beside_whole_texts(tmp_path: Path) -> None:
@@ -239,7 +239,7 @@ def test_what_text_leaves_out_is_said(tmp_path: Path) -> None:
     facts = facts_of_texts([write(tmp_path, "v", tabbed(ROWS | {"report_password": "kanarienvogel"}))])
     assert [facts.host, facts.files, facts.server.replication, facts.server.accounts] == [None] * 4
     parts = ("host", "files", "server.plugins", "server.accounts", "server.replication", "server.data")
-    assert all("it came from text" in facts.why_not(part) for part in parts)
+    assert all("it came from text" in facts.reason_missing(part) for part in parts)
     assert "kanarienvogel" not in json.dumps(facts.server.variables)
 
 

@@ -95,7 +95,7 @@ def test_differences_between_samples(tmp_path: Path) -> None:
     """The differences of mysqladmin -r are no samples, however many there are."""
     path = tmp_path / "status.txt"
     path.write_text(VARIABLES + sample(1000) + sample(10) * 100)
-    assert facts_of_texts([str(path)]).why_not("workload") == FELL
+    assert facts_of_texts([str(path)]).reason_missing("workload") == FELL
 
 
 def test_what_stands_between_the_samples(tmp_path: Path) -> None:

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from advisor.catalog.targets import newest
+from advisor.catalog.targets import newest_target
 from advisor.collect.connection import statements
 from advisor.collect.connection.limits import AnswerLimits
 from advisor.collect.connection.statements import (
@@ -77,7 +77,7 @@ def test_nothing_is_on_the_list_that_nobody_sends() -> None:
 def test_each_privilege_has_its_grant() -> None:
     """What a statement needs is what `mycnf grants` gives, so that a report can print the GRANT for what lacks."""
     needed = {one.needs for one in STATEMENTS if one.needs}
-    given = {grant.needed for flavour in ("mysql", "mariadb") for grant in grants_for(newest(flavour))}
+    given = {grant.needed for flavour in ("mysql", "mariadb") for grant in grants_for(newest_target(flavour))}
     assert needed == given
 
 

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from advisor.catalog.targets import newest
+from advisor.catalog.targets import newest_target
 
 if TYPE_CHECKING:
     from mycnf_command import Mycnf
@@ -31,7 +31,7 @@ def test_flavour(mycnf: Mycnf, text: str, flavour: str, why: str) -> None:
     """The flavour comes from what only one flavour knows, the series is always its newest, and stderr says so."""
     ended = mycnf("lint", "--exit-zero", "-", stdin=text.encode())
     assert ended.code == 0
-    assert newest(flavour).label in ended.err
+    assert newest_target(flavour).label in ended.err
     assert why in ended.err
 
 

@@ -12,7 +12,7 @@ import pytest
 from mycnf_command import CHECKOUT, Mycnf
 
 from advisor.core.model import Edit
-from advisor.optionfile.edit import apply
+from advisor.optionfile.edit import apply_edits
 
 EXAMPLES = CHECKOUT / "examples"
 SECRETS = """\
@@ -177,7 +177,7 @@ def test_fixes_fit_the_document(mycnf: Mycnf, tmp_path: Path) -> None:
     path.write_text(text)
     (found,) = findings(mycnf, path).values()
     edits = [Edit(**{k: e[k] for k in Edit._fields}) for f in found if f["fix"] for e in f["fix"]["edits"]]
-    changed = apply(text.encode(), edits).decode()
+    changed = apply_edits(text.encode(), edits).decode()
     assert "      - '--innodb-buffer-pool-size=1G'  # why\n" in changed
     assert "command: [--max-connections=5, --nonsense]}" in changed
 

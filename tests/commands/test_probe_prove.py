@@ -16,7 +16,7 @@ from mycnf_command import CHECKOUT, Ended, Mycnf
 from real_servers import Binaries, Start
 
 from advisor.__main__ import main
-from advisor.core.sizes import exact
+from advisor.core.sizes import exact_size
 from advisor.facts.probes import Metric
 from probes import registry
 from probes.choices import ChosenOptions
@@ -42,7 +42,7 @@ class Scan(Steered):
     def plan(self, ground: Environment, wanted: ProbeRequest) -> RunPlan:
         """A variant for each size that was asked for, on the server that was chosen."""
         sizes = ChosenOptions(self.choices, wanted).sizes("sizes")
-        variants = tuple(Variant(exact(size), {"read_buffer_size": str(size)}, float(size)) for size in sizes)
+        variants = tuple(Variant(exact_size(size), {"read_buffer_size": str(size)}, float(size)) for size in sizes)
         whole = super().plan(ground, replace(wanted, choices={}))
         server = str(ground.binaries[0].target)
         return replace(whole, variants=variants, metrics=(Metric("cached", "s/scan", "less"),), server=server)

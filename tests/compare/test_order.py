@@ -6,7 +6,7 @@ from fnmatch import fnmatchcase
 
 import pytest
 
-from advisor.catalog.elsewhere import known_elsewhere
+from advisor.catalog.elsewhere import find_presence
 from advisor.catalog.load import load
 from advisor.catalog.targets import SERIES
 from advisor.compare import compare, weight
@@ -42,7 +42,7 @@ def test_every_name_is_a_servers(names: frozenset[str]) -> None:
         *BOUNDS,
         *BOUNDS.values(),
     }
-    assert {name for name in said - names if known_elsewhere(name) is None} == set()
+    assert {name for name in said - names if find_presence(name) is None} == set()
 
 
 def test_every_pattern_fits_something(names: frozenset[str]) -> None:

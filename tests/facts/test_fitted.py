@@ -9,9 +9,9 @@ import pytest
 from mycnf_command import CHECKOUT
 
 from advisor.facts import Facts
-from advisor.facts.codec import plain
-from advisor.facts.size_limits import EMPTY, ROOM, fitted, weight, weights_of
-from advisor.facts.snapshot import PARSED, load, save, written
+from advisor.facts.codec import to_plain
+from advisor.facts.size_limits import EMPTY, MAX_FACTS_BYTES, fit_snapshot, json_size, part_sizes
+from advisor.facts.snapshot import MAX_JSON_BYTES, encode_snapshot, load, save
 
 SNAPSHOTS = sorted((CHECKOUT / "tests" / "snapshots").glob("*.json"))
 ODD = "\udcff\x01é\U0001f600"  # a byte that is no UTF-8, a control, and characters of two and four bytes
@@ -31,19 +31,19 @@ def told(facts: Facts, **variables: str) -> Facts:
 def test_the_weight_is_that_of_the_file(facts: Facts) -> None:
     """What a snapshot takes is foretold: never too little, and not much too much."""
     for one in (*(load(str(path)) for path in SNAPSHOTS), told(facts, odd=ODD * 10_000)):
-        assert len(written(one)) <= weight(plain(one)) <= 1.05 * len(written(one))
+        assert len(encode_snapshot(one)) <= json_size(to_plain(one)) <= 1.05 * len(encode_snapshot(one))
 
 
 def test_what_fits_stays(facts: Facts) -> None:
     """Of a server that is none of these nothing is left out."""
-    assert fitted(facts) is facts
+    assert fit_snapshot(facts) is facts
 
 
 def test_the_heaviest_part_is_left_out(facts: Facts, tmp_path: Path) -> None:
     """It is told of as one that couldn't be read, the others stay, and the file is read as it was written."""
-    found = fitted(told(facts, odd=ODD * (ROOM // 20)))
+    found = fit_snapshot(told(facts, odd=ODD * (MAX_FACTS_BYTES // 20)))
     assert found.server.variables == {}
-    assert "a snapshot has 7 MB at most and this alone would take" in found.why_not("server.variables")
+    assert "a snapshot has 7 MB at most and this alone would take" in found.reason_missing("server.variables")
     assert found.server.status == facts.server.status
     save(found, str(tmp_path / "snap"))
     assert load(str(tmp_path / "snap")) == found
@@ -53,13 +53,13 @@ def test_the_heaviest_part_is_left_out(facts: Facts, tmp_path: Path) -> None:
 def test_any_part_may_be_left_out(facts: Facts, part: str, monkeypatch: pytest.MonkeyPatch) -> None:
     """Whatever is heaviest, facts without it are facts, and lighter."""
     monkeypatch.setattr("advisor.facts.size_limits.EMPTY", {part: EMPTY[part]})
-    monkeypatch.setattr("advisor.facts.size_limits.ROOM", 0)
-    found = fitted(facts)
+    monkeypatch.setattr("advisor.facts.size_limits.MAX_FACTS_BYTES", 0)
+    found = fit_snapshot(facts)
     assert [one.part for one in found.unavailable if one.reason.startswith("left out")] == [part]
-    assert len(written(found)) < PARSED
+    assert len(encode_snapshot(found)) < MAX_JSON_BYTES
 
 
 def test_every_part_of_any_length_is_among_them(facts: Facts) -> None:
     """Without all of them a few thousand bytes are left."""
-    whole = plain(facts)
-    assert weight(whole) - sum(weights_of(whole).values()) < 5_000
+    whole = to_plain(facts)
+    assert json_size(whole) - sum(part_sizes(whole).values()) < 5_000

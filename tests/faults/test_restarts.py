@@ -29,7 +29,7 @@ def test_a_restart_within_the_window_and_between_samples(
     assert facts.server.variables["datadir"]
     assert facts.workload is None
     assert "lost" in facts.lost
-    assert "lost" in facts.why_not("workload")
+    assert "lost" in facts.reason_missing("workload")
     assert main(["sample", *there]) == 0
     entries = ring.read(str(path))[1]
     assert len(entries) == 7

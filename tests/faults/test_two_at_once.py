@@ -51,12 +51,12 @@ def together(code: str, tmp_path: Path, *words: str) -> list[str]:
 
 
 ASIDE = """
-from advisor.commands.judge_facts import put_aside
+from advisor.commands.judge_facts import suppress_in_baseline
 from advisor.core.model import Confidence, Finding, Severity
 for turn in range(8):
     finding = Finding(f"TST{own}{turn:02}", "tried", Severity.NOTE, Confidence.CERTAIN, "x", option="x")
     ready(f"turn{turn}")
-    put_aside(sys.argv[3], finding, f"measured by {own}")
+    suppress_in_baseline(sys.argv[3], finding, f"measured by {own}")
 """
 
 
@@ -73,12 +73,12 @@ def test_findings_put_aside_by_several(tmp_path: Path) -> None:
 
 
 NOTED = """
-from advisor.tui.view import Aside, change
-mine = Aside()
+from advisor.tui.view import UserMarks, save_marks
+mine = UserMarks()
 for turn in range(8):
     ready(f"turn{turn}")
-    more = Aside(mine.seen | {f"{own}-{turn}"}, (*mine.suppressed, (f"{own}-{turn}", "why")))
-    change(sys.argv[3], mine, more)
+    more = UserMarks(mine.seen | {f"{own}-{turn}"}, (*mine.suppressed, (f"{own}-{turn}", "why")))
+    save_marks(sys.argv[3], mine, more)
     mine = more
 """
 
@@ -105,7 +105,7 @@ def test_what_one_takes_back_stays_taken_back(tmp_path: Path, monkeypatch: pytes
 
 
 FIXED = """
-from advisor.fixing.writing import Meanwhile, replace_text
+from advisor.fixing.writing import FileChangedError, replace_text
 path = sys.argv[3]
 for turn in range(8):
     if own == 0:
@@ -114,7 +114,7 @@ for turn in range(8):
     try:
         replace_text(path, b"old" * 1000, b"%d" % own * 5000)
         print(turn)
-    except Meanwhile:
+    except FileChangedError:
         pass
     ready(f"done{turn}")
     assert open(path, "rb").read() in {b"%d" % n * 5000 for n in range(4)}

@@ -11,12 +11,12 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from advisor.fixing import FileChange
-from advisor.fixing.diff import unified
+from advisor.fixing.diff import unified_diff
 
 
 def diff(before: bytes, after: bytes, path: str = "my.cnf") -> bytes:
     """The diff of one file."""
-    return unified([FileChange(path, before, after, ())])
+    return unified_diff([FileChange(path, before, after, ())])
 
 
 def patched(before: bytes, changes: bytes, folder: Path, *flags: str) -> bytes:
@@ -77,4 +77,4 @@ def test_patch_makes_the_new_text(
 
 def test_nothing_changed() -> None:
     """Without changes there is no diff."""
-    assert unified([]) == b""
+    assert unified_diff([]) == b""

@@ -19,7 +19,7 @@ from mycnf_command import CHECKOUT
 
 from advisor.core.errors import MycnfError
 from advisor.fixing import fix_files
-from advisor.fixing.writing import Meanwhile, attributes, replace_text
+from advisor.fixing.writing import FileChangedError, read_attributes, replace_text
 
 OLD, NEW = b"[mysqld]\nport=1\nport=2\n", b"[mysqld]\nport=2\n"
 needs_root = pytest.mark.skipif(os.geteuid() != 0, reason="needs root: files of other owners, mounts")
@@ -87,9 +87,9 @@ def test_extended_attributes_stay(file: Path) -> None:
 def test_access_lists_stay(file: Path) -> None:
     """A right that one account has by an access list it still has."""
     with_attribute(file, "system.posix_acl_access", READER)
-    before = attributes(str(file))
+    before = read_attributes(str(file))
     replace_text(str(file), OLD, NEW)
-    assert attributes(str(file)) == before
+    assert read_attributes(str(file)) == before
     assert "system.posix_acl_access" in (before or {})
 
 
@@ -98,7 +98,7 @@ def test_the_folders_default_access_list_adds_nothing(file: Path) -> None:
     with_attribute(file.parent, "system.posix_acl_default", READER)
     file.chmod(0o600)
     replace_text(str(file), OLD, NEW)
-    assert "system.posix_acl_access" not in (attributes(str(file)) or {})
+    assert "system.posix_acl_access" not in (read_attributes(str(file)) or {})
     assert stat.S_IMODE(file.stat().st_mode) == 0o600
 
 
@@ -129,7 +129,7 @@ def test_hard_links_stay_and_are_told_of(file: Path, tmp_path: Path) -> None:
 def test_a_file_that_changed_meanwhile_is_left_alone(file: Path) -> None:
     """What somebody else wrote since is not lost."""
     file.write_bytes(b"# mine\n")
-    with pytest.raises(Meanwhile, match="changed it meanwhile"):
+    with pytest.raises(FileChangedError, match="changed it meanwhile"):
         replace_text(str(file), OLD, NEW)
     assert file.read_bytes() == b"# mine\n"
     assert alone(file)

@@ -66,5 +66,5 @@ def test_hostile_servers_are_rows(ground: Ground, server: Server, local: Callabl
         assert (rows[name]["status"], why in (rows[name]["reason"] or "")) == (status, True), rows[name]
     assert not any(b"root:" in packet for one in heard.values() for packet in one.packets)
     assert "Traceback" not in ended.err
-    lacking = load(str(ground.run_directory / rows["heavy"]["snapshot"])).why_not("server.replication")
+    lacking = load(str(ground.run_directory / rows["heavy"]["snapshot"])).reason_missing("server.replication")
     assert "too many rows and columns" in lacking

@@ -74,7 +74,7 @@ def test_what_is_no_tar(told: str, why: str, facts: Facts) -> None:
     machine = with_host(facts, {"printed": told}, {})
     assert machine.facts.host is None
     assert why in machine.reason
-    assert why in machine.facts.why_not("host")
+    assert why in machine.facts.reason_missing("host")
 
 
 def test_another_hosts_shell(facts: Facts) -> None:
@@ -112,4 +112,4 @@ def test_a_description_that_is_none(name: str, text: str, facts: Facts) -> None:
 def test_reasons_speak_of_variables(facts: Facts) -> None:
     """The remedy of a reason is one that an inventory has."""
     machine = with_host(facts, {"reason": "Connection refused"}, {})
-    assert machine.facts.why_not("host") == "Connection refused: give mycnf_ram, mycnf_cpus and mycnf_disk"
+    assert machine.facts.reason_missing("host") == "Connection refused: give mycnf_ram, mycnf_cpus and mycnf_disk"

@@ -8,7 +8,7 @@ import pytest
 from hostile_server import Recording, hostile
 
 from advisor.core.errors import CONNECTION, OK
-from advisor.facts.snapshot import PARSED
+from advisor.facts.snapshot import MAX_JSON_BYTES
 from tests.hostile.conftest import Alone, Weigh, connecting, ended_well, some
 from tests.hostile.heavy import HEAVY
 
@@ -29,7 +29,7 @@ def test_what_is_collected_can_be_audited(
     left_out = [line for line in ended.err.splitlines() if "left out, for a snapshot has" in line or "too many" in line]
     assert left_out
     assert peak < MOST_MEMORY
-    assert path.stat().st_size < PARSED
+    assert path.stat().st_size < MAX_JSON_BYTES
     audited = alone("audit", "--snapshot", path, "--isolated", "--format", "json", "--fail-on", "never")
     ended_well(audited, ended.code)
     assert left_out[0].rpartition(": ")[2] in audited.out

@@ -106,7 +106,9 @@ def test_so_may_any_part_of_what_is_kept(tmp_path: Path, turns: Turns) -> None:
     refused, tried = refusals(results.read_result, tmp_path / "result", shortened(whole), each)
     assert refused > tried // 2 > 30
     entry = {"path": "a", "code": "OPT001", "name": "x", "group": None, "option": "a", "value": "1", "count": 1}
-    refused, tried = refusals(baseline.read, tmp_path / "baseline", {"version": 1, "findings": [entry, entry]}, each)
+    refused, tried = refusals(
+        baseline.read_baseline, tmp_path / "baseline", {"version": 1, "findings": [entry, entry]}, each
+    )
     assert refused > tried // 3
 
 

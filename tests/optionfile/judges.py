@@ -9,7 +9,7 @@ from typing import NamedTuple
 
 from advisor.core.model import Target
 from advisor.optionfile import groups_read, resolve
-from advisor.optionfile.lines import Line, LineKind, Resolved
+from advisor.optionfile.lines import Line, LineKind, ResolvedFiles
 
 MASK = "--password=*****"  # what MySQL's servers print in place of an option that begins so
 
@@ -38,7 +38,7 @@ class Server(NamedTuple):
         run = subprocess.run(command, capture_output=True, timeout=600, check=False)
         return None if run.returncode else run.stdout.partition(b"\n")[2].removesuffix(b"\n")
 
-    def resolved(self, path: Path, *, on_host: bool = False) -> Resolved:
+    def resolved(self, path: Path, *, on_host: bool = False) -> ResolvedFiles:
         """The file as we read it for this server."""
         flavour, version = self.target
         return resolve([str(path)], flavour=flavour, version=version, on_host=on_host)
@@ -50,7 +50,7 @@ class Server(NamedTuple):
         return foreseen(resolved, groups_read(self.target, suffix=suffix), " ", mask)
 
 
-def foreseen(resolved: Resolved, groups: Iterable[str], end: str = "\n", mask: str = "") -> bytes | None:
+def foreseen(resolved: ResolvedFiles, groups: Iterable[str], end: str = "\n", mask: str = "") -> bytes | None:
     """What a program that reads these groups is started with; None where it stops at a line.
 
     `mask` is what stands in for a password where the program doesn't tell it.

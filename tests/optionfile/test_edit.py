@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 
 from advisor.core.model import Edit
 from advisor.optionfile import parse
-from advisor.optionfile.edit import apply
+from advisor.optionfile.edit import apply_edits
 from advisor.optionfile.lines import Line, LineKind
 
 FILE = "# ä\n[mysqld]\n  key = 'ü' # c\nb=2\n"
@@ -27,23 +27,27 @@ FILE = "# ä\n[mysqld]\n  key = 'ü' # c\nb=2\n"
 )
 def test_one_edit(edit: Edit, expected: str) -> None:
     """One stretch is replaced, and everything else stays."""
-    assert apply(FILE.encode(), [edit]).decode() == expected
+    assert apply_edits(FILE.encode(), [edit]).decode() == expected
 
 
 def test_edits_name_places_before_any_of_them() -> None:
     """The order in which edits are given does not matter."""
     edits = [Edit(4, 1, 4, 2, "bbb"), Edit(3, 1, 4, 1, ""), Edit(4, 3, 4, 4, "9")]
-    assert apply(FILE.encode(), edits) == apply(FILE.encode(), edits[::-1]) == "# ä\n[mysqld]\nbbb=9\n".encode()
+    assert (
+        apply_edits(FILE.encode(), edits)
+        == apply_edits(FILE.encode(), edits[::-1])
+        == "# ä\n[mysqld]\nbbb=9\n".encode()
+    )
 
 
 def test_a_last_line_without_ending() -> None:
     """The last line can be taken out though nothing ends it."""
-    assert apply(b"[mysqld]\na=1", [Edit(2, 1, 3, 1, "")]) == b"[mysqld]\n"
+    assert apply_edits(b"[mysqld]\na=1", [Edit(2, 1, 3, 1, "")]) == b"[mysqld]\n"
 
 
 def test_new_lines_end_as_the_others() -> None:
     """What is put in ends its lines with CR LF where the file does."""
-    assert apply(b"[mysqld]\r\na=1\r\n", [Edit(2, 1, 2, 1, "b=1\n")]) == b"[mysqld]\r\nb=1\r\na=1\r\n"
+    assert apply_edits(b"[mysqld]\r\na=1\r\n", [Edit(2, 1, 2, 1, "b=1\n")]) == b"[mysqld]\r\nb=1\r\na=1\r\n"
 
 
 @pytest.mark.parametrize(
@@ -52,19 +56,19 @@ def test_new_lines_end_as_the_others() -> None:
 def test_a_place_that_is_not_there(edit: Edit) -> None:
     """An edit outside the file is refused."""
     with pytest.raises(ValueError, match="line"):
-        apply(FILE.encode(), [edit])
+        apply_edits(FILE.encode(), [edit])
 
 
 def test_overlapping_edits() -> None:
     """Two edits of one stretch are refused."""
     with pytest.raises(ValueError, match="overlap"):
-        apply(FILE.encode(), [Edit(3, 3, 3, 6, "a"), Edit(3, 4, 3, 9, "b")])
+        apply_edits(FILE.encode(), [Edit(3, 3, 3, 6, "a"), Edit(3, 4, 3, 9, "b")])
 
 
 @given(st.binary())
 def test_no_edit_changes_nothing(data: bytes) -> None:
     """Without edits any bytes stay as they are."""
-    assert apply(data, []) == data
+    assert apply_edits(data, []) == data
 
 
 def option(data: bytes) -> Line:
@@ -81,5 +85,5 @@ def test_an_option_is_edited_where_it_stands(before: bytes, value: bytes) -> Non
     data = b"# " + before + b"\n[mysqld]\nname=" + value + b"\n"
     line = option(data)
     place = Edit(line.number, line.value_column, line.number, line.value_end_column, "new")
-    changed = option(apply(data, [place]))
+    changed = option(apply_edits(data, [place]))
     assert (changed.name, changed.value) == ("name", "new")

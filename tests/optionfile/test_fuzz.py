@@ -10,7 +10,7 @@ from hypothesis import assume, given, settings
 from hypothesis import strategies as st
 
 from advisor.optionfile import parse, render, resolve
-from advisor.optionfile.groups import dialect
+from advisor.optionfile.groups import dialect_of
 from tests.optionfile.judges import PrintDefaults, Server, foreseen
 
 EXAMPLES = int(os.environ.get("MYCNF_FUZZ_EXAMPLES", "200"))
@@ -126,7 +126,7 @@ LONG = st.builds(
 
 def left_to_chance(data: bytes) -> bool:
     """Whether a line has no name: there servers read memory that isn't theirs, and any answer is chance."""
-    lines = parse(data, "f", dialect("mariadb")).lines
+    lines = parse(data, "f", dialect_of("mariadb")).lines
     return any(line.name == "" and line.raw is not None for line in lines)
 
 
@@ -157,4 +157,4 @@ def test_every_server_reads_the_same(server: Server, tmp_path: Path, data: bytes
 @pytest.mark.parametrize("version", [None, (5, 7)])
 def test_any_bytes_come_back(data: bytes, name: str, version: tuple[int, ...] | None) -> None:
     """Reading and writing gives the same bytes, whatever they are."""
-    assert render(parse(data, "f", dialect(name, version))) == data
+    assert render(parse(data, "f", dialect_of(name, version))) == data

@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from advisor.optionfile import parse, resolve
-from advisor.optionfile.groups import dialect
+from advisor.optionfile.groups import dialect_of
 from advisor.optionfile.lines import Line, LineKind
 from tests.optionfile.judges import PrintDefaults, Server, foreseen
 
@@ -114,7 +114,7 @@ def test_long_lines(server: Server, tmp_path: Path) -> None:
 
 def lines(data: bytes, **version: object) -> tuple[Line, ...]:
     """The lines of some bytes."""
-    return parse(data, "my.cnf", dialect("mysql", **version)).lines
+    return parse(data, "my.cnf", dialect_of("mysql", **version)).lines
 
 
 def test_places() -> None:

@@ -12,7 +12,7 @@ import pytest
 
 from advisor.core.errors import USAGE
 from advisor.optionfile import OptionFileError, read, resolve
-from advisor.optionfile.source import LARGEST
+from advisor.optionfile.source import MAX_BYTES
 
 
 def refusal(path: Path | str) -> str:
@@ -89,15 +89,15 @@ def test_a_huge_file(tmp_path: Path) -> None:
 def test_the_largest_file(tmp_path: Path) -> None:
     """A file of the largest size is read, one byte more is too much."""
     path = tmp_path / "my.cnf"
-    path.write_bytes(b"#" * (LARGEST - 1) + b"\n")
+    path.write_bytes(b"#" * (MAX_BYTES - 1) + b"\n")
     assert len(read(str(path)).lines) == 1
-    path.write_bytes(b"#" * LARGEST + b"\n")
+    path.write_bytes(b"#" * MAX_BYTES + b"\n")
     assert "larger than" in refusal(path)
 
 
 def test_what_comes_from_elsewhere_is_held_to_the_same() -> None:
     """Bytes that a loader gives are refused as a file of them is."""
-    held = {"large": b"#" * (LARGEST + 1), "odd": bytes(range(256))}
+    held = {"large": b"#" * (MAX_BYTES + 1), "odd": bytes(range(256))}
     with pytest.raises(OptionFileError, match="larger"):
         resolve(["large"], loader=held.__getitem__)
     with pytest.raises(OptionFileError, match="binary"):

@@ -8,8 +8,8 @@ from app_driver import screen_text, until
 from textual.pilot import Pilot
 
 from advisor.analysis.audited import Audited
-from advisor.analysis.context import know
-from advisor.analysis.engine import by_weight, choose, run
+from advisor.analysis.context import build_context
+from advisor.analysis.engine import run_rules, select_rules, sort_by_severity
 from advisor.collect.files import Reader, read_again
 from advisor.commands.collect import DEMO
 from advisor.facts import Facts, OptionFiles
@@ -26,9 +26,9 @@ SERVER = "/etc/mysql/mariadb.conf.d/50-server.cnf"
 
 def judged(facts: Facts) -> Audited:
     """The facts with the findings of all rules."""
-    known = know(facts)
-    found = run(known, choose(None, None))
-    return Audited(facts, known, tuple(by_weight(found.findings)), found.skipped)
+    known = build_context(facts)
+    found = run_rules(known, select_rules(None, None))
+    return Audited(facts, known, tuple(sort_by_severity(found.findings)), found.skipped)
 
 
 def view_of(facts: Facts = RECORDED, origin: str = "snapshot") -> View:

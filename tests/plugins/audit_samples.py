@@ -9,8 +9,8 @@ from hostile_findings import SECRET, nasty
 from mycnf_command import CHECKOUT
 
 from advisor.analysis.audited import Audited
-from advisor.analysis.context import know
-from advisor.core.model import Action, Confidence, Finding, Local, Location, Severity, Skipped
+from advisor.analysis.context import build_context
+from advisor.core.model import Action, Confidence, Finding, LocalResult, Location, Severity, Skipped
 from advisor.facts import Facts, FileCopy, OptionFiles, Unavailable
 from advisor.facts.snapshot import load
 
@@ -27,7 +27,7 @@ def recorded() -> Facts:
 def audited(*findings: Finding, facts: Facts | None = None) -> Audited:
     """The findings as those of the recorded server."""
     known = facts or recorded()
-    return Audited(known, know(known, None), findings, (), asked=("TST001", "TST002", "OPT001"))
+    return Audited(known, build_context(known, None), findings, (), asked=("TST001", "TST002", "OPT001"))
 
 
 def nasty_audit() -> Audited:
@@ -59,8 +59,8 @@ def _action(f: Finding) -> Action:
     )
 
 
-def _local() -> Local:
-    return Local("scan", HOSTILE, "worse", HOSTILE)
+def _local() -> LocalResult:
+    return LocalResult("scan", HOSTILE, "worse", HOSTILE)
 
 
 def many(count: int) -> Audited:

@@ -8,8 +8,8 @@ from typing import NamedTuple
 from rule_cases import Case, facts_of
 from simulated_experiment import METRIC, Noise, Simulated, simulate
 
-from advisor.analysis.context import know
-from advisor.analysis.engine import RuleRun, run
+from advisor.analysis.context import build_context
+from advisor.analysis.engine import RuleRun, run_rules
 from advisor.catalog.targets import parse_target
 from advisor.facts.probes import Arm, Block, Metric, ProbeResult, RunPlace
 from rules import all_rules
@@ -74,4 +74,4 @@ def audited(
     """An audit of a server with this file on such a host, where these results are kept."""
     case = Case("", "", target, file=file, host=HOST if host is None else host, server=dict(server))
     facts = facts_of(case, parse_target(target))
-    return run(know(replace(facts, probes=results)), all_rules())
+    return run_rules(build_context(replace(facts, probes=results)), all_rules())

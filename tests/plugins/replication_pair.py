@@ -7,8 +7,8 @@ from typing import TYPE_CHECKING
 
 from live_server import Live
 
-from advisor.analysis.context import know
-from advisor.analysis.engine import run
+from advisor.analysis.context import build_context
+from advisor.analysis.engine import run_rules
 from advisor.collect.collect import Request, from_account
 from rules import all_rules
 
@@ -27,7 +27,7 @@ PATIENCE = 600.0  # seconds; a group needs a few on a busy machine
 def found(server: Live) -> dict[str, Finding]:
     """What all rules find about a running server, by name."""
     facts = from_account(server.account(), Request(window=0.0))
-    return {finding.name: finding for finding in run(know(facts), all_rules()).findings}
+    return {finding.name: finding for finding in run_rules(build_context(facts), all_rules()).findings}
 
 
 def written(folder: Path, name: str, text: str) -> Path:

@@ -9,11 +9,11 @@ from itertools import starmap
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from advisor.analysis.context import know
+from advisor.analysis.context import build_context
 from advisor.catalog.load import load
-from advisor.catalog.targets import running
+from advisor.catalog.targets import running_target
 from advisor.config.house import parse_house_rules
-from advisor.core.model import Absent
+from advisor.core.model import AbsentPart
 from advisor.facts import (
     BusyHour,
     Facts,
@@ -126,7 +126,7 @@ def cases_by_rule(cases: list[Case]) -> dict[str, list[Case]]:
 
 def context_of_case(case: Case, folder: Path) -> RuleContext:
     """What the rules may read in this case; files lie in `folder`."""
-    target = running(case.target)
+    target = running_target(case.target)
     known = _server_context(case, target) if case.server is not None else _file_context(case, target, folder)
     if case.probes:
         known.parts["probes"] = tuple(_local_answer(**answer) for answer in case.probes)
@@ -148,13 +148,13 @@ def _file_context(case: Case, target: Target, folder: Path) -> RuleContext:
         (folder / name).chmod(case.modes.get(name, 0o644))
     resolved = resolve([str(top)], flavour=target.flavour, version=target.version)
     verdict = judge_file(resolved, load(target))
-    host = host_of(case.host) if case.host is not None else Absent("the host")
+    host = host_of(case.host) if case.host is not None else AbsentPart("the host")
     house = parse_house_rules(case.house) if case.house is not None else NO_HOUSE
     return RuleContext(target, load(target), Settings.from_file(verdict), verdict, host=host, house=house)
 
 
 def _server_context(case: Case, target: Target) -> RuleContext:
-    known = know(facts_of(case, target))
+    known = build_context(facts_of(case, target))
     if case.house is not None:
         known.parts["house"] = parse_house_rules(case.house)
     return known

@@ -10,7 +10,7 @@ from dataclasses import replace
 import pytest
 from simulated_experiment import METRIC, Noise, Simulated, simulate
 
-from advisor.core.sizes import percent
+from advisor.core.sizes import format_percent
 from advisor.facts.probes import PROBE_SCHEMA, Arm, Block, Metric, ProbeResult, RunPlace
 from probes.conclusion import conclude, format_ratio
 
@@ -71,7 +71,7 @@ def test_no_difference_has_a_size() -> None:
     assert (said.verdict, said.best) == ("none", None)
     assert said.within < 0.1
     (sentence,) = said.sentences
-    assert sentence.startswith(f"No difference larger than {percent(said.within)} in ")
+    assert sentence.startswith(f"No difference larger than {format_percent(said.within)} in ")
     assert "5 rounds" in said.limits[0]
 
 

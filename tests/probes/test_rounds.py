@@ -13,7 +13,7 @@ from functools import partial
 import pytest
 
 from advisor.facts.host import Host
-from advisor.facts.probes import OTHERS, Metric, ProbeResult
+from advisor.facts.probes import OTHER_PROCESSES, Metric, ProbeResult
 from probes.experiment import (
     BlockMeasurement,
     Choice,
@@ -276,4 +276,4 @@ def test_blocks_beside_busy_processes_are_invalid(
     assert {block.invalid for block in blocks} == (
         {"other processes used 30% of the processors, 25% at most are allowed"} if void else {""}
     )
-    assert {block.counters[OTHERS] for block in blocks} == {0.3}
+    assert {block.counters[OTHER_PROCESSES] for block in blocks} == {0.3}

@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 from markdown_it import MarkdownIt
 from markdown_it.token import Token
 
-from advisor.redaction.secrets import clean
+from advisor.redaction.secrets import escape_text
 from advisor.report.formats import render_lint as render
 from advisor.report.render import markdown_text
 
@@ -58,9 +58,9 @@ def test_every_finding_is_a_row() -> None:
     assert [len(row) for row in rows] == [6] * len(findings)
     for row, finding in zip(rows, findings, strict=True):
         assert row[2] == f"{finding.code} {finding.name}"
-        value = f" = {clean(finding.value)}" if finding.value is not None else ""
-        assert row[3] == "" if finding.option is None else row[3][:50] == f"{clean(finding.option)}{value}"[:50]
-        assert row[4] == " ".join(clean(finding.message).split())
+        value = f" = {escape_text(finding.value)}" if finding.value is not None else ""
+        assert row[3] == "" if finding.option is None else row[3][:50] == f"{escape_text(finding.option)}{value}"[:50]
+        assert row[4] == " ".join(escape_text(finding.message).split())
 
 
 def test_clean_and_unread_files() -> None:
@@ -91,7 +91,7 @@ def test_any_text_as_prose(text: str) -> None:
     """Whatever the text, a cell shows exactly its words."""
     table = f"| a |\n|---|\n| {markdown_text.prose(text)} |\n"
     shown(table)
-    assert cells(table)[1:] == [[" ".join(clean(text).split())]]
+    assert cells(table)[1:] == [[" ".join(escape_text(text).split())]]
 
 
 @given(ANY)
@@ -100,4 +100,4 @@ def test_any_text_as_code(text: str) -> None:
     table = f"| a |\n|---|\n| {markdown_text.code(text)} |\n"
     shown(table)
     (cell,) = cells(table)[1]
-    assert cell.strip() == clean(text).strip()
+    assert cell.strip() == escape_text(text).strip()

@@ -10,7 +10,7 @@ from audit_samples import audited, recorded
 
 from advisor.analysis.anonymize import nameless
 from advisor.analysis.audited import Audited
-from advisor.core.model import Action, Confidence, Finding, Local, Location, Severity, Skipped
+from advisor.core.model import Action, Confidence, Finding, LocalResult, Location, Severity, Skipped
 from advisor.facts import Accounts, Replication, Unavailable
 from advisor.report import Page
 from advisor.report.formats import names, render_audit
@@ -45,7 +45,7 @@ def named() -> Audited:
         value="node-b",
         location=Location("/etc/db7/my.cnf", 3),
         actions=(Action(f"report_host = {WORDS}", f"SET x = '{WORDS}'", WORDS, undo=WORDS, watch="Threads_running"),),
-        local=Local("scan", "2026-11-20T00:00:00", "worse", "measured on upstream"),
+        local=LocalResult("scan", "2026-11-20T00:00:00", "worse", "measured on upstream"),
     )
     made = audited(finding, facts=replace(facts, server=server, lost=WORDS, unavailable=(Unavailable("host", WORDS),)))
     return made._replace(skipped=(Skipped("TST002", WORDS),), aside=((finding, WORDS),))

@@ -9,7 +9,7 @@ import pytest
 from lxml import etree
 
 from advisor.core.errors import MycnfError
-from advisor.facts.probes import OTHERS, PROBE_SCHEMA, Arm, Block, Metric, ProbeResult, RunPlace
+from advisor.facts.probes import OTHER_PROCESSES, PROBE_SCHEMA, Arm, Block, Metric, ProbeResult, RunPlace
 from advisor.report.paper import Paper
 from advisor.report.probe.figures import change, number, rows, span
 from advisor.report.probe.names import axis_name, curve_of, labels, numeric, short
@@ -247,11 +247,13 @@ def test_what_other_processes_used_is_told(form: str) -> None:
     """The share of the processors, in the median block and at most."""
     whole = scan()
     arms = tuple(
-        replace(a, blocks=tuple(replace(b, counters={OTHERS: 0.02 if n else 0.11}) for n, b in enumerate(a.blocks)))
+        replace(
+            a, blocks=tuple(replace(b, counters={OTHER_PROCESSES: 0.02 if n else 0.11}) for n, b in enumerate(a.blocks))
+        )
         for a in whole.arms
     )
     made = " ".join(render(replace(whole, arms=arms), form, Paper(80)).split())
-    said = {"json": f'"{OTHERS}": 0.11'}.get(
+    said = {"json": f'"{OTHER_PROCESSES}": 0.11'}.get(
         form, "other processes used 2% of the processors in the median block, 11% at most"
     )
     assert said in made

@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from advisor.core.sizes import STEPS, about, exact, lasted
+from advisor.core.sizes import UNITS, exact_size, format_duration, format_size
 
 
 @pytest.mark.parametrize(
@@ -24,14 +24,14 @@ from advisor.core.sizes import STEPS, about, exact, lasted
 )
 def test_exact(count: int, text: str) -> None:
     """The shortest spelling that keeps the value is used."""
-    assert exact(count) == text
+    assert exact_size(count) == text
 
 
 @given(st.integers(0, 1 << 64))
 def test_exact_keeps_the_value(count: int) -> None:
     """Reading the spelling back gives the same number."""
-    text = exact(count)
-    steps = {letter: step for step, letter in STEPS}
+    text = exact_size(count)
+    steps = {letter: step for step, letter in UNITS}
     assert (int(text[:-1]) * steps[text[-1]] if text[-1] in steps else int(text)) == count
 
 
@@ -41,7 +41,7 @@ def test_exact_keeps_the_value(count: int) -> None:
 )
 def test_about(count: int, text: str) -> None:
     """A size for people has at most three digits and no empty decimals."""
-    assert about(count) == text
+    assert format_size(count) == text
 
 
 @pytest.mark.parametrize(
@@ -49,4 +49,4 @@ def test_about(count: int, text: str) -> None:
 )
 def test_lasted(seconds: float, text: str) -> None:
     """A duration is told in its largest whole unit."""
-    assert lasted(seconds) == text
+    assert format_duration(seconds) == text

@@ -12,7 +12,7 @@ import pytest
 from rule_cases import Case, all_cases, cases_by_rule, context_of_case
 
 from advisor.core.model import Action, Finding
-from advisor.verdict import Outcome, take
+from advisor.verdict import Outcome, judge_value
 from rules import all_rules, find_rule
 from rules.core.advice import advise, default_number, help_line
 from rules.core.context import MissingFact, RuleContext
@@ -73,7 +73,7 @@ def test_advice_of_a_run(rule: str, tmp_path: Path) -> None:
         advised: dict[str, set[str]] = defaultdict(set)
         for action in actions(run(known)):
             name, value = told(action)
-            assert take(name, value, known.catalog).outcome is Outcome.ACCEPTED, (str(case), action)
+            assert judge_value(name, value, known.catalog).outcome is Outcome.ACCEPTED, (str(case), action)
             advised[name].add(value)
             assert value in DURABLE.get(name, {value}), str(case)
             assert bool(action.statement) == bool(action.undo), str(case)

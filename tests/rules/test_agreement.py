@@ -12,13 +12,13 @@ from hypothesis import example, given
 from hypothesis import strategies as st
 from rule_cases import all_cases
 
-from advisor.analysis.engine import run
+from advisor.analysis.engine import run_rules
 from advisor.catalog.load import load
-from advisor.catalog.targets import ASKED, SERIES, parse_target
+from advisor.catalog.targets import EXAMINED, SERIES, parse_target
 from advisor.collect.declared import host_from_words
 from advisor.core.model import Target
 from advisor.optionfile import resolve
-from advisor.verdict import judge_file, take
+from advisor.verdict import judge_file, judge_value
 from advisor.verdict.settings import Settings
 from rules import all_rules, file_rules, rule_modules_for
 from rules._index import ANY_OPTION
@@ -52,7 +52,7 @@ def advised(findings: Iterable[Finding], catalog: Catalog) -> dict[str, set[str 
     values: dict[str, set[str | None]] = {}
     for line in (action.option_line for found in findings for action in found.actions if action.option_line):
         name, _, value = line.partition(" = ")
-        values.setdefault(name, set()).add(take(name, value, catalog).value)
+        values.setdefault(name, set()).add(judge_value(name, value, catalog).value)
     return values
 
 
@@ -66,7 +66,7 @@ def linted(text: str, target: Target) -> RuleContext:
 
 def recorded(shared: Path, server: str) -> list[Path]:
     """Some of the files that people really use: each server has others, so that together they see many."""
-    servers = sorted(map(str, ASKED))
+    servers = sorted(map(str, EXAMINED))
     first = EACH * servers.index(server) // len(servers)
     files = sorted((shared / "corpus" / "files").glob("*"))[first::EACH]
     assert files
@@ -75,11 +75,11 @@ def recorded(shared: Path, server: str) -> list[Path]:
 
 def refuted(known: RuleContext, text: str) -> dict[str, set[str | None]]:
     """The options of which a run advises two values, or another value once its advice was followed."""
-    first = advised(run(known, RULES).findings, known.catalog)
+    first = advised(run_rules(known, RULES).findings, known.catalog)
     torn = {name: values for name, values in first.items() if len(values) > 1}
     followed = "".join(f"{name} = {value}\n" for name, values in first.items() for value in values if value)
     then = linted(f"{text}\n[mysqld]\n{followed}", known.target)
-    again = advised(run(then, RULES).findings, known.catalog)
+    again = advised(run_rules(then, RULES).findings, known.catalog)
     return torn | {name: again[name] for name in first if again.get(name, first[name]) != first[name]}
 
 

@@ -14,9 +14,9 @@ from advisor.catalog.targets import parse_target
 from advisor.collect.host import open_root, read_host
 from advisor.core.model import Target
 from advisor.facts.probes import Metric
-from advisor.optionfile.lines import Resolved
+from advisor.optionfile.lines import ResolvedFiles
 from advisor.report.rules.page import page
-from advisor.verdict import judge_file, take
+from advisor.verdict import judge_file, judge_value
 from advisor.verdict.settings import Settings
 from probes import registry
 from probes.disk import random_read
@@ -64,7 +64,7 @@ def test_claims_and_remarks_are_of_rules_with_a_probe() -> None:
 
 def bare(target: Target) -> RuleContext:
     """A server with nothing but its defaults."""
-    verdict = judge_file(Resolved((), (), ()), load(target))
+    verdict = judge_file(ResolvedFiles((), (), ()), load(target))
     return RuleContext(target, load(target), Settings.from_file(verdict), verdict)
 
 
@@ -102,7 +102,7 @@ def test_examples_are_values_that_the_server_takes(name: str) -> None:
     rule, claim = find_rule(name), CLAIMS[name]
     assert rule is not None
     catalog = load(concerned(rule))
-    taken = [take(claim.option, value, catalog) for value in claim.example]
+    taken = [judge_value(claim.option, value, catalog) for value in claim.example]
     assert [t.outcome.value for t in taken] == ["accepted", "accepted"]
     assert taken[0].value != taken[1].value
     assert claim.kind != WORSE or claim.option in rule.options

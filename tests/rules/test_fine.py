@@ -85,10 +85,10 @@ RULES = {name for look in CHECKED_PARTS if look.part == "connections" for name i
 @pytest.mark.servers("mysql-9.7", "mariadb-11.8")
 def test_a_real_server(any_server: Sandbox) -> None:
     """A default server has room for connections and files, and says how much it used."""
-    from advisor.analysis.context import know
+    from advisor.analysis.context import build_context
 
     facts = from_account(Account(user="root", socket=any_server.socket), Request(window=0.0))
-    told = dict(passed_checks(know(facts), [], NAMES))
+    told = dict(passed_checks(build_context(facts), [], NAMES))
     assert {"connections", "commits"} <= set(told)
     assert told["commits"].endswith("at each commit") or "no binary log" in told["commits"]
 

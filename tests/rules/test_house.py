@@ -7,12 +7,12 @@ from typing import TYPE_CHECKING, Any
 import pytest
 from rule_cases import Case, context_of_case
 
-from advisor.analysis.engine import choose, run
+from advisor.analysis.engine import run_rules, select_rules
 from advisor.catalog.load import load
 from advisor.catalog.targets import parse_target
 from advisor.core.model import Action
 from advisor.optionfile import resolve
-from advisor.verdict import Outcome, judge_file, take
+from advisor.verdict import Outcome, judge_file, judge_value
 from advisor.verdict.settings import Settings
 from rules import file_rules
 from rules.core.context import RuleContext
@@ -28,7 +28,7 @@ if TYPE_CHECKING:
 def findings(file: str, house: dict[str, Any], folder: Path, target: str = "mysql-8.4", **more: Any) -> list[Finding]:
     """All that the rules find in a file, house rules among them, in the order of the rules."""
     known = context_of_case(Case("", "", target, file=file, house=house, **more), folder)
-    return list(run(known, file_rules(house=True)).findings)
+    return list(run_rules(known, file_rules(house=True)).findings)
 
 
 def of(found: list[Finding], code: str) -> Finding:
@@ -63,7 +63,7 @@ def test_where_a_missing_option_belongs(text: str, line: int, group: str | None,
     verdict = judge_file(resolve([str(path)]), load(target))
     settings = Settings.from_file(verdict)
     known = RuleContext(target, load(target), settings, verdict, house=(HouseRule("server_id", required=True),))
-    found = of(list(run(known, choose(["HOU"], None)).findings), "HOU001")
+    found = of(list(run_rules(known, select_rules(["HOU"], None)).findings), "HOU001")
     assert found.location is not None
     assert (found.group, found.location.line) == (group, line)
 
@@ -81,7 +81,7 @@ def test_a_server_gets_a_statement(tmp_path: Path) -> None:
     """On a running server the advice is a statement that it takes, whatever the notation of the configuration."""
     house = {"sort_buffer_size": {"minimum": "1M"}, "general_log": {"allowed": [True]}}
     known = context_of_case(Case("", "", "mysql-8.0.15", server={}, house=house), tmp_path)
-    found = run(known, choose(["HOU"], None)).findings
+    found = run_rules(known, select_rules(["HOU"], None)).findings
     statements = {a.statement for f in found for a in f.actions}
     assert statements == {"SET GLOBAL sort_buffer_size = 1048576;", "SET GLOBAL general_log = ON;"}
 
@@ -140,14 +140,14 @@ def test_secrets_of_house_rules_are_masked(tmp_path: Path) -> None:
         ),
         tmp_path,
     )
-    assert "kanarienvogel" not in str(run(known, choose(["HOU"], None)).findings)
+    assert "kanarienvogel" not in str(run_rules(known, select_rules(["HOU"], None)).findings)
 
 
 @pytest.mark.parametrize("text", ["128K", "1", "0", "-1", "3g", "12E"])
 def test_numbers_are_read_as_the_server_reads_them(text: str, tmp_path: Path) -> None:
     """A bound in the configuration is the number that the server makes of the same text."""
     catalog = context_of_case(Case("", "", "mysql-8.4", file="port=1"), tmp_path).catalog
-    taken = take("innodb_buffer_pool_size", text, catalog)
+    taken = judge_value("innodb_buffer_pool_size", text, catalog)
     if taken.outcome is Outcome.ACCEPTED:
         assert parse_number(text, "int") == int(taken.value or "")
     assert parse_number(text, "int") is not None
@@ -171,6 +171,6 @@ def test_advice_for_another_option_is_not_held_to_the_rule(tmp_path: Path) -> No
     """What a finding would write for an option without house rules is none of their business."""
     house = {"read_buffer_size": {"maximum": "1M"}}
     known = context_of_case(Case("", "", "mysql-5.7", file="read_buffer_size = 8M", house=house), tmp_path)
-    found = of(list(run(known, choose(["BUF001"], None)).findings), "BUF001")
+    found = of(list(run_rules(known, select_rules(["BUF001"], None)).findings), "BUF001")
     elsewhere = found._replace(actions=(Action(option_line="sort_buffer_size = 8M"),), fix=None)
     assert defer_to_house_rules(known, [elsewhere]) == [elsewhere]

@@ -8,8 +8,8 @@ from typing import TYPE_CHECKING
 from ordinary_user import past_support, start_as_ordinary_user
 from real_servers import quickly
 
-from advisor.analysis.context import know
-from advisor.analysis.engine import run
+from advisor.analysis.context import build_context
+from advisor.analysis.engine import run_rules
 from advisor.collect.collect import Request, from_account
 from advisor.collect.connection.options import Account
 from advisor.core.model import Severity
@@ -42,7 +42,7 @@ binlog_format = STATEMENT
 def audited(sandbox: Sandbox) -> RuleRun:
     """All findings of all rules about a running server."""
     facts = from_account(Account(user="root", socket=sandbox.socket), Request(window=0.0))
-    return run(know(facts), all_rules())
+    return run_rules(build_context(facts), all_rules())
 
 
 def test_an_untouched_server_gets_no_error_and_no_warning(binary: Binary, templates: Path, tmp_path: Path) -> None:

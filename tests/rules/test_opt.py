@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 import advisor.catalog.elsewhere
-from advisor.analysis.engine import run
+from advisor.analysis.engine import run_rules
 from advisor.catalog.load import load
 from advisor.catalog.targets import SERIES, parse_target
 from advisor.core.model import Finding
@@ -135,7 +135,7 @@ def findings(server: str, line: str, *codes: str) -> list[Finding]:
     resolved = resolve(["my.cnf"], flavour=target.flavour, version=target.version, loader=lambda _: text)
     verdict = judge_file(resolved, load(target))
     known = RuleContext(target, verdict.catalog, Settings.from_file(verdict), verdict)
-    return [f for f in run(known, all_rules()).findings if f.code in codes]
+    return [f for f in run_rules(known, all_rules()).findings if f.code in codes]
 
 
 @pytest.mark.parametrize(
@@ -284,7 +284,7 @@ def test_an_unknown_name_is_told_in_two_sentences(server: str) -> None:
     resolved = resolve(["my.cnf"], flavour=target.flavour, version=target.version, loader=lambda _: text.encode())
     verdict = judge_file(resolved, load(target))
     rules = [rule for rule in all_rules() if rule.code in ("OPT001", "OPT007")]
-    for f in run(RuleContext(target, verdict.catalog, Settings.from_file(verdict), verdict), rules).findings:
+    for f in run_rules(RuleContext(target, verdict.catalog, Settings.from_file(verdict), verdict), rules).findings:
         assert f.message.count(target.label) <= 1, f
         assert "Only another server" not in f.message, f
 
@@ -303,7 +303,7 @@ def test_no_message_says_it_twice_or_prints_control_characters(server: str) -> N
         loader = dict.fromkeys(["my.cnf"], text.encode()).__getitem__
         resolved = resolve(["my.cnf"], flavour=target.flavour, version=target.version, loader=loader)
         verdict = judge_file(resolved, catalog)
-        for f in run(RuleContext(target, catalog, Settings.from_file(verdict), verdict), rules).findings:
+        for f in run_rules(RuleContext(target, catalog, Settings.from_file(verdict), verdict), rules).findings:
             assert f.message.isprintable() or "\ufffd" in f.message, f
             assert len(re.findall(r"(?:does|do|will|can) not start|refuses to start", f.message)) < 2, f
             assert not [raw for raw in ("\\\\", "''", "MYSQL<") if raw in f.message], f

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 import pytest
 from rule_cases import Case, context_of_case
 
-from advisor.analysis.engine import choose, run
+from advisor.analysis.engine import run_rules, select_rules
 from rules import file_rules, find_rule
 
 if TYPE_CHECKING:
@@ -97,7 +97,7 @@ def test_a_low_mean_says_nothing_of_the_busiest_hour(tmp_path: Path) -> None:
     """Without a window the rule is skipped where the mean since the start would not fill the log, and never passed."""
     status = {"uptime": 86400, "innodb_os_log_written": 86_400, "innodb_redo_log_capacity_resized": 104857600}
     known = context_of_case(Case("", "", "mysql-8.4", server={"status": status}), tmp_path)
-    assert "LOG002" in {skipped.code for skipped in run(known, choose(None, None)).skipped}
+    assert "LOG002" in {skipped.code for skipped in run_rules(known, select_rules(None, None)).skipped}
 
 
 @pytest.mark.parametrize(("target", "file"), [
@@ -109,6 +109,6 @@ def test_a_low_mean_says_nothing_of_the_busiest_hour(tmp_path: Path) -> None:
 def test_one_number_for_the_redo_log_of_a_file(target: str, file: str, tmp_path: Path) -> None:
     """Lines that went or go, overridden ones too, and a pool that is large for them: one size is named, not two."""
     known = context_of_case(Case("", "", target, file=f"innodb_buffer_pool_size = 8G\n{file}"), tmp_path)
-    told = " ".join(f"{f.message} {f.help}" for f in run(known, file_rules()).findings)
+    told = " ".join(f"{f.message} {f.help}" for f in run_rules(known, file_rules()).findings)
     sizes = set(re.findall(r"innodb_redo_log_capacity = (\S+)|hold (\S+) in all", told))
     assert len(sizes) == 1

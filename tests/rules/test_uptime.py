@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 import pytest
 from rule_cases import Case, context_of_case
 
-from advisor.analysis.engine import choose, run
+from advisor.analysis.engine import run_rules, select_rules
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -30,7 +30,7 @@ BY_COUNTERS = (
 def asked(code: str, file: str, tmp_path: Path, status: dict[str, Any]) -> RuleRun:
     """One rule's answer about a server with these counters."""
     case = Case("", "", "mysql-8.0.15", file=file, server={"status": status})
-    return run(context_of_case(case, tmp_path), choose([code], None))
+    return run_rules(context_of_case(case, tmp_path), select_rules([code], None))
 
 
 @pytest.mark.parametrize(("code", "file", "status"), BY_COUNTERS)

@@ -12,8 +12,8 @@ from local_results import CALM, HOST, LOUD, PLACE, TPS, Variant, audited, measur
 from rule_cases import Case, facts_of
 from simulated_experiment import Noise
 
-from advisor.analysis.context import know
-from advisor.analysis.engine import run
+from advisor.analysis.context import build_context
+from advisor.analysis.engine import run_rules
 from advisor.catalog.targets import parse_target
 from advisor.core.model import Confidence, Severity
 from advisor.facts.probes import Metric, RunPlace
@@ -21,7 +21,7 @@ from rules import all_rules
 
 if TYPE_CHECKING:
     from advisor.analysis.engine import RuleRun
-    from advisor.core.model import Finding, Local
+    from advisor.core.model import Finding, LocalResult
     from advisor.facts.probes import ProbeResult
 
 MARIADB = "mariadb-10.11"
@@ -35,7 +35,7 @@ def of(name: str, ran: RuleRun) -> Finding:
     return next(f for f in ran.findings if f.name == name)
 
 
-def local(found: Finding) -> Local:
+def local(found: Finding) -> LocalResult:
     """What was measured here, which must be told."""
     assert found.local is not None
     return found.local
@@ -228,7 +228,7 @@ def test_a_limit_is_not_raised_beyond_what_the_disk_takes() -> None:
     facts = facts_of(case, parse_target(MARIADB))
     for most, speaks in ((200.0, True), (199.0, False)):
         kept = (told("random-write", {"most_writes": most, "io_capacity_bound": most}),)
-        ran = run(know(replace(facts, probes=kept)), all_rules())
+        ran = run_rules(build_context(replace(facts, probes=kept)), all_rules())
         assert ("starved-flushing" in {f.name for f in ran.findings}) is speaks
 
 

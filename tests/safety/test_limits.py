@@ -123,5 +123,5 @@ def test_a_server_that_takes_no_limits_is_told_of(live: Live, monkeypatch: pytes
     monkeypatch.setattr(session_module, "limit", lambda session, _flavour: right(session, wrong))
     monkeypatch.setattr("advisor.collect.server.server.limit", lambda session, _flavour: right(session, wrong))
     facts = from_account(live.account(), Request(window=0))
-    assert "doesn't know it" in facts.why_not("server.limits")
+    assert "doesn't know it" in facts.reason_missing("server.limits")
     assert facts.server.variables

@@ -12,14 +12,14 @@ from hypothesis import strategies as st
 
 from advisor.catalog.load import load
 from advisor.catalog.targets import parse_target
-from advisor.fixing.diff import unified
+from advisor.fixing.diff import unified_diff
 from advisor.fixing.values import FileChange
 from advisor.optionfile import resolve
 from advisor.report.suggested_file import remarks
 from advisor.suggest import suggest
 from advisor.suggest.amend import amend_file
 from advisor.suggest.choices import SuggestedLine
-from advisor.verdict import judge_file, take
+from advisor.verdict import judge_file, judge_value
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -51,7 +51,7 @@ def values(text: bytes) -> list[str | None]:
     return [effective[c.option].value if c.option in effective else None for c in CHOICES]
 
 
-WANTED = [take(c.option, c.value, load(TARGET)).value for c in CHOICES]
+WANTED = [judge_value(c.option, c.value, load(TARGET)).value for c in CHOICES]
 
 
 @pytest.mark.parametrize(
@@ -117,7 +117,7 @@ def test_the_diff_is_one_that_patch_takes(tmp_path: Path) -> None:
     done = amended(before)
     file = tmp_path / "my.cnf"
     file.write_bytes(before)
-    changes = unified([FileChange("my.cnf", before, done.text, ())])
+    changes = unified_diff([FileChange("my.cnf", before, done.text, ())])
     subprocess.run(["patch", "-s", str(file)], input=changes, check=True, timeout=600)
     assert file.read_bytes() == done.text
 

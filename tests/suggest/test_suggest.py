@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from advisor.analysis.engine import run
+from advisor.analysis.engine import run_rules
 from advisor.catalog.targets import SERIES, parse_target
 from advisor.collect.declared import host_from_words
 from advisor.core.model import Severity, Target
@@ -80,7 +80,7 @@ def test_no_rule_speaks_against_it(target: Target, host: str, workload: str) -> 
     suggestion = suggest(target, HOSTS[host], workload)
     verdict = judge_text(target, option_file(suggestion, host))
     known = RuleContext(target, verdict.catalog, Settings.from_file(verdict), verdict, host=HOSTS[host])
-    assert [f for f in run(known, all_rules()).findings if f.severity is not Severity.NOTE] == []
+    assert [f for f in run_rules(known, all_rules()).findings if f.severity is not Severity.NOTE] == []
     assert set(verdict.effective) == set(lines(suggestion))
     defaults = {name: verdict.catalog.get(name).default for name in lines(suggestion)}
     assert [name for name, line in verdict.effective.items() if line.value == defaults[name]] == []

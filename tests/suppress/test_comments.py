@@ -4,14 +4,16 @@ from __future__ import annotations
 
 import pytest
 
-from advisor.analysis.suppress.comments import Suppression, suppressions
-from advisor.optionfile.groups import dialect
+from advisor.analysis.suppress.comments import Suppression, read_suppressions
+from advisor.optionfile.groups import dialect_of
 from advisor.optionfile.reader import parse
 
 
 def read(text: str) -> list[Suppression]:
     """The suppressions of a text, as MySQL 8.4 reads it."""
-    return list(suppressions(parse(text.encode("utf-8", "surrogateescape"), "x.cnf", dialect("mysql", (8, 4, 8)))))
+    return list(
+        read_suppressions(parse(text.encode("utf-8", "surrogateescape"), "x.cnf", dialect_of("mysql", (8, 4, 8))))
+    )
 
 
 def only(text: str) -> Suppression:
@@ -106,7 +108,9 @@ def test_no_comment_to_the_server(line: str, word: str) -> None:
 
 def test_an_include_of_a_newer_server() -> None:
     """MySQL 9.7 knows comments behind an include, so a suppression may stand there."""
-    (found,) = suppressions(parse(b"!include a # mycnf: ignore[OPT015] x\n", "x.cnf", dialect("mysql", (9, 7, 4))))
+    (found,) = read_suppressions(
+        parse(b"!include a # mycnf: ignore[OPT015] x\n", "x.cnf", dialect_of("mysql", (9, 7, 4)))
+    )
     assert (found.wrong, found.words) == ("", ("OPT015",))
 
 

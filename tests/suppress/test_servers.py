@@ -6,8 +6,8 @@ from pathlib import Path
 
 import pytest
 
-from advisor.analysis.suppress.comments import suppressions
-from advisor.optionfile.groups import dialect
+from advisor.analysis.suppress.comments import read_suppressions
+from advisor.optionfile.groups import dialect_of
 from advisor.optionfile.reader import parse
 from tests.optionfile.conftest import server as _each_server
 from tests.optionfile.judges import Server
@@ -34,7 +34,7 @@ def test_the_server_sees_a_comment_where_we_do(line: str, server: Server, tmp_pa
     """A line with a suppression that is well placed gives the server what the line without it gives, and only then."""
     path = tmp_path / "x.cnf"
     path.write_text(f"[mysqld]\n{line}\n")
-    (found,) = suppressions(parse(path.read_bytes(), str(path), dialect(*server.target)))
+    (found,) = read_suppressions(parse(path.read_bytes(), str(path), dialect_of(*server.target)))
     with_it = server.arguments(path)
     assert with_it is not None
     seen = b"mycnf:" in with_it

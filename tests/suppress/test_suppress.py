@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from advisor.analysis.engine import choose, run
+from advisor.analysis.engine import run_rules, select_rules
 from advisor.analysis.suppress import FileFindings, Suppressed, suppress
 from advisor.catalog.load import load
 from advisor.catalog.targets import parse_target
@@ -33,9 +33,9 @@ def reading(
         [next(iter(files))], flavour=version.flavour, version=version.version, loader=lambda path: texts[path]
     )
     verdict = judge_file(resolved, load(version))
-    rules = choose(select, None) if select else file_rules()
+    rules = select_rules(select, None) if select else file_rules()
     known = RuleContext(version, load(version), Settings.from_file(verdict), verdict)
-    done = run(known, rules)
+    done = run_rules(known, rules)
     ran = {r.code for r in rules if r.concerns(version)} - {s.code for s in done.skipped}
     return FileFindings(resolved, version, done.findings, frozenset(ran), frozenset(silent))
 
@@ -171,8 +171,8 @@ def test_rules_about_suppressions_say_nothing_by_themselves() -> None:
         resolve(["x.cnf"], loader=lambda _: b"[mysqld]\nport = 1 # mycnf: ignore[BUF001]\n"), load(version)
     )
     known = RuleContext(version, load(version), Settings.from_file(verdict), verdict)
-    rules = choose(["SUP"], None)
-    assert run(known, rules) == ((), ())
+    rules = select_rules(["SUP"], None)
+    assert run_rules(known, rules) == ((), ())
     assert [list(rule.function(known)) for rule in rules] == [[], [], []]
     for rule in rules:
         with pytest.raises(MissingFact):

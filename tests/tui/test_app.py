@@ -15,7 +15,7 @@ from textual.widgets._footer import FooterKey
 from advisor.commands.app import show_narration
 from advisor.core import console
 from advisor.core.errors import MycnfError
-from advisor.core.sizes import lasted
+from advisor.core.sizes import format_duration
 from advisor.tui import themes
 from advisor.tui.app import AuditApp
 from advisor.tui.dialogs.help import active_keys
@@ -207,7 +207,7 @@ async def test_the_time_up_goes_on_between_reads() -> None:
             heading.show(app.view._replace(origin=origin, read_at=time.time() - 3600))
             await pilot.pause()
             said = str(heading.query_one("#server").render())
-            assert any(f"up {lasted(uptime + 3600 * hours + late)}" in said for late in range(60))
+            assert any(f"up {format_duration(uptime + 3600 * hours + late)}" in said for late in range(60))
 
 
 async def test_what_is_narrated_is_told(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -216,7 +216,7 @@ async def test_what_is_narrated_is_told(monkeypatch: pytest.MonkeyPatch) -> None
     monkeypatch.setattr(console, "_LISTENERS", heard)
     async with driven() as (app, pilot):
         show_narration(app)
-        console.narrate("may be measured: see --dir\x1b[31m")
+        console.print_notice("may be measured: see --dir\x1b[31m")
         await until(pilot, lambda: bool(app._notifications))
         (told,) = app._notifications
         assert "takes another directory" in told.message

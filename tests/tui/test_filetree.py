@@ -10,7 +10,7 @@ import pytest
 from app_files_screen import OF_DEMO, RECORDED, SERVER, TUNING, read, view_of
 from real_servers import Start
 
-from advisor.analysis.context import know
+from advisor.analysis.context import build_context
 from advisor.collect.collect import Request, from_account
 from advisor.collect.connection.options import Account
 from advisor.facts import FileCopy, OptionFiles, PersistedOption, VariableOrigin
@@ -28,7 +28,7 @@ from advisor.tui.screens.files.model import (
 
 def tree_of(files: OptionFiles) -> list[tuple[str, int, NodeState]]:
     """Name, depth and state of each node."""
-    found = build_tree(files, parse_files(files, know(replace(RECORDED, files=files))))
+    found = build_tree(files, parse_files(files, build_context(replace(RECORDED, files=files))))
     return [(os.path.basename(node.path), node.depth, node.state) for node in found]
 
 

@@ -21,7 +21,7 @@ from textual.widgets import Input, OptionList, Static
 from advisor.__main__ import main
 from advisor.core.errors import MycnfError
 from advisor.facts.snapshot import load
-from advisor.redaction.secrets import clean
+from advisor.redaction.secrets import escape_text
 from advisor.report.formats import Format, names
 from advisor.tui.app import AuditApp
 from advisor.tui.dialogs.prompts import ReplaceDialog
@@ -319,7 +319,7 @@ def test_a_preview_shows_every_word(lines: list[str], width: int) -> None:
     """Whatever the text and the box, no row is wider than it, and nothing but spaces is lost at the folds."""
     folded = wrap_report("\n".join(lines), width)
     assert all(cell_len(row) <= width for row in folded)
-    wanted = "".join(clean(line) for line in "\n".join(lines).rstrip("\n").split("\n"))
+    wanted = "".join(escape_text(line) for line in "\n".join(lines).rstrip("\n").split("\n"))
     assert "".join("".join(folded).split(" ")) == "".join(wanted.split(" "))
 
 

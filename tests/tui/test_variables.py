@@ -12,7 +12,7 @@ from textual.widgets import DataTable, Input
 from advisor.catalog.load import load
 from advisor.catalog.targets import parse_target
 from advisor.core.model import Origin
-from advisor.redaction.secrets import clean
+from advisor.redaction.secrets import escape_text
 from advisor.tui.app import AuditApp
 from advisor.tui.screens.variables.rows import VariableRow, column_widths, variable_rows
 from advisor.tui.screens.variables.screen import VariablesPane
@@ -103,7 +103,7 @@ async def test_the_columns_take_what_there_is(size: tuple[int, int], least: int)
             ):
                 text = cell.plain
                 assert len(text) <= column.width
-                assert text.endswith("…") or text == clean(whole)
+                assert text.endswith("…") or text == escape_text(whole)
 
 
 async def test_the_columns_follow_the_terminal() -> None:

@@ -15,7 +15,7 @@ import pytest
 from real_servers import Binaries, Start
 from upgrade_comparison import Moved
 
-from advisor.catalog.targets import ASKED
+from advisor.catalog.targets import EXAMINED
 from advisor.core.model import Confidence, Target
 from advisor.upgrade.behaviours import BEHAVIOUR_CHANGES, GONE, NONE, BehaviourChange
 from probes.sandbox import Sandbox
@@ -199,7 +199,7 @@ def seen() -> dict[str, dict[tuple[str, str], str]]:
 def target_of(name: str, binaries: Binaries) -> Target:
     """The version of a server; skips by name where it is another than the catalog was asked of."""
     target = binaries(name).target
-    if target not in ASKED:
+    if target not in EXAMINED:
         pytest.skip(f"{name} is {target} here; the catalog was asked of another patch")
     return target
 
@@ -298,7 +298,7 @@ def host(server: Sandbox, statement: str) -> str | None:
 def test_sure_only_where_both_were_asked(moved: Moved) -> None:
     """A passage is certain between two versions that were asked, and only if the tests here ask about it."""
     sure = {p.option for p in BEHAVIOUR_CHANGES if p.asked}
-    for before, after in itertools.permutations(sorted(ASKED, key=str), 2):
+    for before, after in itertools.permutations(sorted(EXAMINED, key=str), 2):
         met = {p.option for p in BEHAVIOUR_CHANGES if p.when(before, after)} - {"innodb_buffer_pool_instances"}
         told = {c.option: c.confidence for c in moved("", before, after).defaults if c.option in met}
         assert {option for option, how in told.items() if how is Confidence.CERTAIN} == sure & told.keys()

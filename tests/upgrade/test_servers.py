@@ -9,7 +9,7 @@ import pytest
 from real_servers import Binaries, Server, Start
 from upgrade_comparison import verdict_on
 
-from advisor.catalog.targets import ASKED
+from advisor.catalog.targets import EXAMINED
 from advisor.report.upgrade.keep_lines import fragment
 from advisor.upgrade.change import DefaultChange
 from advisor.upgrade.defaults import changed_pairs
@@ -138,7 +138,7 @@ def run_with(start: Start, server: Server, seen: dict[str, dict[str, str]], tmp_
 def known(*binaries: Binary) -> None:
     """Skips by name where a server at hand is of another patch than the catalog was asked of."""
     for binary in binaries:
-        if binary.target not in ASKED:
+        if binary.target not in EXAMINED:
             pytest.skip(f"{binary.name} is {binary.target} here; the catalog was asked of another patch")
 
 

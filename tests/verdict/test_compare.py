@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from advisor.verdict.compare import same
+from advisor.verdict.compare import is_same_value
 
 
 @pytest.mark.parametrize(
@@ -24,7 +24,7 @@ from advisor.verdict.compare import same
 )
 def test_the_same(made: str, running: str) -> None:
     """Help's words, decimals, the order of a set, and paths that the server completes."""
-    assert same(made, running)
+    assert is_same_value(made, running)
 
 
 @pytest.mark.parametrize(
@@ -32,4 +32,4 @@ def test_the_same(made: str, running: str) -> None:
 )
 def test_not_the_same(made: str, running: str) -> None:
     """Nothing counts as the end of a path but its last step."""
-    assert not same(made, running)
+    assert not is_same_value(made, running)

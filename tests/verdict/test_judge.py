@@ -11,8 +11,8 @@ from advisor.catalog.load import Catalog, load
 from advisor.catalog.targets import SERIES, parse_target
 from advisor.core.model import Origin, Setting
 from advisor.optionfile import resolve
-from advisor.verdict import Outcome, judge_file, startup, take
-from advisor.verdict.outcome import FileVerdict, Found
+from advisor.verdict import Outcome, judge_file, judge_value, startup
+from advisor.verdict.outcome import FileVerdict, NameMatch
 from advisor.verdict.settings import ServerSettings, Settings
 from advisor.verdict.take import _take
 
@@ -70,7 +70,7 @@ def judged(target: str, lines: str) -> FileVerdict:
 )
 def test_take(target: str, name: str, value: str | None, outcome: Outcome, words: str) -> None:
     """One option by itself is taken as a file's line would be, and the reason is in plain words."""
-    line = take(name, value, load(parse_target(target)))
+    line = judge_value(name, value, load(parse_target(target)))
     assert line.outcome is outcome
     assert words in line.reason
 
@@ -78,14 +78,14 @@ def test_take(target: str, name: str, value: str | None, outcome: Outcome, words
 def test_loose_saves_an_unknown_option_and_nothing_else_on_mysql() -> None:
     """The loose prefix helps against names that nobody knows; MySQL still stops at a value that it can't read."""
     catalog = load(parse_target("mysql-8.0"))
-    assert take("loose-nonsense", "1", catalog).loose
-    assert not take("loose-read_buffer_size", "1.5G", catalog).loose
+    assert judge_value("loose-nonsense", "1", catalog).loose
+    assert not judge_value("loose-read_buffer_size", "1.5G", catalog).loose
 
 
 def test_certain_only_where_that_very_version_was_asked() -> None:
     """8.0.15 was asked, 8.4 was not."""
-    assert take("read_buffer_size", "1M", load(parse_target("mysql-8.0.15"))).certain
-    assert not take("read_buffer_size", "1M", load(parse_target("mysql-8.4"))).certain
+    assert judge_value("read_buffer_size", "1M", load(parse_target("mysql-8.0.15"))).certain
+    assert not judge_value("read_buffer_size", "1M", load(parse_target("mysql-8.4"))).certain
 
 
 def test_later_lines_win_and_lists_add_up() -> None:
@@ -265,7 +265,7 @@ def test_running_values(lines: str, name: str, running: str | None) -> None:
 def test_nothing_is_derived_from_what_nobody_knows() -> None:
     """Without a pool size, in the file or by default, nothing is said of what runs."""
     target = parse_target("mysql-8.0")
-    assert startup.running({}, {}, Catalog(target, target, {})) == {}
+    assert startup.find_running_values({}, {}, Catalog(target, target, {})) == {}
 
 
 def test_plugins_that_the_file_loads_bring_their_options() -> None:
@@ -301,11 +301,11 @@ def test_members_that_nobody_knows_are_believed() -> None:
     """Where the catalog lists no members, a value can't be judged and is taken as it is."""
     option = load(parse_target("mysql-8.0")).get("binlog_format")
     assert option is not None
-    found = Found("binlog_format")
+    found = NameMatch("binlog_format")
     assert _take(option._replace(values=()), found, "x", parse_target("mysql-8.0"), None).value == "x"
     modes = load(parse_target("mysql-8.0")).get("sql_mode")
     assert modes is not None
-    assert _take(modes._replace(values=()), Found("sql_mode"), "x", parse_target("mysql-8.0"), None).value == "x"
+    assert _take(modes._replace(values=()), NameMatch("sql_mode"), "x", parse_target("mysql-8.0"), None).value == "x"
 
 
 def test_settings_of_a_file() -> None:
@@ -364,8 +364,8 @@ def test_no_input_raises(target: str, name: str, value: str | None, data: st.Dat
     """Whatever stands in a line, there is a verdict on it."""
     catalog = load(parse_target(target))
     known = data.draw(st.sampled_from(sorted(catalog.options)))
-    take(name, value, catalog)
-    line = take(
+    judge_value(name, value, catalog)
+    line = judge_value(
         data.draw(st.sampled_from(["", "skip-", "loose-", "enable-", "maximum-", "autoset-"])) + known, value, catalog
     )
     assert line.outcome in Outcome

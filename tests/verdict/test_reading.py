@@ -6,11 +6,11 @@ import pytest
 
 from advisor.catalog.load import Option
 from advisor.core.model import Target
-from advisor.verdict.boolean import take_boolean
-from advisor.verdict.enumeration import take_enum, take_set
-from advisor.verdict.number import limited, take_number, take_real
+from advisor.verdict.boolean import parse_boolean
+from advisor.verdict.enumeration import parse_enum, parse_set
+from advisor.verdict.number import limit_number, parse_number, parse_real
 from advisor.verdict.outcome import Outcome
-from advisor.verdict.sets import take_flags
+from advisor.verdict.sets import parse_flags
 
 MYSQL57 = Target("mysql", (5, 7, 22))
 MYSQL80 = Target("mysql", (8, 0, 15))
@@ -60,7 +60,7 @@ INT = option("int", min=-5, max=1000)
 )
 def test_numbers(text: str, kind: Option, target: Target, outcome: Outcome, value: str | None) -> None:
     """Suffix, sign and overflow are read as the flavour reads them; then come maximum, block and minimum."""
-    taken = take_number(text, kind, target)
+    taken = parse_number(text, kind, target)
     assert (taken.outcome, taken.value) == (outcome, value)
 
 
@@ -75,14 +75,14 @@ def test_numbers(text: str, kind: Option, target: Target, outcome: Outcome, valu
 )
 def test_reasons_of_numbers(number: int, words: str) -> None:
     """An adjustment says what the server takes and which limit did it."""
-    assert limited(number, UINT).reason == words
+    assert limit_number(number, UINT).reason == words
 
 
 def test_a_number_without_limits_is_bounded_by_its_width() -> None:
     """Where no maximum is known the width of the number is the limit."""
-    assert limited(1 << 40, option("uint", bits=32)).value == "4294967295"
-    assert limited(-7, option("int", bits=32, block=4)).value == "-4"
-    assert limited(-7, option("int", bits=32, block=4)).reason.endswith("rounded down to a multiple of 4.")
+    assert limit_number(1 << 40, option("uint", bits=32)).value == "4294967295"
+    assert limit_number(-7, option("int", bits=32, block=4)).value == "-4"
+    assert limit_number(-7, option("int", bits=32, block=4)).reason.endswith("rounded down to a multiple of 4.")
 
 
 @pytest.mark.parametrize(
@@ -108,13 +108,13 @@ def test_a_number_without_limits_is_bounded_by_its_width() -> None:
 )
 def test_reals(text: str, target: Target, outcome: Outcome, value: str | None) -> None:
     """Decimal numbers know an exponent and no suffix, and are printed with six digits, on MariaDB 11.8 with ten."""
-    taken = take_real(text, option("double", min=0, max=31536000), target)
+    taken = parse_real(text, option("double", min=0, max=31536000), target)
     assert (taken.outcome, taken.value) == (outcome, value)
 
 
 def test_reals_without_limits() -> None:
     """A double with no limits is taken as it is."""
-    assert take_real("-7.5", option("double"), MYSQL80).value == "-7.5"
+    assert parse_real("-7.5", option("double"), MYSQL80).value == "-7.5"
 
 
 @pytest.mark.parametrize(
@@ -135,7 +135,7 @@ def test_reals_without_limits() -> None:
 )
 def test_booleans(text: str | None, arg: str, target: Target, outcome: Outcome, value: str | None) -> None:
     """An unreadable word is OFF, or passed over where the option officially takes none."""
-    taken = take_boolean(text, option("bool", arg=arg), target)
+    taken = parse_boolean(text, option("bool", arg=arg), target)
     assert (taken.outcome, taken.value) == (outcome, value)
 
 
@@ -160,7 +160,7 @@ FORMATS = option("enum", values=("MIXED", "STATEMENT", "ROW", "ROWS"))
 )
 def test_enumerations(text: str, target: Target, value: str | None) -> None:
     """A member is taken by name, by the beginning of one name alone, or by number; None stands for a refusal."""
-    taken = take_enum(text, FORMATS, target)
+    taken = parse_enum(text, FORMATS, target)
     assert taken.value == value
     assert taken.outcome is (A if value else I)
 
@@ -185,7 +185,7 @@ MODES = option("set", values=("FILE", "TABLE", "NONE"))
 )
 def test_sets(text: str, target: Target, value: str | None) -> None:
     """Members stand between commas; only the last may be short, and a number stands for all of them."""
-    taken = take_set(text, MODES, target)
+    taken = parse_set(text, MODES, target)
     assert taken.value == value
     assert taken.outcome is (I if value is None else A)
 
@@ -216,6 +216,6 @@ SWITCH = option("flagset", default="a=on,b=off,c=on", values=("a", "b", "c", "d"
 )
 def test_flags(text: str, before: str | None, target: Target, value: str | None) -> None:
     """Flags change what was there; help prints them up to the last that is on."""
-    taken = take_flags(text, SWITCH, before, target)
+    taken = parse_flags(text, SWITCH, before, target)
     assert taken.value == value
     assert taken.outcome is (I if value is None else A)

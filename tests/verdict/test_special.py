@@ -6,11 +6,11 @@ import pytest
 
 from advisor.catalog.load import load
 from advisor.catalog.targets import parse_target
-from advisor.verdict import Outcome, take
-from advisor.verdict.charsets import charset_of, charsets, plain
-from advisor.verdict.enumeration import named
-from advisor.verdict.replication import take_skip_errors
-from advisor.verdict.sets import GONE
+from advisor.verdict import Outcome, judge_value
+from advisor.verdict.charsets import charset_of, full_charset_name, known_charsets
+from advisor.verdict.enumeration import named_members
+from advisor.verdict.replication import parse_skip_errors
+from advisor.verdict.sets import REMOVED_MODES
 
 REFUSED = "refused"
 
@@ -105,7 +105,7 @@ REFUSED = "refused"
 )
 def test_values(target: str, name: str, value: str | None, printed: str) -> None:
     """Help prints this for the option; `refused` stands for a line that leaves no value."""
-    line = take(name, value, load(parse_target(target)))
+    line = judge_value(name, value, load(parse_target(target)))
     assert (REFUSED if line.value is None else line.value) == printed
 
 
@@ -119,7 +119,7 @@ def test_values(target: str, name: str, value: str | None, printed: str) -> None
 )
 def test_sql_modes_bring_others(target: str, value: str, modes: str) -> None:
     """Some modes stand for several."""
-    assert take("sql_mode", value, load(parse_target(target))).value == modes
+    assert judge_value("sql_mode", value, load(parse_target(target))).value == modes
 
 
 @pytest.mark.parametrize(
@@ -135,7 +135,7 @@ def test_sql_modes_bring_others(target: str, value: str, modes: str) -> None:
 )
 def test_sql_mode_refuses_what_the_version_lacks(target: str, value: str, why: str) -> None:
     """The modes that stand in the way are named, and never a place that no mode has any more."""
-    line = take("sql_mode", value, load(parse_target(target)))
+    line = judge_value("sql_mode", value, load(parse_target(target)))
     assert line.outcome is Outcome.INVALID
     assert line.reason.startswith(why)
     assert "NOT_USED" not in line.reason
@@ -147,39 +147,39 @@ def test_the_lost_modes_are_those_between_two_catalogs() -> None:
     before, after = (load(parse_target(target)).get("sql_mode") for target in ("mysql-5.7", "mysql-8.0"))
     assert before is not None
     assert after is not None
-    assert set(named(before.values)) - set(after.values) == set(GONE)
+    assert set(named_members(before.values)) - set(after.values) == set(REMOVED_MODES)
 
 
 @pytest.mark.parametrize(("name", "value"), [("replicate_do_table", "a.b"), ("replicate_rewrite_db", "a->b")])
 def test_rules_of_replication(name: str, value: str) -> None:
     """A filter that is well formed is taken."""
-    assert take(name, value, load(parse_target("mysql-5.7.22"))).outcome is Outcome.ACCEPTED
+    assert judge_value(name, value, load(parse_target("mysql-5.7.22"))).outcome is Outcome.ACCEPTED
 
 
 def test_no_slow_filter_is_all_of_them() -> None:
     """An empty filter stands for all of them, and only a 0 for none."""
     catalog = load(parse_target("mariadb-11.8.9"))
-    line = take("log_slow_filter", "", catalog)
+    line = judge_value("log_slow_filter", "", catalog)
     assert line.option is not None
     assert line.value == ",".join(line.option.values)
-    assert take("log_slow_filter", "0", catalog).value == ""
+    assert judge_value("log_slow_filter", "0", catalog).value == ""
 
 
 def test_character_sets() -> None:
     """utf8 is another name of utf8mb3, which MySQL 9 no longer takes; gb18030 is MySQL's alone."""
-    assert plain("UTF8") == "utf8mb3"
+    assert full_charset_name("UTF8") == "utf8mb3"
     assert charset_of("utf8mb4_bin") == "utf8mb4"
-    assert "utf8" not in charsets(parse_target("mysql-9.7"))
-    assert "gb18030" not in charsets(parse_target("mariadb-11.8"))
+    assert "utf8" not in known_charsets(parse_target("mysql-9.7"))
+    assert "gb18030" not in known_charsets(parse_target("mariadb-11.8"))
     catalog = load(parse_target("mysql-9.7"))
-    assert "utf8mb3" in take("character_set_server", "utf8", catalog).reason
-    assert "utf8mb3_" in take("collation_server", "utf8_bin", catalog).reason
-    assert take("collation_server", "binary", catalog).outcome is Outcome.ACCEPTED
+    assert "utf8mb3" in judge_value("character_set_server", "utf8", catalog).reason
+    assert "utf8mb3_" in judge_value("collation_server", "utf8_bin", catalog).reason
+    assert judge_value("collation_server", "binary", catalog).outcome is Outcome.ACCEPTED
 
 
 def test_all_error_numbers_are_cut_where_the_server_cuts_them() -> None:
     """MariaDB 11.8.9 prints all numbers as far as its buffer reaches."""
-    line = take("slave_skip_errors", "all", load(parse_target("mariadb-11.8.9")))
+    line = judge_value("slave_skip_errors", "all", load(parse_target("mariadb-11.8.9")))
     assert line.value is not None
     assert line.value.endswith(",535,536...")
-    assert take_skip_errors.__doc__
+    assert parse_skip_errors.__doc__

@@ -7,7 +7,7 @@ from verdict_agreement import judge_lines
 
 from advisor.catalog.load import load
 from advisor.catalog.targets import parse_target
-from advisor.verdict.startup.host import note
+from advisor.verdict.startup.host import host_note
 
 # target / lines / option / what runs; - where nobody can tell, or it runs as help prints it
 RUNNING = """
@@ -115,5 +115,5 @@ def test_running(target: str, lines: str, option: str, runs: str) -> None:
 @pytest.mark.parametrize(("target", "lines", "option", "said"), cases(NOTES))
 def test_host_notes(target: str, lines: str, option: str, said: str) -> None:
     """The operating system's limits, processors, disks and load are named where they decide, and only there."""
-    found = note(judge_lines("\n".join(lines.split(", ")), load(parse_target(target))), option)
+    found = host_note(judge_lines("\n".join(lines.split(", ")), load(parse_target(target))), option)
     assert (found is None) if said == "-" else (said in found)

@@ -10,9 +10,9 @@ import pytest
 from verdict_agreement import Ask, Judge, judge_lines, refused_lines
 
 import advisor.catalog.elsewhere
-from advisor.analysis.engine import run
+from advisor.analysis.engine import run_rules
 from advisor.catalog.load import load
-from advisor.catalog.targets import SERIES, newest, parse_target
+from advisor.catalog.targets import SERIES, newest_target, parse_target
 from advisor.core.model import Finding, Target
 from advisor.verdict.settings import Settings
 from rules import all_rules
@@ -31,7 +31,7 @@ def findings(line: str, target: Target, *, any_build: bool = False) -> tuple[Fin
     """What the rules about the server's own verdict say of a file of one line."""
     verdict = judge_lines(line, load(target, any_build=any_build))
     known = RuleContext(target, verdict.catalog, Settings.from_file(verdict), verdict)
-    return run(known, [rule for rule in all_rules() if rule.code.startswith("OPT")]).findings
+    return run_rules(known, [rule for rule in all_rules() if rule.code.startswith("OPT")]).findings
 
 
 def is_note(found: tuple[Finding, ...]) -> bool:
@@ -136,7 +136,7 @@ def test_no_note_claims_an_examination() -> None:
 
 def test_a_value_from_elsewhere_is_shown_as_written() -> None:
     """The word stays the option's value, for a server that knows it."""
-    verdict = judge_lines("thread_handling=pool-of-threads", load(newest("mysql"), any_build=True))
+    verdict = judge_lines("thread_handling=pool-of-threads", load(newest_target("mysql"), any_build=True))
     assert verdict.effective["thread_handling"].value == "pool-of-threads"
 
 

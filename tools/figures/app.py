@@ -129,7 +129,7 @@ def _slow(own: str) -> Iterator[Figure]:
     names = ("key to paint while statements take 2 s, p95", "q to the prompt while statements take 2 s")
     name = next((name for name in names_of(()) if not lacking(name)), None)
     if name is None:
-        yield from (Figure(figure, None, why_not="no server is here (make servers)") for figure in names)
+        yield from (Figure(figure, None, reason_missing="no server is here (make servers)") for figure in names)
         return
     slow, empty = os.path.join(own, "slow.sock"), os.path.join(own, "empty.cnf")
     with open(empty, "w", encoding="utf-8"):
@@ -156,7 +156,7 @@ def _probing(own: str) -> Iterator[Figure]:
     names = ("q to the prompt while a probe's server runs", "until nothing of that is left")
     name = next((name for name in names_of(()) if not lacking(name)), None)
     if name is None:
-        yield from (Figure(figure, None, why_not="no server is here (make servers)") for figure in names)
+        yield from (Figure(figure, None, reason_missing="no server is here (make servers)") for figure in names)
         return
     from probe_process import FORCED, programs  # which finds its neighbours once real_servers has been imported
 

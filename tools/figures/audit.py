@@ -26,13 +26,13 @@ def figures(top: str) -> Iterator[Figure]:
     """Statements, seconds besides the window, and the errors and warnings of each server at its defaults."""
     for name in names_of(()):
         if reason := lacking(name):
-            yield Figure(f"audit of {name}", None, why_not=reason)
+            yield Figure(f"audit of {name}", None, reason_missing=reason)
             continue
         try:
             with start_server(provisioned(name)) as server, tempfile.NamedTemporaryFile(suffix=".cnf") as no_options:
                 yield from _of_one(top, name, server, no_options.name)
         except SandboxError as error:
-            yield Figure(f"audit of {name}", None, why_not=str(error))
+            yield Figure(f"audit of {name}", None, reason_missing=str(error))
 
 
 def _of_one(top: str, name: str, server: Sandbox, options: str) -> Iterator[Figure]:
@@ -41,7 +41,7 @@ def _of_one(top: str, name: str, server: Sandbox, options: str) -> Iterator[Figu
     try:
         runs = [_timed(command, top) for _ in range(ROUNDS)]
     except subprocess.CalledProcessError as error:
-        yield Figure(f"audit of {name}", None, why_not=error.stderr.strip())
+        yield Figure(f"audit of {name}", None, reason_missing=error.stderr.strip())
         return
     took = statistics.median(seconds for seconds, _ in runs) - WINDOW
     findings = json.loads(runs[0][1])["findings"]

@@ -51,7 +51,7 @@ def _lines(found: Mapping[str, Mapping[str, Took]], version: str) -> Iterator[st
         yield f"- {name}: mycnf is {theirs.median / ours.median:.1f} times as fast. Longest statements:"
         yield f"  `{_cell(ours.load.longest_sql)}` of mycnf, `{_cell(theirs.load.longest_sql)}` of MySQLTuner."
         if theirs.ended_error:
-            yield f"  MySQLTuner did not come to its end: {_cell(theirs.died)}."
+            yield f"  MySQLTuner did not come to its end: {_cell(theirs.ended_error)}."
     yield ""
 
 

@@ -52,7 +52,7 @@ class Ran(NamedTuple):
 class Took(NamedTuple):
     """What a tool took on a server: seconds of each run, the median of its processors', and its load on the server.
 
-    `died` says how it ended where that was with an error, "" where it was not.
+    `ended_error` says how it ended where that was with an error, "" where it was not.
     """
 
     seconds: tuple[float, ...]
@@ -70,12 +70,12 @@ def figures(top: str) -> Iterator[Figure]:  # noqa: ARG001 - every family is cal
     """How many times as fast as MySQLTuner, how many statements beside its, and how much the server has to do."""
     for name in SERVERS:
         if reason := _lacking(name):
-            yield Figure(f"audit of {name} with {TABLES:,} tables", None, why_not=reason)
+            yield Figure(f"audit of {name} with {TABLES:,} tables", None, reason_missing=reason)
             continue
         try:
             took = measure(name)
         except (SandboxError, RuntimeError) as error:
-            yield Figure(f"audit of {name} with {TABLES:,} tables", None, why_not=str(error))
+            yield Figure(f"audit of {name} with {TABLES:,} tables", None, reason_missing=str(error))
             continue
         ours, theirs = took["mycnf"], took["mysqltuner"]
         about = f"{name}, {TABLES:,} tables, {CONNECTIONS:,} connections"

@@ -67,7 +67,7 @@ def figures(_top: str) -> Iterator[Figure]:
     """Ours, fio's, and how far the median of the pairs' ratios is from 1."""
     directory = os.environ.get("DIR", tempfile.gettempdir())
     if reason := lacking(directory):
-        yield Figure("storage driver beside fio", None, why_not=reason)
+        yield Figure("storage driver beside fio", None, reason_missing=reason)
         return
     for pairs in beside_fio(directory):
         name, unit = pairs.case.name, pairs.case.unit
@@ -90,7 +90,7 @@ def beside_fio(directory: str) -> Iterator[Pairs]:
     """Every case, pair by pair, on one file."""
     stop = StopSignal()
     with ScratchFiles(directory, lambda _: None, stop) as material, DriverProcesses(4) as crew:
-        path = material.file("pages", SIZE)
+        path = material.create("pages", SIZE)
         size = os.path.getsize(path)
         for case in _cases(path, size):
             measure = (

@@ -18,7 +18,7 @@ class Figure(NamedTuple):
     unit: str = ""
     relation: str = ""
     limit: float = 0
-    why_not: str = ""
+    reason_missing: str = ""
 
     @property
     def missed(self) -> bool:
@@ -30,4 +30,4 @@ class Figure(NamedTuple):
     @property
     def shown(self) -> str:
         """The value for a table, or why there is none."""
-        return f"{UNMEASURED}: {self.why_not}" if self.value is None else f"{self.value:.4g}"
+        return f"{UNMEASURED}: {self.reason_missing}" if self.value is None else f"{self.value:.4g}"

@@ -31,13 +31,13 @@ def figures(top: str) -> Iterator[Figure]:
     missing = [reason for server in names_of(()) if (reason := lacking(server))]
     missing += [] if find_spec("ansible") else ["ansible-core isn't installed"]
     if missing:
-        yield Figure(name, None, why_not="; ".join(missing))
+        yield Figure(name, None, reason_missing="; ".join(missing))
         return
     with ExitStack() as running, tempfile.TemporaryDirectory() as place:
         servers = {n: running.enter_context(_started(n)) for n in names_of(())}
         hanging = running.enter_context(socket.socket())
         hanging.bind(("127.0.0.1", 0))
-        hanging.open_latency_session()
+        hanging.listen()
         hosts = {n: _local(mycnf_socket=server.socket) for n, server in servers.items()}
         hosts["dead"] = _local(mycnf_host="127.0.0.1", mycnf_port=free_port())
         hosts["hanging"] = _local(mycnf_host="127.0.0.1", mycnf_port=hanging.getsockname()[1])

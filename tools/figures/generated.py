@@ -40,7 +40,7 @@ def _reader(top: str) -> Iterator[Figure]:
     said = _run(top, "--what", "reader", "--files", FILES)
     found = READ.search(said)
     if found is None:
-        yield Figure("made-up files read as my_print_defaults does", None, why_not=said.strip()[-100:])
+        yield Figure("made-up files read as my_print_defaults does", None, reason_missing=said.strip()[-100:])
         return
     yield Figure("made-up files put to my_print_defaults", int(found[1]), "files", ">=", 100_000)
     yield Figure("of these, read otherwise", int(found[2]), "files", "<=", 0)
@@ -50,7 +50,7 @@ def _mangled(top: str) -> Iterator[Figure]:
     said = _run(top, "--what", "mangled", "--files", FILES)
     found = MANGLED.search(said)
     if found is None:
-        yield Figure("mutated files that lint bears", None, why_not=said.strip()[-100:])
+        yield Figure("mutated files that lint bears", None, reason_missing=said.strip()[-100:])
         return
     yield Figure("mutated files put to lint", int(found[1]), "files", ">=", 100_000)
     yield Figure("of these, a traceback or over a second", int(found[2]), "files", "<=", 0)
@@ -61,7 +61,7 @@ def _settings(top: str) -> Iterator[Figure]:
     said = _run(top, "--settings", SETTINGS)
     total = TOTAL.search(said)
     if total is None:
-        yield Figure("made-up settings on live servers", None, why_not=said.strip()[-100:])
+        yield Figure("made-up settings on live servers", None, reason_missing=said.strip()[-100:])
         return
     yield Figure("made-up settings put to live servers", int(total[1]), "", ">=", 200_000)
     yield Figure("of these, taken otherwise than foretold", float(total[2]), "%", "<=", 0.1)

@@ -17,8 +17,8 @@ KILLED = re.compile(r"^rules: killed (\d+) of (\d+)", re.MULTILINE)
 
 def figures(top: str) -> Iterator[Figure]:
     """Rules, the verdicts on options counted once, and the processor time of one run in milliseconds."""
-    from advisor.analysis.context import know
-    from advisor.analysis.engine import run
+    from advisor.analysis.context import build_context
+    from advisor.analysis.engine import run_rules
     from advisor.facts.snapshot import load
     from rules import all_rules
 
@@ -27,11 +27,11 @@ def figures(top: str) -> Iterator[Figure]:
     yield Figure("rules, those of option verdicts counted once", len(rules) - verdicts + 1, "", ">=", 150)
     folder = os.path.join(top, "examples", "snapshots")
     for name in sorted(os.listdir(folder)):
-        known = know(load(os.path.join(folder, name)))
+        known = build_context(load(os.path.join(folder, name)))
         took = []
         for _ in range(RUNS):
             began = time.process_time()
-            run(known, rules)
+            run_rules(known, rules)
             took.append(time.process_time() - began)
         variables = len(known.server.variables)
         yield Figure(f"all rules over {name} ({variables} variables), best of {RUNS}", min(took) * 1000, "ms", "<=", 3)
@@ -44,6 +44,6 @@ def killed(top: str) -> Iterator[Figure]:
     ran = subprocess.run(tool, capture_output=True, text=True, check=False)
     found = KILLED.search(ran.stdout)
     if found is None:
-        yield Figure(name, None, why_not=ran.stderr.strip()[-100:])
+        yield Figure(name, None, reason_missing=ran.stderr.strip()[-100:])
         return
     yield Figure(name, 100 * int(found[1]) / int(found[2]), "%", ">=", 90)

@@ -128,9 +128,9 @@ def _figure(name: str, top: str, words: list[str], most: int, *, refused: bool =
     peak, code, said = measured(top, words)
     lines = said.splitlines()
     if refused and (code != 2 or len(lines) != 1):  # noqa: PLR2004 - the documented exit code
-        return Figure(name, None, why_not=f"exit {code}, {said[:200]!r}")
+        return Figure(name, None, reason_missing=f"exit {code}, {said[:200]!r}")
     if code not in (0, 1, 2):
-        return Figure(name, None, why_not=f"exit {code}, {said[:200]!r}")
+        return Figure(name, None, reason_missing=f"exit {code}, {said[:200]!r}")
     return Figure(f"{name} ({'refused' if code == 2 else 'read'})", peak, "MB", "<=" if most else "", most)  # noqa: PLR2004
 
 

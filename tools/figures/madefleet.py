@@ -15,7 +15,7 @@ from real_servers import lacking, names_of, provisioned, quickly
 
 from advisor.collect.collect import Request, from_account
 from advisor.collect.connection.options import Account
-from advisor.facts.snapshot import written
+from advisor.facts.snapshot import encode_snapshot
 from probes.sandbox import SandboxError, start_server
 
 SEED = 7
@@ -91,7 +91,9 @@ def _asked(scratch: str) -> Iterator[bytes]:
         for option_file in (None, options):
             try:
                 with start_server(binary, option_file=option_file, arguments=quickly(binary)) as server:
-                    yield written(from_account(Account(user="root", socket=server.socket), Request(window=WINDOW)))
+                    yield encode_snapshot(
+                        from_account(Account(user="root", socket=server.socket), Request(window=WINDOW))
+                    )
             except SandboxError as error:
                 print(f"{name}: {error}")
 

@@ -57,12 +57,12 @@ def _runs(folder: str) -> Iterator[Run | Figure]:
         for setting in SETTINGS:
             name = f"memory of {server}, {setting}"
             if reason := lacking(server):
-                yield Figure(name, None, why_not=reason)
+                yield Figure(name, None, reason_missing=reason)
                 continue
             try:
                 yield Run(server, setting, kept(folder, server, setting))
             except SandboxError as error:
-                yield Figure(name, None, why_not=str(error))
+                yield Figure(name, None, reason_missing=str(error))
 
 
 if __name__ == "__main__":

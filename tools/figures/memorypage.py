@@ -7,8 +7,8 @@ from typing import NamedTuple
 
 from filled import PREPARED, SESSIONS, SETTINGS, SPARE, Step
 
-from advisor.analysis.context import know
-from advisor.core.sizes import about
+from advisor.analysis.context import build_context
+from advisor.core.sizes import format_size
 from rules.sizing.memory import expected_memory, memory_budget
 
 MIB = 1 << 20
@@ -76,7 +76,7 @@ class Run(NamedTuple):
     @property
     def ceiling(self) -> int:
         """Bytes that the settings allow, by the model; the statements prepared at the time count as well."""
-        estimate = memory_budget(know(self.highest.facts))
+        estimate = memory_budget(build_context(self.highest.facts))
         assert estimate is not None
         return estimate.ceiling
 
@@ -94,7 +94,7 @@ def written(runs: list[Run]) -> str:
 def _machine(runs: list[Run]) -> Iterator[str]:
     host, taken = runs[0].steps[0].facts.host, runs[0].steps[0].facts.taken_at[:10]
     if host and host.cpu and host.memory and host.os:
-        cpu, size = host.cpu, about(host.memory.total)
+        cpu, size = host.cpu, format_size(host.memory.total)
         yield f"Machine: {cpu.model_name}, {len(cpu.online)} processors, {size} of memory, Linux {host.os.kernel};"
         yield f"{taken}."
     versions = {run.server: run.steps[0].facts.server.version for run in runs}
@@ -103,7 +103,7 @@ def _machine(runs: list[Run]) -> Iterator[str]:
 
 def likely(step: Step) -> int:
     """What the audit's counters alone let one expect, without a look at the process."""
-    return expected_memory(know(step.facts))
+    return expected_memory(build_context(step.facts))
 
 
 def _table(runs: list[Run]) -> Iterator[str]:

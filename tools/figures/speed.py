@@ -53,7 +53,7 @@ def _start_up(top: str) -> Iterator[Figure]:
 def _beside_the_advisor(lint_ms: float, advisor_ms: float | None = None) -> Iterator[Figure]:
     name = "lint / pt-variable-advisor on the same settings"
     if advisor_ms is None:
-        yield Figure(name, None, why_not="no pt-variable-advisor (apt-get install percona-toolkit)")
+        yield Figure(name, None, reason_missing="no pt-variable-advisor (apt-get install percona-toolkit)")
         return
     yield Figure("pt-variable-advisor, median of 20", advisor_ms, "ms")
     yield Figure(name, lint_ms / advisor_ms, "times", "<=", 0.8)
@@ -96,7 +96,7 @@ def _throughput(top: str) -> Iterator[Figure]:
     files = sorted(glob.glob(os.path.join(shared, "corpus", "files", "*")))
     name = "option files linted a second by one process"
     if not files:
-        yield Figure(name, None, why_not=f"no corpus (MYCNF_SHARED={shared})")
+        yield Figure(name, None, reason_missing=f"no corpus (MYCNF_SHARED={shared})")
         return
     for target in ("mysql-8.0", "mariadb-10.11"):
         command = [_mycnf(), "lint", "--isolated", "--format", "json", "--target", target, *files]

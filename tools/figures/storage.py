@@ -18,7 +18,7 @@ sys.path[:0] = [TOP]
 import disk
 
 from advisor.collect.host import open_root, read_host
-from advisor.core.sizes import about
+from advisor.core.sizes import format_size
 from advisor.facts.probes import Arm, Metric, ProbeResult
 from probes.experiment import Environment, ProbeRequest
 from probes.registry import load
@@ -55,7 +55,10 @@ def main() -> int:
 
 def _machine(result: ProbeResult, busy: float) -> Iterator[str]:
     place = result.place
-    yield f"Machine: {place.cpu}, {place.cpus} processors, {about(place.memory or 0)} of memory, Linux {place.kernel};"
+    yield (
+        f"Machine: {place.cpu}, {place.cpus} processors, {format_size(place.memory or 0)} of "
+        f"memory, Linux {place.kernel};"
+    )
     yield f"{place.file_system} on {place.device}; {result.began_at[:10]}; load average {busy:.1f} when it began."
     yield ""
 
@@ -98,7 +101,7 @@ def _result(result: ProbeResult) -> Iterator[str]:
 
 def _fact(name: str, value: float | str) -> str:
     sizes = ("enough", "falls", "read_ahead", "largest", "stripe", "chunk")
-    return about(float(value)) if name.startswith(sizes) else f"{value:,g}" if isinstance(value, float) else value
+    return format_size(float(value)) if name.startswith(sizes) else f"{value:,g}" if isinstance(value, float) else value
 
 
 def _rows(result: ProbeResult) -> Iterator[str]:

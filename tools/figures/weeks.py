@@ -44,7 +44,7 @@ def figures(top: str) -> Iterator[Figure]:
             command = [sys.executable, os.path.abspath(__file__), part]
             ran = subprocess.run(command, cwd=top, env=environment, capture_output=True, text=True, check=False)
         if ran.returncode:
-            yield Figure(name, None, why_not=ran.stderr.strip().rpartition("\n")[2])
+            yield Figure(name, None, reason_missing=ran.stderr.strip().rpartition("\n")[2])
             continue
         told = json.loads(ran.stdout.splitlines()[-1])
         yield Figure(f"{name}: memory at the end", told["late"]["memory"] / 1e6, "MB")
@@ -139,7 +139,7 @@ async def _watched() -> dict[str, Any]:
             at = 60.0 * number
             told = SampleRead(Sample(at, {name: value + number for name, value in counters.items()}, number * 1000))
             assert shown._sampler is not None  # noqa: SLF001
-            shown._sampler._tell(told)  # noqa: SLF001 - as the thread that reads does
+            shown._sampler._post(told)  # noqa: SLF001 - as the thread that reads does
             # The framework's own pause waits for every widget, and for an idle processor: ten times as long.
             while shown._samples[-1:] != (told.sample,) or _behind(pane, len(shown._samples)):  # noqa: SLF001, ASYNC110 - no event tells
                 await asyncio.sleep(0)

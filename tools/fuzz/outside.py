@@ -176,17 +176,17 @@ def _baseline(chance: random.Random) -> bytes:
 
 
 def _read_baseline(data: bytes, folder: str) -> None:
-    from advisor.analysis.baseline import BaselineReading, amended, apply, gone, read
+    from advisor.analysis.baseline import BaselineReading, amend_baseline, apply_baseline, count_gone, read_baseline
     from advisor.core.model import Confidence, Finding, Location, Severity
 
     path = put(data, folder)
     place = Location(os.path.join(folder, "my.cnf"), 2, 1, 2, 5)
     finding = Finding("OPT001", "unknown-option", Severity.ERROR, Confidence.CERTAIN, "x", location=place, option="x")
-    known = read(path)
+    known = read_baseline(path)
     readings = [BaselineReading(place.path, (finding, finding), (place.path,))]
-    apply(known, readings)
-    gone(known, readings, frozenset({"OPT001"}))
-    amended(path, finding, place.path, "because")
+    apply_baseline(known, readings)
+    count_gone(known, readings, frozenset({"OPT001"}))
+    amend_baseline(path, finding, place.path, "because")
 
 
 def _read_ring(data: bytes, folder: str) -> None:
@@ -295,7 +295,7 @@ def _ask_server(data: bytes, _folder: str) -> None:
     from advisor.collect.connection import connect
     from advisor.collect.connection.options import Account
     from advisor.collect.connection.wire import Wire
-    from advisor.facts.snapshot import written
+    from advisor.facts.snapshot import encode_snapshot
 
     chance = random.Random(data)
 
@@ -305,7 +305,7 @@ def _ask_server(data: bytes, _folder: str) -> None:
 
     account = Account("reader", b"secret", host="db.example", ssl_mode="disabled")
     with patch.object(connect, "Wire", Piped):
-        written(from_account(account, Request(window=1.0), wait=lambda _: None))
+        encode_snapshot(from_account(account, Request(window=1.0), wait=lambda _: None))
 
 
 # Whole commands

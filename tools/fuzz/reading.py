@@ -9,7 +9,7 @@ from collections.abc import Iterator
 from pathlib import Path
 
 from advisor.optionfile import parse, resolve
-from advisor.optionfile.groups import dialect
+from advisor.optionfile.groups import dialect_of
 from tests.optionfile.judges import PrintDefaults, foreseen
 
 BATCH = 400
@@ -65,7 +65,7 @@ def files(seed: str) -> Iterator[bytes]:
     while True:
         lines = [line(chance) + chance.choice(ENDS) for _ in range(chance.randrange(1, 12))]
         data = chance.choice(FIRST) + b"".join(lines) + chance.choice((b"", line(chance)))
-        read = parse(data, "f", dialect("mariadb")).lines
+        read = parse(data, "f", dialect_of("mariadb")).lines
         if not any(one.name == "" and one.raw is not None for one in read) and MARK not in data:
             yield data
 

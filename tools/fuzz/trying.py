@@ -18,7 +18,7 @@ from typing import Any, NamedTuple
 from outside import READERS
 
 from advisor.core.errors import MycnfError
-from advisor.redaction.secrets import clean
+from advisor.redaction.secrets import escape_text
 
 SLOW = 1.0  # seconds of processor time that no input may take
 STUCK = 60.0  # seconds after which a reader that only waits is called off
@@ -112,7 +112,7 @@ def attempt(read: Any, data: bytes, folder: str) -> tuple[str, float]:
         read(data, folder)
         how = "read"
     except MycnfError as error:
-        how = "refused" if "\n" not in clean(str(error)) else f"refused in several lines: {error}"
+        how = "refused" if "\n" not in escape_text(str(error)) else f"refused in several lines: {error}"
     except (Exception, Hang) as error:  # noqa: BLE001 - whatever it is, it is a finding
         how = _told(error)
     finally:

@@ -38,7 +38,7 @@ from labstage import Stage, staged
 from real_servers import provisioned
 
 from advisor.core.errors import MycnfError
-from advisor.core.sizes import exact
+from advisor.core.sizes import exact_size
 from probes.stop import StopSignal
 from probes.workload.driver import choose_driver
 
@@ -139,7 +139,7 @@ def _tried(lab: Lab, asked: argparse.Namespace) -> Lab:
 
 
 def _plan(lab: Lab) -> str:
-    limit = f" in {exact(lab.memory)} of memory" if lab.memory else ""
+    limit = f" in {exact_size(lab.memory)} of memory" if lab.memory else ""
     load = f"{lab.workload.name} by {lab.threads} on {lab.tables} x {lab.rows:,} rows ({lab.access})"
     blocks = f"{lab.metric.name} ({lab.metric.better} is better) in {lab.rounds} rounds of {lab.seconds} s each"
     return f"{lab.fault or 'nothing'} of {lab.server}{limit}; {load}; {blocks}"

@@ -9,7 +9,7 @@ from labfolder import LabError
 from advisor.catalog.load import Catalog
 from advisor.optionfile import normalise, parse, resolve
 from advisor.optionfile.lines import Line, LineKind
-from advisor.verdict import REFUSED, FileVerdict, judge_file, take
+from advisor.verdict import REFUSED, FileVerdict, judge_file, judge_value
 
 GROUP = "mysqld"
 
@@ -76,11 +76,11 @@ def judged(data: bytes, catalog: Catalog) -> FileVerdict:
 
 def _canonical(line: str, catalog: Catalog) -> str:
     name, _, value = line.partition("=")
-    return take(name.strip(), value.strip(), catalog).canonical or normalise(name.strip())
+    return judge_value(name.strip(), value.strip(), catalog).canonical or normalise(name.strip())
 
 
 def _name(row: Line, catalog: Catalog) -> str:
     """The canonical name of a server's option line, empty for all other lines."""
     if row.kind is not LineKind.OPTION or row.group != GROUP or row.name is None:
         return ""
-    return take(row.name, row.value, catalog).canonical or normalise(row.name)
+    return judge_value(row.name, row.value, catalog).canonical or normalise(row.name)

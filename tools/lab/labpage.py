@@ -12,7 +12,7 @@ from labadvice import Advice
 from labfolder import FEWEST_ROUNDS, Lab
 from labrounds import AFTER, BEFORE
 
-from advisor.core.sizes import about, percent
+from advisor.core.sizes import format_percent, format_size
 from advisor.facts.probes import ProbeResult, RunPlace
 from probes.conclusion import INCONCLUSIVE_BOUND, conclude, format_ratio
 from probes.stats import VariantComparison
@@ -102,7 +102,7 @@ def _verdict(comparison: VariantComparison, better: str) -> str:
 
 
 def _place(place: RunPlace) -> str:
-    memory = about(place.memory) if place.memory else "unknown memory"
+    memory = format_size(place.memory) if place.memory else "unknown memory"
     disk = f"{place.file_system or 'an unknown file system'} on {place.device or 'an unknown disk'}"
     return f"{place.cpu or 'unknown processors'} x {place.cpus or '?'}, {memory}, {disk}, kernel {place.kernel or '?'}"
 
@@ -153,7 +153,9 @@ def line(row: Row) -> str:
     if row.skipped:
         return f"{start} | | | not measured: {row.skipped} | |"
     difference = f"{format_ratio(row.ratio)} ({format_ratio(row.low)} to {format_ratio(row.high)})"
-    verdict = f"no difference larger than {percent(row.bound)}" if row.verdict == "none" else VERDICTS[row.verdict]
+    verdict = (
+        f"no difference larger than {format_percent(row.bound)}" if row.verdict == "none" else VERDICTS[row.verdict]
+    )
     applied = "<br>".join(f"`{advised}`" for advised in row.applied) or "none"
     return f"{start} {row.before:,.4g} | {row.after:,.4g} | {difference} | {verdict} | {applied} |"
 

@@ -2,14 +2,14 @@
 
 from typing import TYPE_CHECKING, NamedTuple
 
-from advisor.analysis.suppress.comments import Suppression, suppressions
+from advisor.analysis.suppress.comments import Suppression, read_suppressions
 from advisor.core.model import Finding, Location
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
 
     from advisor.core.model import Target
-    from advisor.optionfile.lines import Resolved
+    from advisor.optionfile.lines import ResolvedFiles
     from rules.core.rule import Rule
 
 Word = tuple[Location, str]
@@ -22,7 +22,7 @@ class FileFindings(NamedTuple):
     `silent` are codes of rules about suppressions that the user doesn't want to hear of.
     """
 
-    resolved: "Resolved"
+    resolved: "ResolvedFiles"
     target: "Target"
     findings: tuple[Finding, ...]
     ran: frozenset[str]
@@ -46,16 +46,16 @@ def suppress(readings: "Sequence[FileFindings]") -> list[Suppressed]:
     A suppression is used as soon as it hides something in one of the readings, so what speaks on one target only, or
     only where two files are read together, is not told as unused because of the others.
     """
-    from advisor.analysis.suppress.unused import about
+    from advisor.analysis.suppress.unused import report_suppressions
 
     comments = _comments(readings)
     rules = _rules_by_word() if comments else {}
-    asked = _asked(comments, rules)
+    asked = _requests_by_place(comments, rules)
     said = {comment.location: comment.reason for comment in comments}
     met: set[Key] = set()
     split = [_split(r, r.findings, asked, said, met) for r in readings]
     used = {word for key in met for word in asked[key]}
-    told = about(comments, readings, rules, used)
+    told = report_suppressions(comments, readings, rules, used)
     more = [_split(r, found, asked, said, met).kept for r, found in zip(readings, told, strict=True)]
     return [own._replace(kept=(*own.kept, *new)) for own, new in zip(split, more, strict=True)]
 
@@ -73,10 +73,12 @@ def _rules_by_word() -> "dict[str, tuple[Rule, ...]]":
 
 def _comments(readings: "Iterable[FileFindings]") -> list[Suppression]:
     files = {file.path: file for reading in readings for file in reading.resolved.files}
-    return [comment for file in files.values() for comment in suppressions(file)]
+    return [comment for file in files.values() for comment in read_suppressions(file)]
 
 
-def _asked(comments: "Iterable[Suppression]", rules: "dict[str, tuple[Rule, ...]]") -> "dict[Key, list[Word]]":
+def _requests_by_place(
+    comments: "Iterable[Suppression]", rules: "dict[str, tuple[Rule, ...]]"
+) -> "dict[Key, list[Word]]":
     """By path, line (0: the whole file) and code, the words that ask for silence there."""
     asked: dict[Key, list[Word]] = {}
     for comment in comments:

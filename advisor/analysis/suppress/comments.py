@@ -39,7 +39,7 @@ class Suppression(NamedTuple):
     remedy: str = ""
 
 
-def suppressions(file: "OptionFile") -> "Iterator[Suppression]":
+def read_suppressions(file: "OptionFile") -> "Iterator[Suppression]":
     """Every suppression of one file, malformed ones too, in the order of its lines."""
     spoken_of = _lines_under_comments(file)
     number = offset = before = 0
@@ -47,9 +47,9 @@ def suppressions(file: "OptionFile") -> "Iterator[Suppression]":
         offset = offset + before if line.number == number else 0
         number, before = line.number, len(line.text)
         if "mycnf:" in line.text:
-            found = _read(file.path, line, under)
+            found = _read_line(file.path, line, under)
             if found is not None:
-                yield found._replace(location=_moved(found.location, offset))
+                yield found._replace(location=_shift_location(found.location, offset))
 
 
 def _lines_under_comments(file: "OptionFile") -> list[int]:
@@ -63,21 +63,21 @@ def _lines_under_comments(file: "OptionFile") -> list[int]:
     return found[::-1]
 
 
-def _moved(place: Location, offset: int) -> Location:
+def _shift_location(place: Location, offset: int) -> Location:
     return place._replace(column=place.column + offset, end_column=place.end_column + offset)
 
 
-def _read(path: str, line: "Line", under: int) -> Suppression | None:
+def _read_line(path: str, line: "Line", under: int) -> Suppression | None:
     text = line.text.partition("\0")[0].rstrip("\r\n")
-    start, at_once = _comment(line, text)
+    start, at_once = _find_comment(line, text)
     match = (_AT_ONCE.match if at_once else _BEHIND.search)(text, start)
     if match is None:
-        return _misplaced(path, line, text, start)
+        return _find_misplaced(path, line, text, start)
     place = Location(path, line.number, match.start(1) + 1, line.number, match.start(1) + len(match[1].rstrip()) + 1)
-    return _understood(match[1], place, under)
+    return _parse_comment(match[1], place, under)
 
 
-def _comment(line: "Line", text: str) -> tuple[int, bool]:
+def _find_comment(line: "Line", text: str) -> tuple[int, bool]:
     """Where the comment of a line begins for the server, and whether it is the comment's mark that stands there."""
     begin = len(text) - len(text.lstrip())
     if line.kind is LineKind.COMMENT:
@@ -89,7 +89,7 @@ def _comment(line: "Line", text: str) -> tuple[int, bool]:
     return 0, False
 
 
-def _understood(comment: str, place: Location, line: int) -> Suppression:
+def _parse_comment(comment: str, place: Location, line: int) -> Suppression:
     match = _PARTS.match(comment)
     assert match is not None, "every part but the first word may be absent"  # noqa: S101
     keyword = match["keyword"]
@@ -112,7 +112,7 @@ def _fault(match: "re.Match[str]", words: tuple[str, ...]) -> tuple[str, str]:
     return ("", "") if words else ("its brackets are empty", sample)
 
 
-def _misplaced(path: str, line: "Line", text: str, start: int) -> Suppression | None:
+def _find_misplaced(path: str, line: "Line", text: str, start: int) -> Suppression | None:
     """A suppression that is no comment to the server, or not the beginning of the one that starts there."""
     match = _BURIED.search(text)
     before = text[: match.start()].rstrip() if match else ""

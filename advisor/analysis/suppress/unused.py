@@ -17,11 +17,11 @@ if TYPE_CHECKING:
     from rules.core.rule import Rule
 
 NO_HINT = "`mycnf rules` lists them"
-LONGEST = 40  # characters of a word that are shown
-MOST_HINTS = 100  # to look for a name that is near takes a while, and no one misspells so many
+MAX_WORD = 40  # characters of a word that are shown
+MAX_SUGGESTIONS = 100  # to look for a name that is near takes a while, and no one misspells so many
 
 
-def about(
+def report_suppressions(
     comments: Sequence[Suppression],
     readings: Sequence[FileFindings],
     rules: dict[str, tuple[Rule, ...]],
@@ -30,12 +30,12 @@ def about(
     """The findings about suppressions, one list a reading: each in the first reading of the file that it stands in."""
     told: list[list[Finding]] = [[] for _ in readings]
     having = _readings_by_file(readings)
-    hints = _hints(comments, rules)
+    hints = _suggest_rules(comments, rules)
     for comment in comments:
         numbers = having[comment.location.path]
         own = [n for n in numbers if readings[n].resolved.files[0].path == comment.location.path]
         silent = readings[(own or numbers)[0]].silent
-        found = _of(comment, [readings[n] for n in numbers], rules, used, hints)
+        found = _comment_findings(comment, [readings[n] for n in numbers], rules, used, hints)
         told[(own or numbers)[0]].extend(f for f in found if f.code not in silent)
     return told
 
@@ -48,7 +48,7 @@ def _readings_by_file(readings: Sequence[FileFindings]) -> dict[str, list[int]]:
     return having
 
 
-def _of(
+def _comment_findings(
     comment: Suppression,
     readings: Sequence[FileFindings],
     rules: dict[str, tuple[Rule, ...]],
@@ -63,10 +63,12 @@ def _of(
     for word in comment.words:
         meant = rules.get(word.lower())
         if meant is None:
-            message = f"No rule, name or family is called {_shown(word)}."
+            message = f"No rule, name or family is called {_shorten(word)}."
             yield suppressions.malformed_suppression.finding(message, place, help=hints.get(word, NO_HINT))
         elif (comment.location, word) not in used and _is_judged(meant, readings):
-            message = f"{_shown(word)} has nothing to say {_where(comment)}, so this suppression hides nothing."
+            message = (
+                f"{_shorten(word)} has nothing to say {_describe_scope(comment)}, so this suppression hides nothing."
+            )
             yield suppressions.unused_suppression.finding(
                 message, place, help="take it out, or what comes later is hidden"
             )
@@ -78,21 +80,21 @@ def _of(
         )
 
 
-def _hints(comments: Sequence[Suppression], rules: dict[str, tuple[Rule, ...]]) -> dict[str, str]:
+def _suggest_rules(comments: Sequence[Suppression], rules: dict[str, tuple[Rule, ...]]) -> dict[str, str]:
     """For words that name no rule, what was meant."""
-    unknown = dict.fromkeys(w for c in comments for w in c.words if w.lower() not in rules and len(w) <= LONGEST)
+    unknown = dict.fromkeys(w for c in comments for w in c.words if w.lower() not in rules and len(w) <= MAX_WORD)
     known = (
         {name for meant in rules.values() for r in meant for name in (r.code, r.name, r.family)} if unknown else set()
     )
-    near = {word: nearest_word(word, known) for word in list(unknown)[:MOST_HINTS]}
+    near = {word: nearest_word(word, known) for word in list(unknown)[:MAX_SUGGESTIONS]}
     return {word: f"did you mean {meant}?" for word, meant in near.items() if meant}
 
 
-def _shown(word: str) -> str:
-    return word if len(word) <= LONGEST else f"{word[: LONGEST - 1]}…"
+def _shorten(word: str) -> str:
+    return word if len(word) <= MAX_WORD else f"{word[: MAX_WORD - 1]}…"
 
 
-def _where(comment: Suppression) -> str:
+def _describe_scope(comment: Suppression) -> str:
     if comment.whole_file:
         return "about this file"
     if comment.line == comment.location.line:

@@ -12,7 +12,7 @@ from advisor.collect.connection.limits import AnswerLimits
 from advisor.collect.connection.sockets import is_socket
 from advisor.collect.connection.wire import ProtocolError, StatementNotListed, Wire
 from advisor.core.errors import ConnectError
-from advisor.redaction.secrets import clean
+from advisor.redaction.secrets import escape_text
 
 if TYPE_CHECKING:
     from advisor.collect.connection.options import Account
@@ -95,7 +95,7 @@ def _tls(account: Account, mode: str) -> dict[str, Any]:
         return {"ssl": _context(account, mode)}
     except OSError as error:
         given = (("ca", account.ssl_ca), ("cert", account.ssl_cert), ("key", account.ssl_key))
-        files = " or ".join(f"--ssl-{name} {clean(path)}" for name, path in given if path)
+        files = " or ".join(f"--ssl-{name} {escape_text(path)}" for name, path in given if path)
         why = "it holds no certificate" if isinstance(error, ssl.SSLError) else error.strerror
         raise ConnectError(f"{files} can't be used ({why}); name a file of certificates") from error
 

@@ -7,7 +7,7 @@ import ssl
 from typing import TYPE_CHECKING
 
 from advisor.core.errors import ConnectError
-from advisor.redaction.secrets import clean
+from advisor.redaction.secrets import escape_text
 
 if TYPE_CHECKING:
     from advisor.collect.connection.options import Account
@@ -39,7 +39,7 @@ _LONGEST = 512  # characters; what servers themselves have room for in an error
 
 def words(error: Exception) -> str:
     """What the driver or the server said, harmless, and no longer than a server's errors are."""
-    return clean(str(error.args[-1] if error.args else error)[:_LONGEST])
+    return escape_text(str(error.args[-1] if error.args else error)[:_LONGEST])
 
 
 def refusal(account: Account, error: Exception) -> ConnectError:
@@ -81,14 +81,17 @@ def _denied(account: Account, code: int, said: str) -> ConnectError:
     remedy = "check user and password, or give another account with --user and --ask-password"
     if code == BY_SYSTEM_USER:
         remedy = (
-            f"the account may belong to the system user of that name: run mycnf as {clean(account.user)}, or see --user"
+            "the account may belong to the system user of that name: run mycnf as "
+            f"{escape_text(account.user)}, or see --user"
         )
     elif "password: NO" in said or not account.password:
         remedy = "add --ask-password, or put the password under [client] in an option file (--defaults-file)"
     elif account.socket and not account.ssl_mode:
         remedy += "; an account that requires TLS needs --ssl-mode required"
     # The user name may come from an option file: cleaned like any text that isn't ours.
-    return ConnectError(f"{account.place} denied access to user {clean(account.user)!r} ({account.given_by}); {remedy}")
+    return ConnectError(
+        f"{account.place} denied access to user {escape_text(account.user)!r} ({account.given_by}); {remedy}"
+    )
 
 
 def _plugin(account: Account, said: str) -> ConnectError:
@@ -100,13 +103,13 @@ def _plugin(account: Account, said: str) -> ConnectError:
             "connect by socket or with --ssl-mode verify-ca"
         )
     return ConnectError(
-        f"user {clean(account.user)!r} logs in with {name}, which mycnf's driver doesn't speak; "
+        f"user {escape_text(account.user)!r} logs in with {name}, which mycnf's driver doesn't speak; "
         "create an account for mycnf with another plugin (mycnf grants prints one)"
     )
 
 
 def _tls_failed(account: Account, error: ssl.SSLError) -> ConnectError:
-    reason = clean(getattr(error, "verify_message", "") or error.reason or str(error)).lower().replace("_", " ")
+    reason = escape_text(getattr(error, "verify_message", "") or error.reason or str(error)).lower().replace("_", " ")
     remedy = "check --ssl-ca, --ssl-cert and --ssl-key"
     if "protocol" in reason or "version" in reason:
         remedy = "the server's TLS is too old for this host; connect by socket, or with --ssl-mode disabled"
@@ -129,5 +132,5 @@ def _unreachable(account: Account, error: OSError) -> ConnectError:
         return ConnectError(f"nothing listens at {account.place}; is the server running?")
     if isinstance(error, PermissionError):
         return ConnectError(f"{account.place} may not be used by this system user; run mycnf as another, or use --host")
-    reason = clean(error.strerror or str(error))
+    reason = escape_text(error.strerror or str(error))
     return ConnectError(f"{account.place} can't be reached ({reason}); check the address, or give --socket or --host")

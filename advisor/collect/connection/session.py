@@ -23,7 +23,7 @@ from advisor.collect.connection.statements import (
 from advisor.collect.connection.wire import ProtocolError, StatementNotListed
 from advisor.core.errors import ConnectError
 from advisor.facts import Unavailable
-from advisor.facts.snapshot import FARTHEST
+from advisor.facts.snapshot import LARGEST_NUMBER
 
 if TYPE_CHECKING:
     from advisor.collect.connection.connect import Limits
@@ -274,7 +274,7 @@ def number(text: str | None) -> int | None:
     if text is None or not _NUMBER.fullmatch(text):
         return None
     found = int(text) if text.lstrip("-").isdigit() else int(float(text))
-    return found if abs(found) < FARTHEST else None
+    return found if abs(found) < LARGEST_NUMBER else None
 
 
 # Variables that one flavour has had in every supported series and the other never.

@@ -16,7 +16,7 @@ from pymysql.err import Error, OperationalError
 from advisor.collect.connection.limits import AnswerLimits, AnswerTooLarge
 from advisor.collect.connection.sockets import peer_pid
 from advisor.collect.connection.statements import is_listed
-from advisor.redaction.secrets import clean
+from advisor.redaction.secrets import escape_text
 
 if TYPE_CHECKING:
     import io
@@ -166,4 +166,4 @@ def _what(error: Exception) -> str:
     """What is wrong with an answer, in words: the driver's own are of its making only where it asked for no file."""
     if isinstance(error, RuntimeError):
         return "it asks for a file of this host, and got none"
-    return f"its answer is not of the MySQL protocol ({clean(type(error).__name__)})"
+    return f"its answer is not of the MySQL protocol ({escape_text(type(error).__name__)})"

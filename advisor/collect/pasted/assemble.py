@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 
 from advisor import __version__
 from advisor.catalog.load import load
-from advisor.catalog.targets import is_too_old, running
+from advisor.catalog.targets import is_too_old, running_target
 from advisor.collect.connection import session
 from advisor.collect.pasted.completeness import counters_lack, variables_lack
 from advisor.collect.pasted.facts import SAME, TextError
@@ -30,7 +30,7 @@ from advisor.collect.pasted.text import read_json, read_plain
 from advisor.facts import SCHEMA, Facts, Link, Replication, Server, Unavailable
 from advisor.facts.host import Storage
 from advisor.facts.server import VariableOrigin
-from advisor.redaction.secrets import clean, redact_value
+from advisor.redaction.secrets import escape_text, redact_value
 from advisor.verdict.settings import Settings
 
 if TYPE_CHECKING:
@@ -64,7 +64,7 @@ def facts_of_texts(paths: Sequence[str]) -> Facts:
     if not variables.get("version"):
         cut = f" ({len(variables)} variables, cut off or filtered)" if variables else ""
         raise TextError(
-            f"{', '.join(clean(path) for path in paths)}: no text tells the server's version{cut}; "
+            f"{', '.join(escape_text(path) for path in paths)}: no text tells the server's version{cut}; "
             f"give {'all' if cut else 'that'} of SHOW GLOBAL VARIABLES{'' if cut else ' too'}"
         )
     exact = [one for one in told if one.samples and not one.lacks] or told  # a report tells no counters but the uptime
@@ -148,8 +148,9 @@ def _merged(told: Sequence[PastedFacts]) -> dict[str, str]:
             for name in SAME:
                 if merged.get(name, table.get(name)) != table.get(name, merged.get(name)):
                     raise TextError(
-                        f"{one.path} is of another server than the other texts ({name} {clean(table[name])[:60]!r}, "
-                        f"not {clean(merged[name])[:60]!r}); give the texts of one server at a time"
+                        f"{one.path} is of another server than the other texts ({name} "
+                        f"{escape_text(table[name])[:60]!r}, "
+                        f"not {escape_text(merged[name])[:60]!r}); give the texts of one server at a time"
                     )
             merged |= table
     return {name: redact_value(name, value) for name, value in merged.items()}
@@ -204,7 +205,7 @@ def told_origins(variables: dict[str, str], target: str) -> dict[str, VariableOr
 
     None for a version older than the catalogs. Raises MycnfError for one that can't be read.
     """
-    server = running(target)
+    server = running_target(target)
     if is_too_old(server):
         return {}
     catalog = load(server)

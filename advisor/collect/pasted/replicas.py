@@ -8,7 +8,7 @@ from itertools import pairwise
 from typing import TYPE_CHECKING
 
 from advisor.collect.pasted.tables import unescaped
-from advisor.redaction.scrub import without_sql
+from advisor.redaction.scrub import mask_sql
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping, Sequence
@@ -103,7 +103,7 @@ def is_replica(row: Mapping[str, object]) -> bool:
 
 def read(row: Mapping[str, str | None]) -> Row:
     """A row without the statements that its errors quote and without passwords; NULL is None."""
-    return without_sql({name: None if value == "NULL" else value for name, value in row.items()})
+    return mask_sql({name: None if value == "NULL" else value for name, value in row.items()})
 
 
 _MARKUP_FIELD = re.compile(r'<field name="(\w+)"(?:>([^<]*)</field>| xsi:nil="true" ?/>)')

@@ -14,7 +14,7 @@ from advisor.collect.connection.statements import (
     SLAVE_STATUS,
 )
 from advisor.facts.server import ApplierTimes, Replication
-from advisor.redaction.scrub import without_sql
+from advisor.redaction.scrub import mask_sql
 
 if TYPE_CHECKING:
     from advisor.collect.connection.session import Row, Session
@@ -38,7 +38,7 @@ def read_replication(session: Session, greeting: Greeting, status: dict[str, str
         return None
     states = {row[0] or "": number(row[1]) or 0 for row in members}
     return Replication(
-        replica_rows=tuple(without_sql(row) for row in answer.dicts()),
+        replica_rows=tuple(mask_sql(row) for row in answer.dicts()),
         replicas_connected=connected,
         galera=greeting.variables.get("wsrep_on", "").upper() == "ON",
         group_members=sum(states.values()) - states.get(_NO_MEMBER, 0),

@@ -7,7 +7,7 @@ import tempfile
 from typing import TYPE_CHECKING, NamedTuple
 
 from advisor.collect.host import open_root, read_host
-from advisor.core.console import narrate
+from advisor.core.console import print_notice
 from advisor.core.errors import MycnfError
 from advisor.report.probe.listing import Entry
 from probes.experiment import Environment, ProbeRequest
@@ -56,7 +56,7 @@ def choose_directory(given: str | None) -> ProbeDirectory:
         )
         if path is not None:
             return ProbeDirectory(path, f"on the file system of {datadir}")
-        narrate(
+        print_notice(
             f"no writable directory on the file system of {datadir}, so the run may measure another disk: see --dir"
         )
     for path in _temporary_directories():

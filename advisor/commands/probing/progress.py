@@ -8,8 +8,8 @@ import time
 from contextlib import AbstractContextManager, suppress
 from typing import TYPE_CHECKING, Self
 
-from advisor.core.console import narrate
-from advisor.redaction.secrets import clean
+from advisor.core.console import print_notice
+from advisor.redaction.secrets import escape_text
 
 if TYPE_CHECKING:
     from types import TracebackType
@@ -38,7 +38,7 @@ class ProgressLog(AbstractContextManager["ProgressLog"]):
 
     def say(self, line: str) -> None:
         """One line for the user."""
-        narrate(line)
+        print_notice(line)
 
     def show(self, progress: Progress) -> None:
         """How far the run is."""
@@ -66,14 +66,14 @@ class _ProgressBar(ProgressLog):
 
     def say(self, line: str) -> None:
         """One line above the bar."""
-        self._rich.console.print(f"mycnf: {clean(line)}", markup=False, highlight=False, soft_wrap=True)
+        self._rich.console.print(f"mycnf: {escape_text(line)}", markup=False, highlight=False, soft_wrap=True)
 
     def show(self, progress: Progress) -> None:
         """The bar moves when a block begins and when it ends."""
         self._rich.update(
             self._task,
             completed=progress.done,
-            words=f"{_name_tail(clean(progress.variant)):<12}",
+            words=f"{_name_tail(escape_text(progress.variant)):<12}",
             at=f"round {min(progress.round, progress.rounds)} of {progress.rounds}",
             left=_TimeLeft(progress.left),
         )

@@ -6,10 +6,10 @@ from dataclasses import replace
 from typing import TYPE_CHECKING, NamedTuple
 
 from advisor.catalog.load import load
-from advisor.core.console import narrate
+from advisor.core.console import print_notice
 from advisor.core.errors import MycnfError
 from advisor.core.suggestions import did_you_mean
-from advisor.optionfile.lines import Resolved
+from advisor.optionfile.lines import ResolvedFiles
 from advisor.verdict import judge_file
 from advisor.verdict.settings import Settings
 from rules import all_rules, find_rule
@@ -86,7 +86,7 @@ def make_task(rule: Rule, claim: Claim, file: str | None, environment: Environme
     task = _task_from(rule, claim, running, "the running server") if running else None
     if task is None:
         task = ProofTask(rule, claim, _default_context(binary.target), *claim.example)
-    narrate(
+    print_notice(
         f"comparing {claim.option} {value_text(task.after)} with {value_text(task.before)} on {binary.target.label}"
     )
     return task, on
@@ -117,7 +117,7 @@ def _binary(rule: Rule, environment: Environment, running: Target | None) -> Bin
 
 def _running_context(rule: Rule) -> RuleContext | None:
     """What is known of the server that runs here, if mycnf can connect and the rule has a finding."""
-    from advisor.analysis.context import know
+    from advisor.analysis.context import build_context
     from advisor.collect.collect import Request, collect
     from probes.safety.neighbours import find_other_servers
 
@@ -125,11 +125,11 @@ def _running_context(rule: Rule) -> RuleContext | None:
         return None
     try:
         facts = collect(Request(window=0.0))
-        known = know(facts)
+        known = build_context(facts)
         if facts.host is not None and rule.concerns(known.target) and any(True for _ in rule.check(known)):
             return known
     except (MycnfError, MissingFact):
-        narrate(
+        print_notice(
             "cannot connect to the running server with this user's option files, so mycnf measures an example; "
             "name its option file to measure its value"
         )
@@ -146,5 +146,5 @@ def _file_context(path: str, target: Target, environment: Environment) -> RuleCo
 def _default_context(target: Target) -> RuleContext:
     """A server with nothing but its defaults."""
     catalog = load(target)
-    verdict = judge_file(Resolved((), (), ()), catalog)
+    verdict = judge_file(ResolvedFiles((), (), ()), catalog)
     return RuleContext(target, catalog, Settings.from_file(verdict), verdict)

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, NamedTuple, TypeVar
 
 from advisor.commands.probing.progress import make_progress
 from advisor.core import errors
-from advisor.core.console import narrate
+from advisor.core.console import print_notice
 from advisor.core.errors import MycnfError
 from probes import rounds
 from probes.checkpoints import ResultWriter
@@ -110,7 +110,7 @@ def run_probe(
     """
     stop = StopSignal()
     with make_progress() as shown, handle_signals(stop, shown.write_from_signal) as signals:
-        keeper = ResultWriter(signals.uninterrupted(narrate), earlier)
+        keeper = ResultWriter(signals.uninterrupted(print_notice), earlier)
         environment, show = (
             replace(environment, report=signals.uninterrupted(shown.say)),
             signals.uninterrupted(shown.show),
@@ -173,7 +173,7 @@ def earlier_run(
     """The kept run that this one can go on with; None, said why, where there is none."""
     kept, why = find_matching_run(experiment, environment, wanted, plan)
     if kept is not None:
-        narrate(f"resuming the run of {kept.result.began_at}, {kept.result.rounds} rounds so far")
+        print_notice(f"resuming the run of {kept.result.began_at}, {kept.result.rounds} rounds so far")
     else:
-        narrate(f"no run of {experiment.name} to resume: {why}; starting a new one")
+        print_notice(f"no run of {experiment.name} to resume: {why}; starting a new one")
     return kept

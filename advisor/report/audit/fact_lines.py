@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from advisor.core.sizes import about, lasted
-from advisor.redaction.secrets import clean
+from advisor.core.sizes import format_duration, format_size
+from advisor.redaction.secrets import escape_text
 from advisor.report.words import bold, plural, wrap
 from rules.core.counters import window_text
 
@@ -25,16 +25,16 @@ WRITES = ("com_insert", "com_update", "com_delete", "com_replace")
 def title(facts: Facts, label: str, colour: bool) -> str:
     """`mycnf audit · db1 · MariaDB 10.11.19 · up 41 d · 19 statements, 0.2 s + 10 s window`."""
     window = f" + {facts.workload.seconds:.0f} s window" if facts.workload else ""
-    up = f"up {lasted(facts.server.uptime)}" if facts.server.uptime else ""  # a text may leave it out
+    up = f"up {format_duration(facts.server.uptime)}" if facts.server.uptime else ""  # a text may leave it out
     parts = ["mycnf audit", facts.server.variables.get("hostname", ""), label, up]
     spent = f"{plural(facts.statements, 'statement')}, {facts.seconds:.1f} s"
     parts.append(f"{'read from text' if facts.server.link.via == 'text' else spent}{window}")
-    return bold(wrap(clean(" · ".join(p for p in parts if p)), rest="  "), colour)
+    return bold(wrap(escape_text(" · ".join(p for p in parts if p)), rest="  "), colour)
 
 
 def head(audited: Audited) -> str:
     """Host, memory, storage and workload, a line or two each; what is missing says why."""
-    return "\n".join(wrap(clean(text), f"  {name:<{LABEL}}") for name, text in rows(audited))
+    return "\n".join(wrap(escape_text(text), f"  {name:<{LABEL}}") for name, text in rows(audited))
 
 
 def rows(audited: Audited) -> list[tuple[str, str]]:
@@ -53,14 +53,14 @@ def rows(audited: Audited) -> list[tuple[str, str]]:
 def _host(facts: Facts) -> str:
     host = facts.host
     if host is None:
-        return f"not looked at: {facts.why_not('host')}"
+        return f"not looked at: {facts.reason_missing('host')}"
     cpu = host.cpu
     if cpu is None:
         return "processors unknown"
     parts = [plural(cpu.cores, "core")]
     parts += [plural(cpu.sockets, "socket")] if cpu.sockets else []
     parts += [f"{len(cpu.nodes)} NUMA nodes"] if len(cpu.nodes) > 1 else []
-    caches = [f"{c.name} {about(c.size)}" for c in cpu.caches if c.level > 1]
+    caches = [f"{c.name} {format_size(c.size)}" for c in cpu.caches if c.level > 1]
     under = f" · under {cpu.hypervisor.vendor}" if cpu.hypervisor and cpu.hypervisor.vendor else ""
     return ", ".join(parts) + (f" · {', '.join(caches)}" if caches else "") + under
 
@@ -71,7 +71,9 @@ def _memory(audited: Audited, host: Host | None) -> str:
     parts = []
     if host and host.memory:
         limit = host.cgroup.limit if host.cgroup else None
-        parts.append(about(host.memory.total) + (f", cgroup limit {about(limit)}" if limit else ", no cgroup limit"))
+        parts.append(
+            format_size(host.memory.total) + (f", cgroup limit {format_size(limit)}" if limit else ", no cgroup limit")
+        )
     estimate = memory_budget(audited.known)
     if estimate:
         parts.append(f"server: {estimate.sentence}")
@@ -91,11 +93,11 @@ def latency(audited: Audited) -> str:
     """What one random read takes, where that was measured: what disks say of themselves may be wrong."""
     if not audited.known.has("probes"):
         return ""
-    from advisor.core.sizes import waited
+    from advisor.core.sizes import format_latency
     from rules.measured.apply import measured_fact
 
     found = measured_fact(audited.known, "random-read", "one_read")
-    return f" · a random read takes {waited(found[0])} (probe of {found[1].day})" if found else ""
+    return f" · a random read takes {format_latency(found[0])} (probe of {found[1].day})" if found else ""
 
 
 def _chain(storage: Storage) -> Iterator[str]:
@@ -112,26 +114,30 @@ def _chain(storage: Storage) -> Iterator[str]:
 def layer(device: BlockDevice, storage: Storage) -> str:
     """A device above the disks: its name, and what an array or the stripe tells."""
     if device.raid:
-        chunk = f", chunk {about(device.raid.chunk)}" if device.raid.chunk else ""
+        chunk = f", chunk {format_size(device.raid.chunk)}" if device.raid.chunk else ""
         return f"{device.name} {device.raid.level.upper()}, {device.raid.disks} disks{chunk}"
     stripe = storage.stripe
-    return device.name + (f" (stripe {about(stripe.size)})" if stripe and stripe.device == device.kernel_name else "")
+    return device.name + (
+        f" (stripe {format_size(stripe.size)})" if stripe and stripe.device == device.kernel_name else ""
+    )
 
 
 def disk(device: BlockDevice) -> str:
     """What a disk says of itself: kind, size, scheduler, and whether it turns."""
     kind, turns = device.transport or device.type, device.rotational
     spins = "" if turns is None else f'"rotational" says {int(turns)}'
-    return ", ".join(x for x in (kind, about(device.size) if device.size else "", device.scheduler or "", spins) if x)
+    return ", ".join(
+        x for x in (kind, format_size(device.size) if device.size else "", device.scheduler or "", spins) if x
+    )
 
 
 def _workload(facts: Facts) -> str:
     work = facts.workload
     if work is None:
-        return f"not sampled: {facts.why_not('workload')}"
+        return f"not sampled: {facts.reason_missing('workload')}"
     reads, writes = _sum(work, READS), _sum(work, WRITES)
     share = f"{100 * reads / (reads + writes):.0f} % reads" if reads + writes else "no reads or writes"
-    redo = f"{about(work.redo_rate)}/s redo" if work.redo_rate is not None else "redo unknown"
+    redo = f"{format_size(work.redo_rate)}/s redo" if work.redo_rate is not None else "redo unknown"
     disk = work.rate("innodb_buffer_pool_reads") or 0.0
     return (
         f"{work.rate('questions') or 0:,.0f} q/s · {share} · {disk:,.0f} pages/s from disk · {redo} · "

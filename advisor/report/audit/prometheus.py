@@ -6,7 +6,7 @@ from datetime import datetime
 from typing import TYPE_CHECKING, NamedTuple
 
 from advisor.core.model import Severity
-from advisor.redaction.secrets import clean, redact_value
+from advisor.redaction.secrets import escape_text, redact_value
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -118,5 +118,5 @@ def _memory(audited: Audited, by: dict[str, str]) -> dict[str, list[Sample]]:
 
 def _label(words: str) -> str:
     """A label's value by the rules of the format: backslash, double quote and line end are escaped."""
-    shown = clean(redact_value("", words))[:LONGEST]
+    shown = escape_text(redact_value("", words))[:LONGEST]
     return shown.replace("\\", "\\\\").replace('"', '\\"').replace("\n", "\\n")

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from advisor.core.model import Severity
-from advisor.redaction.secrets import clean, redact_value
+from advisor.redaction.secrets import escape_text, redact_value
 from advisor.report.audit import fact_lines, grant_advice
 from advisor.report.finding import in_brief, place, setting, sure
 from advisor.report.words import WIDTH, bold, painted, plural, wrap
@@ -38,7 +38,7 @@ def report(audited: Audited, page: Page) -> str:
 def concise(audited: Audited, page: Page) -> str:  # noqa: ARG001 - every format is called alike
     """One line a finding."""
     lines = [f"{f.severity.value}: {f.code} {f.name} {f.canonical or ''}: {f.message}" for f in audited.findings]
-    return "".join(clean(line.replace(" : ", ": ")) + "\n" for line in lines)
+    return "".join(escape_text(line.replace(" : ", ": ")) + "\n" for line in lines)
 
 
 def tally(audited: Audited) -> str:
@@ -70,7 +70,7 @@ def _grants(audited: Audited) -> Iterator[str]:
     """What would let the account see more; a statement stays on one line, to be copied."""
     told = grant_advice.helping(audited)
     if told:
-        rows = (f"  {clean(sql)}\n{wrap(why, '    -- ', '    -- ')}" for sql, why in told)
+        rows = (f"  {escape_text(sql)}\n{wrap(why, '    -- ', '    -- ')}" for sql, why in told)
         yield "\n".join([grant_advice.HEADING.lower(), *rows])
 
 
@@ -79,7 +79,7 @@ def _since(audited: Audited) -> Iterator[str]:
     if audited.since is not None:
         from advisor.analysis.since import rows, title
 
-        told = [wrap(clean(words), f"  {name:<12}  ", " " * 16) for name, words in rows(audited.since)]
+        told = [wrap(escape_text(words), f"  {name:<12}  ", " " * 16) for name, words in rows(audited.since)]
         yield "\n".join([title(audited.since, audited.facts.taken_at), *(told or ["  nothing has changed"])])
 
 
@@ -99,7 +99,7 @@ def _aside(audited: Audited) -> Iterator[str]:
 
 
 def _skip(what: list[str], why: str) -> str:
-    return wrap(clean(f"{', '.join(what)}: {why}"), "  ", "    ")
+    return wrap(escape_text(f"{', '.join(what)}: {why}"), "  ", "    ")
 
 
 def _block(f: Finding, colour: bool) -> str:
@@ -107,14 +107,14 @@ def _block(f: Finding, colour: bool) -> str:
     certainty = sure(f)
     room = max(2, WIDTH - len(head) - len(certainty))
     lines = [f"{painted(f.severity.value, f.severity, colour)}  {f.code} {bold(f.name, colour)}{' ' * room}{certainty}"]
-    lines += [clean(f"  {about}") for about in _about(f)]
-    lines.append(wrap(clean(f.message), "  "))
+    lines += [escape_text(f"  {about}") for about in _about(f)]
+    lines.append(wrap(escape_text(f.message), "  "))
     if f.help and not f.actions:
-        lines.append(wrap(clean(f.help), "  help      "))
+        lines.append(wrap(escape_text(f.help), "  help      "))
     if f.evidence:
         lines.append(wrap(f"{', '.join(f.evidence)} · mycnf explain {f.code}", "  evidence  "))
     if f.local:
-        lines.append(wrap(clean(f.local.words), " " * 12 if f.evidence else "  evidence  "))
+        lines.append(wrap(escape_text(f.local.words), " " * 12 if f.evidence else "  evidence  "))
     for action in f.actions:
         lines += _action(action)
     return "\n".join(lines)
@@ -132,4 +132,4 @@ def _action(a: Action) -> Iterator[str]:
     for name, words in in_brief(a):
         lead = f"  {name:<10}"
         if words:
-            yield wrap(clean(words), lead) if name in ("risk", "watch") else lead + clean(words)
+            yield wrap(escape_text(words), lead) if name in ("risk", "watch") else lead + escape_text(words)

@@ -7,7 +7,7 @@ from datetime import UTC, datetime
 from typing import TYPE_CHECKING
 
 from advisor import __version__
-from advisor.core.sizes import lasted
+from advisor.core.sizes import format_duration
 from advisor.report.audit import fact_lines, grant_advice
 from advisor.report.audit.text import unseen
 from advisor.report.audit.ticket_findings import BETWEEN, MOST, Fitted, first, fitted, forms, length, numbered, within
@@ -49,7 +49,7 @@ def _head(audited: Audited) -> Iterator[str]:
     if about.lost:
         yield f"**The server was lost during the audit:** {said(about.lost)}. What follows is what was read until then."
     window = f" and a window of {about.workload.seconds:.0f} s" if about.workload else ""
-    parts = [f"Up {lasted(about.server.uptime)}."] if about.server.uptime else []  # a text may leave it out
+    parts = [f"Up {format_duration(about.server.uptime)}."] if about.server.uptime else []  # a text may leave it out
     parts.append(f"Read with {plural(about.statements, 'statement')}")
     parts.append(f"in {about.seconds:.1f} s{window}; nothing was changed.")
     parts += [f"{plural(len(audited.asked), 'rule')} asked."] if audited.asked else []

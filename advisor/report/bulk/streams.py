@@ -190,9 +190,9 @@ def _broken_object(path: str, why: str) -> str:
 
 
 def _broken_line(path: str, why: str) -> str:
-    from advisor.redaction.secrets import clean
+    from advisor.redaction.secrets import escape_text
 
-    return f"{clean(path)}: broken: {clean(why)}\n"
+    return f"{escape_text(path)}: broken: {escape_text(why)}\n"
 
 
 def _broken_run(path: str, why: str) -> str:

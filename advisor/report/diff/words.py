@@ -6,10 +6,10 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from advisor.compare.values import SideKind
 from advisor.core.model import Origin
-from advisor.core.sizes import exact
+from advisor.core.sizes import exact_size
 from advisor.preflight.next_values import parse_whole_number
 from advisor.preflight.remedy import BYTES
-from advisor.redaction.secrets import MASK, clean, redact_value
+from advisor.redaction.secrets import MASK, escape_text, redact_value
 
 if TYPE_CHECKING:
     from advisor.compare.values import SettingPair, Side, SideSetting
@@ -43,7 +43,7 @@ def value_of(held: SideSetting) -> str:
     if held.value is None:
         return TEMPLATE if held.is_set else HOST
     number = parse_whole_number(held.value) if held.name.endswith(SIZES) else None
-    text = clean(redact_value(held.name, held.value)) if number is None else exact(number)
+    text = escape_text(redact_value(held.name, held.value)) if number is None else exact_size(number)
     there = held.converted_value
     return f"{text} (as {there})" if there is not None and there != text else text or EMPTY
 
@@ -60,7 +60,7 @@ def source_of(held: SideSetting, side: Side) -> str:
     if held.origin is Origin.FILE:
         if place is None:
             return "a file"
-        return clean(f"{place.path}:{place.line}" if place.line else place.path)
+        return escape_text(f"{place.path}:{place.line}" if place.line else place.path)
     return "" if side.kind is SideKind.DEFAULTS else SOURCES[held.origin]
 
 
@@ -71,7 +71,7 @@ def about(side: Side) -> str:
         parts[1] += f" of {side.server_name}" if side.kind is SideKind.SNAPSHOT else f" {side.server_name}"
     if side.kind is SideKind.SNAPSHOT:
         parts.append(f"{side.taken_at[:16].replace('T', ' ')} UTC")
-    return clean(", ".join(parts))
+    return escape_text(", ".join(parts))
 
 
 def name_of(pair: SettingPair) -> str:
@@ -84,7 +84,7 @@ def members_of(pair: SettingPair) -> Members | None:
     if pair.a.value is None or pair.b.value is None or "," not in pair.a.value + pair.b.value:
         return None
     mine, other = (
-        [clean(part.strip()) for part in redact_value(held.name, held.value or "").split(",")]
+        [escape_text(part.strip()) for part in redact_value(held.name, held.value or "").split(",")]
         for held in (pair.a, pair.b)
     )
     if any(" " in part for part in (*mine, *other)) or "" in (

@@ -6,7 +6,7 @@ import os.path
 from hashlib import sha256
 from typing import TYPE_CHECKING
 
-from advisor.analysis.engine import by_place
+from advisor.analysis.engine import sort_by_place
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
@@ -50,7 +50,7 @@ def _in_order(c: Checked) -> Iterator[tuple[Finding, str]]:
         yield from ((finding, SHOWN) for finding in c.findings)
         return
     states = {id(f): SUPPRESSED for f in c.suppressed} | {id(f): BASELINED for f in c.baselined}
-    for finding in by_place([*c.findings, *c.suppressed, *c.baselined]):
+    for finding in sort_by_place([*c.findings, *c.suppressed, *c.baselined]):
         yield finding, states.get(id(finding), SHOWN)
 
 

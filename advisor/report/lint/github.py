@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from advisor.core.model import Severity
-from advisor.redaction.secrets import clean
+from advisor.redaction.secrets import escape_text
 from advisor.report.lint.fingerprint import from_base
 
 if TYPE_CHECKING:
@@ -20,7 +20,9 @@ LEVELS = {Severity.ERROR: "error", Severity.WARNING: "warning", Severity.NOTE: "
 def report(files: Sequence[Checked], page: Page) -> str:
     """One command a line: a finding, or a file that could not be read."""
     lines = [_command(f, c, page.base) for c in files for f in c.findings]
-    lines += [_written("error", from_base(path, page.base), {}, "not read", clean(why)) for path, why in page.broken]
+    lines += [
+        _written("error", from_base(path, page.base), {}, "not read", escape_text(why)) for path, why in page.broken
+    ]
     return "".join(f"{line}\n" for line in lines)
 
 
@@ -31,7 +33,7 @@ def _command(f: Finding, c: Checked, base: str) -> str:
 
 def _written(level: str, path: str, place: dict[str, int], title: str, words: str) -> str:
     properties = {"file": path, **place, "title": title}
-    written = ",".join(f"{name}={_property(clean(str(value)))}" for name, value in properties.items())
+    written = ",".join(f"{name}={_property(escape_text(str(value)))}" for name, value in properties.items())
     return f"::{level} {written}::{_data(words)}"
 
 
@@ -48,7 +50,7 @@ def _place(f: Finding) -> dict[str, int]:
 
 
 def _words(f: Finding) -> str:
-    return "\n".join([clean(f.message), *([f"help: {clean(f.help)}"] if f.help else [])])
+    return "\n".join([escape_text(f.message), *([f"help: {escape_text(f.help)}"] if f.help else [])])
 
 
 def _data(text: str) -> str:

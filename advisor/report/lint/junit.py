@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 from xml.etree.ElementTree import Element, SubElement, indent, tostring
 
 from advisor.analysis.engine import fails
-from advisor.redaction.secrets import clean
+from advisor.redaction.secrets import escape_text
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
@@ -99,4 +99,4 @@ def _line(f: Finding) -> str:
 
 def _xml(text: str) -> str:
     """The text on one line, of characters that XML can hold."""
-    return re.sub(_NO_XML, "\ufffd", clean(text))
+    return re.sub(_NO_XML, "\ufffd", escape_text(text))

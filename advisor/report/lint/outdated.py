@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, NamedTuple
 from advisor.catalog.load import load
 from advisor.catalog.targets import SERIES
 from advisor.core.model import Severity, Target
-from advisor.redaction.secrets import clean
+from advisor.redaction.secrets import escape_text
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -73,5 +73,5 @@ def rows(found: Sequence[Outdated], path: str) -> list[tuple[str, str, str, str]
         if f.location is not None and f.location.path != path:
             place = f"{f.location.path}:{place}"
         fix = f" (fix: {f.fix.applicability})" if f.fix else ""
-        made.append((clean(place), clean(f.option or ""), one.when, clean(f.help) + fix))
+        made.append((escape_text(place), escape_text(f.option or ""), one.when, escape_text(f.help) + fix))
     return made

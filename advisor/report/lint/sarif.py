@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from advisor import __version__
-from advisor.redaction.secrets import clean, redact_text
+from advisor.redaction.secrets import escape_text, redact_text
 from advisor.report.findings_json import dumps
 from advisor.report.lint.fingerprint import BASELINED, SHOWN, SUPPRESSED, fingerprinted, from_base
 from advisor.report.lint.sarif_rules import descriptor, message
@@ -82,13 +82,13 @@ def _suppressions(state: str, reason: str) -> list[dict[str, str]]:
     """Where the wish to leave a finding out is kept, and its reason; none for one that is shown."""
     if state == SHOWN:
         return []
-    justification = {"justification": clean(redact_text(reason).text)} if reason else {}
+    justification = {"justification": escape_text(redact_text(reason).text)} if reason else {}
     return [{"kind": KINDS[state], **justification}]
 
 
 def _properties(c: Checked, f: Finding) -> dict[str, Any]:
     about = {"group": f.group, "option": f.option, "canonical": f.canonical, "value": f.value}
-    known: dict[str, Any] = {name: clean(text) for name, text in about.items() if text is not None}
+    known: dict[str, Any] = {name: escape_text(text) for name, text in about.items() if text is not None}
     return {"confidence": f.confidence.value, "target": str(c.target), **known, "evidence": list(f.evidence)}
 
 

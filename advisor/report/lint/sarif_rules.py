@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from advisor.core.model import Confidence, Severity
-from advisor.redaction.secrets import clean
+from advisor.redaction.secrets import escape_text
 from advisor.report.render.markdown_text import prose
 from rules import find_rule
 
@@ -24,7 +24,7 @@ PROBLEM = {Severity.ERROR: "error", Severity.WARNING: "warning", Severity.NOTE: 
 
 def message(text: str) -> dict[str, str]:
     """A message in plain text; what would be a placeholder or a link in it is written so that it is none."""
-    lines = (clean(line) for line in text.split("\n"))
+    lines = (escape_text(line) for line in text.split("\n"))
     return {"text": _literal("\n".join(lines)).replace("](", "] (")}
 
 
@@ -36,7 +36,7 @@ def descriptor(code: str, name: str) -> dict[str, Any]:
     """The rule as its own documentation has it; a rule of a team's own configuration has a code and a name alone."""
     rule = find_rule(code)
     if rule is None:
-        return {"id": clean(code), "name": clean(name)}
+        return {"id": escape_text(code), "name": escape_text(name)}
     return {
         "id": rule.code,
         "name": rule.name,

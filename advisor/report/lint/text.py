@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from advisor.catalog.targets import ASKED
+from advisor.catalog.targets import EXAMINED
 from advisor.core.model import Confidence
-from advisor.redaction.secrets import clean
+from advisor.redaction.secrets import escape_text
 from advisor.report.words import WIDTH, bold, counted, painted, plural, wrap
 
 if TYPE_CHECKING:
@@ -51,7 +51,7 @@ def _deprecated(old: Sequence[Outdated], c: Checked, *, colour: bool, several: b
     first = old[0].finding
     severity = painted(first.severity.value, first.severity, colour)
     aside = f"  ({c.target.label})" if several else ""
-    lines = [f"{clean(c.path)}  {severity}  {bold(clean(first.name), colour)} {first.code}{aside}"]
+    lines = [f"{escape_text(c.path)}  {severity}  {bold(escape_text(first.name), colour)} {first.code}{aside}"]
     lines.append(wrap(heading(old), "  "))
     for place, option, when, words in rows(old, c.path):
         refused = "not refused yet" if when == "none yet" else f"refused by {when}"
@@ -65,7 +65,7 @@ def concise(files: Sequence[Checked], page: Page) -> str:
     if page.statistics:
         return statistics(files)
     lines = [f"{_place(f, c)}: {f.code} {_subject(f)}: {f.message}" for c in files for f in c.findings]
-    return "".join(clean(line) + "\n" for line in lines)
+    return "".join(escape_text(line) + "\n" for line in lines)
 
 
 def statistics(files: Sequence[Checked]) -> str:
@@ -73,7 +73,7 @@ def statistics(files: Sequence[Checked]) -> str:
     counts: dict[str, int] = {}
     for name in (f"{f.code} {f.name}" for c in files for f in c.findings):
         counts[name] = counts.get(name, 0) + 1
-    return "".join(f"{n:6,}  {clean(name)}\n" for name, n in sorted(counts.items(), key=lambda x: (-x[1], x[0])))
+    return "".join(f"{n:6,}  {escape_text(name)}\n" for name, n in sorted(counts.items(), key=lambda x: (-x[1], x[0])))
 
 
 def summary(files: Sequence[Checked]) -> str:
@@ -103,7 +103,7 @@ def fixable(files: Sequence[Checked]) -> str:
 
 def inferred(f: Finding, c: Checked) -> bool:
     """Whether a verdict is only likely because no server of the target's very version was examined: said once."""
-    return f.code.startswith(VERDICTS) and f.confidence is Confidence.LIKELY and c.target not in ASKED
+    return f.code.startswith(VERDICTS) and f.confidence is Confidence.LIKELY and c.target not in EXAMINED
 
 
 def _place(f: Finding, c: Checked) -> str:
@@ -119,25 +119,25 @@ def _subject(f: Finding) -> str:
 
 def _block(f: Finding, c: Checked, *, colour: bool, several: bool) -> str:
     severity = painted(f.severity.value, f.severity, colour)
-    option = f": {clean(f.option)}" if f.option else ""
-    head = f"{clean(_place(f, c))}  {severity}  {bold(clean(f.name), colour)} {clean(f.code)}{option}"
+    option = f": {escape_text(f.option)}" if f.option else ""
+    head = f"{escape_text(_place(f, c))}  {severity}  {bold(escape_text(f.name), colour)} {escape_text(f.code)}{option}"
     aside = [c.target.label] if several else []
     aside += [f.confidence.value] if f.confidence.value != "certain" and not inferred(f, c) else []
     lines = [f"{head}  ({', '.join(aside)})" if aside else head]
     if f.location and (f.location.path, f.location.line) in c.sources:
         source = c.sources[f.location.path, f.location.line]
         lines += source_lines(source, wrong_token(source, f))
-    lines.append(wrap(clean(f.message), "  "))
+    lines.append(wrap(escape_text(f.message), "  "))
     if f.help or f.fix:
         lines.append(_help(f))
     if f.evidence:
-        lines.append(wrap(clean(f"{', '.join(f.evidence)} · mycnf explain {f.code}"), "  why:  "))
+        lines.append(wrap(escape_text(f"{', '.join(f.evidence)} · mycnf explain {f.code}"), "  why:  "))
     return "\n".join(lines)
 
 
 def _help(f: Finding) -> str:
     """What to do, and at the right edge of the page whether mycnf can do it."""
-    text = wrap(clean(f.help), "  help: ") if f.help else ""
+    text = wrap(escape_text(f.help), "  help: ") if f.help else ""
     if f.fix is None:
         return text
     mark = f"[fix: {f.fix.applicability}]"
@@ -173,7 +173,7 @@ def source_lines(source: str, place: Location) -> list[str]:
     start, end = max(0, place.column - 1), max(place.column, place.end_column - 1)
     skip = max(0, min(start - 20, len(text) - SHOWN)) if len(text) > SHOWN else 0
     # Cut before it is cleaned: there may be thousands of places on one line.
-    shown = clean("…" + text[skip + 1 : skip + SHOWN] if skip else text[:SHOWN])[:SHOWN]
+    shown = escape_text("…" + text[skip + 1 : skip + SHOWN] if skip else text[:SHOWN])[:SHOWN]
     lines = [f"{place.line:3} │ {shown.expandtabs(1)}".rstrip()]
     under = columns(shown[start - skip : min(end - skip, SHOWN)])
     if under:

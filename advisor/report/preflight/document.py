@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from advisor.core.model import Severity
-from advisor.core.sizes import exact, lasted
+from advisor.core.sizes import exact_size, format_duration
 from advisor.preflight.item import RestartEffect
 from advisor.preflight.next_values import parse_whole_number
 from advisor.preflight.remedy import BYTES
@@ -37,7 +37,7 @@ def _title(found: Preflight) -> tuple[str, ...]:
     server = found.facts.server
     name = server.variables.get("hostname", "")
     statements = plural(found.facts.statements, "statement")
-    return "mycnf preflight", name, found.target.label, f"up {lasted(server.uptime)}", statements
+    return "mycnf preflight", name, found.target.label, f"up {format_duration(server.uptime)}", statements
 
 
 def _head(found: Preflight) -> Iterator[tuple[str, str]]:
@@ -106,7 +106,7 @@ def _move(item: RestartItem) -> str:
 
 def _shown(name: str, value: str) -> str:
     number = parse_whole_number(value) if name.endswith(BYTES) else None
-    return exact(number) if number is not None else value or "(empty)"
+    return exact_size(number) if number is not None else value or "(empty)"
 
 
 def _action(action: Action, item: RestartItem) -> Iterator[tuple[str, Words]]:

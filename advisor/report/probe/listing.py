@@ -5,8 +5,8 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, NamedTuple
 
 from advisor.core.errors import MycnfError
-from advisor.core.sizes import about, lasted
-from advisor.redaction.secrets import clean
+from advisor.core.sizes import format_duration, format_size
+from advisor.redaction.secrets import escape_text
 from advisor.report.probe import as_json
 from advisor.report.probe.words import answer
 from advisor.report.words import bold, plural, wrap
@@ -43,7 +43,7 @@ def listing(entries: Sequence[Entry], form: str, page: Paper) -> str:
     for e in entries:
         x = e.experiment
         head = f"{bold(f'{x.name:<22}', page.colour)} {x.kind:<7} {_time(e):>6}  {', '.join(x.evidence)}"
-        lines += [head.rstrip(), wrap(clean(x.question), "  ", width=page.width)]
+        lines += [head.rstrip(), wrap(escape_text(x.question), "  ", width=page.width)]
     lines += _before(entries, page)
     lines += ["", wrap("mycnf probe NAME runs one; --describe and --dry-run say what it does.", width=page.width)]
     return page.fitted("\n".join(lines) + "\n")
@@ -56,7 +56,7 @@ def _before(entries: Sequence[Entry], page: Paper) -> list[str]:
         for reason in e.refused:
             reasons.setdefault(reason, []).append(e.experiment.name)
     told = (f"{', '.join(names)}: {reason}" for reason, names in reasons.items())
-    return [line for reason in told for line in ("", wrap(clean(reason), "", "  ", page.width))]
+    return [line for reason in told for line in ("", wrap(escape_text(reason), "", "  ", page.width))]
 
 
 def description(e: Entry, form: str, page: Paper) -> str:
@@ -66,7 +66,7 @@ def description(e: Entry, form: str, page: Paper) -> str:
     _text_only(form)
     x = e.experiment
     blocks = [
-        f"{bold(x.name, page.colour)}: {clean(x.title)}\n{wrap(clean(x.question), width=page.width)}",
+        f"{bold(x.name, page.colour)}: {escape_text(x.title)}\n{wrap(escape_text(x.question), width=page.width)}",
         wrap(f"{x.kind} probe: {WORDS.get(x.kind, '')}", width=page.width),
         _evidence(x, page),
         _choices(x, page),
@@ -83,7 +83,9 @@ def dry_run(e: Entry, form: str, page: Paper) -> str:
         return as_json.listing([e])
     _text_only(form)
     x = e.experiment
-    blocks = [bold(f"{x.name} would run in {clean(e.directory)}", page.colour) + (f"\n  {e.why}" if e.why else "")]
+    blocks = [
+        bold(f"{x.name} would run in {escape_text(e.directory)}", page.colour) + (f"\n  {e.why}" if e.why else "")
+    ]
     blocks.append(_plan(e, page))
     if e.plan is not None:
         blocks.append(_list("Refused now", e.refused, page))
@@ -103,8 +105,8 @@ def kept(results: Sequence[KeptResult], here: str, form: str, page: Paper) -> st
         other = "" if r.place.host == here else "another host"
         rounds = plural(r.rounds, "round")
         parts = (k.id, r.began_at[:16].replace("T", " "), r.probe, r.server or "", rounds, other)
-        lines.append("  ".join(clean(part) for part in parts if part))
-        lines.append(wrap(clean(answer(r)), "        ", width=page.width))
+        lines.append("  ".join(escape_text(part) for part in parts if part))
+        lines.append(wrap(escape_text(answer(r)), "        ", width=page.width))
     lines += ["", "mycnf probe results ID shows one."]
     return page.fitted("\n".join(lines) + "\n")
 
@@ -120,7 +122,7 @@ def _time(e: Entry) -> str:
 
 def lasts(seconds: float) -> str:
     """A plan's time: seconds to the second as long as people count in them."""
-    return f"{seconds:.0f} s" if seconds <= COUNTED else lasted(seconds)
+    return f"{seconds:.0f} s" if seconds <= COUNTED else format_duration(seconds)
 
 
 def _evidence(x: Experiment, page: Paper) -> str:
@@ -138,7 +140,7 @@ def _choices(x: Experiment, page: Paper) -> str:
     wide = max(len(row[0]) for row in rows)
     lines = [bold("Choices (--option NAME=VALUE)", page.colour)]
     for name, default, words in rows:
-        lines.append(wrap(clean(f"{words} ({default})"), f"  {name:<{wide}}  ", " " * (wide + 4), page.width))
+        lines.append(wrap(escape_text(f"{words} ({default})"), f"  {name:<{wide}}  ", " " * (wide + 4), page.width))
     return "\n".join(lines)
 
 
@@ -148,20 +150,23 @@ def _plan(e: Entry, page: Paper) -> str:
     plan, cost = e.plan, e.plan.cost
     names = [variant.name for variant in plan.variants]
     rows = (
-        ("compares", clean(", ".join(names)) + (f" (baseline {clean(plan.baseline)})" if len(names) > 1 else "")),
+        (
+            "compares",
+            escape_text(", ".join(names)) + (f" (baseline {escape_text(plan.baseline)})" if len(names) > 1 else ""),
+        ),
         ("measures", ", ".join(f"{m.name} ({m.unit})" if m.unit else m.name for m in plan.metrics)),
-        ("server", clean(plan.server or "")),
-        ("load by", clean(plan.driver)),
+        ("server", escape_text(plan.server or "")),
+        ("load by", escape_text(plan.driver)),
         ("prepares", f"for about {lasts(cost.prepare)}" if cost.prepare else "nothing"),
         ("takes", f"{lasts(plan.seconds)} for {plural(plan.rounds, 'round')}, preparation apart"),
-        ("disk", about(cost.disk) if cost.disk else "none"),
-        ("memory", about(cost.memory) if cost.memory else "little"),
-        ("creates", clean("; ".join(cost.creates)) or "nothing"),
+        ("disk", format_size(cost.disk) if cost.disk else "none"),
+        ("memory", format_size(cost.memory) if cost.memory else "little"),
+        ("creates", escape_text("; ".join(cost.creates)) or "nothing"),
     )
     lines = [wrap(words, f"  {name:<9} ", " " * 12, page.width) for name, words in rows if words]
     return "\n".join([bold("What a run does", page.colour), *lines])
 
 
 def _list(title: str, entries: Iterable[str], page: Paper) -> str:
-    lines = [wrap(clean(entry), "  ", "    ", page.width) for entry in entries if entry]
+    lines = [wrap(escape_text(entry), "  ", "    ", page.width) for entry in entries if entry]
     return "\n".join([bold(title, page.colour), *lines]) if lines else ""

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from advisor.core.sizes import percent
+from advisor.core.sizes import format_percent
 from rules.measured.claims import COST, NO_EFFECT
 from rules.measured.compare import BETTER, MIXED, SAME, WORSE, value_text
 
@@ -68,7 +68,7 @@ def _verdict(proof: Proof) -> str:
     kind, verdict = proof.claim.kind, proof.verdict
     if verdict == SAME and proof.judged:
         as_claimed = ", as the rule says" if kind == NO_EFFECT else ""
-        return f"no difference larger than {percent(proof.judged.bound)}{as_claimed}"
+        return f"no difference larger than {format_percent(proof.judged.bound)}{as_claimed}"
     if verdict == BETTER:
         return "better"
     if verdict == WORSE:

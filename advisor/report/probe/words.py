@@ -5,8 +5,8 @@ from __future__ import annotations
 import statistics
 from typing import TYPE_CHECKING
 
-from advisor.core.sizes import about, exact, lasted
-from advisor.facts.probes import ANSWER, OTHERS, baselines
+from advisor.core.sizes import exact_size, format_duration, format_size
+from advisor.facts.probes import ANSWER, OTHER_PROCESSES, baselines
 from advisor.facts.server import DIGITS
 from advisor.report.probe.figures import number
 from advisor.report.probe.names import curve_of, short
@@ -41,7 +41,7 @@ def headline(result: ProbeResult) -> str:
 
 def ended(result: ProbeResult) -> str:
     """`5 rounds in 98 s; ended when its time was up`."""
-    took = f"{result.seconds:.0f} s" if result.seconds < SHORT else lasted(result.seconds)
+    took = f"{result.seconds:.0f} s" if result.seconds < SHORT else format_duration(result.seconds)
     rounds = f"{plural(result.rounds, 'round')} in {took}"
     return "; ".join(part for part in (rounds, ENDS.get(result.ended, result.ended)) if part)
 
@@ -90,7 +90,7 @@ def where(result: ProbeResult) -> list[str]:
     machine = [
         place.cpu,
         plural(place.cpus, "processor") if place.cpus else None,
-        f"{about(place.memory)} of memory" if place.memory else None,
+        f"{format_size(place.memory)} of memory" if place.memory else None,
         f"Linux {place.kernel}" if place.kernel else None,
     ]
     disk = [place.path, place.file_system, f"on {place.device}" if place.device else None]
@@ -105,7 +105,12 @@ def where(result: ProbeResult) -> list[str]:
 
 def _others(result: ProbeResult) -> Iterator[str]:
     """How much of the processors other processes used while blocks ran; nothing where the kernel doesn't tell."""
-    shares = [block.counters[OTHERS] for arm in result.arms for block in arm.blocks if OTHERS in block.counters]
+    shares = [
+        block.counters[OTHER_PROCESSES]
+        for arm in result.arms
+        for block in arm.blocks
+        if OTHER_PROCESSES in block.counters
+    ]
     if shares:
         yield (
             f"other processes used {statistics.median(shares):.0%} of the processors in the median block, "
@@ -115,7 +120,7 @@ def _others(result: ProbeResult) -> Iterator[str]:
 
 def _size(value: str) -> str:
     """A parameter as people write it: 128M for 134217728."""
-    return exact(int(value)) if value.isdecimal() and len(value) <= DIGITS and int(value) >= SIZE else value
+    return exact_size(int(value)) if value.isdecimal() and len(value) <= DIGITS and int(value) >= SIZE else value
 
 
 def answer(result: ProbeResult) -> str:

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from advisor.redaction.secrets import clean
+from advisor.redaction.secrets import escape_text
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
@@ -95,6 +95,6 @@ def _cell(value: Cell) -> str:
         return "true" if value else "false"
     if isinstance(value, int):
         return str(value)
-    text = clean(" ".join(value) if isinstance(value, list) else value)
+    text = escape_text(" ".join(value) if isinstance(value, list) else value)
     text = f"'{text}" if text.startswith(_FORMULA) else text
     return '"' + text.replace('"', '""') + '"' if _QUOTED & set(text) else text

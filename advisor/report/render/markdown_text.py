@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 
-from advisor.redaction.secrets import clean
+from advisor.redaction.secrets import escape_text
 
 # A word with the punctuation of the sentence around it.
 _AROUND = "([\"'(]*)(.*?)([\"'),;:.!?\u2026]*)"
@@ -17,13 +17,13 @@ _LINKED = r"[0-9A-Fa-f]{7,64}|[A-Za-z][A-Za-z0-9]*-\d+"
 
 def prose(text: str) -> str:
     """A sentence on one line; each word that could mean something to a renderer stands in a code span."""
-    return " ".join(_word(word) for word in clean(text).split())
+    return " ".join(_word(word) for word in escape_text(text).split())
 
 
 def code(text: str) -> str:
     """The text as a code span, fit for a table's cell too; a space where there is none, as a span can't be empty."""
     # Tables are cut at their bars before code spans are looked for, and renderers differ in how one is escaped.
-    return "&#124;".join(_span(part) if part else "" for part in clean(text).split("|")) or "` `"
+    return "&#124;".join(_span(part) if part else "" for part in escape_text(text).split("|")) or "` `"
 
 
 def _span(text: str) -> str:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from html import escape
 from typing import TYPE_CHECKING
 
-from advisor.redaction.secrets import clean, redact_value
+from advisor.redaction.secrets import escape_text, redact_value
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
@@ -42,7 +42,7 @@ def joined(parts: Iterable[str], between: str = "") -> Html:
 
 def text(words: str, longest: int = LONGEST) -> Html:
     """Words of any origin: secrets masked, on one line, nothing in them that acts, no longer than a page bears."""
-    masked = clean(redact_value("", words))
+    masked = escape_text(redact_value("", words))
     return Html(escape(masked if len(masked) <= longest else f"{masked[: longest - 1]}…"))
 
 

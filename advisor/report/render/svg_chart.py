@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, NamedTuple
 from xml.sax.saxutils import escape
 
-from advisor.redaction.secrets import clean
+from advisor.redaction.secrets import escape_text
 from advisor.report.render.curves import axes, most
 
 if TYPE_CHECKING:
@@ -155,4 +155,4 @@ def _cut(text: str) -> str:
 
 
 def _text(text: str) -> str:
-    return escape(clean(text))
+    return escape(escape_text(text))

@@ -6,7 +6,7 @@ import math
 from itertools import pairwise
 from typing import TYPE_CHECKING, NamedTuple
 
-from advisor.redaction.secrets import clean
+from advisor.redaction.secrets import escape_text
 from advisor.report.render.curves import Scale, axes, most
 
 if TYPE_CHECKING:
@@ -60,7 +60,7 @@ def draw(curves: Sequence[Curve], page: Paper, *, joined: bool = True, height: i
     marks = {True: iter(style.here), False: iter(style.others)}
     series = [
         _Series(
-            clean(curve.name),
+            escape_text(curve.name),
             next(marks[curve.here]),
             HERE if curve.here and page.colour else "",
             tuple(_placed(point, along, up) for point in curve.points),
@@ -70,7 +70,7 @@ def draw(curves: Sequence[Curve], page: Paper, *, joined: bool = True, height: i
     known: dict[float, Point] = {}
     for point in (point for curve in curves for point in curve.points):
         known.setdefault(point.place, point)
-    labels = [(along.share(place), clean(known[place].label)) for place in sorted(known)]
+    labels = [(along.share(place), escape_text(known[place].label)) for place in sorted(known)]
     rows = max(2, height - 2)
     scale = {round(up.share(mark) * (rows - 1)): f"{mark:.3g}" for mark in up.ticks()}
     lines = _plotted(series, labels, scale, (page.width - 2, rows), style, joined=joined)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from advisor.redaction.secrets import clean, redact_value
+from advisor.redaction.secrets import escape_text, redact_value
 from advisor.report.document import (
     Chart,
     Code,
@@ -45,7 +45,7 @@ def write(document: Document, page: Paper) -> str:
 
 def shown(words: Words) -> str:
     """Words on one line: secrets masked, nothing that moves a cursor."""
-    return clean(redact_value("", joined(words)))
+    return escape_text(redact_value("", joined(words)))
 
 
 def _lines(block: Block, page: Paper, depth: int) -> Iterator[str]:

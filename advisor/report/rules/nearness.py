@@ -4,7 +4,7 @@ import re
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from advisor.core.model import Target
-from advisor.core.sizes import about
+from advisor.core.sizes import format_size
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
@@ -43,7 +43,7 @@ class Here(NamedTuple):
             (
                 self.server.label + (" (assumed; --target names another)" if self.assumed else ""),
                 "processors unknown" if self.cpus is None else _counted(self.cpus),
-                "memory unknown" if self.memory is None else f"{about(self.memory)} of memory",
+                "memory unknown" if self.memory is None else f"{format_size(self.memory)} of memory",
                 " and ".join(self.disks) or "disks unknown",
             )
         )
@@ -85,7 +85,7 @@ def apart(e: "Evidence", here: Here) -> "Iterator[str]":
     if cpus and here.cpus and _is_far(cpus, here.cpus):
         yield _counted(cpus)
     if memory and here.memory and _is_far(memory, here.memory):
-        yield f"{about(memory)} of memory"
+        yield f"{format_size(memory)} of memory"
     if disks and here.disks and not set(disks) & set(here.disks):
         yield " and ".join(disks)
 

@@ -7,7 +7,7 @@ from itertools import groupby
 from typing import TYPE_CHECKING
 
 from advisor.core.model import Confidence, Severity
-from advisor.redaction.secrets import clean, redact_name, redact_text
+from advisor.redaction.secrets import escape_text, redact_name, redact_text
 from advisor.report.document import Code, Document, Entry, Items, Paragraph, Section, Table
 from advisor.report.words import plural
 from advisor.upgrade.change import WARNING_AREAS, Area, LineEffect
@@ -129,7 +129,7 @@ def _source(change: LineChange) -> Code:
 @lru_cache(maxsize=1)
 def _shown(line: str) -> str:
     """A line fit to be shown: that of a unit's command may hold thousands of options, each of which shows it."""
-    text = clean(" ".join(redact_text(line).text.split()))
+    text = escape_text(" ".join(redact_text(line).text.split()))
     return text if len(text) <= SHOWN else text[: SHOWN - 1] + "…"
 
 

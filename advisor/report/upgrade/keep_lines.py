@@ -5,7 +5,7 @@ from __future__ import annotations
 from itertools import groupby
 from typing import TYPE_CHECKING
 
-from advisor.redaction.secrets import clean
+from advisor.redaction.secrets import escape_text
 from advisor.report.upgrade.document import SCOPE, values_of
 from advisor.report.words import wrap
 from advisor.upgrade.change import Area
@@ -42,4 +42,4 @@ def _lines(change: DefaultChange) -> Iterator[str]:
 
 
 def _comment(text: str) -> str:
-    return wrap(clean(text), COMMENT, COMMENT)
+    return wrap(escape_text(text), COMMENT, COMMENT)

@@ -10,8 +10,8 @@ from datetime import UTC, datetime, timedelta
 from typing import TYPE_CHECKING, NamedTuple
 
 from advisor.core.errors import MycnfError
-from advisor.facts.size_limits import fitted
-from advisor.facts.snapshot import SnapshotError, load, written
+from advisor.facts.size_limits import fit_snapshot
+from advisor.facts.snapshot import SnapshotError, encode_snapshot, load
 from advisor.state.directory import alone_in, make_state_folder, server_id, server_name, state_folder
 from advisor.state.private_file import PART, replace_private
 
@@ -95,7 +95,7 @@ def keep(facts: Facts) -> str:
     if not facts.server.variables:
         raise MycnfError("no variables were read, so the server can't be told from others: nothing was kept")
     folder = make_state_folder(os.path.join(FOLDER, server_id(facts.server.variables)))
-    data = written(fitted(facts))
+    data = encode_snapshot(fit_snapshot(facts))
     try:
         with alone_in(folder):
             path = os.path.join(folder, _name(folder, stamp(facts.taken_at), data))

@@ -11,7 +11,7 @@ from textual.message import Message
 from textual.widgets import Static
 
 from advisor.core.model import Severity
-from advisor.core.sizes import lasted
+from advisor.core.sizes import format_duration
 from advisor.tui.screens.registry import SCREENS
 from advisor.tui.text import SEVERITY_STYLES, safe_line, update_if_changed
 
@@ -38,7 +38,7 @@ class AppHeader(Horizontal):
         """Show the server of this audit; `gone` is the reason of a lost connection."""
         server = view.audited.facts.server
         since = time.time() - view.read_at if view.live and not gone else 0  # the uptime of a recording does not grow
-        up = f"up {lasted(server.uptime + int(max(0, since)))}" if server.uptime or since else ""
+        up = f"up {format_duration(server.uptime + int(max(0, since)))}" if server.uptime or since else ""
         parts = [server.variables.get("hostname", ""), view.audited.known.target.label, up]
         update_if_changed(self.query_one("#server", Static), safe_line(" · ".join(part for part in parts if part)))
         right, words = self.query_one("#standing", Static), _status_text(view, gone)
@@ -58,7 +58,7 @@ def _status_text(view: View, gone: str) -> Content:
     if gone:
         parts.append(Content.styled("no connection", "$text-error"))
     elif view.live:
-        parts.append(Content(f"{lasted(int(max(0, time.time() - view.read_at)))} old"))
+        parts.append(Content(f"{format_duration(int(max(0, time.time() - view.read_at)))} old"))
     else:
         parts.append(Content(view.origin))
     return Content("  ").join([*parts, Content("read-only")])

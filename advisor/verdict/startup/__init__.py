@@ -7,7 +7,7 @@ when a file sets one of those options.
 from typing import TYPE_CHECKING, NamedTuple
 
 from advisor.catalog.load import Catalog
-from advisor.verdict.effects import DAY, SECONDS, adds_one, logs, number_of
+from advisor.verdict.effects import DAY, SECONDS, is_binary_log_on, is_increment, parse_digits
 from advisor.verdict.outcome import LineVerdict, Values
 from advisor.verdict.special import is_plugin
 
@@ -63,7 +63,7 @@ class StartupSettings(NamedTuple):
 
     def number(self, name: str) -> int | None:
         """The same as a whole number that isn't negative."""
-        return number_of(self.text(name))
+        return parse_digits(self.text(name))
 
     @property
     def tables(self) -> int:
@@ -72,14 +72,14 @@ class StartupSettings(NamedTuple):
         return set_to or (4000 if self.catalog.target.since("mysql", 8) else 2000)
 
 
-def running(values: Values, lines: dict[str, LineVerdict], catalog: Catalog) -> Values:
+def find_running_values(values: Values, lines: dict[str, LineVerdict], catalog: Catalog) -> Values:
     """The options in `values` that run with another value than help prints; `lines` are those that set them."""
     start = StartupSettings(values, lines, catalog)
-    told = {name: _told(name, start) for name in values}
+    told = {name: _find_running_value(name, start) for name in values}
     return {name: value for name, value in told.items() if value is not None and value != values[name]}
 
 
-def in_help(value: str | None, option: "Option | None", target: "Target") -> str | None:
+def help_value(value: str | None, option: "Option | None", target: "Target") -> str | None:
     """A value as help prints it: MySQL 5.7 and 8.0.15 print the upper half of 32 bits as negative numbers.
 
     No server before 8.4 prints that a plugin is off.
@@ -90,12 +90,12 @@ def in_help(value: str | None, option: "Option | None", target: "Target") -> str
         return option.default
     if option.kind != "uint" or option.bits != WORD:
         return value
-    number = number_of(value) or 0
+    number = parse_digits(value) or 0
     signed = target.is_mysql and not target.since("mysql", 8, 0, 16)
     return str(number - (1 << WORD)) if signed and number >> (WORD - 1) == 1 else value
 
 
-def _told(name: str, start: StartupSettings) -> str | None:
+def _find_running_value(name: str, start: StartupSettings) -> str | None:
     option = start.catalog.get(name)
     own = MYSQL if start.catalog.target.is_mysql else MARIADB
     rule = own.get(name) or EVERYWHERE.get(name)
@@ -106,7 +106,11 @@ def _told(name: str, start: StartupSettings) -> str | None:
 
 def _log_bin(start: StartupSettings, name: str) -> str:
     """ON with any base name, and 0 is one: only a prefix switches the log off, and not where flashback needs it."""
-    return "ON" if logs({name: start.values[name]}, start.lines) or start.values.get("flashback") == "TRUE" else "OFF"
+    return (
+        "ON"
+        if is_binary_log_on({name: start.values[name]}, start.lines) or start.values.get("flashback") == "TRUE"
+        else "OFF"
+    )
 
 
 def _charset(start: StartupSettings, name: str) -> str:
@@ -128,7 +132,7 @@ def _charset(start: StartupSettings, name: str) -> str:
 
 def _log_warnings(start: StartupSettings, name: str) -> str | None:
     """Where no line gives a value, one is added to what a server starts with, which is more than help begins with."""
-    alone = start.values[name] == "1" and "log_error_verbosity" not in start.lines and adds_one(start.lines[name])
+    alone = start.values[name] == "1" and "log_error_verbosity" not in start.lines and is_increment(start.lines[name])
     option = start.catalog.get(name)
     return option.running if option and alone else None
 
@@ -147,7 +151,7 @@ def _always(value: str, instead_of: str) -> "Rule":
     return lambda start, name: value if start.values[name] == instead_of else None
 
 
-def _as_untouched(start: StartupSettings, name: str) -> str | None:
+def _as_default(start: StartupSettings, name: str) -> str | None:
     """Set to the default, it runs as if it were not set."""
     option = start.catalog.get(name)
     return option.running if option and start.values[name] == option.default else None
@@ -170,30 +174,30 @@ def _chunked(start: StartupSettings, name: str) -> str | None:
 
 def _days(start: StartupSettings, name: str) -> str | None:
     """Days beside seconds: MySQL drops them for any seconds, MariaDB holds both as one, and help rounds the days."""
-    seconds = number_of(start.values.get(SECONDS))
+    seconds = parse_digits(start.values.get(SECONDS))
     if start.catalog.target.is_mysql:
         return "0" if seconds else None
-    if not _maybe_rounded(start.values[name]):
+    if not _may_be_rounded(start.values[name]):
         return None
     return _DECIMAL(start, name) if seconds is None else f"{seconds / DAY:.6f}"
 
 
-def _maybe_rounded(printed: str) -> bool:
+def _may_be_rounded(printed: str) -> bool:
     """Whether help may have left digits out; it prints six at least."""
     return len(printed) >= DIGITS or "e" in printed
 
 
 # Imported lazily: only files that set one of these options need the module.
 def _pool(start: StartupSettings, name: str) -> str | None:
-    from advisor.verdict.startup.engine import pool
+    from advisor.verdict.startup.engine import buffer_pool_value
 
-    return pool(start, name)
+    return buffer_pool_value(start, name)
 
 
-def _opened(start: StartupSettings, name: str) -> str | None:
-    from advisor.verdict.startup.engine import opened
+def _file_opening(start: StartupSettings, name: str) -> str | None:
+    from advisor.verdict.startup.engine import file_opening
 
-    return opened(start, name)
+    return file_opening(start, name)
 
 
 def _storage_engine(start: StartupSettings, name: str) -> str | None:
@@ -256,19 +260,19 @@ def _gtid_consistency(start: StartupSettings, name: str) -> str | None:
     return gtid_consistency(start, name)
 
 
-def _beside(other: str, rule: "Rule") -> "Rule":
+def _when_set(other: str, rule: "Rule") -> "Rule":
     """A rule that is asked where a line sets another option."""
     return lambda start, name: rule(start, name) if other in start.values else None
 
 
 _POOL = _pool
-_OPENED = _beside("innodb_flush_method", _opened)
+_FILE_OPENING = _when_set("innodb_flush_method", _file_opening)
 _ENGINE = _storage_engine
 _SKIPPED = _skipped_errors
 _DECIMAL = _decimal
 KINDS: "dict[str, Rule]" = {
     "flagset": _flags,
-    "double": lambda start, name: _DECIMAL(start, name) if _maybe_rounded(start.values[name]) else None,
+    "double": lambda start, name: _DECIMAL(start, name) if _may_be_rounded(start.values[name]) else None,
 }
 EVERYWHERE: "dict[str, Rule]" = {
     "expire_logs_days": _days,
@@ -305,10 +309,10 @@ MARIADB: "dict[str, Rule]" = {
     "innodb_buffer_pool_chunk_size": _chunked,
     "innodb_buffer_pool_size_max": _POOL,
     "innodb_buffer_pool_size_auto_min": _POOL,
-    "innodb_data_file_buffering": _OPENED,
-    "innodb_data_file_write_through": _OPENED,
-    "innodb_doublewrite": _OPENED,
-    "innodb_log_file_buffering": _OPENED,
-    "innodb_log_file_write_through": _OPENED,
-    "innodb_log_file_mmap": _as_untouched,
+    "innodb_data_file_buffering": _FILE_OPENING,
+    "innodb_data_file_write_through": _FILE_OPENING,
+    "innodb_doublewrite": _FILE_OPENING,
+    "innodb_log_file_buffering": _FILE_OPENING,
+    "innodb_log_file_write_through": _FILE_OPENING,
+    "innodb_log_file_mmap": _as_default,
 }

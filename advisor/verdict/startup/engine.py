@@ -15,7 +15,7 @@ CHUNK = "innodb_buffer_pool_chunk_size"
 MOST, LEAST = "innodb_buffer_pool_size_max", "innodb_buffer_pool_size_auto_min"
 CLEANERS = "innodb_page_cleaners"
 # What MariaDB makes of options for how files are opened where the method of flushing, which is older, says it too.
-OPENED = {
+FILE_OPENING = {
     "innodb_data_file_buffering": ("ON", "OFF"),
     "innodb_data_file_write_through": ("OFF", "ON"),
     "innodb_log_file_buffering": (None, "OFF"),
@@ -28,7 +28,7 @@ EXTENT = 8 * MIB  # MariaDB keeps room for a growing pool in these
 FEW_FILES, DEFAULT_FILES = 10, 300
 
 
-def pool(start: StartupSettings, name: str) -> str | None:
+def buffer_pool_value(start: StartupSettings, name: str) -> str | None:
     """A size or number of the buffer pool; None where the processors decide."""
     target = start.catalog.target
     size = start.number(POOL)
@@ -36,7 +36,7 @@ def pool(start: StartupSettings, name: str) -> str | None:
         return None
     if target.is_mysql:
         return _pool_mysql(start, size).get(name)
-    return (_extents(start, size) if start.catalog.get(MOST) else _chunks(start, size)).get(name)
+    return (_extent_value(start, size) if start.catalog.get(MOST) else _chunk_value(start, size)).get(name)
 
 
 def instances_of(start: StartupSettings, size: int) -> int | None:
@@ -54,26 +54,26 @@ def _pool_mysql(start: StartupSettings, size: int) -> Values:
         return {}
     if chunk * instances > size:
         unit = MIB if start.catalog.target.since("mysql", 8, 4) else 1
-        chunk = _up(-(-size // instances), unit)
+        chunk = _round_up(-(-size // instances), unit)
     cleaners = min(start.number(CLEANERS) or instances, instances)
-    found = {POOL: _up(size, chunk * instances), INSTANCES: instances, CHUNK: chunk, CLEANERS: cleaners}
+    found = {POOL: _round_up(size, chunk * instances), INSTANCES: instances, CHUNK: chunk, CLEANERS: cleaners}
     return {name: str(number) for name, number in found.items()}
 
 
-def _chunks(start: StartupSettings, size: int) -> Values:
+def _chunk_value(start: StartupSettings, size: int) -> Values:
     """MariaDB before its pool could grow in place: a chunk is never larger than the pool."""
     chunk = min(start.number(CHUNK) or 0, size) or max(size // CHUNKS, MIB)
-    return {POOL: str(_up(size, chunk)), CHUNK: str(chunk)}
+    return {POOL: str(_round_up(size, chunk)), CHUNK: str(chunk)}
 
 
-def _extents(start: StartupSettings, size: int) -> Values:
+def _extent_value(start: StartupSettings, size: int) -> Values:
     """MariaDB whose pool may grow: never less room than the pool, nor a lower bound above that."""
-    most = max(start.number(MOST) or 0, _up(size, EXTENT))
+    most = max(start.number(MOST) or 0, _round_up(size, EXTENT))
     least = min(start.number(LEAST) or most, most)
     return {MOST: str(most), LEAST: str(least)}
 
 
-def _up(number: int, unit: int) -> int:
+def _round_up(number: int, unit: int) -> int:
     return -(-number // unit) * unit
 
 
@@ -103,13 +103,13 @@ def write_ahead(start: StartupSettings, name: str) -> str | None:
     return str(1 << number.bit_length() - 1) if number else None
 
 
-def opened(start: StartupSettings, name: str) -> str | None:
+def file_opening(start: StartupSettings, name: str) -> str | None:
     """How files are opened and the doublewrite is synced, where a method of flushing decides it for MariaDB 11."""
     method = start.text("innodb_flush_method")
     if "innodb_data_file_buffering" not in start.catalog.options:
         return None
-    if name not in OPENED:
+    if name not in FILE_OPENING:
         return "fast" if method == "O_DIRECT_NO_FSYNC" and start.values[name] == "ON" else None
-    buffered, direct = OPENED[name]
+    buffered, direct = FILE_OPENING[name]
     wanted = buffered if method in BUFFERED else direct if method == "O_DSYNC" else None
     return wanted if {"TRUE": "ON", "FALSE": "OFF"}.get(start.values[name]) != wanted else None

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from advisor.verdict.effects import CONNECTIONS
+from advisor.verdict.effects import DEFAULT_CONNECTIONS
 from advisor.verdict.startup import StartupSettings
 from advisor.verdict.startup.engine import CHUNK, CLEANERS, GIB, INSTANCES, POOL, instances_of
 
@@ -22,7 +22,7 @@ TABLE_INSTANCES = 8
 BLOCK = 4096
 
 
-def note(verdict: FileVerdict, name: str) -> str | None:
+def host_note(verdict: FileVerdict, name: str) -> str | None:
     """What of the host decides about an option that the file sets, in one sentence; None where nothing does."""
     found = NOTES.get(name)
     if found is None:
@@ -31,40 +31,40 @@ def note(verdict: FileVerdict, name: str) -> str | None:
     return found(StartupSettings(values, verdict.effective, verdict.catalog), name)
 
 
-def _granted(start: StartupSettings, _name: str) -> str:
+def _open_files_note(start: StartupSettings, _name: str) -> str:
     if start.catalog.target.is_mysql:
         return "The operating system decides: the server keeps a higher limit, and takes a lower one where it must."
     return "The operating system decides: the server takes what it needs of the limit, or what it gets."
 
 
-def _connections(start: StartupSettings, _name: str) -> str | None:
-    connections, tables = _counts(start)
+def _connections_note(start: StartupSettings, _name: str) -> str | None:
+    connections, tables = _connections_and_tables(start)
     least = LEAST_TABLES_MARIADB if start.catalog.target.is_mariadb else min(tables, LEAST_TABLES)
-    return _lowered(connections + _others(start) + 2 * least)
+    return _lowered_note(connections + _reserved_files(start) + 2 * least)
 
 
-def _tables(start: StartupSettings, _name: str) -> str | None:
-    connections, tables = _counts(start)
-    return _lowered(connections + 2 * tables + _others(start))
+def _tables_note(start: StartupSettings, _name: str) -> str | None:
+    connections, tables = _connections_and_tables(start)
+    return _lowered_note(connections + 2 * tables + _reserved_files(start))
 
 
-def _table_instances(start: StartupSettings, name: str) -> str | None:
+def _table_instances_note(start: StartupSettings, name: str) -> str | None:
     if start.catalog.target.is_mysql:
         return None
-    connections, tables = _counts(start)
-    return _lowered(connections + 2 * tables * (start.number(name) or TABLE_INSTANCES) + _others(start))
+    connections, tables = _connections_and_tables(start)
+    return _lowered_note(connections + 2 * tables * (start.number(name) or TABLE_INSTANCES) + _reserved_files(start))
 
 
-def _others(start: StartupSettings) -> int:
+def _reserved_files(start: StartupSettings) -> int:
     return OTHERS_MARIADB if start.catalog.target.is_mariadb else OTHERS
 
 
-def _counts(start: StartupSettings) -> tuple[int, int]:
+def _connections_and_tables(start: StartupSettings) -> tuple[int, int]:
     """Connections and open tables, as set or as compiled."""
-    return start.number("max_connections") or CONNECTIONS, start.tables
+    return start.number("max_connections") or DEFAULT_CONNECTIONS, start.tables
 
 
-def _lowered(files: int) -> str | None:
+def _lowered_note(files: int) -> str | None:
     if files <= ORDINARY:
         return None
     return (
@@ -74,10 +74,10 @@ def _lowered(files: int) -> str | None:
 
 
 def _open_files(start: StartupSettings, name: str) -> str | None:
-    return _lowered(start.number(name) or 0)
+    return _lowered_note(start.number(name) or 0)
 
 
-def _processors(start: StartupSettings, _name: str) -> str | None:
+def _processors_note(start: StartupSettings, _name: str) -> str | None:
     size = start.number(POOL)
     if start.catalog.target.is_mariadb or not size or size < GIB or instances_of(start, size):
         return None
@@ -86,29 +86,29 @@ def _processors(start: StartupSettings, _name: str) -> str | None:
     )
 
 
-def _disk(start: StartupSettings, name: str) -> str | None:
+def _disk_note(start: StartupSettings, name: str) -> str | None:
     if start.catalog.target.is_mysql or (start.number(name) or 0) >= BLOCK:
         return None
     return "The disk decides: the server writes no less than one of its blocks, which are of 512 or 4096 bytes."
 
 
-def _moving(_start: StartupSettings, _name: str) -> str | None:
+def _adaptive_note(_start: StartupSettings, _name: str) -> str | None:
     return "The load decides: InnoDB moves it while it runs."
 
 
 NOTES: dict[str, Note] = {
-    "open_files_limit": _granted,
-    "max_connections": _connections,
-    "table_open_cache": _tables,
-    "table_cache": _tables,
-    "table_open_cache_instances": _table_instances,
+    "open_files_limit": _open_files_note,
+    "max_connections": _connections_note,
+    "table_open_cache": _tables_note,
+    "table_cache": _tables_note,
+    "table_open_cache_instances": _table_instances_note,
     "innodb_open_files": _open_files,
-    POOL: _processors,
-    INSTANCES: _processors,
-    CHUNK: _processors,
-    CLEANERS: _processors,
-    "innodb_log_write_ahead_size": _disk,
-    "innodb_thread_sleep_delay": _moving,
+    POOL: _processors_note,
+    INSTANCES: _processors_note,
+    CHUNK: _processors_note,
+    CLEANERS: _processors_note,
+    "innodb_log_write_ahead_size": _disk_note,
+    "innodb_thread_sleep_delay": _adaptive_note,
 }
 
 
@@ -120,7 +120,7 @@ SIZES = {
     "_session_connect_attrs_size": ("512", "512", "512"),
 }
 # These stay when the rest is switched off.
-KEPT = ("performance_schema_error_size", "performance_schema_max_digest_sample_age")
+NEVER_AUTOSIZED = ("performance_schema_error_size", "performance_schema_max_digest_sample_age")
 DEFINITIONS = 400
 MOST_DEFINITIONS = 2000
 
@@ -131,16 +131,16 @@ def size(start: StartupSettings, name: str) -> str | None:
     if option is None or option.kind not in ("int", "uint"):
         return None
     if start.text("performance_schema") == "FALSE":
-        return None if name in KEPT else "0"
+        return None if name in NEVER_AUTOSIZED else "0"
     end = next((end for end in SIZES if name.endswith(end)), None)
-    return SIZES[end][_load(start)] if end and start.values[name] == "-1" else None
+    return SIZES[end][_size_class(start)] if end and start.values[name] == "-1" else None
 
 
-def _load(start: StartupSettings) -> int:
+def _size_class(start: StartupSettings) -> int:
     """0, 1 or 2, by the connections and the tables that the server is to bear."""
     default = 4000 if start.catalog.target.since("mysql", 8) else 2000
     tables = start.tables
     definitions = start.number("table_definition_cache") or min(DEFINITIONS + tables // 2, MOST_DEFINITIONS)
-    connections = start.number("max_connections") or CONNECTIONS
-    load = max(connections / CONNECTIONS, definitions / DEFINITIONS, tables / default)
+    connections = start.number("max_connections") or DEFAULT_CONNECTIONS
+    load = max(connections / DEFAULT_CONNECTIONS, definitions / DEFINITIONS, tables / default)
     return (load > 1) + (load > 2)  # noqa: PLR2004 - twice the defaults

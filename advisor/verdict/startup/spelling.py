@@ -4,33 +4,33 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from advisor.verdict.effects import switched_on
-from advisor.verdict.sets import flags_of
+from advisor.verdict.effects import is_switched_on
+from advisor.verdict.sets import split_flags
 
 if TYPE_CHECKING:
     from advisor.verdict.outcome import LineVerdict
     from advisor.verdict.startup import StartupSettings
 
-SPELT = ("InnoDB", "MyISAM", "MEMORY", "CSV", "ARCHIVE", "BLACKHOLE", "MRG_MYISAM", "Aria")
+ENGINE_SPELLINGS = ("InnoDB", "MyISAM", "MEMORY", "CSV", "ARCHIVE", "BLACKHOLE", "MRG_MYISAM", "Aria")
 OTHER_NAMES = {"heap": "MEMORY", "innobase": "InnoDB", "merge": "MRG_MYISAM"}
 CONSISTENCY = {"0": "OFF", "off": "OFF", "false": "OFF", "1": "ON", "on": "ON", "true": "ON"}
 CONSISTENCY |= {"2": "WARN", "warn": "WARN"}
-MOST_ERROR = 13999
-MOST_DIGITS = 20  # zeros in front of it included
+MAX_ERROR = 13999
+MAX_DIGITS = 20  # zeros in front of it included
 DDL_EXIST_ERRORS = "1007,1008,1050,1051,1054,1060,1061,1068,1091,1146"
 
 
 def storage_engine(start: StartupSettings, name: str) -> str | None:
     """The engine's name as the engine spells it."""
     written = start.values[name].lower()
-    return OTHER_NAMES.get(written) or next((engine for engine in SPELT if engine.lower() == written), None)
+    return OTHER_NAMES.get(written) or next((engine for engine in ENGINE_SPELLINGS if engine.lower() == written), None)
 
 
 def gtid_consistency(start: StartupSettings, name: str) -> str:
     """OFF, ON or WARN, however it is said: no value is ON, which help does not print; other words leave the default."""
     default = option.default or "" if (option := start.catalog.get(name)) else ""
     words = [start.values.get(name, default).lower(), default.lower()]
-    if name in start.lines and switched_on(start.lines[name]):
+    if name in start.lines and is_switched_on(start.lines[name]):
         return "ON"
     return next((CONSISTENCY[word] for word in words if word in CONSISTENCY), "OFF")
 
@@ -43,14 +43,14 @@ def skipped_errors(start: StartupSettings, name: str) -> str | None:
     if text.lower() == "ddl_exist_errors":
         return DDL_EXIST_ERRORS
     digits = "".join(c if c.isdigit() and c.isascii() else " " for c in text)
-    numbers = sorted({int(word) for word in digits.split() if len(word) <= MOST_DIGITS and int(word) <= MOST_ERROR})
+    numbers = sorted({int(word) for word in digits.split() if len(word) <= MAX_DIGITS and int(word) <= MAX_ERROR})
     return ",".join(map(str, numbers)) or "OFF"
 
 
 def flags(start: StartupSettings, name: str) -> str | None:
     """All flags: help leaves out those behind the last that is on."""
     option = start.catalog.get(name)
-    state = flags_of(start.values[name])
+    state = split_flags(start.values[name])
     known = [flag for flag in option.values if flag.lower() != "default"] if option else []
     return ",".join([f"{flag}={state.get(flag, 'off')}" for flag in known]) or None
 
@@ -59,11 +59,13 @@ def decimal(start: StartupSettings, name: str) -> str | None:
     """Six decimals of the number that was written, where help rounds it to fewer digits."""
     printed = start.values[name]
     lines = (start.lines[name], *start.lines.values())  # another name of the variable may have decided
-    number = next((within for line in lines if (within := _within(line)) is not None and line.value == printed), None)
+    number = next(
+        (within for line in lines if (within := _limit_to_range(line)) is not None and line.value == printed), None
+    )
     return None if number is None or round(number, 6) == float(printed) else f"{number:.6f}"
 
 
-def _within(line: LineVerdict) -> float | None:
+def _limit_to_range(line: LineVerdict) -> float | None:
     """The number of a line, brought into the range of its option."""
     option, number = line.option, _number(line.placed.line.value)
     if option is None or option.kind != "double" or number is None:

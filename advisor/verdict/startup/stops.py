@@ -5,9 +5,9 @@ from __future__ import annotations
 import re
 from typing import TYPE_CHECKING, NamedTuple
 
-from advisor.redaction.secrets import quoted
-from advisor.verdict.effects import number_of
-from advisor.verdict.special import NOTHING
+from advisor.redaction.secrets import quote_value
+from advisor.verdict.effects import parse_digits
+from advisor.verdict.special import NO_DEFAULT
 from advisor.verdict.startup.spelling import OTHER_NAMES
 
 if TYPE_CHECKING:
@@ -38,7 +38,7 @@ class StartupStop(NamedTuple):
     certain: bool
 
 
-def stops(
+def find_stops(
     values: Values, loaded: frozenset[str], catalog: Catalog, unread: frozenset[str] = frozenset()
 ) -> dict[str, StartupStop]:
     """The options that stop the start, by name.
@@ -47,12 +47,12 @@ def stops(
     """
     target = catalog.target
     found = {}
-    if _is_odd(number_of(values.get(PAGE)) or 0):
+    if _is_no_power_of_two(parse_digits(values.get(PAGE)) or 0):
         found[PAGE] = StartupStop("A page of InnoDB has 4096, 8192, 16384, 32768 or 65536 bytes.", certain=True)
     if POLICY in values:
-        from advisor.verdict.security import fault_of_policy
+        from advisor.verdict.security import find_policy_fault
 
-        fault = fault_of_policy(values[POLICY], target, loads=bool(loaded))
+        fault = find_policy_fault(values[POLICY], target, loads=bool(loaded))
         found.update({POLICY: StartupStop(fault, certain=False)} if fault else {})
     if _is_no_offset(values.get(ZONE, "")):
         found[ZONE] = StartupStop(f"No time zone is {values[ZONE]} from UTC.", certain=True)
@@ -79,7 +79,7 @@ def _engines(values: Values, target: Target) -> dict[str, StartupStop]:
     if not any(name in values for name in (*DEFAULTS, INNODB)):
         return {}
 
-    told = {name: fault_of_engine(values[name], target) for name in DEFAULTS if name in values}
+    told = {name: find_engine_fault(values[name], target) for name in DEFAULTS if name in values}
     found = {name: StartupStop(fault, certain=False) for name, fault in told.items() if fault}
     wanted = [name for name in DEFAULTS if is_innodb(values.get(name, "InnoDB" if name == DEFAULTS[0] else ""))]
     if target.is_mariadb and wanted and values.get(INNODB) == "OFF":
@@ -93,11 +93,11 @@ def _data_files(values: Values, target: Target) -> dict[str, StartupStop]:
     if not named:
         return {}
 
-    told = {name: fault_of_files(name, values[name], target) for name in named}
+    told = {name: find_files_fault(name, values[name], target) for name in named}
     return {name: StartupStop(fault, certain=True) for name, fault in told.items() if fault}
 
 
-def _is_odd(size: int) -> bool:
+def _is_no_power_of_two(size: int) -> bool:
     """Whether a size is no power of two."""
     return size & (size - 1) != 0
 
@@ -116,7 +116,7 @@ def _without_keys(values: Values, loaded: frozenset[str]) -> dict[str, StartupSt
     """Nothing is encrypted without keys, and the server doesn't start without what it is to encrypt."""
     if any(KEYS in name for name in loaded):
         return {}
-    logged = values.get("log_bin", NOTHING) not in ("0", NOTHING)
+    logged = values.get("log_bin", NO_DEFAULT) not in ("0", NO_DEFAULT)
     why = "Encryption needs the keys of a plugin: load one too, such as file_key_management, for this file loads none."
     return {
         name: StartupStop(why, certain=False)
@@ -130,7 +130,7 @@ def _nodes(values: Values, unread: frozenset[str]) -> dict[str, StartupStop]:
     if "wsrep_on" not in values:
         return {}
 
-    return {name: StartupStop(why, certain=False) for name, why in faults_of_node(values, unread).items()}
+    return {name: StartupStop(why, certain=False) for name, why in find_node_faults(values, unread).items()}
 
 
 SYSTEM, TEMPORARY = "innodb_data_file_path", "innodb_temp_data_file_path"
@@ -145,28 +145,29 @@ _FILE = re.compile(
 )
 
 
-def fault_of_files(name: str, written: str, target: Target) -> str:
+def find_files_fault(name: str, written: str, target: Target) -> str:
     """Why InnoDB can't take this list of files, empty where it can; asked of six servers by starting them."""
     at = total = 0
     grows = False
     while at < len(written) or not at:
         found = _FILE.match(written, at)
-        if found is None or not _fits(found, target):
+        if found is None or not _check_sizes(found, target):
             return (
-                f"InnoDB can't read it from {quoted(written[at:])} on: each file is name:size with a size of 1M or "
+                f"InnoDB can't read it from {quote_value(written[at:])} on: each file is name:size "
+                "with a size of 1M or "
                 "more, and the last may end in :autoextend or :autoextend:max:size, in lower case."
             )
         if name == TEMPORARY and found["raw"]:
             return "The temporary tablespace can't lie on a raw device: leave out the word behind the size."
-        at, total, grows = found.end(), total + _bytes(found, SIZE), bool(found["grows"])
+        at, total, grows = found.end(), total + _matched_bytes(found, SIZE), bool(found["grows"])
     if total >= LEAST[name] or (name == TEMPORARY and grows and target.is_mariadb):
         return ""
     return f"InnoDB doesn't start with less than {LEAST[name] // MEGABYTE}M in all of these files."
 
 
-def _fits(found: re.Match[str], target: Target) -> bool:
+def _check_sizes(found: re.Match[str], target: Target) -> bool:
     """Whether the sizes are some, and what may grow is the last; MySQL 8 wants room between size and limit too."""
-    size, most = _bytes(found, SIZE), _bytes(found, MOST)
+    size, most = _matched_bytes(found, SIZE), _matched_bytes(found, MOST)
     if size < MEGABYTE or (found[MOST] and most < MEGABYTE):
         return False
     if found["grows"] and found.end() != found.end("raw"):
@@ -174,7 +175,7 @@ def _fits(found: re.Match[str], target: Target) -> bool:
     return not (found[MOST] and most < size and target.since("mysql", 8))
 
 
-def _bytes(found: re.Match[str], at: int) -> int:
+def _matched_bytes(found: re.Match[str], at: int) -> int:
     return int(found[at] or 0) * _UNITS[(found[at + 1] or "").lower()]
 
 
@@ -191,14 +192,16 @@ LOADABLE = frozenset(
 )
 
 
-def fault_of_engine(written: str, target: Target) -> str:
+def find_engine_fault(written: str, target: Target) -> str:
     """Why no server of the target starts with this engine, empty where one may: six were started with it."""
     name = (written.rstrip(" ") if target.since("mysql", 8) else written).lower()
     built_in = (*EVERYWHERE, *(OF_MYSQL if target.is_mysql else OF_MARIADB))
     if name in OTHER_NAMES or name in LOADABLE or name in {engine.lower() for engine in built_in}:
         return ""
     has = ", ".join(engine for engine in built_in if engine != "PERFORMANCE_SCHEMA")
-    return f"This server has no engine {quoted(written)} built in, and no plugin of that name is known; it has {has}."
+    return (
+        f"This server has no engine {quote_value(written)} built in, and no plugin of that name is known; it has {has}."
+    )
 
 
 def is_innodb(written: str) -> bool:
@@ -208,12 +211,12 @@ def is_innodb(written: str) -> bool:
 
 ON, PROVIDER, FORMAT = "wsrep_on", "wsrep_provider", "binlog_format"
 ADDRESS, METHOD = "wsrep_cluster_address", "wsrep_sst_method"
-OFF, NOBODY = ("FALSE", "OFF"), ("", "none")
+OFF, NO_PROVIDER = ("FALSE", "OFF"), ("", "none")
 
 
-def faults_of_node(values: Values, unread: frozenset[str]) -> dict[str, str]:
+def find_node_faults(values: Values, unread: frozenset[str]) -> dict[str, str]:
     """Why a node doesn't start, by the option to blame; `unread` are options that a template is yet to fill in."""
-    if values.get(ON, "OFF") in OFF or values.get(PROVIDER, "").lower() in NOBODY:
+    if values.get(ON, "OFF") in OFF or values.get(PROVIDER, "").lower() in NO_PROVIDER:
         return {}
     named = values.get(ADDRESS) or ADDRESS in unread or METHOD in unread
     if not named and values.get(METHOD) != "mysqldump":

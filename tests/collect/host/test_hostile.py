@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 
 from advisor.collect.host import NotProved, OwnershipProof, ServerClaim, prove, read_host
 from advisor.collect.host.root import MAX_READ, FileId, LiveRoot
-from advisor.facts.codec import plain, shaped
+from advisor.facts.codec import to_plain, to_value
 from advisor.facts.host import Host, Space
 
 if TYPE_CHECKING:
@@ -99,7 +99,7 @@ class Damaged(LiveRoot):
 
 def check(host: Host) -> None:
     """A host is a host: it goes into a snapshot and comes out the same, and its summaries can be asked for."""
-    assert shaped(json.loads(json.dumps(plain(host))), Host) == host
+    assert to_value(json.loads(json.dumps(to_plain(host))), Host) == host
     assert host.usable_memory is None or host.usable_memory > 0
     assert host.usable_cpus is None or host.usable_cpus > 0
 

@@ -14,7 +14,7 @@ from hypothesis import strategies as st
 from mycnf_command import CHECKOUT
 
 from advisor.__main__ import main
-from advisor.core.model import Action, Confidence, Finding, Local, Location, Severity
+from advisor.core.model import Action, Confidence, Finding, LocalResult, Location, Severity
 from advisor.report import Page
 from advisor.report.audit.html.page import report
 from advisor.report.render.markup import tag, text
@@ -127,7 +127,7 @@ def test_no_secret_of_a_finding() -> None:
                     watch=value,
                 ),
             ),
-            local=Local("scan", "2026-11-21", "worse", f"{told} {value}"),
+            local=LocalResult("scan", "2026-11-21", "worse", f"{told} {value}"),
         )
         for option, value in SECRETS.items()
     ]

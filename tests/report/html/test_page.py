@@ -13,7 +13,7 @@ from audit_samples import audited, many, recorded
 from browser import ASKED, Tab
 from local_results import scans
 
-from advisor.analysis.engine import choose
+from advisor.analysis.engine import select_rules
 from advisor.commands.judge_facts import AuditRequest, judge_facts
 from advisor.report import Page
 from advisor.report.audit.html.page import report
@@ -28,7 +28,7 @@ SHOWN = "[...document.querySelectorAll('#list > li')].filter(one => one.checkVis
 def full() -> str:
     """The page of a whole audit, with what an experiment on its host showed."""
     kept = scans({"16K": 1.0, "128K": 0.99, "2M": 1.4, "8M": 1.5})
-    wanted = AuditRequest(_Arguments(), choose(None, None), None)
+    wanted = AuditRequest(_Arguments(), select_rules(None, None), None)
     return report(judge_facts(replace(recorded(), probes=(kept,)), wanted), Page())
 
 

@@ -13,8 +13,8 @@ from advice_carried_out import tried
 from counter_windows import SECONDS, lasting, rising, wait_for
 from process_checks import eventually
 
-from advisor.analysis.context import know
-from advisor.analysis.engine import run
+from advisor.analysis.context import build_context
+from advisor.analysis.engine import run_rules
 from advisor.collect.collect import Request, from_account
 from advisor.collect.connection.options import Account
 from rules import all_rules
@@ -93,7 +93,7 @@ def facts_of(sandbox: Sandbox, wait: Callable[[float], object] | None = None) ->
 
 def found(facts: Facts) -> dict[str, Finding]:
     """The findings of this family by rule."""
-    return {f.name: f for f in run(know(facts), OURS).findings}
+    return {f.name: f for f in run_rules(build_context(facts), OURS).findings}
 
 
 def written(tmp_path: Path, text: str) -> Path:

@@ -16,8 +16,8 @@ from typing import TYPE_CHECKING
 import pytest
 from rule_cases import Case, context_of_case
 
-from advisor.analysis.context import know
-from advisor.analysis.engine import run
+from advisor.analysis.context import build_context
+from advisor.analysis.engine import run_rules
 from advisor.collect.collect import Request, from_account
 from advisor.collect.connection.options import Account
 from advisor.collect.host import open_root, read_host
@@ -263,7 +263,7 @@ def groups() -> Iterator[dict[str, Path]]:
 def audited(sandbox: Sandbox) -> list[Finding]:
     """All findings about a running server and its host."""
     facts = from_account(Account(user="root", socket=sandbox.socket), Request(window=0.0))
-    return list(run(know(facts), all_rules()).findings)
+    return list(run_rules(build_context(facts), all_rules()).findings)
 
 
 def test_a_server_that_its_starter_holds_back(start: Start, tmp_path: Path) -> None:
@@ -340,4 +340,4 @@ def test_who_switches_huge_pages_off_by_itself(server_name: str, server: Server)
     assert rule is not None
     facts = from_account(Account(user="root", socket=sandbox.socket), Request(window=0.0))
     for host in (Host(memory=ALWAYS), Host(memory=ALWAYS, process=process)):
-        assert bool(list(rule.check(know(replace(facts, host=host))))) is process.thp, host.process
+        assert bool(list(rule.check(build_context(replace(facts, host=host))))) is process.thp, host.process

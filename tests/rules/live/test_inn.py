@@ -13,8 +13,8 @@ from counter_windows import SECONDS, lasting, rising
 from process_checks import eventually
 from rule_cases import Case, context_of_case
 
-from advisor.analysis.context import know
-from advisor.analysis.engine import run
+from advisor.analysis.context import build_context
+from advisor.analysis.engine import run_rules
 from advisor.collect.collect import Request, from_account
 from advisor.collect.connection.options import Account
 from rules import all_rules
@@ -111,7 +111,7 @@ def facts_of(sandbox: Sandbox) -> Facts:
 
 def found(facts: Facts) -> dict[str, Finding]:
     """The findings of these families by rule."""
-    return {f.name: f for f in run(know(facts), OURS).findings}
+    return {f.name: f for f in run_rules(build_context(facts), OURS).findings}
 
 
 def better(findings: dict[str, Finding]) -> str:
@@ -217,10 +217,10 @@ def test_files_that_a_method_buffers(server_name: str, start: Start, tmp_path: P
         file.write_text(f"[mysqld]\ninnodb_buffer_pool_size = 4G\ninnodb_flush_method = {method}\n", "utf-8")
         sandbox = start(server_name, option_file=file)
         facts = replace(from_account(Account(user="root", socket=sandbox.socket), Request(window=0.0)), host=None)
-        told = [f.option for f in run(know(facts), OURS).findings if f.name == "double-buffering"]
+        told = [f.option for f in run_rules(build_context(facts), OURS).findings if f.name == "double-buffering"]
         case = Case("", "", f"{facts.server.flavour}-{facts.server.version}", file.read_text("utf-8"))
         written = [
-            f.option for f in run(context_of_case(case, tmp_path), OURS).findings if f.name == "double-buffering"
+            f.option for f in run_rules(context_of_case(case, tmp_path), OURS).findings if f.name == "double-buffering"
         ]
         assert told == written == ["innodb_flush_method"] * finds, method
         sandbox.close()
@@ -233,7 +233,7 @@ def test_settings_that_hold_a_server_back(start: Start, tmp_path: Path) -> None:
     file.write_text("\n".join(["[mysqld]", *lines, "innodb_flush_method = O_DIRECT_NO_FSYNC\n"]), "utf-8")
     sandbox = start("mysql-5.7", option_file=file)
     facts = from_account(Account(user="root", socket=sandbox.socket), Request(window=0.0))
-    found = [f for f in run(know(facts), all_rules()).findings if f.code.startswith(("INN", "DUR"))]
+    found = [f for f in run_rules(build_context(facts), all_rules()).findings if f.code.startswith(("INN", "DUR"))]
     assert {f.name for f in found} >= {
         "native-aio-off",
         "purge-lag-without-delay",
@@ -246,4 +246,6 @@ def test_settings_that_hold_a_server_back(start: Start, tmp_path: Path) -> None:
     file.write_text("\n".join(["[mysqld]", *advised, ""]), "utf-8")
     sandbox.restart()
     facts = from_account(Account(user="root", socket=sandbox.socket), Request(window=0.0))
-    assert not {f.name for f in run(know(facts), all_rules()).findings} & {f.name for f in found if f.actions}
+    assert not {f.name for f in run_rules(build_context(facts), all_rules()).findings} & {
+        f.name for f in found if f.actions
+    }

@@ -9,7 +9,7 @@ import pymysql
 import pytest
 from replication_pair import dialect, found, pair, until
 
-from advisor.analysis.context import know
+from advisor.analysis.context import build_context
 from advisor.collect.collect import Request, from_account
 from advisor.core.model import Severity
 from rules import all_rules
@@ -36,7 +36,7 @@ def behind(replica: Live) -> int | None:
 
 def passed(replica: Live) -> str:
     """What an audit prints of a replica that keeps up."""
-    known = know(from_account(replica.account(), Request(window=0.0)))
+    known = build_context(from_account(replica.account(), Request(window=0.0)))
     return dict(passed_checks(known, [], {rule.name for rule in all_rules()})).get("replication", "")
 
 

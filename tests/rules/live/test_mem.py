@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 import pytest
 from session_load import Sizes, connected, each, held, make_tables, sizes, statements
 
-from advisor.analysis.context import know
+from advisor.analysis.context import build_context
 from advisor.collect.collect import Request, from_account
 from advisor.collect.connection.options import Account
 from advisor.facts.host import Memory
@@ -54,7 +54,7 @@ def resident(facts: Facts) -> int:
 
 def reckoned(facts: Facts) -> Budget:
     """The three numbers."""
-    estimate = memory_budget(know(facts))
+    estimate = memory_budget(build_context(facts))
     assert estimate is not None
     return estimate
 
@@ -80,7 +80,7 @@ def test_sessions_that_fill_their_buffers(server_name: str, start: Start) -> Non
     for facts in (sorting, tables):
         estimate = reckoned(facts)
         assert resident(facts) < estimate.ceiling
-        assert resident(idle) < expected_memory(know(facts)) <= (estimate.likely or 0) <= estimate.ceiling
+        assert resident(idle) < expected_memory(build_context(facts)) <= (estimate.likely or 0) <= estimate.ceiling
     # What was once taken stays in the estimate when the sessions have gone; the kernel's two counts differ by pages.
     assert (reckoned(facts_of(sandbox)).likely or 0) > max(resident(sorting), resident(tables)) - MIB
 
@@ -138,7 +138,7 @@ def test_transactions_hold_what_goes_to_the_binary_log(server_name: str, start: 
 def test_a_pool_has_lists(server_name: str, start: Start) -> None:
     """A larger pool makes a server larger before any page is in it, by what is reckoned to a quarter."""
     facts = [facts_of(start(server_name, arguments=(f"--innodb-buffer-pool-size={size}G",))) for size in (1, 4)]
-    lists = [pool_overhead(know(one), size << 30) for one, size in zip(facts, (1, 4), strict=True)]
+    lists = [pool_overhead(build_context(one), size << 30) for one, size in zip(facts, (1, 4), strict=True)]
     reckoned_growth, growth = lists[1] - lists[0], resident(facts[1]) - resident(facts[0])
     assert abs(growth - reckoned_growth) < reckoned_growth / 4
 
@@ -172,7 +172,7 @@ def findings(name: str, facts: Facts) -> list[Finding]:
     """What a rule finds."""
     rule = find_rule(name)
     assert rule is not None
-    return list(rule.check(know(facts)))
+    return list(rule.check(build_context(facts)))
 
 
 def small_pool(facts: Facts) -> list[Finding]:

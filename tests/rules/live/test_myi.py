@@ -9,8 +9,8 @@ from typing import TYPE_CHECKING
 import pytest
 from counter_windows import SECONDS, lasting
 
-from advisor.analysis.context import know
-from advisor.analysis.engine import run
+from advisor.analysis.context import build_context
+from advisor.analysis.engine import run_rules
 from advisor.collect.collect import Request, from_account
 from advisor.collect.connection.options import Account
 from probes.sandbox import SandboxError
@@ -91,7 +91,7 @@ def facts_of(sandbox: Sandbox, wait: Callable[[float], object] | None = None) ->
 
 def found(facts: Facts) -> dict[str, Finding]:
     """The findings of these families by rule."""
-    return {f.name: f for f in run(know(facts), OURS).findings}
+    return {f.name: f for f in run_rules(build_context(facts), OURS).findings}
 
 
 def try_advice(sandbox: Sandbox, findings: dict[str, Finding]) -> list[str]:

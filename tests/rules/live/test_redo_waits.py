@@ -6,8 +6,8 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from advisor.analysis.context import know
-from advisor.analysis.engine import choose, run
+from advisor.analysis.context import build_context
+from advisor.analysis.engine import run_rules, select_rules
 from advisor.collect.collect import Request, from_account
 from advisor.collect.connection.options import Account
 from advisor.collect.privileges import grants_for
@@ -31,7 +31,7 @@ def collected(server: Sandbox, user: str) -> Facts:
 
 def found(facts: Facts) -> tuple[Finding, ...]:
     """What LOG002 says."""
-    return run(know(facts), choose(["LOG002"], None)).findings
+    return run_rules(build_context(facts), select_rules(["LOG002"], None)).findings
 
 
 def prepare(server: Sandbox) -> None:

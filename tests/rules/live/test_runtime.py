@@ -7,8 +7,8 @@ from typing import TYPE_CHECKING
 import pymysql
 import pytest
 
-from advisor.analysis.context import know
-from advisor.analysis.engine import choose, run
+from advisor.analysis.context import build_context
+from advisor.analysis.engine import run_rules, select_rules
 from advisor.analysis.restart import check_restart
 from advisor.catalog.load import load
 from advisor.collect.collect import Request, from_account
@@ -69,7 +69,7 @@ def test_audit_and_preflight_say_the_same_of_doublewrite(server_name: str, start
     file = tmp_path / "my.cnf"
     file.write_text("[mysqld]\ninnodb_doublewrite = OFF\n".replace(" = OFF", " = 0"), "utf-8")
     server = start(server_name, option_file=file)
-    (found,) = run(know(collected(server)), choose(["DUR003"], None)).findings
+    (found,) = run_rules(build_context(collected(server)), select_rules(["DUR003"], None)).findings
     (action,) = found.actions
     assert action.restart is (action.statement is None)
     assert (action.statement is not None) is (server_name == "mariadb-11.8")
@@ -100,7 +100,7 @@ def test_a_pool_is_advised_at_run_time_as_far_as_the_server_takes_it(server_name
     """MariaDB truncates SET GLOBAL to innodb_buffer_pool_size_max; beyond that a restart is advised, and works."""
     bound = ["--loose-innodb-buffer-pool-size-max=128M"]
     server = start(server_name, arguments=["--innodb-buffer-pool-size=64M", *bound])
-    known = know(collected(server))
+    known = build_context(collected(server))
     bounded = server_name != "mysql-9.7"
     for size, works in ((128 << 20, True), (256 << 20, not bounded)):
         action = advise(known, "innodb_buffer_pool_size", size, size=True, risk="resizing can stall statements")
@@ -112,4 +112,4 @@ def test_a_pool_is_advised_at_run_time_as_far_as_the_server_takes_it(server_name
             cursor.execute("SHOW WARNINGS")
             assert any("Truncated" in str(row) for row in cursor.fetchall()) is not works
     larger = start(server_name, arguments=["--innodb-buffer-pool-size=256M", *bound])
-    assert know(collected(larger)).number("innodb_buffer_pool_size") == 256 << 20
+    assert build_context(collected(larger)).number("innodb_buffer_pool_size") == 256 << 20

@@ -12,8 +12,8 @@ from cryptography import x509
 from cryptography.hazmat.primitives import hashes, serialization
 from cryptography.hazmat.primitives.asymmetric import ec
 
-from advisor.analysis.context import know
-from advisor.analysis.engine import run
+from advisor.analysis.context import build_context
+from advisor.analysis.engine import run_rules
 from advisor.collect.collect import Request, from_account
 from advisor.collect.connection.options import Account
 from advisor.core.model import Severity
@@ -84,7 +84,7 @@ OF_MARIADB = {
 def found(sandbox: Sandbox) -> dict[str, Finding]:
     """What the rules of these families find on a running server, by name."""
     facts = from_account(Account(user="root", socket=sandbox.socket), Request(window=0.0))
-    return {f.name: f for f in run(know(facts), OURS).findings}
+    return {f.name: f for f in run_rules(build_context(facts), OURS).findings}
 
 
 def send(sandbox: Sandbox, *statements: str) -> None:

@@ -8,8 +8,8 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from advisor.analysis.context import know
-from advisor.analysis.engine import run
+from advisor.analysis.context import build_context
+from advisor.analysis.engine import run_rules
 from advisor.collect.collect import Request, from_account
 from advisor.collect.connection.options import Account
 from probes.sandbox import start_server as start_sandbox
@@ -42,7 +42,7 @@ def found(binary: Binary, text: str, folder: Path, templates: Path) -> dict[str,
     file.write_text(text, "utf-8")
     with start_sandbox(binary, option_file=file, templates=templates) as sandbox:
         facts = from_account(Account(user="root", socket=sandbox.socket), Request(window=0.0))
-        return {finding.name: finding for finding in run(know(facts), OURS).findings}
+        return {finding.name: finding for finding in run_rules(build_context(facts), OURS).findings}
 
 
 @pytest.mark.servers("mysql-8.0", "mariadb-10.11")

@@ -8,8 +8,8 @@ from typing import TYPE_CHECKING
 from live_server import Live
 from replication_pair import written
 
-from advisor.analysis.context import know
-from advisor.analysis.engine import run
+from advisor.analysis.context import build_context
+from advisor.analysis.engine import run_rules
 from advisor.collect.collect import Request, from_account
 from advisor.core.model import Severity
 from rules import all_rules
@@ -86,7 +86,7 @@ def test_a_tuned_server_at_work(server_name: str, start: Start, tmp_path: Path) 
         stop.set()
         for session in sessions:
             session.join()
-    told = [finding for finding in run(know(facts), all_rules()).findings if finding.name not in ASIDE]
+    told = [finding for finding in run_rules(build_context(facts), all_rules()).findings if finding.name not in ASIDE]
     assert facts.workload is not None
     assert server.run("SELECT COUNT(*) > 0 FROM a.t") == ((1,),)
     assert [(finding.code, finding.message) for finding in told if finding.severity is not Severity.NOTE] == []

@@ -12,8 +12,8 @@ import pytest
 from counter_windows import SECONDS, lasting, rising
 from process_checks import eventually
 
-from advisor.analysis.context import know
-from advisor.analysis.engine import run
+from advisor.analysis.context import build_context
+from advisor.analysis.engine import run_rules
 from advisor.collect.collect import Request, from_account
 from advisor.collect.connection.options import Account
 from rules import all_rules
@@ -129,7 +129,7 @@ def driven(sandbox: Sandbox, *loads: Load, **least: int) -> dict[str, Finding]:
             one.result()
 
     facts = from_account(Account(user="root", socket=sandbox.socket), Request(window=SECONDS), wait)
-    return {f.name: f for f in run(know(lasting(facts)), OURS).findings}
+    return {f.name: f for f in run_rules(build_context(lasting(facts)), OURS).findings}
 
 
 def takes_its_advice(sandbox: Sandbox, found: dict[str, Finding]) -> None:

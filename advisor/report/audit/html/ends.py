@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from advisor import __version__
-from advisor.core.sizes import about
+from advisor.core.sizes import format_size
 from advisor.report.audit import fact_lines, grant_advice
 from advisor.report.audit.text import unseen
 from advisor.report.render.markup import Html, code, joined, listed, tag
@@ -56,12 +56,12 @@ def facts(audited: Audited) -> Html:
     """Server, host, memory, storage and workload."""
     server = audited.facts.server
     managed = f"managed by {server.managed}" if server.managed else ""
-    about = ", ".join(part for part in (server.version, server.version_comment, server.vendor, managed) if part)
+    format_size = ", ".join(part for part in (server.version, server.version_comment, server.vendor, managed) if part)
     files = audited.facts.files
     paths = [copy.path for copy in files.files] if files else []
     more = " and more" if len(paths) > FILES else ""
     named = [("Option files", joined([joined(map(code, paths[:FILES]), ", "), more]))] if paths else []
-    return joined([_pairs([("Server", about), *fact_lines.rows(audited), *named]), bars(audited.known)])
+    return joined([_pairs([("Server", format_size), *fact_lines.rows(audited), *named]), bars(audited.known)])
 
 
 def version(audited: Audited) -> str:
@@ -92,7 +92,7 @@ def bars(known: RuleContext) -> Html:
     known_sizes = {name: size for name, size in sizes.items() if size}
     most = max([*known_sizes.values(), room[0] if room else 0]) or 1
     height = TOP + ROW * len(known_sizes) + (24 if room else 0)
-    told = ", ".join(f"{about(size)} {name}" for name, size in known_sizes.items())
+    told = ", ".join(f"{format_size(size)} {name}" for name, size in known_sizes.items())
     words = f"Memory of the server: {told}" + (f"; it may use {room[1]}" if room else "")
     drawn = [_bar(name, size, most, order) for order, (name, size) in enumerate(known_sizes.items())]
     line = list(_limit(room, most, height)) if room else []
@@ -110,7 +110,7 @@ def _bar(name: str, size: int, most: int, order: int) -> Iterator[Html]:
     width = max(1.0, _along(size, most))
     yield tag("text", name, x=str(LEFT - 8), y=str(y + 15), class_="name")
     yield tag("rect", x=str(LEFT), y=str(y), width=f"{width:.1f}", height=str(ROW - 8), class_=name)
-    yield tag("text", about(size), x=f"{LEFT + width + 6:.1f}", y=str(y + 15))
+    yield tag("text", format_size(size), x=f"{LEFT + width + 6:.1f}", y=str(y + 15))
 
 
 def _limit(room: tuple[int, str], most: int, height: int) -> Iterator[Html]:

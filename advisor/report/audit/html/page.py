@@ -6,7 +6,7 @@ from datetime import UTC, datetime
 from typing import TYPE_CHECKING
 
 from advisor.core.model import Severity
-from advisor.core.sizes import lasted
+from advisor.core.sizes import format_duration
 from advisor.report.audit.html import ends
 from advisor.report.audit.html.controls import controls
 from advisor.report.audit.html.ends import measured
@@ -54,7 +54,7 @@ def _head(audited: Audited) -> Iterator[Html]:
     about = audited.facts
     window = f" and a window of {about.workload.seconds:.0f} s" if about.workload else ""
     words = [audited.known.target.label, _when(about.taken_at)]
-    words += [f"up {lasted(about.server.uptime)}"] if about.server.uptime else []  # a text may leave it out
+    words += [f"up {format_duration(about.server.uptime)}"] if about.server.uptime else []  # a text may leave it out
     yield tag("p", " · ".join(words), class_="about")
     if about.lost:
         yield tag("p", tag("strong", "The server was lost during the audit: "), about.lost, class_="lost")

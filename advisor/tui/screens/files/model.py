@@ -9,10 +9,10 @@ from typing import TYPE_CHECKING, NamedTuple
 from advisor.core.model import Origin, Severity
 from advisor.facts.files import WORLD_WRITABLE
 from advisor.optionfile import groups_read
-from advisor.optionfile.groups import dialect
+from advisor.optionfile.groups import dialect_of
 from advisor.optionfile.lines import Line, LineKind
 from advisor.optionfile.reader import parse
-from advisor.optionfile.resolve import DEEPEST, candidates, option_files
+from advisor.optionfile.resolve import MAX_DEPTH, include_candidates, option_files
 from advisor.tui.text import MUTED
 
 if TYPE_CHECKING:
@@ -219,7 +219,7 @@ def parse_files(files: OptionFiles, context: RuleContext) -> Lines:
         lines = read.get(copy.path)
         if not lines:
             data = copy.text[:IGNORED_FILE_LIMIT].encode("utf-8", "surrogateescape")
-            lines = parse(data, copy.path, dialect(target.flavour, target.version)).lines
+            lines = parse(data, copy.path, dialect_of(target.flavour, target.version)).lines
         found[copy.path] = lines
     return found
 
@@ -244,7 +244,7 @@ def _with_includes(node: FileNode, within: tuple[str, ...], files: OptionFiles, 
     """A file and the files it includes, except those that include themselves."""
     found = [node]
     within = (*within, node.path)
-    if len(within) > DEEPEST:
+    if len(within) > MAX_DEPTH:
         return found
     for line in lines.get(node.path, ()):
         if line.kind in (LineKind.INCLUDE, LineKind.INCLUDEDIR) and not line.templated:
@@ -256,7 +256,7 @@ def _with_includes(node: FileNode, within: tuple[str, ...], files: OptionFiles, 
 
 def _included_paths(line: Line, path: str, files: OptionFiles) -> Iterator[str]:
     """The paths that an include line names."""
-    meant = candidates(line.value or "", path, None)
+    meant = include_candidates(line.value or "", path, None)
     if line.kind is LineKind.INCLUDE:
         read = {copy.path for copy in files.files}
         yield next((place for place in meant if place in read), meant[0])

@@ -98,7 +98,7 @@ class FilesPane(Pane):
 
     def _empty_text(self) -> str:
         if self.files is None and self.view is not None:
-            return f"No option files: {self.view.audited.facts.why_not('files')}"
+            return f"No option files: {self.view.audited.facts.reason_missing('files')}"
         return "The server reads no option file: none exists at the default places, or --no-defaults is in effect."
 
     @property

@@ -14,7 +14,7 @@ from textual.scroll_view import ScrollView
 from textual.strip import Strip
 from textual.visual import Visual
 
-from advisor.redaction.secrets import clean
+from advisor.redaction.secrets import escape_text
 from advisor.tui.text import MUTED, SEVERITY_SIGNS, SEVERITY_STYLES
 from advisor.tui.text import safe_line as plain_line
 
@@ -163,4 +163,4 @@ def _width(text: str) -> int:
     """Columns of a line."""
     if text.isascii() and text.isprintable():
         return len(text)
-    return cell_len(clean(text[: LONGEST + 1].expandtabs(TAB)))
+    return cell_len(escape_text(text[: LONGEST + 1].expandtabs(TAB)))

@@ -5,7 +5,7 @@ from __future__ import annotations
 from itertools import groupby
 from typing import TYPE_CHECKING, NamedTuple
 
-from advisor.analysis.engine import by_weight
+from advisor.analysis.engine import sort_by_severity
 from advisor.core.model import Severity
 
 if TYPE_CHECKING:
@@ -39,7 +39,9 @@ class FindingFilter(NamedTuple):
 
     def group_findings(self, view: View) -> Iterator[tuple[str, list[Finding]]]:
         """The findings that match, grouped under titles if ordered by family."""
-        listed = by_weight((*view.open_findings, *(f for f, _ in view.hidden))) if self.hidden else view.open_findings
+        listed = (
+            sort_by_severity((*view.open_findings, *(f for f, _ in view.hidden))) if self.hidden else view.open_findings
+        )
         left = [f for f in listed if self._matches(f)]
         if self.order == "family":
             left.sort(key=lambda f: f.code[:3])

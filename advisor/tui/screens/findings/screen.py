@@ -12,7 +12,7 @@ from textual.widgets import OptionList, Static
 from textual.widgets.option_list import Option
 
 from advisor.core.model import Severity
-from advisor.redaction.secrets import clean, redact_value
+from advisor.redaction.secrets import escape_text, redact_value
 from advisor.tui.screens.base import NARROW, Pane
 from advisor.tui.screens.findings.filter import ORDERS, FindingFilter
 from advisor.tui.text import SEVERITY_SIGNS, SEVERITY_STYLES, safe_line, safe_text
@@ -299,7 +299,7 @@ class FindingsPane(Pane):
         question = f"Remove {finding.code} {finding.canonical or finding.name} from the baseline, with its reason?"
         told = safe_line(redact_value("", known), longest=MOST_REASON).plain
         offer = ChoiceDialog(
-            f"{clean(question)}\n{told}", "remove it: audits report the finding again", "keep it hidden"
+            f"{escape_text(question)}\n{told}", "remove it: audits report the finding again", "keep it hidden"
         )
         self.app.push_screen(offer, answered)
 

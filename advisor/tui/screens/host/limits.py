@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from advisor.core.sizes import about
+from advisor.core.sizes import format_size
 from advisor.report.words import plural
 from advisor.tui.text import bar, format_ranges
 
@@ -31,12 +31,12 @@ LARGE = 1 << 60  # bytes or counts from here on mean: no limit set
 
 def process_rows(found: Process) -> Rows:
     """The server process and its memory."""
-    swapped = f", {about(found.swapped)} swapped out" if found.swapped else ""
-    peak = f", peak {about(found.peak_resident)}" if found.peak_resident else ""
+    swapped = f", {format_size(found.swapped)} swapped out" if found.swapped else ""
+    peak = f", peak {format_size(found.peak_resident)}" if found.peak_resident else ""
     account = "" if found.uid is None else f", uid {found.uid}"
     return [
         ("process", f"{found.pid} {found.executable or found.name}{account}"),
-        ("resident", f"{about(found.resident)}{peak}{swapped}" if found.resident else ""),
+        ("resident", f"{format_size(found.resident)}{peak}{swapped}" if found.resident else ""),
         ("threads", "" if found.threads is None else f"{found.threads:,}"),
         ("processors", format_ranges(found.cpus)),
         ("allocator", found.allocator or ""),
@@ -61,7 +61,7 @@ def _limit(limit: Limit, size: bool) -> str:
 def _amount(count: int | None, size: bool) -> str:
     if count is None or count >= LARGE:
         return "unlimited"
-    return about(count) if size else f"{count:,}"
+    return format_size(count) if size else f"{count:,}"
 
 
 def cgroup_rows(found: Cgroup) -> Rows:
@@ -69,10 +69,10 @@ def cgroup_rows(found: Cgroup) -> Rows:
     at, cpus_at = (f" (set at {place})" if place else "" for place in (found.limit_at, found.cpus_at))
     return [
         ("group", f"{found.path}, version {found.version}"),
-        ("memory", f"at most {about(found.limit)}{at}" if found.limit else "no limit"),
-        ("throttled", f"above {about(found.high)}" if found.high else ""),
-        ("swap", "" if found.swap_limit is None else f"at most {about(found.swap_limit)}"),
-        ("in use", "" if found.usage is None else about(found.usage)),
+        ("memory", f"at most {format_size(found.limit)}{at}" if found.limit else "no limit"),
+        ("throttled", f"above {format_size(found.high)}" if found.high else ""),
+        ("swap", "" if found.swap_limit is None else f"at most {format_size(found.swap_limit)}"),
+        ("in use", "" if found.usage is None else format_size(found.usage)),
         (
             "OOM kills",
             f"{found.oom_kills:,}: processes of the group killed by the OOM killer" if found.oom_kills else "",
@@ -109,13 +109,13 @@ def _dirty(memory: Memory) -> str:
 
 
 def _share(size: int | None, ratio: int | None) -> str:
-    return about(size) if size else "" if ratio is None else f"{ratio} %"
+    return format_size(size) if size else "" if ratio is None else f"{ratio} %"
 
 
 def _overcommit(memory: Memory) -> str:
     how = {0: "heuristic", 1: "always", 2: f"never, {memory.overcommit_ratio} % of memory"}
     said = how.get(memory.overcommit_memory or 0, "")
-    promised = f"; {about(memory.committed)} committed so far" if memory.committed else ""
+    promised = f"; {format_size(memory.committed)} committed so far" if memory.committed else ""
     return f"{memory.overcommit_memory} ({said}){promised}"
 
 
@@ -166,10 +166,10 @@ def _topology(cpu: Cpu) -> str:
 def _cache(cache: Cache) -> str:
     """Count and size of a cache, the processors that share it, and the total if sizes differ."""
     if cache.instances is None:
-        return f"{about(cache.total)} in all"
+        return f"{format_size(cache.total)} in all"
     shared = "" if cache.shared_by is None else f", each for {plural(cache.shared_by, 'processor')}"
-    differ = "" if cache.total == cache.size * cache.instances else f" at most; {about(cache.total)} in all"
-    return f"{cache.instances:,} of {about(cache.size)}{differ}{shared}"
+    differ = "" if cache.total == cache.size * cache.instances else f" at most; {format_size(cache.total)} in all"
+    return f"{cache.instances:,} of {format_size(cache.size)}{differ}{shared}"
 
 
 def numa_rows(audited: Audited) -> Rows:
@@ -181,7 +181,7 @@ def numa_rows(audited: Audited) -> Rows:
     most = max(node.memory or 0 for node in cpu.nodes)
     rows: Rows = []
     for node in cpu.nodes:
-        memory = f"{bar(node.memory, most, NODE_CELLS)} {about(node.memory)}, " if node.memory else ""
+        memory = f"{bar(node.memory, most, NODE_CELLS)} {format_size(node.memory)}, " if node.memory else ""
         whose = f"processors {format_ranges(node.cpus)}" if node.cpus else "memory only"
         rows.append((f"node {node.number}", memory + whose))
     if len(cpu.nodes) == 1:

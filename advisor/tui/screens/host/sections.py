@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from textual.content import Content
 
-from advisor.core.sizes import about, lasted, percent
+from advisor.core.sizes import format_duration, format_percent, format_size
 from advisor.report.audit import fact_lines
 from advisor.report.words import wrap
 from advisor.tui.screens.host.limits import (
@@ -95,10 +95,10 @@ def _missing(facts: Facts, part: str) -> Rows:
 def missing_reason(facts: Facts, part: str) -> str:
     """The reason why a part of the host is missing."""
     if facts.host is None:
-        return facts.why_not("host")
+        return facts.reason_missing("host")
     read = {"numa": "cpu", "limits": "process", "kernel": "memory"}.get(part, part)
     reasons = {skipped.part: skipped.reason for skipped in facts.host.skipped}
-    return reasons.get(read) or reasons.get("host") or facts.why_not(f"host.{read}")
+    return reasons.get(read) or reasons.get("host") or facts.reason_missing(f"host.{read}")
 
 
 def _table(rows: Rows, width: int) -> Content:
@@ -117,7 +117,7 @@ def _memory(audited: Audited, width: int) -> Content:
     facts, total = audited.facts, usable_memory(audited.facts.host)
     bars = [_bar(amount, total[0] if total else None, width) for amount in memory_amounts(audited)]
     unknown = [] if bars else [safe_line("the server's memory use cannot be computed: a size is unknown")]
-    against = f"{about(total[0])}, {total[1]}" if total else f"not known: {missing_reason(facts, 'memory')}"
+    against = f"{format_size(total[0])}, {total[1]}" if total else f"not known: {missing_reason(facts, 'memory')}"
     return Content("\n").join([_row("total", against, width), *bars, *unknown, *_machine(facts, width)])
 
 
@@ -134,11 +134,14 @@ def _machine(facts: Facts, width: int) -> list[Content]:
     memory = facts.host.memory if facts.host else None
     if memory is None:
         return []
-    swap = f"{about(memory.swap_total - memory.swap_free)} of {about(memory.swap_total)} used"
-    pages = f"{memory.huge_pages_free:,} of {memory.huge_pages_total:,} free, {about(memory.huge_page or 0)} each"
+    swap = f"{format_size(memory.swap_total - memory.swap_free)} of {format_size(memory.swap_total)} used"
+    pages = f"{memory.huge_pages_free:,} of {memory.huge_pages_total:,} free, {format_size(memory.huge_page or 0)} each"
     taken = memory.total - (memory.available or memory.total)
     rows = [
-        ("all processes", f"{bar(taken, memory.total)} {about(taken)} of {about(memory.total)}" if taken else ""),
+        (
+            "all processes",
+            f"{bar(taken, memory.total)} {format_size(taken)} of {format_size(memory.total)}" if taken else "",
+        ),
         ("swap", swap if memory.swap_total else "none"),
         ("huge pages", pages if memory.huge_pages_total else "none reserved"),
     ]
@@ -178,7 +181,7 @@ def _system_rows(host: Host | None) -> Rows:
         ("name", system.hostname or ""),
         ("system", system.distribution or ""),
         ("kernel", system.kernel or ""),
-        ("up", "" if system.uptime is None else lasted(system.uptime)),
+        ("up", "" if system.uptime is None else format_duration(system.uptime)),
         ("clock", system.clocksource or ""),
         ("machine", inside),
     ]
@@ -224,7 +227,7 @@ def memory_amounts(audited: Audited) -> list[MemoryAmount]:
         MemoryAmount(
             "ceiling",
             estimate.ceiling,
-            f"{estimate.connections:,} connections, {about(estimate.per_session)} each; not reached in practice",
+            f"{estimate.connections:,} connections, {format_size(estimate.per_session)} each; not reached in practice",
         ),
     ]
     return [amount for amount in found if amount.size]
@@ -242,7 +245,7 @@ def usable_memory(host: Host | None) -> tuple[int, str] | None:
 def bar_text(amount: MemoryAmount, total: int | None) -> str:
     """`███······  33.0G   18 %`; without a total, only the number."""
     if total is None:
-        return about(amount.size)
+        return format_size(amount.size)
     share = amount.size / total
-    told = percent(share) if share < MOST else f"{share:,.0f} times"
-    return f"{bar(amount.size, total)} {about(amount.size):>6} {told:>6}"
+    told = format_percent(share) if share < MOST else f"{share:,.0f} times"
+    return f"{bar(amount.size, total)} {format_size(amount.size):>6} {told:>6}"

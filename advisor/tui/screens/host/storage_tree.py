@@ -5,7 +5,7 @@ from __future__ import annotations
 from itertools import islice
 from typing import TYPE_CHECKING, NamedTuple
 
-from advisor.core.sizes import about
+from advisor.core.sizes import format_size
 from advisor.report.audit import fact_lines
 
 if TYPE_CHECKING:
@@ -43,10 +43,10 @@ def stripe_text(storage: Storage) -> str:
         return ""
     disks = ""
     if stripe.data_disks and stripe.chunk:
-        disks = f" ({stripe.data_disks} data disks, {about(stripe.chunk)} each)"
+        disks = f" ({stripe.data_disks} data disks, {format_size(stripe.chunk)} each)"
     name = next((d.name for d in storage.devices if d.kernel_name == stripe.device), stripe.device)
     source = STRIPE_SOURCES.get(stripe.source, f"from {stripe.source}")
-    return f"{about(stripe.size)} on {name}{disks}, {source}; {_describe_alignment(stripe)}"
+    return f"{format_size(stripe.size)} on {name}{disks}, {source}; {_describe_alignment(stripe)}"
 
 
 def _describe_alignment(stripe: Stripe) -> str:
@@ -54,7 +54,7 @@ def _describe_alignment(stripe: Stripe) -> str:
         return "alignment of the file system unknown"
     if stripe.offset == 0:
         return "the file system is aligned to a stripe"
-    return f"the file system starts {about(stripe.offset)} into a stripe"
+    return f"the file system starts {format_size(stripe.offset)} into a stripe"
 
 
 def _describe_mount(storage: Storage) -> str:
@@ -80,10 +80,10 @@ def _describe_device(device: BlockDevice, storage: Storage) -> str:
     if not device.under:
         return _describe_disk(device)
     parts = [fact_lines.layer(device, storage), "" if device.raid else device.type]
-    parts += [about(device.size) if device.size else ""]
+    parts += [format_size(device.size) if device.size else ""]
     if device.raid:
         parts += [device.raid.state or "", f"{device.raid.degraded} missing" if device.raid.degraded else ""]
-    parts += [f"starts at {about(device.start)}" if device.start else ""]
+    parts += [f"starts at {format_size(device.start)}" if device.start else ""]
     return ", ".join(part for part in parts if part)
 
 

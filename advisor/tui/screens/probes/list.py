@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from textual.content import Content
 
-from advisor.core.sizes import about
+from advisor.core.sizes import format_size
 from advisor.report.paper import Paper
 from advisor.report.probe import listing
 from advisor.report.probe.listing import lasts
@@ -65,7 +65,7 @@ def cannot_run_reason(view: View, name: str) -> str:
         here = " (this host, by its name)" if host == gethostname() else ""
         return f"A snapshot cannot be measured. Run {command} on {host}{here}, then collect a new snapshot"
     if facts.host is None:
-        why = facts.why_not("host")
+        why = facts.reason_missing("host")
         return f"mycnf cannot confirm that the server runs on this host ({why}). To measure it anyway, run {command}"
     return ""
 
@@ -107,8 +107,8 @@ def _cost_columns(entry: Entry, status: ProbeStatus) -> Iterator[tuple[str, int]
         return
     yield (lasts(plan.seconds) if plan else "-"), FIGURE
     yield day, DAY
-    yield (about(plan.cost.disk) if plan and plan.cost.disk else "-"), FIGURE
-    yield (about(plan.cost.memory) if plan and plan.cost.memory else "-"), FIGURE
+    yield (format_size(plan.cost.disk) if plan and plan.cost.disk else "-"), FIGURE
+    yield (format_size(plan.cost.memory) if plan and plan.cost.memory else "-"), FIGURE
 
 
 def probe_summary(entry: Entry, status: ProbeStatus, width: int) -> Content:
@@ -137,8 +137,8 @@ def cost_rows(entry: Entry) -> list[tuple[str, str]]:
         return [("can't run", replace_flags(reason)) for reason in entry.refused]
     plan, cost = entry.plan, entry.plan.cost
     prepare = f", about {lasts(cost.prepare)} of preparation first" if cost.prepare else ""
-    needs = [f"{about(cost.disk)} of disk"] if cost.disk else []
-    needs += [f"{about(cost.memory)} of memory"] if cost.memory else []
+    needs = [f"{format_size(cost.disk)} of disk"] if cost.disk else []
+    needs += [f"{format_size(cost.memory)} of memory"] if cost.memory else []
     where = f"{entry.directory} ({entry.why.partition(';')[0]})" if entry.why else entry.directory
     return [
         ("takes", f"{lasts(plan.seconds)} for up to {plural(plan.rounds, 'round')} of {_variants(plan)}{prepare}"),

@@ -12,7 +12,7 @@ from textual.scroll_view import ScrollView
 from textual.strip import Strip
 
 from advisor.core.errors import MycnfError
-from advisor.redaction.secrets import clean
+from advisor.redaction.secrets import escape_text
 from advisor.state.private_file import replace_private
 
 if TYPE_CHECKING:
@@ -61,7 +61,7 @@ class ReportText(ScrollView, can_focus=True):
 def wrap_report(text: str, width: int) -> list[str]:
     """Wrap the start of a report to that width, without control characters; the last row counts the omitted lines."""
     lines, width = text.rstrip("\n").split("\n"), max(LEAST, width)
-    made = [row for line in lines[:LINES] for row in _wrap_line(_cut(clean(line)), width)]
+    made = [row for line in lines[:LINES] for row in _wrap_line(_cut(escape_text(line)), width)]
     if len(lines) > LINES:
         made += _wrap_line(f"… {len(lines) - LINES:,} more lines. The saved report contains them all", width)
     return made

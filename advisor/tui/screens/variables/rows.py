@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from advisor.core.model import Origin
 from advisor.redaction.secrets import redact_value
-from advisor.verdict.compare import same
+from advisor.verdict.compare import is_same_value
 from advisor.verdict.settings import Settings
 from rules.core.statements import RuntimeEffect, set_global_effect
 
@@ -48,12 +48,12 @@ class VariableRow(NamedTuple):
     @property
     def changed(self) -> bool:
         """Whether the value differs from the default."""
-        return self.default is not None and not same(self.default, self.value)
+        return self.default is not None and not is_same_value(self.default, self.value)
 
     @property
     def differs_from_file(self) -> bool:
         """Whether the value in the option files differs from the running value."""
-        return self.file_value is not None and not same(self.file_value, self.value)
+        return self.file_value is not None and not is_same_value(self.file_value, self.value)
 
     @property
     def source(self) -> str:

@@ -10,7 +10,7 @@ from textual.containers import VerticalScroll
 from textual.content import Content
 from textual.widgets import DataTable, Input, Static
 
-from advisor.core.sizes import about
+from advisor.core.sizes import format_size
 from advisor.tui.screens.base import Pane
 from advisor.tui.screens.variables.rows import column_widths, manual_url, value_range, variable_rows
 from advisor.tui.text import safe_line, safe_text
@@ -182,4 +182,6 @@ def _change_note(row: VariableRow) -> str:
 
 
 def _with_size(value: str) -> str:
-    return f"{value} ({about(int(value))})" if value.isdecimal() and len(value) < 20 and int(value) >= SIZE else value  # noqa: PLR2004 - digits of a 64-bit number
+    # 20 digits hold any 64-bit number.
+    is_size = value.isdecimal() and len(value) < 20 and int(value) >= SIZE  # noqa: PLR2004
+    return f"{value} ({format_size(int(value))})" if is_size else value

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, NamedTuple
 
-from advisor.core.sizes import lasted
+from advisor.core.sizes import format_duration
 from advisor.tui.screens.workload.counters import SERIES
 from advisor.tui.screens.workload.rates import column_spans, intervals_within, window_rates
 from advisor.tui.text import NO_VALUE, SPARK_STEPS, format_value, sparkline
@@ -41,7 +41,7 @@ class WindowRows(NamedTuple):
 
 def window_title(seconds: float | None) -> str:
     """The title of a window."""
-    return "all samples" if seconds is None else f"the last {lasted(seconds)}"
+    return "all samples" if seconds is None else f"the last {format_duration(seconds)}"
 
 
 def live_rows(moments: Sequence[SampleInterval], seconds: float | None, width: int) -> WindowRows:
@@ -116,7 +116,7 @@ def _scale_text(row: SeriesRow, column: float) -> str:
         f"{format_value(end, row.series.unit)} {row.series.unit}".rstrip()
         for end in sparkline_scale(row.series, row.rates)
     )
-    each = f"{column:.1f} s" if column < 10 else lasted(column)  # noqa: PLR2004 - the precision changes here
+    each = f"{column:.1f} s" if column < 10 else format_duration(column)  # noqa: PLR2004 - the precision changes here
     if low == high or (row.rates.minimum == row.rates.maximum):
         return f"constant at {high}"
     return f"{SPARK_STEPS[0]} {low} to {SPARK_STEPS[-1]} {high}; each column is the mean of {each}"

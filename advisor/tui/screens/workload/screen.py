@@ -12,7 +12,7 @@ from textual.message import Message
 from textual.widgets import OptionList, Static
 from textual.widgets.option_list import Option
 
-from advisor.core.sizes import lasted
+from advisor.core.sizes import format_duration
 from advisor.report.words import plural
 from advisor.tui.screens.base import Pane
 from advisor.tui.screens.workload.rates import measure_intervals
@@ -140,10 +140,10 @@ class WorkloadPane(Pane):
         self._intervals = measure_intervals((workload.first, workload.last)) if workload else ()
         self.shown = snapshot_rows(self._intervals) if self._intervals else None
         if workload is None:
-            self._show_heads(f"Not sampled: {facts.why_not('workload')}.")
+            self._show_heads(f"Not sampled: {facts.reason_missing('workload')}.")
         else:
             self._show_heads(
-                f"One recorded window of {lasted(workload.seconds)}. Only a running server has sparklines."
+                f"One recorded window of {format_duration(workload.seconds)}. Only a running server has sparklines."
             )
         self._draw()
 
@@ -169,7 +169,7 @@ class WorkloadPane(Pane):
         box.border_subtitle = "" if recording or self.shown is None else self._status(self.shown)
 
     def _status(self, shown: WindowRows) -> str:
-        parts = [f"{plural(shown.samples, 'sample')}, {lasted(shown.seconds)}"]
+        parts = [f"{plural(shown.samples, 'sample')}, {format_duration(shown.seconds)}"]
         if any(row.rates.broken for row in shown.rows):
             parts.append("counters were reset")
         if self._paused_view is not None and self.view is not None:
