@@ -68,7 +68,7 @@ async def test_the_keys_at_the_bottom_have_room_at_80_columns() -> None:
         await pilot.press("1", "x", *"agreed", "enter")
         await until(pilot, lambda: "H lists 1 hidden" in screen_text(app))
         await pilot.press("H", "home")
-        await until(pilot, lambda: "u take back" in screen_text(app))
+        await until(pilot, lambda: "u unhide" in screen_text(app))
         assert "x hide" not in screen_text(app)
         assert screen_text(app).rstrip().endswith("q quit")
 
