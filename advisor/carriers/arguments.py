@@ -23,7 +23,7 @@ if TYPE_CHECKING:
     from advisor.core.model import Target
 
 GROUP = "mysqld"
-MOST_AROUND = 200  # characters of indentation, quotes and the like around an option that has a line of its own
+MAX_CONTEXT = 200  # characters of indentation, quotes and the like around an option that has a line of its own
 # From each server's --help; those with a value take the rest of the word or the next one.
 SHORT = {
     "a": "ansi", "b": "basedir", "C": "character_set_server", "r": "chroot", "h": "datadir", "P": "port",
@@ -39,7 +39,7 @@ OPTIONAL_VALUE = frozenset("#Wp")
 SETTING = frozenset(("skip", "disable", "enable"))
 
 
-def arguments_set(
+def arguments_option_set(
     document: Document, label: str, words: Sequence[Piece], hint: Target | None = None, why: str = ""
 ) -> OptionSet:
     """The options that a server is started with, counted, and secrets among them noted, in the document.
@@ -47,15 +47,15 @@ def arguments_set(
     Raises CarrierError where the document holds too many.
     """
     document.count(len(words))
-    _hide(document, words)
+    _hide_secrets(document, words)
 
     def read(catalog: Catalog) -> SetReading:
-        return _Reader(document, catalog).read(words)
+        return _ArgumentReader(document, catalog).read(words)
 
     return OptionSet(label, read, hint, why, "The command line", Origin.COMMAND_LINE)
 
 
-def _hide(document: Document, words: Sequence[Piece]) -> None:
+def _hide_secrets(document: Document, words: Sequence[Piece]) -> None:
     before = ""
     for word in words:
         name, equals, value = word.text.lstrip("-").partition("=")
@@ -67,7 +67,7 @@ def _hide(document: Document, words: Sequence[Piece]) -> None:
         before = name if word.text.startswith("--") and not equals else ""
 
 
-class _Reader:
+class _ArgumentReader:
     """Goes along the words once."""
 
     def __init__(self, document: Document, catalog: Catalog) -> None:
@@ -86,7 +86,7 @@ class _Reader:
         while waiting:
             word = waiting.pop()
             text = word.text
-            if word.templated and not _named(word):
+            if word.templated and not _has_known_name(word):
                 after_template = True
                 continue
             if text == "--":
@@ -102,7 +102,7 @@ class _Reader:
         return self._reading()
 
     def _reading(self) -> SetReading:
-        firsts = {self.document.home(line.number)[0]: line for line in reversed(self.lines)}
+        firsts = {self.document.file_line(line.number)[0]: line for line in reversed(self.lines)}
         head = [Line(LineKind.GROUP, line.number, line.text, name=GROUP) for line in firsts.values()]
         placed = sorted(self.lines, key=lambda line: (line.number, line.column))
         return SetReading(
@@ -167,7 +167,7 @@ class _Reader:
 
     def _note_exact(self, name: Piece, value: Piece | None, number: int, column: int, last: int) -> None:
         pieces = [name, *([value] if value else [])]
-        if last != number or any(not _runs(piece) for piece in pieces):
+        if last != number or any(not _is_contiguous(piece) for piece in pieces):
             return
         self.editable.add((number, column))
         if self._is_alone(number, f"--{name.source}" + (f"={value.source}" if value else "")):
@@ -175,7 +175,7 @@ class _Reader:
 
     def _is_alone(self, number: int, option: str) -> bool:
         """Whether a line holds one option and nothing else, so that the command goes on without it."""
-        if len(self.document.whole_line(number)) > len(option) + MOST_AROUND:
+        if len(self.document.whole_line(number)) > len(option) + MAX_CONTEXT:
             return False
         line = self.document.line(number).strip()
         goes_on = line.endswith("\\")
@@ -186,7 +186,7 @@ class _Reader:
 
     def _stray(self, word: Piece) -> NonOption:
         number, column = self.document.place(word.start)
-        path, line = self.document.home(number)
+        path, line = self.document.file_line(number)
         last, end = self.document.place(word.end)
         end = end if last == number else self.document.width(number) + 1
         return NonOption(
@@ -199,13 +199,13 @@ class _Reader:
         )
 
 
-def _named(word: Piece) -> bool:
+def _has_known_name(word: Piece) -> bool:
     """Whether at least the name of a templated word is known."""
     name, _, _ = word.text.partition("=")
     return word.text.startswith("--") and len(name) > len("--") and name == word.source[: len(name)]
 
 
-def _runs(piece: Piece) -> bool:
+def _is_contiguous(piece: Piece) -> bool:
     """Whether a piece stands in the document in one run."""
     places = piece.places
     if places is None:

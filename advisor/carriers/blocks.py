@@ -7,7 +7,7 @@ import binascii
 import re
 from typing import TYPE_CHECKING
 
-from advisor.carriers.document import starts_of
+from advisor.carriers.document import line_offsets
 from advisor.carriers.sets import OptionSet, SetReading, Within
 from advisor.core.model import Location
 from advisor.optionfile.groups import dialect_of
@@ -41,17 +41,17 @@ def holds_options(key: str, text: str) -> bool:
     return next(lines, "").lstrip().startswith(("[", "!include"))
 
 
-def block_set(document: Document, label: str, placed: Sequence[tuple[int, int]], fills: str = "") -> OptionSet:
+def block_option_set(document: Document, label: str, placed: Sequence[tuple[int, int]], fills: str = "") -> OptionSet:
     """The option file in lines of the document, each given by its number and the indentation that is not the file's.
 
     `fills` is a pattern of what is filled in before a server reads it.
     """
     text = "\n".join([document.line(number)[indent:] for number, indent in placed]) + "\n"
-    _count(document, text)
+    _check_size(document, text)
 
     def read(catalog: Catalog) -> SetReading:
-        own = [_filled(line, fills) if fills else line for line in _parsed(text, document, catalog)]
-        lines = [_moved(line, placed, document) for line in own]
+        own = [_has_filler(line, fills) if fills else line for line in _parsed(text, document, catalog)]
+        lines = [_placed_line(line, placed, document) for line in own]
         options = tuple(line for line in lines if line.kind is LineKind.OPTION)
         editable = frozenset((line.number, line.column) for line in options)
         whole = frozenset(line.number for line in options)
@@ -60,13 +60,13 @@ def block_set(document: Document, label: str, placed: Sequence[tuple[int, int]],
     return OptionSet(label, read)
 
 
-def text_set(document: Document, label: str, text: str, start: int, called: str = "") -> OptionSet:
+def text_option_set(document: Document, label: str, text: str, start: int, called: str = "") -> OptionSet:
     """An option file whose notation tells no places: all of it stands where the scalar begins.
 
     `called` is how findings name the text whose lines they count, its label where nothing is given.
     """
     number, column = document.place(start)
-    _count(document, text)
+    _check_size(document, text)
 
     def read(catalog: Catalog) -> SetReading:
         end = document.width(number) + 1
@@ -85,9 +85,9 @@ def text_set(document: Document, label: str, text: str, start: int, called: str 
     return OptionSet(label, read)
 
 
-def _count(document: Document, text: str) -> None:
+def _check_size(document: Document, text: str) -> None:
     """Raise CarrierError for a text of more lines, or with more options, than documents may have."""
-    starts_of(document.path, text)
+    line_offsets(document.path, text)
     document.count(sum(1 for line in text.split("\n") if not re.match(_INSIGNIFICANT, line)))
 
 
@@ -101,7 +101,7 @@ def _parsed(text: str, document: Document, catalog: Catalog) -> tuple[Line, ...]
     return parse(data, document.path, dialect_of(catalog.target.flavour, catalog.target.version)).lines
 
 
-def _filled(line: Line, fills: str) -> Line:
+def _has_filler(line: Line, fills: str) -> Line:
     """An option whose value isn't known yet; one whose name isn't is no option yet."""
     if line.kind is not LineKind.OPTION or not re.search(fills, line.text):
         return line
@@ -110,7 +110,7 @@ def _filled(line: Line, fills: str) -> Line:
     return line._replace(templated=line.templated or re.search(fills, line.raw or "") is not None)
 
 
-def _moved(line: Line, placed: Sequence[tuple[int, int]], document: Document) -> Line:
+def _placed_line(line: Line, placed: Sequence[tuple[int, int]], document: Document) -> Line:
     number, indent = placed[min(line.number, len(placed)) - 1]
     return line._replace(
         number=number,
@@ -143,7 +143,7 @@ def encoded_values(node: Mapping) -> Iterator[tuple[Scalar, Scalar]]:
         yield from ((k, v) for k, v in field.pairs if isinstance(k, Scalar) and isinstance(v, Scalar))
 
 
-def encoded_set(document: Document, key: Scalar, value: Scalar) -> OptionSet | None:
+def encoded_option_set(document: Document, key: Scalar, value: Scalar) -> OptionSet | None:
     """The option file that a value decodes to, at the value or, where that begins on a later line, at its key.
 
     The value itself is never shown: whoever sees base64 can read it.
@@ -153,7 +153,7 @@ def encoded_set(document: Document, key: Scalar, value: Scalar) -> OptionSet | N
     if text is None or not holds_options(key.value, text):
         return None
     beside = document.place(key.start)[0] == document.place(value.start)[0]
-    return text_set(document, key.value, text, value.start if beside else key.start, f"the decoded {key.value}")
+    return text_option_set(document, key.value, text, value.start if beside else key.start, f"the decoded {key.value}")
 
 
 def _decoded(document: Document, value: Scalar) -> str | None:

@@ -5,12 +5,12 @@ from __future__ import annotations
 import re
 from typing import TYPE_CHECKING
 
-from advisor.carriers.arguments import arguments_set
+from advisor.carriers.arguments import arguments_option_set
 from advisor.carriers.document import CarrierError
-from advisor.carriers.images import Image, server_of
+from advisor.carriers.images import ServerImage, image_of
 from advisor.carriers.piece import FILLER, Piece
-from advisor.carriers.programs import MOST_WORDS, server_command
-from advisor.carriers.words import LONGEST, OpenQuoteError, shell_words
+from advisor.carriers.programs import MAX_WORDS, server_command
+from advisor.carriers.words import MAX_LENGTH, OpenQuoteError, shell_words
 from advisor.carriers.yaml_tree import Mapping, Node, Scalar, Sequence, piece_of
 from advisor.catalog.targets import newest_target
 
@@ -30,7 +30,7 @@ class Containers:
     def __init__(self, document: Document, parsed: str) -> None:
         self.document = document
         self.parsed = parsed
-        self.images: list[Image] = []
+        self.images: list[ServerImage] = []
 
     def server(self, key: str, node: Mapping) -> OptionSet | None:
         """The options that a mapping gives to a server, where it describes one."""
@@ -50,8 +50,8 @@ class Containers:
         name = node.get("name")
         label = name.value if key in POD_LISTS and isinstance(name, Scalar) else key
         if image is None and found.program.startswith("mariadb"):
-            image = Image(newest_target("mariadb"), f"its program is {found.program}")
-        return arguments_set(self.document, label, found.options, *(image or ()))
+            image = ServerImage(newest_target("mariadb"), f"its program is {found.program}")
+        return arguments_option_set(self.document, label, found.options, *(image or ()))
 
     def flags(self, key: str, node: Scalar) -> OptionSet | None:
         """The options in an environment variable that images of Bitnami hand to their server."""
@@ -64,21 +64,21 @@ class Containers:
             if not value:
                 return None
         words = self._split(piece)
-        return arguments_set(self.document, key, words) if words else None
+        return arguments_option_set(self.document, key, words) if words else None
 
-    def _image(self, key: str, node: Mapping) -> Image | None:
+    def _image(self, key: str, node: Mapping) -> ServerImage | None:
         named = node.get("image") or (node.get("name") if key == "services" else None)
         if isinstance(named, Mapping):
             repository, tag = named.get("repository"), named.get("tag")
             if not isinstance(repository, Scalar):
                 return None
-            return server_of(f"{repository.value}:{tag.value if isinstance(tag, Scalar) else ''}".rstrip(":"))
-        return server_of(self._piece(named).source) if isinstance(named, Scalar) else None
+            return image_of(f"{repository.value}:{tag.value if isinstance(tag, Scalar) else ''}".rstrip(":"))
+        return image_of(self._piece(named).source) if isinstance(named, Scalar) else None
 
     def _words(self, node: Node | None) -> list[Piece]:
         if isinstance(node, Sequence):
-            if len(node.items) > MOST_WORDS:
-                raise CarrierError(f"{self.document.path}: a command of more than {MOST_WORDS:,} words; shorten it")
+            if len(node.items) > MAX_WORDS:
+                raise CarrierError(f"{self.document.path}: a command of more than {MAX_WORDS:,} words; shorten it")
             pieces = [self._piece(item) for item in node.items if isinstance(item, Scalar)]
             return [_inside(interpolated(piece)) for piece in pieces]
         if not isinstance(node, Scalar) or (not node.style and node.value in _NOTHING):
@@ -86,9 +86,11 @@ class Containers:
         return self._split(self._piece(node))
 
     def _split(self, piece: Piece) -> list[Piece]:
-        if len(piece.text) > LONGEST:
+        if len(piece.text) > MAX_LENGTH:
             line, _ = self.document.place(piece.start)
-            raise CarrierError(f"{self.document.path}:{line}: longer than any command may be ({LONGEST:,}); shorten it")
+            raise CarrierError(
+                f"{self.document.path}:{line}: longer than any command may be ({MAX_LENGTH:,}); shorten it"
+            )
         piece = interpolated(piece)
         try:
             return shell_words(piece)

@@ -7,13 +7,13 @@ import re
 from array import array
 from typing import TYPE_CHECKING, NamedTuple
 
-from advisor.carriers.arguments import arguments_set
-from advisor.carriers.blocks import block_set, holds_options
+from advisor.carriers.arguments import arguments_option_set
+from advisor.carriers.blocks import block_option_set, holds_options
 from advisor.carriers.document import CarrierError, Document
-from advisor.carriers.images import Image, server_of
-from advisor.carriers.piece import Piece, filled
-from advisor.carriers.programs import MOST_WORDS, server_command
-from advisor.carriers.sets import MOST_SETS, Carrier
+from advisor.carriers.images import ServerImage, image_of
+from advisor.carriers.piece import Piece, fill_expressions
+from advisor.carriers.programs import MAX_WORDS, server_command
+from advisor.carriers.sets import MAX_SETS, Carrier
 from advisor.catalog.targets import newest_target
 
 if TYPE_CHECKING:
@@ -29,11 +29,11 @@ _LIST = rf"\[\s*(?:{_STRING}\s*(?:,\s*{_STRING}\s*)*)?\]"
 _CHARACTER = r"\\u[0-9a-fA-F]{4}|\\.|[^\\]"
 
 
-class _Stage:
+class _BuildStage:
     """An image in the making: what it stands on, and what it starts with. `own` are the instructions of its own."""
 
     def __init__(
-        self, image: Image | None = None, entrypoint: Piece | None = None, command: Piece | None = None
+        self, image: ServerImage | None = None, entrypoint: Piece | None = None, command: Piece | None = None
     ) -> None:
         self.image = image
         self.entrypoint = entrypoint
@@ -41,14 +41,14 @@ class _Stage:
         self.own: list[str] = []
 
 
-class _Reader:
+class _DockerfileReader:
     """Goes along the instructions once."""
 
     def __init__(self, document: Document) -> None:
         self.document = document
         self.defaults: dict[str, str] = {}
-        self.stages: dict[str, _Stage] = {}
-        self.stage = _Stage()
+        self.stages: dict[str, _BuildStage] = {}
+        self.stage = _BuildStage()
         self.sets: list[OptionSet] = []
 
     def read(self) -> list[OptionSet]:
@@ -69,7 +69,7 @@ class _Reader:
                 self.stage.command = one.rest
                 self.stage.own.append(one.word)
             elif one.word in ("COPY", "ADD"):
-                self._copied(one)
+                self._here_documents(one)
         self._close()
         return self.sets
 
@@ -77,11 +77,13 @@ class _Reader:
         named = [word for word in words if not word.startswith("--")]
         reference = re.sub(_VARIABLE, lambda m: self.defaults.get(m[1] or m[2]) or m[0], named[0] if named else "")
         below = self.stages.get(reference.lower())
-        self.stage = _Stage(below.image, below.entrypoint, below.command) if below else _Stage(server_of(reference))
+        self.stage = (
+            _BuildStage(below.image, below.entrypoint, below.command) if below else _BuildStage(image_of(reference))
+        )
         if len(named) > len(("image", "AS")) and named[1].upper() == "AS":
             self.stages[named[2].lower()] = self.stage
 
-    def _copied(self, one: Instruction) -> None:
+    def _here_documents(self, one: Instruction) -> None:
         """The option files among the here-documents that are copied."""
         to = (one.rest.source.split() or [""])[-1]
         for heredoc in one.heredocs:
@@ -89,8 +91,8 @@ class _Reader:
             lines = [(number, self.document.line(number)) for number in range(heredoc.first, heredoc.last + 1)]
             placed = [(number, len(text) - len(text.lstrip("\t")) if heredoc.tabs else 0) for number, text in lines]
             if holds_options(name, "\n".join([self.document.line(number)[tabs:] for number, tabs in placed])):
-                found = block_set(self.document, name, placed, _FILLS if heredoc.expands else "")
-                self.sets.append(self._hinted(found, self.stage.image))
+                found = block_option_set(self.document, name, placed, _FILLS if heredoc.expands else "")
+                self.sets.append(self._with_hint(found, self.stage.image))
 
     def _close(self) -> None:
         """What the stage starts, if it says so itself."""
@@ -98,27 +100,27 @@ class _Reader:
         if not stage.own:
             return
         first, second = _words(stage.entrypoint), _words(stage.command)
-        if stage.entrypoint is not None and _listed(stage.entrypoint) is None:
+        if stage.entrypoint is not None and _json_words(stage.entrypoint) is None:
             second = []  # an entrypoint in a shell is handed nothing
-        if len(first) + len(second) > MOST_WORDS:
-            raise CarrierError(f"{self.document.path}: a command of more than {MOST_WORDS:,} words; shorten it")
+        if len(first) + len(second) > MAX_WORDS:
+            raise CarrierError(f"{self.document.path}: a command of more than {MAX_WORDS:,} words; shorten it")
         found = server_command([*first, *second], by_image=stage.image is not None and not first)
         if found is None or not found.options:
             return
         image = stage.image
         if image is None and found.program.startswith("mariadb"):
-            image = Image(newest_target("mariadb"), f"its program is {found.program}")
-        self.sets.append(self._hinted(arguments_set(self.document, stage.own[-1], found.options), image))
+            image = ServerImage(newest_target("mariadb"), f"its program is {found.program}")
+        self.sets.append(self._with_hint(arguments_option_set(self.document, stage.own[-1], found.options), image))
 
-    def _hinted(self, found: OptionSet, image: Image | None) -> OptionSet:
+    def _with_hint(self, found: OptionSet, image: ServerImage | None) -> OptionSet:
         return found._replace(hint=image.target, why=image.why) if image else found
 
 
 def read_dockerfile(document: Document) -> Carrier:
     """The servers that the images start, and option files that are written into them; CarrierError for too many."""
-    sets = _Reader(document).read()
-    if len(sets) > MOST_SETS:
-        raise CarrierError(f"{document.path}: options of more than {MOST_SETS} servers or files; name a smaller file")
+    sets = _DockerfileReader(document).read()
+    if len(sets) > MAX_SETS:
+        raise CarrierError(f"{document.path}: options of more than {MAX_SETS} servers or files; name a smaller file")
     return Carrier(document, tuple(sets))
 
 
@@ -126,22 +128,22 @@ def _words(piece: Piece | None) -> list[Piece]:
     """The words of a command: those of its list, or a shell's with the text that it gets."""
     if piece is None or not piece.text.strip():
         return []
-    listed = _listed(piece)
+    listed = _json_words(piece)
     shell = (Piece(word, word, (), piece.start, piece.start) for word in ("sh", "-c"))
     return [*shell, piece] if listed is None else listed
 
 
-def _listed(piece: Piece) -> list[Piece] | None:
+def _json_words(piece: Piece) -> list[Piece] | None:
     """The words of a list in JSON; None for anything else, which goes to a shell."""
     if not re.fullmatch(_LIST, piece.text.strip()):
         return None
     try:
-        return [_unescaped(piece.cut(m.start() + 1, m.end() - 1)) for m in re.finditer(_STRING, piece.text)]
+        return [_unescape(piece.cut(m.start() + 1, m.end() - 1)) for m in re.finditer(_STRING, piece.text)]
     except json.JSONDecodeError:
         return None
 
 
-def _unescaped(piece: Piece) -> Piece:
+def _unescape(piece: Piece) -> Piece:
     """What a string of JSON says, each character where its notation begins; raises JSONDecodeError."""
     parts = list(re.finditer(_CHARACTER, piece.text))
     said = [json.loads(f'"{part[0]}"') if len(part[0]) > 1 else part[0] for part in parts]
@@ -178,14 +180,14 @@ class Instruction(NamedTuple):
 
 def instructions(document: Document) -> Iterator[Instruction]:
     """The instructions in their order; what a template will fill in is filled with something as long."""
-    parsed = Document(document.path, filled(document.text))
+    parsed = Document(document.path, fill_expressions(document.text))
     goes_on = rf"{re.escape(_escape(parsed))}[ \t]*$"
     number = 1
     while number <= parsed.lines:
         if _is_nothing(parsed.line(number)):
             number += 1
             continue
-        number, whole = _logical(document, parsed, number, goes_on)
+        number, whole = _logical_line(document, parsed, number, goes_on)
         word = re.match(r"\s*([A-Za-z]+)(?:\s+|$)", whole.text)
         if word is None:
             continue
@@ -214,7 +216,7 @@ def _escape(parsed: Document) -> str:
     return "\\"
 
 
-def _logical(document: Document, parsed: Document, number: int, goes_on: str) -> tuple[int, Piece]:
+def _logical_line(document: Document, parsed: Document, number: int, goes_on: str) -> tuple[int, Piece]:
     """The number of the line behind an instruction, and its text; comments and blank lines in it don't count."""
     text: list[str] = []
     source: list[str] = []

@@ -15,8 +15,8 @@ _SPEAKING = (
 )
 
 
-MOST_LINES = 50_000  # ours, as is the next: a hundred times what real documents have, and some 30 MB when all is read
-MOST_OPTIONS = 10_000
+MAX_LINES = 50_000  # ours, as is the next: a hundred times what real documents have, and some 30 MB when all is read
+MAX_OPTIONS = 10_000
 
 
 class CarrierError(MycnfError):
@@ -35,7 +35,7 @@ class Document:
         self.path = path
         self.text = text
         self._counted = 0
-        self._starts = starts_of(path, text)
+        self._starts = line_offsets(path, text)
         self._lines: dict[int, str] = {}
         self._parts = [(1, path)]
         self._secrets: list[tuple[int, int]] = []
@@ -48,12 +48,12 @@ class Document:
         self.text += "" if self.text.endswith("\n") else "\n"
         start = len(self.text)
         self.text += text
-        self._starts = starts_of(self.path, self.text)
+        self._starts = line_offsets(self.path, self.text)
         self._lines.clear()
         self._parts.append((self.place(start)[0], path))
         return start
 
-    def home(self, number: int) -> tuple[str, int]:
+    def file_line(self, number: int) -> tuple[str, int]:
         """The file that a line comes from, and its number there."""
         first, path = self._parts[bisect_right(self._parts, number, key=lambda part: part[0]) - 1]
         return path, number - first + 1
@@ -63,7 +63,7 @@ class Document:
         return next((first for first, name in self._parts if name == path), 1) + line - 1
 
     @property
-    def firsts(self) -> list[int]:
+    def first_lines(self) -> list[int]:
         """The first line of each file that it is made of."""
         return [first for first, _ in self._parts]
 
@@ -101,16 +101,16 @@ class Document:
     def count(self, options: int) -> None:
         """Count options that it holds, in all their sets; raises CarrierError beyond what is read."""
         self._counted += options
-        if self._counted > MOST_OPTIONS:
+        if self._counted > MAX_OPTIONS:
             raise CarrierError(
-                f"{self.path}: beyond {MOST_OPTIONS:,} options, more than any servers are given; name a smaller file"
+                f"{self.path}: beyond {MAX_OPTIONS:,} options, more than any servers are given; name a smaller file"
             )
 
     def hide(self, start: int, end: int) -> None:
         """Note that a secret stands between the two offsets."""
         self._secrets.append((start, end))
 
-    def shown(self, number: int) -> str:
+    def masked_line(self, number: int) -> str:
         """A line with every secret masked, those that were noted and those that say so themselves."""
         text = self.line(number)
         start = self._starts[number - 1]
@@ -120,10 +120,10 @@ class Document:
         return redact_text(re.sub(_SPEAKING, rf"\g<lead>{MASK}", text)).text
 
 
-def starts_of(path: str, text: str) -> list[int]:
+def line_offsets(path: str, text: str) -> list[int]:
     """The offset of each line; raises CarrierError for more than are read."""
-    if text.count("\n") > MOST_LINES:
-        raise CarrierError(f"{path}: beyond {MOST_LINES:,} lines, more than any such document has; name a smaller file")
+    if text.count("\n") > MAX_LINES:
+        raise CarrierError(f"{path}: beyond {MAX_LINES:,} lines, more than any such document has; name a smaller file")
     return [0, *(m.end() for m in re.finditer("\n", text))]
 
 

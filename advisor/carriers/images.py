@@ -15,14 +15,14 @@ _VARIABLE_DEFAULT = r"\$\{\w+:?-([^{}]*)\}"
 _VERSION = r"v?(\d+)(?:\.(\d+))?(?:\.(\d+))?"
 
 
-class Image(NamedTuple):
+class ServerImage(NamedTuple):
     """What is known of an image: its server, and what to say about how that was found."""
 
     target: Target
     why: str
 
 
-def server_of(reference: str) -> Image | None:
+def image_of(reference: str) -> ServerImage | None:
     """The server in an image such as `mysql:8.0.36` or `docker.io/bitnami/mariadb:11.4`; None for any other image.
 
     A tag without a version means the newest series; one that is older than all that are known means the oldest.
@@ -37,18 +37,20 @@ def server_of(reference: str) -> Image | None:
         flavour = "mariadb"
     version = re.match(_VERSION, tag)
     if version is None:
-        return Image(newest_target(flavour), f"its image is {reference.strip()}, taken for the newest")
-    return _of_tag(flavour, tuple(int(n) for n in version.groups() if n), reference.strip())
+        return ServerImage(newest_target(flavour), f"its image is {reference.strip()}, taken for the newest")
+    return _image_of_tag(flavour, tuple(int(n) for n in version.groups() if n), reference.strip())
 
 
-def _of_tag(flavour: str, version: tuple[int, ...], reference: str) -> Image:
+def _image_of_tag(flavour: str, version: tuple[int, ...], reference: str) -> ServerImage:
     known = SERIES[flavour]
     if len(version) == 1:
         series = max((s for s in known if s[0] == version[0]), default=None)
-        return Image(Target(flavour, known[series]) if series else newest_target(flavour), f"its image is {reference}")
+        return ServerImage(
+            Target(flavour, known[series]) if series else newest_target(flavour), f"its image is {reference}"
+        )
     if version[:2] < min(known):
         oldest = min(known)
-        return Image(Target(flavour, known[oldest]), f"its image is {reference}, and no older series is known")
+        return ServerImage(Target(flavour, known[oldest]), f"its image is {reference}, and no older series is known")
     if max(version) > 9999:  # noqa: PLR2004 - no release has five digits
-        return Image(newest_target(flavour), f"its image is {reference}")
-    return Image(parse_target(f"{flavour}-{'.'.join(map(str, version))}"), f"its image is {reference}")
+        return ServerImage(newest_target(flavour), f"its image is {reference}")
+    return ServerImage(parse_target(f"{flavour}-{'.'.join(map(str, version))}"), f"its image is {reference}")

@@ -53,12 +53,12 @@ class Piece(NamedTuple):
         return self._replace(text=re.sub(pattern, lambda m: FILLER * len(m[0]), self.text))
 
 
-def straight(text: str, start: int, source: str | None = None) -> Piece:
+def verbatim_piece(text: str, start: int, source: str | None = None) -> Piece:
     """Text that stands in the document as it is, from an offset on."""
     return Piece(text, source or text, range(start, start + len(text)), start, start + len(text))
 
 
-def aligned(value: str, filled: str, written: str, start: int) -> Piece | None:
+def align_piece(value: str, filled: str, written: str, start: int) -> Piece | None:
     """A value found again in its notation, word by word; None where the notation changes more than blanks.
 
     `filled` is the notation as it was parsed, `written` the same stretch as it stands in the document.
@@ -82,15 +82,15 @@ _OPENING = r"\{\{|\{%|\{#|<%"
 _BLANKS = r"[^\S\n]*"
 
 
-def filled(text: str) -> str:
+def fill_expressions(text: str) -> str:
     """The text with fillers for expressions; a line that holds nothing else becomes blank."""
     if not re.search(_OPENING, text):
         return text
-    alone = re.sub(rf"(?m)^{_BLANKS}\0[\0\s]*?$", lambda m: re.sub(r"[^\n]", " ", m[0]), _marked(text))
+    alone = re.sub(rf"(?m)^{_BLANKS}\0[\0\s]*?$", lambda m: re.sub(r"[^\n]", " ", m[0]), _mark_expressions(text))
     return alone.replace("\0", FILLER)
 
 
-def _marked(text: str) -> str:
+def _mark_expressions(text: str) -> str:
     """With a NUL for each character of an expression; an opening that nothing closes is text."""
     parts: list[str] = []
     done = 0

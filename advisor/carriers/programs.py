@@ -34,7 +34,7 @@ OF_SAFE = frozenset(
 # Known to the server as its first words only; later ones it takes for options, and knows none of these names.
 FIRST = ("no-defaults", "print-defaults", "defaults-file", "defaults-extra-file", "defaults-group-suffix", "login-path",
          "no-login-paths")  # fmt: skip
-MOST_WORDS = 10_000  # ours; no command has as many
+MAX_WORDS = 10_000  # ours; no command has as many
 _ASSIGNMENT = r"[A-Za-z_]\w*=.*"
 _SHELL_FILLS = r"\$\{[^}]{0,500}\}|\$\([^)]{0,500}\)|`[^`]{0,500}`|\$\w+|\$[@*#?!$-]"
 _COMMAND_FLAG = r"-[a-z]*c[a-z]*"

@@ -8,8 +8,8 @@ from array import array
 from typing import TYPE_CHECKING, NamedTuple
 
 from advisor.carriers.document import CarrierError, Document
-from advisor.carriers.piece import Piece, straight
-from advisor.carriers.programs import MOST_WORDS
+from advisor.carriers.piece import Piece, verbatim_piece
+from advisor.carriers.programs import MAX_WORDS
 from advisor.carriers.words import BLANKS, OpenQuoteError, TooLongError, check_length, unit_words
 from advisor.core.errors import MycnfError
 from advisor.optionfile.source import load
@@ -42,7 +42,7 @@ class Assigned(NamedTuple):
     words: tuple[Word, ...]
 
 
-def assigned(text: str) -> Iterator[Assigned]:
+def assigned_words(text: str) -> Iterator[Assigned]:
     """What a unit or a drop-in sets, in its order."""
     document = Document("", text)
     for one in assignments(document):
@@ -56,16 +56,16 @@ def _words(document: Document, value: Piece) -> list[Word]:
         return []
 
 
-def split(text: str) -> list[str]:
+def split_words(text: str) -> list[str]:
     """The words of a variable's value."""
-    return [word.text for one in assigned(f"Value={text}") for word in one.words]
+    return [word.text for one in assigned_words(f"Value={text}") for word in one.words]
 
 
-def expanded(text: str, environment: Mapping[str, str]) -> list[str]:
+def expand_variables(text: str, environment: Mapping[str, str]) -> list[str]:
     """A word with variables filled in: `$NAME` alone becomes as many words as it holds, `${NAME}` stays in one."""
     whole = re.fullmatch(_WHOLE, text)
     if whole:
-        return split(environment.get(whole[1], ""))
+        return split_words(environment.get(whole[1], ""))
     return [re.sub(_NAMED, lambda m: environment.get(m[1], "") if m[1] else "$", text)]
 
 
@@ -74,7 +74,7 @@ def variables_named(value: str) -> set[str]:
     return {m[1] or m[2] for m in re.finditer(_ANY, value)}
 
 
-def specified(text: str, unit: str) -> str:
+def expand_specifiers(text: str, unit: str) -> str:
     """The specifiers that name the unit itself, and `%%`; others stay as they are, for nobody here knows them."""
     name = unit.rpartition(".")[0]
     prefix, _, instance = name.partition("@")
@@ -128,19 +128,19 @@ def environment_of(document: Document, named: str, root: str | None) -> dict[str
             held += len(found[one.key])
             check_words(document.path, held)
     start = document.add(place, own.text)
-    return {name: [_moved(word, start) for word in words] for name, words in found.items()}
+    return {name: [_shifted(word, start) for word in words] for name, words in found.items()}
 
 
 def _split_words(value: Piece) -> list[Piece]:
     """What `$NAME` becomes in a command, after the quotes of the file and those within the value."""
     try:
         check_length(value)
-        return unit_words(_unquoted(value))
+        return unit_words(_unquote(value))
     except OpenQuoteError:
         return []
 
 
-def _unquoted(value: Piece) -> Piece:
+def _unquote(value: Piece) -> Piece:
     """The value as the variable holds it: quoted or bare, with backslashes as in a shell."""
     text = value.text
     at = len(text) - len(text.lstrip(BLANKS))
@@ -156,7 +156,7 @@ def _unquoted(value: Piece) -> Piece:
     return value.keep(kept)
 
 
-def _moved(word: Piece, by: int) -> Piece:
+def _shifted(word: Piece, by: int) -> Piece:
     places = None if word.places is None else [place + by for place in word.places]
     return word._replace(places=places, start=word.start + by, end=word.end + by)
 
@@ -197,7 +197,7 @@ def _logical(document: Document, number: int) -> tuple[int, Piece]:
             continue
         goes_on = text.endswith("\\")
         if not kept and not goes_on:
-            return number, straight(text, document.offset(number))
+            return number, verbatim_piece(text, document.offset(number))
         kept.append(text[:-1] + " " if goes_on else text)
         places.extend(range(document.offset(number), document.offset(number) + len(kept[-1])))
         number += 1
@@ -207,5 +207,5 @@ def _logical(document: Document, number: int) -> tuple[int, Piece]:
 
 def check_words(path: str, count: int) -> None:
     """Raise CarrierError for more words than the commands of a unit may have, and the variables for them."""
-    if count > MOST_WORDS:
-        raise CarrierError(f"{path}: commands of more than {MOST_WORDS:,} words; shorten them")
+    if count > MAX_WORDS:
+        raise CarrierError(f"{path}: commands of more than {MAX_WORDS:,} words; shorten them")

@@ -14,7 +14,7 @@ if TYPE_CHECKING:
     from advisor.core.model import Location, Target
     from advisor.optionfile.lines import Line, Problem
 
-MOST_SETS = 500  # of a document; ours, for each is judged by itself
+MAX_SETS = 500  # of a document; ours, for each is judged by itself
 
 
 class NonOption(NamedTuple):

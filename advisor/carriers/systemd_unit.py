@@ -9,9 +9,9 @@ import re
 from itertools import islice
 from typing import TYPE_CHECKING
 
-from advisor.carriers.arguments import arguments_set
+from advisor.carriers.arguments import arguments_option_set
 from advisor.carriers.document import CarrierError
-from advisor.carriers.programs import MOST_WORDS, server_command
+from advisor.carriers.programs import MAX_WORDS, server_command
 from advisor.carriers.service_files import assignments, check_words, environment_of
 from advisor.carriers.sets import Carrier
 from advisor.carriers.words import OpenQuoteError, check_length, unit_words
@@ -26,7 +26,7 @@ if TYPE_CHECKING:
 
 # What the units of MySQL and MariaDB pass on to the server, where a drop-in sets them for a unit that isn't here.
 PASSED_ON = ("MYSQLD_OPTS", "MYSQLD_OPTS_1", "MARIADBD_OPTS")
-MOST_FILES = 20  # ours; the last ones stand above the others, and no unit names as many
+MAX_FILES = 20  # ours; the last ones stand above the others, and no unit names as many
 _PREFIXES = "@-:+!|"
 _SPECIFIER = r"%[a-zA-Z]"
 _WHOLE = r"\$(?:\{(\w+)\}|(\w+))"
@@ -57,19 +57,19 @@ def read_unit(document: Document, root: str | None = None) -> Carrier:
             named = one.value.text.strip()
             files = [*files, named] if named else []
         check_words(document.path, held)
-    for named in files[-MOST_FILES:]:
+    for named in files[-MAX_FILES:]:
         variables.update(environment_of(document, named, root))
         check_words(document.path, sum(map(len, variables.values())))
-    sets = [_started(document, key, words, variables) for key, words in commands]
+    sets = [_started_server(document, key, words, variables) for key, words in commands]
     if not commands:
-        sets = [arguments_set(document, name, words) for name, words in variables.items() if name in PASSED_ON]
+        sets = [arguments_option_set(document, name, words) for name, words in variables.items() if name in PASSED_ON]
     return Carrier(document, tuple(one for one in sets if one is not None))
 
 
 def _words(document: Document, value: Piece) -> list[Piece]:
     check_length(value)
     try:
-        words = unit_words(_specified(value))
+        words = unit_words(_fill_specifiers(value))
     except OpenQuoteError as error:
         at = value.places[min(error.args[0], len(value.places) - 1)] if value.places else value.start
         line, _ = document.place(at)
@@ -78,7 +78,7 @@ def _words(document: Document, value: Piece) -> list[Piece]:
     return words
 
 
-def _specified(value: Piece) -> Piece:
+def _fill_specifiers(value: Piece) -> Piece:
     """With fillers for specifiers such as %i; `%%` is a per cent sign."""
     dropped = {m.start() + 1 for m in re.finditer("%%", value.text)}
     marked = value.text.replace("%%", "\0\0")
@@ -98,24 +98,28 @@ def _commands(words: list[Piece]) -> Iterator[list[Piece]]:
     yield command
 
 
-def _started(document: Document, key: str, words: list[Piece], variables: dict[str, list[Piece]]) -> OptionSet | None:
+def _started_server(
+    document: Document, key: str, words: list[Piece], variables: dict[str, list[Piece]]
+) -> OptionSet | None:
     if not words:
         return None
     prefix = len(words[0].text) - len(words[0].text.lstrip(_PREFIXES))
     renamed = "@" in words[0].text[:prefix]
     words = [words[0].cut(prefix), *words[2 if renamed else 1 :]]
     # A variable may hold thousands of words, and be named thousands of times.
-    expanded = list(islice((w for word in words for w in _expanded(word, variables)), MOST_WORDS + 1))
+    expanded = list(islice((w for word in words for w in _expand_variable(word, variables)), MAX_WORDS + 1))
     check_words(document.path, len(expanded))
     found = server_command(expanded, by_image=False)
     if found is None or not found.options:
         return None
     if found.program.startswith("mariadb"):
-        return arguments_set(document, key, found.options, newest_target("mariadb"), f"its program is {found.program}")
-    return arguments_set(document, key, found.options)
+        return arguments_option_set(
+            document, key, found.options, newest_target("mariadb"), f"its program is {found.program}"
+        )
+    return arguments_option_set(document, key, found.options)
 
 
-def _expanded(word: Piece, variables: dict[str, list[Piece]]) -> list[Piece]:
+def _expand_variable(word: Piece, variables: dict[str, list[Piece]]) -> list[Piece]:
     """A variable's own words where the unit sets it, else a filler; `$$` is a dollar sign."""
     whole = re.fullmatch(_WHOLE, word.text)
     if whole:

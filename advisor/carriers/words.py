@@ -10,7 +10,7 @@ if TYPE_CHECKING:
     from advisor.carriers.piece import Piece
 
 BLANKS = " \t\r\n"
-LONGEST = 131_072  # characters; Linux takes no longer argument
+MAX_LENGTH = 131_072  # characters; Linux takes no longer argument
 OPERATORS = ";&|()<>\n"
 _IN_DOUBLE = '"\\$`'  # what a backslash protects between double quotes
 _ESCAPES = {"a": 7, "b": 8, "f": 12, "n": 10, "r": 13, "t": 9, "v": 11, "\\": 92, '"': 34, "'": 39, "s": 32}
@@ -51,8 +51,8 @@ def unit_words(piece: Piece) -> list[Piece]:
 
 def check_length(piece: Piece) -> None:
     """Raise TooLongError for a command that is longer than any that a server is started with."""
-    if len(piece.text) > LONGEST:
-        raise TooLongError(f"a command of more than {LONGEST:,} characters, which no server starts with; shorten it")
+    if len(piece.text) > MAX_LENGTH:
+        raise TooLongError(f"a command of more than {MAX_LENGTH:,} characters, which no server starts with; shorten it")
 
 
 def _split(piece: Piece, operators: str, escape: Callable[[str, int, str], Escape]) -> list[Piece]:

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from advisor.carriers.blocks import block_set, holds_options, text_set
+from advisor.carriers.blocks import block_option_set, holds_options, text_option_set
 from advisor.carriers.document import CarrierError, Document
-from advisor.carriers.piece import filled
-from advisor.carriers.sets import MOST_SETS, Carrier
+from advisor.carriers.piece import fill_expressions
+from advisor.carriers.sets import MAX_SETS, Carrier
 
 if TYPE_CHECKING:
     from advisor.carriers.containers import Containers
@@ -20,13 +20,13 @@ WORDS = ("mysql", "mariadb", "percona", "[server]", "[galera]")
 
 def read_yaml(document: Document) -> Carrier:
     """The sets in the document's order; raises CarrierError for a file that is no YAML and speaks of a server."""
-    if not _speaks(document.text):
+    if not _names_server(document.text):
         return Carrier(document, ())
-    from advisor.carriers.yaml_tree import trees
+    from advisor.carriers.yaml_tree import parse_documents
 
-    parsed = filled(document.text)
+    parsed = fill_expressions(document.text)
     try:
-        roots = trees(parsed, document.path)
+        roots = parse_documents(parsed, document.path)
     except CarrierError as error:
         if parsed == document.text:
             raise
@@ -37,14 +37,14 @@ def read_yaml(document: Document) -> Carrier:
     return Carrier(document, tuple(_sets(document, parsed, roots)))
 
 
-def _speaks(text: str) -> bool:
+def _names_server(text: str) -> bool:
     lower = text.lower()
     if any(word in lower for word in WORDS):
         return True
-    return ("Secret" in text or "binaryData" in text) and _speaks_encoded(text)
+    return ("Secret" in text or "binaryData" in text) and _names_server_in_base64(text)
 
 
-def _speaks_encoded(text: str) -> bool:
+def _names_server_in_base64(text: str) -> bool:
     """Whether one of the words is there in base64, at whichever of the three bytes of a group it begins."""
     from base64 import b64encode
 
@@ -59,7 +59,7 @@ def _speaks_encoded(text: str) -> bool:
 
 
 def _sets(document: Document, parsed: str, roots: list[Node]) -> list[OptionSet]:
-    from advisor.carriers.blocks import encoded_set, encoded_values
+    from advisor.carriers.blocks import encoded_option_set, encoded_values
     from advisor.carriers.containers import FLAGS, Containers
     from advisor.carriers.yaml_tree import Mapping, Scalar, walk
 
@@ -72,18 +72,18 @@ def _sets(document: Document, parsed: str, roots: list[Node]) -> list[OptionSet]
                 found.append(containers.server(key, node))
                 pairs = list(encoded_values(node))
                 encoded |= {id(value) for _, value in pairs}
-                found += [encoded_set(document, name, value) for name, value in pairs]
+                found += [encoded_option_set(document, name, value) for name, value in pairs]
             elif isinstance(node, Scalar) and id(node) not in encoded:
                 found.append(_option_file(document, key, node))
                 if any(name in node.value or name == key for name in FLAGS):
                     found.append(containers.flags(key, node))
     sets = [one for one in found if one is not None]
-    if len(sets) > MOST_SETS:
-        raise CarrierError(f"{document.path}: options of more than {MOST_SETS} servers or files; name a smaller file")
-    return _hinted(sets, containers)
+    if len(sets) > MAX_SETS:
+        raise CarrierError(f"{document.path}: options of more than {MAX_SETS} servers or files; name a smaller file")
+    return _with_hints(sets, containers)
 
 
-def _hinted(sets: list[OptionSet], containers: Containers) -> list[OptionSet]:
+def _with_hints(sets: list[OptionSet], containers: Containers) -> list[OptionSet]:
     """Option files and flags are for the one server whose image the document names, if it names one only."""
     if len({image.target for image in containers.images}) != 1:
         return sets
@@ -99,9 +99,9 @@ def _option_file(document: Document, key: str, node: Scalar) -> OptionSet | None
     placed = block_lines(document, node)
     if placed is None:
         text = piece_of(document, document.text, node).source
-        return text_set(document, key, text, node.start) if holds_options(key, text) else None
+        return text_option_set(document, key, text, node.start) if holds_options(key, text) else None
     text = "\n".join([document.line(number)[indent:] for number, indent in placed])
-    return block_set(document, key, placed) if holds_options(key, text) else None
+    return block_option_set(document, key, placed) if holds_options(key, text) else None
 
 
 def _blocks_by_text(document: Document, parsed: str) -> list[OptionSet]:
@@ -114,15 +114,15 @@ def _blocks_by_text(document: Document, parsed: str) -> list[OptionSet]:
         opens = is_key_of_block(line)
         if opens is None:
             continue
-        indent, count = _deeper(lines[at + 1 :], len(opens["indent"]))
+        indent, count = _deeper_lines(lines[at + 1 :], len(opens["indent"]))
         placed = indented(document, at + 2, count, indent)
         text = "\n".join([document.line(number)[indent:] for number, indent in placed])
         if holds_options(opens["key"], text):
-            sets.append(block_set(document, opens["key"], placed))
+            sets.append(block_option_set(document, opens["key"], placed))
     return sets
 
 
-def _deeper(lines: list[str], outer: int) -> tuple[int, int]:
+def _deeper_lines(lines: list[str], outer: int) -> tuple[int, int]:
     """The indentation of the first line with text, where that is deeper, and how many lines go on with it."""
     widths = [len(line) - len(line.lstrip()) if line.strip() else None for line in lines]
     indent = next((w for w in widths if w is not None), 0)

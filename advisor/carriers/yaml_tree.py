@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 import yaml
 
 from advisor.carriers.document import CarrierError
-from advisor.carriers.piece import Piece, aligned, straight
+from advisor.carriers.piece import Piece, align_piece, verbatim_piece
 from advisor.optionfile.value import looks_templated
 
 if TYPE_CHECKING:
@@ -17,11 +17,11 @@ if TYPE_CHECKING:
     from advisor.carriers.document import Document
 
 
-DEEPEST = 100  # levels; no manifest has as many, and a parser that recurses would end there
+MAX_DEPTH = 100  # levels; no manifest has as many, and a parser that recurses would end there
 _LOADER: Any = getattr(yaml, "CSafeLoader", yaml.SafeLoader)
 MERGE = "<<"
-MOST_MERGES = 20  # ours; a chain of them is no longer than a few
-MOST_NODES = 150_000  # ours; a second's work, and far more than a manifest of servers has
+MAX_MERGES = 20  # ours; a chain of them is no longer than a few
+MAX_NODES = 150_000  # ours; a second's work, and far more than a manifest of servers has
 _PROPERTIES = r"(?:[&!]\S*\s+)*"  # an anchor and a tag, before the text of a scalar
 
 
@@ -71,7 +71,7 @@ class Mapping:
         """The mapping and those that it takes in, the one that counts first in front."""
         found: list[Mapping] = []
         waiting = [self]
-        while waiting and len(found) < MOST_MERGES:
+        while waiting and len(found) < MAX_MERGES:
             mapping = waiting.pop()
             if mapping not in found:
                 found.append(mapping)
@@ -88,13 +88,13 @@ class Mapping:
 Node = Scalar | Sequence | Mapping
 
 
-def trees(text: str, path: str) -> list[Node]:
+def parse_documents(text: str, path: str) -> list[Node]:
     """The documents of a stream; raises CarrierError with the line where it is no YAML, or nests too deep."""
     mark = text.startswith("\ufeff")
     try:
         return list(_build(yaml.parse(text[1:] if mark else text, Loader=_LOADER), text, path, int(mark)))
     except (yaml.YAMLError, UnicodeError) as error:
-        raise CarrierError(_said(error, text, path)) from error
+        raise CarrierError(_error_message(error, text, path)) from error
 
 
 def walk(root: Node) -> Iterator[tuple[str, Mapping | Sequence | Scalar]]:
@@ -118,8 +118,8 @@ def _build(events: Iterator[Any], text: str, path: str, shift: int) -> Iterator[
     open_nodes: list[tuple[Mapping | Sequence, list[Node]]] = []
     anchors: dict[str, Node] = {}
     for count, event in enumerate(events):
-        if count > MOST_NODES:
-            raise CarrierError(f"{path}: more than {MOST_NODES:,} nodes, which no manifest has; name a smaller file")
+        if count > MAX_NODES:
+            raise CarrierError(f"{path}: more than {MAX_NODES:,} nodes, which no manifest has; name a smaller file")
         if isinstance(event, yaml.DocumentStartEvent):
             anchors = {}
         elif isinstance(event, (yaml.MappingEndEvent, yaml.SequenceEndEvent)):
@@ -134,10 +134,10 @@ def _build(events: Iterator[Any], text: str, path: str, shift: int) -> Iterator[
                 yield made
             if isinstance(event, yaml.CollectionStartEvent) and not isinstance(made, Scalar):
                 open_nodes.append((made, made.items if isinstance(made, Sequence) else []))
-                if len(open_nodes) > DEEPEST:
+                if len(open_nodes) > MAX_DEPTH:
                     mark: Any = event.start_mark
                     line = mark.line + 1
-                    raise CarrierError(f"{path}:{line}: nested deeper than {DEEPEST} levels, which no manifest is")
+                    raise CarrierError(f"{path}:{line}: nested deeper than {MAX_DEPTH} levels, which no manifest is")
 
 
 def _node(event: Any, anchors: dict[str, Node], text: str, shift: int) -> Node:
@@ -159,7 +159,7 @@ def _node(event: Any, anchors: dict[str, Node], text: str, shift: int) -> Node:
     return made
 
 
-def _said(error: Exception, text: str, path: str) -> str:
+def _error_message(error: Exception, text: str, path: str) -> str:
     mark = getattr(error, "problem_mark", None) or getattr(error, "context_mark", None)
     problem = getattr(error, "problem", None) or getattr(error, "reason", None) or "it can't be read"
     position = mark.index if mark else getattr(error, "position", getattr(error, "start", 0))
@@ -181,14 +181,14 @@ def piece_of(document: Document, parsed: str, scalar: Scalar) -> Piece:
         start, end = start + 1, end - 1
     filled, written = parsed[start:end], document.text[start:end]
     if scalar.value == filled:
-        return straight(filled, start, written)._replace(start=scalar.start, end=scalar.end)
-    found = aligned(scalar.value, filled, written, start)
+        return verbatim_piece(filled, start, written)._replace(start=scalar.start, end=scalar.end)
+    found = align_piece(scalar.value, filled, written, start)
     if found is not None:
         return found._replace(start=scalar.start, end=scalar.end)
-    return Piece(*_untold(scalar, document.text[scalar.start : scalar.end]), None, scalar.start, scalar.end)
+    return Piece(*_with_escapes(scalar, document.text[scalar.start : scalar.end]), None, scalar.start, scalar.end)
 
 
-def _untold(scalar: Scalar, written: str) -> tuple[str, str]:
+def _with_escapes(scalar: Scalar, written: str) -> tuple[str, str]:
     """Value and source where escapes stand between the document and the value."""
     if not looks_templated(written):
         return scalar.value, scalar.value

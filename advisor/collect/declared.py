@@ -21,7 +21,7 @@ def parse_size(text: str) -> int:
     return int(float(match[1]) * UNITS[match[2].upper()])
 
 
-def host_from_words(*, ram: str | None, cpus: int | None, disk: str | None, tar: str | None) -> Host:
+def host_from_options(*, ram: str | None, cpus: int | None, disk: str | None, tar: str | None) -> Host:
     """The host of --host-tar, if given, with what --ram, --cpus and --disk say put in its place."""
     host = _from_tar(tar) if tar else Host(skipped=(SkippedPart("host", SAID),))
     if ram:

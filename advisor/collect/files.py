@@ -23,7 +23,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterable
 
 # Every build reads the first two; the others are compiled in here and there, so they count where the server names them.
-EVERYWHERE = ("/etc/my.cnf", "/etc/mysql/my.cnf")
+COMMON_OPTION_FILES = ("/etc/my.cnf", "/etc/mysql/my.cnf")
 
 
 class StartOptions(NamedTuple):
@@ -38,25 +38,25 @@ class StartOptions(NamedTuple):
     user_home: str = ""
 
 
-class Reader(NamedTuple):
+class OptionFileReader(NamedTuple):
     """Whose reader of option files it is: flavour, and version where it is known."""
 
     flavour: str = "mysql"
     version: tuple[int, ...] | None = None
 
 
-NEWEST_MYSQL = Reader()
+NEWEST_MYSQL = OptionFileReader()
 
 
 def read_files(
-    pid: int, named: Iterable[str], datadir: str, proc: str = "/proc", *, reader: Reader = NEWEST_MYSQL
+    pid: int, named: Iterable[str], datadir: str, proc: str = "/proc", *, reader: OptionFileReader = NEWEST_MYSQL
 ) -> OptionFiles:
     """The option files of the server that is process `pid`, in its reading order.
 
     `named` are the files that the server itself says values came from: those that the usual places don't explain are
     read too. A file that can't be read is listed without a text.
     """
-    start = start_of(pid, proc)
+    start = start_options_of(pid, proc)
     copies, folders = _read(start, named, reader, _here)
     persisted = os.path.join(datadir, PERSISTED)
     held = read_persisted(persisted)
@@ -73,14 +73,14 @@ def read_files(
     )
 
 
-def read_again(
-    files: OptionFiles, leading: Iterable[str], named: Iterable[str], reader: Reader, *, top: str = ""
+def reread_files(
+    files: OptionFiles, leading: Iterable[str], named: Iterable[str], reader: OptionFileReader, *, top: str = ""
 ) -> OptionFiles:
     """The option files as a start with these leading words reads them.
 
     `top` is a directory that holds a copy of a host's files, read in their place; when they changed says nothing there.
     """
-    start = start_with(leading)
+    start = start_options_from(leading)
     root = open_root(top) if top else None
 
     def inside(path: str) -> str:
@@ -96,7 +96,7 @@ def read_again(
     )
 
 
-def start_with(leading: Iterable[str]) -> StartOptions:
+def start_options_from(leading: Iterable[str]) -> StartOptions:
     """What the words right behind the program's name decide, where no process is there to be asked for the rest."""
     said = dict(word.removeprefix("--").partition("=")[::2] for word in leading)
     return StartOptions(
@@ -112,21 +112,21 @@ def _here(path: str) -> str:
 
 
 def _read(
-    start: StartOptions, named: Iterable[str], reader: Reader, place: Callable[[str], str]
+    start: StartOptions, named: Iterable[str], reader: OptionFileReader, place: Callable[[str], str]
 ) -> tuple[dict[str, FileCopy], list[str]]:
     """The files of that start and those that the server names beyond; `place` is where a path lies."""
     named = list(dict.fromkeys(named))
-    copies, folders = _copies(_tops(start, (), place), reader, place)
+    copies, folders = _read_all(_top_files(start, (), place), reader, place)
     missing = [path for path in named if path and path not in copies and _is_option_file(path, place)]
-    return _copies(_tops(start, missing, place), reader, place) if missing else (copies, folders)
+    return _read_all(_top_files(start, missing, place), reader, place) if missing else (copies, folders)
 
 
-def start_of(pid: int, proc: str = "/proc") -> StartOptions:
+def start_options_of(pid: int, proc: str = "/proc") -> StartOptions:
     """Command line and environment of a process, read for what they say about option files."""
     arguments = _strings(f"{proc}/{pid}/cmdline")
     environment = environment_of(pid, proc)
     cwd = environment.get("PWD", "/")
-    said = dict(_leading(arguments))
+    said = dict(_leading_arguments(arguments))
 
     def path(name: str) -> str:
         return os.path.normpath(os.path.join(cwd, said[name])) if said.get(name) else ""
@@ -147,7 +147,7 @@ def environment_of(pid: int, proc: str = "/proc") -> dict[str, str]:
     return dict(entry.partition("=")[::2] for entry in _strings(f"{proc}/{pid}/environ"))
 
 
-def _leading(arguments: tuple[str, ...]) -> list[tuple[str, str]]:
+def _leading_arguments(arguments: tuple[str, ...]) -> list[tuple[str, str]]:
     """The options that stand right behind the program's name: only there do the servers obey those about files."""
     program = next((i for i, word in enumerate(arguments) if posixpath.basename(word) in SERVER_PROGRAMS), 0)
     found = []
@@ -165,7 +165,7 @@ def _leading(arguments: tuple[str, ...]) -> list[tuple[str, str]]:
     return found
 
 
-def _tops(start: StartOptions, named: list[str] | tuple[()], place: Callable[[str], str]) -> list[str]:
+def _top_files(start: StartOptions, named: list[str] | tuple[()], place: Callable[[str], str]) -> list[str]:
     """The files that the server opens by itself, in its order; `named` stands where compiled-in places do."""
     if start.no_defaults:
         return []
@@ -174,11 +174,13 @@ def _tops(start: StartOptions, named: list[str] | tuple[()], place: Callable[[st
     own = [os.path.join(start.own_home, "my.cnf")] if start.own_home else []
     extra = [start.extra_file] if start.extra_file else []
     user = [os.path.join(start.user_home, ".my.cnf")] if start.user_home else []
-    usual = dict.fromkeys([*EVERYWHERE, *named, *own, *extra, *user])
+    usual = dict.fromkeys([*COMMON_OPTION_FILES, *named, *own, *extra, *user])
     return [path for path in usual if os.path.lexists(place(path))]
 
 
-def _copies(tops: list[str], reader: Reader, place: Callable[[str], str]) -> tuple[dict[str, FileCopy], list[str]]:
+def _read_all(
+    tops: list[str], reader: OptionFileReader, place: Callable[[str], str]
+) -> tuple[dict[str, FileCopy], list[str]]:
     """Each file once, where it is read first, includes behind the file that names them; and the directories listed."""
     copies: dict[str, FileCopy] = {}
     folders: list[str] = []

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from advisor.collect.connection.session import ask, number
+from advisor.collect.connection.session import ask, whole_number
 from advisor.collect.connection.statements import BINARY_LOG_BYTES, REDO_WAITS
 from advisor.facts.server import RedoWaits
 
@@ -22,7 +22,7 @@ def read_redo_waits(session: Session, greeting: Greeting, notes: Notes) -> RedoW
     answer = ask(session, REDO_WAITS, "server.redo_waits", notes)
     if not answer or not answer.rows:
         return None
-    count, newest = (number(text) for text in answer.rows[0])
+    count, newest = (whole_number(text) for text in answer.rows[0])
     return None if count is None else RedoWaits(count, newest)
 
 
@@ -31,7 +31,7 @@ def read_binary_log_bytes(session: Session, greeting: Greeting, notes: Notes) ->
     if not _has_schema(greeting) or greeting.variables.get("log_bin") != "ON":
         return None
     answer = ask(session, BINARY_LOG_BYTES, "server.binary_log_bytes", notes)
-    return number(answer.rows[0][0]) if answer and answer.rows else None
+    return whole_number(answer.rows[0][0]) if answer and answer.rows else None
 
 
 def _has_schema(greeting: Greeting) -> bool:

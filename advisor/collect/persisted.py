@@ -18,7 +18,7 @@ DEEPEST = 4  # levels of objects; the servers nest two
 VALUE = "Value"
 
 
-class Persisted(NamedTuple):
+class PersistedFile(NamedTuple):
     """What a server takes of the file, why it takes nothing, and when the file last changed.
 
     `options` is None where it can't be read, and where the server stops at it.
@@ -29,36 +29,36 @@ class Persisted(NamedTuple):
     changed: float = 0.0
 
 
-def read_persisted(path: str) -> Persisted:
+def read_persisted(path: str) -> PersistedFile:
     """The persisted variables with their places, secrets masked; both layouts, that of 8.0.15 and that of 9.7."""
     try:
         with open(path, "rb") as file:
             state = os.fstat(file.fileno())
             text = file.read(LARGEST).decode("utf-8", "replace")
     except FileNotFoundError:
-        return Persisted(())
+        return PersistedFile(())
     except OSError as error:
-        return Persisted(None, f"it can't be read ({error.strerror}): run as root or as the server's account")
+        return PersistedFile(None, f"it can't be read ({error.strerror}): run as root or as the server's account")
     changed = state.st_ctime
     if state.st_mode & WORLD_WRITABLE:
-        return Persisted((), "it is writable for everybody, so the server ignores it: chmod o-w", changed)
+        return PersistedFile((), "it is writable for everybody, so the server ignores it: chmod o-w", changed)
     try:
         told = json.loads(text)
     except (ValueError, RecursionError):
         told = None
     if not isinstance(told, dict) or "Version" not in told:
-        return Persisted(None, "it is no JSON of the server's making, at which the server stops", changed)
-    found = tuple(_option(name, value, text, section) for name, value, section in _values(told, DEEPEST))
-    return Persisted(found, "", changed)
+        return PersistedFile(None, "it is no JSON of the server's making, at which the server stops", changed)
+    found = tuple(_option(name, value, text, section) for name, value, section in _named_values(told, DEEPEST))
+    return PersistedFile(found, "", changed)
 
 
-def _values(node: dict[str, Any], levels: int, section: str = "") -> Iterator[tuple[str, str, str]]:
+def _named_values(node: dict[str, Any], levels: int, section: str = "") -> Iterator[tuple[str, str, str]]:
     """Every name that has a value of its own, with the section; versions nest them differently."""
     for name, child in node.items():
         if isinstance(child, dict) and isinstance(child.get(VALUE), str):
             yield name, child[VALUE], section
         elif isinstance(child, dict) and levels:
-            yield from _values(child, levels - 1, name)
+            yield from _named_values(child, levels - 1, name)
 
 
 def _option(name: str, value: str, text: str, section: str) -> PersistedOption:

@@ -6,7 +6,7 @@ import posixpath
 import re
 from typing import TYPE_CHECKING
 
-from advisor.carriers.service_files import assigned, specified, variables_named
+from advisor.carriers.service_files import assigned_words, expand_specifiers, variables_named
 from advisor.facts.files import FileCopy, Service
 from advisor.redaction.secrets import MASK, is_secret, redact_text
 
@@ -49,15 +49,17 @@ def read_service(root: Root, name: str, environment: Mapping[str, str] | None = 
     unit = _unit(root, name)
     if unit is None:
         return None
-    copies = [unit, *(_copy(root, path) for path in _drop_ins(root, name, unit.path))]
+    copies = [unit, *(_read_copy(root, path) for path in _drop_ins(root, name, unit.path))]
     texts = [copy.text or "" for copy in copies]
-    wanted = {v for text in texts for a in assigned(text) if a.key == "ExecStart" for v in variables_named(a.value)}
+    wanted = {
+        v for text in texts for a in assigned_words(text) if a.key == "ExecStart" for v in variables_named(a.value)
+    }
     held = {n: v for n, v in (environment or {}).items() if n in wanted - ONCE}
     return Service(
         name=name,
         unit_files=tuple(copies),
         environment_files=tuple(_environment_files(root, name, texts)),
-        environment={n: MASK if is_secret(n) else _redacted(v) for n, v in held.items()},
+        environment={n: MASK if is_secret(n) else _redact(v) for n, v in held.items()},
     )
 
 
@@ -72,7 +74,7 @@ def _unit(root: Root, name: str) -> FileCopy | None:
     """The unit's own file: the first of its name, or of its template's."""
     for wanted in dict.fromkeys([name, _template(name)]):
         for folder in FOLDERS:
-            copy = _copy(root, f"{folder}/{wanted}")
+            copy = _read_copy(root, f"{folder}/{wanted}")
             if copy.text is not None or root.link(copy.path) is not None:
                 return copy
     return None
@@ -85,7 +87,7 @@ def _template(name: str) -> str:
 def _drop_ins(root: Root, name: str, unit_path: str) -> list[str]:
     """The drop-ins of a unit under all its names, sorted by their own names; of two alike the first folder's counts."""
     found: dict[str, str] = {}
-    for alias in [*_names(root, name, unit_path), "service"]:
+    for alias in [*_unit_names(root, name, unit_path), "service"]:
         for folder in FOLDERS:
             for part in _folder_names(alias):
                 place = f"{folder}/{part}.d"
@@ -96,7 +98,7 @@ def _drop_ins(root: Root, name: str, unit_path: str) -> list[str]:
     return [readable[file] for file in sorted(readable)]
 
 
-def _names(root: Root, name: str, unit_path: str) -> list[str]:
+def _unit_names(root: Root, name: str, unit_path: str) -> list[str]:
     """The unit's name and its aliases, which are links to its file."""
     own = posixpath.basename(root.real(unit_path) or unit_path)
     names = [name, own]
@@ -123,31 +125,31 @@ def _folder_names(name: str) -> list[str]:
 
 def _environment_files(root: Root, name: str, texts: Iterable[str]) -> Iterable[FileCopy]:
     paths: list[str] = []
-    for one in (a for text in texts for a in assigned(text) if a.key == "EnvironmentFile"):
+    for one in (a for text in texts for a in assigned_words(text) if a.key == "EnvironmentFile"):
         if not one.value:
             paths.clear()
-        paths += [specified(word.text, name).removeprefix("-") for word in one.words]
+        paths += [expand_specifiers(word.text, name).removeprefix("-") for word in one.words]
     for path in dict.fromkeys(paths):
-        copy = _copy(root, path)
+        copy = _read_copy(root, path)
         if copy.text is not None:
             yield copy
 
 
-def _copy(root: Root, path: str) -> FileCopy:
+def _read_copy(root: Root, path: str) -> FileCopy:
     text = root.read(path, 1 << 20)
     if text is None:
         return FileCopy(path, None)
-    masked = redact_text(_redacted(text))
+    masked = redact_text(_redact(text))
     lines = [n for n, (a, b) in enumerate(zip(text.split("\n"), masked.text.split("\n"), strict=True), 1) if a != b]
     return FileCopy(path, masked.text, secret_lines=tuple(lines))
 
 
-def _redacted(text: str) -> str:
+def _redact(text: str) -> str:
     """Secret options and variables masked wherever they stand in a line, with and without quotes."""
-    return "\n".join(map(_redacted_line, text.split("\n")))
+    return "\n".join(map(_redact_line, text.split("\n")))
 
 
-def _redacted_line(line: str) -> str:
+def _redact_line(line: str) -> str:
     kept, at = "", 0
     for match in re.finditer(_SPOKEN, line):
         said = match["dashes"] or match[0].endswith("=")

@@ -107,18 +107,18 @@ def _load(path: str) -> Facts:
 
 
 def _live(request: ConnectRequest, password: str, judge: Callable[[Facts], Audited]) -> AuditSource:
-    from advisor.collect.collect import Request, from_account
-    from advisor.collect.connection.options import account
+    from advisor.collect.collect import CollectRequest, collect_from_account
+    from advisor.collect.connection.options import resolve_account
     from advisor.collect.connection.session import open_session
     from advisor.commands.collect import load_probe_results
     from advisor.commands.sample import load_samples
 
-    chosen = account(request)
+    chosen = resolve_account(request)
     if password:
-        chosen = replace(chosen, password=password.encode(), given_by="password as typed")
+        chosen = replace(chosen, password=password.encode(), credential_source="password as typed")
 
     def read() -> Facts:
-        facts = from_account(chosen, Request(request, window=0))
+        facts = collect_from_account(chosen, CollectRequest(request, window=0))
         facts = replace(facts, sampled=load_samples(facts.server))
         return replace(facts, probes=load_probe_results()) if facts.host is not None else facts
 

@@ -20,10 +20,10 @@ FAIL_ON = "error"
 def run(args: argparse.Namespace) -> int:
     """Audit a server or a snapshot; of a server lost on the way, what was collected is reported, exit code 3."""
     if args.list_statements:
-        from advisor.collect.connection.statements import listing
+        from advisor.collect.connection.statements import statement_listing
         from advisor.report.output import write
 
-        write(listing(), args.output)
+        write(statement_listing(), args.output)
         return errors.OK
     if _on_screen(args):  # what judges is imported once the first frame is out
         from advisor.commands import app

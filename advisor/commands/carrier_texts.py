@@ -57,7 +57,7 @@ def resolved_text(carrier: Carrier) -> ResolvedFiles:
     Where none does, the first line of each file stands for all: thousands of them take as much memory as all the rest.
     """
     document = carrier.document
-    wanted = range(1, document.lines + 1) if SUPPRESSION in document.text else document.firsts
+    wanted = range(1, document.lines + 1) if SUPPRESSION in document.text else document.first_lines
     return resolved(carrier, SetReading(tuple(_bare(document, number) for number in wanted), ()))
 
 
@@ -72,11 +72,11 @@ def resolved(carrier: Carrier, reading: SetReading) -> ResolvedFiles:
     document = carrier.document
     files: dict[str, list[Line]] = {document.path: []}
     for line in reading.lines:
-        path, number = document.home(line.number)
+        path, number = document.file_line(line.number)
         files.setdefault(path, []).append(line._replace(number=number))
     options = []
     for line in reading.order:
-        path, number = document.home(line.number)
+        path, number = document.file_line(line.number)
         options.append(PlacedLine(path, line._replace(number=number)))
     read = tuple(OptionFile(path, tuple(lines)) for path, lines in files.items())
     return ResolvedFiles(read, tuple(options), reading.problems)

@@ -132,4 +132,4 @@ def _non_option_findings(strays: Iterable[NonOption], rules: Iterable[Rule], *, 
 def _sources(carrier: Carrier, findings: Iterable[Finding]) -> dict[tuple[str, int], str]:
     document = carrier.document
     places = {(f.location.path, f.location.line) for f in findings if f.location and f.location.line}
-    return {place: redact_value("", document.shown(document.number(*place))) for place in places}
+    return {place: redact_value("", document.masked_line(document.number(*place))) for place in places}

@@ -42,7 +42,7 @@ def collect_facts(args: argparse.Namespace) -> Facts:
     """The facts of the server that the connection options name, with the host that the user described, if any."""
     from dataclasses import replace
 
-    from advisor.collect.collect import Request, collect
+    from advisor.collect.collect import CollectRequest, collect
     from advisor.commands.connection import request_of
     from advisor.commands.sample import load_samples
     from advisor.facts.size_limits import fit_snapshot
@@ -50,7 +50,7 @@ def collect_facts(args: argparse.Namespace) -> Facts:
     if args.window < 0:
         raise errors.MycnfError(f"--window {args.window:g} is not a valid time; write seconds, 0 for no window")
     host = declared_host(args) if is_declared(args) else None
-    facts = collect(Request(request_of(args), window=args.window))
+    facts = collect(CollectRequest(request_of(args), window=args.window))
     if facts.host is not None:  # proved to be the server's and this one: what was measured here was measured there
         facts = replace(facts, probes=load_probe_results())
     facts = replace(facts, sampled=load_samples(facts.server))

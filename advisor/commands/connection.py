@@ -42,6 +42,6 @@ def is_declared(args: argparse.Namespace) -> bool:
 
 def declared_host(args: argparse.Namespace) -> Host:
     """The host that the options describe; MycnfError for a size or a count that is none."""
-    from advisor.collect.declared import host_from_words
+    from advisor.collect.declared import host_from_options
 
-    return host_from_words(ram=args.ram, cpus=args.cpus, disk=args.disk, tar=args.host_tar)
+    return host_from_options(ram=args.ram, cpus=args.cpus, disk=args.disk, tar=args.host_tar)

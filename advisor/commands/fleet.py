@@ -69,34 +69,34 @@ def _refuse_contradictions(args: argparse.Namespace) -> None:
 
 
 def _check_run(folder: str) -> str:
-    from advisor.fleet.run_directory import check
+    from advisor.fleet.run_directory import check_run
 
-    check(folder)
+    check_run(folder)
     return folder
 
 
 def _collect_all(args: argparse.Namespace) -> str:
     """Ask all hosts, and give the run's directory."""
-    from advisor.fleet.ansible import drive, find_ansible
-    from advisor.fleet.run_directory import default_place, held, holds_run, prepare, withdraw
+    from advisor.fleet.ansible import find_ansible, run_fleet
+    from advisor.fleet.run_directory import default_directory, holds_run, lock_run, prepare_directory, remove_if_empty
     from advisor.report.output import run_time
 
     find_ansible()
     for inventory in args.inventory:
         if "," not in inventory and not os.path.exists(inventory):
             raise MycnfError(f"the inventory {inventory} does not exist; name a file or a directory with -i")
-    folder = os.path.abspath(args.dir or default_place(run_time()))
-    prepare(folder, resume=args.resume)
-    with held(folder) as lock:
+    folder = os.path.abspath(args.dir or default_directory(run_time()))
+    prepare_directory(folder, resume=args.resume)
+    with lock_run(folder) as lock:
         try:
-            drive(_fleet(args, folder), _report_progress, lock)
+            run_fleet(_fleet(args, folder), _report_progress, lock)
         except MycnfError:
-            withdraw(folder)
+            remove_if_empty(folder)
             raise
         except KeyboardInterrupt:
             if holds_run(folder):
                 print_notice(f"go on with {_resume_command(args, folder)}")
-            withdraw(folder)  # of one that asked nobody yet
+            remove_if_empty(folder)  # of one that asked nobody yet
             raise
     return folder
 
@@ -127,7 +127,7 @@ def _report_progress(row: HostRow, number: int, of: int) -> None:
 
 def _survey(folder: str, asked: AuditRequest) -> Survey:
     """All that the run's directory holds, judged now, one server after the other."""
-    from advisor.fleet.outliers import equals, outliers
+    from advisor.fleet.outliers import outliers, peer_groups
     from advisor.fleet.run_directory import rows_of
     from advisor.report.fleet.survey import Survey
     from advisor.report.output import run_time
@@ -136,7 +136,7 @@ def _survey(folder: str, asked: AuditRequest) -> Survey:
     members: list[Member] = []
     absent: list[HostRow] = []
     for row in rows_of(folder):
-        if not row.answered:
+        if not row.has_facts:
             absent.append(row)
             continue
         try:
@@ -146,7 +146,7 @@ def _survey(folder: str, asked: AuditRequest) -> Survey:
             continue
         results.append(one)
         members.append(member)
-    found, sets = outliers(members), equals(members)
+    found, sets = outliers(members), peer_groups(members)
     return Survey(folder, run_time(), tuple(results), tuple(absent), tuple(found), tuple(sets))
 
 

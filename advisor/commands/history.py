@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from advisor.commands.judge_facts import AuditRequest
     from advisor.facts import Facts
     from advisor.report.history.document import Told
-    from advisor.state.history.store import KeptServer
+    from advisor.state.history.store import StoredServer
 
 ADD = "add"
 # What judging an audit may be told, and a history is not: every snapshot is judged by what it holds.
@@ -51,14 +51,16 @@ def keep_facts(facts: Facts) -> str:
 
     Empty where it wasn't kept.
     """
-    from advisor.state.history.store import MOST, keep
+    from advisor.state.history.store import MAX_SNAPSHOTS, save_snapshot
 
     if facts.lost:
         print_notice("no snapshot saved for mycnf history: not all facts could be read")
         return ""
-    path = keep(facts)
+    path = save_snapshot(facts)
     if not os.path.exists(path):
-        print_notice(f"not kept for mycnf history: {MOST} later snapshots of this server are, and no more than that")
+        print_notice(
+            f"not kept for mycnf history: {MAX_SNAPSHOTS} later snapshots of this server are, and no more than that"
+        )
         return ""
     print_notice(f"kept as {path}; mycnf history shows what changed")
     return path
@@ -67,7 +69,7 @@ def keep_facts(facts: Facts) -> str:
 def _add(paths: list[str]) -> int:
     from advisor.facts.snapshot import load
     from advisor.report.words import plural
-    from advisor.state.history.store import MOST
+    from advisor.state.history.store import MAX_SNAPSHOTS
 
     if not paths:
         raise MycnfError(f"mycnf history {ADD} needs a snapshot; mycnf collect -o SNAP makes one")
@@ -75,25 +77,26 @@ def _add(paths: list[str]) -> int:
     gone = sum(bool(path) and not os.path.exists(path) for path in kept)
     if gone:
         print_notice(
-            f"{plural(gone, 'snapshot')} of these went again, the oldest first: a server keeps its {MOST} newest"
+            f"{plural(gone, 'snapshot')} of these went again, the oldest first: a server keeps its "
+            f"{MAX_SNAPSHOTS} newest"
         )
     return errors.OK
 
 
 def _judge_histories(args: argparse.Namespace) -> Iterator[Told]:
     from advisor.commands.judge_facts import make_request
-    from advisor.state.history.store import find, servers
+    from advisor.state.history.store import find_server, list_servers
 
     asked = make_request(argparse.Namespace(**{**dict.fromkeys(UNUSED_ARGUMENTS), **vars(args)}))
-    kept = servers(print_notice)
+    kept = list_servers(print_notice)
     if args.words:
-        yield _judge_history(find(kept, args.words[0]), asked, args.last)
+        yield _judge_history(find_server(kept, args.words[0]), asked, args.last)
         return
     for server in kept:
         yield _judge_history(server, asked, 1)
 
 
-def _judge_history(kept: KeptServer, asked: AuditRequest, last: int) -> Told:
+def _judge_history(kept: StoredServer, asked: AuditRequest, last: int) -> Told:
     """A server's newest changes; all its snapshots are judged, for a finding may be back that was there at first."""
     from advisor.analysis.changes import changes, joined
     from advisor.commands.judge_facts import judge_facts

@@ -15,7 +15,7 @@ from advisor.commands.suppress_findings import refuse_overwrite
 from advisor.core.console import print_notice
 from advisor.report.output import write
 from advisor.report.words import plural
-from advisor.state.file_lock import alone_with
+from advisor.state.file_lock import lock_file
 
 if TYPE_CHECKING:
     import argparse
@@ -152,5 +152,5 @@ def suppress_in_baseline(path: str, finding: Finding, reason: str) -> None:
 
     Raises MycnfError for a file that is no baseline or can't be written.
     """
-    with alone_with(path):
+    with lock_file(path):
         write(baseline.amend_baseline(path, finding, SERVER, reason), path)

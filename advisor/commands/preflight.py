@@ -37,16 +37,16 @@ def _facts(args: argparse.Namespace) -> Facts:
         from advisor.facts.snapshot import load
 
         return load(args.snapshot)
-    from advisor.collect.collect import Request, collect
+    from advisor.collect.collect import CollectRequest, collect
     from advisor.collect.connection.options import ConnectRequest
     from advisor.commands.connection import CONNECTION
 
-    return collect(Request(ConnectRequest(**{name: getattr(args, name) for name in CONNECTION}), window=0))
+    return collect(CollectRequest(ConnectRequest(**{name: getattr(args, name) for name in CONNECTION}), window=0))
 
 
 def _placed(facts: Facts, args: argparse.Namespace) -> Facts:
     """With service and files as the next start finds them: by --root and --service, or as the unit says."""
-    from advisor.collect.collect import reread
+    from advisor.collect.collect import reread_option_files
     from advisor.preflight.start_command import next_command
 
     running = next_command(replace(facts, service=None)).leading
@@ -54,20 +54,20 @@ def _placed(facts: Facts, args: argparse.Namespace) -> Facts:
         facts = _of_service(facts, args)
     leading = next_command(facts).leading
     if args.root is not None:
-        return reread(facts, leading, args.root)
-    return facts if args.snapshot or facts.files is None or leading == running else reread(facts, leading)
+        return reread_option_files(facts, leading, args.root)
+    return facts if args.snapshot or facts.files is None or leading == running else reread_option_files(facts, leading)
 
 
 def _of_service(facts: Facts, args: argparse.Namespace) -> Facts:
     """With the service of --root and --service; MycnfError where there is none of that name."""
-    from advisor.collect.collect import service_at
+    from advisor.collect.collect import service_below
 
     if args.root is not None and not os.path.isdir(args.root):
         raise errors.MycnfError(f"--root {args.root} is not a directory; name one with a copy of the host's files")
     if args.snapshot and args.root is None:
         raise errors.MycnfError("--service cannot be read for a snapshot; name a copy of its files with --root")
     name = args.service or ""
-    service = service_at(facts, args.root or "/", name if "." in name or not name else f"{name}.service")
+    service = service_below(facts, args.root or "/", name if "." in name or not name else f"{name}.service")
     if name and service is None:
         where = f"below {args.root}" if args.root else "on this host"
         raise errors.MycnfError(f"there is no unit {name} {where}; systemctl list-units --type=service lists the names")

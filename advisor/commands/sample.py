@@ -19,9 +19,9 @@ def run(args: argparse.Namespace) -> int:
     from advisor.report.output import write
 
     if args.print_timer:
-        from advisor.state.sampling.timer import words
+        from advisor.state.sampling.timer import timer_text
 
-        write(words(sys.argv[1:]), None)
+        write(timer_text(sys.argv[1:]), None)
         return errors.OK
     if args.list:
         write(_list_samples(), None)
@@ -31,15 +31,15 @@ def run(args: argparse.Namespace) -> int:
 
 
 def _sample(args: argparse.Namespace) -> None:
-    from advisor.collect.collect import read_once
+    from advisor.collect.collect import read_variables_and_counters
     from advisor.commands.connection import request_of
     from advisor.core.console import print_notice
     from advisor.state.directory import server_name
-    from advisor.state.sampling.keep import keep
+    from advisor.state.sampling.keep import save_sample
     from advisor.state.sampling.ring import RESOLUTION, SLOTS
 
-    variables, sample = read_once(request_of(args))
-    kept = keep(sample, variables, int(time.time()))
+    variables, sample = read_variables_and_counters(request_of(args))
+    kept = save_sample(sample, variables, int(time.time()))
     if not sys.stderr.isatty():
         return
     if kept.too_soon:
@@ -51,9 +51,9 @@ def _sample(args: argparse.Namespace) -> None:
 def _list_samples() -> str:
     from advisor.core.console import print_notice
     from advisor.report.sample_list import listing
-    from advisor.state.sampling.stored_rings import rings
+    from advisor.state.sampling.stored_rings import read_rings
 
-    found, damaged = rings()
+    found, damaged = read_rings()
     for line in damaged:
         print_notice(line)
     return listing(found)
@@ -64,16 +64,16 @@ def load_samples(server: Server) -> SampledHours | None:
     import os
 
     from advisor.core.console import print_notice
-    from advisor.state.sampling.keep import path_of
+    from advisor.state.sampling.keep import ring_path
 
-    path = path_of(server.variables)
+    path = ring_path(server.variables)
     if not server.variables or not os.path.exists(path):
         return None
     from advisor.state.sampling import ring
-    from advisor.state.sampling.busiest import sampled
+    from advisor.state.sampling.busiest import summarize_samples
 
     try:
-        return sampled(ring.read(path)[1])
+        return summarize_samples(ring.read(path)[1])
     except (OSError, ring.RingError) as error:
         print_notice(f"skipped the samples of this server: {error}")
         return None

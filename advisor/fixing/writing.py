@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 from advisor.core.errors import MycnfError
 from advisor.core.signals import interrupt_on_signals
 from advisor.optionfile.source import load
-from advisor.state.file_lock import alone_with
+from advisor.state.file_lock import lock_file
 
 if TYPE_CHECKING:
     from typing import BinaryIO
@@ -42,7 +42,7 @@ def replace_text(path: str, before: bytes, after: bytes) -> str:
     real = os.path.realpath(path)
     beside = _temporary_path(real)
     try:
-        with interrupt_on_signals(), alone_with(real):
+        with interrupt_on_signals(), lock_file(real):
             why = _replace(path, real, beside, before, after)
     except HalfWrittenError:
         raise

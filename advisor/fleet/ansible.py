@@ -16,22 +16,22 @@ from typing import IO, TYPE_CHECKING, NamedTuple
 from advisor.core.errors import MycnfError
 from advisor.core.signals import interrupt_on_signals
 from advisor.fleet import guard, machine
-from advisor.fleet.process_group import end_children, fostering
+from advisor.fleet.process_group import adopt_orphans, end_children
 from advisor.fleet.row import UNREAD, HostRow, Status
 from advisor.fleet.run_directory import (
     ROW,
+    delete_begun_rows,
+    delete_failed_rows,
     file_name,
-    finished,
-    forget_begun,
-    forget_failures,
+    finished_hosts,
     hosts_of,
-    keep,
-    kept,
-    make,
+    make_scratch_directory,
     new_rows,
+    read_row,
+    remove_scratch_files,
     row_in,
-    scratch,
-    tidy,
+    scratch_directory,
+    write_row,
 )
 from advisor.redaction.secrets import escape_text, redact_value
 
@@ -72,7 +72,7 @@ class Fleet(NamedTuple):
     asks: bool = False
 
 
-def drive(fleet: Fleet, tell: Callable[[HostRow, int, int], object], lock: int | None = None) -> None:
+def run_fleet(fleet: Fleet, tell: Callable[[HostRow, int, int], object], lock: int | None = None) -> None:
     """Ask every host that has no row yet, and call `tell` with each row as it comes, its number and their count.
 
     `lock` is the handle that holds the run directory. Raises MycnfError with what ansible said where no host came of
@@ -83,30 +83,30 @@ def drive(fleet: Fleet, tell: Callable[[HostRow, int, int], object], lock: int |
     # kill and a closed terminal end all that was started, as Ctrl-C does
     with interrupt_on_signals(), tempfile.TemporaryFile() as errors:
         try:
-            tidy(fleet.folder)  # what a run may have left that was killed with its guard
-            forget_failures(fleet.folder)
-            through = _guarded(fleet, program, lock, errors, tell)
+            remove_scratch_files(fleet.folder)  # what a run may have left that was killed with its guard
+            delete_failed_rows(fleet.folder)
+            through = _run_guard(fleet, program, lock, errors, tell)
             errors.seek(0)
             said = errors.read().decode("utf-8", "replace")
             if not hosts_of(fleet.folder):
-                raise MycnfError(f"no host was asked: {_last_words(said)}")
-            _fill_in(hosts_of(fleet.folder) if through else (), fleet.folder)
+                raise MycnfError(f"no host was asked: {_error_line(said)}")
+            _add_missing_rows(hosts_of(fleet.folder) if through else (), fleet.folder)
         except OSError as error:
             told = f"{error.filename} can't be written ({error.strerror}); free some space, then go on with --resume"
             raise MycnfError(told) from error
         finally:
-            tidy(fleet.folder)
+            remove_scratch_files(fleet.folder)
 
 
-def _guarded(
+def _run_guard(
     fleet: Fleet, program: str, lock: int | None, errors: IO[bytes], tell: Callable[[HostRow, int, int], object]
 ) -> bool:
     """Have a guard run ansible, and tell of the rows; whether ansible came to its end. Nothing runs any more then."""
-    spared, place = finished(fleet.folder), scratch(fleet.folder)
+    spared, place = finished_hosts(fleet.folder), scratch_directory(fleet.folder)
     lifeline, ours = os.pipe()
-    with fostering() as before, os.fdopen(ours, "wb", 0) as held:  # where our end is closed the guard ends it all
+    with adopt_orphans() as before, os.fdopen(ours, "wb", 0) as held:  # where our end is closed the guard ends it all
         process = subprocess.Popen(
-            guard.command(fleet.folder, lifeline, lock, [program, *_words(fleet)]),
+            guard.command(fleet.folder, lifeline, lock, [program, *_arguments(fleet)]),
             env=_environment(fleet, place),
             stdin=None if fleet.asks else subprocess.DEVNULL,
             stdout=errors,
@@ -116,15 +116,15 @@ def _guarded(
         )
         os.close(lifeline)
         try:
-            _furnish(place, spared)  # only now: whoever kills us leaves a guard that puts it away
+            _write_plugin_files(place, spared)  # only now: whoever kills us leaves a guard that puts it away
             with contextlib.suppress(BrokenPipeError):  # the guard has ended already, and its exit code tells how
                 held.write(guard.READY)
-            _follow(process, fleet.folder, spared, tell)
+            _follow_rows(process, fleet.folder, spared, tell)
         finally:
             held.close()
             if process.wait() < 0:  # the guard itself was killed
                 end_children(before)
-                forget_begun(fleet.folder)
+                delete_begun_rows(fleet.folder)
     return process.returncode in guard.THROUGH
 
 
@@ -137,7 +137,7 @@ def find_ansible() -> str:
     return found
 
 
-def _words(fleet: Fleet) -> list[str]:
+def _arguments(fleet: Fleet) -> list[str]:
     # As if there were a playbook in the working directory: group_vars and host_vars beside it count.
     words = ["all", "-m", ACTION, f"--playbook-dir={os.getcwd()}", *(f"--inventory={one}" for one in fleet.inventories)]
     words += [f"--limit={fleet.limit}"] if fleet.limit else []
@@ -145,9 +145,9 @@ def _words(fleet: Fleet) -> list[str]:
     return words + list(fleet.vault)
 
 
-def _furnish(place: str, spared: list[str]) -> None:
+def _write_plugin_files(place: str, spared: list[str]) -> None:
     """Write what ansible and the plugin need: the plugin, the script for the hosts, and whom to spare."""
-    make(place)
+    make_scratch_directory(place)
     plugins = os.path.join(place, PLUGINS)
     os.mkdir(plugins, 0o700)
     _write(os.path.join(plugins, f"{ACTION}.py"), pkgutil.get_data("advisor.fleet.plugin", f"{ACTION}.py") or b"")
@@ -159,7 +159,7 @@ def _environment(fleet: Fleet, place: str) -> dict[str, str]:
     """Ours, with the plugin and its work added, which are yet to be written; no secret is in it."""
     plugins = os.path.join(place, PLUGINS)
     given = os.environ.get("ANSIBLE_ACTION_PLUGINS")
-    paths = [guard.ours(), *filter(None, [os.environ.get("PYTHONPATH")])]
+    paths = [guard.package_path(), *filter(None, [os.environ.get("PYTHONPATH")])]
     return {
         **os.environ,
         **_QUIET,
@@ -181,7 +181,7 @@ def _write(path: str, data: bytes) -> None:
         file.write(data)
 
 
-def _follow(
+def _follow_rows(
     process: subprocess.Popen[bytes], folder: str, spared: list[str], tell: Callable[[HostRow, int, int], object]
 ) -> None:
     """Until the guard has ended, tell of each row as it comes; of one that is begun, where ansible came to its end."""
@@ -201,14 +201,14 @@ def _follow(
             time.sleep(LOOK)
 
 
-def _fill_in(hosts: tuple[str, ...], folder: str) -> None:
+def _add_missing_rows(hosts: tuple[str, ...], folder: str) -> None:
     """A host without a row is one that ansible failed to give a worker: each worker begins with a row."""
     for name in hosts:
-        if kept(folder, name) is None:
-            keep(folder, HostRow(name=name, status=Status.FAILED, reason=_NOT_BEGUN.format(name)))
+        if read_row(folder, name) is None:
+            write_row(folder, HostRow(name=name, status=Status.FAILED, reason=_NOT_BEGUN.format(name)))
 
 
-def _last_words(said: str) -> str:
+def _error_line(said: str) -> str:
     """What ansible said about why, on one line: errors first, then warnings."""
     lines = [" ".join(line.split()) for line in said.splitlines() if line.strip()]
     picked = [line for line in lines if line.startswith(("ERROR", "[ERROR]"))] or [

@@ -15,8 +15,8 @@ import sys
 import time
 from functools import partial
 
-from advisor.fleet.process_group import children_of, end_children, end_with_parent, fostering
-from advisor.fleet.run_directory import forget_begun, tidy
+from advisor.fleet.process_group import adopt_orphans, children_of, end_children, end_with_parent
+from advisor.fleet.run_directory import delete_begun_rows, remove_scratch_files
 
 THROUGH = frozenset((0, 2, 4, 6, 8))  # exit codes of an ansible that came to its end, hosts failed or not
 ENDED = 254  # the exit code where it did not, beside those that ansible has itself
@@ -30,10 +30,10 @@ _BEGIN = "import sys; sys.path.insert(0, sys.argv.pop(1)); from advisor.fleet.gu
 def command(folder: str, lifeline: int, lock: int | None, words: list[str]) -> list[str]:
     """The command line of a guard over a run in `folder`, with the handles that it inherits, and ansible's words."""
     handles = (str(lifeline), "" if lock is None else str(lock))
-    return [sys.executable, "-P", "-c", _BEGIN, ours(), folder, *handles, str(os.getpgrp()), *words]
+    return [sys.executable, "-P", "-c", _BEGIN, package_path(), folder, *handles, str(os.getpgrp()), *words]
 
 
-def ours() -> str:
+def package_path() -> str:
     """Where our packages are imported from: a directory, or a zipapp."""
     return os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
 
@@ -41,30 +41,30 @@ def ours() -> str:
 def main() -> int:
     """Run ansible; its exit code, or ENDED where it did not come to its end."""
     folder, lifeline, lock, group, *words = sys.argv[1:]
-    _hear_nothing()
+    _discard_signals()
     code = ENDED
-    with fostering():
+    with adopt_orphans():
         try:
             if os.read(int(lifeline), len(READY)):
-                process = _ansible(words, [int(lock)] if lock else [], int(group))
-                code = _ends(process, int(lifeline))
+                process = _start_ansible(words, [int(lock)] if lock else [], int(group))
+                code = _wait_for_end(process, int(lifeline))
         except OSError as error:
             print(f"{words[0]} can't be started ({error.strerror})", file=sys.stderr)
         if code not in THROUGH:
             end_children(frozenset())
-            forget_begun(folder)
-    tidy(folder)
+            delete_begun_rows(folder)
+    remove_scratch_files(folder)
     return code
 
 
-def _hear_nothing() -> None:
+def _discard_signals() -> None:
     """Leave signals to mycnf. They are heard and not ignored, for ansible would inherit that."""
     for number in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP):
         if signal.getsignal(number) is not signal.SIG_IGN:
             signal.signal(number, lambda *_: None)
 
 
-def _ansible(words: list[str], handles: list[int], group: int) -> subprocess.Popen[bytes]:
+def _start_ansible(words: list[str], handles: list[int], group: int) -> subprocess.Popen[bytes]:
     begin = partial(_become_ansible, group, os.getpid())
     return subprocess.Popen(words, pass_fds=handles, preexec_fn=begin)  # noqa: PLW1509 - there are no threads
 
@@ -79,7 +79,7 @@ def _become_ansible(group: int, guard: int) -> None:
     end_with_parent(guard)
 
 
-def _ends(process: subprocess.Popen[bytes], lifeline: int) -> int:
+def _wait_for_end(process: subprocess.Popen[bytes], lifeline: int) -> int:
     """Wait until ansible has ended, mycnf has, or ansible waits for a worker that is gone."""
     seen = 0.0  # when it last had a worker
     while process.poll() is None:

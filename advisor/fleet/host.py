@@ -16,12 +16,12 @@ from typing import TYPE_CHECKING, Any, NoReturn
 
 import msgspec
 
-from advisor.collect.collect import Request, from_account
-from advisor.collect.connection.connect import Limits
+from advisor.collect.collect import CollectRequest, collect_from_account
+from advisor.collect.connection.connect import ConnectionLimits
 from advisor.core.errors import ConnectError, MycnfError
 from advisor.fleet.process_group import end_with_parent
 from advisor.fleet.row import UNREAD, HostRow, Status
-from advisor.fleet.run_directory import HOSTS, keep, snapshot_name
+from advisor.fleet.run_directory import HOSTS, snapshot_name, write_row
 from advisor.fleet.server_place import account_of
 from advisor.redaction.secrets import MASK, escape_text, redact_value
 from advisor.state.private_file import replace_private
@@ -65,7 +65,7 @@ class HostTask:
 def main() -> int:
     """Ask one server and keep what it told; always exit code 0, for the row says how it went."""
     os.umask(0o077)
-    signal.signal(signal.SIGTERM, _told_to_end)
+    signal.signal(signal.SIGTERM, _raise_on_signal)
     job = HostTask(json.loads(sys.stdin.buffer.readline()))
     end_with_parent(job.parent)  # ask nobody any more once ansible's worker is gone, and leave no tar of a host behind
     began = time.monotonic()
@@ -77,11 +77,16 @@ def main() -> int:
     except Exception as error:  # noqa: BLE001 - a defect of ours is this host's row, and not the end of the run
         from advisor.state.crash_report import write_crash_file
 
-        _row(job, began, Status.FAILED, _told(error) if isinstance(error, MycnfError) else write_crash_file(error))
+        _row(
+            job,
+            began,
+            Status.FAILED,
+            _error_message(error) if isinstance(error, MycnfError) else write_crash_file(error),
+        )
     return 0
 
 
-def _told_to_end(number: int, _frame: object) -> NoReturn:
+def _raise_on_signal(number: int, _frame: object) -> NoReturn:
     signal.signal(number, signal.SIG_IGN)  # several may tell it, and what is put away now is put away once
     raise SystemExit
 
@@ -99,21 +104,21 @@ def _ask(job: HostTask, began: float) -> None:
     chosen = account_of(job.variables, address=job.address, local=job.local)
     limits = _limits(job.timeout)
     try:
-        facts = from_account(chosen, Request(window=job.window, limits=limits))
+        facts = collect_from_account(chosen, CollectRequest(window=job.window, limits=limits))
     except ConnectError as error:
-        _row(job, began, _status(error), _told(error), place=chosen.place)
+        _row(job, began, _status(error), _error_message(error), place=chosen.place)
         return
     if job.local and facts.host is not None:  # proved to be this one: what was measured here was measured there
-        facts = replace(facts, probes=_measured())
-    _keep(job, began, facts, chosen, UNREAD)
+        facts = replace(facts, probes=_latest_probe_results())
+    _save(job, began, facts, chosen, UNREAD)
     answer = json.loads(sys.stdin.buffer.readline() or b"{}")
     from advisor.fleet.machine import with_host
 
     machine = with_host(facts, answer, job.variables, job.scratch)
-    _keep(job, began, machine.facts, chosen, machine.reason)
+    _save(job, began, machine.facts, chosen, machine.reason)
 
 
-def _measured() -> tuple[ProbeResult, ...]:
+def _latest_probe_results() -> tuple[ProbeResult, ...]:
     """The latest kept results of experiments on this host."""
     from probes.host_identity import host_id
     from probes.results import latest_results, read_all, results_folder
@@ -122,10 +127,10 @@ def _measured() -> tuple[ProbeResult, ...]:
     return latest_results(found, host_id(results_folder())) if found.kept else ()
 
 
-def _limits(timeout: float) -> Limits:
+def _limits(timeout: float) -> ConnectionLimits:
     """The usual limits, or less where the host's whole time is less."""
-    usual = Limits()
-    return Limits(
+    usual = ConnectionLimits()
+    return ConnectionLimits(
         connect=min(usual.connect, timeout),
         read=min(usual.read, timeout),
         statement=max(1, min(usual.statement, int(timeout))),
@@ -134,7 +139,7 @@ def _limits(timeout: float) -> Limits:
     )
 
 
-def _keep(job: HostTask, began: float, facts: Facts, chosen: Account, host: str) -> None:
+def _save(job: HostTask, began: float, facts: Facts, chosen: Account, host: str) -> None:
     from advisor.facts.size_limits import fit_snapshot
     from advisor.facts.snapshot import save
 
@@ -148,20 +153,20 @@ def _row(job: HostTask, began: float, status: Status, reason: str, **more: str) 
         name=job.name,
         groups=tuple(job.groups),
         status=status,
-        reason=_safe(reason, job),
+        reason=_without_secrets(reason, job),
         seconds=round(max(_LEAST, time.monotonic() - began), 2),
         **more,
     )
-    keep(job.folder, msgspec.structs.replace(row, host=_safe(row.host, job)))
+    write_row(job.folder, msgspec.structs.replace(row, host=_without_secrets(row.host, job)))
 
 
-def _safe(text: str, job: HostTask) -> str:
+def _without_secrets(text: str, job: HostTask) -> str:
     """Without anything secret, whoever said it."""
     password = job.variables.get("mycnf_password", "")
     return escape_text(redact_value("", text.replace(password, MASK) if len(password) >= _GUARDED else text))
 
 
-def _told(error: MycnfError) -> str:
+def _error_message(error: MycnfError) -> str:
     """What went wrong, without the advice for the options of a single server's commands."""
     return str(error).split("; ")[0] if isinstance(error, ConnectError) else str(error)
 

@@ -10,8 +10,8 @@ import tempfile
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from advisor.collect.collect import directories
-from advisor.collect.declared import host_from_words
+from advisor.collect.collect import configured_directories
+from advisor.collect.declared import host_from_options
 from advisor.collect.host import host_tar_script, open_root, read_host, server_pids
 from advisor.core.errors import MycnfError
 from advisor.facts import Unavailable
@@ -30,7 +30,7 @@ DESCRIBED = frozenset({"mycnf_ram", "mycnf_cpus", "mycnf_disk"})
 _OF_ONE = "give --ram, --cpus and --disk, or a tar of its host"
 
 
-class Machine(NamedTuple):
+class MachineFacts(NamedTuple):
     """The facts with their host, and in words why there is none; empty where there is one."""
 
     facts: Facts
@@ -39,30 +39,30 @@ class Machine(NamedTuple):
 
 def with_host(
     facts: Facts, answer: Mapping[str, Any], variables: Mapping[str, str], scratch: str | None = None
-) -> Machine:
+) -> MachineFacts:
     """The facts with the machine that the host's shell told of, or that the variables describe.
 
     The tar lies in the directory `scratch` meanwhile, by default in the system's. A host that the collector proved to
     be the server's own stays.
     """
     if facts.host is not None:
-        return Machine(facts, "")
+        return MachineFacts(facts, "")
     facts = replace(facts, unavailable=tuple(_in_variables(part) for part in facts.unavailable))
     if not answer and not DESCRIBED & variables.keys():
-        return Machine(facts, facts.reason_missing("host"))
+        return MachineFacts(facts, facts.reason_missing("host"))
     try:
-        host = _described(variables) or _from_tar(facts.server, answer, scratch)
+        host = _described_host(variables) or _from_tar(facts.server, answer, scratch)
     except (ValueError, MycnfError) as error:
         reason = escape_text(" ".join(str(error).split()))
-        return Machine(_without(facts, f"{reason}: {INSTEAD}"), reason)
-    return Machine(_placed(facts, host), "")
+        return MachineFacts(_without_host(facts, f"{reason}: {INSTEAD}"), reason)
+    return MachineFacts(_with_host(facts, host), "")
 
 
 def _in_variables(part: Unavailable) -> Unavailable:
     return Unavailable(part.part, part.reason.replace(_OF_ONE, INSTEAD))
 
 
-def _described(variables: Mapping[str, str]) -> Host | None:
+def _described_host(variables: Mapping[str, str]) -> Host | None:
     ram, cpus, disk = (variables.get(f"mycnf_{name}") for name in ("ram", "cpus", "disk"))
     if ram is cpus is disk is None:
         return None
@@ -71,7 +71,7 @@ def _described(variables: Mapping[str, str]) -> Host | None:
     if cpus is not None and not (cpus.isascii() and cpus.isdigit()):
         raise MycnfError(f"mycnf_cpus: {cpus[:20]!r} is no number of processors")
     try:
-        return host_from_words(ram=ram, cpus=None if cpus is None else int(cpus), disk=disk, tar=None)
+        return host_from_options(ram=ram, cpus=None if cpus is None else int(cpus), disk=disk, tar=None)
     except MycnfError as error:
         raise MycnfError(str(error).replace("--", "mycnf_")) from error
 
@@ -83,15 +83,17 @@ def _from_tar(server: Server, answer: Mapping[str, Any], scratch: str | None) ->
     with tempfile.TemporaryDirectory(prefix="mycnf-fleet-", dir=scratch) as place:
         path = os.path.join(place, "host.tar")
         with open(path, "wb") as file:
-            file.write(unpacked(str(answer["printed"])))
+            file.write(unpack_tar(str(answer["printed"])))
         try:
             root = open_root(path)
         except MycnfError as error:
             raise ValueError(str(error).replace(f"{path}: ", "the tar ")) from error
-        return read_host(root, _process(root, server), server.variables.get("datadir") or None, directories(server))
+        return read_host(
+            root, _process_of(root, server), server.variables.get("datadir") or None, configured_directories(server)
+        )
 
 
-def _process(root: Root, server: Server) -> int:
+def _process_of(root: Root, server: Server) -> int:
     """The server's process in the tar. Raises ValueError where the tar is of another machine than the server's.
 
     A name in the inventory proves nothing: an address may lead to a proxy, a container or a managed service. The tar
@@ -111,13 +113,13 @@ def _process(root: Root, server: Server) -> int:
     return pids[0]
 
 
-def _placed(facts: Facts, host: Host) -> Facts:
+def _with_host(facts: Facts, host: Host) -> Facts:
     left = tuple(u for u in facts.unavailable if u.part.partition(".")[0] != "host")
     parts = tuple(Unavailable(f"host.{part.part}", part.reason) for part in host.skipped)
     return replace(facts, host=host, unavailable=left + parts)
 
 
-def _without(facts: Facts, reason: str) -> Facts:
+def _without_host(facts: Facts, reason: str) -> Facts:
     left = tuple(u for u in facts.unavailable if u.part != "host")
     return replace(facts, host=None, unavailable=(*left, Unavailable("host", reason)))
 
@@ -145,7 +147,7 @@ def command() -> str:
     return _WRAPPED.format(script=host_tar_script(), begin=BEGIN, end=END)
 
 
-def unpacked(printed: str) -> bytes:
+def unpack_tar(printed: str) -> bytes:
     """The tar in what the shell printed, gzipped where the host could; ValueError in one line where there is none.
 
     Takes time and memory by its length alone, whatever it holds.

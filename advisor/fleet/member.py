@@ -35,28 +35,30 @@ class Member(NamedTuple):
     target: Target
     values: dict[str, MemberValue]
     plain: dict[str, str]
-    sets: tuple[tuple[str, str], ...]
+    peer_sets: tuple[tuple[str, str], ...]
 
 
 def member_of(name: str, groups: tuple[str, ...], known: RuleContext, server: Server) -> Member:
     """What of one server's facts is compared."""
     values = {variable: _value(known.settings.get(variable), text) for variable, text in server.variables.items()}
     own = _own_words(name, server)
-    plain = {v: sys.intern(compare.normalise_value(_plain(v, text, own))) for v, text in server.variables.items()}
-    return Member(name, groups, known.target, values, plain, tuple(_sets(server)))
+    plain = {
+        v: sys.intern(compare.normalise_value(_without_own_words(v, text, own))) for v, text in server.variables.items()
+    }
+    return Member(name, groups, known.target, values, plain, tuple(_peer_sets(server)))
 
 
 def _value(setting: Setting | None, text: str) -> MemberValue:
     if setting is None:
-        return _shared(text, is_set=False, where="")
+        return _interned_value(text, is_set=False, where="")
     place = setting.location
     where = f"{place.path}:{place.line}" if place and place.line else place.path if place else str(setting.origin.value)
     told = setting.origin not in (Origin.COMPILED, Origin.UNKNOWN)
-    return _shared(text, is_set=told, where=where if told else "")
+    return _interned_value(text, is_set=told, where=where if told else "")
 
 
 @lru_cache(maxsize=1 << 16)
-def _shared(text: str, *, is_set: bool, where: str) -> MemberValue:
+def _interned_value(text: str, *, is_set: bool, where: str) -> MemberValue:
     """One value for all servers that have it: fleets repeat themselves."""
     return MemberValue(text, is_set, where)
 
@@ -68,14 +70,14 @@ def _own_words(name: str, server: Server) -> tuple[tuple[str, str], ...]:
     return tuple(sorted(((w, sign) for w, sign in told if len(w) > 1), key=lambda pair: -len(pair[0])))
 
 
-def _plain(variable: str, text: str, own: tuple[tuple[str, str], ...]) -> str:
+def _without_own_words(variable: str, text: str, own: tuple[tuple[str, str], ...]) -> str:
     for words, sign in own:
         if words in text and variable != sign[1:-1]:
             text = text.replace(words, sign)
     return text
 
 
-def _sets(server: Server) -> list[tuple[str, str]]:
+def _peer_sets(server: Server) -> list[tuple[str, str]]:
     found = []
     for row in server.replication.replica_rows if server.replication else ():
         plain = {name.lower(): value for name, value in row.items()}

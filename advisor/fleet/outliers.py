@@ -14,7 +14,7 @@ if TYPE_CHECKING:
     from advisor.fleet.member import Member
 
 VERSION = "version"
-LEAST = 3  # members: of two nobody is the majority
+MIN_GROUP = 3  # members: of two nobody is the majority
 # Beside what differs between any two servers: what equals need different values of, or have by their place.
 OWN = frozenset(
     (
@@ -65,7 +65,7 @@ def outliers(members: Sequence[Member]) -> list[Outlier]:
     """
     found: dict[tuple[str, str], Outlier] = {}
     for group, series, alike in sorted(_groups(members), key=lambda one: (len(one[2]), one[0])):
-        for variable in _comparable(alike):
+        for variable in _comparable_variables(alike):
             counted = _majority(variable, alike)
             if counted is None:
                 continue
@@ -74,7 +74,7 @@ def outliers(members: Sequence[Member]) -> list[Outlier]:
             key = (variable, ",".join(name for name, _ in told))
             chosen = any(m.values[variable].is_set for m in alike)
             found.setdefault(key, Outlier(group, series, variable, usual, len(alike), told, chosen))
-    return [*_versions(members), *sorted(found.values(), key=_by_weight)]
+    return [*_versions(members), *sorted(found.values(), key=_sort_key)]
 
 
 def _versions(members: Sequence[Member]) -> Iterator[Outlier]:
@@ -83,22 +83,22 @@ def _versions(members: Sequence[Member]) -> Iterator[Outlier]:
     for group, alike in sorted(_by_group(members, lambda _: "").items(), key=lambda one: (len(one[1]), one[0])):
         usual, count = Counter(m.target.label for m in alike).most_common(1)[0]
         others = tuple((m.name, MemberValue(m.target.label, False, "")) for m in alike if m.target.label != usual)
-        if len(alike) >= LEAST and 2 * count > len(alike) and others and others not in told:
+        if len(alike) >= MIN_GROUP and 2 * count > len(alike) and others and others not in told:
             told.add(others)
             yield Outlier(group[0], "", VERSION, usual, len(alike), others, is_set=True)
 
 
-def equals(members: Sequence[Member]) -> list[PeerGroup]:
+def peer_groups(members: Sequence[Member]) -> list[PeerGroup]:
     """Replicas of one source, nodes of one cluster and members of one group, at least two, and how they differ."""
     sets: dict[tuple[str, str], list[Member]] = {}
     for member in members:
-        for one in dict.fromkeys(member.sets):
+        for one in dict.fromkeys(member.peer_sets):
             sets.setdefault(one, []).append(member)
-    return [_compared(*key, alike) for key, alike in sorted(sets.items()) if len(alike) > 1]
+    return [_compare_peers(*key, alike) for key, alike in sorted(sets.items()) if len(alike) > 1]
 
 
-def _compared(kind: str, name: str, alike: list[Member]) -> PeerGroup:
-    found = [d for variable in _comparable(alike) if (d := _difference(variable, alike)) is not None]
+def _compare_peers(kind: str, name: str, alike: list[Member]) -> PeerGroup:
+    found = [d for variable in _comparable_variables(alike) if (d := _difference(variable, alike)) is not None]
     found.sort(key=lambda d: (not d.is_set, d.variable))
     versions = tuple(dict.fromkeys(m.target.label for m in alike))
     return PeerGroup(kind, name, tuple(m.name for m in alike), versions, tuple(found))
@@ -119,7 +119,7 @@ def _difference(variable: str, alike: list[Member]) -> Difference | None:
 def _groups(members: Sequence[Member]) -> Iterator[tuple[str, str, list[Member]]]:
     """Members of each inventory group by series, for other series have other defaults."""
     found = _by_group(members, _series)
-    return ((group, series, alike) for (group, series), alike in found.items() if len(alike) >= LEAST)
+    return ((group, series, alike) for (group, series), alike in found.items() if len(alike) >= MIN_GROUP)
 
 
 def _by_group(members: Sequence[Member], part: Callable[[Member], str]) -> dict[tuple[str, str], list[Member]]:
@@ -135,7 +135,7 @@ def _series(member: Member) -> str:
     return member.target.label.rpartition(".")[0]
 
 
-def _comparable(alike: list[Member]) -> list[str]:
+def _comparable_variables(alike: list[Member]) -> list[str]:
     """Variables that all have and of which not every server has a value of its own."""
     return sorted(set.intersection(*(set(m.plain) for m in alike)) - OWN)
 
@@ -158,6 +158,6 @@ def _majority(variable: str, alike: list[Member]) -> tuple[str, list[Member]] | 
     return (first.values[variable].text, others) if others else None
 
 
-def _by_weight(one: Outlier) -> tuple[object, ...]:
+def _sort_key(one: Outlier) -> tuple[object, ...]:
     """What somebody set first, then the loneliest."""
     return (not one.is_set, len(one.others) / one.members, one.variable, one.group)

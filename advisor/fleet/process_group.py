@@ -18,20 +18,20 @@ _DEATH, _SUBREAPER = 1, 36  # prctl(2): PR_SET_PDEATHSIG, PR_SET_CHILD_SUBREAPER
 
 
 @contextlib.contextmanager
-def fostering() -> Iterator[frozenset[int]]:
+def adopt_orphans() -> Iterator[frozenset[int]]:
     """For the block, processes below this one that lose their parent become its own children.
 
     Gives those that it has already: a shell that became this program may have left it some.
     """
     before = frozenset(_children())
-    _foster(1)
+    _set_subreaper(1)
     try:
         yield before
     finally:
-        _foster(0)
+        _set_subreaper(0)
 
 
-def _foster(on: int) -> None:
+def _set_subreaper(on: int) -> None:
     with contextlib.suppress(OSError, AttributeError):
         ctypes.CDLL(None).prctl(_SUBREAPER, on, 0, 0, 0)
 
@@ -48,12 +48,12 @@ def children_of(pid: int) -> list[int]:
     """The processes that another one has started and that have not ended; itself where the kernel doesn't tell."""
     try:
         with open(f"/proc/{pid}/task/{pid}/children", encoding="ascii") as file:
-            return [child for child in map(int, file.read().split()) if _lives(child)]
+            return [child for child in map(int, file.read().split()) if _is_alive(child)]
     except OSError:
         return [pid]
 
 
-def _lives(pid: int) -> bool:
+def _is_alive(pid: int) -> bool:
     try:
         with open(f"/proc/{pid}/stat", "rb") as file:
             return file.read().rpartition(b")")[2].split()[0] not in b"ZX"

@@ -55,7 +55,7 @@ class HostRow(msgspec.Struct, frozen=True, kw_only=True):
     schema: str = SCHEMA
 
     @property
-    def answered(self) -> bool:
+    def has_facts(self) -> bool:
         """Whether there are facts of its server, be they incomplete."""
         return bool(self.snapshot)
 

@@ -43,7 +43,7 @@ LONGEST = 150  # characters of a file's name before the ending
 LARGEST = 64 << 20  # bytes of a list of hosts: a hundred thousand take four
 
 
-def default_place(now: str) -> str:
+def default_directory(now: str) -> str:
     """A new directory for a run that nobody named one for, below $XDG_STATE_HOME, or ~/.local/state without it.
 
     Two runs that begin in the same second have one each. Raises MycnfError where it can't be made.
@@ -78,7 +78,7 @@ def snapshot_name(host: str) -> str:
     return os.path.join(SNAPSHOTS, file_name(host) + SNAPSHOT)
 
 
-def prepare(folder: str, *, resume: bool) -> None:
+def prepare_directory(folder: str, *, resume: bool) -> None:
     """Make the directory, or take one that holds a run to go on with. Raises MycnfError where it can't be had so."""
     there = holds_run(folder)
     if resume and not there:
@@ -107,7 +107,7 @@ def _holds(folder: str) -> bool:
         return False
 
 
-def forget_failures(folder: str) -> None:
+def delete_failed_rows(folder: str) -> None:
     """Take away what an earlier part of the run did not get done, and the list of hosts: the inventory may differ.
 
     Raises OSError.
@@ -117,11 +117,11 @@ def forget_failures(folder: str) -> None:
     for file in os.listdir(os.path.join(folder, ROWS)):
         path = os.path.join(folder, ROWS, file)
         row = _row_at(path)
-        if row is None or not done(folder, row.name):
+        if row is None or not is_finished(folder, row.name):
             os.unlink(path)
 
 
-def forget_begun(folder: str) -> None:
+def delete_begun_rows(folder: str) -> None:
     """Take away the rows of hosts whose asking was ended before anything came of it."""
     for file in new_rows(folder, frozenset()):
         row = row_in(folder, file)
@@ -129,26 +129,26 @@ def forget_begun(folder: str) -> None:
             os.unlink(os.path.join(folder, ROWS, file))
 
 
-def finished(folder: str) -> list[str]:
+def finished_hosts(folder: str) -> list[str]:
     """The hosts that need no asking again."""
     rows = (row_in(folder, file) for file in new_rows(folder, frozenset()))
-    return [row.name for row in rows if row is not None and done(folder, row.name)]
+    return [row.name for row in rows if row is not None and is_finished(folder, row.name)]
 
 
-def withdraw(folder: str) -> None:
+def remove_if_empty(folder: str) -> None:
     """Take away the directory of a run that asked nobody; one that holds anything stays."""
     with suppress(OSError):
         for place in (os.path.join(folder, ROWS), os.path.join(folder, SNAPSHOTS), folder):
             os.rmdir(place)
 
 
-def keep(folder: str, row: HostRow) -> None:
+def write_row(folder: str, row: HostRow) -> None:
     """Write what came of one host. Raises OSError."""
     data = json.dumps(to_plain(row), ensure_ascii=True).encode("ascii")
     replace_private(os.path.join(folder, ROWS, file_name(row.name) + ROW), data + b"\n")
 
 
-def kept(folder: str, host: str) -> HostRow | None:
+def read_row(folder: str, host: str) -> HostRow | None:
     """What came of a host so far; None where nothing has, or the file is damaged, so that it is asked again."""
     return _row_at(os.path.join(folder, ROWS, file_name(host) + ROW))
 
@@ -165,10 +165,10 @@ def row_in(folder: str, file: str) -> HostRow | None:
 
 def hosts_of(folder: str) -> tuple[str, ...]:
     """The hosts that the run is about; none where ansible hasn't got as far as to name them."""
-    return _named(os.path.join(folder, HOSTS))
+    return _host_names(os.path.join(folder, HOSTS))
 
 
-def _named(path: str) -> tuple[str, ...]:
+def _host_names(path: str) -> tuple[str, ...]:
     try:
         return to_value(_read(path), tuple[str, ...])
     except (OSError, ValueError, RecursionError):
@@ -177,18 +177,18 @@ def _named(path: str) -> tuple[str, ...]:
 
 def last_hosts_of(folder: str) -> tuple[str, ...]:
     """The same, or the hosts of the part before where the last was ended before it had any."""
-    return hosts_of(folder) or _named(os.path.join(folder, EARLIER))
+    return hosts_of(folder) or _host_names(os.path.join(folder, EARLIER))
 
 
 def rows_of(folder: str, hosts: Iterable[str] | None = None) -> tuple[HostRow, ...]:
     """A row for each host of the run, in the inventory's order; one that nothing came of is `unasked`."""
     names = last_hosts_of(folder) if hosts is None else hosts
-    return tuple(kept(folder, name) or HostRow(name=name) for name in names)
+    return tuple(read_row(folder, name) or HostRow(name=name) for name in names)
 
 
-def done(folder: str, host: str) -> bool:
+def is_finished(folder: str, host: str) -> bool:
     """Whether a host needs no asking again. One that was ended while its machine was still being read does."""
-    row = kept(folder, host)
+    row = read_row(folder, host)
     return (
         row is not None
         and row.status is Status.AUDITED
@@ -198,7 +198,7 @@ def done(folder: str, host: str) -> bool:
     )
 
 
-def check(folder: str) -> None:
+def check_run(folder: str) -> None:
     """Raise MycnfError where the directory holds no run to report on."""
     if not last_hosts_of(folder):
         raise MycnfError(f"{escape_text(folder)} holds no run of mycnf fleet; name the directory of one")
@@ -223,7 +223,7 @@ _PART = re.compile(r".+\.(?:row|json|list)\.[0-9a-f]{8}\.part")  # as privatefil
 
 
 @contextlib.contextmanager
-def held(folder: str) -> Iterator[int | None]:
+def lock_run(folder: str) -> Iterator[int | None]:
     """Keep the directory for this run: gives the open handle that holds it, None where nothing can be locked.
 
     Processes that inherit the handle hold it too. A run that was killed is waited for until all it began has ended;
@@ -231,12 +231,12 @@ def held(folder: str) -> Iterator[int | None]:
     """
     handle = os.open(folder, os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC)
     try:
-        yield handle if _locked(handle, folder) else None
+        yield handle if _lock(handle, folder) else None
     finally:
         os.close(handle)
 
 
-def _locked(handle: int, folder: str) -> bool:
+def _lock(handle: int, folder: str) -> bool:
     until, told = time.monotonic() + PATIENCE, False
     while True:
         try:
@@ -254,18 +254,18 @@ def _locked(handle: int, folder: str) -> bool:
         time.sleep(LOOK)
 
 
-def scratch(folder: str) -> str:
+def scratch_directory(folder: str) -> str:
     """The directory for what is needed while the run goes on."""
     return os.path.join(folder, SCRATCH)
 
 
-def make(place: str) -> None:
+def make_scratch_directory(place: str) -> None:
     """Make that directory. Raises OSError."""
     os.mkdir(place, 0o700)
     os.chmod(place, 0o700)  # of which the umask may have taken a part
 
 
-def tidy(folder: str) -> None:
+def remove_scratch_files(folder: str) -> None:
     """Take away what a run needed, and what a process that was killed left half written."""
     shutil.rmtree(os.path.join(folder, SCRATCH), ignore_errors=True)
     for place in (folder, os.path.join(folder, ROWS), os.path.join(folder, SNAPSHOTS)):

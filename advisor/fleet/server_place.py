@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
-from advisor.collect.connection.options import HIGHEST_PORT, SSL_MODES, Account, ConnectRequest, account
+from advisor.collect.connection.options import HIGHEST_PORT, SSL_MODES, Account, ConnectRequest, resolve_account
 from advisor.core.errors import MycnfError
 
 if TYPE_CHECKING:
@@ -32,12 +32,12 @@ def account_of(variables: Mapping[str, str], *, address: str, local: bool) -> Ac
         port=_port(variables.get("mycnf_port")),
         ssl_mode=_ssl_mode(variables.get("mycnf_ssl_mode")),
     )
-    chosen = account(request)
+    chosen = resolve_account(request)
     password = variables.get("mycnf_password")
     if password is None:
         return chosen
     return replace(
-        chosen, password=password.encode("utf-8", "surrogateescape"), given_by="password from mycnf_password"
+        chosen, password=password.encode("utf-8", "surrogateescape"), credential_source="password from mycnf_password"
     )
 
 

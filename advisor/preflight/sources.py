@@ -120,16 +120,16 @@ def _command_lines(
     """The words as option lines that have the places of the words; each word is a line of a document of our own."""
     if not arguments:
         return [], ()
-    from advisor.carriers.arguments import arguments_set
+    from advisor.carriers.arguments import arguments_option_set
     from advisor.carriers.document import Document
-    from advisor.carriers.piece import straight
+    from advisor.carriers.piece import verbatim_piece
 
     text = "\n".join(argument.text.replace("\n", " ") for argument in arguments)
     pieces, at = [], 0
     for argument in arguments:
-        pieces.append(straight(text[at : at + len(argument.text)], at))
+        pieces.append(verbatim_piece(text[at : at + len(argument.text)], at))
         at += len(argument.text) + 1
-    read = arguments_set(Document(COMMAND_LINE, text), COMMAND_LINE, pieces).read(catalog)
+    read = arguments_option_set(Document(COMMAND_LINE, text), COMMAND_LINE, pieces).read(catalog)
     lines = [_at_argument(line, arguments[line.number - 1]) for line in read.order]
     strays = []
     for stray in read.strays:

@@ -6,7 +6,7 @@ import posixpath
 import re
 from typing import TYPE_CHECKING, NamedTuple
 
-from advisor.carriers.service_files import assigned, expanded, file_variables, specified
+from advisor.carriers.service_files import assigned_words, expand_specifiers, expand_variables, file_variables
 from advisor.facts.host import SERVER_PROGRAMS
 
 if TYPE_CHECKING:
@@ -103,7 +103,7 @@ class _Unit:
         self.variables: dict[str, StartArgument] = {n: StartArgument(v) for n, v in service.environment.items()}
         own: list[tuple[str, StartArgument]] = []
         for copy in service.unit_files:
-            for one in assigned(copy.text or ""):
+            for one in assigned_words(copy.text or ""):
                 if one.section == "Service":
                     self._take(copy.path, one, own)
         self.variables.update(own)
@@ -120,7 +120,7 @@ class _Unit:
             if not one.value:
                 own.clear()
             for word in one.words:
-                name, equals, value = specified(word.text, self.name).partition("=")
+                name, equals, value = expand_specifiers(word.text, self.name).partition("=")
                 own += [(name, StartArgument(value, path, word.line, word.column))] if equals else []
 
 
@@ -143,7 +143,7 @@ def _arguments(unit: _Unit, path: str, one: Assigned) -> Iterable[StartArgument]
     for word in one.words:
         whole = unit.variables.get(word.text.removeprefix("$")) if word.text.startswith("$") else None
         place = whole if whole and whole.line else StartArgument("", path, word.line, word.column)
-        for text in expanded(specified(word.text, unit.name), values):
+        for text in expand_variables(expand_specifiers(word.text, unit.name), values):
             yield place._replace(text=text)
 
 

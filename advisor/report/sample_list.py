@@ -21,7 +21,7 @@ NONE = "No server was sampled here; mycnf sample --print-timer shows how to have
 
 def listing(rings: Sequence[SampleRing]) -> str:
     """Each server with the time that its samples span and its busiest hours."""
-    return "\n".join(f"{escape_text(ring.server)}\n{told(ring.told)}" for ring in rings) or NONE
+    return "\n".join(f"{escape_text(ring.server)}\n{told(ring.hours)}" for ring in rings) or NONE
 
 
 def told(sampled: SampledHours | None) -> str:

@@ -18,13 +18,13 @@ if TYPE_CHECKING:
 
 
 PRIVATE_FOLDER = 0o700
-_OURS = "mycnf"
+_STATE_NAME = "mycnf"
 _LOCK = ".lock"
 
 
 def state_folder(name: str) -> str:
     """$XDG_STATE_HOME/mycnf/NAME, ~/.local/state/mycnf/NAME without it."""
-    return os.path.join(_state(), _OURS, name)
+    return os.path.join(_state(), _STATE_NAME, name)
 
 
 def _state() -> str:
@@ -37,7 +37,7 @@ def make_state_folder(name: str) -> str:
     """The folder, made where it isn't there, closed to others. Raises MycnfError where it can't be written."""
     place = state_folder(name)
     try:
-        make_private_folders(_state(), _OURS, *name.split(os.sep))
+        make_private_folders(_state(), _STATE_NAME, *name.split(os.sep))
         reason = "" if os.access(place, os.W_OK | os.X_OK) else "it may not be written"
     except OSError as error:
         reason = error.strerror or "no reason given"
@@ -61,7 +61,7 @@ def make_private_folders(top: str, *names: str) -> None:
 
 
 @contextlib.contextmanager
-def alone_in(folder: str) -> Iterator[None]:
+def lock_folder(folder: str) -> Iterator[None]:
     """Wait until no other mycnf writes in the folder, and keep others waiting for the block.
 
     The kernel lifts the lock of a process that dies. Raises OSError.

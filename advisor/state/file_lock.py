@@ -12,7 +12,7 @@ if TYPE_CHECKING:
 
 
 @contextlib.contextmanager
-def alone_with(path: str) -> Iterator[None]:
+def lock_file(path: str) -> Iterator[None]:
     """Wait until no other mycnf changes the file, and keep others waiting for the block.
 
     The kernel lifts the lock of a process that dies. A file that isn't there, or that can't be locked where it lies, is

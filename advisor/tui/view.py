@@ -7,7 +7,7 @@ import os
 from typing import TYPE_CHECKING, NamedTuple
 
 from advisor.core.errors import MycnfError
-from advisor.state.directory import alone_in, make_state_folder, state_folder
+from advisor.state.directory import lock_folder, make_state_folder, state_folder
 from advisor.state.private_file import replace_private
 
 if TYPE_CHECKING:
@@ -111,7 +111,7 @@ def save_marks(path: str, before: UserMarks, after: UserMarks) -> UserMarks:
     Raises MycnfError if the file cannot be written.
     """
     try:
-        with alone_in(make_state_folder(STATE_SUBDIRECTORY)):
+        with lock_folder(make_state_folder(STATE_SUBDIRECTORY)):
             both = _merge_marks(read_marks(path), before, after)
             told = {"version": 1, "seen": sorted(both.seen), "suppressed": dict(both.suppressed)}
             replace_private(path, (json.dumps(told, indent=1) + "\n").encode("ascii"))

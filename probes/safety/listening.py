@@ -7,8 +7,8 @@ import os
 import time
 from typing import TYPE_CHECKING
 
-from advisor.collect.connection.connect import Limits
-from advisor.collect.connection.options import ConnectRequest, account
+from advisor.collect.connection.connect import ConnectionLimits
+from advisor.collect.connection.options import ConnectRequest, resolve_account
 from advisor.collect.connection.session import ConnectionLost, StatementFailed, open_session, send
 from advisor.collect.connection.sockets import listening_inodes
 from advisor.collect.connection.statements import IDENTITY
@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from advisor.collect.connection.session import Session
     from probes.safety.neighbours import OtherServer
 
-SESSION_LIMITS = Limits(connect=2.0, read=2.0, statement=2)
+SESSION_LIMITS = ConnectionLimits(connect=2.0, read=2.0, statement=2)
 
 
 class LatencySession:
@@ -48,7 +48,7 @@ def open_latency_session(neighbour: OtherServer) -> LatencySession | None:
     paths: list[str | None] = [*listening_sockets(neighbour.pid)]
     for path in paths or [None]:
         try:
-            session = open_session(account(ConnectRequest(socket=path)), SESSION_LIMITS)
+            session = open_session(resolve_account(ConnectRequest(socket=path)), SESSION_LIMITS)
         except MycnfError:
             continue
         if session.wire.peer_pid == neighbour.pid:

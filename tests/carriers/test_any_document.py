@@ -106,7 +106,9 @@ def read_all(name: str, text: str) -> None:
     for line in (line for reading in read for line in reading.order):
         assert 1 <= line.number <= len(lines)
         assert 1 <= line.column <= line.end_column <= len(lines[line.number - 1]) + 1
-    assert carrier is None or all(carrier.document.shown(n) is not None for n in range(1, carrier.document.lines + 1))
+    assert carrier is None or all(
+        carrier.document.masked_line(n) is not None for n in range(1, carrier.document.lines + 1)
+    )
 
 
 @pytest.mark.parametrize("name", PARTS)

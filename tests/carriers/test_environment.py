@@ -46,7 +46,7 @@ def test_places(carried: Reader, tmp_path: Path) -> None:
     """Each option is at home in the file that holds it, at its line there; the unit's own stay where they are."""
     unit_and(tmp_path, "# c\nMYSQLD_OPTS=--port=2\n", carried)
     read = carried(UNIT, "x.service", str(tmp_path))
-    homes = {line.name: read.carrier.document.home(line.number) for line in read.lines()}
+    homes = {line.name: read.carrier.document.file_line(line.number) for line in read.lines()}
     assert homes == {"port": (str(tmp_path / "etc/default/mysql"), 2), "back-log": ("x.service", 4)}
     assert {line.name: line.column for line in read.lines()} == {
         "port": len("MYSQLD_OPTS=--") + 1,

@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from advisor.carriers.piece import straight
+from advisor.carriers.piece import verbatim_piece
 from advisor.carriers.words import OpenQuoteError, shell_words, unit_words
 
 TEXT = st.text(st.sampled_from("ab=-'\"\\ \t\n$#/é"), max_size=30)
@@ -28,9 +28,9 @@ def test_shell_words_are_those_of_shlex(text: str) -> None:
     except ValueError as error:
         if "closing" in str(error):
             with pytest.raises(OpenQuoteError):
-                shell_words(straight(text, 0))
+                shell_words(verbatim_piece(text, 0))
         return  # a backslash at the very end, which a shell keeps
-    assert [word.text for word in shell_words(straight(text, 0))] == expected
+    assert [word.text for word in shell_words(verbatim_piece(text, 0))] == expected
 
 
 @given(TEXT, st.integers(0, 9))
@@ -38,7 +38,7 @@ def test_each_character_of_a_word_knows_its_place(text: str, start: int) -> None
     """The places of a word's characters hold these very characters, in their order."""
     document = "." * start + text
     try:
-        words = shell_words(straight(text, start))
+        words = shell_words(verbatim_piece(text, start))
     except OpenQuoteError:
         return
     for word in words:
@@ -61,11 +61,11 @@ def test_each_character_of_a_word_knows_its_place(text: str, start: int) -> None
 )
 def test_unit_words(text: str, words: list[str]) -> None:
     """A unit's value has the words that systemd's manual describes."""
-    assert [word.text for word in unit_words(straight(text, 0))] == words
+    assert [word.text for word in unit_words(verbatim_piece(text, 0))] == words
 
 
 def test_a_unit_with_an_open_quote() -> None:
     """An open quote is told with its place."""
     with pytest.raises(OpenQuoteError) as told:
-        unit_words(straight("a 'b", 0))
+        unit_words(verbatim_piece("a 'b", 0))
     assert told.value.args[0] == 2

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 import pytest
 
 from advisor.catalog.targets import parse_target
-from advisor.collect.collect import Request, from_account
+from advisor.collect.collect import CollectRequest, collect_from_account
 from advisor.collect.connection.connect import connect
 from advisor.collect.connection.options import Account
 from advisor.commands.grants import ACCOUNT, statements
@@ -104,7 +104,7 @@ def test_an_empty_password_gets_in(live: Live) -> None:
 def test_a_wrong_password_is_one_line(live: Live) -> None:
     """The message has the user and where the password came from, and never the password."""
     with live.user("native", f"IDENTIFIED BY '{PASSWORD}'") as user, pytest.raises(ConnectError) as caught:
-        connect(live.account(user, b"hunter2", given_by="password from /home/me/.my.cnf"))
+        connect(live.account(user, b"hunter2", credential_source="password from /home/me/.my.cnf"))
     said = str(caught.value)
     assert "'native'" in said
     assert "/home/me/.my.cnf" in said
@@ -133,7 +133,7 @@ def test_tls_is_used_and_checked(live: Live) -> None:
 def test_a_bare_account_gets_a_report_with_gaps(live: Live) -> None:
     """With USAGE alone variables and counters are read, and each gap names the privilege that it needs."""
     with live.user("bare", f"IDENTIFIED BY '{PASSWORD}'") as user:
-        facts = from_account(live.account(user, BYTES), Request(window=0.01))
+        facts = collect_from_account(live.account(user, BYTES), CollectRequest(window=0.01))
     assert len(facts.server.variables) > 400
     assert facts.workload is not None
     needs = {gap.part: gap.reason for gap in facts.unavailable}
@@ -149,11 +149,11 @@ def test_the_printed_account_reads_everything(live: Live) -> None:
     live.run(f"DROP USER IF EXISTS {ACCOUNT}")
     live.run(*(line.rstrip(";") for line in printed if line and not line.startswith("--")))
     try:
-        without = from_account(live.account("mycnf", b"Some-Pass1"), Request(window=0.01))
+        without = collect_from_account(live.account("mycnf", b"Some-Pass1"), CollectRequest(window=0.01))
         live.run(*optional)
-        theirs = from_account(live.account("mycnf", b"Some-Pass1"), Request(window=0.01))
+        theirs = collect_from_account(live.account("mycnf", b"Some-Pass1"), CollectRequest(window=0.01))
         live_kinds = theirs.server.accounts
-        mine = from_account(live.account(), Request(window=0.01))
+        mine = collect_from_account(live.account(), CollectRequest(window=0.01))
     finally:
         live.run(f"DROP USER {ACCOUNT}")
     assert theirs.unavailable == mine.unavailable
@@ -182,7 +182,7 @@ def test_accounts_are_counted_by_kind(live: Live) -> None:
     live.run(*(f"CREATE USER {user}" for user in (*users, powerful)), "GRANT SUPER ON *.* TO boss@'%'", *role)
     live.run("CREATE USER opened@'192.0.2.1' ACCOUNT LOCK", "ALTER USER opened@'192.0.2.1' ACCOUNT UNLOCK")
     try:
-        facts = from_account(live.account(), Request(window=0.01))
+        facts = collect_from_account(live.account(), CollectRequest(window=0.01))
     finally:
         live.run(f"DROP USER {', '.join(names)}, opened@'192.0.2.1'", *(("DROP ROLE some_role",) if role else ()))
     kinds = facts.server.accounts

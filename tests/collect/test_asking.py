@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import pytest
 
-from advisor.collect.connection.session import number
-from advisor.collect.server.innodb import lsn
+from advisor.collect.connection.session import whole_number
+from advisor.collect.server.innodb import redo_position
 from advisor.collect.server.server import Greeting
 from advisor.facts.server import Link
 
@@ -18,7 +18,7 @@ LONG = "9" * 5000
 )
 def test_numbers(text: str, wanted: int) -> None:
     """Sums come with a fraction or an exponent."""
-    assert number(text) == wanted
+    assert whole_number(text) == wanted
 
 
 @pytest.mark.parametrize(
@@ -28,14 +28,14 @@ def test_numbers(text: str, wanted: int) -> None:
 )
 def test_what_is_no_number(text: str | None) -> None:
     """Anything else is none, whatever Python might make of it."""
-    assert number(text) is None
+    assert whole_number(text) is None
 
 
 @pytest.mark.parametrize("text", ["²", LONG, ""], ids=lambda given: str(given)[:9])
 def test_a_redo_position_that_is_none(text: str) -> None:
     """A counter that is no number leaves the status text, and one in the text leaves nothing."""
-    assert lsn({"innodb_redo_log_current_lsn": text}, "Log sequence number 77\n") == 77
-    assert lsn({}, f"Log sequence number {text}\n") is None
+    assert redo_position({"innodb_redo_log_current_lsn": text}, "Log sequence number 77\n") == 77
+    assert redo_position({}, f"Log sequence number {text}\n") is None
 
 
 @pytest.mark.parametrize(

@@ -12,12 +12,12 @@ from general_log import logged, ours, unlisted
 from process_checks import eventually
 from short_timeouts import PATIENT, hurried, hurry
 
-from advisor.collect.collect import Request, from_account
+from advisor.collect.collect import CollectRequest, collect_from_account
 from advisor.collect.connection import session as session_module
-from advisor.collect.connection.connect import Limits, connect
+from advisor.collect.connection.connect import ConnectionLimits, connect
 from advisor.collect.connection.options import Account
 from advisor.collect.connection.statements import DATA_SIZES, KILL_OWN, OWN_RUNNING, TAG
-from advisor.collect.server.innodb import counts_lsn, lsn
+from advisor.collect.server.innodb import has_lsn_counter, redo_position
 from advisor.collect.server.workload import read_counters, read_workload
 from advisor.core.errors import ConnectError
 from advisor.facts.snapshot import load, save
@@ -34,15 +34,15 @@ if TYPE_CHECKING:
     from advisor.collect.connection.wire import Wire
     from advisor.facts import Unavailable
 
-NO_WINDOW = Request(window=0)
-AT_ONCE = Request(window=0.01)
+NO_WINDOW = CollectRequest(window=0)
+AT_ONCE = CollectRequest(window=0.01)
 MOST_STATEMENTS = 25
 
 
 def test_few_statements_are_sent_and_counted(live: Live, tmp_path: Path) -> None:
     """The general log shows as many statements as the facts count, at most 25, all of them listed."""
     with live.general_log(tmp_path / "general.log") as log:
-        facts = from_account(live.account(), AT_ONCE)
+        facts = collect_from_account(live.account(), AT_ONCE)
     said = logged(log)
     sent = ours(said)
     assert len(sent) == facts.statements
@@ -64,7 +64,7 @@ def test_no_transaction_stays_open(live: Live) -> None:
 
     with live.user("watched", "IDENTIFIED BY 'Some-Pass1'") as user:
         live.run(f"GRANT SELECT ON mysql.* TO '{user}'@'%'")
-        from_account(live.account(user, b"Some-Pass1"), AT_ONCE, look)
+        collect_from_account(live.account(user, b"Some-Pass1"), AT_ONCE, look)
     assert seen == [(1, 0)]
 
 
@@ -83,7 +83,7 @@ def test_the_session_cannot_write(live: Live) -> None:
 
 def test_answers_are_the_servers_own(live: Live) -> None:
     """Variables, version, plugins and engines are what the server tells anybody."""
-    server = from_account(live.account(), NO_WINDOW).server
+    server = collect_from_account(live.account(), NO_WINDOW).server
     told = {name.lower(): value for name, value in live.run("SHOW GLOBAL VARIABLES")}
     moving = {n for n in told if re.search(r"timestamp|gtid|rand_seed|insert_id|identity|pseudo", n)}
     assert {n: v for n, v in server.variables.items() if n not in moving and v != MASK} == {
@@ -100,7 +100,7 @@ def test_answers_are_the_servers_own(live: Live) -> None:
 
 def test_sources_of_values_are_told(live: Live) -> None:
     """Where the server knows who set a variable, it is kept; 5.7 doesn't know, and that is said."""
-    facts = from_account(live.account(), NO_WINDOW)
+    facts = collect_from_account(live.account(), NO_WINDOW)
     if live.name == "mysql-5.7":
         assert facts.server.origins == {}
         assert "8.0" in facts.reason_missing("server.origins")
@@ -116,7 +116,7 @@ def counted_up(live: Live) -> None:
 
     def counted() -> bool:
         status = {name.lower(): value for name, value in live.run("SHOW GLOBAL STATUS LIKE 'Innodb%lsn%'")}
-        return not counts_lsn(status) or (lsn(status, "") or 0) >= written
+        return not has_lsn_counter(status) or (redo_position(status, "") or 0) >= written
 
     eventually(counted, what=f"a status counter of {written}")
 
@@ -133,7 +133,7 @@ def test_the_redo_position_moves_with_writes(live: Live) -> None:
         )
         counted_up(live)
 
-    workload = from_account(live.account(), AT_ONCE, write).workload
+    workload = collect_from_account(live.account(), AT_ONCE, write).workload
     live.run("DROP DATABASE w")
     assert workload is not None
     assert workload.first.lsn is not None
@@ -145,12 +145,12 @@ def test_the_redo_position_moves_with_writes(live: Live) -> None:
 
 def test_data_is_counted_without_opening_it(live: Live) -> None:
     """A table's size shows in the sum of the statistics."""
-    before = from_account(live.account(), NO_WINDOW).server.data
+    before = collect_from_account(live.account(), NO_WINDOW).server.data
     live.run(
         "CREATE DATABASE w", "CREATE TABLE w.t (a INT PRIMARY KEY, b CHAR(200)) ENGINE=InnoDB",
         "INSERT INTO w.t VALUES (1, 'x'), (2, 'y')", "ANALYZE TABLE w.t",
     )  # fmt: skip
-    after = from_account(live.account(), NO_WINDOW).server.data
+    after = collect_from_account(live.account(), NO_WINDOW).server.data
     live.run("DROP DATABASE w")
     assert before is not None
     assert after is not None
@@ -161,7 +161,7 @@ def test_data_is_counted_without_opening_it(live: Live) -> None:
 
 def test_the_host_is_proved(live: Live) -> None:
     """A local server behind its own socket gets the facts of this host, and the process is the server's."""
-    facts = from_account(live.account(), NO_WINDOW)
+    facts = collect_from_account(live.account(), NO_WINDOW)
     assert facts.host is not None, facts.reason_missing("host")
     assert facts.host.process is not None
     assert facts.host.process.pid == live.sandbox.pid
@@ -176,7 +176,7 @@ def test_through_tcp_no_host_is_claimed(live: Live) -> None:
     account = live.account()
     account = type(account)("tcp", b"Some-Pass1", host="127.0.0.1", port=live.sandbox.port or 0)
     with live.user("tcp", "IDENTIFIED BY 'Some-Pass1'"):
-        facts = from_account(account, NO_WINDOW)
+        facts = collect_from_account(account, NO_WINDOW)
     assert facts.host is None
     assert facts.files is None
     assert "TCP" in facts.reason_missing("host")
@@ -185,7 +185,7 @@ def test_through_tcp_no_host_is_claimed(live: Live) -> None:
 
 def test_a_snapshot_holds_it_all(live: Live, tmp_path: Path) -> None:
     """What was read of a real server comes back from disk unchanged."""
-    facts = from_account(live.account(), AT_ONCE)
+    facts = collect_from_account(live.account(), AT_ONCE)
     save(facts, str(tmp_path / "snap"))
     assert load(str(tmp_path / "snap")) == facts
 
@@ -196,7 +196,7 @@ def test_a_replica_is_known_without_its_password(live: Live) -> None:
     change = "REPLICATION SOURCE" if live.name == "mysql-9.7" else "MASTER"
     live.run(f"CHANGE {change} TO {word}_HOST='127.0.0.1', {word}_USER='repl', {word}_PASSWORD='hunter2'")
     try:
-        facts = from_account(live.account(), NO_WINDOW)
+        facts = collect_from_account(live.account(), NO_WINDOW)
     finally:
         live.run(f"RESET {'REPLICA' if live.name == 'mysql-9.7' else 'SLAVE'} ALL")
     assert facts.server.replication is not None
@@ -211,7 +211,7 @@ def test_no_sql_of_others_is_kept(live: Live) -> None:
     with connection.cursor() as cursor:
         cursor.execute("BEGIN")
         cursor.execute("SELECT 'hunter2' FROM mysql.innodb_table_stats FOR UPDATE")
-        facts = from_account(live.account(), NO_WINDOW)
+        facts = collect_from_account(live.account(), NO_WINDOW)
     connection.close()
     assert "Log sequence number" in facts.server.innodb_status
     assert "BUFFER POOL" in facts.server.innodb_status
@@ -225,7 +225,7 @@ def test_a_statement_that_overruns_is_killed(live: Live, monkeypatch: pytest.Mon
     holder = live.sandbox.connect()
     with holder.cursor() as cursor, hurried(DATA_SIZES, monkeypatch):
         cursor.execute("LOCK TABLES mysql.innodb_table_stats WRITE")
-        facts = from_account(live.account(), Request(window=0, limits=PATIENT))
+        facts = collect_from_account(live.account(), CollectRequest(window=0, limits=PATIENT))
         cursor.execute("UNLOCK TABLES")
     holder.close()
     assert facts.lost == ""
@@ -250,7 +250,7 @@ def test_a_silent_statement_is_followed_by_a_second_connection(
         live.freeze()
         hurry(session)
 
-    def thaw_and_connect(account: Account, limits: Limits, allowance: AnswerLimits) -> Wire:
+    def thaw_and_connect(account: Account, limits: ConnectionLimits, allowance: AnswerLimits) -> Wire:
         os.kill(live.sandbox.pid, signal.SIGCONT)
         return connect(account, PATIENT, allowance)
 
@@ -281,7 +281,7 @@ def test_a_hung_server_is_one_line(live: Live) -> None:
     live.freeze()
     try:
         with pytest.raises(ConnectError, match="gave no proper answer in time"):
-            from_account(live.account(), Request(window=0, limits=Limits(connect=1, read=0.5)))
+            collect_from_account(live.account(), CollectRequest(window=0, limits=ConnectionLimits(connect=1, read=0.5)))
     finally:
         os.kill(live.sandbox.pid, signal.SIGCONT)
 
@@ -290,7 +290,7 @@ def test_a_server_that_hangs_on_the_way_keeps_what_was_read(live: Live, monkeypa
     """A server stopped within the window is given up after the time-out, with all that it said before."""
     opened: list[Session] = []
 
-    def keep(account: Account, limits: Limits) -> Session:
+    def keep(account: Account, limits: ConnectionLimits) -> Session:
         opened.append(session_module.open_session(account, limits))
         return opened[0]
 
@@ -300,7 +300,7 @@ def test_a_server_that_hangs_on_the_way_keeps_what_was_read(live: Live, monkeypa
 
     monkeypatch.setattr("advisor.collect.collect.open_session", keep)
     try:
-        facts = from_account(live.account(), Request(window=0.01, limits=PATIENT), freeze)
+        facts = collect_from_account(live.account(), CollectRequest(window=0.01, limits=PATIENT), freeze)
     finally:
         os.kill(live.sandbox.pid, signal.SIGCONT)
     assert "lost" in facts.lost
@@ -314,7 +314,9 @@ def test_a_server_that_hangs_on_the_way_keeps_what_was_read(live: Live, monkeypa
 def test_a_server_killed_on_the_way_keeps_what_was_read(name: str, start: Start) -> None:
     """A server that dies within the window leaves everything read until then, and the facts say that it was lost."""
     victim = start(name)
-    facts = from_account(Account("root", socket=victim.socket), AT_ONCE, lambda _: os.kill(victim.pid, signal.SIGKILL))
+    facts = collect_from_account(
+        Account("root", socket=victim.socket), AT_ONCE, lambda _: os.kill(victim.pid, signal.SIGKILL)
+    )
     assert "lost" in facts.lost
     assert facts.server.variables["datadir"]
     assert facts.server.origins
@@ -333,7 +335,7 @@ def test_option_files_are_copied_without_secrets(name: str, start: Start, tmp_pa
     for path in (main, folder / "a.cnf"):
         path.chmod(0o640)
     server = start(name, option_file=main)
-    facts = from_account(Account("root", socket=server.socket), NO_WINDOW)
+    facts = collect_from_account(Account("root", socket=server.socket), NO_WINDOW)
     assert facts.files is not None
     assert [file.path for file in facts.files.files] == [str(main), str(folder / "a.cnf")]
     assert [file.included for file in facts.files.files] == [False, True]

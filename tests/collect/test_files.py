@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 import pytest
 
 from advisor.collect import files
-from advisor.collect.files import read_files, start_of
+from advisor.collect.files import read_files, start_options_of
 from advisor.facts import FileCopy, OptionFiles
 from advisor.optionfile import resolve
 from advisor.redaction.secrets import MASK
@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 @pytest.fixture(autouse=True)
 def _no_files_of_this_host(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
     """The places that every build reads lie in the test's own directory."""
-    monkeypatch.setattr(files, "EVERYWHERE", (str(tmp_path / "etc.cnf"), str(tmp_path / "etc-mysql.cnf")))
+    monkeypatch.setattr(files, "COMMON_OPTION_FILES", (str(tmp_path / "etc.cnf"), str(tmp_path / "etc-mysql.cnf")))
 
 
 def process(tmp_path: Path, *arguments: str, **environment: str) -> str:
@@ -45,7 +45,7 @@ def test_options_about_files_count_only_in_front(tmp_path: Path) -> None:
         tmp_path, "/lib/ld.so", "--library-path", "/x", "/usr/sbin/mysqld", "--defaults-file=my.cnf",
         "--defaults-group-suffix=_two", "--datadir=/d", "--defaults-extra-file=/late", PWD="/srv",  # noqa: S106
     )  # fmt: skip
-    start = start_of(7, proc)
+    start = start_options_of(7, proc)
     assert (start.defaults_file, start.group_suffix, start.extra_file) == ("/srv/my.cnf", "_two", "")
 
 

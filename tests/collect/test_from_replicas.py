@@ -17,7 +17,7 @@ from live_server import Live
 
 from advisor.analysis.context import build_context
 from advisor.analysis.engine import run_rules
-from advisor.collect.collect import Request, from_account
+from advisor.collect.collect import CollectRequest, collect_from_account
 from advisor.collect.pasted import facts_of_texts
 from advisor.collect.pasted.replicas import replica_rows
 from rules import all_rules
@@ -71,7 +71,7 @@ def following(live: Live, port: int, how: str = "", secret: str = CANARY) -> Ite
 
 def asked(live: Live) -> Facts:
     """What the server tells itself."""
-    return from_account(live.account(), Request(window=0.0))
+    return collect_from_account(live.account(), CollectRequest(window=0.0))
 
 
 def of_replication(facts: Facts) -> set[tuple[str, str]]:

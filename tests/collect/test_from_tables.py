@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 
 from advisor.collect.pasted import facts_of_texts
 from advisor.collect.pasted import tables as reader
-from advisor.collect.pasted.summaries import rounded, sections
+from advisor.collect.pasted.summaries import parse_rounded_size, sections
 from advisor.collect.pasted.text import read_plain
 from advisor.core.errors import USAGE, MycnfError
 
@@ -297,7 +297,14 @@ def test_reports_of_percona() -> None:
     """Headings part a report, and shortened sizes are bytes."""
     parts = sections("# InnoDB ####################\n   Buffer Pool Size | 1.5G\n# MyISAM ####\n  Key Cache | 8.0M\n")
     assert parts["InnoDB"].named == {"Buffer Pool Size": "1.5G"}
-    assert [rounded(text) for text in ("1.5G", "256k", "0.00", "12", "-", "")] == [3 << 29, 1 << 18, 0, 12, None, None]
+    assert [parse_rounded_size(text) for text in ("1.5G", "256k", "0.00", "12", "-", "")] == [
+        3 << 29,
+        1 << 18,
+        0,
+        12,
+        None,
+        None,
+    ]
 
 
 LONG = {

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from advisor.collect.connection.session import flavour_of, managed_by, number_of, vendor_of
+from advisor.collect.connection.session import flavour_of, managed_by, vendor_of, version_number
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -25,7 +25,7 @@ NUMBERS = {
 @pytest.mark.parametrize(("text", "number"), NUMBERS.items())
 def test_the_number_is_what_the_text_begins_with(text: str, number: str) -> None:
     """Suffixes of builds and MariaDB's prefix for old replicas are left out."""
-    assert number_of(text) == number
+    assert version_number(text) == number
 
 
 def test_real_servers_are_told_by_their_variables(shared: Path) -> None:

@@ -10,7 +10,7 @@ import pytest
 from advisor.collect.pasted import facts_of_texts
 from advisor.collect.pasted import lines as lines_module
 from advisor.collect.pasted.facts import TextError
-from advisor.collect.pasted.samples import FELL, workload_of
+from advisor.collect.pasted.samples import UPTIME_FELL, workload_of
 from advisor.collect.pasted.text import read_plain
 
 if TYPE_CHECKING:
@@ -88,14 +88,14 @@ def test_a_restart_anywhere_is_told(restart: int) -> None:
     told = read_plain("t", (line for at in uptimes for line in sample(at).split("\n")), 0.0)
     assert [at["uptime"] for at in (told.samples[0], told.samples[-1])] == ["0", str(uptimes[-1])]
     assert len(told.samples) < 5
-    assert workload_of(told.samples) == (None, FELL)
+    assert workload_of(told.samples) == (None, UPTIME_FELL)
 
 
 def test_differences_between_samples(tmp_path: Path) -> None:
     """The differences of mysqladmin -r are no samples, however many there are."""
     path = tmp_path / "status.txt"
     path.write_text(VARIABLES + sample(1000) + sample(10) * 100)
-    assert facts_of_texts([str(path)]).reason_missing("workload") == FELL
+    assert facts_of_texts([str(path)]).reason_missing("workload") == UPTIME_FELL
 
 
 def test_what_stands_between_the_samples(tmp_path: Path) -> None:
@@ -126,5 +126,5 @@ def test_where_a_part_ends(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, chun
     path = tmp_path / "all.txt"
     path.write_bytes((VARIABLES + SAID).replace("\n", "\r\n").encode())
     monkeypatch.setattr(lines_module, "CHUNK", chunk)
-    with lines_module.opened(str(path)) as text:
+    with lines_module.open_text(str(path)) as text:
         assert list(text.lines) == (VARIABLES + SAID).split("\n")

@@ -29,7 +29,7 @@ def test_a_server_in_its_first_second_is_sampled(
         return reading._replace(status={**reading.status, "uptime": "0"})
 
     monkeypatch.setattr(collect, "read_counters", early)
-    variables, sample = collect.read_once(ConnectRequest(socket=server.socket, user="root"))
+    variables, sample = collect.read_variables_and_counters(ConnectRequest(socket=server.socket, user="root"))
     assert variables["version"].startswith(("5.7", "10.11"))
     assert sample.at == 0
     assert sample.status["threads_connected"] >= 1

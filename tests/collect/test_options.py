@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from advisor.collect.connection import options, sockets
-from advisor.collect.connection.options import ConnectRequest, account
+from advisor.collect.connection.options import ConnectRequest, resolve_account
 from advisor.core.errors import ConnectError, MycnfError
 
 
@@ -17,7 +17,7 @@ def _bare(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """No option file, login file, variable or socket of this machine counts."""
     monkeypatch.setenv("HOME", str(tmp_path))
     monkeypatch.setattr(options, "GLOBAL_FILES", ())
-    monkeypatch.setattr(sockets, "USUAL", (str(tmp_path / "default.sock"),))
+    monkeypatch.setattr(sockets, "USUAL_SOCKETS", (str(tmp_path / "default.sock"),))
     for name in ("MYSQL_TEST_LOGIN_FILE", "MYSQL_GROUP_SUFFIX", "MYSQL_UNIX_PORT", "MYSQL_PWD"):
         monkeypatch.delenv(name, raising=False)
 
@@ -30,21 +30,21 @@ def home_file(tmp_path: Path, text: str) -> None:
 def test_the_home_file_gives_account_and_password(tmp_path: Path) -> None:
     """User, password, host and port come from [client], and the message can say where the password was."""
     home_file(tmp_path, '[client]\nuser=reader\npassword="a#b\\"c"\nhost=db1\nport=3307\n')
-    found = account(ConnectRequest())
+    found = resolve_account(ConnectRequest())
     assert (found.user, found.password, found.host, found.port, found.socket) == ("reader", b'a#b"c', "db1", 3307, None)
-    assert found.given_by == f"password from {tmp_path}/.my.cnf"
+    assert found.credential_source == f"password from {tmp_path}/.my.cnf"
 
 
 def test_the_password_shows_nowhere(tmp_path: Path) -> None:
     """Printing an account, as a traceback or a log would, doesn't print its password."""
     home_file(tmp_path, "[client]\npassword=hunter2\nhost=h\n")
-    assert "hunter2" not in repr(account(ConnectRequest()))
+    assert "hunter2" not in repr(resolve_account(ConnectRequest()))
 
 
 def test_the_command_line_wins(tmp_path: Path) -> None:
     """What was said on the command line stands over the files, and a socket over a host in a file."""
     home_file(tmp_path, "[client]\nuser=reader\nhost=db1\n")
-    found = account(ConnectRequest(user="me", socket="/s"))
+    found = resolve_account(ConnectRequest(user="me", socket="/s"))
     assert (found.user, found.socket) == ("me", "/s")
 
 
@@ -52,14 +52,14 @@ def test_the_command_line_wins(tmp_path: Path) -> None:
 def test_the_groups_of_clients_are_read(tmp_path: Path, group: str) -> None:
     """Both flavours' client groups count, the server's don't."""
     home_file(tmp_path, f"[mysqld]\nuser=mysql\nport=1\n[{group}]\nuser=reader\nhost=h\n[mysqldump]\nuser=dump\n")
-    assert account(ConnectRequest()).user == "reader"
+    assert resolve_account(ConnectRequest()).user == "reader"
 
 
 def test_a_suffix_adds_groups(tmp_path: Path) -> None:
     """With --defaults-group-suffix the groups with that ending are read as well."""
     home_file(tmp_path, "[client]\nuser=one\nhost=h\n[client_two]\nuser=two\n")
-    assert account(ConnectRequest(defaults_group_suffix="_two")).user == "two"
-    assert account(ConnectRequest()).user == "one"
+    assert resolve_account(ConnectRequest(defaults_group_suffix="_two")).user == "two"
+    assert resolve_account(ConnectRequest()).user == "one"
 
 
 def test_a_defaults_file_stands_alone(tmp_path: Path) -> None:
@@ -67,24 +67,24 @@ def test_a_defaults_file_stands_alone(tmp_path: Path) -> None:
     home_file(tmp_path, "[client]\nuser=home\n")
     other = tmp_path / "other.cnf"
     other.write_text("[client]\nhost=h\nuser=other\n", encoding="utf-8")
-    assert account(ConnectRequest(defaults_file=str(other))).user == "other"
+    assert resolve_account(ConnectRequest(defaults_file=str(other))).user == "other"
     with pytest.raises(ConnectError, match="does not exist"):
-        account(ConnectRequest(defaults_file=str(tmp_path / "none.cnf")))
+        resolve_account(ConnectRequest(defaults_file=str(tmp_path / "none.cnf")))
 
 
 def test_nothing_is_read_of_the_null_device(tmp_path: Path) -> None:
     """As for the servers' clients, it means that no file counts."""
     home_file(tmp_path, "[client]\nuser=home\n")
-    assert account(ConnectRequest(defaults_file="/dev/null", host="h", user="")).user != "home"
+    assert resolve_account(ConnectRequest(defaults_file="/dev/null", host="h", user="")).user != "home"
 
 
 @pytest.mark.parametrize("port", [-1, 0, 65536])
 def test_a_port_that_is_none_is_one_line(port: int) -> None:
     """On the command line it is a fault of usage, and no server is asked for."""
     with pytest.raises(MycnfError, match=rf"^--port {port} is no TCP port; write a number") as refused:
-        account(ConnectRequest(host="h", port=port))
+        resolve_account(ConnectRequest(host="h", port=port))
     assert refused.value.code == 2
-    assert account(ConnectRequest(host="h", port=65535)).port == 65535
+    assert resolve_account(ConnectRequest(host="h", port=65535)).port == 65535
 
 
 def test_an_extra_file_is_read_before_the_home_file(tmp_path: Path) -> None:
@@ -92,7 +92,7 @@ def test_an_extra_file_is_read_before_the_home_file(tmp_path: Path) -> None:
     home_file(tmp_path, "[client]\nuser=home\n")
     extra = tmp_path / "extra.cnf"
     extra.write_text("[client]\nuser=extra\nhost=h\n", encoding="utf-8")
-    found = account(ConnectRequest(defaults_extra_file=str(extra)))
+    found = resolve_account(ConnectRequest(defaults_extra_file=str(extra)))
     assert (found.user, found.host) == ("home", "h")
 
 
@@ -100,22 +100,22 @@ def test_localhost_is_the_socket(tmp_path: Path) -> None:
     """As for the servers' own clients, localhost means the Unix socket, and 127.0.0.1 or a port means TCP."""
     with socket.socket(socket.AF_UNIX) as listener:
         listener.bind(str(tmp_path / "default.sock"))
-        assert account(ConnectRequest(host="localhost")).socket == str(tmp_path / "default.sock")
-        assert account(ConnectRequest()).socket == str(tmp_path / "default.sock")
-    assert account(ConnectRequest(host="127.0.0.1")).socket is None
-    assert account(ConnectRequest(port=3307)).port == 3307
+        assert resolve_account(ConnectRequest(host="localhost")).socket == str(tmp_path / "default.sock")
+        assert resolve_account(ConnectRequest()).socket == str(tmp_path / "default.sock")
+    assert resolve_account(ConnectRequest(host="127.0.0.1")).socket is None
+    assert resolve_account(ConnectRequest(port=3307)).port == 3307
 
 
 def test_no_socket_anywhere_is_one_line() -> None:
     """Where no socket is to be found the places that were looked at are named, and what to give instead."""
     with pytest.raises(ConnectError, match=r"no server socket in the usual places .*--socket or --host"):
-        account(ConnectRequest())
+        resolve_account(ConnectRequest())
 
 
 def test_a_password_variable_is_not_read(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """MYSQL_PWD shows in the environment of processes: it is not read."""
     monkeypatch.setenv("MYSQL_PWD", "hunter2")
-    assert account(ConnectRequest(host="h")).password == b""
+    assert resolve_account(ConnectRequest(host="h")).password == b""
 
 
 @pytest.mark.parametrize(
@@ -133,13 +133,13 @@ def test_a_password_variable_is_not_read(tmp_path: Path, monkeypatch: pytest.Mon
 def test_tls_as_files_say_it(tmp_path: Path, text: str, mode: str) -> None:
     """MySQL's ssl-mode and MariaDB's switches come down to the same five modes."""
     home_file(tmp_path, f"[client]\nhost=h\n{text}\n")
-    assert account(ConnectRequest()).ssl_mode == mode
+    assert resolve_account(ConnectRequest()).ssl_mode == mode
 
 
 def test_a_certificate_on_the_command_line_is_checked() -> None:
     """--ssl-ca alone means verify-ca, as to the servers' own clients; a mode beside it counts."""
-    assert account(ConnectRequest(host="h", ssl_ca="/ca.pem")).ssl_mode == "verify-ca"
-    assert account(ConnectRequest(host="h", ssl_ca="/ca.pem", ssl_mode="required")).ssl_mode == "required"
+    assert resolve_account(ConnectRequest(host="h", ssl_ca="/ca.pem")).ssl_mode == "verify-ca"
+    assert resolve_account(ConnectRequest(host="h", ssl_ca="/ca.pem", ssl_mode="required")).ssl_mode == "required"
 
 
 @pytest.mark.parametrize(("text", "said"), [("port=abc", "no TCP port"), ("ssl-mode=maybe", "use one of disabled")])
@@ -147,7 +147,7 @@ def test_nonsense_in_a_file_is_one_line(tmp_path: Path, text: str, said: str) ->
     """An option that makes no sense is named with what it may be."""
     home_file(tmp_path, f"[client]\nhost=h\n{text}\n")
     with pytest.raises(ConnectError, match=said):
-        account(ConnectRequest())
+        resolve_account(ConnectRequest())
 
 
 def test_a_login_path_gives_the_account(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -157,6 +157,6 @@ def test_a_login_path_gives_the_account(tmp_path: Path, monkeypatch: pytest.Monk
     login.write_bytes(recorded.read_bytes())
     login.chmod(0o600)
     home_file(tmp_path, "[client]\nuser=home\n")
-    found = account(ConnectRequest(login_path="prod", host="db1.example"))
+    found = resolve_account(ConnectRequest(login_path="prod", host="db1.example"))
     assert (found.user, found.port, found.password) == ("audit", 3307, "we\"ird \\ pass#word'ä".encode())
-    assert found.given_by == f"password from {login} [prod]"
+    assert found.credential_source == f"password from {login} [prod]"

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from advisor.collect.connection.connect import Limits, connect
+from advisor.collect.connection.connect import ConnectionLimits, connect
 from advisor.collect.connection.options import Account
 from advisor.core.errors import CONNECTION, ConnectError
 
@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
     from pathlib import Path
 
-QUICK = Limits(connect=1.0, read=0.3, statement=1)  # for what says nothing more, or nothing at all
+QUICK = ConnectionLimits(connect=1.0, read=0.3, statement=1)  # for what says nothing more, or nothing at all
 GREETINGS = {
     "ssh": b"SSH-2.0-OpenSSH_9.2p1 Debian-2+deb12u3\r\n",
     "http": b"HTTP/1.1 400 Bad Request\r\nContent-Length: 0\r\n\r\n",

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from advisor.collect.connection.connect import Limits
+from advisor.collect.connection.connect import ConnectionLimits
 from advisor.collect.connection.session import ConnectionLost, StatementFailed, open_session, send
 from advisor.collect.connection.statements import (
     DATA_SIZES,
@@ -62,7 +62,7 @@ def test_closing_twice_is_harmless(live: Live) -> None:
 @pytest.mark.servers("mysql-8.0", "mariadb-10.11")
 def test_another_thread_can_end_the_wait(live: Live) -> None:
     """While a server hangs, another thread shuts the socket: the wait ends at once, long before the time limit."""
-    session = open_session(live.account(), Limits(read=600))
+    session = open_session(live.account(), ConnectionLimits(read=600))
     live.freeze()
     try:
         threading.Timer(0.2, session.shut).start()
@@ -76,7 +76,7 @@ def test_another_thread_can_end_the_wait(live: Live) -> None:
 @pytest.mark.servers("mysql-5.7", "mariadb")  # later MySQL lets nobody lock its statistics table
 def test_the_server_itself_ends_what_takes_too_long(live: Live) -> None:
     """A statement that waits for a lock is ended by the server's own limits, long before the client's."""
-    session = open_session(live.account(), Limits(read=600, statement=1))
+    session = open_session(live.account(), ConnectionLimits(read=600, statement=1))
     holder = live.sandbox.connect()
     with holder.cursor() as cursor:
         cursor.execute("LOCK TABLES mysql.innodb_table_stats WRITE")

@@ -27,7 +27,7 @@ TABLE = """Num       RefCount Protocol Flags    Type St Inode Path
 def test_the_first_usual_socket_is_taken(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """Of the usual places the first that is a socket counts; MYSQL_UNIX_PORT stands before them."""
     (tmp_path / "file.sock").touch()
-    monkeypatch.setattr(sockets, "USUAL", (str(tmp_path / "file.sock"), str(tmp_path / "real.sock")))
+    monkeypatch.setattr(sockets, "USUAL_SOCKETS", (str(tmp_path / "file.sock"), str(tmp_path / "real.sock")))
     monkeypatch.delenv("MYSQL_UNIX_PORT", raising=False)
     with socket.socket(socket.AF_UNIX) as real, socket.socket(socket.AF_UNIX) as other:
         real.bind(str(tmp_path / "real.sock"))
@@ -41,10 +41,10 @@ def test_listening_servers_are_hinted_at(tmp_path: Path, monkeypatch: pytest.Mon
     """Only listening sockets of servers are named, not those of the X protocol, of clients or without a path."""
     table = tmp_path / "unix"
     table.write_text(TABLE, encoding="ascii")
-    assert sockets.listening(str(table)) == ["/srv/my data/mysqld.sock"]
-    assert sockets.listening(str(tmp_path / "none")) == []
-    monkeypatch.setattr(sockets, "USUAL", ())
-    monkeypatch.setattr(sockets, "listening", lambda: ["/srv/my data/mysqld.sock"])
+    assert sockets.listening_sockets(str(table)) == ["/srv/my data/mysqld.sock"]
+    assert sockets.listening_sockets(str(tmp_path / "none")) == []
+    monkeypatch.setattr(sockets, "USUAL_SOCKETS", ())
+    monkeypatch.setattr(sockets, "listening_sockets", lambda: ["/srv/my data/mysqld.sock"])
     monkeypatch.delenv("MYSQL_UNIX_PORT", raising=False)
     with pytest.raises(ConnectError, match=r"seems to listen on /srv/my data/mysqld\.sock"):
         sockets.default_socket()
@@ -58,7 +58,7 @@ def test_a_listening_socket_stands_in_the_kernels_table(tmp_path: Path) -> None:
     with socket.socket(socket.AF_UNIX) as listener:
         listener.bind(path)
         listener.listen()
-        assert path in sockets.listening()
+        assert path in sockets.listening_sockets()
 
 
 def test_the_peer_is_told_by_the_kernel(tmp_path: Path) -> None:

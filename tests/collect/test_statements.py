@@ -18,7 +18,7 @@ from advisor.collect.connection.statements import (
     TAG,
     Statement,
     is_listed,
-    listing,
+    statement_listing,
 )
 from advisor.collect.connection.wire import StatementNotListed, Wire
 from advisor.collect.privileges import grants_for
@@ -88,7 +88,7 @@ def test_names_and_texts_are_unique() -> None:
 
 def test_the_listing_shows_every_text_and_reason() -> None:
     """What is printed is what the guard reads."""
-    shown = listing()
+    shown = statement_listing()
     for statement in STATEMENTS:
         assert statement.text() in shown
         assert statement.why.split()[0] in shown

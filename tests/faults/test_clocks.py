@@ -11,14 +11,14 @@ import pytest
 from mycnf_command import CHECKOUT
 from real_servers import Server
 
-from advisor.collect.collect import Request, from_account
+from advisor.collect.collect import CollectRequest, collect_from_account
 from advisor.collect.connection.options import Account
 from advisor.facts import Facts, Sample
 from advisor.facts.snapshot import load
 from advisor.state.history import store as history
 from advisor.state.sampling import ring
-from advisor.state.sampling.busiest import hours, sampled
-from advisor.state.sampling.keep import keep, path_of
+from advisor.state.sampling.busiest import hour_spans, summarize_samples
+from advisor.state.sampling.keep import ring_path, save_sample
 
 SNAPSHOT = CHECKOUT / "tests" / "snapshots" / "schema-1.0.json"
 DAYS = 40
@@ -55,7 +55,7 @@ class Clock(datetime):
 def kept_on(facts: Facts, day: datetime) -> Path:
     """The snapshot that is kept while the clock shows that day."""
     Clock.shows = day
-    return Path(history.keep(replace(facts, taken_at=day.isoformat())))
+    return Path(history.save_snapshot(replace(facts, taken_at=day.isoformat())))
 
 
 @pytest.mark.parametrize("years", [20, -20])
@@ -83,15 +83,15 @@ def sample(uptime: int) -> Sample:
 def test_samples_across_a_jump(jump: int) -> None:
     """Every sample is kept and told of; no hour reaches over the jump, and those on both sides count."""
     for number in range(8):
-        assert not keep(sample(5000 + 600 * number), SERVER, NOON + 600 * number).too_soon
+        assert not save_sample(sample(5000 + 600 * number), SERVER, NOON + 600 * number).too_soon
     for number in range(8, 16):
-        assert not keep(sample(5000 + 600 * number), SERVER, NOON + jump + 600 * number).too_soon
-    entries = ring.read(path_of(SERVER))[1]
+        assert not save_sample(sample(5000 + 600 * number), SERVER, NOON + jump + 600 * number).too_soon
+    entries = ring.read(ring_path(SERVER))[1]
     assert [entry.uptime for entry in entries] == [5000 + 600 * number for number in range(16)]
-    told = sampled(entries)
+    told = summarize_samples(entries)
     assert told is not None
     assert told.samples == 16
-    found = list(hours(entries))
+    found = list(hour_spans(entries))
     assert found
     assert not [span for span in found if span.first < 8 <= span.last]
     assert {span.first < 8 for span in found} == {True, False}
@@ -105,7 +105,9 @@ def test_a_window_across_a_jump(server: Server, monkeypatch: pytest.MonkeyPatch)
         monkeypatch.setattr(time, "time", lambda: usual() + 1e9)
         time.sleep(seconds)
 
-    facts = from_account(Account("root", socket=server("mariadb-10.11").socket), Request(window=1.0), wait)
+    facts = collect_from_account(
+        Account("root", socket=server("mariadb-10.11").socket), CollectRequest(window=1.0), wait
+    )
     assert facts.workload is not None
     assert 0.9 < facts.workload.seconds < 600
     assert facts.seconds < 600

@@ -12,8 +12,8 @@ from advisor.facts import Sample
 from advisor.fleet import run_directory as fleet
 from advisor.fleet.row import HostRow
 from advisor.state.sampling import ring
-from advisor.state.sampling.keep import keep as keep_sample
-from advisor.state.sampling.keep import path_of
+from advisor.state.sampling.keep import ring_path
+from advisor.state.sampling.keep import save_sample as keep_sample
 
 SNAPSHOT = str(CHECKOUT / "examples" / "snapshots" / "mariadb-10.11.json")
 BAD = str(CHECKOUT / "examples" / "bad.cnf")
@@ -113,16 +113,16 @@ def test_a_ring_that_is_there_needs_no_room(disk: Disk) -> None:
     keep_sample(Sample(5000.0, {"questions": 1}, 1), server, 1_795_262_400)
     with disk.full():
         assert keep_sample(Sample(5600.0, {"questions": 2}, 2), server, 1_795_263_000).held == 2
-    assert [entry.uptime for entry in ring.read(path_of(server))[1]] == [5000, 5600]
+    assert [entry.uptime for entry in ring.read(ring_path(server))[1]] == [5000, 5600]
 
 
 def test_a_row_of_a_fleet(disk: Disk) -> None:
     """What came of a host before stays, whole."""
-    fleet.prepare("run", resume=False)
-    fleet.keep("run", HostRow(name="db1", reason="first"))
+    fleet.prepare_directory("run", resume=False)
+    fleet.write_row("run", HostRow(name="db1", reason="first"))
     with disk.full(), pytest.raises(OSError, match=r"db1\.row"):
-        fleet.keep("run", HostRow(name="db1", reason="second"))
-    kept = fleet.kept("run", "db1")
+        fleet.write_row("run", HostRow(name="db1", reason="second"))
+    kept = fleet.read_row("run", "db1")
     assert kept is not None
     assert kept.reason == "first"
     assert not [name for name in disk.files() if name.endswith(".part")]

@@ -8,10 +8,10 @@ import pytest
 from real_servers import Start
 
 from advisor.__main__ import main
-from advisor.collect.collect import Request, from_account
+from advisor.collect.collect import CollectRequest, collect_from_account
 from advisor.collect.connection.options import Account
 from advisor.state.sampling import ring
-from advisor.state.sampling.busiest import hours
+from advisor.state.sampling.busiest import hour_spans
 
 
 @pytest.mark.servers("mysql-5.7", "mariadb-10.11")
@@ -25,7 +25,9 @@ def test_a_restart_within_the_window_and_between_samples(
     assert main(["sample", *there]) == 0
     (path,) = (tmp_path / "mycnf" / "samples").glob("*.ring")
     _up_for_hours(str(path))
-    facts = from_account(Account("root", socket=sandbox.socket), Request(window=1.0), lambda _: sandbox.restart())
+    facts = collect_from_account(
+        Account("root", socket=sandbox.socket), CollectRequest(window=1.0), lambda _: sandbox.restart()
+    )
     assert facts.server.variables["datadir"]
     assert facts.workload is None
     assert "lost" in facts.lost
@@ -34,7 +36,7 @@ def test_a_restart_within_the_window_and_between_samples(
     entries = ring.read(str(path))[1]
     assert len(entries) == 7
     assert entries[-1].uptime < entries[-2].uptime
-    assert all(span.last < 6 for span in hours(entries))
+    assert all(span.last < 6 for span in hour_spans(entries))
 
 
 def _up_for_hours(path: str) -> None:

@@ -11,7 +11,7 @@ from live_server import Live
 
 from advisor.core.model import Target
 from advisor.fleet.member import Member, MemberValue
-from advisor.fleet.outliers import equals, outliers
+from advisor.fleet.outliers import outliers, peer_groups
 
 NAME = "mysql-8.0"
 
@@ -70,7 +70,7 @@ def test_nobody_is_the_majority() -> None:
     """Of two and two nobody is an outlier; of two members alone neither is."""
     pairs = [member(name, sync_binlog=value) for name, value in zip("abcd", "0011", strict=True)]
     assert outliers(pairs) == outliers(pairs[:3:2]) == []
-    assert [d.variable for d in equals(pairs)[0].differences] == ["sync_binlog"]
+    assert [d.variable for d in peer_groups(pairs)[0].differences] == ["sync_binlog"]
 
 
 def test_other_versions() -> None:
@@ -86,4 +86,4 @@ def test_own_values_are_nobodys_drift() -> None:
     own = {"server_id": "{}", "hostname": "h{}", "datadir": "/d/{}", "gtid_executed": "u:{}", "wsrep_node_name": "n{}"}
     fleet = [member(n, **{variable: text.format(n) for variable, text in own.items()}) for n in "abc"]
     assert outliers(fleet) == []
-    assert equals(fleet)[0].differences == ()
+    assert peer_groups(fleet)[0].differences == ()

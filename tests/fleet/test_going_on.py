@@ -23,7 +23,7 @@ from process_checks import eventually
 from real_servers import Server
 
 from advisor.fleet.row import UNREAD, Status
-from advisor.fleet.run_directory import file_name, finished, rows_of
+from advisor.fleet.run_directory import file_name, finished_hosts, rows_of
 
 NAME = "mariadb-10.11"
 
@@ -76,7 +76,7 @@ def test_interrupted(way: str, ground: Ground, host: dict[str, object]) -> None:
             assert marked(ground) == {}
     assert process.returncode == 130
     assert f"go on with mycnf fleet --resume --dir {ground.run_directory} -i inventory.yml" in err.decode()
-    assert finished(str(ground.run_directory)) == ["one"]
+    assert finished_hosts(str(ground.run_directory)) == ["one"]
     assert {row.name: row.status for row in rows_of(str(ground.run_directory))} == {
         "one": Status.AUDITED,
         "hangs": Status.UNASKED,

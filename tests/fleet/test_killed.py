@@ -22,7 +22,7 @@ from process_checks import alive, eventually
 from real_servers import Server
 
 from advisor.fleet.row import UNREAD, Status
-from advisor.fleet.run_directory import HOSTS, SCRATCH, file_name, finished, rows_of
+from advisor.fleet.run_directory import HOSTS, SCRATCH, file_name, finished_hosts, rows_of
 
 NAME = "mariadb-10.11"
 HOSTS_HANGING = ("hangs", "hangs-over-ssh", "hangs-in-its-script")
@@ -97,7 +97,7 @@ def test_killed(victim: str, ground: Ground, hosts: dict[str, dict[str, object]]
         assert _files(ground) == {HOSTS, f"rows/{file_name('one')}.row", f"snapshots/{file_name('one')}.json"}
         told = {row.name: row.status for row in rows_of(str(ground.run_directory))}
         assert told == {name: Status.AUDITED if name == "one" else Status.UNASKED for name in hosts}
-    assert finished(str(ground.run_directory)) == ["one"]
+    assert finished_hosts(str(ground.run_directory)) == ["one"]
     kept = ground.run_directory / "snapshots" / f"{file_name('one')}.json"
     before = kept.stat().st_ino
     ground.inventory({"db": dict.fromkeys(hosts, host)})
@@ -113,7 +113,7 @@ def _midway(ground: Ground) -> bool:
     rows = {row.name: row for row in rows_of(str(ground.run_directory))}
     asked = all(name in rows and rows[name].host == UNREAD for name in HOSTS_HANGING)
     made = [list(place.glob("*")) for place in (ground.place / "on-host").iterdir()]
-    return asked and made != [] and "one" in rows and rows["one"].answered and rows["one"].host != UNREAD
+    return asked and made != [] and "one" in rows and rows["one"].has_facts and rows["one"].host != UNREAD
 
 
 def _kinds(ground: Ground) -> set[str]:
@@ -137,7 +137,7 @@ def test_killed_anywhere(ground: Ground, host: dict[str, object]) -> None:
         (ground.run_directory / HOSTS).exists,
         lambda: list((ground.run_directory / "rows").glob("*.row")),
         lambda: list((ground.run_directory / "snapshots").glob("*.json")),
-        lambda: finished(str(ground.run_directory)),
+        lambda: finished_hosts(str(ground.run_directory)),
     ]
     for moment in moments:
         resumes = ["--resume"] if _goes_on(ground) else []
@@ -179,7 +179,9 @@ def test_two_at_once(ground: Ground, host: dict[str, object], keys: Key) -> None
         ground.inventory({"db": {"slow": {**slow, "ansible_port": asleep}, "one": host}})
         with begun(ground, ground.command("--window", "0", "--timeout", "300")) as process:
             rows = ground.run_directory / "rows"
-            eventually(lambda: rows.exists() and finished(str(ground.run_directory)) == ["one"], what="one is done")
+            eventually(
+                lambda: rows.exists() and finished_hosts(str(ground.run_directory)) == ["one"], what="one is done"
+            )
             refused = ground.fleet("--window", "0", "--resume")
             assert refused.code == 2
             assert "another mycnf fleet works in" in refused.err

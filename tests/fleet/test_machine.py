@@ -14,7 +14,7 @@ from audit_samples import recorded
 
 from advisor.collect.host import open_root
 from advisor.facts import Facts
-from advisor.fleet.machine import BEGIN, END, command, unpacked, with_host
+from advisor.fleet.machine import BEGIN, END, command, unpack_tar, with_host
 
 TOOLS = ("sh", "cat", "cp", "ln", "mkdir", "readlink", "rm", "sed", "tar", "tr", "uname", "od")
 
@@ -48,7 +48,7 @@ def test_any_shell_will_do(missing: tuple[str, ...], tmp_path: Path) -> None:
         if found := shutil.which(name):
             (tools / name).symlink_to(found)
     tar = tmp_path / "host.tar"
-    tar.write_bytes(unpacked(printed(path=str(tools))))
+    tar.write_bytes(unpack_tar(printed(path=str(tools))))
     assert (open_root(str(tar)).read("/proc/sys/kernel/hostname") or "").strip() == socket.gethostname()
 
 
@@ -56,7 +56,7 @@ def test_a_terminal_with_a_banner(tmp_path: Path) -> None:
     """Ends of lines and a banner that a terminal brings along do no harm."""
     told = "Welcome to db1\r\n" + printed().replace("\n", "\r\n") + "bye\r\n"
     tar = tmp_path / "host.tar"
-    tar.write_bytes(unpacked(told))
+    tar.write_bytes(unpack_tar(told))
     assert open_root(str(tar)).read("/proc/meminfo")
 
 

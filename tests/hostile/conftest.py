@@ -16,15 +16,15 @@ from hostile_server import Heard, Mischief, Recording, hostile
 from mycnf_command import CHECKOUT, Ended
 
 from advisor.__main__ import main
-from advisor.collect.collect import Request, from_account
-from advisor.collect.connection.connect import Limits
+from advisor.collect.collect import CollectRequest, collect_from_account
+from advisor.collect.connection.connect import ConnectionLimits
 from advisor.collect.connection.options import Account
 from advisor.core.errors import ConnectError
 from advisor.facts import Facts
 from probes.sandbox import Sandbox
 
 RECORDINGS: dict[str, Recording] = {}
-QUICK = Limits(connect=1.0, read=0.2, statement=1, answer=0.4, whole=1.2)
+QUICK = ConnectionLimits(connect=1.0, read=0.2, statement=1, answer=0.4, whole=1.2)
 # A process begins with the peak of the one that it is forked from: this small one stands between it and the tests.
 WEIGHING = """
 import os, sys
@@ -82,17 +82,19 @@ def some(kinds: Iterable[str], usual: tuple[str, ...]) -> tuple[str, ...]:
     return usual if TURNS == 1 else tuple(kinds)
 
 
-def entered(account: Account, limits: Limits = QUICK) -> Facts | ConnectError:
+def entered(account: Account, limits: ConnectionLimits = QUICK) -> Facts | ConnectError:
     """What an audit reads with this account, or why there is nothing, on one harmless line; any other end fails."""
     try:
-        return from_account(account, Request(window=0.01, limits=limits))
+        return collect_from_account(account, CollectRequest(window=0.01, limits=limits))
     except ConnectError as error:
         refusal = error
     assert str(refusal).isprintable()
     return refusal
 
 
-def collected(recording: Recording, place: Path, mischief: Mischief, limits: Limits = QUICK) -> Facts | ConnectError:
+def collected(
+    recording: Recording, place: Path, mischief: Mischief, limits: ConnectionLimits = QUICK
+) -> Facts | ConnectError:
     """What an audit reads of a server that does this mischief, or why there is nothing."""
     place.unlink(missing_ok=True)
     with hostile(recording, str(place), mischief):

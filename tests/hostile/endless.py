@@ -8,7 +8,7 @@ from collections.abc import Iterable, Iterator
 
 from hostile_server import END, GREETING, HEADER, LOGIN, Hold, Mischief, columns_of, error, okay, packet
 
-from advisor.collect.connection.limits import ANSWER, PIECE
+from advisor.collect.connection.limits import MAX_ANSWER_BYTES, PIECE
 from tests.hostile.framing import NULL, Packets, later, numbered, only, sized, statements
 
 BIGGEST = (1 << 24) - 1  # bytes of a packet; one of this size goes on in the next
@@ -70,7 +70,7 @@ def _nearly_too_much(_: str, packets: Packets) -> Iterator[bytes]:
     head = columns_of(packets)
     width = head - 2
     yield b"".join(packets[:head])
-    rows = ANSWER // (2 * PIECE + 2 * HEADER + 10 * max(1, width)) - head if head else 0
+    rows = MAX_ANSWER_BYTES // (2 * PIECE + 2 * HEADER + 10 * max(1, width)) - head if head else 0
     for at in range(0, rows, 1000):
         yield b"".join(packet(sized(b"v%08d" % (at + more)) * width, 1) for more in range(1000))
     yield packets[-1]

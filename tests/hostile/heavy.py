@@ -6,12 +6,12 @@ from collections.abc import Iterator
 
 from hostile_server import END, HEADER, Mischief, columns_of, packet
 
-from advisor.collect.connection.limits import ANSWER
+from advisor.collect.connection.limits import MAX_ANSWER_BYTES
 from tests.hostile.endless import TOO_MUCH
 from tests.hostile.framing import NULL, Packets, named, numbered, only, sized
 
 NAMES, NAME = 1000, 2000  # columns, and bytes of the name of each
-ROWS = (ANSWER // 2 - NAMES * (NAME + 200)) // (2 * NAMES)
+ROWS = (MAX_ANSWER_BYTES // 2 - NAMES * (NAME + 200)) // (2 * NAMES)
 
 
 def _filled(value: bytes, share: int, step: int = 10_000) -> Mischief:
@@ -20,7 +20,7 @@ def _filled(value: bytes, share: int, step: int = 10_000) -> Mischief:
     def change(_: str, packets: Packets) -> Iterator[bytes]:
         head = columns_of(packets)
         yield from packets[:head] or packets
-        for at in range(ANSWER // share // step if head else 0):
+        for at in range(MAX_ANSWER_BYTES // share // step if head else 0):
             values = (b"%06d" % at + value * (step // len(value)), *[b"1"] * (head - 3))
             yield packet(b"".join(map(sized, values)), 1)
         yield from packets[-1:] if head else ()

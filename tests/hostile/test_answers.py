@@ -12,7 +12,7 @@ from cryptography.hazmat.primitives import hashes, serialization
 from cryptography.hazmat.primitives.asymmetric import ec
 from hostile_server import Recording, error, hostile, key
 
-from advisor.collect.connection.connect import Limits
+from advisor.collect.connection.connect import ConnectionLimits
 from advisor.collect.connection.options import Account
 from advisor.core.errors import CONNECTION, ConnectError
 from advisor.facts import Facts
@@ -31,7 +31,7 @@ one = pytest.mark.servers("mariadb-10.11")
 @both
 def test_the_recorded_server_is_audited_like_a_real_one(recording: Recording, tmp_path: Path) -> None:
     """Without a mischief nothing is lost: what the others lose is the mischief's doing."""
-    found = collected(recording, tmp_path / "h.sock", honest, Limits())
+    found = collected(recording, tmp_path / "h.sock", honest, ConnectionLimits())
     assert isinstance(found, Facts)
     assert not found.lost
     assert len(found.server.variables) > 400
@@ -84,7 +84,9 @@ def test_a_password_is_not_given_away(recording: Recording, plugin: str) -> None
     """Asked for the password itself at the login or in the greeting, over open TCP: one line, and it was never sent."""
     mischief = greeting_of(b"mysql_clear_password") if plugin == "greeting" else switch(SWITCHES[plugin])
     with hostile(recording, None, mischief) as (heard, port):
-        found = entered(Account("reader", PASSWORD, host="127.0.0.1", port=port, ssl_mode="disabled"), Limits())
+        found = entered(
+            Account("reader", PASSWORD, host="127.0.0.1", port=port, ssl_mode="disabled"), ConnectionLimits()
+        )
     assert isinstance(found, Facts) == (plugin == "greeting")  # that one lets everybody in
     assert PASSWORD.decode() not in said(found)
     assert heard.packets
@@ -101,7 +103,7 @@ def test_a_clear_password_is_for_verified_servers(recording: Recording, mode: st
     with hostile(recording, None, asking, context) as (heard, port):
         authority = str(path) if mode == "verify-ca" else None
         account = Account("reader", PASSWORD, host="127.0.0.1", port=port, ssl_mode=mode, ssl_ca=authority)
-        found = entered(account, Limits())
+        found = entered(account, ConnectionLimits())
     assert isinstance(found, Facts) == (mode == "verify-ca"), said(found)
     assert any(PASSWORD in packet for packet in heard.packets) == (mode == "verify-ca")
 
@@ -142,6 +144,6 @@ def test_errors_in_place_of_answers_are_reasons(recording: Recording, code: int,
 def test_the_longest_error_is_cut(recording: Recording, tmp_path: Path) -> None:
     """No reason is longer than a server's own errors are."""
     big = only(lambda statement: "SHOW" in statement, lambda _, __: [error(1105, b"x" * 100_000)])
-    found = collected(recording, tmp_path / "h.sock", big, Limits())
+    found = collected(recording, tmp_path / "h.sock", big, ConnectionLimits())
     assert isinstance(found, Facts)
     assert 0 < max(len(gap.reason) for gap in found.unavailable) < 1000

@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 from hostile_server import Recording
 
-from advisor.collect.connection.connect import Limits
+from advisor.collect.connection.connect import ConnectionLimits
 from advisor.facts import Facts
 from tests.hostile.conftest import Turns, collected
 from tests.hostile.values import CutAfter, mangled
@@ -25,7 +25,7 @@ def places(recording: Recording, folder: Path, every: int) -> list[int]:
         sizes.extend(map(len, packets))
         return packets
 
-    collected(recording, folder / "h.sock", listen, Limits())
+    collected(recording, folder / "h.sock", listen, ConnectionLimits())
     boundaries = list(itertools.accumulate(sizes))
     chosen = [at for number, at in enumerate(boundaries) if number < 30 or number % every == 0]
     return sorted({0, 1, *(at + more for at in chosen for more in (0, 3, 5))})

@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 from hostile_server import Recording, hostile
 
-from advisor.collect.connection.connect import Limits
+from advisor.collect.connection.connect import ConnectionLimits
 from advisor.collect.connection.options import Account
 from advisor.collect.connection.session import open_session
 from advisor.collect.server.workload import read_counters
@@ -42,7 +42,7 @@ def test_answers_that_never_come_are_given_up(recording: Recording, kind: str, t
 def test_all_answers_together_have_a_limit(recording: Recording, tmp_path: Path) -> None:
     """A server that takes just less than the limit for each answer is ended by that for all of them."""
     slow = only(lambda statement: "SHOW" in statement, TOO_LITTLE["a byte now and then"])
-    limits = Limits(read=60.0, answer=60.0, whole=2.0)
+    limits = ConnectionLimits(read=60.0, answer=60.0, whole=2.0)
     found = collected(recording, tmp_path / "h.sock", slow, limits)
     assert isinstance(found, Facts)
     assert found.lost == "the server was given up: its answers took more than 2 s"
@@ -52,7 +52,7 @@ def test_a_series_of_samples_has_no_limit_for_all(recording: Recording, tmp_path
     """The limit is an audit's: the app's samples may go on for ever."""
     place = tmp_path / "h.sock"
     with hostile(recording, str(place), honest):
-        session = open_session(Account("root", socket=str(place)), Limits(whole=0.0))
+        session = open_session(Account("root", socket=str(place)), ConnectionLimits(whole=0.0))
         for _ in range(3):
             assert read_counters(session, [], with_text=False).status
         session.close()

@@ -11,7 +11,7 @@ from pathlib import Path
 
 import pytest
 
-from advisor.collect.files import Reader, read_again
+from advisor.collect.files import OptionFileReader, reread_files
 from advisor.core.errors import CONNECTION, USAGE
 from advisor.facts import OptionFiles
 from advisor.optionfile import resolve
@@ -167,6 +167,6 @@ def test_a_server_gets_no_file_read_that_is_no_option_file(tmp_path: Path) -> No
     real.write_text(" [mysqld]\nport=3307\n")
     other.write_text("root:$6$secret:19000:0:99999:7:::\n")
     named = (str(real), str(other), "/etc/\0passwd", str(tmp_path), "/dev/zero")
-    read = read_again(OptionFiles(), (), named, Reader("mysql", (8, 0, 36)))
+    read = reread_files(OptionFiles(), (), named, OptionFileReader("mysql", (8, 0, 36)))
     assert str(real) in {copy.path for copy in read.files}
     assert {str(other), *named[2:]}.isdisjoint(copy.path for copy in read.files)

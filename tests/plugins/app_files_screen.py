@@ -10,7 +10,7 @@ from textual.pilot import Pilot
 from advisor.analysis.audited import Audited
 from advisor.analysis.context import build_context
 from advisor.analysis.engine import run_rules, select_rules, sort_by_severity
-from advisor.collect.files import Reader, read_again
+from advisor.collect.files import OptionFileReader, reread_files
 from advisor.commands.collect import DEMO
 from advisor.facts import Facts, OptionFiles
 from advisor.facts.snapshot import load
@@ -38,7 +38,7 @@ def view_of(facts: Facts = RECORDED, origin: str = "snapshot") -> View:
 
 def read(top: Path) -> OptionFiles:
     """The option files as a start with this one reads them."""
-    return read_again(OptionFiles(), [f"--defaults-file={top}"], [], Reader())
+    return reread_files(OptionFiles(), [f"--defaults-file={top}"], [], OptionFileReader())
 
 
 async def at_files(app: AuditApp, pilot: Pilot[int]) -> FileText:

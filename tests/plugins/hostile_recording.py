@@ -11,7 +11,7 @@ from typing import BinaryIO
 
 from hostile_server import ERROR, HEADER, MORE, OK, QUERY, Recording, is_end, key, read_packet
 
-from advisor.collect.collect import Request, from_account
+from advisor.collect.collect import CollectRequest, collect_from_account
 from advisor.collect.connection.options import Account
 
 
@@ -21,7 +21,7 @@ def record(server: str, folder: Path) -> Recording:
     answers: dict[str, tuple[bytes, ...]] = {}
     place = str(folder / "listen.sock")
     with _between(place, server, hello, answers):
-        facts = from_account(Account("root", socket=place), Request(window=0.01))
+        facts = collect_from_account(Account("root", socket=place), CollectRequest(window=0.01))
     assert not facts.lost
     assert len(facts.server.variables) > 400
     return Recording(tuple(hello), answers)

@@ -9,7 +9,7 @@ from live_server import Live
 
 from advisor.analysis.context import build_context
 from advisor.analysis.engine import run_rules
-from advisor.collect.collect import Request, from_account
+from advisor.collect.collect import CollectRequest, collect_from_account
 from rules import all_rules
 
 if TYPE_CHECKING:
@@ -26,7 +26,7 @@ PATIENCE = 600.0  # seconds; a group needs a few on a busy machine
 
 def found(server: Live) -> dict[str, Finding]:
     """What all rules find about a running server, by name."""
-    facts = from_account(server.account(), Request(window=0.0))
+    facts = collect_from_account(server.account(), CollectRequest(window=0.0))
     return {finding.name: finding for finding in run_rules(build_context(facts), all_rules()).findings}
 
 

@@ -11,9 +11,8 @@ from mycnf_command import CHECKOUT
 from advisor.facts.probes import PROBE_SCHEMA, Arm, Block, Metric, ProbeResult, RunPlace
 from advisor.facts.snapshot import load
 from advisor.fleet.row import HostRow, Status
-from advisor.fleet.run_directory import keep as keep_row
-from advisor.fleet.run_directory import prepare
-from advisor.state.history.store import keep as keep_snapshot
+from advisor.fleet.run_directory import prepare_directory, write_row
+from advisor.state.history.store import save_snapshot
 from probes.results import make_results_folder
 from probes.results import write_result as keep_result
 
@@ -52,7 +51,7 @@ def make(folder: Path) -> None:
     (folder / "many" / "c.json").write_text("]]><script>", "utf-8")
     _run(folder / "run")
     for name in ("db1.json", "later.json"):
-        keep_snapshot(load(str(folder / name)))
+        save_snapshot(load(str(folder / name)))
     keep_result(_result(), str(Path(make_results_folder()) / "20261121T040000Z-read-buffer-c0ffee.json"))
 
 
@@ -65,7 +64,7 @@ def _snapshot(path: Path, day: int, **variables: str) -> None:
 
 def _run(folder: Path) -> None:
     """A fleet of three hosts, one of which did not let the account in."""
-    prepare(str(folder), resume=False)
+    prepare_directory(str(folder), resume=False)
     shop = ("shop",)
     lost = "the server went away"
     rows = [
@@ -76,7 +75,7 @@ def _run(folder: Path) -> None:
     _snapshot(folder / "snapshots" / "db1.json", 21)
     _snapshot(folder / "snapshots" / "db2.json", 22, hostname="db2", sort_buffer_size="262144")
     for row in rows:
-        keep_row(str(folder), row)
+        write_row(str(folder), row)
     (folder / "hosts.list").write_text(json.dumps([row.name for row in rows]))
 
 

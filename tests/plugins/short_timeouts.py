@@ -8,12 +8,12 @@ from contextlib import contextmanager
 import pytest
 
 from advisor.collect.connection import session as session_module
-from advisor.collect.connection.connect import Limits
+from advisor.collect.connection.connect import ConnectionLimits
 from advisor.collect.connection.session import Rows, Session
 from advisor.collect.connection.statements import Statement
 from advisor.collect.connection.wire import Wire
 
-PATIENT = Limits(connect=60, read=60, statement=60, answer=120, whole=600)
+PATIENT = ConnectionLimits(connect=60, read=60, statement=60, answer=120, whole=600)
 SHORT = 0.5  # seconds
 
 

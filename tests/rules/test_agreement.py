@@ -15,7 +15,7 @@ from rule_cases import all_cases
 from advisor.analysis.engine import run_rules
 from advisor.catalog.load import load
 from advisor.catalog.targets import EXAMINED, SERIES, parse_target
-from advisor.collect.declared import host_from_words
+from advisor.collect.declared import host_from_options
 from advisor.core.model import Target
 from advisor.optionfile import resolve
 from advisor.verdict import judge_file, judge_value
@@ -33,7 +33,7 @@ if TYPE_CHECKING:
 
 RULES = all_rules()
 EACH = 90  # of the recorded files, one in so many for each server, and others for the next
-HOST = host_from_words(ram="8G", cpus=4, disk="ssd", tar=None)
+HOST = host_from_options(ram="8G", cpus=4, disk="ssd", tar=None)
 TARGETS = [Target(flavour, patch) for flavour, series in SERIES.items() for patch in series.values()]
 # What firing cases have in their files: settings that somebody found worth a rule.
 SETTINGS = sorted(

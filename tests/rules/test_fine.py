@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 import pytest
 from rule_cases import Case, context_of_case
 
-from advisor.collect.collect import Request, from_account
+from advisor.collect.collect import CollectRequest, collect_from_account
 from advisor.collect.connection.options import Account
 from rules import all_rules
 from rules.core.passed import CHECKED_PARTS, passed_checks
@@ -87,7 +87,7 @@ def test_a_real_server(any_server: Sandbox) -> None:
     """A default server has room for connections and files, and says how much it used."""
     from advisor.analysis.context import build_context
 
-    facts = from_account(Account(user="root", socket=any_server.socket), Request(window=0.0))
+    facts = collect_from_account(Account(user="root", socket=any_server.socket), CollectRequest(window=0.0))
     told = dict(passed_checks(build_context(facts), [], NAMES))
     assert {"connections", "commits"} <= set(told)
     assert told["commits"].endswith("at each commit") or "no binary log" in told["commits"]

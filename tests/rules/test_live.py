@@ -10,7 +10,7 @@ from real_servers import quickly
 
 from advisor.analysis.context import build_context
 from advisor.analysis.engine import run_rules
-from advisor.collect.collect import Request, from_account
+from advisor.collect.collect import CollectRequest, collect_from_account
 from advisor.collect.connection.options import Account
 from advisor.core.model import Severity
 from rules import all_rules
@@ -41,7 +41,7 @@ binlog_format = STATEMENT
 
 def audited(sandbox: Sandbox) -> RuleRun:
     """All findings of all rules about a running server."""
-    facts = from_account(Account(user="root", socket=sandbox.socket), Request(window=0.0))
+    facts = collect_from_account(Account(user="root", socket=sandbox.socket), CollectRequest(window=0.0))
     return run_rules(build_context(facts), all_rules())
 
 

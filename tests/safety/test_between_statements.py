@@ -15,7 +15,7 @@ from live_server import Live
 from process_checks import eventually
 from slow_proxy import slowed
 
-from advisor.collect.collect import Request, from_account
+from advisor.collect.collect import CollectRequest, collect_from_account
 from advisor.collect.connection.options import Account
 from advisor.collect.connection.session import open_session
 from advisor.collect.connection.statements import AUTOCOMMIT
@@ -132,7 +132,7 @@ def test_nothing_outlives_its_statement(live: Live, lookout: Lookout, tmp_path: 
     live.run("SET GLOBAL autocommit = 0")
     try:
         with slowed(live.sandbox.socket, place, lambda statement: seen.update({statement: lookout()})):
-            facts = from_account(Account("root", socket=place), Request(window=0.01))
+            facts = collect_from_account(Account("root", socket=place), CollectRequest(window=0.01))
     finally:
         live.run("SET GLOBAL autocommit = 1")
     assert AUTOCOMMIT.text() in seen

@@ -17,7 +17,7 @@ from real_servers import Server, Start
 from short_timeouts import PATIENT, hurried
 
 from advisor.collect.connection import session as session_module
-from advisor.collect.connection.connect import Limits, connect
+from advisor.collect.connection.connect import ConnectionLimits, connect
 from advisor.collect.connection.limits import AnswerLimits
 from advisor.collect.connection.options import Account
 from advisor.collect.connection.session import StatementFailed, open_session
@@ -67,7 +67,7 @@ def test_our_own_statement_is_ended(live: Live) -> None:
     with live.user("bare", f"IDENTIFIED BY '{PASSWORD}'") as user:
         second = connect(live.account(user, PASSWORD.encode()))
         with napping(live, live.sandbox.connect(user=user, password=PASSWORD), TAG + NAP) as number:
-            assert session_module._end_own(second, number)
+            assert session_module._kill_own_statement(second, number)
             eventually(lambda: row(live, number) == ("Sleep", None), what="the statement ends")
         second.close()
 
@@ -78,12 +78,12 @@ def test_a_stranger_with_the_number_goes_on(live: Live, second: Wire, tmp_path: 
         theirs = {"user": other, "password": PASSWORD}
         for statement, who in ((NAP, {}), (f"SELECT '{TAG}', SLEEP(120)", {}), (TAG + NAP, theirs)):
             with napping(live, live.sandbox.connect(**who), statement) as number:
-                assert not session_module._end_own(second, number)
+                assert not session_module._kill_own_statement(second, number)
                 assert row(live, number) == ("Query", statement)
         idle = live.sandbox.connect()
-        assert not session_module._end_own(second, number_of(idle))
+        assert not session_module._kill_own_statement(second, number_of(idle))
         idle.close()
-        assert not session_module._end_own(second, number_of(idle))
+        assert not session_module._kill_own_statement(second, number_of(idle))
         asked = [said.text for said in logged(log) if said.connection == second.handshake_id]
     assert len(asked) == 5
     assert {text.replace(str(number_of(idle)), "0") for text in asked[-2:]} == {OWN_RUNNING.text(0)}
@@ -95,7 +95,7 @@ def test_behind_a_proxy_nothing_is_ended(live: Live, second: Wire) -> None:
     """A connection that the server knows by another number than we were greeted with proves nothing."""
     second.server_thread_id = (second.handshake_id + 1,)  # as a proxy's greeting would have it
     with napping(live, live.sandbox.connect(), TAG + NAP) as number:
-        assert not session_module._end_own(second, number)
+        assert not session_module._kill_own_statement(second, number)
         assert row(live, number) == ("Query", TAG + NAP)
 
 
@@ -114,7 +114,7 @@ def test_after_a_restart_the_number_is_a_strangers(server_name: str, start: Star
         connection = server.connect()
     with napping(live, connection, NAP) as number:
         assert number == session.connection_id
-        assert session_module._stand_in(session) == "given up"
+        assert session_module._reconnect(session) == "given up"
         assert row(live, number) == ("Query", NAP)
     session.close()
 
@@ -124,13 +124,13 @@ def test_another_server_behind_the_address_is_left_alone(server: Server, monkeyp
     first, other = Live("mysql-8.0", server("mysql-8.0")), Live("mysql-5.7", server("mysql-5.7"))
     session = open_session(first.account())
 
-    def elsewhere(_account: Account, limits: Limits, allowance: AnswerLimits) -> Wire:
+    def elsewhere(_account: Account, limits: ConnectionLimits, allowance: AnswerLimits) -> Wire:
         return connect(other.account(), limits, allowance)
 
     monkeypatch.setattr(session_module, "connect", elsewhere)
     with napping(other, other.sandbox.connect(), NAP) as number:
         session.connection_id = number  # as if both had counted as far
-        assert session_module._stand_in(session) == "given up"
+        assert session_module._reconnect(session) == "given up"
         assert row(other, number) == ("Query", NAP)
     session.close()
 

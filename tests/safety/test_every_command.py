@@ -14,7 +14,7 @@ from mycnf_command import CHECKOUT
 from real_servers import names_of
 
 from advisor.cli.parser import COMMANDS, dispatch
-from advisor.collect.connection.connect import Limits
+from advisor.collect.connection.connect import ConnectionLimits
 from advisor.collect.connection.statements import STATUS
 from advisor.commands.probing.prove import _running_context
 from advisor.report.formats import names
@@ -142,7 +142,9 @@ def test_probes_send_listed_statements_alone(stage: Stage, monkeypatch: pytest.M
     neighbour = neighbours.OtherServer(stage.live.sandbox.pid, "mysqld", stage.live.sandbox.datadir)
     rule = find_rule("BUF001")
     assert rule is not None
-    monkeypatch.setattr(listening, "SESSION_LIMITS", Limits(connect=60, read=60))  # a busy host may take its time
+    monkeypatch.setattr(
+        listening, "SESSION_LIMITS", ConnectionLimits(connect=60, read=60)
+    )  # a busy host may take its time
     with overheard(stage.live.sandbox, stage.folder / "general.log") as heard, monkeypatch.context() as patched:
         listener = listening.open_latency_session(neighbour)
         assert listener is not None, listening.listening_sockets(neighbour.pid)

@@ -12,17 +12,17 @@ import pytest
 from live_server import Live
 from pymysql.constants import CLIENT
 
-from advisor.collect.collect import Request, from_account
+from advisor.collect.collect import CollectRequest, collect_from_account
 from advisor.collect.connection import session as session_module
-from advisor.collect.connection.connect import Limits, connect
+from advisor.collect.connection.connect import ConnectionLimits, connect
 from advisor.collect.connection.options import Account
 from advisor.collect.connection.session import Notes, open_session
-from advisor.collect.server.server import greet
+from advisor.collect.server.server import read_greeting
 from advisor.core.errors import ConnectError
 
 HEADER = 4  # bytes of a packet: three of length, one that counts
 PATIENCE = 600.0  # seconds after which a wait counts as one without end
-SHORT = Limits(connect=5.0, read=2.0)  # a busy host passes a greeting on by then
+SHORT = ConnectionLimits(connect=5.0, read=2.0)  # a busy host passes a greeting on by then
 
 
 @contextmanager
@@ -93,7 +93,7 @@ def test_we_offer_no_files_and_one_statement_at_a_time(live: Live, tmp_path: Pat
 @pytest.mark.servers("mysql")
 def test_a_session_is_bound_before_it_asks(live: Live) -> None:
     """The server holds our limits and its read-only mode as soon as a session is open, whatever it is opened for."""
-    session = open_session(live.account(), Limits(statement=3))
+    session = open_session(live.account(), ConnectionLimits(statement=3))
     own = f"(SELECT THREAD_ID FROM performance_schema.threads WHERE PROCESSLIST_ID = {session.connection_id})"  # noqa: S608
     bounds = "SELECT VARIABLE_NAME, VARIABLE_VALUE FROM performance_schema.variables_by_thread WHERE THREAD_ID = "
     held = dict(live.run(bounds + own))
@@ -110,7 +110,7 @@ def test_a_wrong_idea_of_the_flavour_is_mended(live: Live, monkeypatch: pytest.M
     session = open_session(live.account())
     assert "doesn't know it" in session.unlimited
     notes: Notes = []
-    greet(session, notes)
+    read_greeting(session, notes)
     assert (session.unlimited, notes) == ("", [])
     session.close()
 
@@ -119,9 +119,11 @@ def test_a_wrong_idea_of_the_flavour_is_mended(live: Live, monkeypatch: pytest.M
 def test_a_server_that_takes_no_limits_is_told_of(live: Live, monkeypatch: pytest.MonkeyPatch) -> None:
     """Where the server refuses our limits, the audit goes on within those of the client, and says so."""
     wrong = "mysql" if live.is_mariadb else "mariadb"
-    right = session_module.limit
-    monkeypatch.setattr(session_module, "limit", lambda session, _flavour: right(session, wrong))
-    monkeypatch.setattr("advisor.collect.server.server.limit", lambda session, _flavour: right(session, wrong))
-    facts = from_account(live.account(), Request(window=0))
+    right = session_module.set_server_limits
+    monkeypatch.setattr(session_module, "set_server_limits", lambda session, _flavour: right(session, wrong))
+    monkeypatch.setattr(
+        "advisor.collect.server.server.set_server_limits", lambda session, _flavour: right(session, wrong)
+    )
+    facts = collect_from_account(live.account(), CollectRequest(window=0))
     assert "doesn't know it" in facts.reason_missing("server.limits")
     assert facts.server.variables

@@ -5,7 +5,7 @@ from __future__ import annotations
 from hypothesis import given
 from hypothesis import strategies as st
 
-from advisor.state.sampling.busiest import hours, sampled
+from advisor.state.sampling.busiest import hour_spans, summarize_samples
 from advisor.state.sampling.ring import RingSample
 from rules.core.counters import hour_text
 
@@ -28,7 +28,7 @@ def raised(entries: list[RingSample], first: int, last: int, lsn: int) -> list[R
 
 def test_the_hour_with_most_redo() -> None:
     """Of a day the hour is told in which the log grew most, by when it was and how fast."""
-    told = sampled(raised(steady(145), 60, 66, 10**9))
+    told = summarize_samples(raised(steady(145), 60, 66, 10**9))
     hour = told.hour("redo")
     assert (hour.began_at, hour.ended_at) == ("2026-11-21T22:00:00+00:00", "2026-11-21T23:00:00+00:00")
     assert hour_text(hour) == "22:00-23:00 UTC on 2026-11-21"
@@ -48,20 +48,22 @@ def test_each_kind_has_its_own_hour() -> None:
         )
         for n, e in enumerate(steady(145))
     ]
-    told = sampled(entries)
+    told = summarize_samples(entries)
     assert told.hour("connections").workload.delta("connection_errors_max_connections") == 3
     assert told.hour("temporary tables").workload.delta("created_tmp_disk_tables") == 5000
-    quiet = sampled([e._replace(counters={**e.counters, "connection_errors_max_connections": 0}) for e in entries])
+    quiet = summarize_samples(
+        [e._replace(counters={**e.counters, "connection_errors_max_connections": 0}) for e in entries]
+    )
     assert quiet.hour("connections").most("threads_connected") == 90
 
 
 def test_no_hour_spans_a_restart() -> None:
     """Where the uptime fell, or rose less than time passed, the hour ends; there is none over it."""
     early, late = steady(4), [e._replace(time=e.time + 4 * STEP) for e in steady(4, begin=5000)]
-    assert not list(hours(early + late))
+    assert not list(hour_spans(early + late))
     longer = [e._replace(time=e.time + 40 * STEP) for e in steady(4, begin=8000)]  # it started anew while nobody looked
-    assert not list(hours(early + longer))
-    assert list(hours(steady(8)))
+    assert not list(hour_spans(early + longer))
+    assert list(hour_spans(steady(8)))
 
 
 def test_a_flush_of_counters_ends_an_hour() -> None:
@@ -70,30 +72,30 @@ def test_a_flush_of_counters_ends_an_hour() -> None:
         e._replace(counters={"uptime_since_flush_status": 900 + n * STEP if n < 4 else n})
         for n, e in enumerate(steady(8))
     ]
-    assert not list(hours(entries))
+    assert not list(hour_spans(entries))
 
 
 def test_jumps_of_the_clock_cost_an_hour_at_most() -> None:
     """A clock that is set back or forth breaks the hours across it; those before and after stay."""
     for jump in (-86400, 86400, -7200):
         entries = [e._replace(time=e.time + (jump if n >= 20 else 0)) for n, e in enumerate(steady(40))]
-        spans = list(hours(entries))
+        spans = list(hour_spans(entries))
         assert spans
         assert not [span for span in spans if span.first < 20 <= span.last]
-        assert sampled(entries).hour("redo").workload.redo_rate == 1000 / STEP
+        assert summarize_samples(entries).hour("redo").workload.redo_rate == 1000 / STEP
 
 
 def test_what_is_no_hour() -> None:
     """A server that came up just now, samples hours apart and an empty ring give none."""
-    assert not list(hours(steady(5, begin=0)))
-    assert not list(hours(steady(10, step=7200)))
-    assert sampled([]) is None
-    assert sampled(steady(2)).hours == ()
+    assert not list(hour_spans(steady(5, begin=0)))
+    assert not list(hour_spans(steady(10, step=7200)))
+    assert summarize_samples([]) is None
+    assert summarize_samples(steady(2)).hours == ()
 
 
 def test_the_facts_stay_small() -> None:
     """Samples of every minute are thinned: an hour takes thirteen at most."""
-    told = sampled(steady(200, step=60))
+    told = summarize_samples(steady(200, step=60))
     assert max(len(hour.samples) for hour in told.hours) <= 13
     assert told.hour("redo").workload.redo_rate == 1000 / 60
 
@@ -111,7 +113,7 @@ ENTRIES = st.builds(
 @given(st.lists(ENTRIES, max_size=30))
 def test_no_ring_is_too_odd(entries: list[RingSample]) -> None:
     """Whatever numbers stand in a ring, rates are never below zero and nothing is raised."""
-    told = sampled(entries)
+    told = summarize_samples(entries)
     assert (told is None) == (not entries)
     for hour in told.hours if told else ():
         assert hour.workload.seconds > 0

@@ -20,7 +20,7 @@ from mycnf_command import CHECKOUT
 from advisor.core.errors import USAGE, MycnfError
 from advisor.facts import Sample
 from advisor.state.sampling import ring
-from advisor.state.sampling.keep import keep, path_of
+from advisor.state.sampling.keep import ring_path, save_sample
 from advisor.state.sampling.ring import Head, RingError, RingSample
 
 if TYPE_CHECKING:
@@ -109,7 +109,7 @@ def sample(uptime: int, **counters: int) -> Sample:
 
 def test_a_ring_is_private(state: Path) -> None:
     """File and folder are their owner's alone, and nothing stays beside the ring but the lock."""
-    keep(sample(5000), SERVER, NOON)
+    save_sample(sample(5000), SERVER, NOON)
     folder = state / "mycnf" / "samples"
     assert stat.S_IMODE(folder.stat().st_mode) == 0o700
     assert {stat.S_IMODE(path.stat().st_mode) for path in folder.iterdir()} == {0o600}
@@ -118,48 +118,48 @@ def test_a_ring_is_private(state: Path) -> None:
 
 def test_too_soon_is_left_out() -> None:
     """A sample seconds after the last is left out; after a restart or a jump of the clock it is kept."""
-    assert not keep(sample(5000), SERVER, NOON).too_soon
-    assert keep(sample(5010), SERVER, NOON + 10).too_soon
-    assert not keep(sample(20), SERVER, NOON + 40).too_soon
-    assert not keep(sample(40), SERVER, NOON - 86400).too_soon
-    assert len(ring.read(path_of(SERVER))[1]) == 3
+    assert not save_sample(sample(5000), SERVER, NOON).too_soon
+    assert save_sample(sample(5010), SERVER, NOON + 10).too_soon
+    assert not save_sample(sample(20), SERVER, NOON + 40).too_soon
+    assert not save_sample(sample(40), SERVER, NOON - 86400).too_soon
+    assert len(ring.read(ring_path(SERVER))[1]) == 3
 
 
 def test_an_older_ring_is_taken_over() -> None:
     """A ring of other counters and another length keeps what it has when the next sample comes."""
-    keep(sample(5000), SERVER, NOON)
-    path = path_of(SERVER)
+    save_sample(sample(5000), SERVER, NOON)
+    path = ring_path(SERVER)
     ring.create(path, Head("db1", ("questions", "no_longer"), 3), ring.read(path)[1])
-    assert keep(sample(6000), SERVER, NOON + 1000).held == 2
+    assert save_sample(sample(6000), SERVER, NOON + 1000).held == 2
     assert [(e.uptime, e.counters["questions"]) for e in ring.read(path)[1]] == [(5000, 5000), (6000, 6000)]
 
 
 def test_a_full_disk_leaves_the_old_whole(monkeypatch: pytest.MonkeyPatch) -> None:
     """Where nothing can be written it is one line, and the ring is as it was."""
-    keep(sample(5000), SERVER, NOON)
-    before = ring.read(path_of(SERVER))
+    save_sample(sample(5000), SERVER, NOON)
+    before = ring.read(ring_path(SERVER))
 
     def full(*_: object) -> int:
         raise OSError(28, "No space left on device")
 
     monkeypatch.setattr("advisor.state.sampling.ring.os.pwrite", full)
     with pytest.raises(MycnfError, match=r"^the sample can't be kept in \S+ \(No space left on device\); [^\n]*$"):
-        keep(sample(6000), SERVER, NOON + 1000)
-    assert ring.read(path_of(SERVER)) == before
+        save_sample(sample(6000), SERVER, NOON + 1000)
+    assert ring.read(ring_path(SERVER)) == before
 
 
 def test_two_at_once_lose_nothing(state: Path) -> None:
     """Four processes that sample at once, each another moment of a server, keep all that they sample."""
     code = (
-        "import sys; from advisor.facts import Sample; from advisor.state.sampling.keep import keep\n"
+        "import sys; from advisor.facts import Sample; from advisor.state.sampling.keep import save_sample\n"
         "for n in range(25):\n"
         "    at = 600 * (4 * n + int(sys.argv[1])) + 1000\n"
-        "    keep(Sample(float(at), {'questions': at}), {'hostname': 'db1'}, -at)"  # each start is another one
+        "    save_sample(Sample(float(at), {'questions': at}), {'hostname': 'db1'}, -at)"  # each start is another one
     ).replace("-at)", "10**9 + at * 3)")
     environment = {**os.environ, "XDG_STATE_HOME": str(state), "PYTHONPATH": str(CHECKOUT)}
     each = [subprocess.Popen([sys.executable, "-c", code, str(n)], env=environment) for n in range(4)]
     assert [process.wait(120) for process in each] == [0] * 4
-    kept = ring.read(path_of({"hostname": "db1"}))[1]
+    kept = ring.read(ring_path({"hostname": "db1"}))[1]
     assert sorted(e.uptime for e in kept) == [600 * n + 1000 for n in range(100)]
 
 
@@ -180,19 +180,19 @@ def test_thousands_of_windows_take_no_more_room(quick: None) -> None:
 
     def turn(times: int) -> int:
         for _, at in zip(range(times), uptimes, strict=False):
-            keep(sample(at, connections=at), SERVER, NOON + at)
+            save_sample(sample(at, connections=at), SERVER, NOON + at)
         gc.collect()  # garbage that waits to be collected is no growth
         return tracemalloc.get_traced_memory()[0]
 
     turn(50)
-    size = os.path.getsize(path_of(SERVER))
+    size = os.path.getsize(ring_path(SERVER))
     tracemalloc.start()
     try:
         early = turn(150)
         late = turn(2 * ring.SLOTS - 1000)
     finally:
         tracemalloc.stop()
-    assert os.path.getsize(path_of(SERVER)) == size
+    assert os.path.getsize(ring_path(SERVER)) == size
     assert size < 1 << 20
     assert late <= early * 1.05 + 4096
-    assert len(ring.read(path_of(SERVER))[1]) == ring.SLOTS
+    assert len(ring.read(ring_path(SERVER))[1]) == ring.SLOTS

@@ -15,7 +15,7 @@ from planted_secrets import CARRIERS, canary, option_file, out_of, snapshot
 from advisor.__main__ import main
 from advisor.cli.parser import COMMANDS, build_parser
 from advisor.fleet.row import HostRow, Status
-from advisor.fleet.run_directory import HOSTS, keep, prepare, snapshot_name
+from advisor.fleet.run_directory import HOSTS, prepare_directory, snapshot_name, write_row
 from advisor.redaction.secrets import MASK
 
 
@@ -59,12 +59,14 @@ def _shown() -> str:
 
 def _fleet(folder: Path) -> None:
     """A run of mycnf fleet that is kept: one server, and two that could not be asked."""
-    prepare(str(folder), resume=False)
+    prepare_directory(str(folder), resume=False)
     (folder / HOSTS).write_text('["db1", "db2", "db3"]')
     snapshot(folder / snapshot_name("db1"))
-    keep(str(folder), HostRow(name="db1", status=Status.AUDITED, snapshot=snapshot_name("db1")))
-    keep(str(folder), HostRow(name="db2", status=Status.DENIED, reason=f"the address was x://u:{canary('row')}@db2"))
-    keep(str(folder), HostRow(name="db3", status=Status.FAILED, reason=f"ran mysql -uroot -p{canary('ran')}"))
+    write_row(str(folder), HostRow(name="db1", status=Status.AUDITED, snapshot=snapshot_name("db1")))
+    write_row(
+        str(folder), HostRow(name="db2", status=Status.DENIED, reason=f"the address was x://u:{canary('row')}@db2")
+    )
+    write_row(str(folder), HostRow(name="db3", status=Status.FAILED, reason=f"ran mysql -uroot -p{canary('ran')}"))
 
 
 # How each command is called in that folder, its formats and -o left out; the first way is walked in every format.

@@ -18,8 +18,8 @@ from advisor.facts.snapshot import load, save
 from advisor.fleet import run_directory as fleet
 from advisor.fleet.row import HostRow
 from advisor.state.crash_report import write_crash_file
-from advisor.state.history.store import keep as keep_snapshot
-from advisor.state.sampling.keep import keep as keep_sample
+from advisor.state.history.store import save_snapshot
+from advisor.state.sampling.keep import save_sample
 from advisor.tui import themes, view
 from advisor.tui.dialogs import recent_connections
 from advisor.tui.screens.report import preview
@@ -44,11 +44,11 @@ def _behind_a_link(place: Path) -> None:
 
 
 def _history(_place: Path) -> None:
-    keep_snapshot(load(str(SNAPSHOT)))
+    save_snapshot(load(str(SNAPSHOT)))
 
 
 def _ring(_place: Path) -> None:
-    keep_sample(Sample(5000.0, {"questions": 1}, 1), {"hostname": "db1"}, 1_795_262_400)
+    save_sample(Sample(5000.0, {"questions": 1}, 1), {"hostname": "db1"}, 1_795_262_400)
 
 
 def _probe(place: Path) -> None:
@@ -57,9 +57,9 @@ def _probe(place: Path) -> None:
 
 
 def _fleet(_place: Path) -> None:
-    run = fleet.default_place("2026-11-21T07:00:00")
-    fleet.prepare(run, resume=False)
-    fleet.keep(run, HostRow(name="db1"))
+    run = fleet.default_directory("2026-11-21T07:00:00")
+    fleet.prepare_directory(run, resume=False)
+    fleet.write_row(run, HostRow(name="db1"))
 
 
 def _app(place: Path) -> None:
@@ -112,6 +112,6 @@ def test_folders_that_others_could_read_are_closed(tmp_path: Path, monkeypatch: 
     open_one.mkdir(parents=True)
     for folder in (open_one, open_one.parent, open_one.parent.parent):
         folder.chmod(0o755)
-    keep_snapshot(load(str(SNAPSHOT)))
+    save_snapshot(load(str(SNAPSHOT)))
     modes = [stat.S_IMODE(folder.stat().st_mode) for folder in (open_one, open_one.parent, open_one.parent.parent)]
     assert modes == [0o700, 0o700, 0o755]

@@ -9,7 +9,7 @@ import pytest
 
 from advisor.analysis.engine import run_rules
 from advisor.catalog.targets import SERIES, parse_target
-from advisor.collect.declared import host_from_words
+from advisor.collect.declared import host_from_options
 from advisor.core.model import Severity, Target
 from advisor.report.suggested_file import option_file
 from advisor.suggest import judge_text, suggest
@@ -30,13 +30,13 @@ if TYPE_CHECKING:
 
 TARGETS = [Target(flavour, patch) for flavour, series in SERIES.items() for patch in series.values()]
 HOSTS = {
-    "small": host_from_words(ram="600M", cpus=1, disk=None, tar=None),
-    "spinning": host_from_words(ram="7G", cpus=4, disk="hdd", tar=None),
-    "large": host_from_words(ram="380G", cpus=96, disk="nvme", tar=None),
-    "unknown": host_from_words(ram=None, cpus=8, disk=None, tar=None),
+    "small": host_from_options(ram="600M", cpus=1, disk=None, tar=None),
+    "spinning": host_from_options(ram="7G", cpus=4, disk="hdd", tar=None),
+    "large": host_from_options(ram="380G", cpus=96, disk="nvme", tar=None),
+    "unknown": host_from_options(ram=None, cpus=8, disk=None, tar=None),
 }
 # A server that is started takes room for its redo log, in a share of the memory.
-STARTED = host_from_words(ram="2G", cpus=4, disk="hdd", tar=None)
+STARTED = host_from_options(ram="2G", cpus=4, disk="hdd", tar=None)
 COMPLAINTS = re.compile(r"\[(?:warning|error)\][^\n]*", re.IGNORECASE)
 
 
@@ -102,20 +102,20 @@ def test_every_line_rests_on_something() -> None:
 @pytest.mark.parametrize(("workload", "pool"), [("oltp", "44G"), ("mixed", "41G"), ("analytic", "38G"), ("dev", "16G")])
 def test_a_pool_by_the_workload(workload: str, pool: str) -> None:
     """The share of the memory goes by what else needs it."""
-    host = host_from_words(ram="64G", cpus=16, disk="nvme", tar=None)
+    host = host_from_options(ram="64G", cpus=16, disk="nvme", tar=None)
     assert lines(suggest(parse_target("mysql-8.4"), host, workload))["innodb_buffer_pool_size"] == pool
 
 
 @pytest.mark.parametrize(("cpus", "pool"), [(4, "267G"), (64, "266G"), (256, "264G")])
 def test_a_pool_that_every_number_of_instances_divides(cpus: int, pool: str) -> None:
     """MySQL 8.4 rounds a pool up to its chunks times its instances, which go by the processors."""
-    host = host_from_words(ram="382G", cpus=cpus, disk="nvme", tar=None)
+    host = host_from_options(ram="382G", cpus=cpus, disk="nvme", tar=None)
     assert lines(suggest(parse_target("mysql-8.4"), host, "oltp"))["innodb_buffer_pool_size"] == pool
 
 
 def test_little_memory_gets_no_pool_and_no_redo_log() -> None:
     """Where a share of the memory is no more than the default nothing is said."""
-    host: Host = host_from_words(ram="350M", cpus=1, disk=None, tar=None)
+    host: Host = host_from_options(ram="350M", cpus=1, disk=None, tar=None)
     assert lines(suggest(parse_target("mysql-9.7"), host, "oltp")) == {}
 
 

@@ -11,7 +11,7 @@ from app_files_screen import OF_DEMO, RECORDED, SERVER, TUNING, read, view_of
 from real_servers import Start
 
 from advisor.analysis.context import build_context
-from advisor.collect.collect import Request, from_account
+from advisor.collect.collect import CollectRequest, collect_from_account
 from advisor.collect.connection.options import Account
 from advisor.facts import FileCopy, OptionFiles, PersistedOption, VariableOrigin
 from advisor.tui.screens.files.line_notes import line_notes
@@ -111,7 +111,7 @@ def test_what_a_real_server_persists_is_shown(server_name: str, start: Start, tm
     for again in (False, True):
         if again:
             server.restart()
-        facts = from_account(Account("root", b"", socket=server.socket), Request(window=0))
+        facts = collect_from_account(Account("root", b"", socket=server.socket), CollectRequest(window=0))
         found = build_model(view_of(facts))
         persisted = next(node for node in found.nodes if node.state is NodeState.PERSISTED)
         assert node_lines(persisted, facts.files) == ["max_connections = 77"]

@@ -12,7 +12,7 @@ from pymysql.err import OperationalError
 from real_servers import provisioned
 from session_load import connected, each, held, make_tables, sizes, statements, warm_up
 
-from advisor.collect.collect import Request, from_account
+from advisor.collect.collect import CollectRequest, collect_from_account
 from advisor.collect.connection.options import Account
 from advisor.facts import Facts
 from advisor.facts.snapshot import load, save
@@ -98,7 +98,7 @@ def _snapshot(index: str, number: int) -> str:
 
 
 def _look(sandbox: Sandbox, name: str) -> Step:
-    facts = from_account(Account(user="root", socket=sandbox.socket), Request(window=0.0))
+    facts = collect_from_account(Account(user="root", socket=sandbox.socket), CollectRequest(window=0.0))
     with open(f"/proc/{sandbox.pid}/status", encoding="utf-8") as status:
         rows = dict(line.split(":", 1) for line in status)
     return Step(name, **{field: int(rows[word].split()[0]) << 10 for word, field in FIELDS.items()}, facts=facts)

@@ -13,7 +13,7 @@ from typing import Any
 import msgspec
 from real_servers import lacking, names_of, provisioned, quickly
 
-from advisor.collect.collect import Request, from_account
+from advisor.collect.collect import CollectRequest, collect_from_account
 from advisor.collect.connection.options import Account
 from advisor.facts.snapshot import encode_snapshot
 from probes.sandbox import SandboxError, start_server
@@ -92,7 +92,7 @@ def _asked(scratch: str) -> Iterator[bytes]:
             try:
                 with start_server(binary, option_file=option_file, arguments=quickly(binary)) as server:
                     yield encode_snapshot(
-                        from_account(Account(user="root", socket=server.socket), Request(window=WINDOW))
+                        collect_from_account(Account(user="root", socket=server.socket), CollectRequest(window=WINDOW))
                     )
             except SandboxError as error:
                 print(f"{name}: {error}")

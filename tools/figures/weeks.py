@@ -56,7 +56,7 @@ def figures(top: str) -> Iterator[Figure]:
 def ring() -> dict[str, Any]:
     """What `mycnf sample` keeps, a sample every ten minutes as its ring is made for."""
     from advisor.facts import Sample
-    from advisor.state.sampling.keep import keep
+    from advisor.state.sampling.keep import save_sample
 
     server = {"hostname": "db1", "port": "3306", "datadir": "/var/lib/mysql/"}
     early: dict[str, int] = {}
@@ -64,7 +64,7 @@ def ring() -> dict[str, Any]:
         if number == WARM:
             early = _held()
         at = 5000 + 600 * number
-        keep(Sample(float(at), {"questions": at, "connections": number}, at * 1000), server, NOON + at)
+        save_sample(Sample(float(at), {"questions": at, "connections": number}, at * 1000), server, NOON + at)
     return {"early": early, "late": _held()}
 
 
@@ -76,7 +76,7 @@ def history() -> dict[str, Any]:
     from advisor.cli.parser import build_parser
     from advisor.commands.history import run
     from advisor.facts.snapshot import load
-    from advisor.state.history.store import keep
+    from advisor.state.history.store import save_snapshot
 
     facts = load(RECORDED)
     asked = build_parser("history").parse_args(["history", "--isolated", "--format", "json"])
@@ -87,7 +87,7 @@ def history() -> dict[str, Any]:
         days, minutes = divmod(number, 1440)
         taken = f"2026-11-{1 + days:02}T{minutes // 60:02}:{minutes % 60:02}:00+00:00"
         status = facts.server.status | {"questions": str(1000 * number), "uptime": str(60 * number)}
-        keep(replace(facts, taken_at=taken, server=replace(facts.server, status=status)))
+        save_snapshot(replace(facts, taken_at=taken, server=replace(facts.server, status=status)))
         if number % ASKED == ASKED - 1:
             with redirect_stdout(io.StringIO()) as told:
                 run(asked)

@@ -109,7 +109,7 @@ def _carried(name: str) -> Read:
             one.read(catalog)
         resolved_text(carrier)
         for number in range(1, min(carrier.document.lines, 30) + 1):
-            carrier.document.shown(number)
+            carrier.document.masked_line(number)
 
     return read
 
@@ -191,24 +191,24 @@ def _read_baseline(data: bytes, folder: str) -> None:
 
 def _read_ring(data: bytes, folder: str) -> None:
     from advisor.state.sampling import ring
-    from advisor.state.sampling.busiest import sampled
+    from advisor.state.sampling.busiest import summarize_samples
 
     path = put(data, folder)
     head, entries = ring.read(path)
-    sampled(entries)
+    summarize_samples(entries)
     ring.last(path, head)
-    if len(entries) < ring.MOST_SLOTS:
+    if len(entries) < ring.MAX_SLOTS:
         ring.append(path, head, ring.RingSample(1_795_262_400, 1, None, {"questions": 1}))
 
 
 def _kept_snapshot(data: bytes, folder: str) -> None:
-    from advisor.state.history.store import newest_first, servers
+    from advisor.state.history.store import list_servers, newest_first
 
     place = os.path.join(folder, "state", "mycnf", "history", "s")
     os.makedirs(place, exist_ok=True)
     put(data, place, "20261121T050100-0.json")
     with _environment(XDG_STATE_HOME=os.path.join(folder, "state")):
-        for kept in servers(lambda _: None):
+        for kept in list_servers(lambda _: None):
             list(newest_first(kept.paths, lambda _: None))
 
 
@@ -242,11 +242,11 @@ def _read_result(data: bytes, folder: str) -> None:
 
 
 def _read_row(data: bytes, folder: str) -> None:
-    from advisor.fleet.run_directory import HOSTS, ROWS, hosts_of, kept, rows_of
+    from advisor.fleet.run_directory import HOSTS, ROWS, hosts_of, read_row, rows_of
 
     os.makedirs(os.path.join(folder, ROWS), exist_ok=True)
     put(data, os.path.join(folder, ROWS), "db1.row")
-    kept(folder, "db1")
+    read_row(folder, "db1")
     put(data, folder, HOSTS)
     rows_of(folder, hosts_of(folder)[:3])
 
@@ -291,7 +291,7 @@ def _read_host(data: bytes, folder: str) -> None:
 
 
 def _ask_server(data: bytes, _folder: str) -> None:
-    from advisor.collect.collect import Request, from_account
+    from advisor.collect.collect import CollectRequest, collect_from_account
     from advisor.collect.connection import connect
     from advisor.collect.connection.options import Account
     from advisor.collect.connection.wire import Wire
@@ -305,7 +305,7 @@ def _ask_server(data: bytes, _folder: str) -> None:
 
     account = Account("reader", b"secret", host="db.example", ssl_mode="disabled")
     with patch.object(connect, "Wire", Piped):
-        encode_snapshot(from_account(account, Request(window=1.0), wait=lambda _: None))
+        encode_snapshot(collect_from_account(account, CollectRequest(window=1.0), wait=lambda _: None))
 
 
 # Whole commands

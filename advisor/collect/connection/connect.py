@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 from pymysql import err
 
-from advisor.collect.connection.errors import refusal
+from advisor.collect.connection.errors import connect_error
 from advisor.collect.connection.limits import AnswerLimits
 from advisor.collect.connection.sockets import is_socket
 from advisor.collect.connection.wire import ProtocolError, StatementNotListed, Wire
@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from advisor.collect.connection.options import Account
 
 
-class Limits(NamedTuple):
+class ConnectionLimits(NamedTuple):
     """Seconds: to connect, of silence at the client, and for one statement at the server where that works.
 
     `answer` is for one whole answer, however busily it comes, and `whole` for all of an audit together.
@@ -31,10 +31,10 @@ class Limits(NamedTuple):
     whole: float = 120.0
 
 
-DEFAULT_LIMITS = Limits()
+DEFAULT_LIMITS = ConnectionLimits()
 
 
-def connect(account: Account, limits: Limits = DEFAULT_LIMITS, allowance: AnswerLimits | None = None) -> Wire:
+def connect(account: Account, limits: ConnectionLimits = DEFAULT_LIMITS, allowance: AnswerLimits | None = None) -> Wire:
     """A connection with autocommit on; raises ConnectError with one line of what went wrong and what to do.
 
     It takes from the `allowance` of the connection that it stands in for, where there is one.
@@ -53,7 +53,7 @@ def connect(account: Account, limits: Limits = DEFAULT_LIMITS, allowance: Answer
         return _open(account, "disabled", limits, allowance)
 
 
-def _open(account: Account, mode: str, limits: Limits, allowance: AnswerLimits) -> Wire:
+def _open(account: Account, mode: str, limits: ConnectionLimits, allowance: AnswerLimits) -> Wire:
     seconds = {"connect_timeout": limits.connect, "read_timeout": limits.read, "write_timeout": limits.read}
     try:
         wire = Wire(allowance, **_address(account), **_tls(account, mode), **seconds)
@@ -61,22 +61,22 @@ def _open(account: Account, mode: str, limits: Limits, allowance: AnswerLimits) 
     except (ConnectError, StatementNotListed):
         raise
     except ProtocolError as error:
-        raise _not_spoken(account) from error
+        raise _check_transport(account) from error
     except ssl.SSLError as error:
         if mode == "preferred":
             raise
-        raise refusal(account, error) from error
+        raise connect_error(account, error) from error
     except (err.Error, OSError, RuntimeError) as error:
         cause = getattr(error, "original_exception", None)
         if mode == "preferred" and isinstance(cause, ssl.SSLError):
             raise cause from error
-        raise refusal(account, error) from error
+        raise connect_error(account, error) from error
     except Exception as error:  # the driver indexes, unpacks and asserts as it reads a greeting
-        raise _not_spoken(account) from error
+        raise _check_transport(account) from error
     return wire
 
 
-def _not_spoken(account: Account) -> ConnectError:
+def _check_transport(account: Account) -> ConnectError:
     return ConnectError(f"what answers at {account.place} doesn't speak the MySQL protocol; check host and port")
 
 

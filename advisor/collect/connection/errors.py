@@ -37,33 +37,33 @@ _TLS = 2026
 _LONGEST = 512  # characters; what servers themselves have room for in an error
 
 
-def words(error: Exception) -> str:
+def error_text(error: Exception) -> str:
     """What the driver or the server said, harmless, and no longer than a server's errors are."""
     return escape_text(str(error.args[-1] if error.args else error)[:_LONGEST])
 
 
-def refusal(account: Account, error: Exception) -> ConnectError:
+def connect_error(account: Account, error: Exception) -> ConnectError:
     """The ConnectError for what the driver, the operating system or the server said."""
     if isinstance(error, ssl.SSLError):
-        return _tls_failed(account, error)
+        return _tls_error(account, error)
     if isinstance(error, RuntimeError):
-        return _package_missing(error)
+        return _missing_package_error(error)
     cause = getattr(error, "original_exception", None)
     if isinstance(cause, ssl.SSLError):
-        return _tls_failed(account, cause)
+        return _tls_error(account, cause)
     if isinstance(cause, OSError):
-        return _unreachable(account, cause)
+        return _unreachable_error(account, cause)
     if isinstance(error, OSError):
-        return _unreachable(account, error)
+        return _unreachable_error(account, error)
     code = error.args[0] if error.args and isinstance(error.args[0], int) else 0
-    return _by_number(account, code, words(error))
+    return _error_by_number(account, code, error_text(error))
 
 
-def _by_number(account: Account, code: int, said: str) -> ConnectError:
+def _error_by_number(account: Account, code: int, said: str) -> ConnectError:
     if code in ACCESS_DENIED:
-        return _denied(account, code, said)
+        return _access_denied_error(account, code, said)
     if code in _PLUGIN:
-        return _plugin(account, said)
+        return _plugin_error(account, said)
     if code in _LOST:
         return ConnectError(
             f"{account.place} took the connection but gave no proper answer in time; is a MySQL or MariaDB server "
@@ -77,7 +77,7 @@ def _by_number(account: Account, code: int, said: str) -> ConnectError:
     return ConnectError(f"{account.place} refused the connection: {said} (error {code}); check host, port and account")
 
 
-def _denied(account: Account, code: int, said: str) -> ConnectError:
+def _access_denied_error(account: Account, code: int, said: str) -> ConnectError:
     remedy = "check user and password, or give another account with --user and --ask-password"
     if code == BY_SYSTEM_USER:
         remedy = (
@@ -90,11 +90,11 @@ def _denied(account: Account, code: int, said: str) -> ConnectError:
         remedy += "; an account that requires TLS needs --ssl-mode required"
     # The user name may come from an option file: cleaned like any text that isn't ours.
     return ConnectError(
-        f"{account.place} denied access to user {escape_text(account.user)!r} ({account.given_by}); {remedy}"
+        f"{account.place} denied access to user {escape_text(account.user)!r} ({account.credential_source}); {remedy}"
     )
 
 
-def _plugin(account: Account, said: str) -> ConnectError:
+def _plugin_error(account: Account, said: str) -> ConnectError:
     match = re.search(r"plugin '(?:b'|b\\')?([\w-]+)|^(\w+) would show", said)
     name = next((g for g in match.groups() if g), "its plugin") if match else "its plugin"
     if "would show" in said:
@@ -108,7 +108,7 @@ def _plugin(account: Account, said: str) -> ConnectError:
     )
 
 
-def _tls_failed(account: Account, error: ssl.SSLError) -> ConnectError:
+def _tls_error(account: Account, error: ssl.SSLError) -> ConnectError:
     reason = escape_text(getattr(error, "verify_message", "") or error.reason or str(error)).lower().replace("_", " ")
     remedy = "check --ssl-ca, --ssl-cert and --ssl-key"
     if "protocol" in reason or "version" in reason:
@@ -118,12 +118,12 @@ def _tls_failed(account: Account, error: ssl.SSLError) -> ConnectError:
     return ConnectError(f"TLS with {account.place} failed: {reason}; {remedy}")
 
 
-def _package_missing(error: RuntimeError) -> ConnectError:
+def _missing_package_error(error: RuntimeError) -> ConnectError:
     package = "PyNaCl" if "nacl" in str(error).lower() else "cryptography"
     return ConnectError(f"this account's way to log in needs the Python package {package}; install it beside mycnf")
 
 
-def _unreachable(account: Account, error: OSError) -> ConnectError:
+def _unreachable_error(account: Account, error: OSError) -> ConnectError:
     if isinstance(error, TimeoutError):
         return ConnectError(
             f"{account.place} did not answer in time; check the address, firewalls and the server's load"

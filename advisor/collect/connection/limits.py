@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import time
 
-ANSWER = 8 << 20  # bytes; the largest answers of real servers have a few hundred thousand
-WHOLE = 48 << 20  # bytes; all answers of an audit together stay far below one of them
+MAX_ANSWER_BYTES = 8 << 20  # bytes; the largest answers of real servers have a few hundred thousand
+MAX_TOTAL_BYTES = 48 << 20  # bytes; all answers of an audit together stay far below one of them
 # What Python needs around a piece of an answer, however small: a million empty rows are no empty answer.
 PIECE = 64
 
@@ -45,12 +45,12 @@ class AnswerLimits:
     def spend(self, size: int) -> None:
         """A piece of this size is about to be read; TooMuch where it is more than an answer, or all of them, have."""
         self._bytes += size + PIECE
-        if self._bytes > ANSWER:
-            raise AnswerTooLarge(f"its answer is larger than {ANSWER >> 20}M")
+        if self._bytes > MAX_ANSWER_BYTES:
+            raise AnswerTooLarge(f"its answer is larger than {MAX_ANSWER_BYTES >> 20}M")
         if self._whole is not None:
             self._spent += size + PIECE
-            if self._spent > WHOLE:
-                raise AnswerTooLarge(f"its answers are larger than {WHOLE >> 20}M")
+            if self._spent > MAX_TOTAL_BYTES:
+                raise AnswerTooLarge(f"its answers are larger than {MAX_TOTAL_BYTES >> 20}M")
 
     def waited(self, seconds: float) -> None:
         """The server was waited for."""

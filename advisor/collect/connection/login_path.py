@@ -35,7 +35,7 @@ def login_lines(wanted: str | None) -> list[tuple[str, str, str]]:
         return []
     lines = [
         (line.group, line.name, line.value or "")
-        for line in parse(_unscrambled(path), path).lines
+        for line in parse(_read_login_path(path), path).lines
         if line.kind is LineKind.OPTION and line.group and line.name
     ]
     if wanted and wanted not in {group for group, _, _ in lines}:
@@ -43,7 +43,7 @@ def login_lines(wanted: str | None) -> list[tuple[str, str, str]]:
     return lines
 
 
-def _unscrambled(path: str) -> bytes:
+def _read_login_path(path: str) -> bytes:
     try:
         if stat.S_IMODE(os.stat(path).st_mode) & (stat.S_IRWXG | stat.S_IRWXO):
             raise ConnectError(f"{path} can be read by others, so MySQL ignores it and so do we; run: chmod 600 {path}")

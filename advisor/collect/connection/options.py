@@ -42,12 +42,12 @@ class ConnectRequest:
 class Account:
     """Where to connect and as whom. `socket` is None for TCP; the password never shows in a repr.
 
-    `given_by` says in words where the password came from, for the message that it was wrong.
+    `credential_source` says in words where the password came from, for the message that it was wrong.
     """
 
     user: str
     password: bytes = field(default=b"", repr=False)
-    given_by: str = "no password was given"
+    credential_source: str = "no password was given"
     socket: str | None = None
     host: str = "localhost"
     port: int = DEFAULT_PORT
@@ -62,13 +62,13 @@ class Account:
         return f"socket {self.socket}" if self.socket else f"{self.host}:{self.port}"
 
 
-def account(request: ConnectRequest) -> Account:
+def resolve_account(request: ConnectRequest) -> Account:
     """The account to connect with; asks for a password on the terminal where it was asked to.
 
     Raises ConnectError where no socket is to be found, a file can't be read or an option makes no sense.
     """
-    said = _from_files(request)
-    chosen = _place(request, said)
+    said = _options_from_files(request)
+    chosen = _endpoint(request, said)
     if request.ssl_ca:
         said["ssl-ca"] = (request.ssl_ca, "--ssl-ca")
     mode = _ssl_mode(request.ssl_mode or said.get("ssl-mode", ("", ""))[0], said)
@@ -77,16 +77,16 @@ def account(request: ConnectRequest) -> Account:
         chosen,
         user=request.user or said.get("user", (_system_user(), ""))[0],
         password=password.encode("utf-8", "surrogateescape"),
-        given_by=f"password from {source}" if password else "no password was given",
+        credential_source=f"password from {source}" if password else "no password was given",
         ssl_mode=mode,
         ssl_ca=said.get("ssl-ca", (None, ""))[0],
         ssl_cert=request.ssl_cert or said.get("ssl-cert", (None, ""))[0],
         ssl_key=request.ssl_key or said.get("ssl-key", (None, ""))[0],
     )
-    return _asked(chosen) if request.ask_password else chosen
+    return _ask_password(chosen) if request.ask_password else chosen
 
 
-def _from_files(request: ConnectRequest) -> dict[str, tuple[str, str]]:
+def _options_from_files(request: ConnectRequest) -> dict[str, tuple[str, str]]:
     """Option → (value, where it stands), later wins; dashes in names."""
     groups = _groups(request)
     said: dict[str, tuple[str, str]] = {}
@@ -122,7 +122,7 @@ def _name(name: str) -> str:
     return "password" if len(plain) >= len("pass") and "password".startswith(plain) else plain
 
 
-def _place(request: ConnectRequest, said: dict[str, tuple[str, str]]) -> Account:
+def _endpoint(request: ConnectRequest, said: dict[str, tuple[str, str]]) -> Account:
     """Socket or TCP, as the servers' clients decide: `localhost` means the socket unless a port was asked for."""
     host = request.host or ("" if request.socket else said.get("host", ("", ""))[0])
     port = _port(said) if request.port is None else request.port
@@ -155,14 +155,14 @@ def _ssl_mode(text: str, said: dict[str, tuple[str, str]]) -> str:
     return "verify-ca" if "ssl-ca" in said else ""
 
 
-def _asked(chosen: Account) -> Account:
+def _ask_password(chosen: Account) -> Account:
     try:
         typed = getpass.getpass(f"Password of {chosen.user}: ")
     except (EOFError, OSError) as error:
         raise ConnectError(
             "there is no terminal to ask for the password on; put it into an option file (--defaults-file)"
         ) from error
-    return replace(chosen, password=typed.encode("utf-8", "surrogateescape"), given_by="password as typed")
+    return replace(chosen, password=typed.encode("utf-8", "surrogateescape"), credential_source="password as typed")
 
 
 def _system_user() -> str:

@@ -9,8 +9,8 @@ from typing import TYPE_CHECKING, NamedTuple
 from pymysql import err
 
 from advisor.collect.connection.connect import DEFAULT_LIMITS, connect
-from advisor.collect.connection.errors import words
-from advisor.collect.connection.limits import ANSWER, AnswerTooSlow
+from advisor.collect.connection.errors import error_text
+from advisor.collect.connection.limits import MAX_ANSWER_BYTES, AnswerTooSlow
 from advisor.collect.connection.statements import (
     KILL_OWN,
     LIMITS_MARIADB,
@@ -26,7 +26,7 @@ from advisor.facts import Unavailable
 from advisor.facts.snapshot import LARGEST_NUMBER
 
 if TYPE_CHECKING:
-    from advisor.collect.connection.connect import Limits
+    from advisor.collect.connection.connect import ConnectionLimits
     from advisor.collect.connection.options import Account
     from advisor.collect.connection.wire import Wire
 
@@ -40,7 +40,7 @@ _GONE = frozenset({0, 1053, 1927, 1080, 1152, 1158, 1159, 1160, 1161, 2006, 2013
 # No such table, variable, plugin or syntax: this server doesn't have it.
 _UNKNOWN = frozenset({1046, 1049, 1064, 1109, 1146, 1193, 1235, 1286, 1289})
 _TIMEOUTS_BORNE = 2
-BRIEF = 100  # characters of a statement in a reason
+SHORT_SQL_LENGTH = 100  # characters of a statement in a reason
 
 Row = tuple[str | None, ...]
 
@@ -69,7 +69,7 @@ class Session:
 
     __slots__ = ("account", "connection_id", "limits", "lost", "sent_before", "setup", "timeouts", "unlimited", "wire")
 
-    def __init__(self, account: Account, wire: Wire, limits: Limits) -> None:
+    def __init__(self, account: Account, wire: Wire, limits: ConnectionLimits) -> None:
         self.account = account
         self.wire = wire
         self.limits = limits
@@ -99,35 +99,35 @@ class Session:
             self.wire.close()
 
 
-def open_session(account: Account, limits: Limits = DEFAULT_LIMITS) -> Session:
+def open_session(account: Account, limits: ConnectionLimits = DEFAULT_LIMITS) -> Session:
     """A session that can't write to tables and that the server itself limits; raises ConnectError."""
     session = Session(account, connect(account, limits), limits)
     session.connection_id = session.wire.handshake_id
     try:
-        prepare(session, READ_ONLY)
-        limit(session, flavour_of(session.wire.server_version, "", {}))
+        send_setup(session, READ_ONLY)
+        set_server_limits(session, flavour_of(session.wire.server_version, "", {}))
     except StatementFailed as reason:
         session.close()
         raise ConnectError(f"{account.place}: {reason}; nothing could be asked") from reason
     return session
 
 
-def limit(session: Session, flavour: str) -> None:
+def set_server_limits(session: Session, flavour: str) -> None:
     """Have the server bound our statements and waits; `unlimited` says why it would not. Raises Lost."""
     seconds = session.limits.statement
     session.unlimited = ""
     try:
         if flavour == "mariadb":
-            prepare(session, LIMITS_MARIADB, seconds)
+            send_setup(session, LIMITS_MARIADB, seconds)
         else:
-            prepare(session, LIMITS_MYSQL, seconds * 1000)
+            send_setup(session, LIMITS_MYSQL, seconds * 1000)
     except ConnectionLost:
         raise
     except StatementFailed as reason:
         session.unlimited = str(reason)
 
 
-def prepare(session: Session, statement: Statement, number: int | None = None) -> None:
+def send_setup(session: Session, statement: Statement, number: int | None = None) -> None:
     """Send a statement that sets the session up, and remember it for a second connection, should one be needed."""
     send(session, statement, number)
     session.setup.append((statement, number))
@@ -148,7 +148,7 @@ def send(session: Session, statement: Statement, number: int | None = None) -> R
         answer = _ask(session.wire, statement.text(number))
     except err.Error as error:
         raise _reason(session, statement, error) from error
-    return _cut(answer, statement)
+    return _required_columns(answer, statement)
 
 
 def _ask(wire: Wire, text: str) -> Rows:
@@ -158,14 +158,14 @@ def _ask(wire: Wire, text: str) -> Rows:
         return Rows(tuple(_text(n) or "" for n in names), tuple(tuple(map(_text, row)) for row in cursor.fetchall()))
 
 
-def _cut(answer: Rows, statement: Statement) -> Rows:
+def _required_columns(answer: Rows, statement: Statement) -> Rows:
     """As many columns as the statement asks for: who reads the rows relies on them."""
     wanted, found = statement.columns, min(map(len, (answer.names, *answer.rows)))
     if found < wanted or any(len(row) != len(answer.names) for row in answer.rows):
         raise StatementFailed(
             f"the server's answer has {found} columns, and {wanted or len(answer.names)} were asked for"
         )
-    if not wanted and len(answer.rows) * sum(map(len, answer.names)) > ANSWER:
+    if not wanted and len(answer.rows) * sum(map(len, answer.names)) > MAX_ANSWER_BYTES:
         raise StatementFailed("the server's answer has too many rows and columns for each row to name its columns")
     if not wanted or len(answer.names) == wanted:
         return answer
@@ -186,27 +186,33 @@ def _reason(session: Session, statement: Statement, error: err.Error) -> Stateme
     if code in _DENIED:
         return StatementFailed(f"needs {statement.needs or 'more privileges'}")
     if code in _STOPPED:
-        return StatementFailed(f"the server gave no answer within {session.limits.statement} s: {_brief(statement)}")
+        return StatementFailed(
+            f"the server gave no answer within {session.limits.statement} s: {_shortened_sql(statement)}"
+        )
     if code in _UNKNOWN:
-        return StatementFailed(f"this server doesn't know it: {_brief(statement)}")
+        return StatementFailed(f"this server doesn't know it: {_shortened_sql(statement)}")
     if code in _GONE:
-        return _after_silence(session, statement, error)
-    return StatementFailed(f"the server refused {_brief(statement)!r}: {words(error)} (error {code})")
+        return _handle_silence(session, statement, error)
+    return StatementFailed(f"the server refused {_shortened_sql(statement)!r}: {error_text(error)} (error {code})")
 
 
-def _brief(statement: Statement) -> str:
+def _shortened_sql(statement: Statement) -> str:
     """As much of it as tells it from others in docs/statements.md, which has it whole."""
-    return statement.sql if len(statement.sql) <= BRIEF else statement.sql[: BRIEF - 2].rstrip() + " …"
+    return (
+        statement.sql
+        if len(statement.sql) <= SHORT_SQL_LENGTH
+        else statement.sql[: SHORT_SQL_LENGTH - 2].rstrip() + " …"
+    )
 
 
-def _after_silence(session: Session, statement: Statement, error: err.Error) -> StatementFailed:
+def _handle_silence(session: Session, statement: Statement, error: err.Error) -> StatementFailed:
     """Tell a server that is gone from one that is slow: the slow one gets our statement killed and a new connection."""
     overran = isinstance(error.__context__, TimeoutError)
     session.timeouts += overran
     if session.wire.allowance.over:
         session.lost = f"the server was given up: its answers took more than {session.limits.whole:g} s"
         return ConnectionLost(session.lost)
-    fate = _stand_in(session) if overran and session.timeouts <= _TIMEOUTS_BORNE else ""
+    fate = _reconnect(session) if overran and session.timeouts <= _TIMEOUTS_BORNE else ""
     if fate:
         seconds = session.limits.answer if isinstance(error.__context__, AnswerTooSlow) else session.limits.read
         return StatementFailed(f"no answer within {seconds:g} s, so it was {fate}: {statement.sql}")
@@ -214,7 +220,7 @@ def _after_silence(session: Session, statement: Statement, error: err.Error) -> 
     return ConnectionLost(session.lost)
 
 
-def _stand_in(session: Session) -> str:
+def _reconnect(session: Session) -> str:
     """Go on over a second connection, and say what became of the statement; empty where none can be had."""
     try:
         second = connect(session.account, session.limits, session.wire.allowance)
@@ -224,7 +230,7 @@ def _stand_in(session: Session) -> str:
     session.wire, first_id = second, session.connection_id
     session.connection_id = second.handshake_id
     try:
-        ended = _end_own(second, first_id)
+        ended = _kill_own_statement(second, first_id)
         for statement, number in session.setup:
             _ask(second, statement.text(number))
     except err.Error:
@@ -232,7 +238,7 @@ def _stand_in(session: Session) -> str:
     return "ended" if ended else "given up"
 
 
-def _end_own(second: Wire, number: int) -> bool:
+def _kill_own_statement(second: Wire, number: int) -> bool:
     """Kill the statement of our first connection, where the second one sees that it is ours.
 
     A balancer may have led the second connection to another server, and a server that was restarted counts from one
@@ -259,7 +265,7 @@ def ask(session: Session, statement: Statement, part: str, notes: Notes) -> Rows
         return None
 
 
-def pairs(answer: Rows | None) -> dict[str, str]:
+def name_value_dict(answer: Rows | None) -> dict[str, str]:
     """Rows of name and value as a dictionary with lower-case names."""
     rows = answer.rows if answer else ()
     return {row[0].lower(): row[1] or "" for row in rows if row[0]}
@@ -269,7 +275,7 @@ def pairs(answer: Rows | None) -> dict[str, str]:
 _NUMBER = re.compile(r"-?[0-9]{1,40}(\.[0-9]{1,40})?(e[+-]?[0-9]{1,2})?", re.IGNORECASE)
 
 
-def number(text: str | None) -> int | None:
+def whole_number(text: str | None) -> int | None:
     """A whole number as servers print sums (12, 12.00, 1.2e10), None for anything else."""
     if text is None or not _NUMBER.fullmatch(text):
         return None
@@ -298,15 +304,15 @@ def flavour_of(version: str, comment: str, variables: dict[str, str]) -> str:
     return "mariadb" if "mariadb" in f"{version} {comment}".lower() else "mysql"
 
 
-def number_of(version: str) -> str:
+def version_number(version: str) -> str:
     """The digits of a version text: 10.11.6 of 5.5.5-10.11.6-MariaDB-log, 8.0.36 of 8.0.36-28.1-log."""
     match = re.match(r"(?:5\.5\.5-)?([0-9]{1,9}(?:\.[0-9]{1,9})+)", version)
     return match[1] if match else version
 
 
-def numbers_of(version: str) -> tuple[int, ...]:
+def version_numbers(version: str) -> tuple[int, ...]:
     """A version text as numbers; parts that are none, or longer than any, are left out."""
-    return tuple(int(n) for n in number_of(version).split(".") if n.isdecimal() and len(n) <= _DIGITS)
+    return tuple(int(n) for n in version_number(version).split(".") if n.isdecimal() and len(n) <= _DIGITS)
 
 
 def vendor_of(flavour: str, version: str, comment: str) -> str:

@@ -10,7 +10,7 @@ import struct
 from advisor.core.errors import ConnectError
 
 # Debian's and Ubuntu's packages; Red Hat's and SUSE's; MySQL's and MariaDB's own tarballs.
-USUAL = (
+USUAL_SOCKETS = (
     "/run/mysqld/mysqld.sock",
     "/var/run/mysqld/mysqld.sock",
     "/var/lib/mysql/mysql.sock",
@@ -23,13 +23,14 @@ _LISTENING = "00010000"  # the flag of a listening socket in /proc/net/unix, see
 def default_socket() -> str:
     """The first usual socket that exists, MYSQL_UNIX_PORT first; ConnectError with the way out where none does."""
     said = os.environ.get("MYSQL_UNIX_PORT")
-    for path in (said, *USUAL) if said else USUAL:
+    for path in (said, *USUAL_SOCKETS) if said else USUAL_SOCKETS:
         if is_socket(path):
             return path
-    seen = listening()
+    seen = listening_sockets()
     hint = f"; a server seems to listen on {seen[0]}" if seen else ""
     raise ConnectError(
-        f"no server socket in the usual places ({', '.join(USUAL)}){hint}; give --socket or --host. Without a server: "
+        f"no server socket in the usual places ({', '.join(USUAL_SOCKETS)}){hint}; give --socket or "
+        "--host. Without a server: "
         "mycnf audit --demo audits a recorded one, mycnf lint FILE checks an option file"
     )
 
@@ -42,7 +43,7 @@ def is_socket(path: str) -> bool:
         return False
 
 
-def listening(table: str = "/proc/net/unix") -> list[str]:
+def listening_sockets(table: str = "/proc/net/unix") -> list[str]:
     """Paths of listening sockets on this host whose name suggests a server."""
     paths = {path for path, _ in listening_inodes(table)}
     return sorted(p for p in paths if p.endswith(".sock") and ("mysql" in p or "maria" in p) and "mysqlx" not in p)

@@ -348,12 +348,12 @@ def is_listed(sql: str) -> bool:
     return _ALLOWED.fullmatch(sql) is not None
 
 
-def listing() -> str:
+def statement_listing() -> str:
     """The whole list for people: text, servers, privilege and reason of each statement."""
-    return "\n\n".join([HEADING, *(_described(statement) for statement in STATEMENTS)]) + "\n"
+    return "\n\n".join([HEADING, *(_listing_entry(statement) for statement in STATEMENTS)]) + "\n"
 
 
-def _described(statement: Statement) -> str:
+def _listing_entry(statement: Statement) -> str:
     needs = f" · needs {statement.needs}" if statement.needs else ""
     sender = " · sent by the driver" if statement.driver else ""
     why = textwrap.fill(statement.why, 100, initial_indent="    why: ", subsequent_indent="         ")

@@ -95,7 +95,7 @@ class Wire(Connection):
             raise
         except Exception as error:  # the driver indexes, unpacks and asserts as it reads
             self._force_close()  # type: ignore[attr-defined]
-            raise ProtocolError(CR.CR_MALFORMED_PACKET, _what(error)) from error
+            raise ProtocolError(CR.CR_MALFORMED_PACKET, _error_description(error)) from error
 
     def _read_bytes(self, num_bytes: int) -> bytes:
         """So many bytes within the allowance: one byte a second is no answer, nor is one without end."""
@@ -162,7 +162,7 @@ class Wire(Connection):
                 self._sock.shutdown(socket.SHUT_RDWR)
 
 
-def _what(error: Exception) -> str:
+def _error_description(error: Exception) -> str:
     """What is wrong with an answer, in words: the driver's own are of its making only where it asked for no file."""
     if isinstance(error, RuntimeError):
         return "it asks for a file of this host, and got none"

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from advisor.collect.host.devices import read_devices
 from advisor.collect.host.host import open_root, read_host
-from advisor.collect.host.ownership import NotProved, OwnershipProof, ServerClaim, prove
+from advisor.collect.host.ownership import NotProved, OwnershipProof, ServerClaim, find_server_process
 from advisor.collect.host.process import server_pids
 from advisor.collect.host.root import ArchiveError, Root
-from advisor.collect.host.storage import trace
+from advisor.collect.host.storage import trace_storage
 from advisor.collect.host.tar_script import host_tar_script
 
 __all__ = [
@@ -16,11 +16,11 @@ __all__ = [
     "OwnershipProof",
     "Root",
     "ServerClaim",
+    "find_server_process",
     "host_tar_script",
     "open_root",
-    "prove",
     "read_devices",
     "read_host",
     "server_pids",
-    "trace",
+    "trace_storage",
 ]

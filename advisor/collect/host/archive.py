@@ -26,7 +26,7 @@ _END = bytes(1024)
 """What every tar ends with: two blocks of zeros."""
 
 
-class Contents(NamedTuple):
+class TarContents(NamedTuple):
     """What a tar holds, by absolute path: files with their bytes, links with their targets, directories."""
 
     files: dict[str, bytes]
@@ -41,14 +41,14 @@ class Contents(NamedTuple):
 class TarRoot:
     """The files of a host out of a tar; see Root for its methods."""
 
-    def __init__(self, contents: Contents) -> None:
+    def __init__(self, contents: TarContents) -> None:
         self._files = contents.files
         self._links = contents.links
         self._folders: dict[str, set[str]] = {"/": set()}
         for path in contents.folders:
-            self._grow(path, None)
+            self._add_to_folder(path, None)
         for path in (*contents.files, *contents.links):
-            self._grow(*posixpath.split(path))
+            self._add_to_folder(*posixpath.split(path))
 
     def read(self, path: str, limit: int = MAX_READ) -> str | None:
         """See Root."""
@@ -86,7 +86,7 @@ class TarRoot:
             return self._links[path]
         return "" if path in self._files or path in self._folders else None
 
-    def _grow(self, folder: str, child: str | None) -> None:
+    def _add_to_folder(self, folder: str, child: str | None) -> None:
         """Enter a child under its directory, and the directory under its own, up to one that is known."""
         while True:
             known = folder in self._folders
@@ -106,17 +106,17 @@ def open_tar(path: str) -> TarRoot:
     """
     try:
         with open(path, "rb") as raw:
-            contents = _contents(_unpacked(raw))
+            contents = _read_contents(_decompress(raw))
     except (OSError, tarfile.TarError, EOFError, zlib.error, lzma.LZMAError, ValueError) as error:
         reason = getattr(error, "strerror", None) or str(error)
         raise ArchiveError(f"{path}: can't be read as the tar of a host: {reason}") from error
     top = _top(contents)
     if top is None:
         raise ArchiveError(f"{path}: holds neither proc nor sys, so it is not the tar of a host")
-    return TarRoot(_below(top, contents))
+    return TarRoot(_contents_below(top, contents))
 
 
-class _Bounded(io.RawIOBase):
+class _LimitedStream(io.RawIOBase):
     """A stream that gives up when it grows beyond any real tar of a host: a few kB can unpack to terabytes."""
 
     def __init__(self, source: IO[bytes]) -> None:
@@ -141,21 +141,21 @@ class _Bounded(io.RawIOBase):
             raise ValueError("it is cut short")
 
 
-def _unpacked(raw: IO[bytes]) -> _Bounded:
+def _decompress(raw: IO[bytes]) -> _LimitedStream:
     magic = raw.read(6)
     raw.seek(0)
     if magic.startswith(b"\x1f\x8b"):
-        return _Bounded(cast("IO[bytes]", gzip.open(raw)))
+        return _LimitedStream(cast("IO[bytes]", gzip.open(raw)))
     if magic.startswith(b"BZh"):
-        return _Bounded(bz2.open(raw))
+        return _LimitedStream(bz2.open(raw))
     if magic == b"\xfd7zXZ\0":
-        return _Bounded(lzma.open(raw))
-    return _Bounded(raw)
+        return _LimitedStream(lzma.open(raw))
+    return _LimitedStream(raw)
 
 
-def _contents(plain: _Bounded) -> Contents:
+def _read_contents(plain: _LimitedStream) -> TarContents:
     """Files, links and directories; devices and FIFOs are left out, and so are names that climb."""
-    contents = Contents({}, {}, set())
+    contents = TarContents({}, {}, set())
     kept = 0
     with tarfile.open(fileobj=plain, mode="r|") as archive:
         for count, member in enumerate(archive):
@@ -183,7 +183,7 @@ def _absolute(name: str) -> str | None:
     return None if not parts or ".." in parts else "/" + "/".join(parts)
 
 
-def _top(contents: Contents) -> str | None:
+def _top(contents: TarContents) -> str | None:
     """The directory that holds proc or sys: "" or the first that has one of them."""
     steps = [path.split("/", 3)[1:3] for path in sorted(contents.paths())]
     if any(step[0] in ("proc", "sys") for step in steps):
@@ -191,10 +191,10 @@ def _top(contents: Contents) -> str | None:
     return next(("/" + step[0] for step in steps if step[1:] in (["proc"], ["sys"])), None)
 
 
-def _below(top: str, contents: Contents) -> Contents:
+def _contents_below(top: str, contents: TarContents) -> TarContents:
     """The part of the contents under a directory, with paths as seen from there."""
     size, inside = len(top), top + "/"
-    return Contents(
+    return TarContents(
         {path[size:]: data for path, data in contents.files.items() if path.startswith(inside)},
         {path[size:]: target for path, target in contents.links.items() if path.startswith(inside)},
         {path[size:] for path in contents.folders if path.startswith(inside)},

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, NamedTuple
 
-from advisor.collect.host.formats import cpu_mask, read_number, read_word, size
+from advisor.collect.host.formats import cpu_mask, parse_size, read_line, read_number
 from advisor.facts.host import Cache
 
 if TYPE_CHECKING:
@@ -18,7 +18,7 @@ _SPARC = (("l1_i", "L1i", 1), ("l1_d", "L1d", 1), ("l2_", "L2", 2))
 _MAX_INDEX = 64
 
 
-class Instance(NamedTuple):
+class CacheInstance(NamedTuple):
     """One cache: L2, 2, 1 MiB, and the processors that share it."""
 
     name: str
@@ -29,9 +29,9 @@ class Instance(NamedTuple):
 
 def read_caches(root: Root, cpus: tuple[int, ...], elsewhere: tuple[SharedCache, ...]) -> tuple[Cache, ...]:
     """Caches by name; `elsewhere` are those that only /proc/cpuinfo tells of. Caches of unknown size are left out."""
-    instances: dict[tuple[str, int], Instance] = {}
+    instances: dict[tuple[str, int], CacheInstance] = {}
     for cpu in cpus:
-        for instance, key in (*_of_cpu(root, cpu, instances), *_of_sparc(root, cpu)):
+        for instance, key in (*_cpu_caches(root, cpu, instances), *_sparc_caches(root, cpu)):
             instances.setdefault((instance.name, key), instance)
     names = sorted({name for name, _ in instances})
     summed = [_sum([i for i in instances.values() if i.name == name]) for name in names]
@@ -39,7 +39,7 @@ def read_caches(root: Root, cpus: tuple[int, ...], elsewhere: tuple[SharedCache,
     return tuple(cache for cache in (*summed, *told) if cache.total)
 
 
-def _sum(instances: list[Instance]) -> Cache:
+def _sum(instances: list[CacheInstance]) -> Cache:
     return Cache(
         name=instances[0].name,
         level=instances[0].level,
@@ -50,13 +50,15 @@ def _sum(instances: list[Instance]) -> Cache:
     )
 
 
-def _of_cpu(root: Root, cpu: int, known: dict[tuple[str, int], Instance]) -> Iterable[tuple[Instance, int]]:
+def _cpu_caches(
+    root: Root, cpu: int, known: dict[tuple[str, int], CacheInstance]
+) -> Iterable[tuple[CacheInstance, int]]:
     """The caches that one processor uses, each with the number that tells it from others of its name."""
     for index in range(_MAX_INDEX):
         base = f"/sys/devices/system/cpu/cpu{cpu}/cache/index{index}"
         if root.real(base) is None:
             return
-        level, kind = read_number(root, f"{base}/level"), read_word(root, f"{base}/type")
+        level, kind = read_number(root, f"{base}/level"), read_line(root, f"{base}/type")
         if level is None or kind is None:
             continue
         name = f"L{level}{_LETTER.get(kind, '')}"
@@ -65,18 +67,18 @@ def _of_cpu(root: Root, cpu: int, known: dict[tuple[str, int], Instance]) -> Ite
             key = _position(name, cpu, known)
         if (name, key) not in known:
             shared = cpu_mask(root.read(f"{base}/shared_cpu_map"))
-            yield Instance(name, level, size(root.read(f"{base}/size", 64)) or 0, shared), key
+            yield CacheInstance(name, level, parse_size(root.read(f"{base}/size", 64)) or 0, shared), key
 
 
-def _position(name: str, cpu: int, known: dict[tuple[str, int], Instance]) -> int:
+def _position(name: str, cpu: int, known: dict[tuple[str, int], CacheInstance]) -> int:
     """Kernels before 4.10 number no caches: the instance that lists this processor is meant, else it is a new one."""
     same = [instance for (other, _), instance in known.items() if other == name]
     return next((i for i, instance in enumerate(same) if cpu in instance.shared), len(same))
 
 
-def _of_sparc(root: Root, cpu: int) -> Iterable[tuple[Instance, int]]:
+def _sparc_caches(root: Root, cpu: int) -> Iterable[tuple[CacheInstance, int]]:
     """sparc64 has one file a size, and every processor its own caches."""
     for prefix, name, level in _SPARC:
         held = read_number(root, f"/sys/devices/system/cpu/cpu{cpu}/{prefix}cache_size")
         if held is not None:
-            yield Instance(name, level, held, frozenset({cpu})), cpu
+            yield CacheInstance(name, level, held, frozenset({cpu})), cpu

@@ -12,7 +12,7 @@ import re
 from dataclasses import replace
 from typing import TYPE_CHECKING, NamedTuple
 
-from advisor.collect.host.formats import number, read_word, table
+from advisor.collect.host.formats import key_values, parse_number, read_line
 from advisor.collect.host.storage import MountEntry, read_mounts
 from advisor.facts.host import Cgroup, IoLimit
 
@@ -26,7 +26,7 @@ _NO_LIMIT = 1 << 60
 """Version 1 writes "no limit" as the largest number of whole pages: a bit under 2^63, and different by page size."""
 
 
-class Group(NamedTuple):
+class CgroupDirectory(NamedTuple):
     """A group of one hierarchy: its path, its directory, and the mount point above which nothing is visible."""
 
     path: str
@@ -48,8 +48,8 @@ def read_cgroup(root: Root, pid: int | None = None) -> Cgroup | None:
     """
     member_of = _memberships(root.read(f"/proc/{pid or 'self'}/cgroup"))
     mounts = read_mounts(root)
-    memory, cpu = (_find(root, mounts, member_of, name) for name in ("memory", "cpu"))
-    unified = _find(root, mounts, member_of, "")
+    memory, cpu = (_find_group(root, mounts, member_of, name) for name in ("memory", "cpu"))
+    unified = _find_group(root, mounts, member_of, "")
     cpus, cpus_at = _share_v1(root, cpu) if cpu else _share_v2(root, unified)
     if memory:
         group = _version_1(root, memory, cpus, cpus_at)
@@ -57,8 +57,8 @@ def read_cgroup(root: Root, pid: int | None = None) -> Cgroup | None:
         group = _version_2(root, unified, cpus, cpus_at)
     else:
         return None
-    own = (_find(root, mounts, member_of, name) or unified for name in ("cpu", "pids", "blkio"))
-    return replace(group, **read_rations(root, *(found.upwards() if found else [] for found in own))._asdict())
+    own = (_find_group(root, mounts, member_of, name) or unified for name in ("cpu", "pids", "blkio"))
+    return replace(group, **read_resource_limits(root, *(found.upwards() if found else [] for found in own))._asdict())
 
 
 def _memberships(text: str | None) -> dict[str, str]:
@@ -71,23 +71,25 @@ def _memberships(text: str | None) -> dict[str, str]:
     return groups
 
 
-def _find(root: Root, mounts: tuple[MountEntry, ...], member_of: dict[str, str], controller: str) -> Group | None:
+def _find_group(
+    root: Root, mounts: tuple[MountEntry, ...], member_of: dict[str, str], controller: str
+) -> CgroupDirectory | None:
     """Where the files of the process's group stand; the top of the mount where the group itself isn't visible."""
     path = member_of.get(controller)
     if path is None:
         return None
-    tops: list[Group] = []
+    tops: list[CgroupDirectory] = []
     for mount in (entry.mount for entry in mounts):
         if mount.fs_type != ("cgroup" if controller else "cgroup2") or (controller and controller not in mount.options):
             continue
-        directory = (mount.point + _below(path, mount.root)).rstrip("/")
+        directory = (mount.point + _path_below_mount(path, mount.root)).rstrip("/")
         if directory != mount.point and root.real(directory):
-            return Group(path, directory, mount.point)
-        tops.append(Group(path, mount.point, mount.point))
+            return CgroupDirectory(path, directory, mount.point)
+        tops.append(CgroupDirectory(path, mount.point, mount.point))
     return tops[0] if tops else None
 
 
-def _below(path: str, mounted: str) -> str:
+def _path_below_mount(path: str, mounted: str) -> str:
     """A group's path under the part of the hierarchy that is mounted; "" for one that lies outside it."""
     if ".." in path.split("/"):
         return ""
@@ -96,7 +98,7 @@ def _below(path: str, mounted: str) -> str:
     return path[len(mounted) :] if path.startswith(mounted + "/") else ""
 
 
-def _version_1(root: Root, group: Group, cpus: float | None, cpus_at: str | None) -> Cgroup:
+def _version_1(root: Root, group: CgroupDirectory, cpus: float | None, cpus_at: str | None) -> Cgroup:
     limit, at = _smallest(root, group, "memory.limit_in_bytes")
     both, _ = _smallest(root, group, "memory.memsw.limit_in_bytes")
     return Cgroup(
@@ -105,14 +107,14 @@ def _version_1(root: Root, group: Group, cpus: float | None, cpus_at: str | None
         limit=limit,
         limit_at=_name(group, at),
         swap_limit=None if both is None else max(both - (limit or 0), 0),
-        usage=number(root.read(f"{at or group.directory}/memory.usage_in_bytes", 64)),
+        usage=parse_number(root.read(f"{at or group.directory}/memory.usage_in_bytes", 64)),
         oom_kills=_oom_kills(root, f"{group.directory}/memory.oom_control"),
         cpus=cpus,
         cpus_at=cpus_at,
     )
 
 
-def _version_2(root: Root, group: Group, cpus: float | None, cpus_at: str | None) -> Cgroup:
+def _version_2(root: Root, group: CgroupDirectory, cpus: float | None, cpus_at: str | None) -> Cgroup:
     limit, at = _smallest(root, group, "memory.max")
     return Cgroup(
         version=2,
@@ -121,52 +123,54 @@ def _version_2(root: Root, group: Group, cpus: float | None, cpus_at: str | None
         limit_at=_name(group, at),
         high=_smallest(root, group, "memory.high")[0],
         swap_limit=_smallest(root, group, "memory.swap.max")[0],
-        usage=number(root.read(f"{at or group.directory}/memory.current", 64)),
+        usage=parse_number(root.read(f"{at or group.directory}/memory.current", 64)),
         oom_kills=_oom_kills(root, f"{group.directory}/memory.events"),
         cpus=cpus,
         cpus_at=cpus_at,
     )
 
 
-def _smallest(root: Root, group: Group, file: str) -> tuple[int | None, str | None]:
+def _smallest(root: Root, group: CgroupDirectory, file: str) -> tuple[int | None, str | None]:
     """The smallest number in a file of that name on the way up, and the directory it stands in; "max" is no number."""
-    found = [(number(root.read(f"{step}/{file}", 64)), step) for step in group.upwards()]
+    found = [(parse_number(root.read(f"{step}/{file}", 64)), step) for step in group.upwards()]
     limits = [(limit, step) for limit, step in found if limit is not None and 0 <= limit < _NO_LIMIT]
     return min(limits, key=lambda pair: pair[0], default=(None, None))
 
 
 def _oom_kills(root: Root, path: str) -> int | None:
     """How many processes of the group the kernel has killed for want of memory."""
-    return number(table(root.read(path, 4096), " ").get("oom_kill"))
+    return parse_number(key_values(root.read(path, 4096), " ").get("oom_kill"))
 
 
-def _share_v1(root: Root, group: Group) -> tuple[float | None, str | None]:
+def _share_v1(root: Root, group: CgroupDirectory) -> tuple[float | None, str | None]:
     pairs = []
     for step in group.upwards():
-        quota = number(root.read(f"{step}/cpu.cfs_quota_us", 64))
-        period = number(root.read(f"{step}/cpu.cfs_period_us", 64))
+        quota = parse_number(root.read(f"{step}/cpu.cfs_quota_us", 64))
+        period = parse_number(root.read(f"{step}/cpu.cfs_period_us", 64))
         pairs.append((quota, period, step))
     return _smallest_share(group, pairs)
 
 
-def _share_v2(root: Root, group: Group | None) -> tuple[float | None, str | None]:
+def _share_v2(root: Root, group: CgroupDirectory | None) -> tuple[float | None, str | None]:
     if group is None:
         return None, None
     pairs = []
     for step in group.upwards():
-        quota, _, period = (read_word(root, f"{step}/cpu.max") or "").partition(" ")
-        pairs.append((number(quota), number(period), step))
+        quota, _, period = (read_line(root, f"{step}/cpu.max") or "").partition(" ")
+        pairs.append((parse_number(quota), parse_number(period), step))
     return _smallest_share(group, pairs)
 
 
-def _smallest_share(group: Group, found: list[tuple[int | None, int | None, str]]) -> tuple[float | None, str | None]:
+def _smallest_share(
+    group: CgroupDirectory, found: list[tuple[int | None, int | None, str]]
+) -> tuple[float | None, str | None]:
     """Microseconds of processor time a period, as processors; a quota of -1 or "max" is no limit."""
     shares = [(quota / period, step) for quota, period, step in found if quota and period and quota > 0 < period]
     share, at = min(shares, key=lambda pair: pair[0], default=(None, None))
     return share, _name(group, at)
 
 
-def _name(group: Group, directory: str | None) -> str | None:
+def _name(group: CgroupDirectory, directory: str | None) -> str | None:
     """A group's name within its hierarchy, / for the top."""
     return None if directory is None else directory[len(group.top) :] or "/"
 
@@ -189,42 +193,44 @@ class ResourceLimits(NamedTuple):
     io: tuple[IoLimit, ...]
 
 
-def read_rations(root: Root, cpu: Sequence[str], pids: Sequence[str], io: Sequence[str]) -> ResourceLimits:
+def read_resource_limits(root: Root, cpu: Sequence[str], pids: Sequence[str], io: Sequence[str]) -> ResourceLimits:
     """Read what the groups of three hierarchies ration; each is given as directories, the process's own first."""
-    periods, throttled = _withheld(root, cpu)
-    tasks = [number(root.read(f"{step}/pids.max", 64)) for step in pids]
-    return ResourceLimits(periods, throttled, min((n for n in tasks if n is not None), default=None), _io(root, io))
+    periods, throttled = _throttled_periods(root, cpu)
+    tasks = [parse_number(root.read(f"{step}/pids.max", 64)) for step in pids]
+    return ResourceLimits(
+        periods, throttled, min((n for n in tasks if n is not None), default=None), _io_limits(root, io)
+    )
 
 
-def _withheld(root: Root, steps: Iterable[str]) -> tuple[int | None, int | None]:
+def _throttled_periods(root: Root, steps: Iterable[str]) -> tuple[int | None, int | None]:
     """Periods and throttled periods of the group that was throttled most often."""
     counts = []
     for step in steps:
-        rows = table(root.read(f"{step}/cpu.stat", 4096), " ")
-        periods, throttled = number(rows.get("nr_periods")), number(rows.get("nr_throttled"))
+        rows = key_values(root.read(f"{step}/cpu.stat", 4096), " ")
+        periods, throttled = parse_number(rows.get("nr_periods")), parse_number(rows.get("nr_throttled"))
         if periods is not None and throttled is not None:
             counts.append((periods, throttled))
     return max(counts, key=lambda pair: pair[1], default=(None, None))
 
 
-def _io(root: Root, steps: Iterable[str]) -> tuple[IoLimit, ...]:
+def _io_limits(root: Root, steps: Iterable[str]) -> tuple[IoLimit, ...]:
     """The limits by device, from either version's files."""
     found: dict[str, dict[str, int]] = {}
     for step in steps:
-        for device, what, limit in (*_pressure_version_1(root, step), *_pressure_version_2(root, step)):
+        for device, what, limit in (*_io_limits_v1(root, step), *_io_limits_v2(root, step)):
             limits = found.setdefault(device, {})
             limits[what] = min(limit, limits.get(what, limit))
     return tuple(IoLimit(device, **limits) for device, limits in sorted(found.items()))
 
 
-def _pressure_version_1(root: Root, step: str) -> Iterable[tuple[str, str, int]]:
+def _io_limits_v1(root: Root, step: str) -> Iterable[tuple[str, str, int]]:
     """A file for each kind of limit, with lines such as `8:16 1048576`."""
     for what, file in _FILES.items():
         for device, limit in re.findall(r"^([0-9]+:[0-9]+) ([0-9]{1,18})$", _text(root, step, file), re.MULTILINE):
             yield device, what, int(limit)
 
 
-def _pressure_version_2(root: Root, step: str) -> Iterable[tuple[str, str, int]]:
+def _io_limits_v2(root: Root, step: str) -> Iterable[tuple[str, str, int]]:
     """Lines such as `8:16 rbps=2097152 wbps=max riops=max wiops=120`."""
     for device, limits in re.findall(r"^([0-9]+:[0-9]+) (.*)$", _text(root, step, "io.max"), re.MULTILINE):
         for key, limit in re.findall(r"\b([rw](?:bps|iops))=([0-9]{1,18})\b", limits):

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from advisor.collect.host import arm_parts, cpuinfo
 from advisor.collect.host.caches import read_caches
-from advisor.collect.host.formats import cpu_list, cpu_mask, number, read_number, read_word, size
+from advisor.collect.host.formats import cpu_list, cpu_mask, parse_number, parse_size, read_line, read_number
 from advisor.collect.host.hypervisor import read_hypervisor
 from advisor.facts.host import Cpu, CpuKind, NumaNode
 
@@ -50,7 +50,7 @@ def read_cpu(root: Root) -> Cpu | None:
         return None
     info = cpuinfo.parse(root.read("/proc/cpuinfo") or "")
     kinds = info.kinds or (cpuinfo.CoreKind({}),)
-    running = _running(root, possible)
+    running = _online_cpus(root, possible)
     firmware = _firmware(root)
     return Cpu(
         logical=len(present or possible),
@@ -73,13 +73,13 @@ def read_cpu(root: Root) -> Cpu | None:
 
 def _frequency(root: Root, running: list[Siblings], what: str) -> str | None:
     """What governs the frequency of the first processor; the kernel sets all alike at boot."""
-    return read_word(root, f"{SYS_CPU}/cpu{running[0].cpu}/cpufreq/scaling_{what}") if running else None
+    return read_line(root, f"{SYS_CPU}/cpu{running[0].cpu}/cpufreq/scaling_{what}") if running else None
 
 
-def _running(root: Root, possible: tuple[int, ...]) -> list[Siblings]:
+def _online_cpus(root: Root, possible: tuple[int, ...]) -> list[Siblings]:
     """The processors that have a topology; one on its way offline still shows an outdated one and is left out."""
     states = re.search(r"([0-9]{1,9}): online", root.read(f"{SYS_CPU}/hotplug/states") or "")
-    final = number(states[1]) if states else None
+    final = parse_number(states[1]) if states else None
     running: list[Siblings] = []
     for cpu in possible:
         base = f"{SYS_CPU}/cpu{cpu}"
@@ -106,9 +106,9 @@ def _count(maps: Iterable[frozenset[int]]) -> int:
 def _kind(root: Root, kind: cpuinfo.CoreKind, running: list[Siblings], firmware: Firmware | None) -> CpuKind:
     cores, sockets = _count(s.core for s in running), _count(s.socket for s in running)
     books, drawers = _count(s.book for s in running), _count(s.drawer for s in running)
-    per = firmware or Firmware(drawers, _per(books, drawers), _per(sockets, books), _per(cores, sockets))
+    per = firmware or Firmware(drawers, _ratio(books, drawers), _ratio(sockets, books), _ratio(cores, sockets))
     vendor, part, revision = kind.get("vendor"), kind.get("model"), kind.get("revision")
-    last_thread = number(kind.get("last_thread"))
+    last_thread = parse_number(kind.get("last_thread"))
     threads = max((len(s.core) or 1 for s in running), default=0)
     speeds = [read_number(root, f"{SYS_CPU}/cpu{s.cpu}/cpufreq/cpuinfo_max_freq") for s in running]
     return CpuKind(
@@ -129,7 +129,7 @@ def _kind(root: Root, kind: cpuinfo.CoreKind, running: list[Siblings], firmware:
     )
 
 
-def _per(inner: int, outer: int) -> int:
+def _ratio(inner: int, outer: int) -> int:
     return inner // outer if outer else 0
 
 
@@ -142,12 +142,12 @@ def _firmware(root: Root) -> Firmware | None:
 
 def read_architecture(root: Root, kind: CoreKind) -> str | None:
     """Ask the machine, then its kernel's files (6.1 and later tell), then conclude from what its processors can do."""
-    return root.machine() or read_word(root, "/proc/sys/kernel/arch") or _conclude(root, kind)
+    return root.machine() or read_line(root, "/proc/sys/kernel/arch") or _infer_architecture(root, kind)
 
 
-def _conclude(root: Root, kind: CoreKind) -> str | None:
+def _infer_architecture(root: Root, kind: CoreKind) -> str | None:
     isa, arm = kind.get("isa") or "", kind.get("architecture")
-    power = {"little": "ppc64le", "big": "ppc64"}.get(read_word(root, "/sys/kernel/cpu_byteorder") or "")
+    power = {"little": "ppc64le", "big": "ppc64"}.get(read_line(root, "/sys/kernel/cpu_byteorder") or "")
     signs = (
         ("lm" in kind.flags, "x86_64"),
         ("zarch" in kind.flags, "s390x"),
@@ -176,4 +176,4 @@ def _cpus(root: Root, node: str) -> tuple[int, ...]:
 
 def _memory(root: Root, node: str) -> int | None:
     found = re.search(r"MemTotal:\s*([0-9]+ kB)", root.read(f"{node}/meminfo") or "")
-    return size(found[1]) if found else None
+    return parse_size(found[1]) if found else None

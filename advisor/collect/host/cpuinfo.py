@@ -12,7 +12,7 @@ from __future__ import annotations
 import re
 from typing import NamedTuple
 
-from advisor.collect.host.formats import MAX_CPU, number, word
+from advisor.collect.host.formats import MAX_CPU, parse_number, printable_line
 
 _KIND_KEYS = {
     "vendor_id": "vendor", "vendor": "vendor", "CPU implementer": "vendor", "mvendorid": "vendor",
@@ -28,8 +28,8 @@ _KIND_KEYS = {
 }  # fmt: skip
 _ONE_KIND = ("vendor", "model", "name", "stepping")
 """What tells kinds apart; flags and speeds differ between processors of one kind."""
-_A_PAIR = 2
-_SUBSET = ("model", "name", "vendor", "bogomips", "revision")
+_KEY_VALUE = 2
+_KEPT_FLAGS = ("model", "name", "vendor", "bogomips", "revision")
 """Of two kinds the first is none if it says nothing else in these: POWER ends with facts of the machine, which would
 make its last processor a kind of its own."""
 
@@ -79,7 +79,7 @@ def parse(text: str) -> CpuInfo:
         if not merged or any(merged[-1].get(f) != kinds[index].get(f) for f in _ONE_KIND):
             merged.append(kinds[index])
         place[index] = len(merged) - 1
-    if len(merged) == _A_PAIR and all(merged[1].get(f) == merged[0][f] for f in _SUBSET if f in merged[0]):
+    if len(merged) == _KEY_VALUE and all(merged[1].get(f) == merged[0][f] for f in _KEPT_FLAGS if f in merged[0]):
         merged, place = merged[1:], dict.fromkeys(place, 0)
     return CpuInfo(
         tuple(CoreKind(facts) for facts in merged),
@@ -108,7 +108,7 @@ def _collect(text: str) -> tuple[list[dict[str, str]], dict[int, int], list[Shar
         elif field := _KIND_KEYS.get(bare):
             if not kinds or field in kinds[-1]:
                 kinds.append({})
-            kinds[-1][field] = word(value) or ""
+            kinds[-1][field] = printable_line(value) or ""
         elif bare == "bogomips" and kinds:
             kinds[-1].setdefault("bogomips", value)
     if current is not None and current not in assigned and kinds:
@@ -119,18 +119,18 @@ def _collect(text: str) -> tuple[list[dict[str, str]], dict[int, int], list[Shar
 def _without_number(key: str) -> tuple[str, int | None]:
     """A key without the number at its end, as in "processor 5" or "cache1"."""
     bare = key.rstrip("0123456789")
-    return bare.rstrip(), number(key[len(bare) :])
+    return bare.rstrip(), parse_number(key[len(bare) :])
 
 
 def _cpu_number(index: int | None, value: str) -> int | None:
-    found = index if index is not None else number(value)
+    found = index if index is not None else parse_number(value)
     return found if found is not None and 0 <= found < MAX_CPU else None
 
 
 def _shared_cache(value: str) -> list[SharedCache]:
     """One `cacheN : level=4 type=Unified scope=Shared size=491520K …` line; private ones stand in /sys too."""
     facts = dict(re.findall(r"(\w+)=(\w+)", value))
-    level, kilobytes = number(facts.get("level")), number(facts.get("size", "").rstrip("K"))
+    level, kilobytes = parse_number(facts.get("level")), parse_number(facts.get("size", "").rstrip("K"))
     if facts.get("scope", "Private") == "Private" or level is None or kilobytes is None:
         return []
     letter = {"Data": "d", "Instruction": "i"}.get(facts.get("type", ""), "")

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from typing import TYPE_CHECKING, NamedTuple
 
-from advisor.collect.host.formats import chosen, read_number, read_word
+from advisor.collect.host.formats import bracketed_choice, read_line, read_number
 from advisor.collect.host.raid import read_raid
 from advisor.facts.host import BlockDevice
 
@@ -58,17 +58,17 @@ def read_devices(root: Root) -> tuple[BlockDevice, ...]:
 def _disk(root: Root, base: str, name: str, queue: Queue) -> BlockDevice | None:
     """A device that is no partition; None for one that is not to be shown."""
     number, size = _number(root, base), _sectors(root, f"{base}/size")
-    if number is None or size is None or _unused(number, size) or read_word(root, f"{base}/hidden") == "1":
+    if number is None or size is None or _is_unused(number, size) or read_line(root, f"{base}/hidden") == "1":
         return None
     under = root.names(f"{base}/slaves")
     hardware = Hardware() if under else read_hardware(root, base, name)
     return BlockDevice(
-        name=read_word(root, f"{base}/dm/name") or _shown(name),
-        kernel_name=_shown(name),
+        name=read_line(root, f"{base}/dm/name") or _device_name(name),
+        kernel_name=_device_name(name),
         number=number,
         type=_type(root, base, name),
         size=size,
-        under=tuple(_shown(device) for device in under),
+        under=tuple(_device_name(device) for device in under),
         read_only=_flag(root, f"{base}/ro"),
         alignment_offset=read_number(root, f"{base}/alignment_offset"),
         raid=read_raid(root, base),
@@ -83,8 +83,8 @@ def _partition(root: Root, base: str, name: str, disk: BlockDevice, queue: Queue
     if number is None or size is None or start is None:
         return None
     return BlockDevice(
-        name=_shown(name),
-        kernel_name=_shown(name),
+        name=_device_name(name),
+        kernel_name=_device_name(name),
         number=number,
         type="part",
         size=size,
@@ -99,7 +99,7 @@ def _partition(root: Root, base: str, name: str, disk: BlockDevice, queue: Queue
 def _queue(root: Root, queue: str) -> Queue:
     return Queue(
         rotational=_flag(root, f"{queue}/rotational"),
-        scheduler=chosen(root.read(f"{queue}/scheduler", 256)),
+        scheduler=bracketed_choice(root.read(f"{queue}/scheduler", 256)),
         requests=read_number(root, f"{queue}/nr_requests"),
         read_ahead=_kilobytes(root, f"{queue}/read_ahead_kb"),
         max_io=_kilobytes(root, f"{queue}/max_sectors_kb"),
@@ -107,7 +107,7 @@ def _queue(root: Root, queue: str) -> Queue:
         optimal_io=read_number(root, f"{queue}/optimal_io_size"),
         logical_sector=read_number(root, f"{queue}/logical_block_size"),
         physical_sector=read_number(root, f"{queue}/physical_block_size"),
-        write_cache=read_word(root, f"{queue}/write_cache"),
+        write_cache=read_line(root, f"{queue}/write_cache"),
         discard_granularity=read_number(root, f"{queue}/discard_granularity"),
         discard_max=read_number(root, f"{queue}/discard_max_bytes"),
     )
@@ -116,17 +116,17 @@ def _queue(root: Root, queue: str) -> Queue:
 def _type(root: Root, base: str, name: str) -> str:
     """The device's type in lsblk's words; the owner of a dm device stands before the first dash of its uuid."""
     if name.startswith("dm-"):
-        owner = (read_word(root, f"{base}/dm/uuid") or "").split("-")[0].lower()
+        owner = (read_line(root, f"{base}/dm/uuid") or "").split("-")[0].lower()
         return "part" if owner.startswith("part") else owner or "dm"
     if name.startswith("loop"):
         return "loop"
     if name.startswith("md"):
-        return (read_word(root, f"{base}/md/level") or "md").lower()
+        return (read_line(root, f"{base}/md/level") or "md").lower()
     return _SCSI_TYPES.get(read_number(root, f"{base}/device/type") or 0, "disk")
 
 
 def _number(root: Root, base: str) -> str | None:
-    number = read_word(root, f"{base}/dev") or ""
+    number = read_line(root, f"{base}/dev") or ""
     return number if re.fullmatch(r"[0-9]{1,9}:[0-9]{1,9}", number) else None
 
 
@@ -140,7 +140,7 @@ def _kilobytes(root: Root, path: str) -> int | None:
     return None if found is None else found << 10
 
 
-def _unused(number: str, size: int) -> bool:
+def _is_unused(number: str, size: int) -> bool:
     major = number.partition(":")[0]
     return major == _RAM_DISK or (major == _LOOP and not size)
 
@@ -150,7 +150,7 @@ def _flag(root: Root, path: str) -> bool | None:
     return None if found is None else bool(found)
 
 
-def _shown(name: str) -> str:
+def _device_name(name: str) -> str:
     """A name as under /dev: where that has a slash (cciss/c0d0), /sys has an exclamation mark."""
     return name.replace("!", "/")
 
@@ -179,15 +179,15 @@ def read_hardware(root: Root, base: str, name: str) -> Hardware:
     """A disk's maker, model and attachment, as far as told."""
     return Hardware(
         transport=_transport(root, base, name),
-        vendor=_vendor(read_word(root, f"{base}/device/vendor")),
-        model=_full_model(root, base) or read_word(root, f"{base}/device/model"),
+        vendor=_vendor(read_line(root, f"{base}/device/vendor")),
+        model=_full_model(root, base) or read_line(root, f"{base}/device/model"),
     )
 
 
 def _transport(root: Root, base: str, name: str) -> str | None:
     by_name = next((kind for start, kind in _BY_NAME if re.match(start + r"[a-z0-9]", name)), None)
     if by_name == "nvme":
-        fabric = read_word(root, f"{base}/device/transport") or "pcie"
+        fabric = read_line(root, f"{base}/device/transport") or "pcie"
         return "nvme" if fabric in ("pcie", "loop") else f"nvme-{fabric}"
     path = root.real(base) or ""
     return by_name or next((kind for sign, kind in _IN_PATH if re.search(sign, path)), None)
@@ -200,7 +200,7 @@ def _vendor(text: str | None) -> str | None:
 
 def _full_model(root: Root, base: str) -> str | None:
     """The model as udev knows it: SCSI's own field ends after 16 characters."""
-    number = read_word(root, f"{base}/dev")
+    number = read_line(root, f"{base}/dev")
     text = root.read(f"/run/udev/data/b{number}", 1 << 16) if number and re.fullmatch(r"[0-9:]+", number) else None
     found = re.search(r"^E:ID_MODEL=(.+)$", text or "", re.MULTILINE)
     return found[1].replace("_", " ").strip() if found else None

@@ -19,19 +19,19 @@ _SIZE = re.compile(r"\s*([0-9]{1,15})\s*([KMGT]?)(?:i?B)?\s*", re.IGNORECASE)
 _UNITS = {"": 0, "K": 10, "M": 20, "G": 30, "T": 40}
 
 
-def number(text: str | None) -> int | None:
+def parse_number(text: str | None) -> int | None:
     """A decimal number standing alone."""
     found = _NUMBER.fullmatch(text) if text is not None else None
     return int(found[1]) if found else None
 
 
-def size(text: str | None) -> int | None:
+def parse_size(text: str | None) -> int | None:
     """A size in bytes from "32K", "4096", "64 kB"; powers of 1024, as the kernel means them."""
     found = _SIZE.fullmatch(text) if text is not None else None
     return int(found[1]) << _UNITS[found[2].upper()] if found else None
 
 
-def word(text: str | None) -> str | None:
+def printable_line(text: str | None) -> str | None:
     """The first line without blanks around it, anything unprintable made a blank; None where nothing is left."""
     if text is None:
         return None
@@ -39,10 +39,10 @@ def word(text: str | None) -> str | None:
     return "".join(c if c.isprintable() else " " for c in line).strip() or None
 
 
-def chosen(text: str | None) -> str | None:
+def bracketed_choice(text: str | None) -> str | None:
     """The bracketed choice of "always [madvise] never"; None where nothing is to be chosen."""
     found = re.search(r"\[([^\]\s]+)\]", text or "")
-    return word(found[1]) if found else None
+    return printable_line(found[1]) if found else None
 
 
 def cpu_list(text: str | None) -> tuple[int, ...]:
@@ -65,7 +65,7 @@ def cpu_mask(text: str | None) -> frozenset[int]:
     return frozenset(n for n in range(bits.bit_length()) if bits >> n & 1)
 
 
-def table(text: str | None, separator: str = ":") -> dict[str, str]:
+def key_values(text: str | None, separator: str = ":") -> dict[str, str]:
     """The lines "key: value" by key; the first one wins."""
     rows: dict[str, str] = {}
     for line in (text or "").split("\n"):
@@ -77,9 +77,9 @@ def table(text: str | None, separator: str = ":") -> dict[str, str]:
 
 def read_number(root: Root, path: str) -> int | None:
     """The number that a file holds."""
-    return number(root.read(path, 64))
+    return parse_number(root.read(path, 64))
 
 
-def read_word(root: Root, path: str) -> str | None:
+def read_line(root: Root, path: str) -> str | None:
     """The first line of a file, fit to be shown."""
-    return word(root.read(path, 4096))
+    return printable_line(root.read(path, 4096))

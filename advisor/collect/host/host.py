@@ -12,7 +12,7 @@ from advisor.collect.host.cpu import read_cpu
 from advisor.collect.host.devices import read_devices
 from advisor.collect.host.process import read_process, server_pids
 from advisor.collect.host.root import DirectoryRoot, LiveRoot
-from advisor.collect.host.storage import trace
+from advisor.collect.host.storage import trace_storage
 from advisor.collect.host.system import read_memory, read_system
 from advisor.facts.host import Host, ServerPath, SkippedPart
 
@@ -37,7 +37,7 @@ def read_host(
     process = read_process(root, pid) if pid is not None else None
     devices = read_devices(root)
     place = datadir or (process.cwd if process else None)
-    storage = trace(root, place, devices, pid) if place else None
+    storage = trace_storage(root, place, devices, pid) if place else None
     directories = {name: posixpath.join(place, path) for name, path in (others or {}).items() if path} if place else {}
     host = Host(
         cpu=read_cpu(root),
@@ -74,7 +74,7 @@ def _places(
     seen = {storage.mount.point} if storage else set()
     found: list[ServerPath] = []
     for name, path in directories.items():
-        there = trace(root, path, devices, pid)
+        there = trace_storage(root, path, devices, pid)
         if there is not None and there.mount.point not in seen:
             seen.add(there.mount.point)
             found.append(ServerPath(name, there))

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from typing import TYPE_CHECKING
 
-from advisor.collect.host.formats import read_word, word
+from advisor.collect.host.formats import printable_line, read_line
 from advisor.facts.host import Hypervisor
 
 if TYPE_CHECKING:
@@ -32,21 +32,21 @@ def read_hypervisor(root: Root, kind: CoreKind) -> Hypervisor | None:
         return Hypervisor("Windows Subsystem for Linux", "container")
     return (
         _from_clock_or_firmware(root, kind)
-        or _on_power(root)
-        or _xen(root)
+        or _power_hypervisor(root)
+        or _xen_guest(root)
         or _from_pci(root)
-        or _on_s390(root)
+        or _s390_hypervisor(root)
         or _virtuozzo(root)
         or (Hypervisor("unknown", "full") if "hypervisor" in kind.flags else None)
     )
 
 
 def _from_clock_or_firmware(root: Root, kind: CoreKind) -> Hypervisor | None:
-    clocks = read_word(root, "/sys/devices/system/clocksource/clocksource0/available_clocksource") or ""
+    clocks = read_line(root, "/sys/devices/system/clocksource/clocksource0/available_clocksource") or ""
     vendor = next((name for clock, name in _CLOCKS if clock in clocks), None)
     if vendor is None and ("hypervisor" in kind.flags or kind.get("architecture") == "8"):
-        maker = read_word(root, "/sys/class/dmi/id/sys_vendor") or ""
-        product = read_word(root, "/sys/class/dmi/id/product_name") or ""
+        maker = read_line(root, "/sys/class/dmi/id/sys_vendor") or ""
+        product = read_line(root, "/sys/class/dmi/id/product_name") or ""
         # The clouds sell whole machines under the same maker's name.
         vendor = next((name for sign, name in _FIRMWARE if sign in maker and "metal" not in product), None)
     if vendor is None:
@@ -56,12 +56,12 @@ def _from_clock_or_firmware(root: Root, kind: CoreKind) -> Hypervisor | None:
 
 def _is_paravirtual(root: Root) -> bool:
     """Whether Xen's feature bits are those of a PV or a PVH guest."""
-    found = re.fullmatch(r"(?:0x)?([0-9a-fA-F]{1,8})", read_word(root, "/sys/hypervisor/properties/features") or "")
+    found = re.fullmatch(r"(?:0x)?([0-9a-fA-F]{1,8})", read_line(root, "/sys/hypervisor/properties/features") or "")
     bits = int(found[1], 16) if found else 0
     return bool(bits & _XEN_PV) or bits & _XEN_PVH == _XEN_PVH
 
 
-def _on_power(root: Root) -> Hypervisor | None:
+def _power_hypervisor(root: Root) -> Hypervisor | None:
     tree = "/proc/device-tree"
     kinds = (root.read(f"{tree}/compatible") or "").split("\0")
     if root.real("/proc/iSeries"):
@@ -71,14 +71,14 @@ def _on_power(root: Root) -> Hypervisor | None:
     partition = root.read(f"{tree}/ibm,partition-name")
     managed, emulated = root.real(f"{tree}/hmc-managed?"), root.real(f"{tree}/chosen/qemu,graphic-width")
     if partition is not None and managed and not emulated:
-        return Hypervisor("pHyp", "none" if word(partition) == "full" else "para")
+        return Hypervisor("pHyp", "none" if printable_line(partition) == "full" else "para")
     return Hypervisor("KVM", "para") if "qemu,pseries" in kinds else None
 
 
-def _xen(root: Root) -> Hypervisor | None:
+def _xen_guest(root: Root) -> Hypervisor | None:
     if not root.real("/proc/xen"):
         return None
-    owner = read_word(root, "/proc/xen/capabilities") == "control_d"
+    owner = read_line(root, "/proc/xen/capabilities") == "control_d"
     return Hypervisor("Xen", "none" if owner else "para")
 
 
@@ -90,12 +90,12 @@ def _from_pci(root: Root) -> Hypervisor | None:
     return None
 
 
-def _on_s390(root: Root) -> Hypervisor | None:
+def _s390_hypervisor(root: Root) -> Hypervisor | None:
     text = root.read("/proc/sysinfo")
     if text is None:
         return None
     found = re.search(r"Control Program:([^\n]*)", text)
-    program = " ".join((word(found[1]) or "").split()) if found else None
+    program = " ".join((printable_line(found[1]) or "").split()) if found else None
     return Hypervisor("KVM" if program and "KVM" in program else "IBM", "full", program or "PR/SM")
 
 

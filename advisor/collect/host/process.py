@@ -11,7 +11,7 @@ import posixpath
 import re
 from typing import TYPE_CHECKING
 
-from advisor.collect.host.formats import cpu_list, number, read_number, size, table, word
+from advisor.collect.host.formats import cpu_list, key_values, parse_number, parse_size, printable_line, read_number
 from advisor.facts.host import SERVER_PROGRAMS, Limit, Process
 
 if TYPE_CHECKING:
@@ -31,26 +31,26 @@ _POLICIES = {0: "other", 1: "fifo", 2: "rr", 3: "batch", 5: "idle", 6: "deadline
 
 def read_process(root: Root, pid: int) -> Process | None:
     """What a process may use and does use; None where there is none of that number."""
-    status = table(root.read(f"/proc/{pid}/status"))
+    status = key_values(root.read(f"/proc/{pid}/status"))
     if "Name" not in status:
         return None
-    nice, policy = _urgency(root.read(f"/proc/{pid}/stat", 4096))
+    nice, policy = _scheduling(root.read(f"/proc/{pid}/stat", 4096))
     return Process(
         pid=pid,
-        name=word(status["Name"]) or "",
+        name=printable_line(status["Name"]) or "",
         executable=root.link(f"/proc/{pid}/exe"),
         cwd=root.link(f"/proc/{pid}/cwd"),
-        uid=number(status.get("Uid", "").split("\t")[0]),
-        resident=size(status.get("VmRSS")),
-        peak_resident=size(status.get("VmHWM")),
-        swapped=size(status.get("VmSwap")),
-        threads=number(status.get("Threads")),
+        uid=parse_number(status.get("Uid", "").split("\t")[0]),
+        resident=parse_size(status.get("VmRSS")),
+        peak_resident=parse_size(status.get("VmHWM")),
+        swapped=parse_size(status.get("VmSwap")),
+        threads=parse_number(status.get("Threads")),
         cpus=cpu_list(status.get("Cpus_allowed_list")),
         memory_nodes=cpu_list(status.get("Mems_allowed_list")),
         oom_score_adj=read_number(root, f"/proc/{pid}/oom_score_adj"),
         allocator=_allocator(root.read(f"/proc/{pid}/maps")),
         limits=_limits(root.read(f"/proc/{pid}/limits")),
-        huge_pages=size(status.get("HugetlbPages")),
+        huge_pages=parse_size(status.get("HugetlbPages")),
         nice=nice,
         policy=policy,
         thp={"0": False, "1": True}.get(status.get("THP_enabled", "")),
@@ -61,15 +61,15 @@ def read_process(root: Root, pid: int) -> Process | None:
 def server_pids(root: Root) -> tuple[int, ...]:
     """The processes that are database servers by name."""
     pids = (int(name) for name in root.names("/proc") if re.fullmatch(r"[0-9]{1,9}", name))
-    return tuple(sorted(pid for pid in pids if word(root.read(f"/proc/{pid}/comm", 64)) in SERVER_PROGRAMS))
+    return tuple(sorted(pid for pid in pids if printable_line(root.read(f"/proc/{pid}/comm", 64)) in SERVER_PROGRAMS))
 
 
-def _urgency(stat: str | None) -> tuple[int | None, str | None]:
+def _scheduling(stat: str | None) -> tuple[int | None, str | None]:
     """Fields 19 and 41 of /proc/PID/stat; the second field is a name in brackets, which may hold blanks."""
     fields = (stat or "").rpartition(")")[2].split()
     if len(fields) < 39:  # noqa: PLR2004 - the policy is the 41st field, and two stand before the bracket
         return None, None
-    return number(fields[16]), _POLICIES.get(number(fields[38]) or 0)
+    return parse_number(fields[16]), _POLICIES.get(parse_number(fields[38]) or 0)
 
 
 def _memory_policy(numa_maps: str | None) -> str | None:
@@ -82,7 +82,7 @@ def _limits(text: str | None) -> tuple[Limit, ...]:
     """The lines of /proc/PID/limits: a name in words, soft, hard, and perhaps a unit."""
     rows = (re.match(r"Max (.+?)\s{2,}(\S+)\s+(\S+)", line) for line in (text or "").split("\n"))
     named = ((_LIMITS.get(row[1]), row) for row in rows if row)
-    return tuple(Limit(name, number(row[2]), number(row[3])) for name, row in named if name)
+    return tuple(Limit(name, parse_number(row[2]), parse_number(row[3])) for name, row in named if name)
 
 
 def _allocator(maps: str | None) -> str | None:

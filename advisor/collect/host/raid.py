@@ -9,7 +9,7 @@ import re
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
-from advisor.collect.host.formats import number, read_number, read_word
+from advisor.collect.host.formats import parse_number, read_line, read_number
 from advisor.facts.host import Raid, Stripe
 
 if TYPE_CHECKING:
@@ -19,12 +19,12 @@ if TYPE_CHECKING:
 _PARITY_DISKS = {"raid0": 0, "raid4": 1, "raid5": 1, "raid6": 2}
 _RAID_TRANSPORTS = (None, "scsi", "sas", "fc", "iscsi", "virtio", "xen", "hyperv")
 """How a controller or a host presents a RAID volume as one disk; NVMe, SATA and USB disks stand for themselves."""
-_LEAST_STRIPE = 4096
+_MIN_STRIPE = 4096
 
 
 def read_raid(root: Root, base: str) -> Raid | None:
     """The array behind a device; None for a device that is none."""
-    level = read_word(root, f"{base}/md/level")
+    level = read_line(root, f"{base}/md/level")
     if level is None:
         return None
     # While an array is being reshaped these files hold the new number and, in brackets, the old one.
@@ -34,15 +34,15 @@ def read_raid(root: Root, base: str) -> Raid | None:
         disks=disks,
         chunk=chunk,
         layout=layout,
-        state=read_word(root, f"{base}/md/array_state"),
+        state=read_line(root, f"{base}/md/array_state"),
         degraded=read_number(root, f"{base}/md/degraded"),
-        action=read_word(root, f"{base}/md/sync_action"),
+        action=read_line(root, f"{base}/md/sync_action"),
     )
 
 
 def _first(text: str | None) -> int | None:
     found = re.match(r"\s*([0-9]{1,15})\b", text or "")
-    return number(found[1]) if found else None
+    return parse_number(found[1]) if found else None
 
 
 def data_disks(raid: Raid) -> int | None:
@@ -66,25 +66,25 @@ def stripe_of(devices: tuple[BlockDevice, ...]) -> Stripe | None:
 
     An array's own numbers come first, then the hint of a device's queue, the uppermost first.
     """
-    for found in (*map(_of_array, devices), *(_of_queue(device, devices) for device in devices)):
+    for found in (*map(_array_stripe, devices), *(_queue_stripe(device, devices) for device in devices)):
         if found:
             return replace(found, offset=_offset(devices[0], found))
     return None
 
 
-def _of_array(device: BlockDevice) -> Stripe | None:
+def _array_stripe(device: BlockDevice) -> Stripe | None:
     disks = data_disks(device.raid) if device.raid else None
     if not device.raid or not device.raid.chunk or not disks:
         return None
     return Stripe(device.raid.chunk * disks, "md", device.kernel_name, device.raid.chunk, disks)
 
 
-def _of_queue(device: BlockDevice, devices: tuple[BlockDevice, ...]) -> Stripe | None:
+def _queue_stripe(device: BlockDevice, devices: tuple[BlockDevice, ...]) -> Stripe | None:
     """The stripe that a queue hints at: its optimal I/O, and its minimum I/O as the chunk if more than a sector."""
     minimum, optimal = device.minimum_io or 0, device.optimal_io or 0
-    if not _may_hint(device, devices) or optimal < _LEAST_STRIPE or optimal % _LEAST_STRIPE:
+    if not _may_hint(device, devices) or optimal < _MIN_STRIPE or optimal % _MIN_STRIPE:
         return None
-    if minimum <= max(device.physical_sector or 0, _LEAST_STRIPE) or optimal % minimum or optimal == minimum:
+    if minimum <= max(device.physical_sector or 0, _MIN_STRIPE) or optimal % minimum or optimal == minimum:
         return Stripe(optimal, "queue", device.kernel_name)
     return Stripe(optimal, "queue", device.kernel_name, minimum, optimal // minimum)
 

@@ -80,7 +80,7 @@ class LiveRoot:
         try:
             if not stat.S_ISREG(os.fstat(handle).st_mode):
                 return None
-            return decode(_read_up_to(handle, limit))
+            return decode(_read_at_most(handle, limit))
         except OSError:
             return None
         finally:
@@ -175,10 +175,10 @@ class DirectoryRoot(LiveRoot):
 
     def _entry(self, path: str) -> str | None:
         if path not in self._entries:
-            self._entries[path] = self._look(path)
+            self._entries[path] = self._follow(path)
         return self._entries[path]
 
-    def _look(self, path: str) -> str | None:
+    def _follow(self, path: str) -> str | None:
         place = self._top + path
         try:
             return os.readlink(place) if stat.S_ISLNK(os.lstat(place).st_mode) else ""
@@ -220,7 +220,7 @@ def _parts(path: str) -> list[str]:
     return [part for part in reversed(path.split("/")) if part not in ("", ".")]
 
 
-def _read_up_to(handle: int, limit: int) -> bytes:
+def _read_at_most(handle: int, limit: int) -> bytes:
     """Read to the end of a file or to `limit` bytes; a /proc file tells its length only by ending."""
     chunks: list[bytes] = []
     while limit > 0:

@@ -28,7 +28,7 @@ _NO_DEVICE = {
 _NETWORK = ("nfs", "nfs4", "cifs", "smb3", "ceph", "glusterfs", "fuse.glusterfs", "lustre", "beegfs", "gpfs")
 
 
-def trace(root: Root, path: str, devices: tuple[BlockDevice, ...], pid: int | None = None) -> Storage | None:
+def trace_storage(root: Root, path: str, devices: tuple[BlockDevice, ...], pid: int | None = None) -> Storage | None:
     """Follow a path to its disks, as the process `pid` sees it; None where no mount holds it.
 
     `devices` are those that read_devices() found. Where the way ends early, `untraced` says why.
@@ -42,8 +42,8 @@ def trace(root: Root, path: str, devices: tuple[BlockDevice, ...], pid: int | No
     space = None if elsewhere else root.space(f"/proc/{pid}/root{real}" if pid is not None else real)
     tops = _mounted(root, mount, devices)
     if not tops:
-        return Storage(path=real, mount=mount, untraced=_why(mount), space=space)
-    chain = _down(tops, devices)
+        return Storage(path=real, mount=mount, untraced=_missing_device_reason(mount), space=space)
+    chain = _with_parents(tops, devices)
     known = {device.kernel_name for device in chain}
     missing = sorted({name for device in chain for name in device.under} - known)
     return Storage(
@@ -69,7 +69,7 @@ def _real(root: Root, path: str, pid: int | None) -> str:
 def _mounted(root: Root, mount: Mount, devices: tuple[BlockDevice, ...]) -> list[BlockDevice]:
     """The devices that a file system lies on: one by its number, or several that bcachefs and btrfs list."""
     sources = mount.source.split(":") if mount.source.startswith("/dev/") else []
-    named = [device for source in sources if (device := _by_name(root, source, devices))]
+    named = [device for source in sources if (device := _device_by_name(root, source, devices))]
     if len(named) > 1:
         return named
     if named and mount.fs_type == "btrfs":
@@ -78,7 +78,7 @@ def _mounted(root: Root, mount: Mount, devices: tuple[BlockDevice, ...]) -> list
     return [device for device in devices if device.number == mount.number] or named
 
 
-def _by_name(root: Root, source: str, devices: tuple[BlockDevice, ...]) -> BlockDevice | None:
+def _device_by_name(root: Root, source: str, devices: tuple[BlockDevice, ...]) -> BlockDevice | None:
     """The device of a /dev path: a kernel name, /dev/mapper/NAME, or a link such as /dev/disk/by-uuid/…"""
     for path in (source, root.real(source) or source):
         name = path.removeprefix("/dev/mapper/") if path.startswith("/dev/mapper/") else path.removeprefix("/dev/")
@@ -97,7 +97,7 @@ def _btrfs_members(root: Root, kernel_name: str) -> frozenset[str]:
     return frozenset()
 
 
-def _down(tops: Iterable[BlockDevice], devices: tuple[BlockDevice, ...]) -> tuple[BlockDevice, ...]:
+def _with_parents(tops: Iterable[BlockDevice], devices: tuple[BlockDevice, ...]) -> tuple[BlockDevice, ...]:
     """The devices and all that they stand on, level by level, each once."""
     by_name = {device.kernel_name: device for device in devices}
     chain = {device.kernel_name: device for device in tops}
@@ -110,7 +110,7 @@ def _down(tops: Iterable[BlockDevice], devices: tuple[BlockDevice, ...]) -> tupl
     return tuple(chain.values())
 
 
-def _why(mount: Mount) -> str:
+def _missing_device_reason(mount: Mount) -> str:
     if mount.fs_type in _NETWORK:
         return f"it lies on a network file system ({mount.fs_type})"
     told = _NO_DEVICE.get(mount.fs_type)
@@ -166,7 +166,7 @@ def mount_of(entries: tuple[MountEntry, ...], path: str) -> Mount | None:
     The path is walked down as the kernel does it, since a mount may be hidden by a later one above it.
     """
     path = posixpath.normpath(path)
-    within = [entry for entry in entries if _holds(entry.mount.point, path)]
+    within = [entry for entry in entries if _contains(entry.mount.point, path)]
     numbers = {entry.number for entry in within}
     current = next((e for e in within if e.mount.point == "/" and e.parent not in numbers - {e.number}), None)
     if current is None:
@@ -181,5 +181,5 @@ def mount_of(entries: tuple[MountEntry, ...], path: str) -> Mount | None:
         left.remove(current)
 
 
-def _holds(point: str, path: str) -> bool:
+def _contains(point: str, path: str) -> bool:
     return point in ("/", path) or path.startswith(point + "/")

@@ -5,7 +5,15 @@ from __future__ import annotations
 import re
 from typing import TYPE_CHECKING
 
-from advisor.collect.host.formats import chosen, number, read_number, read_word, size, table, word
+from advisor.collect.host.formats import (
+    bracketed_choice,
+    key_values,
+    parse_number,
+    parse_size,
+    printable_line,
+    read_line,
+    read_number,
+)
 from advisor.facts.host import Memory, OperatingSystem
 
 if TYPE_CHECKING:
@@ -30,22 +38,22 @@ _IN_CGROUP = (
 
 def read_system(root: Root) -> OperatingSystem | None:
     """Name the system; None where not even a kernel version is to be had."""
-    kernel = read_word(root, "/proc/sys/kernel/osrelease") or _kernel_of(root.read("/proc/version", 4096))
+    kernel = read_line(root, "/proc/sys/kernel/osrelease") or _kernel_of(root.read("/proc/version", 4096))
     release = _release(root)
     if kernel is None and not release:
         return None
-    firmware = {field: read_word(root, f"{_DMI}/{field}") or "" for field in _DMI_FIELDS}
-    uptime = number((root.read("/proc/uptime", 64) or "").partition(".")[0])
-    boot = number(table(root.read("/proc/stat"), " ").get("btime"))
+    firmware = {field: read_line(root, f"{_DMI}/{field}") or "" for field in _DMI_FIELDS}
+    uptime = parse_number((root.read("/proc/uptime", 64) or "").partition(".")[0])
+    boot = parse_number(key_values(root.read("/proc/stat"), " ").get("btime"))
     return OperatingSystem(
         kernel=kernel,
-        hostname=read_word(root, "/proc/sys/kernel/hostname"),
+        hostname=read_line(root, "/proc/sys/kernel/hostname"),
         distribution=release.get("PRETTY_NAME") or release.get("NAME"),
         distribution_id=release.get("ID"),
         version=release.get("VERSION_ID"),
         time=boot + uptime if boot is not None and uptime is not None else None,
         uptime=uptime,
-        clocksource=read_word(root, "/sys/devices/system/clocksource/clocksource0/current_clocksource"),
+        clocksource=read_line(root, "/sys/devices/system/clocksource/clocksource0/current_clocksource"),
         product=" ".join(filter(None, (firmware["sys_vendor"], firmware["product_name"]))) or None,
         cloud=next((name for sign, name in _CLOUDS if any(sign in value for value in firmware.values())), None),
         containers=_containers(root),
@@ -58,20 +66,20 @@ def read_system(root: Root) -> OperatingSystem | None:
 
 def _kernel_of(version: str | None) -> str | None:
     found = re.match(r"Linux version (\S+)", version or "")
-    return word(found[1]) if found else None
+    return printable_line(found[1]) if found else None
 
 
 def _release(root: Root) -> dict[str, str]:
     """The assignments of os-release(5), without their quotes."""
-    rows = table(root.read("/etc/os-release", 1 << 16) or root.read("/usr/lib/os-release", 1 << 16), "=")
-    return {key: shown for key, value in rows.items() if (shown := word(value.strip("\"'")))}
+    rows = key_values(root.read("/etc/os-release", 1 << 16) or root.read("/usr/lib/os-release", 1 << 16), "=")
+    return {key: shown for key, value in rows.items() if (shown := printable_line(value.strip("\"'")))}
 
 
 def _containers(root: Root) -> tuple[str, ...]:
     """What says that we are inside a container, not merely on a machine that runs some."""
     signs = ["docker"] if root.real("/.dockerenv") else []
     signs += ["podman"] if root.real("/run/.containerenv") else []
-    signs += filter(None, [read_word(root, "/run/systemd/container")])
+    signs += filter(None, [read_line(root, "/run/systemd/container")])
     groups = root.read("/proc/1/cgroup", 1 << 16) or ""
     signs += [name for sign, name in _IN_CGROUP if sign in groups]
     return tuple(dict.fromkeys(signs))
@@ -82,8 +90,8 @@ _HUGE = "/sys/kernel/mm/transparent_hugepage"
 
 def read_memory(root: Root) -> Memory | None:
     """Read /proc/meminfo and the settings under /proc/sys/vm; None without a total."""
-    rows = table(root.read("/proc/meminfo"))
-    sizes = {key: size(value) for key, value in rows.items()}
+    rows = key_values(root.read("/proc/meminfo"))
+    sizes = {key: parse_size(value) for key, value in rows.items()}
     total = sizes.get("MemTotal")
     if not total:
         return None
@@ -103,8 +111,8 @@ def read_memory(root: Root) -> Memory | None:
         anonymous_huge=sizes.get("AnonHugePages"),
         committed=sizes.get("Committed_AS"),
         commit_limit=sizes.get("CommitLimit"),
-        thp=chosen(root.read(f"{_HUGE}/enabled", 256)),
-        thp_defrag=chosen(root.read(f"{_HUGE}/defrag", 256)),
+        thp=bracketed_choice(root.read(f"{_HUGE}/enabled", 256)),
+        thp_defrag=bracketed_choice(root.read(f"{_HUGE}/defrag", 256)),
         swappiness=setting("vm/swappiness"),
         dirty_ratio=setting("vm/dirty_ratio"),
         dirty_background_ratio=setting("vm/dirty_background_ratio"),

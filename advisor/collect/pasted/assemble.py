@@ -12,13 +12,13 @@ from advisor import __version__
 from advisor.catalog.load import load
 from advisor.catalog.targets import is_too_old, running_target
 from advisor.collect.connection import session
-from advisor.collect.pasted.completeness import counters_lack, variables_lack
+from advisor.collect.pasted.completeness import missing_counters, missing_variables
 from advisor.collect.pasted.facts import SAME, TextError
-from advisor.collect.pasted.json import has_objects, is_json, no_rows
-from advisor.collect.pasted.lines import all_of, opened
-from advisor.collect.pasted.refuse import not_read
-from advisor.collect.pasted.replicas import latest
-from advisor.collect.pasted.samples import whole, workload_of
+from advisor.collect.pasted.json import has_objects, is_json, no_rows_message
+from advisor.collect.pasted.lines import open_text, read_all
+from advisor.collect.pasted.refuse import refusal_reason
+from advisor.collect.pasted.replicas import latest_rows
+from advisor.collect.pasted.samples import complete_samples, workload_of
 from advisor.collect.pasted.stalk import read_directory
 from advisor.collect.pasted.summaries import (
     is_server_summary,
@@ -41,14 +41,14 @@ if TYPE_CHECKING:
 
 
 VIA = "text"
-WHY = "not read, because it came from text (--from)"
-NO_HOST = f"{WHY}; the text of pt-summary tells of it, or --ram, --cpus and --disk"
+NOT_IN_TEXTS = "not read, because it came from text (--from)"
+NO_HOST = f"{NOT_IN_TEXTS}; the text of pt-summary tells of it, or --ram, --cpus and --disk"
 UNREAD = (
     *("files", "server.plugins", "server.engines", "server.innodb_metrics", "server.data"),
     *("server.memory", "server.accounts"),
 )
 NO_REPLICAS = (
-    f"{WHY}; the text of SHOW REPLICA STATUS\\G tells it, of SHOW SLAVE STATUS\\G before MySQL 8.0.22, of "
+    f"{NOT_IN_TEXTS}; the text of SHOW REPLICA STATUS\\G tells it, of SHOW SLAVE STATUS\\G before MySQL 8.0.22, of "
     "SHOW ALL SLAVES STATUS\\G on MariaDB"
 )
 _REPORTS = ((is_server_summary, read_server_summary), (is_system_summary, read_system_summary))
@@ -60,7 +60,7 @@ def facts_of_texts(paths: Sequence[str]) -> Facts:
     Raises TextError where one of them is no such text, they are of different servers, or none tells the version.
     """
     told = [_read(path) for path in paths]
-    variables = _merged(told)
+    variables = _merge_variables(told)
     if not variables.get("version"):
         cut = f" ({len(variables)} variables, cut off or filtered)" if variables else ""
         raise TextError(
@@ -68,11 +68,11 @@ def facts_of_texts(paths: Sequence[str]) -> Facts:
             f"give {'all' if cut else 'that'} of SHOW GLOBAL VARIABLES{'' if cut else ' too'}"
         )
     exact = [one for one in told if one.samples and not one.lacks] or told  # a report tells no counters but the uptime
-    samples = whole([sample for one in exact for sample in one.samples])
+    samples = complete_samples([sample for one in exact for sample in one.samples])
     text = next((one.innodb_text for one in reversed(told) if one.innodb_text), "")
     workload, why = workload_of(samples)
     server = _server(variables, samples[-1] if samples else {}, text)
-    host = next((_placed(one, variables.get("datadir", "")) for one in told if one.host), None)
+    host = next((_with_data_mount(one, variables.get("datadir", "")) for one in told if one.host), None)
     return Facts(
         schema=SCHEMA,
         tool=f"mycnf {__version__}",
@@ -80,11 +80,11 @@ def facts_of_texts(paths: Sequence[str]) -> Facts:
         server=replace(server, replication=_replication(told, server)),
         workload=workload,
         host=host,
-        unavailable=tuple(_lacking(told, host, variables, samples, "" if workload else why)),
+        unavailable=tuple(_missing_parts(told, host, variables, samples, "" if workload else why)),
     )
 
 
-def _lacking(
+def _missing_parts(
     told: Sequence[PastedFacts],
     host: Host | None,
     variables: dict[str, str],
@@ -92,15 +92,15 @@ def _lacking(
     no_window: str,
 ) -> Iterator[Unavailable]:
     """Each part that the texts don't tell, with the reason."""
-    yield from (Unavailable(part, WHY) for part in UNREAD)
+    yield from (Unavailable(part, NOT_IN_TEXTS) for part in UNREAD)
     yield Unavailable("server.origins", OF_TEXT)
     reasons = [one.lacks for one in told if one.lacks]
     of_counters = [one.counters_lack for one in told if one.counters_lack]
     if not samples:
-        of_counters.append(WHY)
+        of_counters.append(NOT_IN_TEXTS)
     elif not reasons:
-        of_counters.append(counters_lack(samples[-1]))
-    reasons.append(variables_lack(variables))
+        of_counters.append(missing_counters(samples[-1]))
+    reasons.append(missing_variables(variables))
     yield from [Unavailable("server.variables", why) for why in reasons if why][:1]
     yield from [Unavailable("server.status", why) for why in of_counters if why][:1]
     if all(one.replicas is None for one in told):
@@ -114,32 +114,32 @@ def _lacking(
 def _read(path: str) -> PastedFacts:
     if os.path.isdir(path):
         return read_directory(path)
-    with opened(path) as text:
+    with open_text(path) as text:
         reports = [read for is_one, read in _REPORTS if is_one(text.head)]
         if reports:
-            held = all_of(text)
-            return _joined([read(path, held, text.at) for read in reports])
+            held = read_all(text)
+            return _join_reports([read(path, held, text.at) for read in reports])
         if is_json(text.head) or has_objects(text.head):
-            held = all_of(text)
+            held = read_all(text)
             told = read_json(path, held, text.at)
             if told.is_empty and is_json(text.head):
-                raise no_rows(path)
+                raise no_rows_message(path)
             if told.is_empty:
                 told = read_plain(path, held.split("\n"), text.at)
         else:
             told = read_plain(path, text.lines, text.at)
     if told.is_empty:
-        raise not_read(path, text.head)
+        raise refusal_reason(path, text.head)
     return told
 
 
-def _joined(reports: Sequence[PastedFacts]) -> PastedFacts:
+def _join_reports(reports: Sequence[PastedFacts]) -> PastedFacts:
     """What both of Percona's reports tell that stand in one text, that of the server first."""
     first, last = reports[0], reports[-1]
     return first._replace(host=last.host, mounts=last.mounts)
 
 
-def _merged(told: Sequence[PastedFacts]) -> dict[str, str]:
+def _merge_variables(told: Sequence[PastedFacts]) -> dict[str, str]:
     """The variables of all texts, a later text's over an earlier one's; those that a report rounds come first."""
     merged: dict[str, str] = {}
     by_exactness = sorted(told, key=lambda one: not one.lacks)
@@ -161,13 +161,13 @@ def _server(variables: dict[str, str], status: dict[str, str], innodb_text: str)
     flavour = session.flavour_of(version, comment, variables)
     return Server(
         flavour=flavour,
-        version=session.number_of(version),
+        version=session.version_number(version),
         version_comment=comment,
         vendor=session.vendor_of(flavour, version, comment),
         link=Link(VIA),
         variables=variables,
         status=status,
-        origins=told_origins(variables, f"{flavour}-{session.number_of(version)}"),
+        origins=inferred_origins(variables, f"{flavour}-{session.version_number(version)}"),
         innodb_status=innodb_text,
         managed=session.managed_by(version, comment, variables),
     )
@@ -179,13 +179,13 @@ def _replication(told: Sequence[PastedFacts], server: Server) -> Replication | N
     if all(one.replicas is None for one in told):
         return None
     return Replication(
-        replica_rows=latest(rows),
+        replica_rows=latest_rows(rows),
         replicas_connected=server.counter("slaves_connected") or 0,
         galera=server.variables.get("wsrep_on", "").upper() == "ON",
     )
 
 
-def _placed(told: PastedFacts, datadir: str) -> Host | None:
+def _with_data_mount(told: PastedFacts, datadir: str) -> Host | None:
     """The machine, with the file system that the data directory lies on."""
     place = posixpath.normpath(datadir) if datadir.startswith("/") else ""
     around = [(m, s) for m, s in told.mounts if place and f"{place}/".startswith(f"{m.point.rstrip('/')}/")]
@@ -200,7 +200,7 @@ DIFFERS, DEFAULT = "DIFFERS", "COMPILED"
 OF_TEXT = "texts don't tell who set a variable: what differs from this version's default is taken as set by somebody"
 
 
-def told_origins(variables: dict[str, str], target: str) -> dict[str, VariableOrigin]:
+def inferred_origins(variables: dict[str, str], target: str) -> dict[str, VariableOrigin]:
     """DIFFERS for variables with another value than the target starts with, COMPILED where it is that or can't be told.
 
     None for a version older than the catalogs. Raises MycnfError for one that can't be read.

@@ -26,26 +26,26 @@ _WRAPPED = re.compile(r"^\| *variable_name *(?:\|[^|\n]*)?$", re.IGNORECASE | re
 _BORDER = re.compile(r"\+-+\+(?:-+\+)?-+\+")
 # mysqladmin --vertical numbers its rows by letter (C17) between the two.
 _BARE = re.compile(rf"\| ({NAME}) *(\|) (?:[A-Za-z]\d+ *\| )?(.*)\|")
-_LEAST = 3  # rows without a border and a heading: fewer are no table
+_MIN_ROWS = 3  # rows without a border and a heading: fewer are no table
 
 
-def begins(line: str) -> bool:
+def is_heading(line: str) -> bool:
     """Whether it is the heading of variables or counters."""
     return bool(_HEAD.fullmatch(line.rstrip()))
 
 
-def begins_open(line: str) -> bool:
+def is_open_heading(line: str) -> bool:
     """Whether it is such a heading without an edge to its left."""
     return bool(_OPEN_HEAD.fullmatch(line.rstrip()))
 
 
-def open_rows(ahead: Ahead) -> Iterator[Row]:
+def read_open_rows(ahead: Ahead) -> Iterator[Row]:
     """Rows as `name   |value|` below their heading, up to the first line that is none."""
     ahead.take()
     if _OPEN_LINE.fullmatch((ahead.peek() or "").rstrip()):
         ahead.take()
     while (line := ahead.peek()) is not None and (match := _OPEN_ROW.fullmatch(line.rstrip())):
-        if begins_open(line):
+        if is_open_heading(line):
             return
         cut = is_last(ahead) and not line.rstrip().endswith("|")
         ahead.take()
@@ -58,34 +58,36 @@ def is_wrapped(text: str) -> bool:
     return bool(_WRAPPED.search(text))
 
 
-def goes_on(ahead: Ahead) -> bool:
+def starts_without_heading(ahead: Ahead) -> bool:
     """Whether rows without a heading begin here: below their border, or cut off above as by a screen."""
     line = (ahead.peek() or "").rstrip()
     if not line.startswith(("| ", "+-")):
         return False
     if _BORDER.fullmatch(line):
-        return _bar(ahead.peek(1)) == line.index("+", 1)
-    bars = {_bar(ahead.peek(by)) for by in range(_LEAST)}
+        return _bar_column(ahead.peek(1)) == line.index("+", 1)
+    bars = {_bar_column(ahead.peek(by)) for by in range(_MIN_ROWS)}
     return len(bars) == 1 and None not in bars
 
 
-def _bar(line: str | None) -> int | None:
+def _bar_column(line: str | None) -> int | None:
     """Where the second column begins in a row of two that stands on one line."""
-    match = _BARE.fullmatch(line.rstrip()) if line and not begins(line) else None
+    match = _BARE.fullmatch(line.rstrip()) if line and not is_heading(line) else None
     return match.start(2) if match and " | " not in match[3] else None
 
 
-def bare_rows(ahead: Ahead) -> Iterator[Row]:
+def read_bare_rows(ahead: Ahead) -> Iterator[Row]:
     """Rows without a heading, each on one line, up to one whose columns stand elsewhere."""
     if _BORDER.fullmatch((ahead.peek() or "").rstrip()):
         ahead.take()
-    first = _bar(ahead.peek())
-    while (line := ahead.peek()) is not None and _bar(line) == first and (match := _BARE.fullmatch(line.rstrip())):
+    first = _bar_column(ahead.peek())
+    while (
+        (line := ahead.peek()) is not None and _bar_column(line) == first and (match := _BARE.fullmatch(line.rstrip()))
+    ):
         ahead.take()
         yield match[1], match[3].strip(" ")  # some clients put what they take for numbers to the right
 
 
-def rows(ahead: Ahead) -> Iterator[Row]:
+def read_rows(ahead: Ahead) -> Iterator[Row]:
     """Rows as `| name | value |` below their heading; a value of many lines goes on until one ends in the bar."""
     ahead.take()
     found = False
@@ -98,7 +100,7 @@ def rows(ahead: Ahead) -> Iterator[Row]:
         own = [row]
         while _ROW.fullmatch(row) and not own[-1].endswith("|") and len(own) < MOST_LINES:
             following = ahead.peek()
-            if following is None or following.startswith("+-") or begins(following):
+            if following is None or following.startswith("+-") or is_heading(following):
                 break  # the row was cut off, and another table begins
             own.append(ahead.take().rstrip())
         match = _ROW.fullmatch("\n".join(own))

@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 Row = tuple[str, str]
 Table = dict[str, str]
 
-SURE = 3  # rows in a row of another kind, where a name alone doesn't tell
+CERTAIN = 3  # rows in a row of another kind, where a name alone doesn't tell
 # The first words of counters of all versions: what has none of them is some other table.
 _STEMS = frozenset({
     "aborted", "access", "acl", "aria", "audit", "aurora", "binlog", "busy", "bytes", "caching", "column", "com",
@@ -30,7 +30,7 @@ _STEMS = frozenset({
 _SMALL = ("wsrep", "option_tracker_usage")  # counters without a capital: Galera's, and those of MySQL's features
 
 
-class Answer(NamedTuple):
+class ServerAnswer(NamedTuple):
     """What a server answered to one question: names as printed with their values, counters or variables.
 
     `begun` says whether it is known to begin here: what isn't may be the rest of an answer that something broke.
@@ -41,7 +41,7 @@ class Answer(NamedTuple):
     begun: bool = True
 
 
-def answer(rows: Table) -> Answer:
+def complete_answer(rows: Table) -> ServerAnswer:
     """An answer of which it is known where it begins and ends.
 
     Servers print names of counters with a capital, and those of variables without; the tables of information_schema
@@ -50,28 +50,28 @@ def answer(rows: Table) -> Answer:
     names = [name for name in rows if not name.startswith(_SMALL)]
     if not names or all(name.isupper() for name in names):
         names = list(rows)
-        return Answer(rows, 2 * sum(_is_variable(name) for name in names) < len(names))
-    return Answer(rows, 2 * sum(name[:1].isupper() for name in names) > len(names))
+        return ServerAnswer(rows, 2 * sum(_is_variable(name) for name in names) < len(names))
+    return ServerAnswer(rows, 2 * sum(name[:1].isupper() for name in names) > len(names))
 
 
-def answers(rows: Iterable[Row], *, headed: bool) -> Iterator[Answer]:
+def split_answers(rows: Iterable[Row], *, headed: bool) -> Iterator[ServerAnswer]:
     """The answers in rows that stand together, of which only those are held that aren't told yet.
 
     A name that comes again begins another answer. Those without a heading must have names that servers have.
     """
-    open_answers: dict[bool, Answer] = {}
-    for kind, (name, value) in _told_apart(rows, headed=headed):
+    open_answers: dict[bool, ServerAnswer] = {}
+    for kind, (name, value) in _label_rows(rows, headed=headed):
         before = open_answers.get(kind)
         if before is None or name in before.rows:
-            open_answers[kind] = Answer({}, kind, headed or before is not None)
+            open_answers[kind] = ServerAnswer({}, kind, headed or before is not None)
             if before is not None:
-                yield from _if_known(before, headed=headed)
+                yield from _answer_if_known(before, headed=headed)
         open_answers[kind].rows[name] = value
     for one in open_answers.values():
-        yield from _if_known(one, headed=headed)
+        yield from _answer_if_known(one, headed=headed)
 
 
-def _told_apart(rows: Iterable[Row], *, headed: bool) -> Iterator[tuple[bool, Row]]:
+def _label_rows(rows: Iterable[Row], *, headed: bool) -> Iterator[tuple[bool, Row]]:
     """Each row, and whether it is a counter: what a name leaves open goes with the rows around it.
 
     Below a heading capitals leave all open, so that most of the names decide.
@@ -81,35 +81,35 @@ def _told_apart(rows: Iterable[Row], *, headed: bool) -> Iterator[tuple[bool, Ro
     waiting: list[Row] = []
     seen = {True: 0, False: 0}  # among those that wait
     for row in rows:
-        kind = None if headed and row[0].isupper() else _kind(row[0])
+        kind = None if headed and row[0].isupper() else _is_counter(row[0])
         waiting.append(row)
         if kind is not None:
             seen[kind] += 1
-        if kind is not None and kind != now and (_is_certain(row[0]) or seen[kind] >= SURE):
+        if kind is not None and kind != now and (_is_certain(row[0]) or seen[kind] >= CERTAIN):
             now = kind
         elif now is None or (seen[not now] and kind != now):
             continue
         for one in waiting:  # the first ones had nothing around them yet
-            yield (now if began or _kind(one[0]) is not False else False), one
+            yield (now if began or _is_counter(one[0]) is not False else False), one
         began = True
         waiting.clear()
         seen = {True: 0, False: 0}
     if now is None:
-        now = answer(dict(waiting)).counters
-    elif all(name.islower() and _kind(name) is False for name, _ in waiting):
+        now = complete_answer(dict(waiting)).counters
+    elif all(name.islower() and _is_counter(name) is False for name, _ in waiting):
         now = False  # the end leaves no more to come
     yield from ((now, one) for one in waiting)
 
 
-def _if_known(one: Answer, *, headed: bool) -> Iterator[Answer]:
+def _answer_if_known(one: ServerAnswer, *, headed: bool) -> Iterator[ServerAnswer]:
     known = sum(_has_stem(name) if one.counters else _is_variable(name) for name in one.rows)
     if headed or 2 * known >= len(one.rows):
         yield one
 
 
-def joined(parts: Iterable[Answer]) -> Iterator[Answer]:
+def join_answers(parts: Iterable[ServerAnswer]) -> Iterator[ServerAnswer]:
     """The answers, those that something broke in one: a rest names nothing that its beginning named."""
-    held: dict[bool, Answer] = {}
+    held: dict[bool, ServerAnswer] = {}
     for one in parts:
         before = held.get(one.counters)
         if before is not None and not one.begun and before.rows.keys().isdisjoint(one.rows):
@@ -126,7 +126,7 @@ def _is_certain(name: str) -> bool:
     return name[:1].isupper() and not name.isupper()
 
 
-def _kind(name: str) -> bool | None:
+def _is_counter(name: str) -> bool | None:
     """Whether it is a counter's name; None where that can't be told, as of those that both have."""
     if _is_certain(name):
         return True

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from typing import TYPE_CHECKING
 
-from advisor.collect.connection.session import number
+from advisor.collect.connection.session import whole_number
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -31,18 +31,18 @@ _OF_SESSION = re.compile(
     r"|questions|select|slow_queries|sort|ssl|table_open_cache|rows|feature|memory_used|optimizer|subquery|tmp"
     r"|busy_time|cpu_time|empty_queries|executed|access_denied|update_scan|delete_scan)(?:_|s?$).*"
 )
-_FEW = 10  # of so many statements one session sent less than one
+_MIN_COUNT = 10  # of so many statements one session sent less than one
 SESSION_COUNTERS = (
     "these are the counters of one session, and those that sessions count for themselves were left out: "
     "the text of SHOW GLOBAL STATUS tells the server's"
 )
 
 
-def variables_lack(variables: Mapping[str, str]) -> str:
+def missing_variables(variables: Mapping[str, str]) -> str:
     """In what these aren't all of a server's variables; empty where they are."""
     missing = [name for name in _VARIABLES if name not in variables]
     if missing:
-        return _cut_off("variables", missing, len(variables), "SHOW GLOBAL VARIABLES")
+        return _incomplete_message("variables", missing, len(variables), "SHOW GLOBAL VARIABLES")
     if variables.get(_SESSION_VARIABLE, "0") != "0":
         return (
             "these are the variables of one session, which may have set some of them for itself: "
@@ -51,28 +51,28 @@ def variables_lack(variables: Mapping[str, str]) -> str:
     return ""
 
 
-def counters_lack(counters: Mapping[str, str]) -> str:
+def missing_counters(counters: Mapping[str, str]) -> str:
     """In what these aren't all of a server's counters; empty where they are."""
     missing = [name for name in _COUNTERS if name not in counters]
-    return _cut_off("counters", missing, len(counters), "SHOW GLOBAL STATUS") if missing else ""
+    return _incomplete_message("counters", missing, len(counters), "SHOW GLOBAL STATUS") if missing else ""
 
 
-def _cut_off(what: str, missing: list[str], count: int, ask: str) -> str:
+def _incomplete_message(what: str, missing: list[str], count: int, ask: str) -> str:
     named = missing[0] if len(missing) == 1 else f"{missing[0]} and {len(missing) - 1} more"
     return f"the text has {count} {what}, not all: it lacks {named} that every server has; give all of {ask}"
 
 
-def is_of_session(counters: Mapping[str, str]) -> bool:
+def is_session_status(counters: Mapping[str, str]) -> bool:
     """Whether SHOW STATUS told them, without GLOBAL: of a session that sent a few of the server's statements."""
     cost = counters.get(_SESSION_COUNTER)
     if cost is not None and (_SINCE_57 in counters or not _ZERO.fullmatch(cost)):
         return True
-    sent, all_sent, connections = (number(counters.get(name)) for name in ("questions", "queries", "connections"))
+    sent, all_sent, connections = (whole_number(counters.get(name)) for name in ("questions", "queries", "connections"))
     if sent is None or all_sent is None or connections is None:
         return False
-    return sent * _FEW < all_sent and sent < connections
+    return sent * _MIN_COUNT < all_sent and sent < connections
 
 
-def without_session(counters: Mapping[str, str]) -> dict[str, str]:
+def without_session_counters(counters: Mapping[str, str]) -> dict[str, str]:
     """The counters without those that each session has of its own."""
     return {name: value for name, value in counters.items() if not _OF_SESSION.fullmatch(name)}

@@ -15,37 +15,37 @@ if TYPE_CHECKING:
 
 _HEAD = re.compile(rf"(\"?)variable_name\1([,;\t|])\1{VALUE}\1", re.IGNORECASE)
 _BARE = re.compile(rf'"{NAME}"([,;])')
-_LEAST = 3  # rows without a heading: fewer are no table
+_MIN_ROWS = 3  # rows without a heading: fewer are no table
 _QUOTED = re.compile(r'"((?:[^"]|"")*)"', re.DOTALL)
 
 
-def begins(line: str) -> bool:
+def is_heading(line: str) -> bool:
     """Whether it is the heading of variables or counters."""
     return bool(_HEAD.fullmatch(line.strip()))
 
 
-def goes_on(ahead: Ahead) -> bool:
+def starts_without_heading(ahead: Ahead) -> bool:
     """Whether rows without a heading begin here, their names in quotes."""
-    bars = {match[1] if (match := _BARE.match(ahead.peek(by) or "")) else "" for by in range(_LEAST)}
+    bars = {match[1] if (match := _BARE.match(ahead.peek(by) or "")) else "" for by in range(_MIN_ROWS)}
     return len(bars) == 1 and "" not in bars
 
 
-def bare_rows(ahead: Ahead) -> Iterator[Row]:
+def read_bare_rows(ahead: Ahead) -> Iterator[Row]:
     """Rows without a heading."""
     match = _BARE.match(ahead.peek() or "")
-    return _rows(ahead, match[1] if match else ",")
+    return _read_rows(ahead, match[1] if match else ",")
 
 
-def rows(ahead: Ahead) -> Iterator[Row]:
+def read_rows(ahead: Ahead) -> Iterator[Row]:
     """Rows below their heading. What is in no quotes goes to the end of its line, commas or not."""
     head = _HEAD.fullmatch(ahead.take().strip())
-    return _rows(ahead, head[2] if head else ",")
+    return _read_rows(ahead, head[2] if head else ",")
 
 
-def _rows(ahead: Ahead, bar: str) -> Iterator[Row]:
+def _read_rows(ahead: Ahead, bar: str) -> Iterator[Row]:
     first = re.compile(rf"(\"?)({NAME})\1{re.escape(bar)}(.*)")
-    while (line := ahead.peek()) is not None and (match := first.fullmatch(line)) and not begins(line):
-        held = _held(match[3], ahead)
+    while (line := ahead.peek()) is not None and (match := first.fullmatch(line)) and not is_heading(line):
+        held = _continued_value(match[3], ahead)
         cut = is_last(ahead, len(held) - 1)
         for _ in held:
             ahead.take()
@@ -58,7 +58,7 @@ def _rows(ahead: Ahead, bar: str) -> Iterator[Row]:
             yield match[2], value
 
 
-def _held(begun: str, ahead: Ahead) -> list[str]:
+def _continued_value(begun: str, ahead: Ahead) -> list[str]:
     """The lines of a value that begins so on the next line: quotes may end below."""
     held = [begun]
     marks = begun.count('"')

@@ -6,15 +6,15 @@ import json
 import re
 from typing import TYPE_CHECKING, Any
 
-from advisor.collect.pasted.classify import answer, answers
+from advisor.collect.pasted.classify import complete_answer, split_answers
 from advisor.collect.pasted.facts import TextError
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
 
-    from advisor.collect.pasted.classify import Answer, Row
+    from advisor.collect.pasted.classify import Row, ServerAnswer
 
-_BEGINS = re.compile(r"\s*(?:\[\s*)*\{\s*\"")
+_JSON_START = re.compile(r"\s*(?:\[\s*)*\{\s*\"")
 _GAP = re.compile(r"[\s,]*")
 _OF_HOST = re.compile(r"^\S[^\n]*? => (?=\{)", re.MULTILINE)  # what Ansible prints before an object
 DEEPEST = 8
@@ -29,12 +29,14 @@ _SNAPSHOT = frozenset(("schema", "tool", "server"))
 # What an object has whose names are those of variables or counters.
 _NAMED = (frozenset(("version", "datadir", "max_connections")), frozenset(("uptime", "questions", "threads_connected")))
 FORMULA = "{DBInstanceClassMemory"
-INSTEAD = "that isn't what the server runs with: connect to it, or give the text of SHOW GLOBAL VARIABLES"
+PARAMETER_GROUP_REMEDY = (
+    "that isn't what the server runs with: connect to it, or give the text of SHOW GLOBAL VARIABLES"
+)
 
 
 def is_json(text: str) -> bool:
     """Whether it begins like rows in JSON."""
-    return bool(_BEGINS.match(text))
+    return bool(_JSON_START.match(text))
 
 
 def has_objects(text: str) -> bool:
@@ -42,7 +44,7 @@ def has_objects(text: str) -> bool:
     return bool(_OF_HOST.search(text))
 
 
-def no_rows(path: str) -> TextError:
+def no_rows_message(path: str) -> TextError:
     """Why a JSON text isn't read."""
     return TextError(
         f"{path} is JSON that is cut off, or has no rows with Variable_name and Value; give all rows of "
@@ -55,12 +57,12 @@ def is_formula(value: str) -> bool:
     return FORMULA in value
 
 
-def of_a_cloud(path: str, what: str) -> TextError:
+def cloud_document_message(path: str, what: str) -> TextError:
     """Why such a text isn't read."""
-    return TextError(f"{path} is {what}; {INSTEAD}")
+    return TextError(f"{path} is {what}; {PARAMETER_GROUP_REMEDY}")
 
 
-def rows_in(path: str, values: Iterable[Any]) -> Iterator[Answer]:
+def rows_in(path: str, values: Iterable[Any]) -> Iterator[ServerAnswer]:
     """The answers in the values of JSON texts; nothing where there is none.
 
     Raises TextError for what clouds list of their settings.
@@ -72,7 +74,7 @@ def rows_in(path: str, values: Iterable[Any]) -> Iterator[Answer]:
             loose.append(row)
         else:
             yield from _answers_in(path, value, 0)
-    yield from answers(loose, headed=True)
+    yield from split_answers(loose, headed=True)
 
 
 def values_in(text: str) -> Iterator[Any]:
@@ -91,7 +93,7 @@ def values_in(text: str) -> Iterator[Any]:
         yield value
 
 
-def _answers_in(path: str, value: Any, depth: int) -> Iterator[Answer]:
+def _answers_in(path: str, value: Any, depth: int) -> Iterator[ServerAnswer]:
     """Each list of rows, and each object whose names are those of variables or counters."""
     inner = value if isinstance(value, list) else list(value.values()) if isinstance(value, dict) else []
     if isinstance(value, dict):
@@ -99,14 +101,14 @@ def _answers_in(path: str, value: Any, depth: int) -> Iterator[Answer]:
             raise TextError(f"{path} is a snapshot of mycnf; mycnf audit --snapshot FILE reads it")
         cloud = next((what for signs, what in _CLOUDS if signs <= value.keys()), None)
         if cloud:
-            raise of_a_cloud(path, cloud)
+            raise cloud_document_message(path, cloud)
         if any(signs <= {name.lower() for name in value} for signs in _NAMED):
             plain = {name: as_text(one) for name, one in value.items() if not isinstance(one, (list, dict))}
-            yield answer(plain)
+            yield complete_answer(plain)
             return
     rows = [row for one in inner if (row := _row(one))] if isinstance(value, list) else []
     if rows:
-        yield from answers(rows, headed=True)
+        yield from split_answers(rows, headed=True)
     elif depth < DEEPEST:
         for one in inner:
             yield from _answers_in(path, one, depth + 1)

@@ -41,7 +41,7 @@ class Text(NamedTuple):
 
 
 @contextmanager
-def opened(path: str) -> Iterator[Text]:
+def open_text(path: str) -> Iterator[Text]:
     """The text of a file (- is stdin), read as its lines are taken. Raises TextError, then too, for what is none."""
     if path == STDIN:
         yield _text(path, sys.stdin.buffer, time.time())
@@ -60,7 +60,7 @@ def opened(path: str) -> Iterator[Text]:
         raise TextError(f"{path} can't be read ({error.strerror}); check its owner and mode") from error
 
 
-def all_of(text: Text) -> str:
+def read_all(text: Text) -> str:
     """All of it at once. Raises TextError where that is more than may be held."""
     held, size = [], 0
     for line in text.lines:
@@ -84,11 +84,11 @@ def _lines(path: str, parts: Iterable[str]) -> Iterator[str]:
         if len(rest) > LONGEST:
             raise TextError(f"{path} is no text of lines; give {FORMS}")
         for line in found:
-            yield _plain(line)
-    yield _plain(rest)
+            yield _without_colours(line)
+    yield _without_colours(rest)
 
 
-def _plain(line: str) -> str:
+def _without_colours(line: str) -> str:
     line = line.removesuffix("\r")
     return _COLOURS.sub("", line) if "\x1b" in line else line
 
@@ -101,19 +101,19 @@ def _parts(path: str, file: IO[bytes]) -> Iterator[str]:
         raise TextError(f"{path} is a workbook or a document; save it as CSV or as plain text")
     if packed or data[_TAR[1] :].startswith(_TAR[0]):
         raise TextError(f"{path} is packed ({packed or 'tar'}); unpack it and give the texts or their directory")
-    encoding = next((name for mark, name in _MARKS if data.startswith(mark)), _unmarked(data[:_LOOKED_AT]))
+    encoding = next((name for mark, name in _MARKS if data.startswith(mark)), _detect_encoding(data[:_LOOKED_AT]))
     decoder = codecs.getincrementaldecoder(encoding)("surrogateescape" if encoding == "utf-8" else "strict")
     size = 0
     while data:
         size += len(data)
         if size > LARGEST:
             raise _too_large(path, LARGEST)
-        yield _decoded(path, decoder, data, encoding)
+        yield _decode(path, decoder, data, encoding)
         data = file.read(CHUNK)
-    yield _decoded(path, decoder, b"", encoding)
+    yield _decode(path, decoder, b"", encoding)
 
 
-def _unmarked(begun: bytes) -> str:
+def _detect_encoding(begun: bytes) -> str:
     """The encoding of a text that begins so without a mark, as what PowerShell adds to a file."""
     even, odd = begun[::2], begun[1::2]
     if odd and all(even) and not any(odd):
@@ -121,7 +121,7 @@ def _unmarked(begun: bytes) -> str:
     return "utf-16-be" if odd and all(odd) and not any(even) else "utf-8"
 
 
-def _decoded(path: str, decoder: codecs.IncrementalDecoder, data: bytes, encoding: str) -> str:
+def _decode(path: str, decoder: codecs.IncrementalDecoder, data: bytes, encoding: str) -> str:
     try:
         text = decoder.decode(data, final=not data)
     except UnicodeDecodeError as error:
@@ -141,7 +141,7 @@ _BEGINS = re.compile(
 )
 
 
-def unquoted(lines: Iterable[str]) -> Iterator[str]:
+def without_quote_marks(lines: Iterable[str]) -> Iterator[str]:
     """The lines without the marks that stand before a table, from there to the first line without them."""
     marks = ""
     for line in lines:

@@ -7,13 +7,13 @@ import re
 from itertools import pairwise
 from typing import TYPE_CHECKING
 
-from advisor.collect.pasted.classify import answer, answers
+from advisor.collect.pasted.classify import complete_answer, split_answers
 from advisor.collect.pasted.rows import NAME, VALUE
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from advisor.collect.pasted.classify import Answer, Row
+    from advisor.collect.pasted.classify import Row, ServerAnswer
     from advisor.collect.pasted.rows import Ahead
 
 LARGEST = 16 << 20  # characters of one answer
@@ -28,22 +28,22 @@ _HEAD = re.compile(rf"<TH>variable_name</TH>\s*<TH>{VALUE}</TH>\s*</TR>", re.IGN
 _HTML = re.compile(rf"<TR>\s*<TD>({NAME})</TD>\s*<TD>([^<]*)</TD>\s*</TR>", re.IGNORECASE)
 
 
-def begins(line: str) -> bool:
+def is_heading(line: str) -> bool:
     """Whether an answer begins on the line."""
     return bool(_BEGINS.match(line))
 
 
-def answers_of(ahead: Ahead) -> Iterator[Answer]:
+def read_answers(ahead: Ahead) -> Iterator[ServerAnswer]:
     """What the answers tell that begin on the next line, or between this one and the end of the last that is open."""
-    text = _taken(ahead)
+    text = _take_element(ahead)
     starts = [match.start() for match in _OPEN.finditer(text)]
     for start, end in pairwise([*starts, len(text)]):
         part = text[start:end]
         found = {name: html.unescape(value) for name, value in _rows(part)}
         if found and (part.startswith("<r") or _HEAD.search(part)):
-            yield answer(found)
+            yield complete_answer(found)
         elif found:
-            yield from answers(found.items(), headed=False)
+            yield from split_answers(found.items(), headed=False)
 
 
 def _rows(part: str) -> Iterator[Row]:
@@ -51,7 +51,7 @@ def _rows(part: str) -> Iterator[Row]:
         yield match[1], match[2] or ""
 
 
-def _taken(ahead: Ahead) -> str:
+def _take_element(ahead: Ahead) -> str:
     """The lines up to the end of what begins on the next one."""
     held = [ahead.take()]
     size, depth = len(held[0]), _depth(held[0])

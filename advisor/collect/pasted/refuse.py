@@ -8,7 +8,7 @@ from itertools import islice
 from advisor.collect.pasted.boxes import is_wrapped
 from advisor.collect.pasted.classify import is_known
 from advisor.collect.pasted.facts import FORMS, TextError
-from advisor.collect.pasted.json import INSTEAD
+from advisor.collect.pasted.json import PARAMETER_GROUP_REMEDY
 from advisor.collect.pasted.replicas import EMPTY_XML
 
 _ASK = "give the text of SHOW GLOBAL VARIABLES and SHOW GLOBAL STATUS"
@@ -24,9 +24,9 @@ _OTHERS = tuple(
         (
             r"^ParameterName|\bDBParameterGroup|^PARAMETERS\t|\| +ParameterName ",
             "a parameter group of Amazon RDS",
-            INSTEAD,
+            PARAMETER_GROUP_REMEDY,
         ),
-        (r"^ *databaseFlags:", "the settings of a Cloud SQL instance", INSTEAD),
+        (r"^ *databaseFlags:", "the settings of a Cloud SQL instance", PARAMETER_GROUP_REMEDY),
         (r">> +MySQLTuner", "a report of MySQLTuner, which rounds what it prints", _ASK),
         (r"^-- (?:MySQL|MariaDB) dump ", "a dump", _ASK),
         (
@@ -45,7 +45,7 @@ _PAIR = re.compile(r"^[ \t>*\"'-]*([A-Za-z_]\w*)[\"']?[ \t]*[=:]", re.MULTILINE)
 _LEAST_PAIRS, _MOST_PAIRS = 3, 1000
 
 
-def not_read(path: str, head: str) -> TextError:
+def refusal_reason(path: str, head: str) -> TextError:
     """Why a text that begins so tells of no server, as far as what it is can be told."""
     if not head.strip():
         return TextError(f"{path} is empty; give {FORMS}")

@@ -6,7 +6,16 @@ from typing import TYPE_CHECKING, Any
 
 from advisor.collect.pasted import markup
 from advisor.collect.pasted.json import DEEPEST, as_text
-from advisor.collect.pasted.replicas import EMPTY, EMPTY_END, LARGEST, TELLS, is_replica, latest, read, replica_rows
+from advisor.collect.pasted.replicas import (
+    EMPTY,
+    EMPTY_END,
+    LARGEST,
+    REPLICA_COLUMNS,
+    clean_row,
+    is_replica,
+    latest_rows,
+    replica_rows,
+)
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
@@ -17,7 +26,7 @@ if TYPE_CHECKING:
 _MARK = "*****"
 
 
-class Sources:
+class ReplicaSources:
     """Keeps the last row of each source of the lines that pass; `rows` is None where they don't tell.
 
     Only the part is held that may be such an answer: from a row's mark, the names or the tag of a table, or the
@@ -30,11 +39,11 @@ class Sources:
         self._size = 0
         self._speaks = False
 
-    def passing(self, lines: Iterable[str]) -> Iterator[str]:
+    def watch(self, lines: Iterable[str]) -> Iterator[str]:
         """The same lines."""
         for line in lines:
-            tells = TELLS in line or EMPTY in line or EMPTY_END in line
-            if line.startswith(_MARK) or markup.begins(line) or _asks(line) or (tells and _is_wide(line)):
+            tells = REPLICA_COLUMNS in line or EMPTY in line or EMPTY_END in line
+            if line.startswith(_MARK) or markup.is_heading(line) or _is_statement(line) or (tells and _is_wide(line)):
                 self._close(whole=True)
                 self._part, self._size = [line], len(line)
                 self._speaks = tells
@@ -51,15 +60,15 @@ class Sources:
         """Keep what the part tells; `whole` is whether its last line has an end."""
         found = replica_rows("\n".join([*self._part, ""] if whole else self._part)) if self._speaks else None
         if found is not None:
-            self.rows = latest([*(self.rows or ()), *found])
+            self.rows = latest_rows([*(self.rows or ()), *found])
         self._part, self._speaks = [], False
 
 
 def _is_wide(line: str) -> bool:
-    return TELLS in line and ("\t" in line or line.startswith("| ")) and "<field " not in line
+    return REPLICA_COLUMNS in line and ("\t" in line or line.startswith("| ")) and "<field " not in line
 
 
-def _asks(line: str) -> bool:
+def _is_statement(line: str) -> bool:
     upper = line.upper() if "tatus" in line or "TATUS" in line else ""
     return "SHOW " in upper and ("SLAVE" in upper or "REPLICA" in upper)
 
@@ -69,8 +78,8 @@ _LEVELS = 3  # Ansible takes host, port and user of the source for keys, one in 
 
 def replicas_in(values: Iterable[Any]) -> tuple[Row, ...] | None:
     """A row for each source that they tell of, its last state; None where they don't tell."""
-    rows = [read(row) for value in values for row in _rows(value, ())]
-    return latest(rows) if rows else None
+    rows = [clean_row(row) for value in values for row in _rows(value, ())]
+    return latest_rows(rows) if rows else None
 
 
 def _rows(value: Any, keys: tuple[str, ...]) -> Iterator[Row]:

@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 Row = dict[str, str | None]
 
 # What each such row has, under the names of every version, and no other answer of a server.
-TELLS = "_IO_Running"
+REPLICA_COLUMNS = "_IO_Running"
 _MARK = re.compile(r"^\*{5,} \d{1,9}\. row \*{5,}$", re.MULTILINE)
 _END = re.compile(r"^(?:\d+ rows? in set|mysql> |MySQL \[|MariaDB \[|\+--|TS \d)", re.MULTILINE)
 _FIELD = re.compile(r"^ *([A-Z][A-Za-z]*(?:_[A-Za-z]+)+): ?(.*)", re.MULTILINE)
@@ -39,14 +39,14 @@ def replica_rows(text: str) -> tuple[Row, ...] | None:
 
     Statements that errors quote are left out, and passwords masked, as in what a server answers.
     """
-    if TELLS not in text:
+    if REPLICA_COLUMNS not in text:
         return () if (EMPTY in text or EMPTY_END in text) and _NOTHING.search(text) else None
     whole_lines = text[: text.rfind("\n") + 1]  # half a number is a number too
-    rows = [*_vertical(whole_lines), *_wide(text), *map(read, filter(is_replica, marked_rows(text)))]
-    return latest(rows) or None
+    rows = [*_vertical_rows(whole_lines), *_wide_rows(text), *map(clean_row, filter(is_replica, markup_rows(text)))]
+    return latest_rows(rows) or None
 
 
-def latest(rows: Iterable[Row]) -> tuple[Row, ...]:
+def latest_rows(rows: Iterable[Row]) -> tuple[Row, ...]:
     """The last row of each source, in the order in which they came first."""
     found: dict[tuple[str | None, ...], Row] = {}
     for row in rows:
@@ -55,18 +55,18 @@ def latest(rows: Iterable[Row]) -> tuple[Row, ...]:
     return tuple(found.values())
 
 
-def _vertical(text: str) -> Iterator[Row]:
+def _vertical_rows(text: str) -> Iterator[Row]:
     """The rows of \\G: names to the left of a colon, each with its value, which may go on below it."""
     marks = [*_MARK.finditer(text)]
     ends = [mark.start() for mark in marks[1:]]
     for mark, end in zip(marks, [*ends, len(text)], strict=False):
         body = text[mark.end() + 1 : min(end, mark.end() + LARGEST)]
-        if TELLS not in body:
+        if REPLICA_COLUMNS not in body:
             continue
         cut = _END.search(body)
         row = _fields(body[: cut.start()] if cut else body)
         if is_replica(row):
-            yield read(row)
+            yield clean_row(row)
 
 
 def _fields(body: str) -> dict[str, str]:
@@ -79,7 +79,7 @@ def _fields(body: str) -> dict[str, str]:
     return found
 
 
-def _wide(text: str) -> Iterator[Row]:
+def _wide_rows(text: str) -> Iterator[Row]:
     """The rows of a table with a column for each name, its cells parted by tabs or in a box."""
     names: Sequence[str] = ()
     for line in text.split("\n"):
@@ -87,10 +87,10 @@ def _wide(text: str) -> Iterator[Row]:
         if not names and bar not in line:
             continue
         cells = [cell.strip(" ") for cell in line.strip("\r").removeprefix("| ").removesuffix(" |").split(bar)]
-        if TELLS in line and is_replica(dict.fromkeys(cells, "")):
+        if REPLICA_COLUMNS in line and is_replica(dict.fromkeys(cells, "")):
             names = cells
         elif names and len(cells) == len(names):
-            yield read(dict(zip(names, map(unescaped, cells) if bar == "\t" else cells, strict=True)))
+            yield clean_row(dict(zip(names, map(unescaped, cells) if bar == "\t" else cells, strict=True)))
         elif not line.startswith("+-"):
             names = ()
 
@@ -101,7 +101,7 @@ def is_replica(row: Mapping[str, object]) -> bool:
     return any({f"{word}_io_running", f"{word}_sql_running"} <= names for word in ("slave", "replica"))
 
 
-def read(row: Mapping[str, str | None]) -> Row:
+def clean_row(row: Mapping[str, str | None]) -> Row:
     """A row without the statements that its errors quote and without passwords; NULL is None."""
     return mask_sql({name: None if value == "NULL" else value for name, value in row.items()})
 
@@ -110,7 +110,7 @@ _MARKUP_FIELD = re.compile(r'<field name="(\w+)"(?:>([^<]*)</field>| xsi:nil="tr
 _CELL = re.compile(r"<T[HD]>([^<]*)</T[HD]>")
 
 
-def marked_rows(text: str) -> Iterator[Row]:
+def markup_rows(text: str) -> Iterator[Row]:
     """The whole rows of all tables in the text, each by the names of its columns."""
     for part in text.split("<row>")[1:]:
         row, end, _ = part.partition("</row>")

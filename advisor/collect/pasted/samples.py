@@ -6,7 +6,7 @@ import re
 from itertools import pairwise
 from typing import TYPE_CHECKING
 
-from advisor.collect.connection.session import number
+from advisor.collect.connection.session import whole_number
 from advisor.collect.server.innodb import without_sql
 from advisor.collect.server.workload import sample_at
 from advisor.facts.workload import Workload
@@ -16,25 +16,27 @@ if TYPE_CHECKING:
 
 
 Sample = dict[str, str]
-ONE = "needs two samples of the status counters, some time apart (mysqladmin extended-status -i 10 -c 2, or pt-stalk)"
-FELL = (
+ONE_SAMPLE = (
+    "needs two samples of the status counters, some time apart (mysqladmin extended-status -i 10 -c 2, or pt-stalk)"
+)
+UPTIME_FELL = (
     "needs samples whose Uptime rises, the earlier first: the server restarted in between, or they are differences "
     "(mysqladmin -r) of some counters alone"
 )
 
 
-def whole(samples: Sequence[Sample]) -> Sequence[Sample]:
+def complete_samples(samples: Sequence[Sample]) -> Sequence[Sample]:
     """The samples that tell the server's clock, where any does: the last of a text may be cut off before it."""
-    return [sample for sample in samples if number(sample.get("uptime")) is not None] or samples
+    return [sample for sample in samples if whole_number(sample.get("uptime")) is not None] or samples
 
 
-def with_next(kept: tuple[Sample, ...], one: Sample) -> tuple[Sample, ...]:
+def add_sample(kept: tuple[Sample, ...], one: Sample) -> tuple[Sample, ...]:
     """The samples with one more, as far as a window needs them: the ends, and two between which the uptime fell.
 
     Once a sample tells the server's clock those that don't are left out.
     """
-    now = number(one.get("uptime"))
-    before = [number(sample.get("uptime")) for sample in kept]
+    now = whole_number(one.get("uptime"))
+    before = [whole_number(sample.get("uptime")) for sample in kept]
     if now is None:
         return (*kept[:1], one) if None in before or not kept else kept
     known = [at for at in before if at is not None]
@@ -47,12 +49,12 @@ def with_next(kept: tuple[Sample, ...], one: Sample) -> tuple[Sample, ...]:
 
 def workload_of(samples: Sequence[Sample]) -> tuple[Workload | None, str]:
     """The workload between the first and the last sample, else None and the reason."""
-    uptimes = [number(sample.get("uptime")) for sample in samples]
+    uptimes = [whole_number(sample.get("uptime")) for sample in samples]
     known = [at for at in uptimes if at is not None]
     if len(known) < 2 or min(known) == max(known):  # noqa: PLR2004 - two ends
-        return None, ONE
+        return None, ONE_SAMPLE
     if any(later < earlier for earlier, later in pairwise(known)):
-        return None, FELL
+        return None, UPTIME_FELL
     return Workload(sample_at(samples[0], float(known[0])), sample_at(samples[-1], float(known[-1]))), ""
 
 
@@ -66,7 +68,7 @@ _TEXTS = re.compile(
 NO_FIRST = "these are differences (mysqladmin -r) without the round before them: give the text from its beginning"
 
 
-class Rounds:
+class DifferenceRounds:
     """Adds the differences of later rounds to the first one. `no_first` says that there was no first one."""
 
     def __init__(self) -> None:
@@ -83,7 +85,7 @@ class Rounds:
             self.no_first = True
             return None
         self.added = True
-        self._sum = self._sum | {name: _plus(self._sum.get(name), value) for name, value in found.items()}
+        self._sum = self._sum | {name: _add_difference(self._sum.get(name), value) for name, value in found.items()}
         return self._sum
 
     def told(self, sample: Counters) -> Counters:
@@ -93,8 +95,8 @@ class Rounds:
         return {name: value for name, value in sample.items() if value != "0" or not _TEXTS.fullmatch(name)}
 
 
-def _plus(before: str | None, difference: str) -> str:
-    first, more = number(before), number(difference)
+def _add_difference(before: str | None, difference: str) -> str:
+    first, more = whole_number(before), whole_number(difference)
     return difference if first is None or more is None else str(first + more)
 
 
@@ -103,7 +105,7 @@ _MONITOR = "INNODB MONITOR OUTPUT"
 _END = f"END OF {_MONITOR}"
 
 
-class Monitor:
+class InnodbStatusReader:
     """Keeps the last whole status of the lines that pass."""
 
     def __init__(self) -> None:
@@ -111,7 +113,7 @@ class Monitor:
         self._size = 0
         self._last = ""
 
-    def passing(self, lines: Iterable[str]) -> Iterator[str]:
+    def watch(self, lines: Iterable[str]) -> Iterator[str]:
         """The same lines."""
         for line in lines:
             if self._open or _MONITOR in line:
@@ -139,7 +141,7 @@ class Monitor:
 
 def innodb_text(lines: Iterable[str]) -> str:
     """The status in these lines; of several the last."""
-    monitor = Monitor()
-    for _ in monitor.passing(lines):
+    monitor = InnodbStatusReader()
+    for _ in monitor.watch(lines):
         pass
     return monitor.text

@@ -7,10 +7,10 @@ import re
 from itertools import islice
 from typing import TYPE_CHECKING
 
-from advisor.collect.host.formats import table
+from advisor.collect.host.formats import key_values
 from advisor.collect.host.system import read_memory, read_system
 from advisor.collect.pasted.facts import PastedFacts, TextError
-from advisor.collect.pasted.lines import all_of, opened
+from advisor.collect.pasted.lines import open_text, read_all
 from advisor.collect.pasted.replicas import replica_rows
 from advisor.collect.pasted.samples import innodb_text
 from advisor.collect.pasted.text import read_plain
@@ -52,9 +52,9 @@ def read_directory(path: str) -> PastedFacts:
     texts: dict[str, str] = {}
     written = [told.at for told in tables.values()]
     for part, place in parts.items():
-        with opened(place) as text:
+        with open_text(place) as text:
             written.append(text.at)
-            texts[part] = innodb_text(text.lines) if part in INNODB else all_of(text)
+            texts[part] = innodb_text(text.lines) if part in INNODB else read_all(text)
     variables, counters = (tables.get(part, PastedFacts(path)) for part in TABLES)
     return PastedFacts(
         path,
@@ -70,7 +70,7 @@ def read_directory(path: str) -> PastedFacts:
 
 
 def _tables(path: str, place: str) -> PastedFacts:
-    with opened(place) as text:
+    with open_text(place) as text:
         return read_plain(path, text.lines, text.at)
 
 
@@ -123,7 +123,7 @@ class TextRoot:
 
     def __init__(self, *, meminfo: str, stat: str, sysctl: str) -> None:
         self.files = {"/proc/meminfo": meminfo, "/proc/stat": stat}
-        self.settings = table(sysctl, "=")
+        self.settings = key_values(sysctl, "=")
 
     def read(self, path: str, limit: int = 0) -> str | None:  # noqa: ARG002 - see Root
         """See Root."""

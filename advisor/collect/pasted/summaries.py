@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from typing import TYPE_CHECKING, NamedTuple
 
-from advisor.collect.host.formats import number
+from advisor.collect.host.formats import parse_number
 from advisor.collect.pasted.facts import PastedFacts
 from advisor.facts.host import Cpu, Host, Memory, Mount, OperatingSystem, SkippedPart
 
@@ -38,10 +38,10 @@ def sections(text: str) -> dict[str, SummarySection]:
             lines = found.setdefault(heading[1], []) if heading[1] not in found else []
         else:
             lines.append(line)
-    return {title: SummarySection(_named(under), tuple(under)) for title, under in found.items()}
+    return {title: SummarySection(_named_values(under), tuple(under)) for title, under in found.items()}
 
 
-def _named(lines: list[str]) -> dict[str, str]:
+def _named_values(lines: list[str]) -> dict[str, str]:
     named: dict[str, str] = {}
     for line in lines:
         name, bar, value = line.partition(" | ")
@@ -50,7 +50,7 @@ def _named(lines: list[str]) -> dict[str, str]:
     return named
 
 
-def rounded(text: str) -> int | None:
+def parse_rounded_size(text: str) -> int | None:
     """Bytes of a size as these tools shorten it (23.5G, 256k); None for anything else."""
     match = _SHORT_NUMBER.fullmatch(text)
     return round(float(match[1]) * (1 << _STEPS[match[2]])) if match else None
@@ -131,9 +131,9 @@ def read_server_summary(path: str, text: str, at: float) -> PastedFacts:
     logs = parts.get("Binary Logging", NOTHING).named.get("Binlogs", "")
     variables = {
         **({"log_bin": "ON"} if logs.isdecimal() else {}),
-        **_exact(parts),
-        **_sizes(parts),
-        **_joined(parts),
+        **_exact_values(parts),
+        **_rounded_values(parts),
+        **_joined_lines(parts),
         **({"port": port} if port.isdecimal() else {}),
     }
     up = _UP.fullmatch(parts[_REPORT].named.get("Started", ""))
@@ -142,22 +142,22 @@ def read_server_summary(path: str, text: str, at: float) -> PastedFacts:
     return PastedFacts(path, (variables,), ({"uptime": str(uptime)},) if up else (), lacks=LACKS, at=at)
 
 
-def _exact(parts: Mapping[str, SummarySection]) -> dict[str, str]:
+def _exact_values(parts: Mapping[str, SummarySection]) -> dict[str, str]:
     told = {variable: parts.get(title, NOTHING).named.get(name, "") for title, name, variable in _EXACT}
     return {variable: value for variable, value in told.items() if value}  # empty is what no such variable gives, too
 
 
-def _sizes(parts: Mapping[str, SummarySection]) -> dict[str, str]:
-    told = {name: rounded(parts.get(title, NOTHING).named.get(shown, "")) for title, shown, name in _ROUNDED}
+def _rounded_values(parts: Mapping[str, SummarySection]) -> dict[str, str]:
+    told = {name: parse_rounded_size(parts.get(title, NOTHING).named.get(shown, "")) for title, shown, name in _ROUNDED}
     return {name: str(size) for name, size in told.items() if size is not None}
 
 
-def _joined(parts: Mapping[str, SummarySection]) -> dict[str, str]:
+def _joined_lines(parts: Mapping[str, SummarySection]) -> dict[str, str]:
     found: dict[str, str] = {}
     for title, name, form, variables in _JOINED:
         match = form.fullmatch(parts.get(title, NOTHING).named.get(name, ""))
         for variable, value in zip(variables, match.groups() if match else (), strict=False):
-            size = rounded(value) if variable.endswith("_size") else None
+            size = parse_rounded_size(value) if variable.endswith("_size") else None
             found[variable] = value if size is None else str(size)
     return found
 
@@ -202,19 +202,19 @@ def _cpu(text: str) -> Cpu | None:
 
 
 def _memory(named: dict[str, str]) -> Memory | None:
-    total = rounded(named.get("Total", ""))
+    total = parse_rounded_size(named.get("Total", ""))
     if not total:
         return None
     swap = _SWAP.fullmatch(named.get("Used", ""))
-    allocated, used = (rounded(n) or 0 for n in swap.groups()) if swap else (0, 0)
-    ratio, background = _two(named.get("DirtyPolicy", ""))
-    limit, background_limit = _two(named.get("DirtyStatus", ""))  # the tool calls the limits in bytes so
+    allocated, used = (parse_rounded_size(n) or 0 for n in swap.groups()) if swap else (0, 0)
+    ratio, background = _two_numbers(named.get("DirtyPolicy", ""))
+    limit, background_limit = _two_numbers(named.get("DirtyStatus", ""))  # the tool calls the limits in bytes so
     return Memory(
         total=total,
-        free=rounded(named.get("Free", "")),
+        free=parse_rounded_size(named.get("Free", "")),
         swap_total=allocated,
         swap_free=max(0, allocated - used),
-        swappiness=number(named.get("Swappiness")),
+        swappiness=parse_number(named.get("Swappiness")),
         dirty_ratio=ratio,
         dirty_background_ratio=background,
         dirty_bytes=limit,
@@ -222,9 +222,9 @@ def _memory(named: dict[str, str]) -> Memory | None:
     )
 
 
-def _two(text: str) -> tuple[int | None, int | None]:
+def _two_numbers(text: str) -> tuple[int | None, int | None]:
     first, _, second = text.partition(",")
-    return number(first), number(second)
+    return parse_number(first), parse_number(second)
 
 
 def _mounts(part: SummarySection) -> Iterator[tuple[Mount, None]]:

@@ -6,13 +6,13 @@ import re
 from typing import TYPE_CHECKING
 
 from advisor.collect.pasted import boxes, delimited, markup, vertical
-from advisor.collect.pasted.classify import answer, answers, is_known, joined
+from advisor.collect.pasted.classify import complete_answer, is_known, join_answers, split_answers
 from advisor.collect.pasted.rows import NAME, VALUE, WORD, Ahead, is_last
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
 
-    from advisor.collect.pasted.classify import Answer, Row
+    from advisor.collect.pasted.classify import Row, ServerAnswer
 
 _HEAD = re.compile(rf"variable_name\t{VALUE}", re.IGNORECASE)
 _ROW = re.compile(rf"({NAME})\t([^\t]*)\t*")  # some programs end each row in tabs
@@ -29,15 +29,15 @@ _STATEMENTS = re.compile(r"init_(?:connect|slave|replica)", re.IGNORECASE)
 _LONGEST = 100  # lines
 
 
-def tables(lines: Iterable[str]) -> Iterator[Answer]:
+def tables(lines: Iterable[str]) -> Iterator[ServerAnswer]:
     """Each answer of two columns, variable and value, in order; names as printed, the escapes of its form undone.
 
     Of the lines only a few are held at a time. A last row whose end may be cut off is left out.
     """
-    yield from joined(_all(Ahead(lines)))
+    yield from join_answers(_read_tables(Ahead(lines)))
 
 
-def _all(ahead: Ahead) -> Iterator[Answer]:
+def _read_tables(ahead: Ahead) -> Iterator[ServerAnswer]:
     while (line := ahead.peek()) is not None:
         before = ahead.taken
         yield from (one for one in _answers_at(line, ahead) if one.rows)
@@ -45,35 +45,35 @@ def _all(ahead: Ahead) -> Iterator[Answer]:
             ahead.take()
 
 
-def _answers_at(line: str, ahead: Ahead) -> Iterator[Answer]:
+def _answers_at(line: str, ahead: Ahead) -> Iterator[ServerAnswer]:
     """What begins on this line, its lines taken as they are read; nothing where no table does."""
-    if boxes.begins(line):
-        yield answer(dict(boxes.rows(ahead)))
-    elif boxes.begins_open(line):
-        yield answer(dict(boxes.open_rows(ahead)))
-    elif boxes.goes_on(ahead):
-        yield from answers(boxes.bare_rows(ahead), headed=False)
+    if boxes.is_heading(line):
+        yield complete_answer(dict(boxes.read_rows(ahead)))
+    elif boxes.is_open_heading(line):
+        yield complete_answer(dict(boxes.read_open_rows(ahead)))
+    elif boxes.starts_without_heading(ahead):
+        yield from split_answers(boxes.read_bare_rows(ahead), headed=False)
     elif _HEAD.fullmatch(line.rstrip()):
         ahead.take()
-        yield from answers(_tabbed(ahead), headed=True)
+        yield from split_answers(_read_tabbed(ahead), headed=True)
     elif _SPACED_HEAD.fullmatch(line):
         ahead.take()
-        yield from answers(_spaced(ahead), headed=True)
-    elif vertical.begins(line):
-        yield from vertical.answers_of(ahead)
-    elif delimited.begins(line):
-        yield from answers(delimited.rows(ahead), headed=True)
-    elif line.startswith('"') and delimited.goes_on(ahead):
-        yield from answers(delimited.bare_rows(ahead), headed=False)
-    elif markup.begins(line):
-        yield from markup.answers_of(ahead)
+        yield from split_answers(_read_spaced(ahead), headed=True)
+    elif vertical.is_heading(line):
+        yield from vertical.read_answers(ahead)
+    elif delimited.is_heading(line):
+        yield from split_answers(delimited.read_rows(ahead), headed=True)
+    elif line.startswith('"') and delimited.starts_without_heading(ahead):
+        yield from split_answers(delimited.read_bare_rows(ahead), headed=False)
+    elif markup.is_heading(line):
+        yield from markup.read_answers(ahead)
     elif all((row := ahead.peek(by)) is not None and _ROW.fullmatch(row) for by in range(_LEAST)):
-        yield from answers(_tabbed(ahead), headed=False)
+        yield from split_answers(_read_tabbed(ahead), headed=False)
     elif _are_spaced(ahead):
-        yield from answers(_spaced(ahead), headed=False)
+        yield from split_answers(_read_spaced(ahead), headed=False)
 
 
-def _tabbed(ahead: Ahead) -> Iterator[Row]:
+def _read_tabbed(ahead: Ahead) -> Iterator[Row]:
     """Rows of batch mode, up to another heading or another form."""
     while (line := ahead.peek()) is not None and (match := _ROW.fullmatch(line)) and not _HEAD.fullmatch(line.rstrip()):
         cut = is_last(ahead)
@@ -82,7 +82,7 @@ def _tabbed(ahead: Ahead) -> Iterator[Row]:
         if "\n" not in value and value.startswith(_KEY_BEGINS):
             value, cut = _key(value, ahead)
         elif not cut and _STATEMENTS.fullmatch(match[1]):
-            value += _more(ahead)
+            value += _continuation(ahead)
         if not cut:
             yield match[1], value
 
@@ -98,7 +98,7 @@ def _are_spaced(ahead: Ahead) -> bool:
     return with_value >= _LEAST
 
 
-def _spaced(ahead: Ahead) -> Iterator[Row]:
+def _read_spaced(ahead: Ahead) -> Iterator[Row]:
     while (line := ahead.peek()) is not None and (match := _SPACED.fullmatch(line.rstrip(" "))):
         if _SPACED_HEAD.fullmatch(line):
             return
@@ -123,7 +123,7 @@ def _key(first: str, ahead: Ahead) -> tuple[str, bool]:
     return "", True
 
 
-def _more(ahead: Ahead) -> str:
+def _continuation(ahead: Ahead) -> str:
     """The lines below a row that go on with its value, up to the next row; nothing where that doesn't come."""
     for count in range(_LONGEST):
         line = ahead.peek(count)

@@ -4,18 +4,18 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from advisor.collect.pasted.completeness import SESSION_COUNTERS, is_of_session, without_session
+from advisor.collect.pasted.completeness import SESSION_COUNTERS, is_session_status, without_session_counters
 from advisor.collect.pasted.facts import SAME, PastedFacts
-from advisor.collect.pasted.json import is_formula, of_a_cloud, rows_in, values_in
-from advisor.collect.pasted.lines import unquoted
-from advisor.collect.pasted.replica_sources import Sources, replicas_in
-from advisor.collect.pasted.samples import NO_FIRST, Monitor, Rounds, with_next
+from advisor.collect.pasted.json import cloud_document_message, is_formula, rows_in, values_in
+from advisor.collect.pasted.lines import without_quote_marks
+from advisor.collect.pasted.replica_sources import ReplicaSources, replicas_in
+from advisor.collect.pasted.samples import NO_FIRST, DifferenceRounds, InnodbStatusReader, add_sample
 from advisor.collect.pasted.tables import tables
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
-    from advisor.collect.pasted.classify import Answer, Table
+    from advisor.collect.pasted.classify import ServerAnswer, Table
 
 _OWN = ("pt-summary-internal", "internal::")  # what pt-mysql-summary adds to the variables that it saves
 MOST_SERVERS = 10  # tables of another server than the one before: two are refused already
@@ -24,7 +24,9 @@ MOST_SERVERS = 10  # tables of another server than the one before: two are refus
 def read_json(path: str, text: str, at: float) -> PastedFacts:
     """What the rows in JSON texts tell. Raises TextError for what is none of a server."""
     values = tuple(values_in(text))
-    return _told(path, rows_in(path, values), at, Monitor(), Sources())._replace(replicas=replicas_in(values))
+    return _facts_of_answers(path, rows_in(path, values), at, InnodbStatusReader(), ReplicaSources())._replace(
+        replicas=replicas_in(values)
+    )
 
 
 def read_plain(path: str, lines: Iterable[str], at: float) -> PastedFacts:
@@ -33,27 +35,31 @@ def read_plain(path: str, lines: Iterable[str], at: float) -> PastedFacts:
     Texts of thousands of tables take no more memory than those of a few: of samples those are kept that a window
     needs, of variables the first table, and all others as one.
     """
-    monitor, sources = Monitor(), Sources()
-    return _told(path, tables(sources.passing(monitor.passing(unquoted(lines)))), at, monitor, sources)
+    monitor, sources = InnodbStatusReader(), ReplicaSources()
+    return _facts_of_answers(
+        path, tables(sources.watch(monitor.watch(without_quote_marks(lines)))), at, monitor, sources
+    )
 
 
-def _told(path: str, answers: Iterable[Answer], at: float, monitor: Monitor, sources: Sources) -> PastedFacts:
+def _facts_of_answers(
+    path: str, answers: Iterable[ServerAnswer], at: float, monitor: InnodbStatusReader, sources: ReplicaSources
+) -> PastedFacts:
     variables: list[Table] = []
     samples: tuple[Table, ...] = ()
-    rounds, of_session = Rounds(), False
+    rounds, of_session = DifferenceRounds(), False
     for one in answers:
         found = {name.lower(): value for name, value in one.rows.items() if not name.startswith(_OWN)}
         if any(map(is_formula, found.values())):
-            raise of_a_cloud(path, "a parameter group of Amazon RDS")
+            raise cloud_document_message(path, "a parameter group of Amazon RDS")
         if one.counters:
             whole = rounds.taken(found)
-            of_session = of_session or is_of_session(whole or {})
-            samples = with_next(samples, whole) if whole else samples
+            of_session = of_session or is_session_status(whole or {})
+            samples = add_sample(samples, whole) if whole else samples
         elif len(variables) > 1 and _is_of_same_server(variables[-1], found):
             variables[-1] |= found
         elif len(variables) < MOST_SERVERS:
             variables.append(found)
-    samples = tuple(without_session(one) if of_session else rounds.told(one) for one in samples)
+    samples = tuple(without_session_counters(one) if of_session else rounds.told(one) for one in samples)
     lacks = SESSION_COUNTERS if of_session else NO_FIRST if rounds.no_first and not samples else ""
     return PastedFacts(path, tuple(variables), samples, monitor.text, at=at, replicas=sources.rows, counters_lack=lacks)
 

@@ -5,13 +5,13 @@ from __future__ import annotations
 import re
 from typing import TYPE_CHECKING
 
-from advisor.collect.pasted.classify import answer, answers
+from advisor.collect.pasted.classify import complete_answer, split_answers
 from advisor.collect.pasted.rows import MOST_LINES, NAME, VALUE, is_last
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from advisor.collect.pasted.classify import Answer, Row
+    from advisor.collect.pasted.classify import Row, ServerAnswer
     from advisor.collect.pasted.rows import Ahead
 
 _MARK = re.compile(r"\*{5,} (\d{1,9})\. row \*{5,}")
@@ -24,17 +24,17 @@ _END = re.compile(r"\d+ rows? in set|mysql> |MySQL \[|MariaDB \[|\+--|variable_n
 _ROW = 3  # lines of one whose value has a single one
 
 
-def begins(line: str) -> bool:
+def is_heading(line: str) -> bool:
     """Whether it is the line of stars above a row."""
     return bool(_MARK.fullmatch(line.rstrip()))
 
 
-def answers_of(ahead: Ahead) -> Iterator[Answer]:
+def read_answers(ahead: Ahead) -> Iterator[ServerAnswer]:
     """What the rows tell, one answer, or two and more where nothing names its columns."""
     if _NAMED.fullmatch(ahead.peek(1) or ""):
-        yield answer(dict(_rows(ahead, _NAMED, _WORTH)))
+        yield complete_answer(dict(_rows(ahead, _NAMED, _WORTH)))
     elif _BARE.fullmatch(ahead.peek(1) or ""):
-        yield from answers(_rows(ahead, _BARE, _ANY), headed=False)
+        yield from split_answers(_rows(ahead, _BARE, _ANY), headed=False)
 
 
 def _rows(ahead: Ahead, names: re.Pattern[str], values: re.Pattern[str]) -> Iterator[Row]:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from typing import TYPE_CHECKING
 
-from advisor.collect.connection.session import ask, number
+from advisor.collect.connection.session import ask, whole_number
 from advisor.collect.connection.statements import DATA_SIZES, INNODB_STATUS, METRICS_MARIADB, METRICS_MYSQL
 from advisor.facts.server import DataSizes
 
@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 _LSN_COUNTERS = ("innodb_redo_log_current_lsn", "innodb_lsn_current")
 _SECTION = re.compile(r"^-{3,}\n(?P<title>[A-Z][A-Z /&]+)\n-{3,}\n", re.MULTILINE)
 # The sections that hold numbers only. Those left out quote statements, and with them the data of users.
-_KEPT = (
+_KEPT_SECTIONS = (
     "BACKGROUND THREAD",
     "FILE I/O",
     "INSERT BUFFER AND ADAPTIVE HASH INDEX",
@@ -37,17 +37,17 @@ def without_sql(text: str) -> str:
     parts = _SECTION.split(text)
     # A statement quoted in the text may look like a section; the true one comes after all that quote statements.
     bodies = dict(zip(parts[1::2], parts[2::2], strict=False))
-    return "".join(f"---\n{title}\n---\n{bodies[title]}" for title in _KEPT if title in bodies)
+    return "".join(f"---\n{title}\n---\n{bodies[title]}" for title in _KEPT_SECTIONS if title in bodies)
 
 
-def lsn(status: dict[str, str], innodb_text: str) -> int | None:
+def redo_position(status: dict[str, str], innodb_text: str) -> int | None:
     """The redo position in bytes: from a counter where the server has one, else from the status text."""
-    counted = [at for counter in _LSN_COUNTERS if (at := number(status.get(counter))) is not None]
+    counted = [at for counter in _LSN_COUNTERS if (at := whole_number(status.get(counter))) is not None]
     told = re.search(r"^Log sequence number\s+(\d+)", innodb_text, re.MULTILINE)
-    return counted[0] if counted else number(told[1] if told else None)
+    return counted[0] if counted else whole_number(told[1] if told else None)
 
 
-def counts_lsn(status: dict[str, str]) -> bool:
+def has_lsn_counter(status: dict[str, str]) -> bool:
     """Whether a status counter tells the redo position, so that no status text is needed for it."""
     return any(counter in status for counter in _LSN_COUNTERS)
 
@@ -56,7 +56,7 @@ def innodb_metrics(session: Session, notes: Notes, *, mariadb: bool) -> dict[str
     """InnoDB's enabled counters since their start."""
     answer = ask(session, METRICS_MARIADB if mariadb else METRICS_MYSQL, "server.innodb_metrics", notes)
     rows = answer.rows if answer else ()
-    return {name: value for name, text in rows if name and (value := number(text)) is not None}
+    return {name: value for name, text in rows if name and (value := whole_number(text)) is not None}
 
 
 def data_sizes(session: Session, notes: Notes) -> DataSizes | None:
@@ -64,7 +64,7 @@ def data_sizes(session: Session, notes: Notes) -> DataSizes | None:
     answer = ask(session, DATA_SIZES, "server.data", notes)
     if not answer or not answer.rows:
         return None
-    tables, total, clustered, rows, largest = (number(text) or 0 for text in answer.rows[0])
+    tables, total, clustered, rows, largest = (whole_number(text) or 0 for text in answer.rows[0])
     return DataSizes(
         innodb_bytes=total, innodb_tables=tables, clustered_bytes=clustered, rows=rows, largest_bytes=largest
     )

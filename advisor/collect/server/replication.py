@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from advisor.collect.connection.session import Notes, ask, number
+from advisor.collect.connection.session import Notes, ask, whole_number
 from advisor.collect.connection.statements import (
     ALL_SLAVES_STATUS,
     APPLIER_TIMES,
@@ -21,8 +21,8 @@ if TYPE_CHECKING:
     from advisor.collect.connection.statements import Statement
     from advisor.collect.server.server import Greeting
 
-_RENAMED = (8, 0, 22)  # SHOW REPLICA STATUS
-_TIMED = (8, 0, 1)  # workers tell when their transactions were committed
+_NEW_NAMES = (8, 0, 22)  # SHOW REPLICA STATUS
+_HAS_APPLIER_TIMES = (8, 0, 1)  # workers tell when their transactions were committed
 _NO_MEMBER = "OFFLINE"
 
 
@@ -36,35 +36,38 @@ def read_replication(session: Session, greeting: Greeting, status: dict[str, str
     answer = ask(session, _statement(greeting), "server.replication", notes)
     if answer is None:
         return None
-    states = {row[0] or "": number(row[1]) or 0 for row in members}
+    states = {row[0] or "": whole_number(row[1]) or 0 for row in members}
     return Replication(
         replica_rows=tuple(mask_sql(row) for row in answer.dicts()),
         replicas_connected=connected,
         galera=greeting.variables.get("wsrep_on", "").upper() == "ON",
         group_members=sum(states.values()) - states.get(_NO_MEMBER, 0),
         group_states=states,
-        group_state=next((row[0] or "" for row in members if number(row[2])), ""),
+        group_state=next((row[0] or "" for row in members if whole_number(row[2])), ""),
         applier_times=_applier_times(session, greeting, notes) if answer.rows else (),
     )
 
 
 def _applier_times(session: Session, greeting: Greeting, notes: Notes) -> tuple[ApplierTimes, ...]:
     on = greeting.variables.get("performance_schema", "").upper() == "ON"
-    if greeting.is_mariadb or greeting.number < _TIMED or not on:
+    if greeting.is_mariadb or greeting.number < _HAS_APPLIER_TIMES or not on:
         return ()
     answer = ask(session, APPLIER_TIMES, "server.applier_times", notes)
     rows = answer.rows if answer else ()
-    return tuple(ApplierTimes(row[0] or "", number(row[1]), number(row[2]), number(row[3]) or 0) for row in rows)
+    return tuple(
+        ApplierTimes(row[0] or "", whole_number(row[1]), whole_number(row[2]), whole_number(row[3]) or 0)
+        for row in rows
+    )
 
 
 def _statement(greeting: Greeting) -> Statement:
     if greeting.is_mariadb:
         return ALL_SLAVES_STATUS
-    return REPLICA_STATUS if greeting.number >= _RENAMED else SLAVE_STATUS
+    return REPLICA_STATUS if greeting.number >= _NEW_NAMES else SLAVE_STATUS
 
 
 def _replicas(session: Session, greeting: Greeting, status: dict[str, str], notes: Notes) -> int:
-    counted = number(status.get("slaves_connected"))
+    counted = whole_number(status.get("slaves_connected"))
     if counted is not None:
         return counted
     variables = greeting.variables
@@ -84,4 +87,4 @@ def _group_members(session: Session, greeting: Greeting, notes: Notes) -> tuple[
 def _count(session: Session, statement: Statement, part: str, notes: Notes) -> int:
     answer = ask(session, statement, part, notes)
     row: Row = answer.rows[0] if answer and answer.rows else ("0",)
-    return number(row[0]) or 0
+    return whole_number(row[0]) or 0

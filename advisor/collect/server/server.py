@@ -6,7 +6,14 @@ from contextlib import suppress
 from typing import TYPE_CHECKING, NamedTuple
 
 from advisor.collect.connection import session as session_module
-from advisor.collect.connection.session import ConnectionLost, Notes, ask, limit, number, pairs
+from advisor.collect.connection.session import (
+    ConnectionLost,
+    Notes,
+    ask,
+    name_value_dict,
+    set_server_limits,
+    whole_number,
+)
 from advisor.collect.connection.statements import (
     ACCOUNTS_MARIADB,
     ACCOUNTS_MYSQL,
@@ -29,7 +36,7 @@ if TYPE_CHECKING:
     from advisor.collect.connection.session import Row, Session
 
 
-_AT_WORK = 4  # sessions that run statements, ours with them
+_BUSY_SESSIONS = 4  # sessions that run statements, ours with them
 _ORIGINS_SINCE = (8, 0)
 LONGEST = 500  # characters of a version, a comment and an account; servers have fewer than 200
 
@@ -51,10 +58,10 @@ class Greeting(NamedTuple):
     @property
     def number(self) -> tuple[int, ...]:
         """The version as numbers."""
-        return session_module.numbers_of(self.version)
+        return session_module.version_numbers(self.version)
 
 
-def greet(session: Session, notes: Notes) -> Greeting:
+def read_greeting(session: Session, notes: Notes) -> Greeting:
     """Ask who answers, with what settings, and whether it limits the session."""
     answer = ask(session, IDENTITY, "server.identity", notes)
     told = answer.rows[0] if answer and answer.rows else [None] * 4
@@ -66,11 +73,11 @@ def greet(session: Session, notes: Notes) -> Greeting:
         peer_pid=session.wire.peer_pid,
         tls=session.wire.tls,
         # The greeting has room for 32 bits of the id.
-        proxied=(at := number(connection)) is not None and at % (1 << 32) != session.connection_id,
+        proxied=(at := whole_number(connection)) is not None and at % (1 << 32) != session.connection_id,
     )
     variables = {
         name: redact_value(name, value)
-        for name, value in pairs(ask(session, VARIABLES, "server.variables", notes)).items()
+        for name, value in name_value_dict(ask(session, VARIABLES, "server.variables", notes)).items()
     }
     greeting = Greeting(version, comment, link, variables, session_module.flavour_of(version, comment, variables))
     _limit(session, greeting.flavour, notes)
@@ -82,7 +89,7 @@ def read_server(session: Session, greeting: Greeting, notes: Notes) -> Server:
     variables = greeting.variables
     return Server(
         flavour=greeting.flavour,
-        version=session_module.number_of(greeting.version),
+        version=session_module.version_number(greeting.version),
         version_comment=greeting.comment,
         vendor=session_module.vendor_of(greeting.flavour, greeting.version, greeting.comment),
         link=greeting.link,
@@ -90,7 +97,7 @@ def read_server(session: Session, greeting: Greeting, notes: Notes) -> Server:
         status={},
         origins=_origins(session, greeting, notes),
         plugins=_plugins(session, notes),
-        engines=pairs(ask(session, ENGINES, "server.engines", notes)),
+        engines=name_value_dict(ask(session, ENGINES, "server.engines", notes)),
         innodb_metrics=innodb.innodb_metrics(session, notes, mariadb=greeting.is_mariadb),
         data=innodb.data_sizes(session, notes),
         instrumented_bytes=_memory(session, variables, notes),
@@ -101,20 +108,20 @@ def read_server(session: Session, greeting: Greeting, notes: Notes) -> Server:
 
 def read_lock_waits(session: Session, greeting: Greeting, status: dict[str, str], notes: Notes) -> dict[str, int]:
     """How many sessions wait for which kind of lock; nothing is asked of a server on which few sessions are at work."""
-    if (number(status.get("threads_running")) or 0) < _AT_WORK:
+    if (whole_number(status.get("threads_running")) or 0) < _BUSY_SESSIONS:
         return {}
     if not greeting.is_mariadb and greeting.variables.get("performance_schema", "").upper() != "ON":
         return {}
     statement = LOCK_WAITS_MARIADB if greeting.is_mariadb else LOCK_WAITS_MYSQL
     answer = ask(session, statement, "server.lock_waits", notes)
-    return {row[0]: number(row[1]) or 0 for row in (answer.rows if answer else ()) if row[0]}
+    return {row[0]: whole_number(row[1]) or 0 for row in (answer.rows if answer else ()) if row[0]}
 
 
 def _limit(session: Session, flavour: str, notes: Notes) -> None:
     """Try the limits once more now that the flavour is known for certain, where the server refused them before."""
     if session.unlimited and not session.lost:
         with suppress(ConnectionLost):
-            limit(session, flavour)
+            set_server_limits(session, flavour)
     if session.unlimited:
         notes.append(Unavailable("server.limits", session.unlimited))
 
@@ -143,7 +150,7 @@ def _memory(session: Session, variables: dict[str, str], notes: Notes) -> int | 
     answer = ask(session, MEMORY, "server.memory", notes)
     if not answer or not answer.rows:
         return None
-    total, by_innodb = (number(text) for text in answer.rows[0])
+    total, by_innodb = (whole_number(text) for text in answer.rows[0])
     if not by_innodb:
         notes.append(Unavailable("server.memory", "needs the memory instruments of performance_schema, which are off"))
         return None
@@ -164,7 +171,7 @@ def _kind(row: Row) -> Accounts:
         passwordless=bare == "1",
         supreme=supreme == "1",
         reach=reach or "",
-        count=number(count) or 0,
+        count=whole_number(count) or 0,
         names=names or "",
         files=files == "1",
     )

@@ -6,9 +6,9 @@ import re
 import time
 from typing import TYPE_CHECKING, NamedTuple
 
-from advisor.collect.connection.session import Notes, ask, pairs
+from advisor.collect.connection.session import Notes, ask, name_value_dict
 from advisor.collect.connection.statements import STATUS
-from advisor.collect.server.innodb import counts_lsn, innodb_status, lsn
+from advisor.collect.server.innodb import has_lsn_counter, innodb_status, redo_position
 from advisor.facts import Unavailable
 from advisor.facts.workload import Sample, Workload
 
@@ -38,7 +38,7 @@ class CounterReading(NamedTuple):
 
 def read_counters(session: Session, notes: Notes, *, with_text: bool) -> CounterReading:
     """Read the counters now, and the InnoDB status text where it is wanted."""
-    status = pairs(ask(session, STATUS, "server.status", notes))
+    status = name_value_dict(ask(session, STATUS, "server.status", notes))
     clock = time.monotonic()
     return CounterReading(status, innodb_status(session, notes) if with_text else "", clock)
 
@@ -54,22 +54,22 @@ def read_workload(
         notes.append(Unavailable("workload", session.lost or "needs the status counters"))
         return None
     wait(window)
-    last = read_counters(session, notes, with_text=not counts_lsn(first.status) and bool(first.innodb_text))
+    last = read_counters(session, notes, with_text=not has_lsn_counter(first.status) and bool(first.innodb_text))
     if not last.status:
         notes.append(Unavailable("workload", session.lost or "needs the status counters at the end of the window too"))
         return None
     if last.uptime < first.uptime:
         notes.append(Unavailable("workload", "the server restarted within the sampling window"))
         return None
-    return Workload(_sample(first, float(first.uptime)), _sample(last, first.uptime + _elapsed(first, last)))
+    return Workload(_sample(first, float(first.uptime)), _sample(last, first.uptime + _elapsed_seconds(first, last)))
 
 
 def sample_of(reading: CounterReading, first: CounterReading) -> Sample:
     """One reading of a series that began with `first`, on the server's clock."""
-    return _sample(reading, first.uptime + (_elapsed(first, reading) if reading is not first else 0.0))
+    return _sample(reading, first.uptime + (_elapsed_seconds(first, reading) if reading is not first else 0.0))
 
 
-def _elapsed(first: CounterReading, last: CounterReading) -> float:
+def _elapsed_seconds(first: CounterReading, last: CounterReading) -> float:
     """Seconds between two readings: by our clock, which is finer, unless the server's disagrees (a paused machine)."""
     ours, theirs = last.clock - first.clock, float(last.uptime - first.uptime)
     return ours if abs(ours - theirs) <= _CLOCKS_AGREE else theirs
@@ -83,4 +83,4 @@ def sample_at(status: dict[str, str], at: float, innodb_text: str = "") -> Sampl
     """Counters as sent or printed, at a time of the server's clock; the redo position by a counter, else the text."""
     counters = {name: int(text) for name, text in status.items() if _COUNTER.fullmatch(text)}
     took = status.get("query_time", "")
-    return Sample(at, counters, lsn(status, innodb_text), float(took) if _SECONDS.fullmatch(took) else None)
+    return Sample(at, counters, redo_position(status, innodb_text), float(took) if _SECONDS.fullmatch(took) else None)

@@ -90,10 +90,10 @@ def current_host_id() -> str:
 
 def file_system(path: str) -> str:
     """The type of the file system that holds a path, such as ext4; empty where it can't be told."""
-    from advisor.collect.host import read_devices, trace
+    from advisor.collect.host import read_devices, trace_storage
 
     root = open_root("/")
-    storage = trace(root, path, read_devices(root))
+    storage = trace_storage(root, path, read_devices(root))
     return storage.mount.fs_type if storage else ""
 
 

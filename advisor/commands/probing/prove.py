@@ -118,13 +118,13 @@ def _binary(rule: Rule, environment: Environment, running: Target | None) -> Bin
 def _running_context(rule: Rule) -> RuleContext | None:
     """What is known of the server that runs here, if mycnf can connect and the rule has a finding."""
     from advisor.analysis.context import build_context
-    from advisor.collect.collect import Request, collect
+    from advisor.collect.collect import CollectRequest, collect
     from probes.safety.neighbours import find_other_servers
 
     if not find_other_servers():
         return None
     try:
-        facts = collect(Request(window=0.0))
+        facts = collect(CollectRequest(window=0.0))
         known = build_context(facts)
         if facts.host is not None and rule.concerns(known.target) and any(True for _ in rule.check(known)):
             return known

@@ -42,7 +42,7 @@ _BLANK = string.whitespace.encode()
 PLAIN = bytes(byte if byte in _PRINTED else ord(" " if byte in _BLANK else "?") for byte in range(256))
 
 
-class _Enough(BaseException):
+class _LimitReached(BaseException):
     """The host has had its time or its share; no `except Exception` on the way may swallow it."""
 
 
@@ -62,7 +62,7 @@ class ActionModule(ActionBase):  # type: ignore[misc] # ansible has no types
             "name": variables["inventory_hostname"],
             "parent": os.getpid(),
             "groups": self._template("group_names", variables) or [],
-            "hosts": [] if _named() else self._template("ansible_play_hosts_all", variables) or [],
+            "hosts": [] if _hosts_are_written() else self._template("ansible_play_hosts_all", variables) or [],
             "address": str(self._template("ansible_host", variables) or variables["inventory_hostname"]),
             "local": local,
             "folder": os.environ["MYCNF_FLEET_DIR"],
@@ -73,11 +73,11 @@ class ActionModule(ActionBase):  # type: ignore[misc] # ansible has no types
             "broken": [],
         }
         for name in NAMES:
-            self._take(f"mycnf_{name}", variables, job)
+            self._templated(f"mycnf_{name}", variables, job)
         self._ask(job, began + job["timeout"])
         return {"changed": False}
 
-    def _take(self, name: str, variables: dict[str, Any], job: dict[str, Any]) -> None:
+    def _templated(self, name: str, variables: dict[str, Any], job: dict[str, Any]) -> None:
         """One variable, templated; of one that can't be, why."""
         try:
             value = self._template(name, variables)
@@ -119,11 +119,11 @@ class ActionModule(ActionBase):  # type: ignore[misc] # ansible has no types
             script = file.read()
         # The script is no secret, and without this the reason of a failure would be hidden with the rest.
         self._connection._play_context.no_log = False  # noqa: SLF001
-        self._connection.exec_command = _bounded(self._connection.exec_command)
+        self._connection.exec_command = _limit_output(self._connection.exec_command)
         try:
-            with _within(until):
+            with _limit_time_and_memory(until):
                 told = self._low_level_execute_command(script)
-        except _Enough as enough:
+        except _LimitReached as enough:
             reason = str(enough)
         except MemoryError:
             reason = TOO_MUCH
@@ -135,7 +135,7 @@ class ActionModule(ActionBase):  # type: ignore[misc] # ansible has no types
         return {"reason": reason}
 
 
-def _named() -> bool:
+def _hosts_are_written() -> bool:
     """Whether the list of all hosts has been written already: it is long where there are many."""
     return os.path.exists(os.path.join(os.environ["MYCNF_FLEET_DIR"], "hosts.list"))
 
@@ -150,18 +150,18 @@ def _end_with_ansible() -> None:
 
 
 @contextlib.contextmanager
-def _within(until: float) -> Iterator[None]:
+def _limit_time_and_memory(until: float) -> Iterator[None]:
     """Bound the time and the memory of the block: _Enough, with what to say of it, or MemoryError."""
-    (resident, data), read = _memory(), _read()
+    (resident, data), read = _memory_limits(), _bytes_read()
 
     def look(_number: int, _frame: object) -> None:
         reason = "the host's shell gave no answer in time" if time.monotonic() > until else ""
-        if _memory()[0] - resident > GROWTH or _read() - read > LARGEST:
+        if _memory_limits()[0] - resident > GROWTH or _bytes_read() - read > LARGEST:
             reason = TOO_MUCH
         if reason:
             # Once more later, should this one be swallowed on the way.
             signal.setitimer(signal.ITIMER_REAL, 4 * TICK, 4 * TICK)
-            raise _Enough(reason)
+            raise _LimitReached(reason)
 
     soft, hard = resource.getrlimit(resource.RLIMIT_DATA)
     if soft == hard == resource.RLIM_INFINITY and data:
@@ -175,7 +175,7 @@ def _within(until: float) -> Iterator[None]:
         resource.setrlimit(resource.RLIMIT_DATA, (soft, hard))
 
 
-def _memory() -> tuple[int, int]:
+def _memory_limits() -> tuple[int, int]:
     """Bytes that this process has resident, and that it may write to; zeros where the kernel doesn't tell."""
     try:
         with open("/proc/self/statm", "rb") as file:
@@ -185,7 +185,7 @@ def _memory() -> tuple[int, int]:
     return pages[1] * resource.getpagesize(), pages[5] * resource.getpagesize()
 
 
-def _read() -> int:
+def _bytes_read() -> int:
     """Bytes that this thread has read so far, without what ended children have; zero where the kernel doesn't tell."""
     try:
         with open("/proc/thread-self/io", "rb") as file:
@@ -194,14 +194,14 @@ def _read() -> int:
         return 0
 
 
-def _bounded(run: Any) -> Any:
+def _limit_output(run: Any) -> Any:
     """A connection's exec_command that gives no more than is to be read, without what ansible would blow up."""
 
     def bounded(*words: Any, **more: Any) -> tuple[int, Any, Any]:
         code, out, err = run(*words, **more)
         if isinstance(out, bytes):
             if len(out) > LARGEST:
-                raise _Enough(TOO_MUCH)
+                raise _LimitReached(TOO_MUCH)
             out = out.translate(PLAIN)
         return code, out, err[-LONGEST:] if isinstance(err, (bytes, str)) else err
 

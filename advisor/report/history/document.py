@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     from advisor.analysis.changes import Change, Moved
     from advisor.core.model import Finding
     from advisor.report.document import Block
-    from advisor.state.history.store import KeptServer
+    from advisor.state.history.store import StoredServer
 
 NONE = "No snapshot is kept here; mycnf audit --keep and mycnf collect --keep keep one, mycnf history add SNAP another."
 
@@ -26,7 +26,7 @@ class Told(NamedTuple):
     `more` is how many changes are older than those.
     """
 
-    kept: KeptServer
+    kept: StoredServer
     target: str
     first: str
     last: str

@@ -17,7 +17,7 @@ HOUR = 3600
 SHORTEST, LONGEST = 0.75 * HOUR, 1.5 * HOUR  # what counts as an hour: schedules slip, and samples may be missed
 LATE = 60  # by which a sample may come too early or too late
 WARM = 600  # seconds of uptime before which everything looks cold
-MOST_SAMPLES = 13  # of an hour in the facts
+MAX_SAMPLES = 13  # of an hour in the facts
 FLUSHED = "uptime_since_flush_status"
 
 Weight = tuple[float, float]
@@ -30,30 +30,30 @@ class HourSpan(NamedTuple):
     last: int
 
 
-def sampled(entries: Sequence[RingSample]) -> SampledHours | None:
+def summarize_samples(entries: Sequence[RingSample]) -> SampledHours | None:
     """What the ring tells of its server; None where it is empty."""
     if not entries:
         return None
-    spans = list(hours(entries))
+    spans = list(hour_spans(entries))
     found = [_busiest(kind, weigh, entries, spans) for kind, weigh in KINDS.items()]
     times = [entry.time for entry in entries]
     return SampledHours(_utc(min(times)), _utc(max(times)), len(entries), tuple(hour for hour in found if hour))
 
 
-def hours(entries: Sequence[RingSample]) -> Iterator[HourSpan]:
+def hour_spans(entries: Sequence[RingSample]) -> Iterator[HourSpan]:
     """From each sample on about an hour, as far as the server ran on and its counters were not reset."""
     for first, begin in enumerate(entries):
         last = first
         while last + 1 < len(entries) and entries[last].uptime - begin.uptime < HOUR - LATE:
             ahead = entries[last + 1]
-            if not _goes_on(entries[last], ahead) or ahead.uptime - begin.uptime > LONGEST:
+            if not _is_continuous(entries[last], ahead) or ahead.uptime - begin.uptime > LONGEST:
                 break
             last += 1
         if entries[last].uptime - begin.uptime >= SHORTEST and begin.uptime >= WARM:
             yield HourSpan(first, last)
 
 
-def _goes_on(earlier: RingSample, later: RingSample) -> bool:
+def _is_continuous(earlier: RingSample, later: RingSample) -> bool:
     """Whether counters of both may be subtracted: no restart, no jump of the clock, no FLUSH STATUS in between."""
     before, after = earlier.counters.get(FLUSHED), later.counters.get(FLUSHED)
     return same_start(earlier, later) and (before is None or after is None or after >= before)
@@ -75,11 +75,11 @@ def _busiest(
 
     best = max(spans, key=weight)
     own = entries[best.first : best.last + 1]
-    return BusyHour(kind, _utc(own[0].time), _utc(own[-1].time), tuple(map(_sample, _thinned(own))))
+    return BusyHour(kind, _utc(own[0].time), _utc(own[-1].time), tuple(map(_sample, _thin_out(own))))
 
 
-def _thinned(own: Sequence[RingSample]) -> Sequence[RingSample]:
-    step = -(-(len(own) - 1) // (MOST_SAMPLES - 1)) or 1
+def _thin_out(own: Sequence[RingSample]) -> Sequence[RingSample]:
+    step = -(-(len(own) - 1) // (MAX_SAMPLES - 1)) or 1
     return [*own[:-1:step], own[-1]]
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 from typing import TYPE_CHECKING, NamedTuple
 
-from advisor.state.directory import alone_in, make_state_folder, server_id, server_name, state_folder
+from advisor.state.directory import lock_folder, make_state_folder, server_id, server_name, state_folder
 from advisor.state.sampling import ring
 from advisor.state.sampling.ring import NAMES, RESOLUTION, SLOTS, Head, RingError, RingSample
 
@@ -20,7 +20,7 @@ MOST_NAME = 300  # characters of a server's name that a head has room for, whate
 STARTS_AGREE = 120  # seconds by which two samples of one start may differ in when it was: clocks are adjusted
 
 
-class KeptSample(NamedTuple):
+class SavedSample(NamedTuple):
     """What became of a sample: the ring's file, how many that holds now, and whether this one came too soon."""
 
     path: str
@@ -28,12 +28,12 @@ class KeptSample(NamedTuple):
     too_soon: bool = False
 
 
-def path_of(variables: Mapping[str, str]) -> str:
+def ring_path(variables: Mapping[str, str]) -> str:
     """The file of a server's ring, whether it is there or not."""
     return os.path.join(state_folder(FOLDER), f"{server_id(variables)}{ENDING}")
 
 
-def keep(sample: Sample, variables: Mapping[str, str], now: int, slots: int = SLOTS) -> KeptSample:
+def save_sample(sample: Sample, variables: Mapping[str, str], now: int, slots: int = SLOTS) -> SavedSample:
     """Put a sample into the ring of the server with these variables; `now` is seconds since 1970.
 
     A sample less than half the resolution after the newest is left out, so that the ring spans its days whoever calls.
@@ -45,12 +45,12 @@ def keep(sample: Sample, variables: Mapping[str, str], now: int, slots: int = SL
     counters = {name: sample.status[name] for name in NAMES if name in sample.status}
     entry = RingSample(now, int(sample.at), sample.lsn, counters)
     try:
-        with alone_in(folder):
-            _ready(path, head)
+        with lock_folder(folder):
+            _prepare_ring(path, head)
             newest = ring.last(path, head)
             if newest is not None and _too_soon(newest, entry):
-                return KeptSample(path, too_soon=True)
-            return KeptSample(path, ring.append(path, head, entry))
+                return SavedSample(path, too_soon=True)
+            return SavedSample(path, ring.append(path, head, entry))
     except OSError as error:
         raise RingError(
             f"the sample can't be kept in {path} ({error.strerror}); free some space there, or set XDG_STATE_HOME"
@@ -67,7 +67,7 @@ def _too_soon(newest: RingSample, entry: RingSample) -> bool:
     return entry.uptime - newest.uptime < RESOLUTION // 2 and same_start(newest, entry)
 
 
-def _ready(path: str, head: Head) -> None:
+def _prepare_ring(path: str, head: Head) -> None:
     """Make the ring where there is none; one of other counters, of an older mycnf, is written anew with what it has."""
     if not os.path.exists(path):
         ring.create(path, head)

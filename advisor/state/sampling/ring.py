@@ -28,8 +28,8 @@ HEAD = 4096  # bytes
 WORD = 8  # bytes
 FIXED = 4  # words of a slot before the counters: number, time, uptime, redo position
 NONE = (1 << 64) - 1  # a number that the server doesn't tell
-MOST_SLOTS = 1 << 20
-MOST_NAMES = 200
+MAX_SLOTS = 1 << 20
+MAX_NAMES = 200
 
 
 class RingError(MycnfError):
@@ -83,7 +83,7 @@ def last(path: str, head: Head) -> RingSample | None:
 def read(path: str) -> tuple[Head, list[RingSample]]:
     """The head and all whole entries, the oldest first. Raises OSError, and RingError for what is no ring."""
     with open(path, "rb") as file:
-        head = _parsed(file.read(HEAD), path)
+        head = _parse_head(file.read(HEAD), path)
         words = _slots(file, head, path)
     width = _width(head.names)
     held = len(words) // width
@@ -95,7 +95,7 @@ def read(path: str) -> tuple[Head, list[RingSample]]:
 def read_head(path: str) -> Head:
     """The head alone. Raises OSError and RingError."""
     with open(path, "rb") as file:
-        return _parsed(file.read(HEAD), path)
+        return _parse_head(file.read(HEAD), path)
 
 
 def _width(names: tuple[str, ...]) -> int:
@@ -172,7 +172,7 @@ def _head(head: Head) -> bytes:
     return data.ljust(HEAD, b"\0")
 
 
-def _parsed(data: bytes, path: str) -> Head:
+def _parse_head(data: bytes, path: str) -> Head:
     damaged = RingError(f"{path} is no ring of samples or damaged; remove it, and mycnf sample begins a new one")
     magic, _, rest = data[:HEAD].partition(b"\n")
     checksum, _, rest = rest.partition(b"\n")
@@ -184,7 +184,7 @@ def _parsed(data: bytes, path: str) -> Head:
         head = Head(str(fields["server"]), tuple(map(str, fields["names"])), int(fields["slots"]))
     except (ValueError, KeyError, TypeError, OverflowError, RecursionError) as error:
         raise damaged from error
-    if not 0 < head.slots <= MOST_SLOTS or len(head.names) > MOST_NAMES:
+    if not 0 < head.slots <= MAX_SLOTS or len(head.names) > MAX_NAMES:
         raise damaged
     return head
 

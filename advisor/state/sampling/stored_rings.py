@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from advisor.state.directory import state_folder
 from advisor.state.sampling import ring
-from advisor.state.sampling.busiest import sampled
+from advisor.state.sampling.busiest import summarize_samples
 from advisor.state.sampling.keep import ENDING, FOLDER
 
 if TYPE_CHECKING:
@@ -19,10 +19,10 @@ class SampleRing(NamedTuple):
 
     server: str
     path: str
-    told: SampledHours | None
+    hours: SampledHours | None
 
 
-def rings() -> tuple[list[SampleRing], list[str]]:
+def read_rings() -> tuple[list[SampleRing], list[str]]:
     """The rings by the names of their servers, and a line on each file that is none."""
     folder = state_folder(FOLDER)
     try:
@@ -33,7 +33,7 @@ def rings() -> tuple[list[SampleRing], list[str]]:
     for path in (os.path.join(folder, name) for name in names):
         try:
             head, entries = ring.read(path)
-            found.append(SampleRing(head.server, path, sampled(entries)))
+            found.append(SampleRing(head.server, path, summarize_samples(entries)))
         except ring.RingError as error:
             damaged.append(str(error))
         except OSError as error:

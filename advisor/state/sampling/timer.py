@@ -36,7 +36,7 @@ WantedBy=timers.target
 """
 
 
-def words(arguments: list[str]) -> str:
+def timer_text(arguments: list[str]) -> str:
     """Both, for the command line that asked for them."""
     program = shutil.which("mycnf") or "mycnf"
     kept = [argument for argument in arguments if argument not in LEFT_OUT]

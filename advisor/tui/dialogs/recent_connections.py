@@ -8,7 +8,7 @@ from contextlib import suppress
 from typing import TYPE_CHECKING, NamedTuple
 
 from advisor.core.errors import MycnfError
-from advisor.state.directory import alone_in, make_state_folder
+from advisor.state.directory import lock_folder, make_state_folder
 from advisor.state.private_file import replace_private
 from advisor.tui.view import STATE_SUBDIRECTORY, app_state_directory
 
@@ -54,7 +54,7 @@ def read() -> list[RecentConnection]:
 def remember(request: ConnectRequest) -> None:
     """Add a server at the top of the list; failing to write the list is ignored."""
     latest = RecentConnection(*(str(getattr(request, name) or "") for name in RecentConnection._fields))
-    with suppress(OSError, MycnfError), alone_in(make_state_folder(STATE_SUBDIRECTORY)):
+    with suppress(OSError, MycnfError), lock_folder(make_state_folder(STATE_SUBDIRECTORY)):
         known = [target._asdict() for target in (latest, *(t for t in read() if t != latest))][:MOST]
         replace_private(_path(), (json.dumps(known, indent=1) + "\n").encode("ascii"))
 

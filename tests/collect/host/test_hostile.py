@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from advisor.collect.host import NotProved, OwnershipProof, ServerClaim, prove, read_host
+from advisor.collect.host import NotProved, OwnershipProof, ServerClaim, find_server_process, read_host
 from advisor.collect.host.root import MAX_READ, FileId, LiveRoot
 from advisor.facts.codec import to_plain, to_value
 from advisor.facts.host import Host, Space
@@ -115,7 +115,7 @@ def test_rubbish_in_every_file_gives_a_host(texts: list[str], names: list[str], 
     """No text, name or link makes the reader fail, nor the proof of whose host it is."""
     root = Rubbish(texts, names, salt)
     check(read_host(root, 7, "/var/lib/mysql"))
-    assert isinstance(prove(root, claim), OwnershipProof | NotProved)
+    assert isinstance(find_server_process(root, claim), OwnershipProof | NotProved)
 
 
 @settings(max_examples=40)

@@ -17,7 +17,7 @@ import pytest
 
 from advisor.collect.host.devices import read_devices
 from advisor.collect.host.raid import data_disks
-from advisor.collect.host.storage import trace
+from advisor.collect.host.storage import trace_storage
 from advisor.facts.host import Raid
 
 if TYPE_CHECKING:
@@ -75,7 +75,7 @@ def array(level: str, disks: int, chunk: int, layout: int = 0, optimal: int = 0)
 
 
 def traced(root: Root, path: str = "/data/mysql") -> Storage:
-    storage = trace(root, path, read_devices(root))
+    storage = trace_storage(root, path, read_devices(root))
     assert storage
     return storage
 

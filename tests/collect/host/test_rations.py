@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from advisor.collect.host.cgroup import read_cgroup, read_rations
+from advisor.collect.host.cgroup import read_cgroup, read_resource_limits
 from advisor.collect.host.root import LiveRoot
 from advisor.facts.host import IoLimit
 
@@ -74,8 +74,8 @@ def test_the_first_version(tree: Make) -> None:
 def test_nothing_is_rationed(tree: Make) -> None:
     """Without limits, and with texts that are none, nothing is told."""
     files = {f"{OWN}/cpu.stat": "usage_usec 5\n", f"{OWN}/pids.max": "max\n", f"{OWN}/io.max": "8:x wiops=1\nwiops=2\n"}
-    assert read_rations(tree(files), [OWN], [OWN], [OWN]) == (None, None, None, ())
-    assert read_rations(tree({}), [], [], []) == (None, None, None, ())
+    assert read_resource_limits(tree(files), [OWN], [OWN], [OWN]) == (None, None, None, ())
+    assert read_resource_limits(tree({}), [], [], []) == (None, None, None, ())
 
 
 @pytest.mark.skipif(os.geteuid() != 0, reason="a control group takes root")
@@ -88,6 +88,6 @@ def test_a_group_of_this_machine() -> None:
     group.mkdir()
     try:
         (group / "pids.max").write_text("123\n", "utf-8")
-        assert read_rations(LiveRoot(), [], [str(group), str(top)], []).tasks == 123
+        assert read_resource_limits(LiveRoot(), [], [str(group), str(top)], []).tasks == 123
     finally:
         group.rmdir()

@@ -11,7 +11,7 @@ import pytest
 
 from advisor.collect.host.devices import read_devices
 from advisor.collect.host.root import LiveRoot
-from advisor.collect.host.storage import mount_of, read_mounts, trace
+from advisor.collect.host.storage import mount_of, read_mounts, trace_storage
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -32,7 +32,7 @@ SDA = {
 
 
 def traced(root: Root, path: str) -> Storage | None:
-    return trace(root, path, read_devices(root))
+    return trace_storage(root, path, read_devices(root))
 
 
 def names(storage: Storage) -> list[str]:
@@ -105,8 +105,8 @@ def test_process_sees_its_own_mounts(tree: Callable[[dict[str, str]], Root]) -> 
         }
     )
     devices = read_devices(root)
-    assert names(trace(root, "/data", devices)) == ["sdb"]
-    assert names(trace(root, "/data", devices, 7)) == ["sda1", "sda"]
+    assert names(trace_storage(root, "/data", devices)) == ["sdb"]
+    assert names(trace_storage(root, "/data", devices, 7)) == ["sda1", "sda"]
 
 
 def test_subvolume_is_followed_to_all_devices_of_its_btrfs(tree: Callable[[dict[str, str]], Root]) -> None:

@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING
 import pytest
 from process_checks import eventually, first_row
 
-from advisor.collect.host import NotProved, OwnershipProof, ServerClaim, prove, read_host, server_pids
+from advisor.collect.host import NotProved, OwnershipProof, ServerClaim, find_server_process, read_host, server_pids
 from advisor.collect.host.root import LiveRoot
 
 if TYPE_CHECKING:
@@ -41,7 +41,7 @@ def claim_of(server: Sandbox) -> ServerClaim:
 
 def test_server_behind_its_socket_is_proved(any_server: Sandbox) -> None:
     """Each server, reached by its own socket, is the process that was started, and its limits can be read."""
-    proof = prove(LiveRoot(), claim_of(any_server))
+    proof = find_server_process(LiveRoot(), claim_of(any_server))
     assert isinstance(proof, OwnershipProof), proof
     assert proof.pid == any_server.pid
     host = read_host(LiveRoot(), proof.pid)
@@ -55,11 +55,11 @@ def test_what_a_twin_elsewhere_would_claim_is_no_proof(any_server: Sandbox) -> N
     """A server with the same paths and name, reached through TCP or a proxy, might be another host's."""
     claim = claim_of(any_server)
     for other in (claim._replace(via="tcp", peer_pid=0), claim._replace(proxied=True), claim._replace(peer_pid=0)):
-        found = prove(LiveRoot(), other)
+        found = find_server_process(LiveRoot(), other)
         assert isinstance(found, NotProved)
         assert "--ram" in found.reason
         assert "\n" not in found.reason
-    assert claim.socket in prove(LiveRoot(), claim._replace(via="tcp")).reason
+    assert claim.socket in find_server_process(LiveRoot(), claim._replace(via="tcp")).reason
 
 
 @pytest.mark.servers("mariadb-10.11")
@@ -69,7 +69,7 @@ def test_claim_that_contradicts_the_process_is_no_proof(any_server: Sandbox, tmp
     other_pid = tmp_path / "other.pid"
     other_pid.write_text("1\n")
     for wrong in ({"datadir": str(tmp_path)}, {"datadir": "/no/such"}, {"datadir": ""}, {"pid_file": str(other_pid)}):
-        assert isinstance(prove(LiveRoot(), claim._replace(**wrong)), NotProved), wrong
+        assert isinstance(find_server_process(LiveRoot(), claim._replace(**wrong)), NotProved), wrong
 
 
 @pytest.mark.servers("mariadb-10.11")
@@ -80,7 +80,7 @@ def test_process_that_merely_listens_is_named(any_server: Sandbox, tmp_path: Pat
         listening.listen()
         client.connect(str(tmp_path / "s"))
         pid = struct.unpack("3i", client.getsockopt(socket.SOL_SOCKET, socket.SO_PEERCRED, 12))[0]
-    found = prove(LiveRoot(), claim_of(any_server)._replace(peer_pid=pid))
+    found = find_server_process(LiveRoot(), claim_of(any_server)._replace(peer_pid=pid))
     assert pid == os.getpid()
     assert isinstance(found, NotProved)
     assert f"process {pid}" in found.reason
@@ -123,7 +123,7 @@ def as_nobody(claim: ServerClaim) -> str:
         os.setgroups([])
         os.setgid(65534)
         os.setuid(65534)
-        os.write(theirs, repr(prove(LiveRoot(), claim)).encode())
+        os.write(theirs, repr(find_server_process(LiveRoot(), claim)).encode())
         os._exit(0)
     os.close(theirs)
     os.waitpid(child, 0)
@@ -166,13 +166,13 @@ def test_service_with_its_own_mounts_is_proved(named: Callable[..., int], tmp_pa
     """systemd gives services a mount namespace of their own: the data directory is the same, so the process is."""
     pid = named("unshare", "-m")
     assert os.readlink(f"/proc/{pid}/ns/mnt") != os.readlink("/proc/self/ns/mnt")
-    assert prove(LiveRoot(), ServerClaim("socket", pid, datadir=str(tmp_path)))[0] == pid
+    assert find_server_process(LiveRoot(), ServerClaim("socket", pid, datadir=str(tmp_path)))[0] == pid
 
 
 @needs_namespaces
 def test_container_with_its_own_processes_is_not_proved(named: Callable[..., int], tmp_path: Path) -> None:
     """A process of another PID namespace is a container's, though its socket was shared out to us."""
-    found = prove(LiveRoot(), ServerClaim("socket", named("unshare", "-p", "-f"), datadir=str(tmp_path)))
+    found = find_server_process(LiveRoot(), ServerClaim("socket", named("unshare", "-p", "-f"), datadir=str(tmp_path)))
     assert isinstance(found, NotProved)
     assert "container" in found.reason
 
@@ -183,7 +183,7 @@ def test_same_path_on_other_storage_is_not_proved(named: Callable[..., int], tmp
     data = tmp_path / "data"
     data.mkdir()
     script = f'mount -t tmpfs none {data} && cd {data} && exec "$@"'
-    found = prove(
+    found = find_server_process(
         LiveRoot(), ServerClaim("socket", named("unshare", "-m", "sh", "-c", script, "sh"), datadir=str(data))
     )
     assert isinstance(found, NotProved)
@@ -192,14 +192,14 @@ def test_same_path_on_other_storage_is_not_proved(named: Callable[..., int], tmp
 
 def test_hidden_process_says_what_to_do(tree: Make) -> None:
     """With hidepid others' processes aren't in /proc."""
-    assert "hidepid" in prove(tree({"/proc/1/comm": "init\n"}), ServerClaim("socket", 77)).reason
+    assert "hidepid" in find_server_process(tree({"/proc/1/comm": "init\n"}), ServerClaim("socket", 77)).reason
 
 
 def test_host_of_another_name_is_told_apart(tree: Make) -> None:
     """Through TCP, a name that isn't ours is the best reason there is; ours proves nothing."""
     root = tree({"/proc/sys/kernel/hostname": "web3\n"})
-    assert "calls itself db1" in prove(root, ServerClaim("tcp", hostname="db1.example.org")).reason
-    assert "may lead anywhere" in prove(root, ServerClaim("tcp", hostname="web3.example.org")).reason
+    assert "calls itself db1" in find_server_process(root, ServerClaim("tcp", hostname="db1.example.org")).reason
+    assert "may lead anywhere" in find_server_process(root, ServerClaim("tcp", hostname="web3.example.org")).reason
 
 
 ACTIVATED = {
@@ -222,8 +222,8 @@ CLAIM = ServerClaim(
 def test_socket_that_systemd_opened_is_proved_by_who_holds_it(tree: Make) -> None:
     """With socket activation the kernel names systemd; the server is the one that holds that socket."""
     root = tree(ACTIVATED)
-    assert prove(root, CLAIM)[0] == 50
-    assert isinstance(prove(root, CLAIM._replace(socket="/run/other.sock")), NotProved)
+    assert find_server_process(root, CLAIM)[0] == 50
+    assert isinstance(find_server_process(root, CLAIM._replace(socket="/run/other.sock")), NotProved)
 
 
 def test_server_run_by_a_loader_is_a_server(tree: Make) -> None:
@@ -233,4 +233,4 @@ def test_server_run_by_a_loader_is_a_server(tree: Make) -> None:
         "/proc/50/cmdline": "/opt/ld-linux-x86-64.so.2\0--library-path\0/opt/lib\0/opt/mysqld\0--no-defaults\0",
     }
     files = {**ACTIVATED, **files}
-    assert prove(tree(files), CLAIM._replace(peer_pid=50))[0] == 50
+    assert find_server_process(tree(files), CLAIM._replace(peer_pid=50))[0] == 50

@@ -15,7 +15,7 @@ from foreign_server import foreign_server
 from live_server import freeze
 from process_checks import PATIENCE
 
-from advisor.collect.connection.connect import Limits
+from advisor.collect.connection.connect import ConnectionLimits
 from advisor.facts.host import Host
 from probes.experiment import Cost, Environment, ProbeRequest
 from probes.safety import find_objections, listening, thresholds, watch_other_servers
@@ -102,7 +102,9 @@ def test_a_server_that_option_files_lead_into_is_asked(
     files.mkdir()
     (files / ".my.cnf").write_text("[client]\nuser=root\n")
     monkeypatch.setenv("HOME", str(files))
-    monkeypatch.setattr(listening, "SESSION_LIMITS", Limits(connect=60, read=60))  # a busy host may take its time
+    monkeypatch.setattr(
+        listening, "SESSION_LIMITS", ConnectionLimits(connect=60, read=60)
+    )  # a busy host may take its time
     assert listening_sockets(neighbour) == [str(tmp_path / "foreign" / "s")]
     asked = open_latency_session(OtherServer(neighbour, "mysqld", ""))
     assert asked is not None

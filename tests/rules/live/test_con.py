@@ -15,7 +15,7 @@ from process_checks import eventually
 
 from advisor.analysis.context import build_context
 from advisor.analysis.engine import run_rules
-from advisor.collect.collect import Request, from_account
+from advisor.collect.collect import CollectRequest, collect_from_account
 from advisor.collect.connection.options import Account
 from rules import all_rules
 
@@ -87,8 +87,8 @@ back_log = 65535
 
 def facts_of(sandbox: Sandbox, wait: Callable[[float], object] | None = None) -> Facts:
     """What an audit reads of the server; with a window where there is something to do in it."""
-    request = Request(window=SECONDS if wait else 0.0)
-    return from_account(Account(user="root", socket=sandbox.socket), request, wait or time.sleep)
+    request = CollectRequest(window=SECONDS if wait else 0.0)
+    return collect_from_account(Account(user="root", socket=sandbox.socket), request, wait or time.sleep)
 
 
 def found(facts: Facts) -> dict[str, Finding]:

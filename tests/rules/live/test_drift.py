@@ -8,7 +8,7 @@ import pytest
 
 from advisor.analysis.context import build_context
 from advisor.analysis.engine import run_rules
-from advisor.collect.collect import Request, from_account
+from advisor.collect.collect import CollectRequest, collect_from_account
 from advisor.collect.connection.options import Account
 from rules import all_rules
 
@@ -24,7 +24,7 @@ OURS = [rule for rule in all_rules() if rule.code in {"OPT016", "SYS002"}]
 
 def told(server: Sandbox) -> dict[str | None, tuple[str, str]]:
     """The code and the message of what is said of each option."""
-    facts = from_account(Account(user="root", socket=server.socket), Request(window=0.0))
+    facts = collect_from_account(Account(user="root", socket=server.socket), CollectRequest(window=0.0))
     return {f.option: (f.code, f.message) for f in run_rules(build_context(facts), OURS).findings}
 
 

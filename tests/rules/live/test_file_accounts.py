@@ -8,7 +8,7 @@ import pytest
 
 from advisor.analysis.context import build_context
 from advisor.analysis.engine import run_rules, select_rules
-from advisor.collect.collect import Request, from_account
+from advisor.collect.collect import CollectRequest, collect_from_account
 from advisor.collect.connection.options import Account
 from advisor.core.model import Severity
 
@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 
 def found(server: Sandbox) -> tuple[Finding, ...]:
     """What SEC005 says of a server."""
-    facts = from_account(Account(user="root", socket=server.socket), Request(window=0.0))
+    facts = collect_from_account(Account(user="root", socket=server.socket), CollectRequest(window=0.0))
     return run_rules(build_context(facts), select_rules(["SEC005"], None)).findings
 
 

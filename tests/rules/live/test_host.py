@@ -18,7 +18,7 @@ from rule_cases import Case, context_of_case
 
 from advisor.analysis.context import build_context
 from advisor.analysis.engine import run_rules
-from advisor.collect.collect import Request, from_account
+from advisor.collect.collect import CollectRequest, collect_from_account
 from advisor.collect.connection.options import Account
 from advisor.collect.host import open_root, read_host
 from advisor.collect.host.process import read_process
@@ -262,7 +262,7 @@ def groups() -> Iterator[dict[str, Path]]:
 
 def audited(sandbox: Sandbox) -> list[Finding]:
     """All findings about a running server and its host."""
-    facts = from_account(Account(user="root", socket=sandbox.socket), Request(window=0.0))
+    facts = collect_from_account(Account(user="root", socket=sandbox.socket), CollectRequest(window=0.0))
     return list(run_rules(build_context(facts), all_rules()).findings)
 
 
@@ -338,6 +338,6 @@ def test_who_switches_huge_pages_off_by_itself(server_name: str, server: Server)
         pytest.skip("this kernel doesn't tell who may have transparent huge pages")
     rule = find_rule("transparent-huge-pages")
     assert rule is not None
-    facts = from_account(Account(user="root", socket=sandbox.socket), Request(window=0.0))
+    facts = collect_from_account(Account(user="root", socket=sandbox.socket), CollectRequest(window=0.0))
     for host in (Host(memory=ALWAYS), Host(memory=ALWAYS, process=process)):
         assert bool(list(rule.check(build_context(replace(facts, host=host))))) is process.thp, host.process

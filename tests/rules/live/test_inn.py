@@ -15,7 +15,7 @@ from rule_cases import Case, context_of_case
 
 from advisor.analysis.context import build_context
 from advisor.analysis.engine import run_rules
-from advisor.collect.collect import Request, from_account
+from advisor.collect.collect import CollectRequest, collect_from_account
 from advisor.collect.connection.options import Account
 from rules import all_rules
 
@@ -106,7 +106,7 @@ END WHILE; END"""
 
 def facts_of(sandbox: Sandbox) -> Facts:
     """What an audit reads of the server, as if it had been up for a day longer."""
-    return lasting(from_account(Account(user="root", socket=sandbox.socket), Request(window=0.0)), LATER)
+    return lasting(collect_from_account(Account(user="root", socket=sandbox.socket), CollectRequest(window=0.0)), LATER)
 
 
 def found(facts: Facts) -> dict[str, Finding]:
@@ -195,7 +195,9 @@ def in_window(sandbox: Sandbox, **least: int) -> Facts:
     """What an audit reads, with a window that ends when the counters have risen so far."""
     with rising(sandbox, **least) as risen:
         account = Account(user="root", socket=sandbox.socket)
-        facts = from_account(account, Request(window=SECONDS), lambda _: eventually(risen, what=f"{least}"))
+        facts = collect_from_account(
+            account, CollectRequest(window=SECONDS), lambda _: eventually(risen, what=f"{least}")
+        )
     return lasting(facts, LATER)
 
 
@@ -216,7 +218,9 @@ def test_files_that_a_method_buffers(server_name: str, start: Start, tmp_path: P
         file = tmp_path / "my.cnf"
         file.write_text(f"[mysqld]\ninnodb_buffer_pool_size = 4G\ninnodb_flush_method = {method}\n", "utf-8")
         sandbox = start(server_name, option_file=file)
-        facts = replace(from_account(Account(user="root", socket=sandbox.socket), Request(window=0.0)), host=None)
+        facts = replace(
+            collect_from_account(Account(user="root", socket=sandbox.socket), CollectRequest(window=0.0)), host=None
+        )
         told = [f.option for f in run_rules(build_context(facts), OURS).findings if f.name == "double-buffering"]
         case = Case("", "", f"{facts.server.flavour}-{facts.server.version}", file.read_text("utf-8"))
         written = [
@@ -232,7 +236,7 @@ def test_settings_that_hold_a_server_back(start: Start, tmp_path: Path) -> None:
     lines = ["innodb_use_native_aio = OFF", "innodb_max_purge_lag = 100000", "innodb_max_undo_log_size = 100G"]
     file.write_text("\n".join(["[mysqld]", *lines, "innodb_flush_method = O_DIRECT_NO_FSYNC\n"]), "utf-8")
     sandbox = start("mysql-5.7", option_file=file)
-    facts = from_account(Account(user="root", socket=sandbox.socket), Request(window=0.0))
+    facts = collect_from_account(Account(user="root", socket=sandbox.socket), CollectRequest(window=0.0))
     found = [f for f in run_rules(build_context(facts), all_rules()).findings if f.code.startswith(("INN", "DUR"))]
     assert {f.name for f in found} >= {
         "native-aio-off",
@@ -245,7 +249,7 @@ def test_settings_that_hold_a_server_back(start: Start, tmp_path: Path) -> None:
     sandbox.stop()
     file.write_text("\n".join(["[mysqld]", *advised, ""]), "utf-8")
     sandbox.restart()
-    facts = from_account(Account(user="root", socket=sandbox.socket), Request(window=0.0))
+    facts = collect_from_account(Account(user="root", socket=sandbox.socket), CollectRequest(window=0.0))
     assert not {f.name for f in run_rules(build_context(facts), all_rules()).findings} & {
         f.name for f in found if f.actions
     }

@@ -10,7 +10,7 @@ import pytest
 from replication_pair import dialect, found, pair, until
 
 from advisor.analysis.context import build_context
-from advisor.collect.collect import Request, from_account
+from advisor.collect.collect import CollectRequest, collect_from_account
 from advisor.core.model import Severity
 from rules import all_rules
 from rules.core.passed import passed_checks
@@ -36,7 +36,7 @@ def behind(replica: Live) -> int | None:
 
 def passed(replica: Live) -> str:
     """What an audit prints of a replica that keeps up."""
-    known = build_context(from_account(replica.account(), Request(window=0.0)))
+    known = build_context(collect_from_account(replica.account(), CollectRequest(window=0.0)))
     return dict(passed_checks(known, [], {rule.name for rule in all_rules()})).get("replication", "")
 
 

@@ -9,7 +9,7 @@ import pytest
 from session_load import Sizes, connected, each, held, make_tables, sizes, statements
 
 from advisor.analysis.context import build_context
-from advisor.collect.collect import Request, from_account
+from advisor.collect.collect import CollectRequest, collect_from_account
 from advisor.collect.connection.options import Account
 from advisor.facts.host import Memory
 from rules import find_rule
@@ -40,8 +40,8 @@ BUFFERS = (
 def facts_of(sandbox: Sandbox, window: float = 0.0, wait: Callable[[float], None] | None = None) -> Facts:
     """What an audit reads."""
     account = Account(user="root", socket=sandbox.socket)
-    request = Request(window=window)
-    return from_account(account, request) if wait is None else from_account(account, request, wait)
+    request = CollectRequest(window=window)
+    return collect_from_account(account, request) if wait is None else collect_from_account(account, request, wait)
 
 
 def resident(facts: Facts) -> int:

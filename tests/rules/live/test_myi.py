@@ -11,7 +11,7 @@ from counter_windows import SECONDS, lasting
 
 from advisor.analysis.context import build_context
 from advisor.analysis.engine import run_rules
-from advisor.collect.collect import Request, from_account
+from advisor.collect.collect import CollectRequest, collect_from_account
 from advisor.collect.connection.options import Account
 from probes.sandbox import SandboxError
 from rules import all_rules
@@ -86,7 +86,9 @@ OF_MARIADB = {
 def facts_of(sandbox: Sandbox, wait: Callable[[float], object] | None = None) -> Facts:
     """What an audit reads of the server, as if it had been up for a week longer; `wait` is done in its window."""
     account = Account(user="root", socket=sandbox.socket)
-    return lasting(from_account(account, Request(window=SECONDS if wait else 0.0), wait or time.sleep), LATER)
+    return lasting(
+        collect_from_account(account, CollectRequest(window=SECONDS if wait else 0.0), wait or time.sleep), LATER
+    )
 
 
 def found(facts: Facts) -> dict[str, Finding]:

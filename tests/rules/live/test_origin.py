@@ -10,7 +10,7 @@ import pytest
 
 from advisor.analysis.context import build_context
 from advisor.analysis.engine import run_rules, select_rules
-from advisor.collect.collect import Request, from_account
+from advisor.collect.collect import CollectRequest, collect_from_account
 from advisor.collect.connection.options import Account
 from rules.core.statements import action_place
 
@@ -33,7 +33,7 @@ PERSISTED_ALONE = ["mysql-8.0", "mysql-9.7"]
 
 def found(server: Sandbox) -> dict[str, Finding]:
     """The findings of the rules of BAD, and what is said of lines that do not decide, by code."""
-    facts = from_account(Account(user="root", socket=server.socket), Request(window=0.0))
+    facts = collect_from_account(Account(user="root", socket=server.socket), CollectRequest(window=0.0))
     return {f.code: f for f in run_rules(build_context(facts), select_rules([*BAD, "OPT016"], None)).findings}
 
 
@@ -154,7 +154,7 @@ def test_the_expiry_that_decides_is_cited_and_replaced(server_name: str, start: 
     file = tmp_path / "my.cnf"
     file.write_text("[mysqld]\nlog_bin = binlog\nserver_id = 3\nexpire_logs_days = 0\n", "utf-8")
     server = start(server_name, option_file=file)
-    facts = from_account(Account(user="root", socket=server.socket), Request(window=0.0))
+    facts = collect_from_account(Account(user="root", socket=server.socket), CollectRequest(window=0.0))
     (finding,) = run_rules(build_context(facts), select_rules(["BIN001"], None)).findings
     assert finding.location is not None
     assert finding.location.line == 4
@@ -163,7 +163,7 @@ def test_the_expiry_that_decides_is_cited_and_replaced(server_name: str, start: 
     assert (action.place.line, action.replaces) == (4, "expire_logs_days = 0")
     file.write_text(file.read_text("utf-8").replace(action.replaces, action.option_line or ""), "utf-8")
     server.restart()
-    facts = from_account(Account(user="root", socket=server.socket), Request(window=0.0))
+    facts = collect_from_account(Account(user="root", socket=server.socket), CollectRequest(window=0.0))
     assert run_rules(build_context(facts), select_rules(["BIN001"], None)).findings == ()
 
 
@@ -173,7 +173,7 @@ def test_a_removal_is_told_for_where_the_value_is(server_name: str, start: Start
     file = tmp_path / "my.cnf"
     file.write_text("[mysqld]\n", "utf-8")
     server = start(server_name, option_file=file, arguments=["--innodb-force-recovery=1"])
-    facts = from_account(Account(user="root", socket=server.socket), Request(window=0.0))
+    facts = collect_from_account(Account(user="root", socket=server.socket), CollectRequest(window=0.0))
     helps = {f.canonical: f.help for f in run_rules(build_context(facts), select_rules(["INN"], None)).findings}
     assert helps["innodb_force_recovery"].startswith("remove --innodb-force-recovery=1 from the server's command line")
     remote = replace(facts, files=None, host=None)

@@ -8,7 +8,7 @@ import pytest
 
 from advisor.analysis.context import build_context
 from advisor.analysis.engine import run_rules, select_rules
-from advisor.collect.collect import Request, from_account
+from advisor.collect.collect import CollectRequest, collect_from_account
 from advisor.collect.connection.options import Account
 from advisor.collect.privileges import grants_for
 from advisor.core.model import Severity
@@ -26,7 +26,7 @@ ROUNDS = 40  # at most; one has sufficed
 
 def collected(server: Sandbox, user: str) -> Facts:
     """What an audit without a window reads under that account."""
-    return from_account(Account(user=user, socket=server.socket), Request(window=0.0))
+    return collect_from_account(Account(user=user, socket=server.socket), CollectRequest(window=0.0))
 
 
 def found(facts: Facts) -> tuple[Finding, ...]:

@@ -11,7 +11,7 @@ from general_log import overheard, unlisted
 from live_server import Live
 from replication_pair import found, until, written
 
-from advisor.collect.collect import Request, from_account
+from advisor.collect.collect import CollectRequest, collect_from_account
 from advisor.collect.connection.statements import GROUP_MEMBERS
 from advisor.core.model import Severity
 from probes.sandbox.server import free_port
@@ -268,7 +268,7 @@ def test_a_group_of_one(server_name: str, start: Start, tmp_path: Path) -> None:
     } <= set(told)  # fmt: skip
     assert {"group-needs-unmet", "stopped-replica", "writable-replica"}.isdisjoint(told)
     with overheard(member.sandbox, tmp_path / "general.log") as heard:
-        facts = from_account(member.account(), Request(window=0.0))
+        facts = collect_from_account(member.account(), CollectRequest(window=0.0))
         asked = heard()
     assert GROUP_MEMBERS.text() in [one.text for one in asked]
     assert unlisted(asked) == []

@@ -11,7 +11,7 @@ from advisor.analysis.context import build_context
 from advisor.analysis.engine import run_rules, select_rules
 from advisor.analysis.restart import check_restart
 from advisor.catalog.load import load
-from advisor.collect.collect import Request, from_account
+from advisor.collect.collect import CollectRequest, collect_from_account
 from advisor.collect.connection.options import Account
 from rules.core.advice import advise
 from rules.core.statements import NEW_SESSIONS, set_global_effect
@@ -37,7 +37,7 @@ WANTED = {
 
 def collected(server: Sandbox) -> Facts:
     """What an audit without a window reads."""
-    return from_account(Account(user="root", socket=server.socket), Request(window=0.0))
+    return collect_from_account(Account(user="root", socket=server.socket), CollectRequest(window=0.0))
 
 
 def test_each_server_takes_what_is_said_to_work(server_name: str, start: Start) -> None:

@@ -14,7 +14,7 @@ from cryptography.hazmat.primitives.asymmetric import ec
 
 from advisor.analysis.context import build_context
 from advisor.analysis.engine import run_rules
-from advisor.collect.collect import Request, from_account
+from advisor.collect.collect import CollectRequest, collect_from_account
 from advisor.collect.connection.options import Account
 from advisor.core.model import Severity
 from rules import all_rules
@@ -83,7 +83,7 @@ OF_MARIADB = {
 
 def found(sandbox: Sandbox) -> dict[str, Finding]:
     """What the rules of these families find on a running server, by name."""
-    facts = from_account(Account(user="root", socket=sandbox.socket), Request(window=0.0))
+    facts = collect_from_account(Account(user="root", socket=sandbox.socket), CollectRequest(window=0.0))
     return {f.name: f for f in run_rules(build_context(facts), OURS).findings}
 
 

@@ -10,7 +10,7 @@ import pytest
 
 from advisor.analysis.context import build_context
 from advisor.analysis.engine import run_rules
-from advisor.collect.collect import Request, from_account
+from advisor.collect.collect import CollectRequest, collect_from_account
 from advisor.collect.connection.options import Account
 from probes.sandbox import start_server as start_sandbox
 from rules import all_rules
@@ -41,7 +41,7 @@ def found(binary: Binary, text: str, folder: Path, templates: Path) -> dict[str,
     file = folder / "my.cnf"
     file.write_text(text, "utf-8")
     with start_sandbox(binary, option_file=file, templates=templates) as sandbox:
-        facts = from_account(Account(user="root", socket=sandbox.socket), Request(window=0.0))
+        facts = collect_from_account(Account(user="root", socket=sandbox.socket), CollectRequest(window=0.0))
         return {finding.name: finding for finding in run_rules(build_context(facts), OURS).findings}
 
 

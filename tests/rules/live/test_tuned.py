@@ -10,7 +10,7 @@ from replication_pair import written
 
 from advisor.analysis.context import build_context
 from advisor.analysis.engine import run_rules
-from advisor.collect.collect import Request, from_account
+from advisor.collect.collect import CollectRequest, collect_from_account
 from advisor.core.model import Severity
 from rules import all_rules
 
@@ -81,7 +81,7 @@ def test_a_tuned_server_at_work(server_name: str, start: Start, tmp_path: Path) 
     for session in sessions:
         session.start()
     try:
-        facts = from_account(server.account(), Request(window=1.0))
+        facts = collect_from_account(server.account(), CollectRequest(window=1.0))
     finally:
         stop.set()
         for session in sessions:

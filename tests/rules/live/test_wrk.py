@@ -14,7 +14,7 @@ from process_checks import eventually
 
 from advisor.analysis.context import build_context
 from advisor.analysis.engine import run_rules
-from advisor.collect.collect import Request, from_account
+from advisor.collect.collect import CollectRequest, collect_from_account
 from advisor.collect.connection.options import Account
 from rules import all_rules
 
@@ -128,7 +128,7 @@ def driven(sandbox: Sandbox, *loads: Load, **least: int) -> dict[str, Finding]:
         for one in ended:
             one.result()
 
-    facts = from_account(Account(user="root", socket=sandbox.socket), Request(window=SECONDS), wait)
+    facts = collect_from_account(Account(user="root", socket=sandbox.socket), CollectRequest(window=SECONDS), wait)
     return {f.name: f for f in run_rules(build_context(lasting(facts)), OURS).findings}
 
 
