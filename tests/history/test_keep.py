@@ -111,7 +111,8 @@ def test_two_at_once_lose_nothing(facts: Facts, state: Path) -> None:
     code = (
         "import sys; from dataclasses import replace; from advisor.facts.snapshot import load\n"
         "from advisor.state.history.store import save_snapshot; facts = load(sys.argv[1])\n"
-        "for n in range(10): save_snapshot(replace(facts, taken_at=f'2026-11-{int(sys.argv[2]):02}T{n:02}:00:00+00:00'))"
+        "for n in range(10):\n"
+        "    save_snapshot(replace(facts, taken_at=f'2026-11-{int(sys.argv[2]):02}T{n:02}:00:00+00:00'))"
     )
     source = save_snapshot(facts)
     environment = {**os.environ, "PYTHONPATH": str(CHECKOUT)}
