@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import os
-import tomllib
 
 OWN_FILE = "mycnf.toml"
 PYPROJECT = "pyproject.toml"
@@ -38,14 +37,13 @@ def _has_own_table(path: str) -> bool:
     if b"mycnf" not in data:
         return False
     squeezed = data.translate(None, b" \t\"'")
-    if not any(mark in b"\n" + squeezed for mark in _MARKS):
-        return False
-
-    return has_mycnf_table(data)
+    return any(mark in b"\n" + squeezed for mark in _MARKS) and has_mycnf_table(data)
 
 
 def has_mycnf_table(data: bytes) -> bool:
     """Whether the bytes of a pyproject.toml have our table; an invalid one that names it counts."""
+    import tomllib
+
     try:
         found = tomllib.loads(data.decode("utf-8-sig"))
     except (tomllib.TOMLDecodeError, RecursionError, ValueError):
