@@ -104,7 +104,7 @@ def refusals(facts: Facts, command: StartCommand, start: NextStartOptions) -> It
             f"{path}: {facts.files.persisted_problem}.",
             "corrupt-persisted-options",
             Location(path, 1),
-            "mend the file, or move it away: the server writes a new one at the next SET PERSIST",
+            "repair the file, or move it away: the server writes a new one at the next SET PERSIST",
         )
 
 

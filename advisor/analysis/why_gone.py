@@ -75,7 +75,7 @@ def unjudged(finding: Finding, before: Audited, now: Audited) -> str:
             return f"needs {absent.reason}"
     up = now.facts.server.uptime
     if 0 < up < min(MINIMUM_UPTIME, before.facts.server.uptime) and rests_on_load(finding, before.known):
-        return f"it rests on counters, which began anew at the restart {format_duration(up)} ago: {again(up)}"
+        return f"it is based on counters, which the restart reset {format_duration(up)} ago: {again(up)}"
     return ""
 
 

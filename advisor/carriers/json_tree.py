@@ -29,7 +29,7 @@ def check_json(document: Document) -> None:
         value = json.loads(document.text)
     except json.JSONDecodeError as error:
         raise CarrierError(
-            f"{document.path}:{error.lineno}: no JSON: {error.msg} at column {error.colno}; mend the line"
+            f"{document.path}:{error.lineno}: no JSON: {error.msg} at column {error.colno}; correct the line"
         ) from error
     except RecursionError as error:
         raise CarrierError(f"{document.path}: nested too deep for a file of settings; name another file") from error

@@ -17,7 +17,7 @@ def parse_size(text: str) -> int:
     """Bytes of a size such as 64G or 512M; MycnfError for anything else."""
     match = re.fullmatch(r"([0-9]{1,20}(?:\.[0-9]+)?)\s*([KMGT]?)(?:i?B)?", text.strip(), re.IGNORECASE)
     if not match or float(match[1]) <= 0:
-        raise MycnfError(f"--ram {text!r} is no size; write it as 64G or 512M")
+        raise MycnfError(f"--ram {text!r} is not a size; write it as 64G or 512M")
     return int(float(match[1]) * UNITS[match[2].upper()])
 
 
@@ -42,7 +42,7 @@ def _from_tar(path: str) -> Host:
 
 def _cpu(count: int) -> Cpu:
     if not 0 < count <= MAX_CPU:
-        raise MycnfError(f"--cpus {count} is no number of processors; write how many the server may use")
+        raise MycnfError(f"--cpus {count} is not a number of processors; write how many the server may use")
     return Cpu(logical=count, online=tuple(range(count)), kinds=(), cores=count, sockets=0)
 
 

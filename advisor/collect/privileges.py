@@ -39,8 +39,8 @@ _MEMORY = Grant(
     "the memory that the server accounts for, where performance_schema is on",
 )
 _KINDS = "how many accounts are anonymous, without a password, too powerful"
-_HASHES = "mycnf reads no hash, but with this grant whoever has its password can."
-_LOG = "mycnf counts lines of the error log, but with this grant whoever has its password can read all of them."
+_HASHES = "mycnf reads no hash, but with this grant everyone who has the account's password can."
+_LOG = "mycnf counts lines of the error log, but with this grant everyone who has the account's password can read all of them."
 _MYSQL = (
     _PROCESS,
     Grant("REPLICATION CLIENT", "*.*", "whether the server is a replica, and of whom"),

@@ -69,7 +69,7 @@ def _described_host(variables: Mapping[str, str]) -> Host | None:
     if disk not in (None, "hdd", "ssd", "nvme"):
         raise MycnfError(f"mycnf_disk: {disk[:20]!r} is unknown; use hdd, ssd or nvme")
     if cpus is not None and not (cpus.isascii() and cpus.isdigit()):
-        raise MycnfError(f"mycnf_cpus: {cpus[:20]!r} is no number of processors")
+        raise MycnfError(f"mycnf_cpus: {cpus[:20]!r} is not a number of processors")
     try:
         return host_from_options(ram=ram, cpus=None if cpus is None else int(cpus), disk=disk, tar=None)
     except MycnfError as error:

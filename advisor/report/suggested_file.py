@@ -36,7 +36,7 @@ def option_file(suggestion: Suggestion, host: str) -> str:
 def remarks(choice: SuggestedLine) -> Iterator[str]:
     """What stands above the line of a choice, as comments."""
     yield comment(choice.reason)
-    told = [f"Rests on {_ground(choice)}."]
+    told = [f"Based on {_ground(choice)}."]
     told += [f"Risk: {choice.risk}."] if choice.risk else []
     told += [f"Watch {choice.watch}."] if choice.watch else []
     yield comment(" ".join(told))

@@ -27,4 +27,4 @@ def write_crash_file(error: BaseException) -> str:
         with contextlib.suppress(OSError):
             os.unlink(path)  # of a disk that is full, nothing is read
         return f"{what} (at {frames[-1] if frames else 'an unknown place'})"
-    return f"{what}. What we need to mend it is in {path} (places in our code, nothing of yours)"
+    return f"{what}. What we need to correct it is in {path} (places in our code, nothing of yours)"

@@ -144,7 +144,7 @@ FLAG_REPLACEMENTS = (
     (r"with a longer --time", "with a longer time"),
     (r" \(--time\)", ""),
     (r"--time (\w+)", r"a time of \1"),
-    (r"--dir (\S+) is no directory", r"\1 is no directory"),
+    (r"--dir (\S+) is not a directory", r"\1 is not a directory"),
     (r"another --dir", "another directory"),
     (r"a --dir on a disk", "a directory on a disk"),
     (r"the first is --dir", "the first is the one at the top"),

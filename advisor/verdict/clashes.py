@@ -42,7 +42,7 @@ def _replication_clashes(values: Values, target: Target, lines: Lines) -> dict[s
     updates = values.get("log_slave_updates", values.get("log_replica_updates", "TRUE" if modern else "FALSE"))
     logged = _logs_by_default(values, target, lines)
     if values.get("replicate_same_server_id") == updates == "TRUE" and logged and not target.since("mysql", 8, 4):
-        found["replicate_same_server_id"] = "With log_slave_updates its own events would come back for ever."
+        found["replicate_same_server_id"] = "With log_slave_updates its own events would return endlessly."
     writeset = values.get("binlog_transaction_dependency_tracking", "").startswith("WRITESET")
     extraction = values.get("transaction_write_set_extraction", "XXHASH64" if modern else "OFF")
     if writeset and extraction == "OFF":

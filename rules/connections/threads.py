@@ -47,7 +47,7 @@ def uses_thread_pool(context: RuleContext) -> bool:
     docs=Docs(
         why="With thread_cache_size = 0 every connection makes a thread of its own. MySQL sizes the cache by "
         "itself, to 9 for 151 connections, and MariaDB keeps up to 256. What a new thread costs was too "
-        "little to be told from noise on a busy machine of two processors; it matters to clients that "
+        "small to distinguish from noise on a busy machine of two processors; it matters to clients that "
         "connect for each request.",
         fix="Remove the line.",
         risk="The stacks of threads that wait, of which the kernel keeps the touched pages.",

@@ -240,7 +240,7 @@ def short_binary_log(context: RuleContext) -> Iterator[Finding]:
     options=SKIPPED,
     evidence=("ASK-14",),
     docs=Docs(
-        why="An error while applying a change says that the replica's data differs. Passing over it keeps "
+        why="An error while applying a change says that the replica's data differs. Skipping it keeps "
         "replication running and lets the difference grow.",
         fix="Remove the line, compare the data and rebuild the replica where it differs.",
         risk="Replication stops at the next error, as it should.",

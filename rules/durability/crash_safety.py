@@ -62,7 +62,7 @@ def lost_commits(context: RuleContext) -> Iterator[Finding]:
         lost = format_duration(seconds) if seconds > 1 else "a second"
         cause = (LOST_BY_ALL if _is_galera_node(context) else LOST)[value]
         yield lost_commits.finding(
-            f"With {COMMIT} = {value} {cause} loses up to {lost} of commits, which clients were told are safe.",
+            f"With {COMMIT} = {value} {cause} loses up to {lost} of commits that clients take for durable.",
             variable_subject(context, COMMIT),
             severity=Severity.NOTE if _is_replica(context) or _is_galera_node(context) else None,
             help=help_line(action),
@@ -137,7 +137,7 @@ def unsynced_binary_log(context: RuleContext) -> Iterator[Finding]:
     probe="doublewrite",
     docs=Docs(
         why="A page of 16K is written in several steps. A crash between them leaves half of the old and "
-        "half of the new page, which the redo log can't mend; the doublewrite buffer holds a whole copy.",
+        "half of the new page, which the redo log cannot repair; the doublewrite buffer holds a whole copy.",
         fix="Switch the doublewrite buffer on, unless file system or device write pages whole.",
         risk="More is written: a published test saw the slowest one in twenty requests take eight times as "
         "long on one SSD.",

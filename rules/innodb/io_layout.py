@@ -95,7 +95,7 @@ def wasted_read_ahead(context: RuleContext) -> Iterator[Finding]:
         "is our choice. MariaDB leaves it out by itself on disks that it knows to be solid-state.",
         fix="Set innodb_flush_neighbors to 0.",
         risk="None known on solid-state disks.",
-        exceptions="Spinning disks, and volumes whose kind can't be told.",
+        exceptions="Spinning disks, and volumes of unknown kind.",
         reconsider_when="A write-heavy run on this host that is faster with it.",
     ),
 )

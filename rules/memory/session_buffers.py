@@ -326,7 +326,7 @@ def oversized_read_rnd_buffer(context: RuleContext) -> Iterator[Finding]:
         "the smaller of tmp_table_size and max_heap_table_size is the limit, which sessions can together take many "
         "times over. Since MySQL 8.0 temptable_max_ram bounds them all together, and before 8.0.28 nothing else "
         "does: with tmp_table_size at 1M a table of 8.0.15 took 18M, on 9.7.4 it went to disk.",
-        fix="Lower it to what the memory budget allows, and mend the statements that need such tables.",
+        fix="Lower it to what the memory budget allows, and rewrite the statements that need such tables.",
         risk="More temporary tables go to disk; watch Created_tmp_disk_tables.",
         exceptions="Servers with few sessions and large reports.",
         reconsider_when="Created_tmp_disk_tables a second rising with the lower limit, together with slower "

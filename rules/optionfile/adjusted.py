@@ -183,7 +183,7 @@ def _library_help(line: LineVerdict) -> str:
     docs=Docs(
         why="Of 10GB and of 10gigs a server reads 10G, and of 10Minutes 10M: it takes the first letter behind the "
         "digits for a unit of bytes and never looks at the rest, so that a slip is taken silently.",
-        fix="Write the number with one letter, or without any where it is no size.",
+        fix="Write the number with one letter, or without a letter if the option is not a size.",
         risk="None for 10GB: the server reads the same number. 10Minutes are 10485760 to it: there the fix is unsafe.",
         exceptions="None.",
         reconsider_when="A server that refuses the value, or reads another number.",

@@ -89,7 +89,7 @@ def galera_founds_itself_anew(context: RuleContext) -> Iterator[Finding]:
     address = context.text(ADDRESS) or ""
     if uses_galera(context) and context.is_set(ADDRESS) and address.startswith(SCHEME) and not _node_addresses(context):
         yield galera_founds_itself_anew.finding(
-            "The address names no node, so each start founds a new cluster beside the one that is there.",
+            "The address names no node, so each start bootstraps a new cluster although one exists.",
             variable_subject(context, ADDRESS),
             help="name all nodes: gcomm://first,second,third",
         )

@@ -80,8 +80,8 @@ def semi_sync_not_in_force(context: RuleContext) -> Iterator[Finding]:
     docs=Docs(
         why="Without the receiver nothing new arrives, and what the source then loses is lost. Without the applier "
         "readers see old data, and relay logs pile up. A thread that stopped with an error doesn't start by itself.",
-        fix="Look up the error in the server's log or in the replica's status, mend its cause, and start the replica.",
-        risk="Passing over the error lets the data drift apart.",
+        fix="Look up the error in the server's log or in the replica's status, fix its cause, and start the replica.",
+        risk="Skipping the error lets the data drift apart.",
         exceptions="A replica that is stopped for a backup or as a delayed copy.",
         reconsider_when="Both threads running.",
     ),
@@ -105,8 +105,8 @@ def stopped_replica(context: RuleContext) -> Iterator[Finding]:
 
 def _start_help(running: str, error: int | None) -> str:
     if running == "Connecting":
-        return "mend the cause of the error; the receiver reconnects by itself" if error else "start the source"
-    return "mend the cause of the error, and start the replica" if error else "start the replica"
+        return "fix the cause of the error; the receiver reconnects by itself" if error else "start the source"
+    return "fix the cause of the error, and start the replica" if error else "start the replica"
 
 
 @rule(

@@ -189,7 +189,7 @@ def log_output_none(context: RuleContext) -> Iterator[Finding]:
     docs=Docs(
         why="log_queries_not_using_indexes logs each statement that reads a table or an index whole, whatever time "
         "it took: 300 reads of a table of a few rows made a log of 67,000 bytes. Small tables are read that way "
-        "on purpose, so the log fills with what needs no mending.",
+        "on purpose, so the log fills with statements that need no tuning.",
         fix="Limit it: log_throttle_queries_not_using_indexes on MySQL is a number a minute, "
         "min_examined_row_limit on both flavours leaves out statements that looked at few rows.",
         risk="min_examined_row_limit also leaves out slow statements that looked at few rows and waited.",

@@ -18,10 +18,9 @@ MOST_FILES = 607
 MOST_LINES = 450
 # Files that are longer still, with the lines they have at most.
 LONGER = {
-    "advisor/verdict/special.py": 451,
-    "rules/durability/binary_log.py": 460,
-    "rules/innodb/redo_log.py": 481,
-    "rules/optionfile/structure.py": 475,
+    "advisor/verdict/special.py": 460,
+    "rules/durability/binary_log.py": 469,
+    "rules/innodb/redo_log.py": 489,
 }
 # Files of 60 lines or fewer that exactly one other module imports.
 SMALL_LINES = 60

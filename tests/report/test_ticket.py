@@ -141,7 +141,7 @@ def test_demo(capsys: pytest.CaptureFixture[str]) -> None:
     severities = [f["severity"] for f in told["findings"]]
     counts = f"1 error, {severities.count('warning')} warnings, {severities.count('note')} notes"
     assert lines[0] == (2, f"mycnf audit of db1 · MariaDB 10.11.19 · 2026-11-21 05:01 UTC · {counts}")
-    fine = "Looked at, and fine (in a window of 10 s, server up 12 min)"
+    fine = "Passed checks (in a window of 10 s, server up 12 min)"
     assert [words for level, words in lines if level == 3] == ["Do first", "Findings", fine, "Not looked at"]
     assert all(f"**{one['part']}:** " in text for one in told["fine"])
     found = [f"{f['severity']}: {f['code']} {f['name']} ({f['confidence']})" for f in told["findings"]]
@@ -263,17 +263,17 @@ def test_a_lost_server_is_told() -> None:
 
 
 def test_what_was_put_aside_is_told() -> None:
-    """Findings that somebody put aside are left out of the counts, and told of where a format has room for it."""
+    """Suppressed findings are left out of the counts, and listed where a format has room for them."""
     hidden = Finding("TST009", "hidden-one", Severity.WARNING, Confidence.LIKELY, "the message", canonical="a_b")
     audit = audited()._replace(aside=((hidden, "measured in <b>March</b>"),))
     text = checked(audit)
-    assert "Left out: 1 finding that somebody put aside, see below." in text
-    assert "### Put aside\n\n- `TST009` `a_b`: measured in `<b>March</b>`" in text
+    assert "Left out: 1 finding suppressed, see below." in text
+    assert "### Suppressed\n\n- `TST009` `a_b`: measured in `<b>March</b>`" in text
     made = {name: render_audit(name, audit, Page()) for name in names("audit")}
     assert all("the message" not in made[name] for name in names("audit") if name != "sarif")
-    assert "1 put aside" in made["text"]
-    assert "put aside\n  TST009 a_b: measured in <b>March</b>\n" in made["text"]
-    assert {"code": "TST009", "reason": "put aside: measured in <b>March</b>"} in json.loads(made["json"])["skipped"]
+    assert "1 suppressed" in made["text"]
+    assert "suppressed\n  TST009 a_b: measured in <b>March</b>\n" in made["text"]
+    assert {"code": "TST009", "reason": "suppressed: measured in <b>March</b>"} in json.loads(made["json"])["skipped"]
     (result,) = json.loads(made["sarif"])["runs"][0]["results"]
     assert result["suppressions"] == [{"kind": "external"}]
 

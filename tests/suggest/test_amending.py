@@ -125,7 +125,7 @@ def test_the_diff_is_one_that_patch_takes(tmp_path: Path) -> None:
 def test_suggestions_have_reasons_above_their_lines() -> None:
     """What is worked in says why, as comments."""
     text = amended(b"[mysqld]\n").text.decode()
-    assert "# Why.\n# Rests on SRV-01 (vendor's statement).\nlocal_infile = OFF\n" in text
+    assert "# Why.\n# Based on SRV-01 (vendor's statement).\nlocal_infile = OFF\n" in text
 
 
 def test_a_suggestion_for_a_host() -> None:

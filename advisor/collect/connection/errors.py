@@ -18,7 +18,7 @@ ACCESS_DENIED = (1044, 1045, BY_SYSTEM_USER)
 _REMEDIES = {
     1040: "the server has no connection left; raise max_connections, or try again later",
     1129: "the server blocks this host after too many broken connections; run FLUSH HOSTS (mysqladmin flush-hosts)",
-    1130: "the server lets nobody in from this host; create the account for it, or connect by socket",
+    1130: "the server accepts no connection from this host; create the account for it, or connect by socket",
     1203: "the account has all its connections in use; raise its MAX_USER_CONNECTIONS",
     1226: "the account is at a resource limit; raise it with ALTER USER",
     1524: "the account uses a plugin that the server hasn't loaded; give it another with ALTER USER",

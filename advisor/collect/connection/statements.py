@@ -83,14 +83,14 @@ ORIGINS_MYSQL = Statement(
     "origins-mysql",
     "SELECT VARIABLE_NAME, VARIABLE_SOURCE, VARIABLE_PATH FROM performance_schema.variables_info",
     "MySQL 8.0 and later",
-    "who set each variable: a file, the command line, a persisted value, or nobody",
+    "who set each variable: a file, the command line, a persisted value, or the default",
     columns=3,
 )
 ORIGINS_MARIADB = Statement(
     "origins-mariadb",
     "SELECT VARIABLE_NAME, GLOBAL_VALUE_ORIGIN, GLOBAL_VALUE_PATH FROM information_schema.SYSTEM_VARIABLES",
     MARIADB,
-    "who set each variable: a file, the command line, a statement, or nobody",
+    "who set each variable: a file, the command line, a statement, or the default",
     columns=3,
 )
 PLUGINS = Statement(

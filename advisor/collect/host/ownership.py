@@ -90,7 +90,7 @@ def _listener(root: Root, claim: ServerClaim) -> OwnershipProof | NotProved:
         return OwnershipProof(pid, (f"process {pid} ({name}) listens at the socket",))
     if name == "systemd" and (server := _socket_activated(root, claim)):
         return OwnershipProof(server, (f"process {server} holds the socket that systemd opened for it",))
-    return NotProved(f"process {pid} ({name}) behind the socket is no server but stands before one: {_REMEDY}")
+    return NotProved(f"process {pid} ({name}) behind the socket is not a server but a proxy: {_REMEDY}")
 
 
 def _is_server(root: Root, pid: int) -> bool:

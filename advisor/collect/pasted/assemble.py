@@ -42,7 +42,7 @@ if TYPE_CHECKING:
 
 VIA = "text"
 NOT_IN_TEXTS = "not read, because it came from text (--from)"
-NO_HOST = f"{NOT_IN_TEXTS}; the text of pt-summary tells of it, or --ram, --cpus and --disk"
+NO_HOST = f"{NOT_IN_TEXTS}; the text of pt-summary has it, or --ram, --cpus and --disk"
 UNREAD = (
     *("files", "server.plugins", "server.engines", "server.innodb_metrics", "server.data"),
     *("server.memory", "server.accounts"),
@@ -197,7 +197,7 @@ def _with_data_mount(told: PastedFacts, datadir: str) -> Host | None:
 
 
 DIFFERS, DEFAULT = "DIFFERS", "COMPILED"
-OF_TEXT = "texts don't tell who set a variable: what differs from this version's default is taken as set by somebody"
+OF_TEXT = "texts don't tell who set a variable: values that differ from this version's default are taken as explicitly configured"
 
 
 def inferred_origins(variables: dict[str, str], target: str) -> dict[str, VariableOrigin]:

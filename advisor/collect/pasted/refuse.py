@@ -31,7 +31,7 @@ _OTHERS = tuple(
         (r"^-- (?:MySQL|MariaDB) dump ", "a dump", _ASK),
         (
             EMPTY_XML.format("(?:SLAVE|REPLICA)"),
-            "the answer of a server that follows nobody, or on MariaDB has no connection without a name",
+            "the answer of a server that is no replica, or on MariaDB has no connection without a name",
             "leave it out, or give that of SHOW ALL SLAVES STATUS",
         ),
         (r"^mysql_global_(?:variables|status)_\w+", "what mysqld_exporter measures, without texts and names", _ASK),
@@ -59,4 +59,4 @@ def refusal_reason(path: str, head: str) -> TextError:
             f"{path} is a list of names and values with = or : between them, which may be an option file's "
             "(mycnf lint FILE reads that); give what the mysql client prints of SHOW GLOBAL VARIABLES, or JSON"
         )
-    return TextError(f"{path} holds nothing that tells of a server; give {FORMS}")
+    return TextError(f"{path} has no facts about a server; give {FORMS}")

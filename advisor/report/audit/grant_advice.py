@@ -10,7 +10,7 @@ if TYPE_CHECKING:
     from advisor.analysis.audited import Audited
 
 HEADING = "These grants let the account see more"
-OPTIONAL = "whoever has the account's password can read hashes by this one"
+OPTIONAL = "everyone who has the account's password can read hashes by this one"
 
 
 def helping(audited: Audited) -> list[tuple[str, str]]:

@@ -46,7 +46,7 @@ def tally(audited: Audited) -> str:
     severities = [f.severity for f in audited.findings]
     counts = [plural(severities.count(s), s.value) for s in Severity if s in severities] or ["nothing to say"]
     counts += [f"{len(audited.skipped)} skipped"] if audited.skipped else []
-    return "  " + "   ".join([*counts, *([f"{len(audited.aside)} put aside"] if audited.aside else [])])
+    return "  " + "   ".join([*counts, *([f"{len(audited.aside)} suppressed"] if audited.aside else [])])
 
 
 def unseen(audited: Audited) -> dict[str, list[str]]:
@@ -88,14 +88,14 @@ def _fine(audited: Audited) -> Iterator[str]:
     if audited.fine:
         width = max(len(one.part) for one in audited.fine)
         rows = [wrap(one.words, f"  {one.part:<{width}}  ", " " * (width + 4)) for one in audited.fine]
-        yield "\n".join([f"looked at, and fine{fact_lines.window(audited.facts)}", *rows])
+        yield "\n".join([f"passed checks{fact_lines.window(audited.facts)}", *rows])
 
 
 def _aside(audited: Audited) -> Iterator[str]:
-    """What the user put aside, each with the reason."""
+    """What the user suppressed, each with the reason."""
     if audited.aside:
         told = (_skip([f"{f.code} {f.canonical or f.name}"], redact_value("", why)) for f, why in audited.aside)
-        yield "\n".join(["put aside", *told])
+        yield "\n".join(["suppressed", *told])
 
 
 def _skip(what: list[str], why: str) -> str:

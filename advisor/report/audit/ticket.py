@@ -54,7 +54,7 @@ def _head(audited: Audited) -> Iterator[str]:
     parts.append(f"in {about.seconds:.1f} s{window}; nothing was changed.")
     parts += [f"{plural(len(audited.asked), 'rule')} asked."] if audited.asked else []
     if audited.aside:
-        parts.append(f"Left out: {plural(len(audited.aside), 'finding')} that somebody put aside, see below.")
+        parts.append(f"Left out: {plural(len(audited.aside), 'finding')} suppressed, see below.")
     yield " ".join(parts)
 
 
@@ -103,7 +103,7 @@ def _rules(audited: Audited, last: int) -> str:
 def fine(audited: Audited) -> Iterator[str]:
     """What was looked at and is as it should be, with the numbers."""
     if audited.fine:
-        yield f"### Looked at, and fine{fact_lines.window(audited.facts)}"
+        yield f"### Passed checks{fact_lines.window(audited.facts)}"
         yield _listed([f"- **{said(one.part)}:** {said(one.words)}" for one in audited.fine])
 
 
@@ -127,7 +127,7 @@ def unlooked(audited: Audited) -> Iterator[str]:
         yield f"{grant_advice.HEADING}:"
         yield _listed([f"- {shown(sql)} {said(why)}" for sql, why in grants])
     if audited.aside:
-        yield "### Put aside"
+        yield "### Suppressed"
         yield _listed([f"- {shown(f.code)} {shown(f.canonical or f.name)}: {said(why)}" for f, why in audited.aside])
 
 

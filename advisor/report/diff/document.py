@@ -52,7 +52,7 @@ def _sentence(found: Comparison, every: bool) -> str:
         f"{count[Category.ALIKE]:,} alike",
         f"{nature}, not counted" if nature and not every else "",
         f"{count[Category.BY_HOST]:,} left to the host" if count[Category.BY_HOST] else "",
-        f"{count[Category.UNDETERMINED]:,} can't be told" if count[Category.UNDETERMINED] else "",
+        f"{count[Category.UNDETERMINED]:,} unknown" if count[Category.UNDETERMINED] else "",
     ]
     differences = ", ".join(part for part in counted if part) or "No difference"
     return f"{differences}; {'; '.join(part for part in aside if part)}."
@@ -121,4 +121,4 @@ def _untold(found: Comparison) -> Section:
     lines = [(Code(name_of(pair)), f": {pair.reason}") for pair in found.of(Category.UNDETERMINED)]
     names = ", ".join(held.name for held in found.not_shown)
     more = Paragraph(f"no server shows whether these are set: {names}" if names else "")
-    return Section("can't be told", (Items(tuple(lines)), more))
+    return Section("unknown", (Items(tuple(lines)), more))

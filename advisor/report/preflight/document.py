@@ -65,7 +65,7 @@ def _sentence(found: Preflight) -> str:
     rest += [f"change {plural(changed, 'value')}"] if changed else []
     if refused:
         stops = f"The next start fails: the server stops at {plural(refused, 'line')}."
-        return f"{stops} With that mended, it will {' and '.join(rest)}." if rest else stops
+        return f"{stops} Once that is corrected, it will {' and '.join(rest)}." if rest else stops
     if rest:
         return f"The next restart will {' and '.join(rest)}."
     known = found.facts.files is not None
@@ -95,7 +95,7 @@ def _move(item: RestartItem) -> str:
     """`500 → 151`; of long lists the parts that differ."""
     name, now, then = item.variable or "", item.running or "", item.following
     if then is None:
-        return f"{_shown(name, now)} → {'sized anew by the server' if item.cause else 'the default of this build'}"
+        return f"{_shown(name, now)} → {'sized again by the server' if item.cause else 'the default of this build'}"
     if "," in now + then:
         before, after = now.split(","), then.split(",")
         gone = ", ".join(part for part in before if part and part not in after)

@@ -67,7 +67,7 @@ def fields(proof: Proof) -> dict[str, Any]:
 def _verdict(proof: Proof) -> str:
     kind, verdict = proof.claim.kind, proof.verdict
     if verdict == SAME and proof.judged:
-        as_claimed = ", as the rule says" if kind == NO_EFFECT else ""
+        as_claimed = ", as the rule predicts" if kind == NO_EFFECT else ""
         return f"no difference larger than {format_percent(proof.judged.bound)}{as_claimed}"
     if verdict == BETTER:
         return "better"

@@ -13,7 +13,7 @@ if TYPE_CHECKING:
     from rules.core.evidence import Evidence, Table
     from rules.core.rule import Rule
 
-TOP = "Each rule with what it rests on. `mycnf explain CODE` shows the same with charts, `mycnf rules` the list."
+TOP = "Each rule with its evidence. `mycnf explain CODE` shows the same with charts, `mycnf rules` the list."
 
 
 def document(rules: Iterable[Rule], store: Mapping[str, Evidence], *, title: str = "Rules") -> str:

@@ -50,7 +50,7 @@ def page(
     blocks = [name, *_asked_about(here, target, newest, presence), details, _defaults(everywhere, width)]
     if rules:
         spoken = "\n".join(wrap(f"{r.code} {r.name}: {r.summary}", "  ", "    ", width) for r in rules)
-        blocks.append(f"Rules that speak of it\n{spoken}")
+        blocks.append(f"Rules about it\n{spoken}")
     return "\n\n".join(block for block in blocks if block) + "\n"
 
 

@@ -42,7 +42,7 @@ def page(
         _part("Sources disagree", docs.disagree, width),
         _part("Reconsider when", docs.reconsider_when, width),
         _part("Measure it here", ", or ".join(measure(rule)), width),
-        _part("Speaks of", ", ".join(rule.options), width),
+        _part("Options", ", ".join(rule.options), width),
     ]
     return "\n\n".join(block for block in blocks if block) + "\n"
 

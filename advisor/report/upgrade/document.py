@@ -42,7 +42,7 @@ def document(move: Move, *, every: bool = False) -> Document:
             "Options not set here whose default changes data, accounts or replicas",
             tuple(_default(c, mark) for c in heavy),
         ),
-        Section("Lines that still work, or work anew", (Items(notes),)),
+        Section("Lines that still work, or work now", (Items(notes),)),
         *_light(light, mark, every=every),
         _paste([c for c in move.defaults if every or c.area is not Area.REST]),
     ]

@@ -57,7 +57,7 @@ def newest_first(paths: Sequence[str], tell: Callable[[str], object]) -> Iterato
         try:
             yield load(path)
         except SnapshotError as error:
-            tell(f"{error}; it was passed over")
+            tell(f"{error}; it was ignored")
 
 
 def _folders() -> list[str]:
@@ -72,7 +72,7 @@ def _paths(folder: str, tell: Callable[[str], object]) -> list[str]:
     try:
         return [os.path.join(folder, name) for name in snapshot_names(folder)]
     except OSError as error:
-        tell(f"{folder} can't be read ({error.strerror}); it was passed over")
+        tell(f"{folder} can't be read ({error.strerror}); it was ignored")
         return []
 
 
@@ -93,7 +93,7 @@ def save_snapshot(facts: Facts) -> str:
     Raises MycnfError, what was kept before untouched, where there is no server in them or they can't be written.
     """
     if not facts.server.variables:
-        raise MycnfError("no variables were read, so the server can't be told from others: nothing was kept")
+        raise MycnfError("no variables were read, so the server cannot be identified: nothing was kept")
     folder = make_state_folder(os.path.join(FOLDER, server_id(facts.server.variables)))
     data = encode_snapshot(fit_snapshot(facts))
     try:

@@ -37,5 +37,5 @@ def read_rings() -> tuple[list[SampleRing], list[str]]:
         except ring.RingError as error:
             damaged.append(str(error))
         except OSError as error:
-            damaged.append(f"{path} can't be read ({error.strerror}); it was passed over")
+            damaged.append(f"{path} can't be read ({error.strerror}); it was ignored")
     return sorted(found, key=lambda one: one[:2]), damaged

@@ -37,9 +37,9 @@ def report(audited: Audited, page: Page) -> str:  # noqa: ARG001 - every format 
         section("first", "Do first", _first(audited)),
         section("findings", "Findings", _findings(audited.findings)),
         section("measured", "Measured on this host", measured(audited.facts.probes)),
-        section("fine", "Looked at, and fine", ends.fine(audited)),
+        section("fine", "Passed checks", ends.fine(audited)),
         section("unlooked", "Not looked at", ends.unlooked(audited)),
-        section("aside", "Put aside", ends.aside(audited)),
+        section("aside", "Suppressed", ends.aside(audited)),
         section("facts", "Facts", ends.facts(audited)),
     ]
     return document(_title(audited), list(_head(audited)), parts, ends.version(audited))
