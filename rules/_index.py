@@ -45,15 +45,17 @@ BY_OPTION = {
     "rules.durability.binary_log": (
         "binlog_expire_logs_auto_purge",
         "binlog_expire_logs_seconds",
-        "binlog_format",
         "binlog_group_commit_sync_delay",
         "expire_logs_days",
         "log_bin",
-        "log_bin_trust_function_creators",
         "max_binlog_size",
         "replica_skip_errors",
         "server_id",
         "slave_skip_errors",
+    ),
+    "rules.durability.binary_log_format": (
+        "binlog_format",
+        "log_bin_trust_function_creators",
     ),
     "rules.durability.crash_safety": (
         "binlog_checksum",
@@ -91,11 +93,13 @@ BY_OPTION = {
     ),
     "rules.innodb.redo_log": (
         "innodb_buffer_pool_size",
-        "innodb_flush_log_at_timeout",
         "innodb_log_file_size",
         "innodb_log_files_in_group",
-        "innodb_log_write_ahead_size",
         "innodb_redo_log_capacity",
+    ),
+    "rules.innodb.redo_log_writes": (
+        "innodb_flush_log_at_timeout",
+        "innodb_log_write_ahead_size",
     ),
     "rules.innodb.startup": (
         "innodb_adaptive_flushing",

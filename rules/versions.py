@@ -32,7 +32,7 @@ MONTHS = 30.44  # days in a mean month
         fix="Plan the move to a supported series; mycnf lint --target tells what the option file needs for it.",
         risk="An upgrade changes defaults and removes options.",
         restart=True,
-        exceptions="Vendors and distributions that still fix defects of the series, such as a long-term Linux distribution.",
+        exceptions="Vendors and distributions that still fix defects of the series, such as long-term Linux releases.",
         reconsider_when="A support contract for the series.",
     ),
 )

@@ -40,7 +40,10 @@ _MEMORY = Grant(
 )
 _KINDS = "how many accounts are anonymous, without a password, too powerful"
 _HASHES = "mycnf reads no hash, but with this grant everyone who has the account's password can."
-_LOG = "mycnf counts lines of the error log, but with this grant everyone who has the account's password can read all of them."
+_LOG = (
+    "mycnf counts lines of the error log, but with this grant everyone who has the account's password can read all "
+    "of them."
+)
 _MYSQL = (
     _PROCESS,
     Grant("REPLICATION CLIENT", "*.*", "whether the server is a replica, and of whom"),

@@ -78,7 +78,9 @@ def _replace(path: str, real: str, beside: str, before: bytes, after: bytes) -> 
 
 def _require_unchanged(path: str, real: str, before: bytes) -> None:
     if load(real).data != before:
-        raise FileChangedError(f"{path}: another program changed it in the meantime, so it was not written; run mycnf again")
+        raise FileChangedError(
+            f"{path}: another program changed it in the meantime, so it was not written; run mycnf again"
+        )
 
 
 def _rename_over(beside: str, real: str) -> bool:

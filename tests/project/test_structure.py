@@ -14,27 +14,21 @@ from pathlib import Path
 import pytest
 
 PACKAGES = ("advisor", "rules", "probes")
-MOST_FILES = 607
+MOST_FILES = 604
 MOST_LINES = 450
 # Files that are longer still, with the lines they have at most.
 LONGER = {
     "advisor/verdict/special.py": 460,
-    "rules/durability/binary_log.py": 469,
-    "rules/innodb/redo_log.py": 489,
 }
 # Files of 60 lines or fewer that exactly one other module imports.
 SMALL_LINES = 60
-MOST_SMALL = 21
+MOST_SMALL = 14
 MOST_SHARED_CLASS_NAMES = 0.08  # of all classes, those whose name another class has too
 # Modules that are part of an import circle, type checking included, by package.
 CIRCULAR = {
-    "advisor.analysis": 2,
-    "advisor.commands": 2,
+    "advisor.analysis": 5,
     "advisor.report": 29,
-    "advisor.tui": 17,
     "advisor.verdict": 7,
-    "rules.core": 4,
-    "rules.policy": 1,
 }
 
 

@@ -197,7 +197,10 @@ def _with_data_mount(told: PastedFacts, datadir: str) -> Host | None:
 
 
 DIFFERS, DEFAULT = "DIFFERS", "COMPILED"
-OF_TEXT = "texts don't tell who set a variable: values that differ from this version's default are taken as explicitly configured"
+OF_TEXT = (
+    "texts do not say who set a variable: values that differ from this version's default are taken as explicitly "
+    "configured"
+)
 
 
 def inferred_origins(variables: dict[str, str], target: str) -> dict[str, VariableOrigin]:

@@ -1,0 +1,92 @@
+"""LOG: how InnoDB writes and flushes its redo log."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from advisor.core.model import Confidence, Severity
+from advisor.core.sizes import format_duration, format_size
+from rules.core.advice import advise, help_line, present
+from rules.core.rule import Docs, Span, rule
+from rules.core.subject import variable_subject
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from advisor.core.model import Finding
+    from rules.core.context import RuleContext
+
+
+CACHE_BLOCK = 4096  # bytes in which the kernel caches files
+USUAL = 8192  # MySQL's default in every version
+EACH_SECOND = 1
+UNSYNCED = (0, 2)  # of innodb_flush_log_at_trx_commit: the log is synced by the clock, not by the commit
+
+
+@rule(
+    "LOG005",
+    "narrow-write-ahead",
+    severity=Severity.NOTE,
+    confidence=Confidence.LIKELY,
+    summary="Redo is written in pieces smaller than the kernel's blocks, which it must read before it can write.",
+    targets=(Span("mysql"),),
+    options=("innodb_log_write_ahead_size",),
+    evidence=("WB-01", "INNA-10"),
+    docs=Docs(
+        why="The redo log is written through the page cache, whose blocks are 4096 bytes. A write of less than a "
+        "block into a part that isn't cached reads the block from disk first. MySQL's manual says to set "
+        "innodb_log_write_ahead_size to the block size of the system or its cache; the default is 8192. "
+        "MariaDB raises it to the disk's block size by itself.",
+        fix="Remove the line.",
+        risk="None known.",
+        exceptions="Redo logs that always stay in the page cache, where nothing is read.",
+        reconsider_when="No reads of the redo log's files (iosnoop, or blktrace) while it is written.",
+    ),
+)
+def narrow_write_ahead(context: RuleContext) -> Iterator[Finding]:
+    """Write-ahead below a block of the page cache."""
+    name = "innodb_log_write_ahead_size"
+    size = context.number(name)
+    if size is not None and size < CACHE_BLOCK and context.is_set(name):
+        action = advise(context, name, USUAL, watch="Innodb_os_log_written")
+        yield narrow_write_ahead.finding(
+            f"Redo is written in units of {format_size(size)}, less than a block of the page cache "
+            "(4K), which must then be "
+            "read first.",
+            variable_subject(context, name),
+            help=help_line(action),
+            actions=present(action),
+        )
+
+
+@rule(
+    "LOG006",
+    "delayed-log-flush",
+    confidence=Confidence.LIKELY,
+    summary="A crash may lose the commits of several seconds.",
+    options=("innodb_flush_log_at_timeout",),
+    evidence=("DUR-02", "INNV-01"),
+    docs=Docs(
+        why="With innodb_flush_log_at_trx_commit at 0 or 2 the redo log is synced by the clock, every second. "
+        "innodb_flush_log_at_timeout makes that every so many seconds, and as many seconds of commits are "
+        "lost when the machine fails. With 1 every commit is synced, and the timeout loses nothing.",
+        fix="Remove the line; the default is one second.",
+        risk="One sync a second.",
+        exceptions="Data that can be loaded again.",
+        reconsider_when="Nothing.",
+    ),
+)
+def delayed_log_flush(context: RuleContext) -> Iterator[Finding]:
+    """Seconds between syncs where commits don't sync."""
+    name = "innodb_flush_log_at_timeout"
+    seconds, commit = context.number(name), context.number("innodb_flush_log_at_trx_commit")
+    if seconds is not None and seconds > EACH_SECOND and context.is_set(name) and commit in UNSYNCED:
+        action = advise(context, name, EACH_SECOND, risk="one sync a second", watch="Innodb_os_log_fsyncs")
+        yield delayed_log_flush.finding(
+            f"With innodb_flush_log_at_trx_commit = {commit} the redo log is synced every "
+            f"{format_duration(seconds)}; a crash "
+            "loses as much of commits.",
+            variable_subject(context, name),
+            help=help_line(action),
+            actions=present(action),
+        )
