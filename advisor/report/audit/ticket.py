@@ -74,8 +74,8 @@ def _first(audited: Audited, steps: list[str]) -> Iterator[str]:
         words = f"{plural(more, 'more step' if steps else 'step')} with the findings below"
         yield f"{words}." if steps else f"{words}; none presses."
     elif not audited.findings:
-        found = "every rule that could look found this server in order" if audited.asked else "no rule was asked"
-        yield f"Nothing to say: {found}."
+        found = "every check that could run passed" if audited.asked else "no rule was asked"
+        yield f"No findings: {found}."
 
 
 def _findings(audited: Audited, found: Fitted) -> Iterator[str]:
