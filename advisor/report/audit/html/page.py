@@ -89,8 +89,8 @@ def _first(audited: Audited) -> Html:
         return tag("ol", *(_step(f, places[id(f)]) for f in steps), class_="steps")
     if audited.findings:
         return tag("p", "Nothing presses; what can be done stands with the findings.")
-    found = "every rule that could look found this server in order" if audited.asked else "no rule was asked"
-    return tag("p", f"Nothing to say: {found}.")
+    found = "every check that could run passed" if audited.asked else "no rule was asked"
+    return tag("p", f"No findings: {found}.")
 
 
 def _step(f: Finding, order: int) -> Html:
