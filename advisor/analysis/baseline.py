@@ -176,7 +176,7 @@ def read_baseline(path: str) -> Baseline:
     try:
         document = json.loads(data.decode("utf-8"))
     except (ValueError, RecursionError) as error:
-        raise MycnfError(f"{path}: no baseline, for it is no JSON; write one with --write-baseline FILE") from error
+        raise MycnfError(f"{path} is not a baseline: it is not JSON; write one with --write-baseline FILE") from error
     counts = _parse_counts(document, path)
     describe_known = (entry for entry in document["findings"] if isinstance(entry.get("reason"), str))
     return Baseline(path, counts, {_parse_entry(entry, path)[0]: entry["reason"] for entry in describe_known})
@@ -194,7 +194,7 @@ def _parse_counts(document: Any, path: str) -> dict[Key, int]:
     if type(version) is int and version > VERSION:
         raise MycnfError(f"{path}: a baseline of version {version}, and this mycnf knows {VERSION}; update mycnf")
     if type(version) is not int or not isinstance(entries, list):
-        raise MycnfError(f"{path}: no baseline of mycnf; write one with --write-baseline FILE")
+        raise MycnfError(f"{path} is not a baseline of mycnf; write one with --write-baseline FILE")
     counts: dict[Key, int] = {}
     for number, entry in enumerate(entries, 1):
         key, count = _parse_entry(entry, f"{path}: entry {number}")

@@ -146,7 +146,7 @@ def test_blanks_without_a_heading(tmp_path: Path) -> None:
     assert server.variables == VARIABLES | more
     assert server.status == {name.lower(): value for name, value in counters.items()}
     path.write_text("".join(f"{name}\n" for name, _ in rows))
-    with pytest.raises(TextError, match="nothing that tells"):
+    with pytest.raises(TextError, match="no facts about"):
         facts_of_texts([str(path)])
 
 
@@ -198,8 +198,8 @@ REFUSED = {
     "an exporter": ("# HELP x\nmysql_global_variables_port 3306\n", "mysqld_exporter"),
     "bytes of zero": ("\0\0\0\0", "is no text"),
     "no version": ("Variable_name\tValue\nbasedir\t/usr\nport\t1\n", r"the server's version \(2 variables, cut off"),
-    "a table of something": ("orders\t17\nlines\t18\nshops\t3\n", "nothing that tells of a server"),
-    "a count of something": ("Orders\t17\nLines\t18\nShops\t3\n", "nothing that tells of a server"),
+    "a table of something": ("orders\t17\nlines\t18\nshops\t3\n", "no facts about a server"),
+    "a count of something": ("Orders\t17\nLines\t18\nShops\t3\n", "no facts about a server"),
 }
 
 

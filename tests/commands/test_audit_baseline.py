@@ -35,5 +35,5 @@ def test_another_file_is_never_written_over(mycnf: Mycnf, tmp_path: Path) -> Non
     option_file.write_text("[mysqld]\n", encoding="utf-8")
     ended = mycnf(*DEMO, "--write-baseline", str(option_file))
     assert ended.code == 2
-    assert "is no baseline" in ended.err
+    assert "is not a baseline" in ended.err
     assert option_file.read_text(encoding="utf-8") == "[mysqld]\n"

@@ -22,7 +22,7 @@ def test_a_file_for_a_described_host(mycnf: Mycnf, tmp_path: Path) -> None:
     assert mycnf("suggest", *HOST, "--workload", "oltp", "-o", str(file)).code == 0
     text = file.read_text("utf-8")
     assert "64G of memory, 16 processors, nvme" in text.replace("\n# ", " ")
-    assert "\n# Rests on BP-01 (measured)" in text
+    assert "\n# Based on BP-01 (measured)" in text
     assert "\ninnodb_buffer_pool_size = 44G\n" in text
     linted = mycnf("lint", "--isolated", *HOST, str(file))
     assert linted.code == 0, linted.out
@@ -76,7 +76,7 @@ def test_nothing_to_change_is_said(mycnf: Mycnf, tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("words", "said"),
     [
-        (("--ram", "much"), "is no size; write it as 64G or 512M"),
+        (("--ram", "much"), "is not a size; write it as 64G or 512M"),
         (("--target", "oracle-23"), "oracle-23"),
         (("--write-diff", "/nowhere/my.cnf", "--target", "mysql-8.4"), "/nowhere/my.cnf"),
         (("--write-diff", "my.cnf", "--format", "json"), "Leave out"),

@@ -274,6 +274,6 @@ def test_blocks_beside_busy_processes_are_invalid(
     blocks = [block for arm in result.arms for block in arm.blocks]
     assert result.is_void is void
     assert {block.invalid for block in blocks} == (
-        {"other processes used 30% of the processors, 25% at most are allowed"} if void else {""}
+        {"other processes used 30% of the processors; the limit is 25%"} if void else {""}
     )
     assert {block.counters[OTHER_PROCESSES] for block in blocks} == {0.3}

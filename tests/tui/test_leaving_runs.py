@@ -24,7 +24,7 @@ from probes.results import read_all
 from probes.sandbox import Sandbox
 from probes.sandbox.scratch import SHORT_BASE, has_leftovers
 
-FIELD = "   in spite of "
+FIELD = "   override "
 
 
 async def test_leaving_the_app_stops_a_run(scans: Scans, tmp_path: Path) -> None:

@@ -21,11 +21,11 @@ def test_a_server_that_dies_and_comes_back(server_name: str, start: Start, tmp_p
         window.shows("1 Findings")
         window.shows(server.binary.target.label)
         os.kill(server.pid, signal.SIGKILL)
-        window.shows("no answer")
+        window.shows("no connection")
         window.keys("2")
         window.shows("differs from files")  # what was read stays
         server.restart()
-        window.until(lambda screen: "no answer" not in screen, "an answer again")
+        window.until(lambda screen: "no connection" not in screen, "an answer again")
         window.keys("q")
         window.shows("ended with 0")
 
@@ -70,7 +70,7 @@ def test_who_leaves_without_a_server_is_told_why(tmp_path: Path) -> None:
     (tmp_path / "empty.cnf").touch()
     none = ("--defaults-file", str(tmp_path / "empty.cnf"), "--socket", str(tmp_path / "none.sock"))
     with terminal(*MYCNF, "audit", *none, size=(200, 24), environment=place(tmp_path)) as window:
-        window.shows("Enter connects, esc leaves")
+        window.shows("Enter connects, Esc quits")
         window.keys("Escape")
         screen = window.shows("ended with 3")
         assert f"there is no server socket {tmp_path / 'none.sock'}" in screen

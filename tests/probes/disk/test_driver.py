@@ -247,7 +247,7 @@ def test_a_file_that_is_gone_is_one_clear_line(crew: DriverProcesses, tmp_path: 
 def test_a_driver_that_dies_is_one_clear_line(crew: DriverProcesses, path: str) -> None:
     """A process that is killed ends the run with a sentence, not with a wait."""
     crew._processes[0].kill()
-    with pytest.raises(ProbeError, match="has ended"):
+    with pytest.raises(ProbeError, match="a driver process ended"):
         crew.run([{"task": "commit", "path": path}], SHORT, StopSignal())
 
 
