@@ -89,5 +89,5 @@ def test_the_plan_names_the_maximum_and_the_low_water_mark(binary: Binary, tmp_p
         {CAPACITY_MAX: "1200", CAPACITY: "400"},
     ]
     assert any(LOW_WATER in limit for limit in plan.limits) == (binary.name != "mysql-9.7")
-    with pytest.raises(ProbeError, match="at least 100"):
+    with pytest.raises(ProbeError, match="minimum 100"):
         load("io-capacity").plan(ground, ProbeRequest("/", choices={"values": "50"}))
