@@ -14,7 +14,7 @@ import pytest
 # Times the instructions of the same interpreter without a program, which is what any command is made of.
 LIMITS = {
     "version": (["--version"], 3.5),
-    "lint": (["lint", "--isolated", "--target", "mariadb-10.11", "examples/bad.cnf"], 6.0),
+    "lint": (["lint", "--isolated", "--target", "mariadb-10.11", "examples/bad.cnf"], 6.6),
 }
 COUNTED = re.compile(r"I\s+refs:\s+([\d,]+)")
 
