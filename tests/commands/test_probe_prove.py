@@ -174,10 +174,10 @@ def test_a_dry_run_measures_nothing(prove: Prove, scan: Scan) -> None:
     (("BUF001", "a", "b"), "mycnf probe prove CODE [FILE]"),
     (("BUF0001",), "did you mean BUF001?"),
     (("OPT001",), "has no claim that a probe measures"),
-    (("INN006",), "mycnf probe random-write shows its ground"),
+    (("INN006",), "mycnf probe random-write measures its subject"),
     (("BUF001", "FILE"), "has no finding of BUF001 (read_buffer_size is 64K)"),
     (("BUF001", "nowhere.cnf"), "nowhere.cnf"),
-    (("BUF001", "--server", "mysql-8.0"), "BUF001 speaks of mysql < 8.0, mariadb, and the servers here are mysql-8.0"),
+    (("BUF001", "--server", "mysql-8.0"), "BUF001 applies to mysql < 8.0, mariadb, and the servers here are mysql-8.0"),
 ])  # fmt: skip
 def test_mistakes_are_one_line(prove: Prove, scan: Scan, tmp_path: Path, words: tuple[str, ...], said: str) -> None:
     """What can't be proved is one line with what to do, exit code 2, and nothing is run."""

@@ -91,7 +91,7 @@ def test_a_unit_that_starts_something_else() -> None:
     """A script in between is not followed: the process's own words count, and that is said."""
     command = next_command(facts("[Service]\nExecStart=/usr/bin/mysqld_safe --x\n"))
     assert [a.text for a in command.arguments] == ["--now=1"]
-    assert "by another program" in command.note
+    assert "through another program" in command.note
 
 
 def test_the_words_of_a_process() -> None:

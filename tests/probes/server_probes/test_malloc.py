@@ -86,7 +86,7 @@ def test_a_library_that_is_not_installed_is_named(
     monkeypatch.setattr(allocators, "library_folders", lambda: (str(tmp_path),))
     ground = ground_of(tmp_path, tmp_path, binary)
     with pytest.raises(
-        ProbeError, match=r"libjemalloc\.so\.2 isn't installed: apt-get install libjemalloc2 .*"
+        ProbeError, match=r"libjemalloc\.so\.2 is not installed: apt-get install libjemalloc2 .*"
     ) as said:
         load("malloc").plan(ground, ProbeRequest(str(tmp_path)))
     assert "\n" not in str(said.value)
