@@ -6,7 +6,6 @@ import posixpath
 import re
 from typing import TYPE_CHECKING, NamedTuple
 
-from advisor.carriers.service_files import assigned_words, expand_specifiers, expand_variables, file_variables
 from advisor.facts.host import SERVER_PROGRAMS
 
 if TYPE_CHECKING:
@@ -97,21 +96,25 @@ class _Unit:
     """The unit with its drop-ins, read one after another; later settings add to lists, or reset them."""
 
     def __init__(self, service: Service) -> None:
+        from advisor.carriers import service_files
+
         self.name = service.name
         self.start: list[tuple[str, Assigned]] = []
         self.limit = ""
         self.variables: dict[str, StartArgument] = {n: StartArgument(v) for n, v in service.environment.items()}
         own: list[tuple[str, StartArgument]] = []
         for copy in service.unit_files:
-            for one in assigned_words(copy.text or ""):
+            for one in service_files.assigned_words(copy.text or ""):
                 if one.section == "Service":
                     self._take(copy.path, one, own)
         self.variables.update(own)
         for copy in service.environment_files:
-            for name, value, line in file_variables(copy.text or ""):
+            for name, value, line in service_files.file_variables(copy.text or ""):
                 self.variables[name] = StartArgument(value, copy.path, line)
 
     def _take(self, path: str, one: Assigned, own: list[tuple[str, StartArgument]]) -> None:
+        from advisor.carriers import service_files
+
         if one.key == "ExecStart":
             self.start = [*self.start, (path, one)] if one.value else []
         elif one.key == "LimitNOFILE":
@@ -120,7 +123,7 @@ class _Unit:
             if not one.value:
                 own.clear()
             for word in one.words:
-                name, equals, value = expand_specifiers(word.text, self.name).partition("=")
+                name, equals, value = service_files.expand_specifiers(word.text, self.name).partition("=")
                 own += [(name, StartArgument(value, path, word.line, word.column))] if equals else []
 
 
@@ -139,11 +142,13 @@ def command_of(service: Service) -> StartCommand | None:
 
 def _arguments(unit: _Unit, path: str, one: Assigned) -> Iterable[StartArgument]:
     """The words with variables filled in; those of a variable have the place where it is set."""
+    from advisor.carriers import service_files
+
     values = {name: argument.text for name, argument in unit.variables.items()}
     for word in one.words:
         whole = unit.variables.get(word.text.removeprefix("$")) if word.text.startswith("$") else None
         place = whole if whole and whole.line else StartArgument("", path, word.line, word.column)
-        for text in expand_variables(expand_specifiers(word.text, unit.name), values):
+        for text in service_files.expand_variables(service_files.expand_specifiers(word.text, unit.name), values):
             yield place._replace(text=text)
 
 

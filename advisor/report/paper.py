@@ -6,7 +6,6 @@ import os
 import sys
 from typing import NamedTuple
 
-from advisor.report.output import colour_wanted
 from advisor.report.words import WIDTH
 
 NARROWEST, WIDEST = 40, 120
@@ -28,6 +27,8 @@ class Paper(NamedTuple):
     @classmethod
     def to(cls, path: str | None) -> Paper:
         """The page for a file, or for stdout: as wide as its terminal and in what it can show."""
+        from advisor.report.output import colour_wanted
+
         if path is not None:
             return cls()
         return cls(_columns(), colour_wanted(path), "utf" not in (sys.stdout.encoding or "").lower())
@@ -35,6 +36,8 @@ class Paper(NamedTuple):
     @classmethod
     def of_width(cls, path: str | None) -> Paper:
         """The page for a file, or for stdout: of the usual width everywhere, coloured on a terminal that wants it."""
+        from advisor.report.output import colour_wanted
+
         return cls(colour=colour_wanted(path))
 
     def fitted(self, text: str) -> str:

@@ -19,11 +19,17 @@ FINDING = "world-readable-secret"
 LIMIT = 142
 # What other screens, the command line and servers need, and what takes long to import.
 LATER = {
+    "advisor.carriers.persisted",
+    "advisor.collect.collect",
+    "advisor.collect.host",
+    "advisor.config.read",
     "advisor.report.output",
+    "advisor.preflight.start_command",
     "advisor.report.audit.as_lint",
     "advisor.tui.dialogs.prompts",
     "advisor.tui.dialogs.connect",
     "advisor.tui.screens.variables.screen",
+    "advisor.carriers.service_files",
     "advisor.upgrade",
     "hmac",
     "probes.registry",
