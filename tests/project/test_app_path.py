@@ -24,7 +24,6 @@ LATER = {
     "advisor.collect.host",
     "advisor.config.read",
     "advisor.report.output",
-    "advisor.preflight.start_command",
     "advisor.report.audit.as_lint",
     "advisor.tui.dialogs.prompts",
     "advisor.tui.dialogs.connect",

@@ -90,7 +90,7 @@ async def test_the_demo_shows_the_rates_of_its_window(size: tuple[int, int]) -> 
     async with driven(size=size) as (app, pilot):
         await opened(pilot)
         text = screen_text(app)
-        assert "One recorded window of 10 s, a rate each; only a running server has curves." in text
+        assert "One recorded window of 10 s. Only a running server has sparklines." in text
         assert "w window" not in text
         assert "pause" not in text
         assert row(pilot, "queries").split() == ["queries", "/s", f"{rate:.0f}", "Questions"]
