@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from typing import TYPE_CHECKING
 
-from advisor.core.sizes import UNITS
+from advisor.core.sizes import UNITS, exact_size
 from probes.experiment import ProbeError
 
 if TYPE_CHECKING:
@@ -42,11 +42,11 @@ class ChosenOptions:
 
     def size(self, name: str, least: int = 1) -> int:
         """Bytes; 128K, 1.5G and plain digits are sizes."""
-        return self._parse(name, self._values[name], lambda text: _require_minimum(_parse_size(text), least))
+        return self._parse(name, self._values[name], lambda text: _require_minimum(_parse_size(text), least, exact_size))
 
     def sizes(self, name: str, least: int = 1) -> list[int]:
         """A comma-separated list of sizes."""
-        return self._parse_list(name, lambda text: _require_minimum(_parse_size(text), least))
+        return self._parse_list(name, lambda text: _require_minimum(_parse_size(text), least, exact_size))
 
     def number(self, name: str, least: int = 0) -> int:
         """An integer."""
@@ -83,9 +83,9 @@ def _parse_size(text: str) -> int:
     return int(float(match[1]) * SIZE_FACTORS[match[2].upper()])
 
 
-def _require_minimum(number: int, least: int) -> int:
+def _require_minimum(number: int, least: int, written: Callable[[int], str] = str) -> int:
     if number < least:
-        raise ValueError(f"minimum {least}")
+        raise ValueError(f"minimum {written(least)}")
     return number
 
 

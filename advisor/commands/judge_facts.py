@@ -13,7 +13,6 @@ from advisor.analysis.engine import applies_to, run_for_target, select_rules, so
 from advisor.commands.connection import declared_host, is_declared
 from advisor.commands.suppress_findings import refuse_overwrite
 from advisor.core.console import print_notice
-from advisor.report.output import write
 from advisor.report.words import plural
 from advisor.state.file_lock import lock_file
 
@@ -134,6 +133,8 @@ def apply_baseline(audited: Audited, args: argparse.Namespace, *, silent: bool =
     reading = baseline.BaselineReading(SERVER, audited.findings, ())
     if args.write_baseline:
         refuse_overwrite(args.write_baseline)
+        from advisor.report.output import write  # the app writes none at its start
+
         write(baseline.render_baseline([reading], args.write_baseline), args.write_baseline)
         print_notice(f"wrote {plural(len(audited.findings), 'finding')} to {args.write_baseline}")
         return audited._replace(findings=())
@@ -153,4 +154,6 @@ def suppress_in_baseline(path: str, finding: Finding, reason: str) -> None:
     Raises MycnfError for a file that is no baseline or can't be written.
     """
     with lock_file(path):
+        from advisor.report.output import write  # the app writes none at its start
+
         write(baseline.amend_baseline(path, finding, SERVER, reason), path)

@@ -60,7 +60,7 @@ def _port(text: str | None) -> int | None:
     if text is None:
         return None
     if not (text.isascii() and text.isdigit()) or not 0 < int(text[:6]) <= HIGHEST_PORT:
-        raise MycnfError(f"mycnf_port: {text[:20]!r} is no TCP port; write a number from 1 to {HIGHEST_PORT}")
+        raise MycnfError(f"mycnf_port: {text[:20]!r} is not a TCP port; write a number from 1 to {HIGHEST_PORT}")
     return int(text)
 
 

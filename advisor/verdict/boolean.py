@@ -21,7 +21,7 @@ def parse_boolean(text: str | None, option: Option, target: Target) -> TakenValu
     """A boolean; without a value it is on. Help prints TRUE and FALSE."""
     word = "1" if text is None else text.lower()
     if option.arg == "none":
-        return _parse_loosely(text or "1", target)
+        return _parse_loosely("1" if text is None else text, target)
     if word in ON:
         return TakenValue(Outcome.ACCEPTED, "TRUE")
     if word in OFF:

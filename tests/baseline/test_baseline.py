@@ -137,10 +137,10 @@ def test_what_is_found_no_longer(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("text", "says"),
     [
-        ("", "it is no JSON"),
-        ("[mysqld]\nport = 1", "it is no JSON"),
-        ("\udcff", "it is no JSON"),
-        ("[" * 100_000, "it is no JSON"),
+        ("", "it is not JSON"),
+        ("[mysqld]\nport = 1", "it is not JSON"),
+        ("\udcff", "it is not JSON"),
+        ("[" * 100_000, "it is not JSON"),
         ("[]", "is not a baseline of mycnf"),
         ('{"version": true, "findings": []}', "is not a baseline of mycnf"),
         ('{"version": 1}', "is not a baseline of mycnf"),

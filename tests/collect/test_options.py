@@ -81,7 +81,7 @@ def test_nothing_is_read_of_the_null_device(tmp_path: Path) -> None:
 @pytest.mark.parametrize("port", [-1, 0, 65536])
 def test_a_port_that_is_none_is_one_line(port: int) -> None:
     """On the command line it is a fault of usage, and no server is asked for."""
-    with pytest.raises(MycnfError, match=rf"^--port {port} is no TCP port; write a number") as refused:
+    with pytest.raises(MycnfError, match=rf"^--port {port} is not a TCP port; write a number") as refused:
         resolve_account(ConnectRequest(host="h", port=port))
     assert refused.value.code == 2
     assert resolve_account(ConnectRequest(host="h", port=65535)).port == 65535
@@ -142,7 +142,7 @@ def test_a_certificate_on_the_command_line_is_checked() -> None:
     assert resolve_account(ConnectRequest(host="h", ssl_ca="/ca.pem", ssl_mode="required")).ssl_mode == "required"
 
 
-@pytest.mark.parametrize(("text", "said"), [("port=abc", "no TCP port"), ("ssl-mode=maybe", "use one of disabled")])
+@pytest.mark.parametrize(("text", "said"), [("port=abc", "not a TCP port"), ("ssl-mode=maybe", "use one of disabled")])
 def test_nonsense_in_a_file_is_one_line(tmp_path: Path, text: str, said: str) -> None:
     """An option that makes no sense is named with what it may be."""
     home_file(tmp_path, f"[client]\nhost=h\n{text}\n")

@@ -165,7 +165,7 @@ BAD = {
     "no snapshot": (["history", "add", "/dev/null"], "no regular file"),
     "no changes": (["history", "--last", "0"], "1 or more"),
     "collect to nowhere": (["collect"], "-o SNAP"),
-    "the demo": (["audit", "--demo", "--keep"], "no server of yours"),
+    "the demo": (["audit", "--demo", "--keep"], "a recorded server"),
 }
 
 

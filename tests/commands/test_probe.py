@@ -185,12 +185,12 @@ def test_choices_reach_the_experiment(probe: Any, scan: Steered) -> None:
     (("scan", "two"), "one probe at a time"),
     (("scan", "--time", "soon"), "60s, 10m or 3h"),
     (("scan", "--time", "0s"), "60s, 10m or 3h"),
-    (("scan", "--rounds", "0"), "at least 1"),
+    (("scan", "--rounds", "0"), "write 1 or more"),
     (("scan", "--option", "reader=2"), "did you mean readers?"),
     (("scan", "--option", "readers"), "NAME=VALUE"),
     (("scan", "--option", "readers=many"), "readers=many"),
     (("scan", "--set", "a=1,2"), "no parameter --set; its parameters are readers, workload, acceptable-qps"),
-    (("scan", "--server", "nowhere/mysqld"), "no program"),
+    (("scan", "--server", "nowhere/mysqld"), "is not an executable"),
     (("--format", "svg"), "text or json"),
     (("results", "abcdef"), "mycnf probe results lists them"),
 ])  # fmt: skip
@@ -297,7 +297,7 @@ def test_a_run_of_other_parameters_is_not_resumed(probe: Any, scan: Steered) -> 
     """A new run begins, and the reason is told."""
     probe("scan")
     ended = probe("scan", "--resume", "--option", "readers=4")
-    assert "differs in the parameters; a new one begins" in ended.err
+    assert "differs in the parameters; starting a new one" in ended.err
     assert len(read_all().kept) == 2
 
 

@@ -114,8 +114,8 @@ def test_ctrl_c_keeps_whole_rounds(terminal: Callable[..., Seen]) -> None:
 
 def test_ctrl_c_twice_ends_it_at_once(terminal: Callable[..., Seen]) -> None:
     """The second time a block that would last a minute is broken off; what was made is removed, rounds are kept."""
-    seen = terminal("time.sleep(60)", keys=(IN_THIRD, "once more ends it"))
+    seen = terminal("time.sleep(60)", keys=(IN_THIRD, "press again to stop at once"))
     assert seen.code == "130 1"
-    assert "2 whole rounds are kept; continue with --resume" in seen.text
+    assert "2 complete rounds are saved; continue with --resume" in seen.text
     assert "interrupted" in seen.text
     assert seen.text.count("\x1b[?25l") == seen.text.count("\x1b[?25h")

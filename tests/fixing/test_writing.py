@@ -129,7 +129,7 @@ def test_hard_links_stay_and_are_told_of(file: Path, tmp_path: Path) -> None:
 def test_a_file_that_changed_meanwhile_is_left_alone(file: Path) -> None:
     """What somebody else wrote since is not lost."""
     file.write_bytes(b"# mine\n")
-    with pytest.raises(FileChangedError, match="changed it meanwhile"):
+    with pytest.raises(FileChangedError, match="changed it in the meantime"):
         replace_text(str(file), OLD, NEW)
     assert file.read_bytes() == b"# mine\n"
     assert alone(file)

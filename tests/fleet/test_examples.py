@@ -70,4 +70,4 @@ def test_variables_beside_the_working_directory(ground: Ground) -> None:
     environment = ground.environment()
     done = subprocess.run(run, cwd=ground.place, env=environment, capture_output=True, timeout=PATIENCE, check=False)
     assert done.returncode == 3
-    assert "mycnf_port: '70000' is no TCP port" in done.stdout.decode().replace("\n", " ").replace("         ", "")
+    assert "mycnf_port: '70000' is not a TCP port" in done.stdout.decode().replace("\n", " ").replace("         ", "")

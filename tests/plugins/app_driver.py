@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import json
+import os
 import time
 from collections.abc import AsyncIterator, Callable
 from contextlib import asynccontextmanager
@@ -17,7 +18,8 @@ from advisor.commands.app import make_opening
 from advisor.commands.collect import DEMO
 from advisor.tui.app import AuditApp
 
-PATIENCE = 600.0  # seconds; a test ends long before, unless something is broken
+# Seconds; a test ends long before, unless something is broken: MYCNF_PATIENCE=20 while one is written.
+PATIENCE = float(os.environ.get("MYCNF_PATIENCE", "600"))
 PAUSE = 0.025  # seconds
 Pilot._wait_for_screen.__defaults__ = (PATIENCE,)  # half a minute, which a busy host may take
 RECORDING = "--demo"
@@ -49,7 +51,7 @@ async def until(pilot: Pilot[int], holds: Callable[[], bool]) -> None:
         if holds():
             return
         await asyncio.sleep(PAUSE)
-    raise AssertionError("it never came to that")
+    raise AssertionError(f"it never came to that; the screen is\n{screen_text(pilot.app)}")
 
 
 def screen_text(app: AuditApp) -> str:

@@ -46,7 +46,7 @@ def test_a_missing_library_is_named_with_its_package(tmp_path: Path) -> None:
 
 def test_no_program_is_one_clear_line() -> None:
     """A server that isn't there is one line with the reason."""
-    with pytest.raises(SandboxError, match=r"/nowhere/mysqld can't be run: No such file"):
+    with pytest.raises(SandboxError, match=r"cannot run /nowhere/mysqld: No such file"):
         describe_binary("/nowhere/mysqld")
 
 
@@ -84,7 +84,7 @@ def test_a_full_file_system_is_told_before_anything_is_made(binaries: Binaries, 
 def test_a_file_system_that_fills_up_is_named(binary: Binary, templates: Path, small_disk: SmallDisk) -> None:
     """A server that dies of a full file system is reported as that, with the remedy, and nothing is left there."""
     disk = small_disk(420)
-    with pytest.raises(SandboxError, match=r"the file system of the scratch directory is full: free some space"):
+    with pytest.raises(SandboxError, match=r"the file system of the scratch directory is full: free space there"):
         start_sandbox(binary, base=disk, templates=templates, arguments=["--innodb-log-file-size=1G"])
     assert list(disk.iterdir()) == []
 

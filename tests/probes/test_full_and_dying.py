@@ -74,11 +74,11 @@ def served_by(binaries: Binaries, templates: Path, monkeypatch: pytest.MonkeyPat
     def give(name: str, *, fresh: bool = False) -> None:
         binary = binaries(name)
 
-        def ground(path: str, _: Sequence[str] | None, report: Callable[[str], None]) -> Environment:
+        def make_environment(path: str, _: Sequence[str] | None, report: Callable[[str], None]) -> Environment:
             found = usual(path, (), report)
             return replace(found, binaries=(binary,), templates=None if fresh else str(templates))
 
-        monkeypatch.setattr(place_module, "ground", ground)
+        monkeypatch.setattr(place_module, "make_environment", make_environment)
 
     return give
 
@@ -173,8 +173,8 @@ def blocks(directory: Path) -> Callable[[], int]:
 
 def said_in_round(ended: Ended) -> str:
     """The line that says why a run broke off after its first round, which stands in its result too."""
-    (told,) = (told for told in ended.err.splitlines() if told.startswith("mycnf: it broke off in round "))
-    assert told.removeprefix("mycnf: it broke off")[:80] in " ".join(ended.out.split())
+    (told,) = (told for told in ended.err.splitlines() if told.startswith("mycnf: failed in round "))
+    assert told.removeprefix("mycnf: f")[:80] in " ".join(ended.out.split())
     return told
 
 

@@ -106,8 +106,9 @@ def test_a_session_is_bound_before_it_asks(live: Live) -> None:
 @pytest.mark.servers("mysql-8.0", "mariadb-10.11")
 def test_a_wrong_idea_of_the_flavour_is_mended(live: Live, monkeypatch: pytest.MonkeyPatch) -> None:
     """Where the greeting's version misleads, the limits are set once the variables have told what it is."""
-    monkeypatch.setattr(session_module, "flavour_of", lambda *_: "mysql" if live.is_mariadb else "mariadb")
-    session = open_session(live.account())
+    with monkeypatch.context() as misled:
+        misled.setattr(session_module, "flavour_of", lambda *_: "mysql" if live.is_mariadb else "mariadb")
+        session = open_session(live.account())
     assert "doesn't know it" in session.unlimited
     notes: Notes = []
     read_greeting(session, notes)

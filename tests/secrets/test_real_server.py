@@ -184,7 +184,7 @@ def test_a_password_that_is_asked_for(planted: Planted, tmp_path: Path) -> None:
     done.set()
     watch.join(PATIENCE)
     assert it.process.returncode == 0, it.shown
-    assert b"asked.json holds what" in it.shown
+    assert b"asked.json has the facts" in it.shown
     assert out_of(it.shown.decode()) == []
     assert any("asked.json" in words for words in seen)
     assert [words for words in seen if canary("account") in words] == []

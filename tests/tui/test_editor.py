@@ -193,6 +193,6 @@ def test_the_editor_has_the_real_terminal(server_name: str, start: Start, option
         window.keys("e")
         window.until(lambda screen: screen.count("press enter") == 2, "the editor again")
         window.keys("C-c")
-        window.shows("stopped by signal 2")
+        window.shows("terminated by signal 2")
         window.keys("q")
         window.shows("ended with 0")

@@ -98,7 +98,7 @@ async def test_words_are_found_in_every_file() -> None:
         await pilot.press("escape")
         assert app.query_one("#files-tree", OptionList).has_focus
         await pilot.press("slash", *"no such words", "enter")
-        await until(pilot, lambda: "says that" in notices(app))
+        await until(pilot, lambda: "No line of these files matches" in notices(app))
 
 
 async def test_keys_walk_through_the_text() -> None:
@@ -115,7 +115,7 @@ async def test_keys_walk_through_the_text() -> None:
         await pilot.press("home")
         assert text.number == 1
         await pilot.press("enter")
-        await until(pilot, lambda: "no finding" in notices(app))
+        await until(pilot, lambda: "No findings on this line" in notices(app))
         await pilot.press("right", "right", "right")
         await until(pilot, lambda: text.scroll_offset.x > 0)
         assert "  1 │" in screen_text(app)  # the numbers stay

@@ -70,7 +70,7 @@ async def test_a_finding_leads_to_its_experiment() -> None:
         await pilot.press("1")
         await choose_finding(app, "SEC003")
         await pilot.press("p")
-        await until(pilot, lambda: any("no experiment" in n.message for n in app._notifications))
+        await until(pilot, lambda: any("No probe covers" in n.message for n in app._notifications))
 
 
 async def choose_finding(app: AuditApp, code: str) -> None:

@@ -23,7 +23,7 @@ def test_a_server_that_dies_and_comes_back(server_name: str, start: Start, tmp_p
         os.kill(server.pid, signal.SIGKILL)
         window.shows("no connection")
         window.keys("2")
-        window.shows("differs from files")  # what was read stays
+        window.shows("file differs")  # what was read stays
         server.restart()
         window.until(lambda screen: "no connection" not in screen, "an answer again")
         window.keys("q")

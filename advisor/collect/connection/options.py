@@ -127,7 +127,7 @@ def _endpoint(request: ConnectRequest, said: dict[str, tuple[str, str]]) -> Acco
     host = request.host or ("" if request.socket else said.get("host", ("", ""))[0])
     port = _port(said) if request.port is None else request.port
     if not 0 < port <= HIGHEST_PORT:
-        raise MycnfError(f"--port {port} is no TCP port; write a number from 1 to {HIGHEST_PORT}")
+        raise MycnfError(f"--port {port} is not a TCP port; write a number from 1 to {HIGHEST_PORT}")
     by_tcp = said.get("protocol", ("", ""))[0].lower() == "tcp" or (request.port is not None and not request.socket)
     if host not in ("", "localhost") or (by_tcp and not request.socket):
         return Account("", host=host or "127.0.0.1", port=port)
@@ -137,7 +137,7 @@ def _endpoint(request: ConnectRequest, said: dict[str, tuple[str, str]]) -> Acco
 def _port(said: dict[str, tuple[str, str]]) -> int:
     text, path = said.get("port", (str(DEFAULT_PORT), ""))
     if not text.isdecimal() or not 0 < int(text) <= HIGHEST_PORT:
-        raise ConnectError(f"port={text!r} in {path} is no TCP port; write a number from 1 to {HIGHEST_PORT}")
+        raise ConnectError(f"port={text!r} in {path} is not a TCP port; write a number from 1 to {HIGHEST_PORT}")
     return int(text)
 
 

@@ -27,9 +27,9 @@ ENDS = {
     "finished": "",
     "precise": "ended early, as further rounds would have added nothing",
     "time": "ended when its time was up",
-    "cancelled": "cancelled, whole rounds kept",
+    "cancelled": "cancelled; complete rounds are saved",
     "neighbour": "stopped, as another server of this host became slower",
-    "broken": "broke off, whole rounds kept",
+    "broken": "broke off; complete rounds are saved",
 }
 
 

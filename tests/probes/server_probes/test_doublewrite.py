@@ -99,7 +99,7 @@ def test_modes_are_those_of_the_version(target: str, there: list[str], tmp_path:
     assert [variant.name for variant in plan.variants] == there
     assert UNSAFE_LIMIT in plan.limits
     for missing in set(MODES) - set(there):
-        with pytest.raises(ProbeError, match=f"it takes {', '.join(there)}"):
+        with pytest.raises(ProbeError, match=f"use {', '.join(there)}"):
             experiment.plan(ground, ProbeRequest("/", choices={"modes": f"ON,{missing}"}))
     with pytest.raises(ProbeError, match="150 percent"):
         experiment.plan(ground, ProbeRequest("/", choices={"data": "100"}))

@@ -65,7 +65,7 @@ def test_sizes_are_of_the_whole_log(binary: Binary, templates: Path, tmp_path: P
     ground, experiment = ground_of(templates, tmp_path, binary), load("redo-capacity")
     plan = experiment.plan(ground, ProbeRequest(str(tmp_path), choices={"sizes": "64M"}))
     assert plan.variants[0].settings == {FILE_SIZE: str((64 << 20) // (2 if binary.target.is_mysql else 1))}
-    with pytest.raises(ProbeError, match="at least"):
+    with pytest.raises(ProbeError, match="minimum 16M"):
         experiment.plan(ground, ProbeRequest(str(tmp_path), choices={"sizes": "1M"}))
 
 

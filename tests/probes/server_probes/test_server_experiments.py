@@ -177,15 +177,15 @@ def test_a_stop_starts_no_further_server(name: str, binary: Binary, templates: P
     ("name", "choices", "said"),
     [
         ("commit", {"flush": "3"}, "invalid flush=3"),
-        ("commit", {"delay": "2000000"}, "at most 1000000 microseconds"),
-        ("commit", {"driver": "jmeter"}, "no driver 'jmeter'"),
-        ("commit", {"server": "oracle"}, "no server here is called 'oracle'"),
+        ("commit", {"delay": "2000000"}, "the maximum is 1000000 microseconds"),
+        ("commit", {"driver": "jmeter"}, "unknown driver 'jmeter'"),
+        ("commit", {"server": "oracle"}, "no server 'oracle' found"),
         ("ab", {}, "nothing to compare"),
         ("ab", {"set": "innodb_flush_neighbors=0,1", "workload": "tpcc"}, "one of oltp_read_write"),
         ("read-buffer", {"engine": "Aria"}, "has no Aria tables"),
-        ("read-buffer", {"row-length": "5000"}, "up to 4000 bytes"),
+        ("read-buffer", {"row-length": "5000"}, "maximum of row-length is 4000 bytes"),
         ("cache-fit", {"layouts": "8K"}, "one of 16K, 4K, compressed"),
-        ("cache-fit", {"pool": "1M"}, "at least"),
+        ("cache-fit", {"pool": "1M"}, "minimum 8M"),
     ],
 )
 def test_what_makes_no_sense_is_refused_when_planned(

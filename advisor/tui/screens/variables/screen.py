@@ -38,7 +38,7 @@ class VariablesPane(Pane):
     BINDINGS: ClassVar = [
         Binding("slash", "filter", "filter", id="variables.filter", key_display="/", priority=True),
         Binding("d", "only('changed')", "not default", id="variables.default"),
-        Binding("f", "only('file')", "differs from files", id="variables.file"),
+        Binding("f", "only('file')", "file differs", id="variables.file"),
         Binding("s", "only('set')", "explicitly configured", show=False, id="variables.set"),
         Binding("y", "copy", "copy", show=False, id="variables.copy"),
         Binding("escape", "unfilter", "show all", show=False, id="variables.unfilter"),
