@@ -4,13 +4,13 @@ from __future__ import annotations
 
 import asyncio
 import json
-import os
 import time
 from collections.abc import AsyncIterator, Callable
 from contextlib import asynccontextmanager
 from pathlib import Path
 from typing import Any
 
+from process_checks import PATIENCE
 from textual.pilot import Pilot
 
 from advisor.cli.parser import build_parser
@@ -18,8 +18,6 @@ from advisor.commands.app import make_opening
 from advisor.commands.collect import DEMO
 from advisor.tui.app import AuditApp
 
-# Seconds; a test ends long before, unless something is broken: MYCNF_PATIENCE=20 while one is written.
-PATIENCE = float(os.environ.get("MYCNF_PATIENCE", "600"))
 PAUSE = 0.025  # seconds
 Pilot._wait_for_screen.__defaults__ = (PATIENCE,)  # half a minute, which a busy host may take
 RECORDING = "--demo"

@@ -15,12 +15,11 @@ from pathlib import Path
 
 import pytest
 from mycnf_command import CHECKOUT
+from process_checks import PATIENCE
 
 from probes.sandbox import Sandbox
 
 MYCNF = (sys.executable, "-m", "advisor")
-# Seconds; a test ends long before, unless something is broken: MYCNF_PATIENCE=20 while one is written.
-PATIENCE = float(os.environ.get("MYCNF_PATIENCE", "600"))
 LOOK = 0.1
 
 

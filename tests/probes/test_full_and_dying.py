@@ -187,7 +187,7 @@ COMMIT = ("rows=500", "flush=1,2", "sync=0", "threads=1", "driver=mycnf")
     ("server", "name", "options", "table"),
     [
         ("mysql-5.7", "ab", FILLING, "sbtest/sbtest1.ibd"),
-        ("mariadb-11.4", "read-buffer", SCAN, "scans/scan.MYD"),  # such tables wait until somebody makes room
+        ("mariadb-11.4", "read-buffer", SCAN, "scans_fixed/scan.MYD"),  # such tables wait until somebody makes room
     ],
 )
 def test_a_disk_that_fills_up_with_the_table_is_named(
