@@ -42,11 +42,11 @@ class ChosenOptions:
 
     def size(self, name: str, least: int = 1) -> int:
         """Bytes; 128K, 1.5G and plain digits are sizes."""
-        return self._parse(name, self._values[name], lambda text: _require_minimum(_parse_size(text), least, exact_size))
+        return self._parse(name, self._values[name], lambda text: _parse_size(text, least))
 
     def sizes(self, name: str, least: int = 1) -> list[int]:
         """A comma-separated list of sizes."""
-        return self._parse_list(name, lambda text: _require_minimum(_parse_size(text), least, exact_size))
+        return self._parse_list(name, lambda text: _parse_size(text, least))
 
     def number(self, name: str, least: int = 0) -> int:
         """An integer."""
@@ -76,11 +76,11 @@ def parse_duration(text: str) -> float | None:
     return float(match[1]) * UNIT_SECONDS[match[2] or ""] or None if match else None
 
 
-def _parse_size(text: str) -> int:
+def _parse_size(text: str, least: int) -> int:
     match = re.fullmatch(r"\s*(\d+(?:\.\d+)?)\s*([KMGTPE]?)(?:i?B)?\s*", text, re.IGNORECASE)
     if match is None:
         raise ValueError("use a number with K, M or G, such as 128M")
-    return int(float(match[1]) * SIZE_FACTORS[match[2].upper()])
+    return _require_minimum(int(float(match[1]) * SIZE_FACTORS[match[2].upper()]), least, exact_size)
 
 
 def _require_minimum(number: int, least: int, written: Callable[[int], str] = str) -> int:

@@ -10,6 +10,7 @@ from pathlib import Path
 
 import pytest
 from hypothesis import HealthCheck, settings
+from hypothesis.internal.conjecture import providers
 
 HERE = Path(__file__).resolve().parent
 sys.path[:0] = [str(HERE / "plugins"), *(str(HERE.parent / "tools" / tool) for tool in ("fuzz", "lab", "mutate"))]
@@ -26,7 +27,10 @@ QUIET = (
 )
 settings.register_profile("same", deadline=None, derandomize=True, database=None, suppress_health_check=QUIET)
 settings.register_profile("new", settings.get_profile("same"), derandomize=False, print_blob=True)
-settings.load_profile(os.environ.get("MYCNF_DRAWS", "same"))
+settings.load_profile(DRAWS := os.environ.get("MYCNF_DRAWS", "same"))
+if DRAWS == "same":
+    # It also draws from the constants of all modules loaded so far, which differ from one process of tests to another.
+    providers._get_local_constants = lambda: providers._local_constants  # no setting turns it off
 
 
 def pytest_configure() -> None:

@@ -132,9 +132,15 @@ def _number(value: float, *, whole: bool) -> str:
         return f"{value:.2f}" if value < 0.995 else f"{value:.1f}"  # noqa: PLR2004 - it would read 1.00
     if value < MILLION - 0.5:
         return f"{value:,.0f}"
-    if value < BILLION:
+    return _large_number(value)
+
+
+def _large_number(value: float) -> str:
+    if value < 999.95 * MILLION:
         return f"{value / MILLION:.1f}M"
-    return f"{value / BILLION:,.1f}G" if value < 1e4 * BILLION else f"{value:.0e}"
+    if value < 999.95 * BILLION:
+        return f"{value / BILLION:.1f}G"
+    return f"{value / BILLION:,.0f}G" if value < 99_999.5 * BILLION else f"{value:.0e}"
 
 
 # Command line flags in messages, and what to say in the dialogs instead; in this order, the more specific first.

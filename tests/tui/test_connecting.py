@@ -43,7 +43,7 @@ async def test_a_wrong_place_is_mended_on_the_spot(any_server: Sandbox, tmp_path
         for port in ("many", "0", "65536"):
             app.screen.query_one("#connect-port", Input).value = port
             await pilot.press("enter")
-            await until(pilot, lambda: f"port {port} is not a TCP port" in reason(app, "port"))  # noqa: B023
+            await until(pilot, lambda: f"invalid port {port}." in reason(app, "port"))  # noqa: B023
         app.screen.query_one("#connect-port", Input).value = ""
         app.screen.query_one("#connect-socket", Input).value = any_server.socket
         await pilot.press("enter")

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import pytest
-from hypothesis import given
+from hypothesis import example, given
 from hypothesis import strategies as st
 
 from advisor.tui.text import format_value, sparkline
@@ -50,6 +50,9 @@ def test_figures_are_short_and_true(value: float | None, unit: str, shown: str) 
 
 
 @given(st.floats(0, 1e300), st.sampled_from(["/s", "ms", "B/s", ""]))
+@example(999_950_000_000.0, "/s")
+@example(99_999.5e9, "/s")
+@example(999_950_000.0, "/s")
 def test_figures_fit_their_column(value: float, unit: str) -> None:
     """Seven characters at the most."""
     assert len(format_value(value, unit)) <= 7

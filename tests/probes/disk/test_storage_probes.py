@@ -181,7 +181,7 @@ def test_writes_smaller_than_a_sector_are_left_out(tmp_path: Path) -> None:
         ("random-read", {"open": "sideways"}, "auto, direct, buffered"),
         ("random-write", {"pages": "100000"}, "the maximum is 4096"),
         ("sequential-read", {"readers": "1000"}, "the maximum is 128"),
-        ("sequential-read", {"blocks": "512"}, "minimum 4096"),
+        ("sequential-read", {"blocks": "512"}, "minimum 4K"),
         ("sequential-read", {"ways": ""}, "ways"),
         ("commit-latency", {"calls": "sync"}, "fsync, fdatasync"),
         ("commit-latency", {"blocks": "4K"}, "blocks"),
