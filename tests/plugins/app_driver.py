@@ -11,6 +11,7 @@ from pathlib import Path
 from typing import Any
 
 from process_checks import PATIENCE
+from textual.app import App
 from textual.pilot import Pilot
 
 from advisor.cli.parser import build_parser
@@ -52,7 +53,7 @@ async def until(pilot: Pilot[int], holds: Callable[[], bool]) -> None:
     raise AssertionError(f"it never came to that; the screen is\n{screen_text(pilot.app)}")
 
 
-def screen_text(app: AuditApp) -> str:
+def screen_text(app: App[Any]) -> str:
     """The screen's characters, a line a row."""
     return "\n".join("".join(segment.text for segment in strip) for strip in app.screen._compositor.render_strips())
 
