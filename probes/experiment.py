@@ -187,3 +187,13 @@ class Experiment(Protocol):
         self, environment: Environment, request: ProbeRequest, plan: RunPlan, stop: StopSignal
     ) -> AbstractContextManager[Bench]:
         """Make what the run needs; leaving the context removes it all, whatever happened."""
+
+
+class ProbeEntry(NamedTuple):
+    """An experiment as it would run in `directory`, chosen for the reason `why`; without a plan `refused` says why."""
+
+    experiment: Experiment
+    directory: str
+    why: str
+    plan: RunPlan | None
+    refused: tuple[str, ...] = ()

@@ -4,16 +4,16 @@ from __future__ import annotations
 
 import re
 from datetime import UTC, datetime
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, Any
 
-from advisor.analysis.why_gone import Load, key, loads, rests_on_load, unjudged
+from advisor.analysis.audited import Audited, Counter, Setting, Since
+from advisor.analysis.why_gone import key, loads, rests_on_load, unjudged
 from advisor.core.sizes import format_duration
 from advisor.redaction.secrets import redact_value
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
 
-    from advisor.analysis.audited import Audited
     from advisor.core.model import Finding
     from advisor.facts import Facts
 
@@ -23,44 +23,6 @@ RESTLESS = re.compile(
 )
 COUNTER = re.compile(r"[A-Z]\w+")
 SAME = ("hostname", "port", "server_uuid", "datadir")  # what tells one server from another
-
-
-class Setting(NamedTuple):
-    """A variable with its values then and now; one that wasn't there is None."""
-
-    name: str
-    before: str | None
-    after: str | None
-
-
-class Counter(NamedTuple):
-    """A status counter that advice asked to watch, as rates a second then and now, and the rules that asked."""
-
-    name: str
-    before: float
-    after: float
-    codes: tuple[str, ...]
-
-
-class Since(NamedTuple):
-    """What came of an earlier audit; `taken_at` is when that was, `other` says in what the server is another one.
-
-    `gone` was judged again and is not found; `unjudged` are findings that nobody looked for this time, with the reason;
-    `idle` are not found where the load that they rest on is another one, `load` in statements a second. `unseen` are
-    those of the new ones whose rules were not judged then.
-    """
-
-    taken_at: str
-    gone: tuple[Finding, ...]
-    new: tuple[Finding, ...]
-    kept: tuple[Finding, ...]
-    settings: tuple[Setting, ...]
-    counters: tuple[Counter, ...]
-    other: tuple[str, ...] = ()
-    unjudged: tuple[tuple[Finding, str], ...] = ()
-    idle: tuple[Finding, ...] = ()
-    load: Load | None = None
-    unseen: tuple[Finding, ...] = ()
 
 
 def compare(before: Audited, now: Audited) -> Since:

@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import copy
 from dataclasses import replace
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING
 
+from advisor.analysis.audited import Load
 from advisor.core.model import AbsentPart
 from advisor.core.sizes import format_duration
 from rules import find_rule
@@ -21,27 +22,7 @@ if TYPE_CHECKING:
     from rules.core.context import RuleContext
 
 WORK = ("questions", "queries")  # counters of statements, of which a server has one at least
-TIMES = 2.0  # a load twice or half the other is another one
-IDLE = 1.0  # statements a second; below that there is no load
 OF_LOAD = ("workload", "sampled")
-
-
-class Load(NamedTuple):
-    """Statements a second then and now, each over the window, or since the start where there was none."""
-
-    before: float
-    after: float
-
-    @property
-    def differs(self) -> bool:
-        """Whether a finding about counters could be gone, or new, because of the load alone."""
-        low, high = sorted((max(self.before, IDLE), max(self.after, IDLE)))
-        return high >= TIMES * low
-
-    @property
-    def words(self) -> str:
-        """`1,200.0 → 0.3 statements a second`."""
-        return f"{self.before:,.1f} → {self.after:,.1f} statements a second"
 
 
 def loads(before: Facts, now: Facts) -> Load | None:

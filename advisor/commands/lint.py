@@ -10,16 +10,21 @@ from advisor.catalog.targets import stand_in_note
 from advisor.commands.lint_files import apply_suppressions, lint_path, make_plans
 from advisor.core import errors
 from advisor.report import Page
-from advisor.report.output import pair, write_reports
+from advisor.report.formats import render_lint
+from advisor.report.output import pair, write
 from rules.core.context import NO_HOST, NO_HOUSE, NOT_ASKED
 
 if TYPE_CHECKING:
     import argparse
+    from collections.abc import Sequence
 
     from advisor.commands.lint_plan import LintPlan, LintResult
+    from advisor.report import Checked
 
 DEFAULT_FILES = ("/etc/my.cnf", "/etc/mysql/my.cnf", "~/.my.cnf")
 FAIL_ON = "warning"
+# Where no file could be read, lint prints nothing in these: stderr has said why.
+SILENT = frozenset({"text", "concise"})
 
 
 def run(args: argparse.Namespace) -> int:
@@ -112,3 +117,21 @@ def _page(args: argparse.Namespace, broken: list[tuple[str, str]]) -> Page:
 
     fail_on = args.fail_on or FAIL_ON
     return Page(colour_wanted(None), args.statistics, working_directory(), tuple(broken), fail_on, run_time())
+
+
+def write_reports(pairs: Sequence[tuple[str, str | None]], checked: Sequence[Checked], page: Page) -> None:
+    """Make every report, then write each to its file or to stdout; MycnfError where a file can't be written.
+
+    Colour is for stdout alone.
+    """
+    made = [
+        (render_lint(name, checked, _page_for(path, page)), path)
+        for name, path in pairs
+        if checked or name not in SILENT
+    ]
+    for text, path in made:
+        write(text, path)
+
+
+def _page_for(path: str | None, page: Page) -> Page:
+    return page if path in (None, "-") else page._replace(colour=False)

@@ -15,6 +15,7 @@ from advisor.core.signals import restore_default_signals
 from advisor.facts.snapshot import load
 from advisor.report.bulk.snapshot import Told
 from advisor.report.bulk.snapshot import tell as told_of
+from advisor.report.formats import bulk_writer
 from advisor.report.own_reports import is_own_report
 
 if TYPE_CHECKING:
@@ -74,7 +75,8 @@ def report_one(path: str) -> Told:
     (work,) = _TASK
     limit_cache(CATALOGS)
     try:
-        return told_of(path, _apply_baseline(judge_facts(load(path), work.asked, brief=True)), work.forms, work.page)
+        audited = _apply_baseline(judge_facts(load(path), work.asked, brief=True))
+        return told_of(path, audited, {form: bulk_writer(form).piece for form in work.forms}, work.page)
     except MycnfError as error:
         return Told(path, broken=str(error), own=is_own_report(path))
     except Exception as error:  # noqa: BLE001 - one snapshot that we can't judge must not take the others with it

@@ -21,7 +21,8 @@ if TYPE_CHECKING:
 
 def apply_comments(results: Sequence[LintResult]) -> list[LintResult]:
     """The findings without those that comments hide, and with those about the comments themselves."""
-    from advisor.analysis.suppress import FileFindings, suppress
+    from advisor.analysis.suppress import suppress
+    from advisor.analysis.suppress.comments import FileFindings
 
     readings = [
         FileFindings(x.resolved, x.checked.target, x.checked.findings, x.ran, _deselected_rules(x.plan))

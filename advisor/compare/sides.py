@@ -25,9 +25,9 @@ from advisor.preflight.next_values import (
 from advisor.preflight.sources import INSTALLED, NextStartOptions, installed_plugins
 from advisor.preflight.start_command import next_command
 from advisor.verdict import REFUSED, judge_file
-from advisor.verdict.effects import DAY, DAYS, DEFAULT_CONNECTIONS, SECONDS
 from advisor.verdict.settings import Settings, as_variable, location_of
-from advisor.verdict.startup import StartupSettings, find_running_values
+from advisor.verdict.settled import DAY, DAYS, DEFAULT_CONNECTIONS, SECONDS, StartupSettings
+from advisor.verdict.startup import find_running_values
 from advisor.verdict.startup.host import host_note
 
 if TYPE_CHECKING:

@@ -5,7 +5,13 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, NamedTuple
 
 if TYPE_CHECKING:
+    from collections.abc import Callable, Sequence
+
+    from advisor.analysis.audited import Audited
     from advisor.core.model import Finding, Target
+
+    LintWriter = Callable[[Sequence["Checked"], "Page"], str]
+    AuditWriter = Callable[[Audited, "Page"], str]
 
 
 class Checked(NamedTuple):

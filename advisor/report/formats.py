@@ -11,14 +11,10 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
 
     from advisor.analysis.audited import Audited
-    from advisor.report import Checked, Page
-    from advisor.report.bulk.streams import BulkWriter
+    from advisor.report import AuditWriter, Checked, LintWriter, Page
+    from advisor.report.bulk.streams import BulkWriter, DocumentWriter
     from advisor.report.document import Document
     from advisor.report.paper import Paper
-
-    LintWriter = Callable[[Sequence[Checked], Page], str]
-    AuditWriter = Callable[[Audited, Page], str]
-    DocumentWriter = Callable[[Document, Paper], str]
 
 Writer = TypeVar("Writer")
 # Commands whose report is a document and has JSON too, then those of which a format is written by hand.

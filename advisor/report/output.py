@@ -9,13 +9,9 @@ from typing import TYPE_CHECKING
 from advisor.core.errors import MycnfError
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Sequence
+    from collections.abc import Iterable
     from typing import IO
 
-    from advisor.report import Checked, Page
-
-# Where no file could be read, lint prints nothing in these: stderr has said why.
-SILENT = frozenset({"text", "concise"})
 AS_USUAL = 0o666  # what the umask leaves of it: nothing secret is in a report
 
 
@@ -47,24 +43,6 @@ def _refuse_shared(paths: list[str]) -> None:
         if paths.count(path) > 1:
             where = "stdout" if path == "-" else path
             raise MycnfError(f"two reports would go to {where}; give each --format a file of its own with -o")
-
-
-def write_reports(pairs: Sequence[tuple[str, str | None]], checked: Sequence[Checked], page: Page) -> None:
-    """Make every report, then write each to its file or to stdout; MycnfError where a file can't be written.
-
-    Colour is for stdout alone.
-    """
-    from advisor.report.formats import render_lint
-
-    made = [
-        (render_lint(name, checked, _for(path, page)), path) for name, path in pairs if checked or name not in SILENT
-    ]
-    for text, path in made:
-        write(text, path)
-
-
-def _for(path: str | None, page: Page) -> Page:
-    return page if path in (None, "-") else page._replace(colour=False)
 
 
 def write(text: str, path: str | None) -> None:

@@ -14,7 +14,7 @@ from advisor.upgrade import keep
 from advisor.upgrade.change import WARNING_AREAS, DefaultChange
 from advisor.upgrade.defaults import consequence_of, names_set
 from advisor.verdict import Outcome
-from advisor.verdict.effects import parse_digits
+from advisor.verdict.number import parse_digits
 
 if TYPE_CHECKING:
     from collections.abc import Callable

@@ -12,7 +12,7 @@ from advisor.upgrade.equal import is_equivalent, is_plugin_state
 from advisor.upgrade.keep import file_notation
 from advisor.upgrade.successor import shortened_line, successor, unknown_members
 from advisor.verdict import REFUSED, Outcome
-from advisor.verdict.effects import parse_digits
+from advisor.verdict.number import parse_digits
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

@@ -8,7 +8,7 @@ from advisor.catalog.elsewhere import find_presence
 from advisor.core.sizes import exact_size
 from advisor.upgrade.keep import judge_added_lines
 from advisor.verdict import Outcome
-from advisor.verdict.effects import parse_digits
+from advisor.verdict.number import parse_digits
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator

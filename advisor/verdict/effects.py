@@ -4,26 +4,28 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from advisor.verdict.number import LARGEST
+from advisor.verdict.number import LARGEST, parse_digits
 from advisor.verdict.outcome import REFUSED, SettledValues
+from advisor.verdict.settled import (
+    DAY,
+    DAYS,
+    DEFAULT_CONNECTIONS,
+    SECONDS,
+    StartupSettings,
+    is_binary_log_on,
+    is_increment,
+    is_switched_on,
+    move_value,
+)
 from advisor.verdict.special import HOST_BINLOG, HOST_LOG, NO_DEFAULT
 from advisor.verdict.take import LEFT_TO_SERVER
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
-
     from advisor.catalog.load import Catalog
     from advisor.core.model import Target
-    from advisor.verdict.outcome import LineVerdict, Values
+    from advisor.verdict.outcome import Values
+    from advisor.verdict.settled import Lines
 
-    Lines = Mapping[str, LineVerdict]
-
-# The compiled default; a host with few open files leaves less.
-DEFAULT_CONNECTIONS = 151
-DAYS, SECONDS = "expire_logs_days", "binlog_expire_logs_seconds"
-DAY = 86400
-ON_OFF = {"TRUE": "ON", "FALSE": "OFF"}
-MAX_DIGITS = 20  # of the greatest number in 64 bits
 MIN_QUERY_CACHE = 49 * 1024
 # Options that are linked with others, which a room of its own knows.
 LINKED = frozenset({"ansi", "back_log", "flush", "mysqlx", "super_read_only"})
@@ -44,6 +46,7 @@ NAMED_BY_BASE = {
     "log_bin": "-bin",
     "log_bin_index": "-bin.index",
 }
+MODE, CONSISTENT = "gtid_mode", "enforce_gtid_consistency"
 # Options that MySQL refuses beside certain others.
 CLASHING = frozenset(
     {
@@ -92,9 +95,7 @@ def find_refusals(values: Values, catalog: Catalog, lines: Lines) -> dict[str, s
     if _before_8(target) and "log_bin" in values and is_binary_log_on(values, lines) and "server_id" not in lines:
         found["log_bin"] = "The binary log is on and server_id is not set: set server_id too."
     if target.is_mysql and not CLASHING.isdisjoint(values):
-        from advisor.verdict.clashes import find_clashes
-
-        found.update(find_clashes(values, catalog, lines))
+        found.update(_find_clashes(values, catalog, lines))
     if values.get("chroot") == "":
         found["chroot"] = "The server cannot change its root to an empty path."
     collation, charset = values.get("collation_server"), values.get("character_set_server", _default_charset(target))
@@ -108,37 +109,52 @@ def find_refusals(values: Values, catalog: Catalog, lines: Lines) -> dict[str, s
     return found
 
 
-def is_binary_log_on(values: Values, lines: Lines) -> bool:
-    """Whether the binary log is on where a line sets it: 0 is a base name too, unless a prefix put it there."""
-    return values["log_bin"] != NO_DEFAULT and (values["log_bin"] != "0" or not has_prefix(lines["log_bin"]))
+def _find_clashes(values: Values, catalog: Catalog, lines: Lines) -> dict[str, str]:
+    """The options that MySQL stops at because of each other; nothing is said of one whose value is a template."""
+    found = _replication_clashes(values, catalog.target, lines)
+    gtid = next((name for name in (CONSISTENT, MODE) if name in values), None)
+    if gtid and _gtid_clash(values, catalog, lines):
+        found[gtid] = f"{MODE}=ON needs {CONSISTENT}=ON."
+    if values.get("log_bin_index", "").endswith("/") and _logs_by_default(values, catalog.target, lines):
+        found["log_bin_index"] = "It is the name of a directory: write a file's name."
+    return found
 
 
-def has_prefix(line: LineVerdict, *prefixes: str) -> bool:
-    """Whether a prefix before the option's name says its value."""
-    name = (line.placed.line.name or "").lower().replace("-", "_")
-    return name.split("loose_")[-1].startswith(prefixes or ("skip_", "disable_", "enable_"))
+def _logs_by_default(values: Values, target: Target, lines: Lines) -> bool:
+    return is_binary_log_on(values, lines) if "log_bin" in values else target.since("mysql", 8)
 
 
-def is_switched_on(line: LineVerdict) -> bool:
-    """Whether the line switches its option on by being there: without a value, or by a prefix."""
-    value = line.placed.line.value
-    if has_prefix(line, "skip_", "disable_"):
-        return value == "0"
-    return value != "0" if has_prefix(line) else value is None
+def _replication_clashes(values: Values, target: Target, lines: Lines) -> dict[str, str]:
+    found = {}
+    modern = target.since("mysql", 8)
+    bits = parse_digits(values.get("server_id_bits"))
+    server_id = parse_digits(values.get("server_id"))
+    if bits is not None and (int(modern) if server_id is None else server_id) >> bits:
+        found["server_id_bits"] = f"The server's id does not fit into {bits} bits."
+    updates = values.get("log_slave_updates", values.get("log_replica_updates", "TRUE" if modern else "FALSE"))
+    logged = _logs_by_default(values, target, lines)
+    if values.get("replicate_same_server_id") == updates == "TRUE" and logged and not target.since("mysql", 8, 4):
+        found["replicate_same_server_id"] = "With log_slave_updates its own events would return endlessly."
+    writeset = values.get("binlog_transaction_dependency_tracking", "").startswith("WRITESET")
+    extraction = values.get("transaction_write_set_extraction", "XXHASH64" if modern else "OFF")
+    if writeset and extraction == "OFF":
+        why = "WRITESET needs transaction_write_set_extraction=XXHASH64."
+        found["binlog_transaction_dependency_tracking"] = why
+    return found
+
+
+def _gtid_clash(values: Values, catalog: Catalog, lines: Lines) -> bool:
+    from advisor.verdict.startup.spelling import gtid_consistency
+
+    start = StartupSettings(values, dict(lines), catalog)
+    known = all(name in values or name not in lines for name in (MODE, CONSISTENT))
+    return known and start.text(MODE) == "ON" and gtid_consistency(start, CONSISTENT) != "ON"
 
 
 def _is_collation_of(collation: str, charset: str) -> bool:
     from advisor.verdict import charsets
 
     return charsets.full_charset_name(charsets.charset_of(collation)) == charsets.full_charset_name(charset)
-
-
-def move_value(settled: SettledValues, name: str, value: str, why: str) -> None:
-    """Give an option another value than its line did, with the reason; one that no line sets, or that has it, stays."""
-    if settled.values.get(name, value) != value:
-        was, now = (ON_OFF.get(text, text) for text in (settled.values[name], value))
-        settled.why[name] = f"The server takes {now} instead of {was}: {why}."
-        settled.values[name] = value
 
 
 def _before_8(target: Target) -> bool:
@@ -181,11 +197,6 @@ def _base_name(values: Values) -> str:
         return values["log_basename"] + "-bin"
     stem = values.get("pid_file", "").rpartition("/")[2].partition(".")[0]
     return stem + "-bin" if stem else ""
-
-
-def parse_digits(text: str | None) -> int | None:
-    """A plain number of as many digits as 64 bits have, or None."""
-    return int(text) if text and len(text) <= MAX_DIGITS and text.isascii() and text.isdigit() else None
 
 
 def _no_network(settled: SettledValues) -> None:
@@ -288,8 +299,3 @@ def _log_warnings(settled: SettledValues, lines: Lines) -> None:
         "it counts to 2, and log_error_verbosity is the same setting",
     )
     move_value(settled, "log_error_verbosity", str(number), "log_warnings is the same setting")
-
-
-def is_increment(line: LineVerdict) -> bool:
-    """Whether the line gives no value, and so makes log_warnings one more than it was."""
-    return line.placed.line.value is None and not has_prefix(line)

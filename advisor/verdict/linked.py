@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from advisor.verdict.effects import DEFAULT_CONNECTIONS, move_value, parse_digits
+from advisor.verdict.number import parse_digits
+from advisor.verdict.settled import DEFAULT_CONNECTIONS, move_value
 from advisor.verdict.special import NO_DEFAULT
 from advisor.verdict.take import LEFT_TO_SERVER
 

@@ -15,6 +15,7 @@ if TYPE_CHECKING:
 SUFFIXES = {"k": 10, "m": 20, "g": 30, "t": 40, "p": 50, "e": 60}
 LARGEST = {"int": (1 << 63) - 1, "uint": (1 << 64) - 1}
 SPACES = " \t\n\v\f\r"
+MAX_DIGITS = 20  # of the greatest number in 64 bits
 
 
 class UnreadableNumber(Exception):  # noqa: N818 - a value the server refuses is no error of ours
@@ -172,3 +173,8 @@ def _parse_decimal(text: str) -> float | None:
         return None
     number = float(text)
     return None if number in (float("inf"), float("-inf")) else number
+
+
+def parse_digits(text: str | None) -> int | None:
+    """A plain number of as many digits as 64 bits have, or None."""
+    return int(text) if text and len(text) <= MAX_DIGITS and text.isascii() and text.isdigit() else None

@@ -10,7 +10,7 @@ from advisor.core.sizes import exact_size
 from advisor.optionfile import groups_read
 from advisor.redaction.secrets import MASK
 from advisor.verdict import judge_value
-from advisor.verdict.effects import parse_digits
+from advisor.verdict.number import parse_digits
 from rules.core.origin import find_value_source
 from rules.core.value_source import COMMAND
 

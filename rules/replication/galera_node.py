@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 from advisor.core.model import Confidence, Severity
 from advisor.core.sizes import format_size
-from advisor.verdict.effects import parse_digits
+from advisor.verdict.number import parse_digits
 from rules.core.advice import advise, help_line, present
 from rules.core.network import uses_galera
 from rules.core.rule import Docs, rule

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from advisor.core.model import Action, Confidence, Severity
-from advisor.verdict.effects import parse_digits
+from advisor.verdict.number import parse_digits
 from rules.core.advice import advise, help_line, present
 from rules.core.rule import Docs, Span, rule
 from rules.core.subject import variable_subject

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 from advisor.core.model import Confidence, Origin, Severity
 from advisor.core.sizes import format_size
-from advisor.verdict.effects import parse_digits
+from advisor.verdict.number import parse_digits
 from rules.core.rule import Docs, rule
 from rules.core.storage import is_solid_state
 from rules.core.subject import variable_subject, verdict_subject

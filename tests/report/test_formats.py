@@ -13,6 +13,7 @@ from hostile_findings import SECRET, nasty, nothing, page
 from mycnf_command import CHECKOUT
 
 from advisor.__main__ import main
+from advisor.commands.lint import write_reports
 from advisor.config.shape import find_faults
 from advisor.core.errors import MycnfError
 from advisor.report import formats
@@ -20,7 +21,7 @@ from advisor.report.bulk.streams import BulkWriter, Counts
 from advisor.report.document import Document
 from advisor.report.formats import Format, names
 from advisor.report.formats import render_lint as render
-from advisor.report.output import pair, run_time, write, write_reports
+from advisor.report.output import pair, run_time, write
 from advisor.report.paper import Paper
 from advisor.tui.screens.report.formats import report_formats
 

@@ -2,31 +2,15 @@
 
 from typing import TYPE_CHECKING, NamedTuple
 
-from advisor.analysis.suppress.comments import Suppression, read_suppressions
+from advisor.analysis.suppress.comments import FileFindings, Suppression, Word, read_suppressions
 from advisor.core.model import Finding, Location
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
 
-    from advisor.core.model import Target
-    from advisor.optionfile.lines import ResolvedFiles
     from rules.core.rule import Rule
 
-Word = tuple[Location, str]
 Key = tuple[str, int, str]
-
-
-class FileFindings(NamedTuple):
-    """One file with its includes, read for one target: the codes of the rules that looked, and what they found.
-
-    `silent` are codes of rules about suppressions that the user doesn't want to hear of.
-    """
-
-    resolved: "ResolvedFiles"
-    target: "Target"
-    findings: tuple[Finding, ...]
-    ran: frozenset[str]
-    silent: frozenset[str] = frozenset()
 
 
 class Suppressed(NamedTuple):

@@ -3,7 +3,7 @@
 import re
 from typing import TYPE_CHECKING, NamedTuple
 
-from advisor.core.model import Location
+from advisor.core.model import Finding, Location
 from advisor.core.suggestions import nearest_word
 from advisor.optionfile.lines import LineKind
 from advisor.optionfile.value import comment_start
@@ -11,8 +11,10 @@ from advisor.optionfile.value import comment_start
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from advisor.optionfile.lines import Line, OptionFile
+    from advisor.core.model import Target
+    from advisor.optionfile.lines import Line, OptionFile, ResolvedFiles
 
+Word = tuple[Location, str]
 KEYWORDS = ("ignore", "ignore-file")
 SAMPLE = "write # mycnf: ignore[BUF001] and the reason"
 _AT_ONCE = re.compile(r"[#;][#; \t]*(mycnf:.*)", re.DOTALL)
@@ -128,3 +130,16 @@ def _why_misplaced(line: "Line", before: str, *, within: bool) -> tuple[str, str
     if line.kind is LineKind.OPTION and before.endswith(";"):
         return "behind a value, ; begins no comment, so the server takes it for part of the value", SAMPLE
     return "to the server it is no comment, but part of what it reads", "put it on the line above"
+
+
+class FileFindings(NamedTuple):
+    """One file with its includes, read for one target: the codes of the rules that looked, and what they found.
+
+    `silent` are codes of rules about suppressions that the user doesn't want to hear of.
+    """
+
+    resolved: "ResolvedFiles"
+    target: "Target"
+    findings: tuple[Finding, ...]
+    ran: frozenset[str]
+    silent: frozenset[str] = frozenset()

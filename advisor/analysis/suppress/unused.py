@@ -11,8 +11,7 @@ from rules.optionfile import suppressions
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
-    from advisor.analysis.suppress import FileFindings, Word
-    from advisor.analysis.suppress.comments import Suppression
+    from advisor.analysis.suppress.comments import FileFindings, Suppression, Word
     from advisor.core.model import Finding
     from rules.core.rule import Rule
 

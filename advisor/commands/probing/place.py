@@ -9,8 +9,7 @@ from typing import TYPE_CHECKING, NamedTuple
 from advisor.collect.host import open_root, read_host
 from advisor.core.console import print_notice
 from advisor.core.errors import MycnfError
-from advisor.report.probe.listing import Entry
-from probes.experiment import Environment, ProbeRequest
+from probes.experiment import Environment, ProbeEntry, ProbeRequest
 from probes.host_identity import host_id
 from probes.leftovers import remove_leftovers
 from probes.results import make_results_folder, results_folder
@@ -136,15 +135,15 @@ def _same_device(one: str, other: str) -> bool:
 
 def preview_run(
     experiment: Experiment, environment: Environment, place: ProbeDirectory, wanted: ProbeRequest | None = None
-) -> Entry:
+) -> ProbeEntry:
     """The plan of a run, or why there is none; with `wanted` also what would be refused, after a second of looking."""
     wish = wanted or ProbeRequest(place.path)
     try:
         plan = experiment.plan(environment, wish)
     except MycnfError as error:
-        return Entry(experiment, place.path, place.why, None, (str(error),))
+        return ProbeEntry(experiment, place.path, place.why, None, (str(error),))
     refused = _objections(environment, wish, plan) if wanted else ()
-    return Entry(experiment, place.path, place.why, plan, refused)
+    return ProbeEntry(experiment, place.path, place.why, plan, refused)
 
 
 def _objections(environment: Environment, wanted: ProbeRequest, plan: RunPlan) -> tuple[str, ...]:

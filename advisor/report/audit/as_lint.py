@@ -12,8 +12,7 @@ if TYPE_CHECKING:
 
     from advisor.analysis.audited import Audited
     from advisor.core.model import Action, Finding
-    from advisor.report import Page
-    from advisor.report.formats import AuditWriter, LintWriter
+    from advisor.report import AuditWriter, LintWriter, Page
 
 
 def written_as_lint(write: LintWriter) -> AuditWriter:

@@ -5,10 +5,9 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from advisor.core.errors import MycnfError
-from advisor.report.bulk import pieces
 from advisor.report.bulk.streams import BulkWriter
 from advisor.report.output import Draft
-from advisor.report.render.csv import AUDIT, BROKEN, FINDING
+from advisor.report.render.csv import AUDIT, BROKEN, FINDING, rows
 
 if TYPE_CHECKING:
     from advisor.report import Page
@@ -83,4 +82,4 @@ def _opened(path: str | None, page: Page) -> Parquet:  # noqa: ARG001 - every fo
     return Parquet(path)
 
 
-PARQUET = BulkWriter(_opened, pieces.rows)
+PARQUET = BulkWriter(_opened, rows)

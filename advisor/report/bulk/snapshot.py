@@ -2,17 +2,20 @@
 
 from __future__ import annotations
 
+import json
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from advisor.redaction.secrets import redact_value
-from advisor.report.audit.prometheus import name_of
+from advisor.report.audit.prometheus import METRICS, lines, name_of, samples
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Callable, Mapping
 
     from advisor.analysis.audited import Audited
     from advisor.core.model import Finding
     from advisor.report import Page
+
+    PieceMaker = Callable[[str, Audited, Page], Any]
 
 VALUE = 80  # characters of a value in a report of many
 
@@ -43,13 +46,11 @@ class Told(NamedTuple):
     pieces: dict[str, Any] = {}  # noqa: RUF012 - never changed
 
 
-def tell(path: str, audited: Audited, forms: Sequence[str], page: Page) -> Told:
-    """What the formats of these names need of one snapshot."""
+def tell(path: str, audited: Audited, makers: Mapping[str, PieceMaker | None], page: Page) -> Told:
+    """What these formats need of one snapshot."""
     from advisor.analysis.engine import fails
-    from advisor.report.formats import bulk_writer
 
     found = tuple(_brief(f) for f in audited.findings)
-    makers = {form: bulk_writer(form).piece for form in forms}
     pieces = {form: make(path, audited, page) for form, make in makers.items() if make}
     failed = fails(audited.findings, page.fail_on)
     return Told(path, "", name_of(audited), str(audited.known.target), found, failed, pieces=pieces)
@@ -65,3 +66,51 @@ def _about(f: Finding) -> str:
         return name
     value = redact_value(f.option or name, f.value) or "(empty)"
     return f"{name} = {value if len(value) <= VALUE else f'{value[: VALUE - 1]}…'}"
+
+
+def jsonl(path: str, audited: Audited, page: Page) -> str:  # noqa: ARG001 - every maker is called alike
+    """One object a finding: that of an audit, with the snapshot's path."""
+    from advisor.report.findings_json import audited as finding
+
+    about = {"server": name_of(audited), "target": str(audited.known.target), "snapshot": path, "broken": None}
+    return "".join(json.dumps({**about, **finding(f)}) + "\n" for f in audited.findings)
+
+
+def concise(path: str, audited: Audited, page: Page) -> str:  # noqa: ARG001 - every maker is called alike
+    """One line a finding, the server before it."""
+    from advisor.redaction.secrets import escape_text
+    from advisor.report.audit.text import concise as audit_lines
+
+    server = escape_text(name_of(audited))
+    return "".join(f"{server}: {line}\n" for line in audit_lines(audited, page).splitlines())
+
+
+def sarif(path: str, audited: Audited, page: Page) -> str:
+    """A run of its own, which its id tells from others."""
+    from advisor.report.audit.as_lint import written_as_lint
+    from advisor.report.lint.sarif import report
+
+    (run,) = json.loads(written_as_lint(report)(audited, page))["runs"]
+    run["automationDetails"] = {"id": f"{name_of(audited)}/", "description": {"text": path}}
+    return json.dumps(run)
+
+
+def junit(path: str, audited: Audited, page: Page) -> str:  # noqa: ARG001 - every maker is called alike
+    """A suite of its own, named for the server."""
+    from advisor.report import Checked
+    from advisor.report.audit.as_lint import with_advice
+    from advisor.report.lint.junit import report
+
+    findings = tuple(map(with_advice, audited.findings))
+    return inside_suites(report([Checked(name_of(audited), audited.known.target, findings, {})], page))
+
+
+def inside_suites(document: str) -> str:
+    """What a document of JUnit holds, without its first and last lines."""
+    return document.partition("<testsuites>\n")[2].rpartition("</testsuites>")[0]
+
+
+def prometheus(path: str, audited: Audited, page: Page) -> dict[str, str]:  # noqa: ARG001 - every maker is called alike
+    """The lines of each family."""
+    found = samples(audited, name_of(audited))
+    return {metric.name: lines(metric, found[metric.name]) for metric in METRICS if found[metric.name]}

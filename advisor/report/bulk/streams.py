@@ -7,7 +7,7 @@ import tempfile
 from typing import IO, TYPE_CHECKING, Any, NamedTuple, Protocol
 
 from advisor.core.errors import MycnfError
-from advisor.report.bulk import as_json, pieces
+from advisor.report.bulk import as_json, snapshot
 from advisor.report.lint.sarif import SCHEMA
 from advisor.report.output import Draft, to_stdout
 from advisor.report.render import csv
@@ -16,10 +16,13 @@ if TYPE_CHECKING:
     from collections.abc import Callable
 
     from advisor.analysis.audited import Audited
-    from advisor.report import Page
+    from advisor.report import LintWriter, Page
     from advisor.report.bulk.snapshot import Told
     from advisor.report.bulk.tally import Tally
-    from advisor.report.formats import DocumentWriter
+    from advisor.report.document import Document
+    from advisor.report.paper import Paper
+
+    DocumentWriter = Callable[[Document, Paper], str]
 
 
 class Sink(Protocol):
@@ -196,21 +199,24 @@ def _broken_line(path: str, why: str) -> str:
 
 
 def _broken_run(path: str, why: str) -> str:
-    (run,) = json.loads(_nothing_but("sarif", path, why))["runs"]
+    from advisor.report.lint.sarif import report
+
+    (run,) = json.loads(_nothing_but(report, path, why))["runs"]
     return json.dumps(run)
 
 
 def _broken_suite(path: str, why: str) -> str:
-    return pieces.inside_suites(_nothing_but("junit", path, why))
+    from advisor.report.lint.junit import report
+
+    return snapshot.inside_suites(_nothing_but(report, path, why))
 
 
-def _nothing_but(form: str, path: str, why: str) -> str:
+def _nothing_but(write: LintWriter, path: str, why: str) -> str:
     """A whole report of lint that only says why this could not be read."""
     from advisor.report import Page
-    from advisor.report.formats import render_lint
     from advisor.report.output import run_time
 
-    return render_lint(form, [], Page(broken=((path, why),), now=run_time()))
+    return write([], Page(broken=((path, why),), now=run_time()))
 
 
 def _streamed(form: str, piece: Callable[[str, Audited, Page], str], frame: Frame) -> BulkWriter:
@@ -241,11 +247,11 @@ def _page_of_counts(tally: Tally, page: Page) -> str:  # noqa: ARG001 - every fo
 
 RUNS = f'{{"$schema": "{SCHEMA}", "version": "2.1.0", "runs": [\n'
 SUITES = '<?xml version="1.0" encoding="UTF-8"?>\n<testsuites>\n'
-JSONL = _streamed("jsonl", pieces.jsonl, Frame("", "", "", _broken_object))
-CONCISE = _streamed("concise", pieces.concise, Frame("", "", "", _broken_line))
-CSV = _streamed("csv", pieces.csv, Frame(csv.heads(), "", "", csv.broken))
-SARIF = _streamed("sarif", pieces.sarif, Frame(RUNS, ",\n", "\n]}\n", _broken_run))
-JUNIT = _streamed("junit", pieces.junit, Frame(SUITES, "", "</testsuites>\n", _broken_suite))
-PROMETHEUS = BulkWriter(lambda path, _: Families(_Out(path)), pieces.prometheus)
+JSONL = _streamed("jsonl", snapshot.jsonl, Frame("", "", "", _broken_object))
+CONCISE = _streamed("concise", snapshot.concise, Frame("", "", "", _broken_line))
+CSV = _streamed("csv", csv.snapshot, Frame(csv.heads(), "", "", csv.broken))
+SARIF = _streamed("sarif", snapshot.sarif, Frame(RUNS, ",\n", "\n]}\n", _broken_run))
+JUNIT = _streamed("junit", snapshot.junit, Frame(SUITES, "", "</testsuites>\n", _broken_suite))
+PROMETHEUS = BulkWriter(lambda path, _: Families(_Out(path)), snapshot.prometheus)
 JSON = _counted(as_json.report)
 HTML = _counted(_page_of_counts)

@@ -15,8 +15,8 @@ if TYPE_CHECKING:
     from collections.abc import Iterable
 
     from advisor.facts.probes import ProbeResult
-    from advisor.report.probe.listing import Entry
     from advisor.report.probe.proof import Proof
+    from probes.experiment import ProbeEntry
     from probes.results import KeptResult
 
 VERSION = 1
@@ -32,7 +32,7 @@ def report(result: ProbeResult, proof: Proof | None = None) -> str:
     return dumps(_finite(whole))
 
 
-def listing(entries: Iterable[Entry]) -> str:
+def listing(entries: Iterable[ProbeEntry]) -> str:
     """The experiments, each with what a run would take here."""
     return dumps(_finite({"version": VERSION, "probes": [entry(e) for e in entries]}))
 
@@ -56,7 +56,7 @@ def kept(shelf: Iterable[KeptResult], here: str) -> str:
     return dumps(_finite({"version": VERSION, "results": found}))
 
 
-def entry(e: Entry) -> dict[str, Any]:
+def entry(e: ProbeEntry) -> dict[str, Any]:
     """One experiment: what it asks and takes, and what keeps it from running here."""
     x, plan = e.experiment, e.plan
     return {

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING
 
 from advisor.core.errors import MycnfError
 from advisor.core.sizes import format_duration, format_size
@@ -15,24 +15,14 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
 
     from advisor.report.paper import Paper
-    from probes.experiment import Experiment, RunPlan
+    from probes.experiment import Experiment, ProbeEntry
     from probes.results import KeptResult
 
 COUNTED = 180  # seconds; a longer time is told in minutes
 WORDS = {"host": "measures this host; no server is started", "server": "starts a throwaway server of its own"}
 
 
-class Entry(NamedTuple):
-    """An experiment as it would run in `directory`, chosen for the reason `why`; without a plan `refused` says why."""
-
-    experiment: Experiment
-    directory: str
-    why: str
-    plan: RunPlan | None
-    refused: tuple[str, ...] = ()
-
-
-def listing(entries: Sequence[Entry], form: str, page: Paper) -> str:
+def listing(entries: Sequence[ProbeEntry], form: str, page: Paper) -> str:
     """Every experiment: name, kind, time, evidence and its question."""
     if form == "json":
         return as_json.listing(entries)
@@ -49,7 +39,7 @@ def listing(entries: Sequence[Entry], form: str, page: Paper) -> str:
     return page.fitted("\n".join(lines) + "\n")
 
 
-def _before(entries: Sequence[Entry], page: Paper) -> list[str]:
+def _before(entries: Sequence[ProbeEntry], page: Paper) -> list[str]:
     """Each reason once, with the experiments that it keeps from running."""
     reasons: dict[str, list[str]] = {}
     for e in entries:
@@ -59,7 +49,7 @@ def _before(entries: Sequence[Entry], page: Paper) -> list[str]:
     return [line for reason in told for line in ("", wrap(escape_text(reason), "", "  ", page.width))]
 
 
-def description(e: Entry, form: str, page: Paper) -> str:
+def description(e: ProbeEntry, form: str, page: Paper) -> str:
     """One experiment: question, evidence with the published numbers, choices, what it creates and can't show."""
     if form == "json":
         return as_json.listing([e])
@@ -77,7 +67,7 @@ def description(e: Entry, form: str, page: Paper) -> str:
     return page.fitted("\n\n".join(block for block in blocks if block) + "\n")
 
 
-def dry_run(e: Entry, form: str, page: Paper) -> str:
+def dry_run(e: ProbeEntry, form: str, page: Paper) -> str:
     """What a run would create and take, preparation apart, and what would be refused now."""
     if form == "json":
         return as_json.listing([e])
@@ -116,7 +106,7 @@ def _text_only(form: str) -> None:
         raise MycnfError(f"--format {form} is for results; lists and descriptions come as text or json")
 
 
-def _time(e: Entry) -> str:
+def _time(e: ProbeEntry) -> str:
     return lasts(e.plan.seconds) if e.plan else "-"
 
 
@@ -144,7 +134,7 @@ def _choices(x: Experiment, page: Paper) -> str:
     return "\n".join(lines)
 
 
-def _plan(e: Entry, page: Paper) -> str:
+def _plan(e: ProbeEntry, page: Paper) -> str:
     if e.plan is None:
         return _list("Before it can run", e.refused, page)
     plan, cost = e.plan, e.plan.cost

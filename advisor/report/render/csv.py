@@ -58,9 +58,20 @@ def report(files: Sequence[Checked], page: Page) -> str:  # noqa: ARG001 - every
 
 def audit(audited: Audited, page: Page) -> str:
     """The findings of one server, in the columns that reports of many snapshots have."""
-    from advisor.report.bulk.pieces import csv
+    return heads() + snapshot("", audited, page)
 
-    return heads() + csv("", audited, page)
+
+def snapshot(path: str, audited: Audited, page: Page) -> str:
+    """The findings of one of many snapshots, without heads."""
+    return "".join(map(line, rows(path, audited, page)))
+
+
+def rows(path: str, audited: Audited, page: Page) -> list[tuple[Cell, ...]]:  # noqa: ARG001 - every maker is called alike
+    """One row a finding, in the order of the columns of a table of findings."""
+    from advisor.report.audit.prometheus import name_of
+
+    about = (name_of(audited), path, str(audited.known.target), audited.facts.taken_at or None)
+    return [(*about, *of_finding(f), None) for f in audited.findings]
 
 
 def heads() -> str:

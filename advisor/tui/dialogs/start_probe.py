@@ -25,8 +25,8 @@ if TYPE_CHECKING:
 
     from textual.app import ComposeResult
 
-    from advisor.report.probe.listing import Entry
     from advisor.tui.start import ProbeSite
+    from probes.experiment import ProbeEntry
     from probes.results import KeptResult
 
 LABEL = 14
@@ -49,7 +49,7 @@ class StartProbeDialog(ModalScreen[PlannedRun | None]):
             self.preview = preview
             super().__init__()
 
-    def __init__(self, entry: Entry, find: Callable[[str | None], ProbeSite]) -> None:
+    def __init__(self, entry: ProbeEntry, find: Callable[[str | None], ProbeSite]) -> None:
         super().__init__()
         self._entry, self._find_site = entry, find
         self._experiment = entry.experiment

@@ -4,11 +4,12 @@ Each rule is what real servers did. Rules for whole families of options stand in
 when a file sets one of those options.
 """
 
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING
 
 from advisor.catalog.load import Catalog
-from advisor.verdict.effects import DAY, SECONDS, is_binary_log_on, is_increment, parse_digits
+from advisor.verdict.number import parse_digits
 from advisor.verdict.outcome import LineVerdict, Values
+from advisor.verdict.settled import DAY, SECONDS, StartupSettings, is_binary_log_on, is_increment
 from advisor.verdict.special import is_plugin
 
 if TYPE_CHECKING:
@@ -17,7 +18,7 @@ if TYPE_CHECKING:
     from advisor.catalog.load import Option
     from advisor.core.model import Target
 
-    Rule = Callable[["StartupSettings", str], str | None]
+    Rule = Callable[[StartupSettings, str], str | None]
 
 WORD = 32
 # MySQL shows the old utf8 by this name since then, and calls its collations so.
@@ -47,29 +48,6 @@ STOPPING = frozenset(
     }
 )
 MOST_CAPACITY, LEAST_CAPACITY = "innodb_io_capacity_max", 2000
-
-
-class StartupSettings(NamedTuple):
-    """The settings that a server starts with: `values` as help prints them, `lines` those that set them."""
-
-    values: Values
-    lines: dict[str, LineVerdict]
-    catalog: Catalog
-
-    def text(self, name: str) -> str | None:
-        """The value of an option, its default where no line sets it; None where nobody can tell."""
-        option = self.catalog.get(name)
-        return self.values.get(name, option.default if option else None)
-
-    def number(self, name: str) -> int | None:
-        """The same as a whole number that isn't negative."""
-        return parse_digits(self.text(name))
-
-    @property
-    def tables(self) -> int:
-        """How many tables may be open, under either name; as compiled where no line says it."""
-        set_to = self.number("table_open_cache") or self.number("table_cache")
-        return set_to or (4000 if self.catalog.target.since("mysql", 8) else 2000)
 
 
 def find_running_values(values: Values, lines: dict[str, LineVerdict], catalog: Catalog) -> Values:

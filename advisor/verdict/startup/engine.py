@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
     from advisor.verdict.outcome import Values
-    from advisor.verdict.startup import StartupSettings
+    from advisor.verdict.settled import StartupSettings
 
 MIB, GIB = 1 << 20, 1 << 30
 POOL = "innodb_buffer_pool_size"

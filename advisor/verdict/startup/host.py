@@ -4,8 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from advisor.verdict.effects import DEFAULT_CONNECTIONS
-from advisor.verdict.startup import StartupSettings
+from advisor.verdict.settled import DEFAULT_CONNECTIONS, StartupSettings
 from advisor.verdict.startup.engine import CHUNK, CLEANERS, GIB, INSTANCES, POOL, instances_of
 
 if TYPE_CHECKING:

@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from advisor.verdict.effects import is_switched_on
 from advisor.verdict.sets import split_flags
+from advisor.verdict.settled import is_switched_on
 
 if TYPE_CHECKING:
     from advisor.verdict.outcome import LineVerdict
-    from advisor.verdict.startup import StartupSettings
+    from advisor.verdict.settled import StartupSettings
 
 ENGINE_SPELLINGS = ("InnoDB", "MyISAM", "MEMORY", "CSV", "ARCHIVE", "BLACKHOLE", "MRG_MYISAM", "Aria")
 OTHER_NAMES = {"heap": "MEMORY", "innobase": "InnoDB", "merge": "MRG_MYISAM"}

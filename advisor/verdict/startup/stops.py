@@ -6,7 +6,7 @@ import re
 from typing import TYPE_CHECKING, NamedTuple
 
 from advisor.redaction.secrets import quote_value
-from advisor.verdict.effects import parse_digits
+from advisor.verdict.number import parse_digits
 from advisor.verdict.special import NO_DEFAULT
 from advisor.verdict.startup.spelling import OTHER_NAMES
 

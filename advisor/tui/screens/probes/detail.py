@@ -22,9 +22,9 @@ if TYPE_CHECKING:
     from textual.app import ComposeResult
 
     from advisor.facts.probes import ProbeResult
-    from advisor.report.probe.listing import Entry
     from advisor.tui.screens.probes.list import ProbeStatus
     from advisor.tui.screens.probes.run import ProbeRun
+    from probes.experiment import ProbeEntry
 
 TextKey = tuple[str, ...]  # identifies a long text
 
@@ -32,7 +32,7 @@ TextKey = tuple[str, ...]  # identifies a long text
 class DetailContent(NamedTuple):
     """What to draw: `run` while the probe runs, `result` to show the newest result in full."""
 
-    entry: Entry
+    entry: ProbeEntry
     status: ProbeStatus
     run: ProbeRun | None = None
     result: bool = False

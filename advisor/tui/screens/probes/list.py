@@ -18,9 +18,8 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
 
     from advisor.facts.probes import ProbeResult
-    from advisor.report.probe.listing import Entry
     from advisor.tui.view import View
-    from probes.experiment import RunPlan
+    from probes.experiment import ProbeEntry, RunPlan
     from probes.safety.objections import Objection
 
 NAME, FIGURE, DAY = 21, 7, 7  # columns of a row
@@ -70,7 +69,7 @@ def cannot_run_reason(view: View, name: str) -> str:
     return ""
 
 
-def probe_row(entry: Entry, status: ProbeStatus, width: int, *, runs: bool = False) -> Content:
+def probe_row(entry: ProbeEntry, status: ProbeStatus, width: int, *, runs: bool = False) -> Content:
     """One probe on one line, with as many columns as fit."""
     mark, style = (
         (RUNNING, "$text-accent") if runs else (HAS_RESULT, "$text-success") if status.answers else (NO_RESULT, "")
@@ -99,7 +98,7 @@ def column_titles(width: int, *, here: bool = True) -> str:
     return " · ".join(named)
 
 
-def _cost_columns(entry: Entry, status: ProbeStatus) -> Iterator[tuple[str, int]]:
+def _cost_columns(entry: ProbeEntry, status: ProbeStatus) -> Iterator[tuple[str, int]]:
     """Time, day of the newest answer, disk and memory; only the day if probes cannot run on this host."""
     plan, day = entry.plan, status.answers[0].day[5:] if status.answers else ""
     if not entry.directory:
@@ -111,7 +110,7 @@ def _cost_columns(entry: Entry, status: ProbeStatus) -> Iterator[tuple[str, int]
     yield (format_size(plan.cost.memory) if plan and plan.cost.memory else "-"), FIGURE
 
 
-def probe_summary(entry: Entry, status: ProbeStatus, width: int) -> Content:
+def probe_summary(entry: ProbeEntry, status: ProbeStatus, width: int) -> Content:
     """The summary of a probe before a run: question, answers on this host, cost and objections."""
     width = max(LEAST, width)
     x = entry.experiment
@@ -125,13 +124,13 @@ def probe_summary(entry: Entry, status: ProbeStatus, width: int) -> Content:
     return Content("\n\n").join(block for block in join_blocks if block.plain)
 
 
-def probe_description(entry: Entry, width: int) -> str:
+def probe_description(entry: ProbeEntry, width: int) -> str:
     """The description of `mycnf probe NAME --describe` without its first lines; it reads files."""
     _, _, text = listing.description(entry, "text", Paper(max(LEAST, width))).partition("\n\n")
     return replace_flags(text.rstrip())
 
 
-def cost_rows(entry: Entry) -> list[tuple[str, str]]:
+def cost_rows(entry: ProbeEntry) -> list[tuple[str, str]]:
     """Labels and texts for what a run needs and creates, or why it cannot be planned."""
     if entry.plan is None:
         return [("can't run", replace_flags(reason)) for reason in entry.refused]
@@ -180,7 +179,7 @@ def _answer_line(answer: ProbeAnswer, width: int) -> Content:
     return labelled_text("answer", f"{answer.day}{server}: {answer.answer}", width, "$text-success")
 
 
-def _objection_lines(entry: Entry, status: ProbeStatus, width: int) -> Iterator[Content]:
+def _objection_lines(entry: ProbeEntry, status: ProbeStatus, width: int) -> Iterator[Content]:
     if entry.plan is None or status.objections is None:
         return
     if not status.objections:

@@ -8,10 +8,9 @@ from dataclasses import replace
 from typing import TYPE_CHECKING, NamedTuple
 
 from advisor.core.errors import MycnfError
-from advisor.report.probe.listing import Entry
 from probes import registry
 from probes.choices import parse_duration
-from probes.experiment import ProbeError, ProbeRequest
+from probes.experiment import ProbeEntry, ProbeError, ProbeRequest
 from probes.resume import find_matching_run, remaining_request
 from probes.rounds import require_enough_time
 from probes.safety.objections import find_objections
@@ -55,14 +54,14 @@ class RunPreview(NamedTuple):
     """
 
     wish: ProbeFormValues
-    entry: Entry
+    entry: ProbeEntry
     objections: tuple[Objection, ...] = ()
     checked_at: str = ""
     order: PlannedRun | None = None
     earlier: KeptResult | None = None
 
 
-def plan_entries(find: Callable[[str | None], ProbeSite]) -> tuple[Entry, ...]:
+def plan_entries(find: Callable[[str | None], ProbeSite]) -> tuple[ProbeEntry, ...]:
     """All probes as they would run at the site, or why they cannot."""
     try:
         site = find(None)
@@ -72,19 +71,19 @@ def plan_entries(find: Callable[[str | None], ProbeSite]) -> tuple[Entry, ...]:
     return tuple(_plan_entry(x, site, ProbeRequest(site.path)) for x in registry.load_all())
 
 
-def entries_without_plan(reason: Callable[[str], str]) -> tuple[Entry, ...]:
+def entries_without_plan(reason: Callable[[str], str]) -> tuple[ProbeEntry, ...]:
     """All probes when none can run; `reason` returns why, by name."""
-    return tuple(Entry(x, "", "", None, (reason(x.name),)) for x in registry.load_all())
+    return tuple(ProbeEntry(x, "", "", None, (reason(x.name),)) for x in registry.load_all())
 
 
-def _plan_entry(experiment: Experiment, site: ProbeSite, request: ProbeRequest) -> Entry:
+def _plan_entry(experiment: Experiment, site: ProbeSite, request: ProbeRequest) -> ProbeEntry:
     """The probe with its plan, in the requested time."""
     try:
         plan = experiment.plan(site.environment, request)
         require_enough_time(plan, request)
     except MycnfError as error:
-        return Entry(experiment, site.path, site.why, None, (str(error),))
-    return Entry(experiment, site.path, site.why, replace(plan, seconds=request.seconds or plan.seconds))
+        return ProbeEntry(experiment, site.path, site.why, None, (str(error),))
+    return ProbeEntry(experiment, site.path, site.why, replace(plan, seconds=request.seconds or plan.seconds))
 
 
 def preview_run(find: Callable[[str | None], ProbeSite], experiment: Experiment, wish: ProbeFormValues) -> RunPreview:
@@ -93,7 +92,7 @@ def preview_run(find: Callable[[str | None], ProbeSite], experiment: Experiment,
         site = find(wish.directory or None)
         request = probe_request(experiment, wish, site.path)
     except MycnfError as error:
-        return RunPreview(wish, Entry(experiment, wish.directory, "", None, (str(error),)))
+        return RunPreview(wish, ProbeEntry(experiment, wish.directory, "", None, (str(error),)))
     entry = _plan_entry(experiment, site, request)
     if entry.plan is None:
         return RunPreview(wish, entry)

@@ -35,8 +35,8 @@ if TYPE_CHECKING:
     from textual.timer import Timer
 
     from advisor.facts.probes import ProbeResult
-    from advisor.report.probe.listing import Entry
     from advisor.tui.screens.probes.plan import PlannedRun
+    from probes.experiment import ProbeEntry
 
 DWELL = 0.5  # seconds on a probe until its objections are checked
 TICK = 1.0  # seconds between two drawings of a run: drawing takes processor time from the measurement
@@ -67,7 +67,7 @@ class ProbesPane(Pane):
     class EntriesReady(Message):
         """The list of probes is ready."""
 
-        def __init__(self, entries: tuple[Entry, ...]) -> None:
+        def __init__(self, entries: tuple[ProbeEntry, ...]) -> None:
             self.entries = entries
             super().__init__()
 
@@ -88,7 +88,7 @@ class ProbesPane(Pane):
     def __init__(self, *, id: str | None = None) -> None:  # noqa: A002 - textual's parameter name
         super().__init__(id=id)
         self.run: ProbeRun | None = None
-        self._entries: dict[str, Entry] = {}
+        self._entries: dict[str, ProbeEntry] = {}
         self._statuses: dict[str, ProbeStatus] = {}
         self._results_shown: set[str] = set()
         self._entries_for: object = None
