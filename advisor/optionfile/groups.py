@@ -1,14 +1,12 @@
 """Which groups of an option file a program reads."""
 
-from __future__ import annotations
-
 from typing import TYPE_CHECKING, NamedTuple
 
 if TYPE_CHECKING:
     from advisor.core.model import Target
 
 
-def groups_read(target: Target, program: str = "server", suffix: str = "") -> frozenset[str]:
+def groups_read(target: "Target", program: str = "server", suffix: str = "") -> frozenset[str]:
     """The groups that the server of this version reads, or (`client`) its clients, in lower case.
 
     Servers compare groups without regard to case, so compare `group.lower()`. With a suffix
@@ -20,7 +18,7 @@ def groups_read(target: Target, program: str = "server", suffix: str = "") -> fr
     return frozenset(names) | frozenset(name + suffix.lower() for name in names)
 
 
-def _server_groups(target: Target) -> set[str]:
+def _server_groups(target: "Target") -> set[str]:
     groups = {"mysqld", "server", f"mysqld-{target.series}"}
     if target.is_mariadb:
         groups |= {"mariadb", "mariadbd", f"mariadb-{target.series}", f"mariadbd-{target.series}"}
@@ -32,7 +30,7 @@ def _server_groups(target: Target) -> set[str]:
     return groups
 
 
-def _client_groups(target: Target) -> set[str]:
+def _client_groups(target: "Target") -> set[str]:
     return {"client", "client-server", "client-mariadb"} if target.is_mariadb else {"client"}
 
 

@@ -1,7 +1,5 @@
 """One module a format, each a pure function of findings and facts; here is what those of lint are made from."""
 
-from __future__ import annotations
-
 from typing import TYPE_CHECKING, NamedTuple
 
 if TYPE_CHECKING:
@@ -23,11 +21,11 @@ class Checked(NamedTuple):
     """
 
     path: str
-    target: Target
-    findings: tuple[Finding, ...]
+    target: "Target"
+    findings: "tuple[Finding, ...]"
     sources: dict[tuple[str, int], str]
-    suppressed: tuple[Finding, ...] = ()
-    baselined: tuple[Finding, ...] = ()
+    suppressed: "tuple[Finding, ...]" = ()
+    baselined: "tuple[Finding, ...]" = ()
     reasons: tuple[str, ...] = ()
 
 

@@ -1,7 +1,5 @@
 """What the lines of an option file set once all are read, as `effects`, `startup` and comparisons need it."""
 
-from __future__ import annotations
-
 from typing import TYPE_CHECKING, NamedTuple
 
 from advisor.verdict.number import parse_digits
@@ -25,9 +23,9 @@ ON_OFF = {"TRUE": "ON", "FALSE": "OFF"}
 class StartupSettings(NamedTuple):
     """The settings that a server starts with: `values` as help prints them, `lines` those that set them."""
 
-    values: Values
-    lines: dict[str, LineVerdict]
-    catalog: Catalog
+    values: "Values"
+    lines: "dict[str, LineVerdict]"
+    catalog: "Catalog"
 
     def text(self, name: str) -> str | None:
         """The value of an option, its default where no line sets it; None where nobody can tell."""
@@ -45,18 +43,18 @@ class StartupSettings(NamedTuple):
         return set_to or (4000 if self.catalog.target.since("mysql", 8) else 2000)
 
 
-def is_binary_log_on(values: Values, lines: Lines) -> bool:
+def is_binary_log_on(values: "Values", lines: "Lines") -> bool:
     """Whether the binary log is on where a line sets it: 0 is a base name too, unless a prefix put it there."""
     return values["log_bin"] != NO_DEFAULT and (values["log_bin"] != "0" or not has_prefix(lines["log_bin"]))
 
 
-def has_prefix(line: LineVerdict, *prefixes: str) -> bool:
+def has_prefix(line: "LineVerdict", *prefixes: str) -> bool:
     """Whether a prefix before the option's name says its value."""
     name = (line.placed.line.name or "").lower().replace("-", "_")
     return name.split("loose_")[-1].startswith(prefixes or ("skip_", "disable_", "enable_"))
 
 
-def is_switched_on(line: LineVerdict) -> bool:
+def is_switched_on(line: "LineVerdict") -> bool:
     """Whether the line switches its option on by being there: without a value, or by a prefix."""
     value = line.placed.line.value
     if has_prefix(line, "skip_", "disable_"):
@@ -64,12 +62,12 @@ def is_switched_on(line: LineVerdict) -> bool:
     return value != "0" if has_prefix(line) else value is None
 
 
-def is_increment(line: LineVerdict) -> bool:
+def is_increment(line: "LineVerdict") -> bool:
     """Whether the line gives no value, and so makes log_warnings one more than it was."""
     return line.placed.line.value is None and not has_prefix(line)
 
 
-def move_value(settled: SettledValues, name: str, value: str, why: str) -> None:
+def move_value(settled: "SettledValues", name: str, value: str, why: str) -> None:
     """Give an option another value than its line did, with the reason; one that no line sets, or that has it, stays."""
     if settled.values.get(name, value) != value:
         was, now = (ON_OFF.get(text, text) for text in (settled.values[name], value))

@@ -1,7 +1,5 @@
 """What took the place of options that went, or that a target does not have yet: the lines that say the same today."""
 
-from __future__ import annotations
-
 import re
 from typing import TYPE_CHECKING, NamedTuple
 
@@ -41,14 +39,14 @@ class Successor(NamedTuple):
 class OldLine(NamedTuple):
     """A line of an option that went: `value` is None without one, `on` what it says as a switch, None for others."""
 
-    line: Line
+    line: "Line"
     value: str | None
     raw: str
     on: bool | None
-    context: RuleContext
+    context: "RuleContext"
 
 
-def find_successor(name: str, line: Line, context: RuleContext) -> Successor | None:
+def find_successor(name: str, line: "Line", context: "RuleContext") -> Successor | None:
     """What says the same on the target; None for an option whose meaning went with it, or that was only renamed."""
     prefix = next((p for p in SWITCHES if name.startswith(p) and name not in CONVERTED), "")
     make = CONVERTED.get(name.removeprefix(prefix))
@@ -62,7 +60,7 @@ def find_successor(name: str, line: Line, context: RuleContext) -> Successor | N
     return make(OldLine(line, line.value, line.raw or "", on, context))
 
 
-def other_names(name: str, context: RuleContext) -> tuple[str, ...]:
+def other_names(name: str, context: "RuleContext") -> tuple[str, ...]:
     """The names that other versions give the option, with the same values; those that the target has."""
     own = context.catalog.options
     backwards = [old for old, raw in own.items() if raw.get("replaced_by") == name]
@@ -72,7 +70,7 @@ def other_names(name: str, context: RuleContext) -> tuple[str, ...]:
     return tuple(dict.fromkeys(other for other in names if other in own and other != name))
 
 
-def _log_switch(switch: str) -> Callable[[OldLine], Successor]:
+def _log_switch(switch: str) -> "Callable[[OldLine], Successor]":
     """A log that was switched on by being there, or named in the same line."""
 
     def make(old: OldLine) -> Successor:
@@ -152,7 +150,7 @@ def _capacity_to_files(old: OldLine) -> Successor:
     return Successor((("innodb_log_file_size", exact_size(size // files)),) if size else (), words)
 
 
-def redo_files_capacity(context: RuleContext) -> int | None:
+def redo_files_capacity(context: "RuleContext") -> int | None:
     """Bytes that the files of the redo log hold together by the last lines about them; None without such a line."""
     given = {written_name(p.line).removeprefix("loose_"): p.line.value for p in context.file_verdict.resolved.options}
     if not given.keys() & {"innodb_log_file_size", "innodb_log_files_in_group"}:
@@ -161,7 +159,7 @@ def redo_files_capacity(context: RuleContext) -> int | None:
     return None if size is None else size * _redo_files(context)
 
 
-def _redo_files(context: RuleContext) -> int:
+def _redo_files(context: "RuleContext") -> int:
     options = context.file_verdict.resolved.options
     given = [p.line.value for p in options if written_name(p.line) == "innodb_log_files_in_group"]
     number, rest = leading_digits(given[-1] or "") if given else (REDO_FILES, "")
@@ -214,7 +212,7 @@ def _undo_tablespaces(old: OldLine) -> Successor | None:
 
 def _switch(
     *, on: Lines | None = None, off: Lines | None = None, words: str = ""
-) -> Callable[[OldLine], Successor | None]:
+) -> "Callable[[OldLine], Successor | None]":
     """An option of two words: the lines for each, None where the target does so anyway."""
 
     def make(old: OldLine) -> Successor | None:
@@ -226,15 +224,15 @@ def _switch(
     return make
 
 
-def _fixed_lines(*lines: tuple[str, str]) -> Callable[[OldLine], Successor]:
+def _fixed_lines(*lines: tuple[str, str]) -> "Callable[[OldLine], Successor]":
     return lambda _: Successor(lines)
 
 
-def _same_value(name: str) -> Callable[[OldLine], Successor]:
+def _same_value(name: str) -> "Callable[[OldLine], Successor]":
     return lambda old: Successor(((name, old.raw),) if old.value is not None else (), f"use {name}")
 
 
-def _advice_only(words: str) -> Callable[[OldLine], Successor | None]:
+def _advice_only(words: str) -> "Callable[[OldLine], Successor | None]":
     """What no line of a file can say; where the line switches it off, nothing is lost with it."""
     return lambda old: None if old.on is False else Successor(words=words)
 
@@ -248,7 +246,7 @@ SOURCE = frozenset(
 )
 SYSLOG = "run INSTALL COMPONENT 'file://component_log_sink_syseventlog' and set its variables, then remove the line"
 UNDO = "run CREATE UNDO TABLESPACE where you need more than two undo tablespaces, then remove the line"
-CONVERTED: dict[str, Callable[[OldLine], Successor | None]] = {
+CONVERTED: "dict[str, Callable[[OldLine], Successor | None]]" = {
     "set_variable": _set_variable,
     "log": _log_switch("general_log"),
     "log_slow_queries": _log_switch("slow_query_log"),
@@ -348,7 +346,7 @@ ON_MYSQL = {
 }
 
 
-def equivalent_help(name: str, context: RuleContext) -> str:
+def equivalent_help(name: str, context: "RuleContext") -> str:
     """What to use in place of an option that the target lacks; empty where there is no equivalent."""
     if name.startswith(SEMI_SYNC) and context.target.since("mysql", 9, 5):
         return semi_sync_library_help(name)

@@ -1,7 +1,5 @@
 """Groups that no server reads as it was asked, though they look meant for one; and what backslashes become."""
 
-from __future__ import annotations
-
 import re
 from typing import TYPE_CHECKING, NamedTuple
 
@@ -51,13 +49,13 @@ class LikelyServerGroup(NamedTuple):
     """A group that looks meant for a server: its name as written, the first line of it, what is said, what to write."""
 
     name: str
-    line: Line
+    line: "Line"
     message: str
     help: str
     severity: Severity
 
 
-def likely_server_groups(file: OptionFile, catalog: Catalog) -> list[LikelyServerGroup]:
+def likely_server_groups(file: "OptionFile", catalog: "Catalog") -> list[LikelyServerGroup]:
     """The groups of a file that the target doesn't read and that look meant for it, each once."""
     target = catalog.target
     found: dict[str, LikelyServerGroup] = {}
@@ -73,7 +71,7 @@ def likely_server_groups(file: OptionFile, catalog: Catalog) -> list[LikelyServe
     return list(found.values())
 
 
-def _describe_group(name: str, options: list[Line], catalog: Catalog) -> tuple[str, str, Severity] | None:
+def _describe_group(name: str, options: "list[Line]", catalog: "Catalog") -> tuple[str, str, Severity] | None:
     """The message, help and severity for a group; None where the group belongs to another program."""
     if not options:
         return None
@@ -116,18 +114,20 @@ def option_count(options: int) -> str:
     return "its option is" if options == 1 else f"its {options:,} options are"
 
 
-def with_group_read(resolved: ResolvedFiles, path: str, group: str) -> ResolvedFiles:
+def with_group_read(resolved: "ResolvedFiles", path: str, group: str) -> "ResolvedFiles":
     """The files as they would be, had the options of one group stood in [mysqld]."""
     low = group.lower()
 
-    def moved(line: Line) -> Line:
+    def moved(line: "Line") -> "Line":
         return line._replace(group="mysqld") if (line.group or "").lower() == low else line
 
     options = tuple(p._replace(line=moved(p.line)) if p.path == path else p for p in resolved.options)
     return resolved._replace(options=options)
 
 
-def findings_if_read(findings: Iterable[Finding], resolved: ResolvedFiles, path: str, group: str) -> list[Finding]:
+def findings_if_read(
+    findings: "Iterable[Finding]", resolved: "ResolvedFiles", path: str, group: str
+) -> "list[Finding]":
     """The findings on the lines of a group that goes unread, as what they would be: likely, and no error."""
     low = group.lower()
     lines = {p.line.number for p in resolved.options if p.path == path and (p.line.group or "").lower() == low}
@@ -144,7 +144,7 @@ def findings_if_read(findings: Iterable[Finding], resolved: ResolvedFiles, path:
     ]
 
 
-def intended_include(line: Line) -> Fix | None:
+def intended_include(line: "Line") -> Fix | None:
     """The edit that makes an include of an option called so: without its ! no program reads it as one."""
     word, path = re.match(r"(\S*)(?:\s+(.*))?", line.name or "").groups()  # type: ignore[union-attr]
     path = path or line.value or ""
@@ -154,7 +154,7 @@ def intended_include(line: Line) -> Fix | None:
     return Fix(UNSAFE, (Edit(line.number, line.column, line.number, end, f"!{word.lower()} {path}"),))
 
 
-def windows_path_escapes(line: Line) -> tuple[str, str, Fix | None] | None:
+def windows_path_escapes(line: "Line") -> tuple[str, str, Fix | None] | None:
     """What the escapes of a Windows path become, what to write instead, and the edit; None where nothing is lost."""
     raw = line.raw or ""
     inner = raw[1:-1] if len(raw) > 1 and raw[0] in "'\"" and raw[0] == raw[-1] else raw
