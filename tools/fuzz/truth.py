@@ -62,6 +62,7 @@ class Interview:
     def _culprit(self, left: list[int], stop: Stop) -> tuple[int | None, Stop, Answer]:
         """The line that the server stops at, what it says of it, and its answer without it."""
         suspects = [at for at in left if (stop.name or stop.about) and names(self.lines[at], stop)]
+        suspects = self._as_printed_first(suspects, stop)
         for at in suspects:
             answer = self.ask([other for other in left if other != at])
             if answer.stop != stop or _same_lines(self.lines, suspects):
@@ -91,8 +92,12 @@ class Interview:
                 low = middle + 1
         # Where one option makes the server forget others, it names one of those and not the line that was added last.
         named = [at for at in left[: low + 1] if stop.kind == "unknown-option" and names(self.lines[at], stop)]
-        found = named[0] if named else left[low]
+        found = self._as_printed_first(named, stop)[0] if named else left[low]
         return None if self.lines[found].startswith("[") else found, stop
+
+    def _as_printed_first(self, suspects: list[int], stop: Stop) -> list[int]:
+        """Names in another case are the same but to MariaDB, which prints the unknown one as the file has it."""
+        return sorted(suspects, key=lambda at: self.lines[at].partition("=")[0].strip() not in stop.said)
 
 
 def _same_lines(lines: list[str], suspects: list[int]) -> bool:
