@@ -5,8 +5,8 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from advisor.redaction.secrets import quote_value
-from advisor.verdict.enumeration import SEVERAL, find_member, members_of_bits, parse_set_bits, unknown_words
 from advisor.verdict.outcome import Outcome, TakenValue
+from advisor.verdict.words import SEVERAL, find_member, members_of_bits, parse_set_bits, unknown_words
 
 if TYPE_CHECKING:
     from collections.abc import Sequence

@@ -5,11 +5,10 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from advisor.redaction.secrets import quote_value
-from advisor.verdict.boolean import parse_boolean
-from advisor.verdict.enumeration import parse_enum, parse_set
 from advisor.verdict.names import reads_any_case
 from advisor.verdict.number import LARGEST, leading_digits, parse_number
 from advisor.verdict.outcome import Argument, Outcome, TakenValue
+from advisor.verdict.words import parse_boolean, parse_enum, parse_set
 
 if TYPE_CHECKING:
     from collections.abc import Callable

@@ -5,11 +5,10 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from advisor.verdict import special
-from advisor.verdict.boolean import parse_boolean
-from advisor.verdict.enumeration import parse_enum, parse_set
 from advisor.verdict.names import LONG, find_name
 from advisor.verdict.number import parse_number
 from advisor.verdict.outcome import REFUSED, Argument, NameMatch, Outcome, TakenValue, ValueContext
+from advisor.verdict.words import parse_boolean, parse_enum, parse_set
 
 if TYPE_CHECKING:
     from collections.abc import Mapping

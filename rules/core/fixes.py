@@ -10,10 +10,10 @@ from advisor.core.model import Edit, Fix
 from advisor.core.sizes import exact_size
 from advisor.optionfile.lines import LineKind
 from advisor.verdict import REFUSED, Outcome, judge_value
-from advisor.verdict.boolean import is_misread, is_switch
 from advisor.verdict.names import PREFIXES
 from advisor.verdict.number import SUFFIXES, leading_digits
 from advisor.verdict.plugins import NOT_LOADED, is_component_option
+from advisor.verdict.words import is_misread, is_switch
 from rules.core.subject import (
     SAFE,
     UNSAFE,

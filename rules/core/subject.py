@@ -42,7 +42,7 @@ def verdict_subject(verdict: LineVerdict) -> Subject:
 
 def _misread_sentence(verdict: LineVerdict) -> str:
     """The sentence for a word that is read as OFF or 0: a rule that only names what follows would hide the slip."""
-    from advisor.verdict.boolean import is_misread
+    from advisor.verdict.words import is_misread
 
     return f"{verdict.reason} " if is_misread(verdict) else ""
 

@@ -7,8 +7,8 @@ from typing import TYPE_CHECKING
 from advisor.catalog.elsewhere import vendor_of_option, vendor_of_value
 from advisor.core.model import Confidence, Severity
 from advisor.verdict import REFUSED, Outcome, judge_value
-from advisor.verdict.enumeration import MAX_SHOWN, named_members
 from advisor.verdict.plugins import NOT_LOADED, is_component_option
+from advisor.verdict.words import MAX_SHOWN, named_members
 from rules.core.rule import Docs, rule
 from rules.core.subject import UNSAFE, remove_line, verdict_subject, written_name
 

@@ -8,9 +8,9 @@ from advisor.catalog.load import load
 from advisor.catalog.targets import parse_target
 from advisor.verdict import Outcome, judge_value
 from advisor.verdict.charsets import charset_of, full_charset_name, known_charsets
-from advisor.verdict.enumeration import named_members
 from advisor.verdict.replication import parse_skip_errors
 from advisor.verdict.sets import REMOVED_MODES
+from advisor.verdict.words import named_members
 
 REFUSED = "refused"
 
