@@ -14,7 +14,10 @@ if TYPE_CHECKING:
 
 # Tried in this order; where one fits, the rest of the name is looked up and the search begins again.
 PREFIXES = ("skip", "disable", "enable", "maximum", "loose")
-KEY_CACHE = ("key_buffer_size", "key_cache_block_size", "key_cache_division_limit", "key_cache_age_threshold")
+KEY_CACHE = (
+    *("key_buffer_size", "key_cache_block_size", "key_cache_division_limit", "key_cache_age_threshold"),
+    *("key_cache_file_hash_size", "key_cache_segments"),  # of MariaDB
+)
 # MariaDB 10.11.19 and 11.8.9 read option names in any case, 11.4.5 does not; the releases between were not asked.
 ANY_CASE: dict[tuple[int, ...], tuple[int, ...]] = {(10, 11): (10, 11, 19), (11, 8): (11, 8, 9)}
 # Names with capitals of their own, which a server that minds the case insists on.
@@ -136,9 +139,18 @@ def _look_up_mariadb(name: str, catalog: Catalog, *, short: bool) -> tuple[str, 
     shown = [option for option in begun if not _is_obsolete(catalog.options[option])]
     early = [option for option in begun if option.startswith(EARLY)]
     engine = [option for option in shown if option.startswith("innodb")]
-    plain = [option for option in engine if not _is_information_table(catalog.options[option])]
+    plain = [option for option in engine if not _is_plugin_state(catalog.options[option])]
     first = [option for option in TABLES if option in engine]
-    return tuple(early or plain or first[:1] or engine or shown or begun)
+    return tuple(early or plain or first[:1] or engine or _without_later_states(shown, catalog) or shown or begun)
+
+
+def _without_later_states(names: list[str], catalog: Catalog) -> list[str]:
+    """The options without states of plugins, which come after the server's own; a plugin's own options come with it."""
+    return [
+        name
+        for name in names
+        if not _is_plugin_state(catalog.options[name]) or any(other.startswith(f"{name}_") for other in names)
+    ]
 
 
 def _is_obsolete(raw: dict[str, Any]) -> bool:
@@ -146,6 +158,6 @@ def _is_obsolete(raw: dict[str, Any]) -> bool:
     return bool(raw.get("ignored")) and not raw.get("shown", True)
 
 
-def _is_information_table(raw: dict[str, Any]) -> bool:
+def _is_plugin_state(raw: dict[str, Any]) -> bool:
     """Whether the option is the state of a plugin, as each of InnoDB's tables of information is one."""
     return raw["kind"] == "enum" and raw.get("values", ())[:1] == ["OFF"] and "variable" not in raw

@@ -141,4 +141,4 @@ def drop_innodb(catalog: Catalog) -> Catalog:
 
 def _is_innodb_option(name: str, raw: dict[str, Any], *, tables_stay: bool) -> bool:
     state = raw["kind"] == "enum" and raw.get("values", ())[:1] == ["OFF"] and "variable" not in raw
-    return name.startswith("innodb") and raw.get("shown", True) and not (tables_stay and state)
+    return name.startswith("innodb") and raw.get("shown", True) and not (tables_stay and state and name != "innodb")

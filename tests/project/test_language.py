@@ -102,12 +102,13 @@ class Text(NamedTuple):
 
 
 def user_texts(checkout: Path) -> list[Text]:
-    """String constants of the product (docstrings left out), its evidence, README.md and the pages of docs."""
+    """String constants of the product (docstrings left out), its evidence, its descriptions of options, and pages."""
     texts: list[Text] = []
     for package in ("advisor", "rules", "probes"):
         for path in sorted((checkout / package).rglob("*.py")):
             texts += string_constants(path.read_text(), path.relative_to(checkout).as_posix())
     pages = [checkout / "README.md", *(checkout / "docs").glob("*.md"), *(checkout / "rules/evidence").glob("*.toml")]
+    pages += (checkout / "advisor/catalog/data/descriptions").glob("*.toml")
     for path in sorted(pages):
         name = path.relative_to(checkout).as_posix()
         texts += [Text(name, number, line) for number, line in enumerate(path.read_text().splitlines(), 1)]

@@ -14,7 +14,7 @@ from pathlib import Path
 import pytest
 
 PACKAGES = ("advisor", "rules", "probes")
-MOST_FILES = 603
+MOST_FILES = 604
 MOST_LINES = 450
 # Files that are longer still, with the lines they have at most.
 LONGER = {

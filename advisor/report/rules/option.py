@@ -1,9 +1,10 @@
-"""An option as a page for people: what it takes, its default in every series, and which rules speak of it."""
+"""An option as a page for people: what it does and takes, its default in every series, and which rules speak of it."""
 
 from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from advisor.catalog.descriptions import describe_option
 from advisor.catalog.targets import catalog_for
 from advisor.report.words import wrap
 
@@ -47,7 +48,8 @@ def page(
     newest = next((t for t, option in reversed(list(everywhere.items())) if option is not None), None)
     shown = here or (everywhere[newest] if newest else None)
     details = _before(presence) if shown is None else _details(shown, width)
-    blocks = [name, *_asked_about(here, target, newest, presence), details, _defaults(everywhere, width)]
+    does = wrap(describe_option(name, shown), width=width)
+    blocks = [name, does, *_asked_about(here, target, newest, presence), details, _defaults(everywhere, width)]
     if rules:
         spoken = "\n".join(wrap(f"{r.code} {r.name}: {r.summary}", "  ", "    ", width) for r in rules)
         blocks.append(f"Rules about it\n{spoken}")

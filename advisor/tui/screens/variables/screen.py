@@ -10,6 +10,7 @@ from textual.containers import VerticalScroll
 from textual.content import Content
 from textual.widgets import DataTable, Input, Static
 
+from advisor.catalog.descriptions import describe_option
 from advisor.core.sizes import format_size
 from advisor.tui.screens.base import Pane
 from advisor.tui.screens.variables.rows import column_widths, manual_url, value_range, variable_rows
@@ -121,6 +122,8 @@ class VariablesPane(Pane):
 
     def _describe(self, row: VariableRow) -> Content:
         parts = [Content.styled(row.name, "bold") + safe_line(f" = {_with_size(row.value)}", longest=2000)]
+        if does := describe_option(row.option.name if row.option else row.name, row.option):
+            parts.append(safe_text(does))
         facts = [
             ("default", "depends on the host" if row.default is None else _with_size(row.default)),
             ("in the files", row.file_value or "" if row.differs_from_file else ""),
