@@ -6,7 +6,6 @@ import os
 import sys
 from typing import TYPE_CHECKING, Any
 
-from advisor.catalog.descriptions import describe_option
 from advisor.catalog.elsewhere import find_presence, nearest_option
 from advisor.catalog.load import load
 from advisor.catalog.targets import SERIES, newest_target, parse_target, stand_in_note
@@ -112,6 +111,8 @@ def _fields(
     if target is not None:
         known = {str(target): here}
     targets = {t: None if o is None else _option_json(o) for t, o in known.items()}
+    from advisor.catalog.descriptions import describe_option
+
     codes = [r.code for r in speaking]
     return {"name": name, "targets": targets, "rules": codes, "description": describe_option(name, here)}
 
