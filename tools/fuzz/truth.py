@@ -77,6 +77,7 @@ class Interview:
         if not self.binary.target.is_mariadb or stop.kind != "invalid-value" or not stop.name:
             return False
         named = [line for line in self.lines if names(line, stop)]
+        named = [line for line in named if "=" in line] or named  # lines with the printed value first
         whole = [line for line in named if _bare(_written(line)) == stop.name]  # an abbreviation may mean another
         return bool(named) and all("loose" in line.lower() for line in whole or named)
 
