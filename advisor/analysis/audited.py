@@ -12,7 +12,6 @@ if TYPE_CHECKING:
 
 
 TIMES = 2.0  # a load twice or half the other is another one
-
 IDLE = 1.0  # statements a second; below that there is no load
 
 
@@ -52,9 +51,9 @@ class Counter(NamedTuple):
 
 
 class Since(NamedTuple):
-    """What came of an earlier audit; `taken_at` is when that was, `other` says in what the server is another one.
+    """This audit compared with an earlier one of `taken_at`; `other` says in what the server is another one.
 
-    `gone` was judged again and is not found; `unjudged` are findings that nobody looked for this time, with the reason;
+    `gone` was judged again and is not found; `unjudged` are findings whose rules were skipped this time, and why;
     `idle` are not found where the load that they rest on is another one, `load` in statements a second. `unseen` are
     those of the new ones whose rules were not judged then.
     """

@@ -114,7 +114,8 @@ def _fields(
     from advisor.catalog.descriptions import describe_option
 
     codes = [r.code for r in speaking]
-    return {"name": name, "targets": targets, "rules": codes, "description": describe_option(name, here)}
+    shown = next((option for option in [here, *everywhere.values()] if option is not None), None)
+    return {"name": name, "targets": targets, "rules": codes, "description": describe_option(name, shown)}
 
 
 def _unknown_message(written: str, name: str, target: Target | None) -> str:

@@ -139,7 +139,7 @@ def _look_up_mariadb(name: str, catalog: Catalog, *, short: bool) -> tuple[str, 
     shown = [option for option in begun if not _is_obsolete(catalog.options[option])]
     early = [option for option in begun if option.startswith(EARLY)]
     engine = [option for option in shown if option.startswith("innodb")]
-    plain = [option for option in engine if not _is_plugin_state(catalog.options[option])]
+    plain = [option for option in engine if not is_plugin_state(catalog.options[option])]
     first = [option for option in TABLES if option in engine]
     return tuple(early or plain or first[:1] or engine or _without_later_states(shown, catalog) or shown or begun)
 
@@ -149,7 +149,7 @@ def _without_later_states(names: list[str], catalog: Catalog) -> list[str]:
     return [
         name
         for name in names
-        if not _is_plugin_state(catalog.options[name]) or any(other.startswith(f"{name}_") for other in names)
+        if not is_plugin_state(catalog.options[name]) or any(other.startswith(f"{name}_") for other in names)
     ]
 
 
@@ -158,6 +158,6 @@ def _is_obsolete(raw: dict[str, Any]) -> bool:
     return bool(raw.get("ignored")) and not raw.get("shown", True)
 
 
-def _is_plugin_state(raw: dict[str, Any]) -> bool:
+def is_plugin_state(raw: dict[str, Any]) -> bool:
     """Whether the option is the state of a plugin, as each of InnoDB's tables of information is one."""
     return raw["kind"] == "enum" and raw.get("values", ())[:1] == ["OFF"] and "variable" not in raw

@@ -15,6 +15,7 @@ if TYPE_CHECKING:
 SUFFIXES = {"k": 10, "m": 20, "g": 30, "t": 40, "p": 50, "e": 60}
 LARGEST = {"int": (1 << 63) - 1, "uint": (1 << 64) - 1}
 SPACES = " \t\n\v\f\r"
+PORT = "3306"  # the default of port, and what it is where no number can be read
 MAX_DIGITS = 20  # of the greatest number in 64 bits
 
 
@@ -178,3 +179,10 @@ def _parse_decimal(text: str) -> float | None:
 def parse_digits(text: str | None) -> int | None:
     """A plain number of as many digits as 64 bits have, or None."""
     return int(text) if text and len(text) <= MAX_DIGITS and text.isascii() and text.isdigit() else None
+
+
+def number_behind_loose(option: Option, text: str) -> str:
+    """The number that MariaDB takes where it can't read one behind loose-: 0, with two exceptions."""
+    if option.name == "log_warnings":
+        return str(leading_digits(text)[0] & LARGEST["uint"])
+    return PORT if option.name == "port" else "0"

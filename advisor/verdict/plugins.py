@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from advisor.catalog.load import Catalog
+from advisor.verdict.names import is_plugin_state
 from advisor.verdict.outcome import Outcome
 
 if TYPE_CHECKING:
@@ -140,5 +141,5 @@ def drop_innodb(catalog: Catalog) -> Catalog:
 
 
 def _is_innodb_option(name: str, raw: dict[str, Any], *, tables_stay: bool) -> bool:
-    state = raw["kind"] == "enum" and raw.get("values", ())[:1] == ["OFF"] and "variable" not in raw
-    return name.startswith("innodb") and raw.get("shown", True) and not (tables_stay and state and name != "innodb")
+    state = is_plugin_state(raw) and name != "innodb"  # the engine's own goes with it
+    return name.startswith("innodb") and raw.get("shown", True) and not (tables_stay and state)

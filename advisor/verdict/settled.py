@@ -28,7 +28,7 @@ class StartupSettings(NamedTuple):
     catalog: "Catalog"
 
     def text(self, name: str) -> str | None:
-        """The value of an option, its default where no line sets it; None where nobody can tell."""
+        """The value of an option, its default where no line sets it; None where it is unknown."""
         option = self.catalog.get(name)
         return self.values.get(name, option.default if option else None)
 

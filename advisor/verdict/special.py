@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 from advisor.redaction.secrets import quote_value
 from advisor.verdict.names import reads_any_case
-from advisor.verdict.number import LARGEST, leading_digits, parse_number
+from advisor.verdict.number import LARGEST, PORT, leading_digits, parse_number
 from advisor.verdict.outcome import Argument, Outcome, TakenValue
 from advisor.verdict.words import parse_boolean, parse_enum, parse_set
 
@@ -27,8 +27,7 @@ ADDRESSES = 1 << 47  # bytes that a process can have
 NDB_PLUGINS = ("ndbinfo", "ndb_transid_mysql_connection_map")
 # MariaDB dies of a 0 here.
 KILLED_BY_0 = ("key_cache_block_size", "table_cache", "table_open_cache", "table_open_cache_instances")
-# Nor does it live without a value here.
-KILLED_BY_NOTHING = ("performance_schema_instrument",)
+KILLED_BY_NOTHING = ("performance_schema_instrument",)  # MariaDB dies without a value
 NO_MEMBER = {"myisam_recover_options": "OFF"}  # what help prints where it isn't the empty text
 WITHOUT_OLD_TLS = (8, 0, 28)
 PLUGIN_STATES = ("OFF", "ON", "FORCE", "FORCE_PLUS_PERMANENT")
@@ -36,7 +35,6 @@ HOST_BINLOG = "(host name)-bin"
 HOST_LOG = "(host name).log"
 HOST_RELAY_LOG = "(host name)-relay-bin"
 NO_DEFAULT = "(No default value)"
-PORT = "3306"
 FT_SYNTAX = '+ -><()~*:""&|'
 
 
@@ -436,13 +434,6 @@ MARIADB: dict[str, Handler] = {
     "slave_skip_errors": _take_skip_errors,
     "slave_transaction_retry_errors": _take_retry_errors,
 }
-
-
-def number_behind_loose(option: Option, text: str) -> str:
-    """The number that MariaDB takes where it can't read one behind loose-: 0, with two exceptions."""
-    if option.name == "log_warnings":
-        return str(leading_digits(text)[0] & LARGEST["uint"])
-    return PORT if option.name == "port" else "0"
 
 
 def is_plugin(option: Option) -> bool:

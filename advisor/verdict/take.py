@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 from advisor.verdict import special
 from advisor.verdict.names import LONG, find_name
-from advisor.verdict.number import parse_number
+from advisor.verdict.number import number_behind_loose, parse_number
 from advisor.verdict.outcome import REFUSED, Argument, NameMatch, Outcome, TakenValue, ValueContext
 from advisor.verdict.words import parse_boolean, parse_enum, parse_set
 
@@ -194,7 +194,7 @@ def _ignore_bad_value(
     if found.prefix == "maximum" and option.maximum != "sets":
         return _ignore_bad_bound(option, taken, before)
     if option.kind in NUMBERS:
-        low = special.number_behind_loose(option, value)
+        low = number_behind_loose(option, value)
         return TakenValue(Outcome.ADJUSTED, low, f"{taken.reason} Behind loose- the server goes on, and takes {low}.")
     if option.kind == "flagset":
         from advisor.verdict.sets import flags_before_error

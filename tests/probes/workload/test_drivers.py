@@ -68,16 +68,16 @@ def test_the_driver_takes_the_seed_of_any_run(filled: VariantServer, word: str) 
 def test_the_driver_counts_what_the_server_counts(filled: VariantServer, word: str) -> None:
     """Queries and commits are the server's own, but for what connecting and rolling back takes, and in clear text."""
     before = filled.status()
-    ran = run_load(driver(word), task(filled, kind="pareto"), 1, StopSignal())
+    ran = run_load(driver(word), task(filled, kind="pareto"), 2, StopSignal())
     after = filled.status()
     assert ran is not None
     assert ran.transactions == after["Com_commit"] - before["Com_commit"] > 0
     others = after["Questions"] - before["Questions"] - ran.queries
     assert 0 <= others <= 3 * THREADS + 2 + 2 * ran.repeated
     assert ran.queries >= 20 * ran.transactions
-    assert len(ran.qps) == len(ran.tps) == 1
+    assert len(ran.qps) == len(ran.tps) >= 1
     assert 0 < ran.p95 <= ran.p99
-    assert len(ran.p99_by_second) <= 1  # none where the second ended before its report
+    assert len(ran.p99_by_second) >= 1  # the last second may end before its report
     assert all(ran.p99_by_second)
     assert after["Ssl_accepts"] == before["Ssl_accepts"]  # through a socket it would be the load that is measured
     if word == "mycnf":
