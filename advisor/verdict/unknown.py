@@ -9,6 +9,7 @@ from advisor.catalog.elsewhere import (
     Presence,
     find_presence,
     nearest_option,
+    nearest_vendor_option,
     vendor_of_option,
     vendor_of_value,
 )
@@ -147,11 +148,17 @@ def _explain_unlisted(name: str, found: NameMatch, catalog: Catalog) -> tuple[Na
 
 
 def _explain_mistyped(name: str, found: NameMatch, catalog: Catalog) -> tuple[NameMatch, TakenValue]:
-    """A name that no server knows, with the one that is meant; the name itself is not repeated."""
-    meant = nearest_option(name, catalog)
-    hint = f"; {meant} is near" if meant else ""
-    taken = TakenValue(Outcome.UNKNOWN, None, f"Unknown option{hint}.")
-    return found._replace(candidates=(meant,) if meant else ()), taken
+    """A name that no server knows, with the one that is meant; the name itself is not repeated.
+
+    The server that reads the file may be the other vendor's whose option is meant: it refuses the mistyped name too.
+    """
+    own = nearest_option(name, catalog)
+    others = nearest_vendor_option(name, catalog.target, own)
+    vendor = vendor_of_option(others, catalog.target) if others else None
+    meant = others or own
+    near = f"{vendor.describe(meant)}," if vendor and meant else meant
+    taken = TakenValue(Outcome.UNKNOWN, None, f"Unknown option; {near} is near." if near else "Unknown option.")
+    return found._replace(candidates=(meant,) if meant else ()), taken._replace(likely=vendor is not None)
 
 
 def _explain_loaded_plugin(
