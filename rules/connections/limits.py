@@ -8,7 +8,7 @@ from advisor.core.model import Confidence, Severity
 from advisor.core.sizes import format_size
 from advisor.verdict import REFUSED
 from rules.connections.threads import MARIADB, uses_thread_pool
-from rules.core.advice import advise, default_number, help_line, present
+from rules.core.advice import advise, default_number, help_line, kernel_setting_help, present
 from rules.core.network import listens_to_other_hosts
 from rules.core.rule import Docs, Span, rule
 from rules.core.subject import variable_subject, verdict_subject
@@ -210,7 +210,9 @@ CONNECTION_BURST = 64  # threads inside InnoDB up to which throughput was seen t
         "net.core.somaxconn silently: with back_log = 5000 under a somaxconn of 4096 every server that was asked "
         "listened with 4096, while it showed 5000. Where no line sets back_log it follows max_connections (MySQL 8.0 "
         "takes all of them, MySQL 5.7 and MariaDB 50 and a fifth, up to 900); cutting that is a note.",
-        fix="Raise net.core.somaxconn in /etc/sysctl.d and restart the server, or lower back_log to it.",
+        fix="Write net.core.somaxconn to a file in /etc/sysctl.d, load it with sysctl -p FILE, and restart the server: "
+        "the queue gets its length when the server begins to listen, and keeps it. For a container, give --sysctl to "
+        "the runtime. Or lower back_log to the kernel's limit.",
         risk="None known; each waiting connection takes a little of the kernel's memory.",
         restart=True,
         exceptions="Servers that are reached by other ways than TCP and sockets.",
@@ -229,7 +231,8 @@ def backlog_cut_by_kernel(context: RuleContext) -> Iterator[Finding]:
         f"{asks} for {wanted:,} waiting connections, the kernel allows {most:,} (net.core.somaxconn).",
         variable_subject(context, "back_log" if own else "max_connections"),
         severity=None if own else Severity.NOTE,
-        help=f"set net.core.somaxconn = {wanted} in /etc/sysctl.d" + (f", or back_log = {most}" if own else ""),
+        help=f"{kernel_setting_help(context, 'net.core.somaxconn', wanted)}, and restart the server"
+        + (f"; or set back_log = {most}" if own else ""),
     )
 
 

@@ -9,10 +9,9 @@ from advisor.core.sizes import format_size
 from rules.core.advice import advise, help_line, present
 from rules.core.counters import steady_window, window_text
 from rules.core.rule import Docs, Span, rule
-from rules.core.storage import is_spinning
 from rules.core.subject import variable_subject
 from rules.innodb.redo_log import FULL_PERCENT, checkpoint_age
-from rules.measured.apply import max_write_rate
+from rules.innodb.throughput import CAPACITY, CAPACITY_MAX, larger_io_capacity
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
@@ -21,10 +20,7 @@ if TYPE_CHECKING:
     from advisor.facts import Server, Workload
     from rules.core.context import RuleContext
 
-CAPACITY = "innodb_io_capacity"
-CAPACITY_MAX = "innodb_io_capacity_max"
 BATCH = "innodb_doublewrite_pages"
-LARGEST_CAPACITY = 20000  # IOC-02: not above without need
 LONG_HISTORY = 1_000_000  # transactions; INNA-12 measured what reading behind as many costs
 BATCHED_PAGES = 200  # pages a second through the doublewrite files: what 8.0 writes in the background by default
 SMALL_BATCH = 8  # DBLW-01: up to 10 % slower than LARGE_BATCH
@@ -97,19 +93,15 @@ def starved_flushing(context: RuleContext) -> Iterator[Finding]:
     ages, written = _highest_checkpoint_age(context.server, window), window.rate("innodb_buffer_pool_pages_flushed")
     if ages is None or ages[0] * 100 < ages[1] * FULL_PERCENT or not capacity or written is None or written < capacity:
         return
-    better = capacity * 2
-    if better > _largest_capacity(context):
+    actions = larger_io_capacity(context)
+    if not actions:
         return
-    highest = context.number(CAPACITY_MAX)
-    risk = "more writes in the background"
-    raised = advise(context, CAPACITY_MAX, better, risk=risk) if highest is not None and highest < better else None
-    action = advise(context, CAPACITY, better, risk=risk, watch="Innodb_buffer_pool_pages_flushed")
     yield starved_flushing.finding(
         f"The redo log was {ages[0] * 100 // ages[1]} % full of changes whose pages are not written, while "
         f"{written:,.0f} pages a second were written {window_text(window)}, at the limit of {capacity:,}.",
         variable_subject(context, CAPACITY),
-        help=help_line(action),
-        actions=present(raised, action),
+        help=help_line(actions[-1]),
+        actions=actions,
     )
 
 
@@ -121,14 +113,6 @@ def _highest_checkpoint_age(server: Server, window: Workload) -> tuple[int, int]
         window.last.status.get,
     )
     return max((age for age in map(checkpoint_age, moments) if age is not None), default=None)
-
-
-def _largest_capacity(context: RuleContext) -> float:
-    """The largest capacity that the disks under the data may be asked for."""
-    found = max_write_rate(context)
-    if found is not None:
-        return min(found[0], LARGEST_CAPACITY)
-    return 0 if context.has("host") and is_spinning(context) else LARGEST_CAPACITY
 
 
 @rule(

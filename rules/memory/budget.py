@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 from advisor.core.model import Confidence, Severity
 from advisor.core.sizes import format_percent, format_size
-from rules.core.advice import advise, help_line, present
+from rules.core.advice import advise, help_line, kernel_setting_help, present
 from rules.core.counters import require_uptime, steady_window, window_text
 from rules.core.rule import Docs, rule
 from rules.core.subject import variable_subject
@@ -279,8 +279,8 @@ def idle_buffer_pool(context: RuleContext) -> Iterator[Finding]:
     docs=Docs(
         why="A page of the buffer pool in swap costs a disk read where the server reckons with memory, "
         "often under a lock.",
-        fix="Make room first: a smaller pool or fewer other programs. Then lower vm.swappiness, and on "
-        "machines with several memory nodes let the pool interleave.",
+        fix="Make room first: a smaller pool or fewer other programs. Then set vm.swappiness = 1 in /etc/sysctl.d, "
+        "load it with sysctl -p FILE, and on machines with several memory nodes let the pool interleave.",
         risk="None.",
         exceptions="Memory of the server's that is never touched may lie in swap without harm.",
         reconsider_when="No page coming in from swap (si of vmstat) over a busy hour.",
@@ -292,8 +292,14 @@ def swapped_server(context: RuleContext) -> Iterator[Finding]:
     if process is not None and process.swapped is not None and process.swapped > SWAPPED:
         yield swapped_server.finding(
             f"{format_size(process.swapped)} of the server's memory lies in swap.",
-            help="make room in memory first, then lower vm.swappiness",
+            help=f"make room in memory first{_swappiness_help(context)}",
         )
+
+
+def _swappiness_help(context: RuleContext) -> str:
+    memory = context.host.memory
+    lower = memory is not None and (memory.swappiness or 0) > 1
+    return f"; then {kernel_setting_help(context, 'vm.swappiness', 1)}" if lower else ""
 
 
 @rule(

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 from advisor.core.model import Confidence, Severity
 from advisor.core.sizes import format_size
-from rules.core.advice import advise, help_line, present
+from rules.core.advice import advise, help_line, present, service_setting_help
 from rules.core.counters import TEMPORARY, busy_rate, counter_periods, steady_window, window_text
 from rules.core.rule import Docs, Span, rule
 from rules.core.subject import find_line, variable_subject
@@ -92,16 +92,25 @@ def larger_table_cache(context: RuleContext, value: int) -> tuple[Action | None,
     asked = int(line.value) if line is not None and line.value and line.value.isdecimal() else 0
     wanted = max(DEFAULT_TABLES, asked if asked > value else value * 2, connections)
     granted = context.number("open_files_limit") if context.has("server") else None
-    needed = RESERVED + connections + FILES_A_TABLE * wanted
-    fits = not granted or needed <= granted
-    files = max(needed, LEAST_FILES, FILES_A_CONNECTION * connections)
+    fits = not granted or _least_files(connections, wanted) <= granted
+    files = files_wanted(connections, wanted)
     risk = "memory and up to two file descriptors for each open table"
     if not fits:
         risk = f"{risk}; needs LimitNOFILE = {files} in the service's unit first"
     action = advise(context, CACHE, wanted, live=fits, risk=risk, watch="Table_open_cache_overflows")
     if fits or action is None:
         return action, help_line(action)
-    return action, f"set LimitNOFILE={files} in the service's unit, {help_line(action)}, and restart"
+    return action, f"{service_setting_help(context, f'LimitNOFILE={files}')}, {help_line(action)}, and restart"
+
+
+def files_wanted(connections: int, tables: int) -> int:
+    """How many files a server asks the system for at its start, by the settings that decide it."""
+    return max(_least_files(connections, tables), LEAST_FILES, FILES_A_CONNECTION * connections)
+
+
+def _least_files(connections: int, tables: int) -> int:
+    """With fewer files the server lowers one of the two."""
+    return RESERVED + connections + FILES_A_TABLE * tables
 
 
 DEFINITIONS = "table_definition_cache"
@@ -206,7 +215,8 @@ def overflowing_definition_cache(context: RuleContext) -> Iterator[Finding]:
     docs=Docs(
         why="At the limit tables can't be opened and clients are refused. The count is that of Open_files and "
         "Innodb_num_open_files, of which neither holds the other's, and one for each connection; logs come on top.",
-        fix="Raise LimitNOFILE in the service's unit and restart, or lower table_open_cache.",
+        fix="Raise LimitNOFILE in the service's unit (systemctl edit SERVICE, under [Service]) and restart, or lower "
+        "table_open_cache. In a container the limit is the runtime's (--ulimit nofile).",
         risk="None.",
         restart=True,
         exceptions="None: what was opened once is likely to be opened again.",
@@ -225,7 +235,7 @@ def open_files_near_limit(context: RuleContext) -> Iterator[Finding]:
         f"At least {sum(parts):,} of {limit:,} file descriptors are in use: {innodb:,} files of InnoDB, {files:,} "
         f"others, {clients:,} connections.",
         variable_subject(context, FILES),
-        help="raise LimitNOFILE in the service's unit and restart, or lower table_open_cache",
+        help=f"{service_setting_help(context, f'LimitNOFILE={2 * limit}')} and restart, or lower table_open_cache",
     )
 
 
