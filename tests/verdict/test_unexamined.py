@@ -154,6 +154,19 @@ def test_what_the_manual_of_a_newer_version_documents_is_no_finding() -> None:
     assert found.message.startswith("binlog_storage_engine was introduced in MariaDB 12.3.1, later than this target.")
 
 
+@pytest.mark.parametrize(
+    ("named", "known"),
+    [
+        *(("mariadb-11.4.7", False), ("mariadb-11.4.9", True), ("mariadb-11.8.3", False), ("mariadb-11.8.4", True)),
+        *(("mariadb-12.1", True), ("mariadb-12.3.1", True)),
+    ],
+)
+def test_an_option_that_several_series_got(named: str, known: bool) -> None:
+    """MariaDB 11.4.9, 11.8.4 and 12.1 got the options of MySQL's plugin: earlier patches of a series have none."""
+    found = findings("plugin_load_add=auth_mysql_sha2\ncaching_sha2_password_digest_rounds=6000", parse_target(named))
+    assert (found == ()) is known, found
+
+
 @pytest.mark.parametrize("line", ["ndbcluster", "ndb_connectstring=10.0.0.1", "skip-ndbcluster"])
 @pytest.mark.parametrize("target", MYSQL[:3], ids=str)
 def test_options_of_ndb_cluster_are_notes(line: str, target: Target) -> None:
