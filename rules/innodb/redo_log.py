@@ -84,14 +84,16 @@ def log_buffer_waits(context: RuleContext) -> Iterator[Finding]:
     options=("innodb_redo_log_capacity", "innodb_log_file_size"),
     evidence=("REDO-01", "REDO-02", "REDO-03", "REDO-04", "REDO-05", "REDO-06", "REDO-07"),
     docs=Docs(
-        why="When the redo log is nearly full, dirty pages must be written before sessions may go on, and "
-        "pages that change often are written again and again. Seven times the log gave 30 percent more "
-        "throughput in a published test. The rate is taken from the log sequence number over the busiest hour or the "
-        "window, and from Innodb_os_log_written since the server started. On MySQL that counter also counts blocks "
-        "that are written again: up to four times the redo where commits are small. A quarter of it judges, "
-        "all of it sizes the log. MySQL's error log says when sessions waited ('Threads are unable to reserve "
-        "space'); no counter does.",
-        fix="Make the log hold about an hour of writes at the busiest time, 16G at most.",
+        why="When the redo log is nearly full, dirty pages must be written before sessions may go on, and pages that "
+        "change often are written again and again. Seven times the log gave 30 percent more throughput in a published "
+        "test. The rate is taken from the log sequence number over the busiest hour or the window, and from "
+        "Innodb_os_log_written since the server started. On MySQL that counter also counts blocks that are written "
+        "again: up to four times the redo where commits are small. A quarter of it judges, all of it sizes the log. "
+        "MySQL's error log says when sessions waited ('Threads are unable to reserve space'); the one counter of "
+        "these waits, log_on_file_space_waits of INNODB_METRICS, is off by default.",
+        fix="Make the log hold about an hour of writes at the busiest time. mycnf advises 16G at most, because "
+        "recovery after a crash takes longer with more; on hosts with much memory and fast disks a larger log can be "
+        "right.",
         risk="Recovery after a crash reads more log, and the disk must hold it.",
         exceptions="A load that happens once; a window of seconds says nothing of the other hours.",
         reconsider_when="The rate over the busiest hour: where mycnf sample knows it, it is what counts here.",

@@ -43,9 +43,9 @@ FILES_A_CONNECTION = 5
     docs=Docs(
         why="Each session that uses a table takes an entry of the cache for it, and each table of a join one more. "
         "Where the cache is full a table is closed for each that is opened, under a lock that all share. Squeezed by "
-        "the system's limit on files MySQL still keeps 400 entries and MariaDB 200; fewer are a relic of versions "
-        "whose default was 64. MySQL's manual asks for at least one table of each join for each connection at work, "
-        "so fewer entries than connections are reported too: as a warning below that least, or where as many "
+        "the system's limit on files MySQL still keeps 400 entries and MariaDB 200; fewer are mostly left over from "
+        "versions whose default was 64. MySQL's manual asks for at least one table of each join for each connection "
+        "at work, so fewer entries than connections are reported too: as a warning below that least, or where as many "
         "connections were in use at once.",
         fix="Remove the line, or write 2000 or more and at least one for each connection. Where the system grants "
         "too few files, raise LimitNOFILE in the service's unit with it: two for each table and one for each "
@@ -263,10 +263,11 @@ def open_descriptors(context: RuleContext) -> list[int]:
         "MariaDB and Percona Server. Fetch fewer columns and rows, leave BLOB and TEXT out of GROUP BY and DISTINCT, "
         "or add an index that yields the order.",
         risk="None from looking. A higher limit takes memory for each temporary table.",
-        exceptions="Reports by night. Tables with BLOB or TEXT columns, which only TempTable keeps in memory.",
+        exceptions="Reports by night. Tables with BLOB or TEXT columns, which only TempTable keeps in memory, since "
+        "MySQL 8.0.13.",
         reconsider_when="Statements that aren't faster when one session raises the limit for itself.",
-        disagree="Most advisors tell everybody to raise tmp_table_size and max_heap_table_size together until the "
-        "share falls, which no size achieves for BLOB columns, and which MySQL 8.0 applies only in part.",
+        disagree="Most advisors advise to raise tmp_table_size and max_heap_table_size together until the share "
+        "falls, which no size achieves for BLOB columns, and which MySQL 8.0 applies only in part.",
     ),
 )
 def temporary_tables_on_disk(context: RuleContext) -> Iterator[Finding]:

@@ -270,8 +270,8 @@ def parallel_by_database(context: RuleContext) -> Iterator[Finding]:
     docs=Docs(
         why="A row in an InnoDB table is committed together with the changes that were applied; a file is written "
         "afterwards. After a crash the replica then applies some changes again, or stops at a duplicate key. FILE is "
-        "the default of 5.7, TABLE that of 8.0. Of an option file without these lines the rule takes the default, if "
-        "other lines show that the server is a replica.",
+        "the default of 5.7, TABLE that of 8.0. In an option file without these lines the default counts, if other "
+        "lines show that the server is a replica.",
         fix="With the replica stopped set both repositories to TABLE by SET GLOBAL, then write the lines; on 8.0 "
         "remove the lines.",
         risk="It can be changed only while the replica is stopped. A restart with new lines alone keeps the files "

@@ -26,6 +26,7 @@ CLOSED = frozenset({"ro", "emergency_ro"})
 TWENTIETH, FIFTH = 20, 5
 ROOM = 20 * GIB  # where it is less than a fifth: machines with small disks live with less
 HOUR, DAY = 3600, 86400
+OFF = ("OFF", "FALSE", "0")
 
 
 @rule(
@@ -171,44 +172,42 @@ def access_times_written(context: RuleContext) -> Iterator[Finding]:
 def nearly_full_file_system(context: RuleContext) -> Iterator[Finding]:
     """Little room in itself, or for a day of binary log or a copy of the largest table."""
     binary_log = next((what for _, what in server_directories(context.host) if what == BINARY_LOG), DATA)
-    uptime, undecided = context.server.uptime if context.has("server") else 0, False
+    young = False
     for storage, what in server_directories(context.host):
         space = storage.space
         if space is None:
             continue
         day = _binary_log_bytes_per_day(context) if what == binary_log else 0
-        place = (
-            f"{format_size(space.free)} of {format_size(space.size)} are left at {storage.mount.point}, the place of "
-            f"{what}"
-        )
-        if space.free * TWENTIETH < space.size:
-            yield _full_disk_finding(f"{place}.")
-        elif space.free < day and uptime >= HOUR:
-            yield _full_disk_finding(
-                f"{place}: less than the {format_size(day)} of binary log that this server writes a day, by the mean "
-                f"of {format_duration(uptime)} since its start."
+        why, severity = _shortage(context, space, what, day)
+        if severity is not None:
+            logs = what == binary_log and context.text("log_bin") not in OFF
+            room = "purge binary logs that all replicas have" if logs else "remove what is not needed there"
+            yield nearly_full_file_system.finding(
+                f"{format_size(space.free)} of {format_size(space.size)} are left at {storage.mount.point}, the place "
+                f"of {what}{why}.",
+                severity=severity,
+                help=f"{room}, or enlarge the volume",
             )
-        else:
-            undecided = undecided or space.free < day
-            yield from _little_room(context, space, what, place)
-    if undecided:
-        require_uptime(uptime, HOUR)
+        young = young or (space.free < day and severity is not Severity.WARNING)
+    if young:
+        require_uptime(context.server.uptime, HOUR)
 
 
-def _little_room(context: RuleContext, space: Space, what: str, place: str) -> Iterator[Finding]:
-    """Notes on room that may be needed at once, or soon."""
+def _shortage(context: RuleContext, space: Space, what: str, day: int) -> tuple[str, Severity | None]:
+    """What the room is too little for, and how much that matters; no severity where it is enough."""
+    if space.free * TWENTIETH < space.size:
+        return "", Severity.WARNING
+    if space.free < day and context.server.uptime >= HOUR:
+        mean = f"by the mean of {format_duration(context.server.uptime)} since its start"
+        return (
+            f": less than the {format_size(day)} of binary log that this server writes a day, {mean}",
+            Severity.WARNING,
+        )
     data = context.server.data if what == DATA and context.has("server") else None
     if data is not None and space.free < data.largest_bytes:
-        size = format_size(data.largest_bytes)
-        yield _full_disk_finding(f"{place}: less than the largest table ({size}) takes.", Severity.NOTE)
-    elif space.free < ROOM and space.free * FIFTH < space.size:
-        yield _full_disk_finding(f"{place}.", Severity.NOTE)
-
-
-def _full_disk_finding(message: str, severity: Severity | None = None) -> Finding:
-    return nearly_full_file_system.finding(
-        message, severity=severity, help="purge binary logs that all replicas have, or enlarge the volume"
-    )
+        return f": less than the largest table ({format_size(data.largest_bytes)}) takes", Severity.NOTE
+    scarce = space.free < ROOM and space.free * FIFTH < space.size
+    return "", Severity.NOTE if scarce else None
 
 
 def _binary_log_bytes_per_day(context: RuleContext) -> int:

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 import pytest
 from rule_cases import Case, context_of_case
 
+from advisor.analysis.engine import run_rules, select_rules
 from rules import find_rule
 
 if TYPE_CHECKING:
@@ -110,3 +111,27 @@ def test_a_container_gets_its_limits_from_what_starts_it(tmp_path: Path) -> None
     assert files == "give the container --ulimit nofile=25000, and restart"
     size = remedy("limited-file-size", tmp_path, host={"process": FSIZE, "os": DOCKER})
     assert size == "give the container --ulimit fsize=-1, and restart"
+
+
+def test_what_makes_room_on_a_volume(tmp_path: Path) -> None:
+    """Binary logs are purged where they lie and are written, and nowhere else."""
+    full = {"space": {"size": 1000, "free": 1}}
+    told = {
+        "purge binary logs that all replicas have, or enlarge the volume": ({"disks": [], **full}, "ON"),
+        "remove what is not needed there, or enlarge the volume": ({"disks": [], **full}, "OFF"),
+    }
+    for says, (host, log) in told.items():
+        server = {"variables": {"log_bin": log}}
+        assert remedy("nearly-full-file-system", tmp_path, host=host, server=server) == says
+    temporary = {"places": [{"variable": "tmpdir", **full}]}
+    says = remedy("nearly-full-file-system", tmp_path, host=temporary, server={"variables": {"log_bin": "ON"}})
+    assert says == "remove what is not needed there, or enlarge the volume"
+
+
+def test_the_limit_of_another_network_namespace(tmp_path: Path) -> None:
+    """From outside of the server's container its own limit on waiting connections is not to be read."""
+    outside = {"os": {"listen_backlog_max": 4096}, "cgroup": {"path": "/system.slice/docker-0123.scope"}}
+    case = Case("", "", "mysql-8.0.15", host=outside, **QUEUE)
+    run = run_rules(context_of_case(case, tmp_path), select_rules(["CON025"], None))
+    assert (run.findings, [skip.code for skip in run.skipped]) == ((), ["CON025"])
+    assert "container" in run.skipped[0].reason
