@@ -296,10 +296,10 @@ def thread_pool_unlike_processors(context: RuleContext) -> Iterator[Finding]:
     options=("innodb_thread_concurrency",),
     evidence=("CONV-05", "TC-01"),
     docs=Docs(
-        why="innodb_thread_concurrency is how many threads may be inside InnoDB; others sleep and try again. "
-        "The value is often carried over from old hosts: 8 was once the default. MySQL says that most work "
-        "runs well without a limit. Half of the processors or more is a note, for half of those that the kernel "
-        "counts may be second threads of a core; 64 or more is a limit for a crowd, and left alone.",
+        why="innodb_thread_concurrency is how many threads may be inside InnoDB; others sleep and try again. The "
+        "value is often carried over from old hosts: 8 was once the default. MySQL says that most work runs well "
+        "without a limit. Half of the processors or more is a note, because half of those that the kernel counts may "
+        "be second threads of a core. A limit of 64 or more bounds only very many sessions, and is not reported.",
         fix="Set 0, which is no limit and the default.",
         risk="More threads compete inside InnoDB where many sessions run at once.",
         exceptions="Servers that leave processors to other programs on purpose.",

@@ -84,9 +84,9 @@ def _connection_cost(context: RuleContext) -> str:
     options=(LIMIT,),
     evidence=("CONN-02",),
     docs=Docs(
-        why="A burst a little larger than the last takes the rest, and then the server turns clients away. "
-        "That 85 percent is near is an opinion. A peak of more than a week ago isn't counted, where the "
-        "server tells its time; the busiest hour is, where mycnf sample knows it.",
+        why="A burst a little larger than the last takes the rest, and then the server turns clients away. That 85 "
+        "percent is near is an opinion. A peak of more than a week ago is not counted, where the server reports its "
+        "time. If mycnf sample recorded the busiest hour, that counts.",
         fix="Bound the clients' pools and end idle connections; look at who held them at the peak.",
         risk="Raising max_connections instead costs memory, and lets more sessions compete.",
         exceptions="Clients with pools whose sizes add up to less than max_connections.",

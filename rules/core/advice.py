@@ -131,6 +131,8 @@ def service_setting_help(context: RuleContext, *settings: str) -> str:
 
     The restart that they need is left to the caller, who may have more to say.
     """
+    if context.has("server") and context.server.managed:
+        return f"have the provider set {' and '.join(settings)}"
     pairs = [setting.partition("=") for setting in settings]
     if _is_container(context) and all(name in CONTAINER_ARGUMENTS for name, _, _ in pairs):
         values = [f"{CONTAINER_ARGUMENTS[name]}={'-1' if value == 'infinity' else value}" for name, _, value in pairs]

@@ -38,10 +38,10 @@ FOUND_PERCENT = 50
     options=("innodb_buffer_pool_size", "innodb_lru_scan_depth"),
     evidence=("INNV-01", "INNV-09", "INNA-11"),
     docs=Docs(
-        why="A session that reads or makes a page needs a free one. In the background the server keeps some ready, "
-        "by writing and evicting pages that were not used for long. Innodb_buffer_pool_wait_free counts the sessions "
-        "that found none and waited for a page to be written. One a second all the time is where the rule begins to "
-        "speak, which is our choice: a server that keeps up has none.",
+        why="A session that reads or makes a page needs a free one. In the background the server keeps some ready, by "
+        "writing and evicting pages that were not used for long. Innodb_buffer_pool_wait_free counts the sessions "
+        "that found none and waited for a page to be written. The rule reports one a second or more, which is our "
+        "threshold: a server that keeps up has none.",
         fix="Look at the pool first: one that holds the pages in use needs few free ones. Else keep more pages "
         "ready with a higher innodb_lru_scan_depth, where the disk has room; innodb_io_capacity doesn't bound "
         "this kind of writing.",
@@ -124,11 +124,11 @@ def _highest_checkpoint_age(server: Server, window: Workload) -> tuple[int, int]
     options=("innodb_purge_threads",),
     evidence=("INNA-12", "INNV-07", "UNDO-01"),
     docs=Docs(
-        why="Every change keeps the old version of its row until no transaction can need it and purge has thrown "
-        "it away. Behind a transaction that stays open they pile up: they fill the undo files, and reads in "
-        "old transactions walk back through them. Behind 1,060,000 updates the sum of a hundred rows "
-        "took 2 to 5 seconds in the old transaction and 1 to 3 milliseconds in a new one. A million is where "
-        "the rule begins to speak, which is our choice.",
+        why="Every change keeps the old version of its row until no transaction can need it and purge has thrown it "
+        "away. Behind a transaction that stays open they pile up: they fill the undo files, and reads in old "
+        "transactions walk back through them. Behind 1,060,000 updates the sum of a hundred rows took 2 to 5 seconds "
+        "in the old transaction and 1 to 3 milliseconds in a new one. The rule reports a million or more, which is "
+        "our threshold.",
         fix="Look for the oldest transaction (information_schema.INNODB_TRX, by trx_started) and end it: often a "
         "session that was left open, a backup or a long report. Only where there is none, more "
         "innodb_purge_threads help.",

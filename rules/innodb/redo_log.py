@@ -269,8 +269,8 @@ def _larger_log_action(context: RuleContext, total: int) -> Action | None:
     docs=Docs(
         why="Near the limit the server writes pages as fast as it can and lets sessions wait for them.",
         fix="Enlarge the redo log to an hour of writes, by the busiest hour, the window or the counters since the "
-        "start; where nothing tells the rate, double it. Where it holds an hour already, let more pages be written "
-        "in the background: double innodb_io_capacity, where the disks can do more.",
+        "start; if the rate is unknown, double it. Where it holds an hour already, let more pages be written in the "
+        "background: double innodb_io_capacity, where the disks can do more.",
         risk="Recovery after a crash takes longer with a larger log.",
         exceptions="A load that ends in minutes.",
         reconsider_when="A checkpoint age that stays below three quarters over the busiest hour.",
@@ -405,7 +405,7 @@ def overridden_redo_size(context: RuleContext) -> Iterator[Finding]:
         "change it is full within seconds, and pages must be written before sessions may go on. Pools below four "
         "gigabytes are left alone; all three limits are our choice. Where writes are measured (an audit with a "
         "window), small-redo-log judges by them instead.",
-        fix="Measure: mycnf audit tells how fast the log fills. Without that, 1G does little harm.",
+        fix="Measure: mycnf audit reports how fast the log fills. Without that, 1G does little harm.",
         risk="Recovery after a crash reads more log, and the disk must hold it.",
         exceptions="Servers that mostly read.",
         reconsider_when="The measured rate of redo at the busiest hour: a log that holds an hour of it is "

@@ -315,7 +315,7 @@ def _swappiness_help(context: RuleContext) -> str:
         "comes back with a cold pool, after recovery, and grows to the limit again.",
         fix="Lower the pool and the buffers of each session, or raise the limit of the control group.",
         risk="None.",
-        exceptions="Other processes of the same group may be the ones that were killed; the kernel's log tells.",
+        exceptions="Other processes of the same group may be the ones that were killed; the kernel's log names them.",
         reconsider_when="A kernel log that names another process.",
     ),
 )

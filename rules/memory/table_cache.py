@@ -172,9 +172,9 @@ def overflowing_table_cache(context: RuleContext) -> Iterator[Finding]:
     evidence=("TAB-03", "TOC-03"),
     docs=Docs(
         why="The cache holds one definition for each table that is in use by any session. With more tables than "
-        "entries servers that were asked read a definition for each table that was opened. Creating tables, "
-        "temporary ones too, counts in the same counter, so this speaks only where the cache is full. The threshold "
-        "of one a second is that of opened tables.",
+        "entries servers that were asked read a definition for each table that was opened. Creating tables, temporary "
+        "ones too, counts in the same counter, so only a full cache is reported. The threshold of one a second is "
+        "that of opened tables.",
         fix="Raise table_definition_cache to the number of tables in use.",
         risk="Memory for each definition.",
         exceptions="Servers that create and drop tables all day; jobs that visit each of many tables once.",

@@ -100,9 +100,10 @@ def _refusal_text(line: LineVerdict, context: RuleContext) -> str:
         risk="A corrected name takes effect at the next start: read what the option does before correcting a line "
         "that never worked.",
         restart=True,
-        exceptions="Options of plugins that are loaded at run time with INSTALL PLUGIN are known to the "
-        "server only then. A name that Percona Server documents, one of Windows alone, and any that is new to a target "
-        "that was not examined, is a note without a fix: the server that runs may have it.",
+        exceptions="Options of plugins that are loaded at run time with INSTALL PLUGIN are known to the server only "
+        "then. A name that Percona Server documents, one of Windows alone, and any that is new to a target that was "
+        "not examined, is a note without a fix: the server that runs may have it. A mistyped name of these is an "
+        "error, as no server has it.",
         reconsider_when="A server of this version that starts with the line.",
     ),
 )

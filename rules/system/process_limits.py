@@ -44,8 +44,8 @@ YIELDING = frozenset({"batch", "idle"})
         "all of its threads stop until the next period begins, those that hold a lock or a commit included. That "
         "shows as statements that sometimes take up to a tenth of a second longer, whatever the average load. The "
         "bound of one period in ten is ours.",
-        fix="Raise the quota, or take it off and keep a weight: systemctl set-property SERVICE CPUQuota=400% changes "
-        "that of a running service, four processors here, and keeps it; for a container it is the CPU limit.",
+        fix="Raise the quota, or take it off and keep a weight: systemctl set-property SERVICE CPUQuota=400% (four "
+        "processors) takes effect at once and stays. For a container it is the CPU limit.",
         risk="Other programs on the host get less processor time.",
         exceptions="Hosts on which the quota is what was paid for.",
         reconsider_when="nr_throttled in the group's cpu.stat that stands still over a busy hour. The kernel counts "
@@ -123,8 +123,8 @@ def _thread_limits(host: Host) -> list[tuple[int, str]]:
     evidence=("KRN-02", "LP-01"),
     docs=Docs(
         why="Pages that the kernel keeps for huge pages can't be used for anything else, neither for the server's "
-        "ordinary memory nor for cached files. A server without large_pages never takes one. Less than 1G isn't "
-        "told.",
+        "ordinary memory nor for cached files. A server without large_pages never takes one. Less than 1G is not "
+        "reported.",
         fix="Set vm.nr_hugepages to what something uses, in /etc/sysctl.d and with sysctl -p FILE, which frees the "
         "others at once. Or let the server use them (large_pages).",
         risk="None where nothing else on the host uses them.",

@@ -135,3 +135,10 @@ def test_the_limit_of_another_network_namespace(tmp_path: Path) -> None:
     run = run_rules(context_of_case(case, tmp_path), select_rules(["CON025"], None))
     assert (run.findings, [skip.code for skip in run.skipped]) == ((), ["CON025"])
     assert "container" in run.skipped[0].reason
+
+
+def test_limits_of_a_managed_server_are_the_providers(tmp_path: Path) -> None:
+    """There is no unit that its user could edit."""
+    server = CROWD["server"] | {"managed": "rds"}
+    says = remedy("limited-by-the-system", tmp_path, file=CROWD["file"], server=server)
+    assert says == "have the provider set LimitNOFILE=25000, and restart"
