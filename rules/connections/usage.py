@@ -139,10 +139,10 @@ def _is_recent_peak(context: RuleContext) -> bool:
     options=(LIMIT,),
     evidence=("TP-01", "CONN-02"),
     docs=Docs(
-        why="max_connections is the last line before too much work at once. On 80 processors MariaDB did "
-        "4,199 transactions a second with 64 clients and 267 with 512, where the data didn't fit in the "
-        "pool. The memory that the settings allow and the open files grow with the limit too. A thousand "
-        "connections and twenty times the peak are opinions.",
+        why="max_connections is the last limit on work that is done at once. On 80 processors MariaDB did 4,199 "
+        "transactions a second with 64 clients and 267 with 512, where the data didn't fit in the pool. The memory "
+        "that the settings allow and the open files grow with the limit too. A thousand connections and twenty times "
+        "the peak are opinions.",
         fix="Set it to about twice the peak, and look at refused connections afterwards.",
         risk="A burst beyond it is refused with error 1040.",
         exceptions="Servers that take over the work of others when those fail, and a pool of threads.",

@@ -213,8 +213,9 @@ def overflowing_definition_cache(context: RuleContext) -> Iterator[Finding]:
     options=(FILES,),
     evidence=("TAB-02", "TAB-03", "VM-02"),
     docs=Docs(
-        why="At the limit tables can't be opened and clients are refused. The count is that of Open_files and "
-        "Innodb_num_open_files, of which neither holds the other's, and one for each connection; logs come on top.",
+        why="At the limit tables can't be opened, and clients that connect get errors or no answer. The count is that "
+        "of Open_files and Innodb_num_open_files, of which neither holds the other's, and one for each connection; "
+        "logs come on top.",
         fix="Raise LimitNOFILE in the service's unit (systemctl edit SERVICE, under [Service]) and restart, or lower "
         "table_open_cache. In a container the limit is the runtime's (--ulimit nofile).",
         risk="None.",

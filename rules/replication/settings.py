@@ -413,8 +413,8 @@ def half_switched_gtid_mode(context: RuleContext) -> Iterator[Finding]:
     options=tuple(f"{name}_{what}" for name in SEMI_SYNC for what in ("enabled", "wait_point")),
     evidence=("ASK-REP-05", "REPL-08"),
     docs=Docs(
-        why="With AFTER_COMMIT the change is visible on the source while it waits for the replica's word. If the "
-        "source then fails, what other sessions have read and acted on isn't on the replica that takes over. "
+        why="With AFTER_COMMIT the change is visible on the source while it waits for the replica's acknowledgment. "
+        "If the source then fails, what other sessions have read and acted on isn't on the replica that takes over. "
         "AFTER_SYNC waits before the commit. It is MySQL's default, AFTER_COMMIT is MariaDB's.",
         fix="Set the wait point to AFTER_SYNC.",
         risk="After a crash a replica may be ahead of its source, so the replica has to take over.",

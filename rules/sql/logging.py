@@ -65,7 +65,7 @@ def _is_sampled(context: RuleContext) -> bool:
         fix="Remove the line, and restart when it suits.",
         risk="It takes memory of its own: see the evidence for what was measured.",
         restart=True,
-        exceptions="Hosts so small that the memory matters more than knowing, such as those of tests.",
+        exceptions="Small hosts on which the memory matters more than the statistics, such as test hosts.",
         reconsider_when="A run of this server's own workload that is faster without it by more than the noise.",
         disagree="Old advice switches it off for speed and memory; MySQL's default has been ON since 5.6.",
     ),
