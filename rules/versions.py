@@ -29,7 +29,7 @@ MONTHS = 30.44  # days in a mean month
     docs=Docs(
         why="After the end of support faults, those of security included, are no longer fixed: a warning. The half "
         "year before it is a note.",
-        fix="Plan the move to a supported series; mycnf lint --target tells what the option file needs for it.",
+        fix="Plan the move to a supported series; mycnf lint --target reports what the option file needs for it.",
         risk="An upgrade changes defaults and removes options.",
         restart=True,
         exceptions="Vendors and distributions that still fix defects of the series, such as long-term Linux releases.",
@@ -106,7 +106,7 @@ def newer_than_catalog(context: RuleContext) -> Iterator[Finding]:
     docs=Docs(
         why="What this server makes of an option, and which of them it has, isn't known to mycnf: advice on its "
         "settings would be a guess.",
-        fix="Plan the move to a supported series; mycnf lint --target tells what the option file needs for it.",
+        fix="Plan the move to a supported series; mycnf lint --target reports what the option file needs for it.",
         risk="An upgrade changes defaults and removes options.",
         exceptions="None.",
         reconsider_when="A catalog of this version.",

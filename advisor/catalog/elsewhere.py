@@ -85,6 +85,10 @@ class VendorBuild(NamedTuple):
             return f"{what} exists on Windows only; mycnf knows {examined.label} on Linux."
         return f"{self.vendor} documents {what}; MySQL Community {examined.number} does not have it."
 
+    def describe(self, option: str) -> str:
+        """The option with who has it, as part of a sentence."""
+        return f"{option}, which {'exists on Windows only' if self.windows else f'{self.vendor} documents'}"
+
     @property
     def vendor(self) -> str:
         """The vendor's server and its series."""
@@ -93,12 +97,17 @@ class VendorBuild(NamedTuple):
 
 def vendor_of_option(name: str, target: Target) -> VendorBuild | None:
     """Who documents an option that the target's own catalog lacks; None where no other build or platform does."""
+    if target.is_mysql and (name == "ndbcluster" or name.startswith("ndb_")):
+        return VendorBuild("MySQL NDB Cluster", ())
+    return _read_vendor(_documented().get(name), target)
+
+
+def _documented() -> dict[str, list[str]]:
+    """The options that only other builds or platforms have, by name, with the build and its series."""
     if not _DOCUMENTED:
         with open(_VENDORS, encoding="utf-8") as f:
             _DOCUMENTED.update(json.load(f))
-    if target.is_mysql and (name == "ndbcluster" or name.startswith("ndb_")):
-        return VendorBuild("MySQL NDB Cluster", ())
-    return _read_vendor(_DOCUMENTED.get(name), target)
+    return _DOCUMENTED
 
 
 def vendor_of_value(option: str, value: str, target: Target) -> VendorBuild | None:
@@ -121,16 +130,37 @@ def nearest_option(name: str, catalog: Catalog) -> str | None:
     One slip in five characters is allowed, three at most; of equally close names the first by alphabet is taken.
     Else it is the only option whose first words these are: older servers took such abbreviations.
     """
-    return _nearest_by_edits(name, catalog) or _nearest_by_first_words(name, catalog)
+    allowed = _slips_allowed(name)
+    near = _nearest_by_edits(name, catalog.names_of_similar_length(len(name), allowed), allowed + 1)
+    return near or _only_one(catalog.names_starting_with(f"{name}_") if name else [])
 
 
-def _nearest_by_edits(name: str, catalog: Catalog) -> str | None:
-    allowed = min(3, max(1, len(name) // 5))
-    best, found = allowed + 1, None
+def nearest_vendor_option(name: str, target: Target, own: str | None) -> str | None:
+    """The option of another build or platform that a mistyped name means; `own` is the target's nearest option.
+
+    None where no such option is closer to the name than `own`.
+    """
+    limit = _slips_allowed(name) + 1
+    if own is not None:
+        limit = edit_distance(name, own, limit)
+    listed = [option for option in sorted(_documented()) if vendor_of_option(option, target) is not None]
+    near = _nearest_by_edits(name, listed, limit)
+    if near or own or not name:
+        return near
+    return _only_one([option for option in listed if option.startswith(f"{name}_")])
+
+
+def _slips_allowed(name: str) -> int:
+    return min(3, max(1, len(name) // 5))
+
+
+def _nearest_by_edits(name: str, candidates: list[str], limit: int) -> str | None:
+    """The first of the candidates that the fewest slips turn into the name; None where all need `limit` or more."""
+    best, found = limit, None
     distinct = set(name)
     letters = [(letter, name.count(letter)) for letter in distinct]
-    for candidate in catalog.names_of_similar_length(len(name), allowed):
-        # From the cheapest look to the dearest: a file may be full of names that nobody knows.
+    for candidate in candidates:
+        # From the cheapest look to the dearest: a file may be full of unknown names.
         if abs(len(candidate) - len(name)) >= best or len(distinct.difference(candidate)) >= best:
             continue
         if _count_lacking(letters, candidate) < best:
@@ -140,9 +170,8 @@ def _nearest_by_edits(name: str, catalog: Catalog) -> str | None:
     return found
 
 
-def _nearest_by_first_words(name: str, catalog: Catalog) -> str | None:
-    found = catalog.names_starting_with(f"{name}_") if name else []
-    return found[0] if len(found) == 1 else None
+def _only_one(names: list[str]) -> str | None:
+    return names[0] if len(names) == 1 else None
 
 
 def _count_lacking(letters: list[tuple[str, int]], candidate: str) -> int:

@@ -6,7 +6,7 @@ import os
 import sys
 from typing import TYPE_CHECKING, Any
 
-from advisor.catalog.elsewhere import find_presence, nearest_option
+from advisor.catalog.elsewhere import find_presence, nearest_option, nearest_vendor_option, vendor_of_option
 from advisor.catalog.load import load
 from advisor.catalog.targets import SERIES, newest_target, parse_target, stand_in_note
 from advisor.core import errors
@@ -122,7 +122,13 @@ def _unknown_message(written: str, name: str, target: Target | None) -> str:
     from advisor.core.suggestions import did_you_mean
 
     catalogs = [load(target or newest_target("mysql")), load(newest_target("mariadb"))]
+    community = newest_target("mysql")
+    if vendor := vendor_of_option(name, community):
+        return f"mycnf does not explain {vendor.describe(name)}: it knows MySQL Community and MariaDB on Linux"
     option = next((near for catalog in catalogs if (near := nearest_option(name, catalog))), None)
+    other = nearest_vendor_option(name, community, option)
+    if other and (vendor := vendor_of_option(other, community)):
+        option = vendor.describe(other)
     known = [n for r in all_rules() for n in (r.code, r.name)] + [n for catalog in catalogs for n in catalog.options]
     hint = f"; did you mean {option}?" if option else did_you_mean(name, known, "`mycnf rules` lists the rules")
     return f"{written!r} is neither a rule nor an option of any supported series{hint}"

@@ -9,6 +9,7 @@ from advisor.catalog.elsewhere import (
     Presence,
     find_presence,
     nearest_option,
+    nearest_vendor_option,
     vendor_of_option,
     vendor_of_value,
 )
@@ -102,8 +103,9 @@ def _documented_since(name: str, target: Target) -> str | None:
     """The version, in the target's series or before, that the manuals say introduced the option."""
     presence = find_presence(name)
     own = presence.span(target.flavour) if presence else None
-    came = own.came if own and not own.gone else ()
-    return next((text for text in came if _version(text)[:2] <= target.version[:2]), None)
+    if own is None or own.gone or not own.came or _introduced_later(own, target):
+        return None
+    return max((text for text in own.came if _version(text)[:2] <= target.version[:2]), key=_version)
 
 
 def _not_loaded_or_unknown(name: str, written: str, found: NameMatch, catalog: Catalog) -> tuple[NameMatch, TakenValue]:
@@ -147,11 +149,17 @@ def _explain_unlisted(name: str, found: NameMatch, catalog: Catalog) -> tuple[Na
 
 
 def _explain_mistyped(name: str, found: NameMatch, catalog: Catalog) -> tuple[NameMatch, TakenValue]:
-    """A name that no server knows, with the one that is meant; the name itself is not repeated."""
-    meant = nearest_option(name, catalog)
-    hint = f"; {meant} is near" if meant else ""
-    taken = TakenValue(Outcome.UNKNOWN, None, f"Unknown option{hint}.")
-    return found._replace(candidates=(meant,) if meant else ()), taken
+    """A name that no server knows, with the one that is meant; the name itself is not repeated.
+
+    The server that reads the file may be the other vendor's whose option is meant: it refuses the mistyped name too.
+    """
+    own = nearest_option(name, catalog)
+    others = nearest_vendor_option(name, catalog.target, own)
+    vendor = vendor_of_option(others, catalog.target) if others else None
+    meant = others or own
+    near = f"{vendor.describe(meant)}," if vendor and meant else meant
+    taken = TakenValue(Outcome.UNKNOWN, None, f"Unknown option; {near} is near." if near else "Unknown option.")
+    return found._replace(candidates=(meant,) if meant else ()), taken._replace(likely=vendor is not None)
 
 
 def _explain_loaded_plugin(
@@ -245,11 +253,15 @@ def _explain_other_flavour(presence: Presence) -> str:
 
 
 def _introduced_later(own: KnownSpan, target: Target) -> str | None:
-    """The version that the manuals say introduced the option, where the target is older; else None."""
-    came = [(_version(text), text) for text in own.came]
-    here = [pair for pair in came if pair[0][:2] == target.version[:2]]
-    first, text = min(here or came, default=((), ""))
-    return text if first > target.version else None
+    """The version that the manuals say introduced the option, where the target is older; else None.
+
+    Of several series each is named that got it while it was maintained: one between them has it not, one after all has.
+    A target without a patch stands for the newest of its series.
+    """
+    came = sorted((_version(text), text) for text in own.came)
+    came = [pair for pair in came if pair[0][:2] == target.version[:2]] or came
+    later = [text for version, text in came if version[: len(target.version)] > target.version]
+    return later[0] if later else None
 
 
 def _version(text: str) -> tuple[int, ...]:

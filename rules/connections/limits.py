@@ -8,8 +8,8 @@ from advisor.core.model import Confidence, Severity
 from advisor.core.sizes import format_size
 from advisor.verdict import REFUSED
 from rules.connections.threads import MARIADB, uses_thread_pool
-from rules.core.advice import advise, default_number, help_line, present
-from rules.core.network import listens_to_other_hosts
+from rules.core.advice import advise, default_number, help_line, kernel_setting_help, present
+from rules.core.network import is_in_other_container, listens_to_other_hosts
 from rules.core.rule import Docs, Span, rule
 from rules.core.subject import variable_subject, verdict_subject
 
@@ -209,11 +209,14 @@ CONNECTION_BURST = 64  # threads inside InnoDB up to which throughput was seen t
         why="back_log is how many connections may wait until the server takes them, and the kernel cuts it to "
         "net.core.somaxconn silently: with back_log = 5000 under a somaxconn of 4096 every server that was asked "
         "listened with 4096, while it showed 5000. Where no line sets back_log it follows max_connections (MySQL 8.0 "
-        "takes all of them, MySQL 5.7 and MariaDB 50 and a fifth, up to 900); cutting that is a note.",
-        fix="Raise net.core.somaxconn in /etc/sysctl.d and restart the server, or lower back_log to it.",
+        "and 8.4 take all of them, MySQL 5.7 and MariaDB 50 and a fifth, up to 900); cutting that is a note.",
+        fix="Write net.core.somaxconn to a file in /etc/sysctl.d, load it with sysctl -p FILE, and restart the server: "
+        "the queue gets its length when the server begins to listen, and keeps it. For a container, give --sysctl to "
+        "the runtime. Or lower back_log to the kernel's limit.",
         risk="None known; each waiting connection takes a little of the kernel's memory.",
         restart=True,
-        exceptions="Servers that are reached by other ways than TCP and sockets.",
+        exceptions="Servers whose clients keep their connections: the queue fills only while many connect at once. "
+        "The limit belongs to a network namespace: of a server in a container, mycnf on its host reads the host's.",
         reconsider_when="The server's own line in ss -ltn, whose Send-Q is what it really got.",
     ),
 )
@@ -224,12 +227,17 @@ def backlog_cut_by_kernel(context: RuleContext) -> Iterator[Finding]:
     own = context.is_set("back_log")
     if not wanted or not most or wanted <= most or not (own or _is_derived_backlog(context)):
         return
+    if is_in_other_container(context):
+        from rules.core.context import MissingFact
+
+        raise MissingFact("net.core.somaxconn of the server's container (mycnf runs outside of it)")
     asks = "back_log asks" if own else "back_log follows max_connections and asks"
     yield backlog_cut_by_kernel.finding(
         f"{asks} for {wanted:,} waiting connections, the kernel allows {most:,} (net.core.somaxconn).",
         variable_subject(context, "back_log" if own else "max_connections"),
         severity=None if own else Severity.NOTE,
-        help=f"set net.core.somaxconn = {wanted} in /etc/sysctl.d" + (f", or back_log = {most}" if own else ""),
+        help=f"{kernel_setting_help(context, 'net.core.somaxconn', wanted)}, and restart the server"
+        + (f"; or set back_log = {most}" if own else ""),
     )
 
 
@@ -288,10 +296,10 @@ def thread_pool_unlike_processors(context: RuleContext) -> Iterator[Finding]:
     options=("innodb_thread_concurrency",),
     evidence=("CONV-05", "TC-01"),
     docs=Docs(
-        why="innodb_thread_concurrency is how many threads may be inside InnoDB; others sleep and try again. "
-        "The value is often carried over from old hosts: 8 was once the default. MySQL says that most work "
-        "runs well without a limit. Half of the processors or more is a note, for half of those that the kernel "
-        "counts may be second threads of a core; 64 or more is a limit for a crowd, and left alone.",
+        why="innodb_thread_concurrency is how many threads may be inside InnoDB; others sleep and try again. The "
+        "value is often carried over from old hosts: 8 was once the default. MySQL says that most work runs well "
+        "without a limit. Half of the processors or more is a note, because half of those that the kernel counts may "
+        "be second threads of a core. A limit of 64 or more bounds only very many sessions, and is not reported.",
         fix="Set 0, which is no limit and the default.",
         risk="More threads compete inside InnoDB where many sessions run at once.",
         exceptions="Servers that leave processors to other programs on purpose.",

@@ -43,9 +43,8 @@ def packet_below_dump(context: RuleContext) -> Iterator[Finding]:
         risk = "memory for longer statements while they run; sessions that are open keep their limit"
         action = advise(context, "max_allowed_packet", usual, size=True, risk=risk) if usual else None
         yield packet_below_dump.finding(
-            f"Statements may be {format_size(packet)} long, but mysqldump and mariadb-dump write "
-            f"them up to {format_size(DUMPED)}: "
-            "their dumps can't be loaded.",
+            f"Statements may be {format_size(packet)} long, but mysqldump and mariadb-dump write them up to "
+            f"{format_size(DUMPED)}: a dump with longer ones can't be loaded.",
             variable_subject(context, "max_allowed_packet"),
             help=help_line(action),
             actions=present(action),

@@ -205,7 +205,7 @@ def metadata_wait_for_days(context: RuleContext) -> Iterator[Finding]:
         risk="Clients on very slow links fail to log in.",
         exceptions="Servers that only trusted hosts reach.",
         reconsider_when="A firewall that limits new connections.",
-        disagree="pt-variable-advisor speaks from 11 seconds on.",
+        disagree="pt-variable-advisor warns from 11 seconds on.",
     ),
 )
 def slow_handshakes(context: RuleContext) -> Iterator[Finding]:

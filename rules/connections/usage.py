@@ -84,9 +84,9 @@ def _connection_cost(context: RuleContext) -> str:
     options=(LIMIT,),
     evidence=("CONN-02",),
     docs=Docs(
-        why="A burst a little larger than the last takes the rest, and then the server turns clients away. "
-        "That 85 percent is near is an opinion. A peak of more than a week ago isn't counted, where the "
-        "server tells its time; the busiest hour is, where mycnf sample knows it.",
+        why="A burst a little larger than the last takes the rest, and then the server turns clients away. That 85 "
+        "percent is near is an opinion. A peak of more than a week ago is not counted, where the server reports its "
+        "time. If mycnf sample recorded the busiest hour, that counts.",
         fix="Bound the clients' pools and end idle connections; look at who held them at the peak.",
         risk="Raising max_connections instead costs memory, and lets more sessions compete.",
         exceptions="Clients with pools whose sizes add up to less than max_connections.",
@@ -139,10 +139,10 @@ def _is_recent_peak(context: RuleContext) -> bool:
     options=(LIMIT,),
     evidence=("TP-01", "CONN-02"),
     docs=Docs(
-        why="max_connections is the last line before too much work at once. On 80 processors MariaDB did "
-        "4,199 transactions a second with 64 clients and 267 with 512, where the data didn't fit in the "
-        "pool. The memory that the settings allow and the open files grow with the limit too. A thousand "
-        "connections and twenty times the peak are opinions.",
+        why="max_connections is the last limit on work that is done at once. On 80 processors MariaDB did 4,199 "
+        "transactions a second with 64 clients and 267 with 512, where the data didn't fit in the pool. The memory "
+        "that the settings allow and the open files grow with the limit too. A thousand connections and twenty times "
+        "the peak are opinions.",
         fix="Set it to about twice the peak, and look at refused connections afterwards.",
         risk="A burst beyond it is refused with error 1040.",
         exceptions="Servers that take over the work of others when those fail, and a pool of threads.",

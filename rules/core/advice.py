@@ -1,4 +1,7 @@
-"""What to write or send instead: a line for the file, a statement for now, tried on the catalog first."""
+"""What to write or send instead: a line, a statement, a setting of the kernel or of the service.
+
+Lines and statements are tried on the catalog first.
+"""
 
 from __future__ import annotations
 
@@ -11,6 +14,15 @@ from advisor.verdict import Outcome, judge_value
 if TYPE_CHECKING:
     from rules.core.context import RuleContext
 
+# Containers whose limits and network settings are arguments of the runtime that starts them.
+IMAGES = frozenset({"docker", "podman", "kubernetes"})
+CONTAINER_ARGUMENTS = {
+    "LimitNOFILE": "--ulimit nofile",
+    "LimitNPROC": "--ulimit nproc",
+    "LimitMEMLOCK": "--ulimit memlock",
+    "LimitFSIZE": "--ulimit fsize",
+    "TasksMax": "--pids-limit",
+}
 GROUP_REPLICATION_CHANNEL = "group_replication_"  # channels that group replication starts and stops by itself
 
 
@@ -103,6 +115,35 @@ def help_line(action: Action | None) -> str:
 
         return f"write {action.argument} in place of {action.replaces or 'the option'} in {action_place(action)}"
     return f"run {action.statement}" if action.statement else ""
+
+
+def kernel_setting_help(context: RuleContext, name: str, value: int) -> str:
+    """Where to write a setting of the kernel so that it outlives a reboot, and how to load it now."""
+    if _is_container(context) and name.startswith("net."):
+        return f"give the container --sysctl {name}={value}"
+    file = f"/etc/sysctl.d/90-{context.target.flavour}.conf"
+    where = "on the container's host, " if _is_container(context) else ""
+    return f"{where}write {name} = {value} to {file}, load it with sysctl -p {file}"
+
+
+def service_setting_help(context: RuleContext, *settings: str) -> str:
+    """Where to write settings, each as NAME=VALUE, that the server's process gets from what starts it.
+
+    The restart that they need is left to the caller, who may have more to say.
+    """
+    if context.has("server") and context.server.managed:
+        return f"have the provider set {' and '.join(settings)}"
+    pairs = [setting.partition("=") for setting in settings]
+    if _is_container(context) and all(name in CONTAINER_ARGUMENTS for name, _, _ in pairs):
+        values = [f"{CONTAINER_ARGUMENTS[name]}={'-1' if value == 'infinity' else value}" for name, _, value in pairs]
+        return f"give the container {' '.join(values)}"
+    unit = context.service.name if context.service else "SERVICE"
+    return f"set {' and '.join(settings)} in the service's unit (systemctl edit {unit})"
+
+
+def _is_container(context: RuleContext) -> bool:
+    system = context.host.os if context.has("host") else None
+    return system is not None and not IMAGES.isdisjoint(system.containers)
 
 
 def present(*actions: Action | None) -> tuple[Action, ...]:

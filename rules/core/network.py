@@ -11,6 +11,8 @@ if TYPE_CHECKING:
 LOOPBACK_NAMES = frozenset({"localhost", "::1"})
 ADDRESS_VARIABLES = ("bind_address", "admin_address", "mysqlx_bind_address")
 LOOPBACK_PREFIX = "127."
+# What the control group of a process in a container is called, as seen from outside.
+CONTAINER_GROUPS = ("docker", "libpod", "kubepods", "lxc", "machine.slice")
 _TRUE = frozenset({"TRUE", "ON"})
 
 
@@ -62,3 +64,10 @@ def has_provider(context: RuleContext) -> bool:
 def uses_galera(context: RuleContext) -> bool:
     """Whether the server is to be a node: replication switched on, or a provider named."""
     return context.text(WSREP_ON) == "ON" or has_provider(context)
+
+
+def is_in_other_container(context: RuleContext) -> bool:
+    """Whether the server runs in a container and mycnf outside, which reads the network limits of the host."""
+    group, system = context.host.cgroup, context.host.os
+    outside = system is not None and not system.containers
+    return outside and group is not None and any(sign in group.path for sign in CONTAINER_GROUPS)

@@ -155,9 +155,8 @@ def _replica_count_action(context: RuleContext) -> Action | None:
     options=("server_id",),
     evidence=("ASK-13",),
     docs=Docs(
-        why="MySQL starts with server_id = 0 and a binary log, and then refuses replicas. MariaDB takes 1 "
-        "instead. Without any server_id MySQL 5.7 doesn't start with a binary log, which invalid-value "
-        "tells.",
+        why="MySQL starts with server_id = 0 and a binary log, and then refuses replicas. MariaDB takes 1 instead. "
+        "Without any server_id MySQL 5.7 doesn't start with a binary log, which invalid-value reports.",
         fix="Set server_id to a number that no other server of the topology has.",
         risk="Two servers with one number break replication between them.",
         exceptions="Servers that never take part in replication.",

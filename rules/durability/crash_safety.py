@@ -244,7 +244,7 @@ def data_files_without_sync(context: RuleContext) -> Iterator[Finding]:
         fix="Remove the line: the default computes checksums.",
         risk="None for the binary log. Pages written without a checksum are given one when they are written next.",
         exceptions="Very old replicas that can't read binary logs with checksums. Members of a group before MySQL "
-        "8.0.21, which start no group replication with them (GRP-07): there nothing is said of binlog_checksum.",
+        "8.0.21, which start no group replication with them (GRP-07): there binlog_checksum is not reported.",
         reconsider_when="A measurement on this host in which checksums cost more than the damage that they find.",
     ),
 )

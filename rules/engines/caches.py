@@ -126,8 +126,8 @@ def _larger_cache(context: RuleContext, cache: BlockCache, size: int) -> int:
         risk="Changing it at run time writes what is cached and starts empty: index blocks are read again.",
         exceptions="MyISAM tables that are used once a month and weren't since the server started.",
         reconsider_when="Key_blocks_used that rises to the size in a month's end.",
-        disagree="MySQLTuner recommends 0 where there are no MyISAM tables; other tools divide by it, and the rest "
-        "saves nothing.",
+        disagree="MySQLTuner recommends 0 where there are no MyISAM tables; some tools then divide by zero, and there "
+        "is hardly anything to save below the default.",
     ),
 )
 def idle_key_buffer(context: RuleContext) -> Iterator[Finding]:
@@ -148,9 +148,9 @@ def idle_key_buffer(context: RuleContext) -> Iterator[Finding]:
         why="An index block that isn't in the key buffer is read from its file, at best from the system's cache. "
         "A rate counts here and no ratio: a hundred blocks a second is work that a disk feels. While the buffer "
         "has room, blocks are read for the first time, and nothing is wrong.",
-        fix="Convert the tables to InnoDB where nothing speaks against it; else enlarge the key buffer two to four "
-        "times, by the blocks that were read since the server started, within the memory that is free. The sum of "
-        "the .MYI files is the most that it can use.",
+        fix="Convert the tables to InnoDB where nothing prevents it; else enlarge the key buffer two to four times, "
+        "by the blocks that were read since the server started, within the memory that is free. The sum of the .MYI "
+        "files is the most that it can use.",
         risk="A larger buffer takes memory from the buffer pool and the system's cache.",
         exceptions="A scan of a large index, once a night.",
         reconsider_when="Key_reads that stay with a buffer as large as all .MYI files.",

@@ -52,8 +52,8 @@ def is_aurora(context: RuleContext) -> bool:
     options=(INSTANCES,),
     evidence=("BPI-06", "ASK-06"),
     docs=Docs(
-        why="Below 1 GB the server uses one instance whatever is set. MariaDB has had a single pool since "
-        "10.5 and ignores the option, which ignored-option tells there.",
+        why="Below 1 GB the server uses one instance whatever is set. MariaDB has had a single pool since 10.5 and "
+        "ignores the option, which ignored-option reports there.",
         fix="Remove the line.",
         risk="None: the server does the same without it.",
         restart=True,

@@ -9,10 +9,9 @@ from advisor.core.sizes import format_size
 from rules.core.advice import advise, help_line, present
 from rules.core.counters import steady_window, window_text
 from rules.core.rule import Docs, Span, rule
-from rules.core.storage import is_spinning
 from rules.core.subject import variable_subject
 from rules.innodb.redo_log import FULL_PERCENT, checkpoint_age
-from rules.measured.apply import max_write_rate
+from rules.innodb.throughput import CAPACITY, CAPACITY_MAX, larger_io_capacity
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
@@ -21,10 +20,7 @@ if TYPE_CHECKING:
     from advisor.facts import Server, Workload
     from rules.core.context import RuleContext
 
-CAPACITY = "innodb_io_capacity"
-CAPACITY_MAX = "innodb_io_capacity_max"
 BATCH = "innodb_doublewrite_pages"
-LARGEST_CAPACITY = 20000  # IOC-02: not above without need
 LONG_HISTORY = 1_000_000  # transactions; INNA-12 measured what reading behind as many costs
 BATCHED_PAGES = 200  # pages a second through the doublewrite files: what 8.0 writes in the background by default
 SMALL_BATCH = 8  # DBLW-01: up to 10 % slower than LARGE_BATCH
@@ -42,10 +38,10 @@ FOUND_PERCENT = 50
     options=("innodb_buffer_pool_size", "innodb_lru_scan_depth"),
     evidence=("INNV-01", "INNV-09", "INNA-11"),
     docs=Docs(
-        why="A session that reads or makes a page needs a free one. In the background the server keeps some ready, "
-        "by writing and evicting pages that were not used for long. Innodb_buffer_pool_wait_free counts the sessions "
-        "that found none and waited for a page to be written. One a second all the time is where the rule begins to "
-        "speak, which is our choice: a server that keeps up has none.",
+        why="A session that reads or makes a page needs a free one. In the background the server keeps some ready, by "
+        "writing and evicting pages that were not used for long. Innodb_buffer_pool_wait_free counts the sessions "
+        "that found none and waited for a page to be written. The rule reports one a second or more, which is our "
+        "threshold: a server that keeps up has none.",
         fix="Look at the pool first: one that holds the pages in use needs few free ones. Else keep more pages "
         "ready with a higher innodb_lru_scan_depth, where the disk has room; innodb_io_capacity doesn't bound "
         "this kind of writing.",
@@ -97,19 +93,15 @@ def starved_flushing(context: RuleContext) -> Iterator[Finding]:
     ages, written = _highest_checkpoint_age(context.server, window), window.rate("innodb_buffer_pool_pages_flushed")
     if ages is None or ages[0] * 100 < ages[1] * FULL_PERCENT or not capacity or written is None or written < capacity:
         return
-    better = capacity * 2
-    if better > _largest_capacity(context):
+    actions = larger_io_capacity(context)
+    if not actions:
         return
-    highest = context.number(CAPACITY_MAX)
-    risk = "more writes in the background"
-    raised = advise(context, CAPACITY_MAX, better, risk=risk) if highest is not None and highest < better else None
-    action = advise(context, CAPACITY, better, risk=risk, watch="Innodb_buffer_pool_pages_flushed")
     yield starved_flushing.finding(
         f"The redo log was {ages[0] * 100 // ages[1]} % full of changes whose pages are not written, while "
         f"{written:,.0f} pages a second were written {window_text(window)}, at the limit of {capacity:,}.",
         variable_subject(context, CAPACITY),
-        help=help_line(action),
-        actions=present(raised, action),
+        help=help_line(actions[-1]),
+        actions=actions,
     )
 
 
@@ -123,14 +115,6 @@ def _highest_checkpoint_age(server: Server, window: Workload) -> tuple[int, int]
     return max((age for age in map(checkpoint_age, moments) if age is not None), default=None)
 
 
-def _largest_capacity(context: RuleContext) -> float:
-    """The largest capacity that the disks under the data may be asked for."""
-    found = max_write_rate(context)
-    if found is not None:
-        return min(found[0], LARGEST_CAPACITY)
-    return 0 if context.has("host") and is_spinning(context) else LARGEST_CAPACITY
-
-
 @rule(
     "INN036",
     "long-undo-history",
@@ -140,11 +124,11 @@ def _largest_capacity(context: RuleContext) -> float:
     options=("innodb_purge_threads",),
     evidence=("INNA-12", "INNV-07", "UNDO-01"),
     docs=Docs(
-        why="Every change keeps the old version of its row until no transaction can need it and purge has thrown "
-        "it away. Behind a transaction that stays open they pile up: they fill the undo files, and reads in "
-        "old transactions walk back through them. Behind 1,060,000 updates the sum of a hundred rows "
-        "took 2 to 5 seconds in the old transaction and 1 to 3 milliseconds in a new one. A million is where "
-        "the rule begins to speak, which is our choice.",
+        why="Every change keeps the old version of its row until no transaction can need it and purge has thrown it "
+        "away. Behind a transaction that stays open they pile up: they fill the undo files, and reads in old "
+        "transactions walk back through them. Behind 1,060,000 updates the sum of a hundred rows took 2 to 5 seconds "
+        "in the old transaction and 1 to 3 milliseconds in a new one. The rule reports a million or more, which is "
+        "our threshold.",
         fix="Look for the oldest transaction (information_schema.INNODB_TRX, by trx_started) and end it: often a "
         "session that was left open, a backup or a long report. Only where there is none, more "
         "innodb_purge_threads help.",
@@ -181,9 +165,9 @@ def _history_list_length(server: Server) -> int | None:
     evidence=("DBLW-01", "DBLW-02"),
     docs=Docs(
         why="Each page is written to the doublewrite files first, in batches that are synced once. MySQL 8.0.20 to "
-        "8.3 take as many pages a batch as there are write threads, usually 4; 8.4 takes 128. In a published "
-        "test 128 in place of 8 gave up to 10 percent more throughput. It is worth a word from 200 pages a "
-        "second on, the default of innodb_io_capacity before 8.4; that is our choice.",
+        "8.3 take as many pages a batch as there are write threads, usually 4; 8.4 takes 128. In a published test 128 "
+        "in place of 8 gave up to 10 percent more throughput. The rule reports it from 200 pages a second on, the "
+        "default of innodb_io_capacity before 8.4; that is our choice.",
         fix="Set innodb_doublewrite_pages to 128, the default from 8.4 on.",
         risk="None known; the doublewrite files become somewhat larger.",
         restart=True,
@@ -223,7 +207,7 @@ def small_doublewrite_batches(context: RuleContext) -> Iterator[Finding]:
         "Half of the lookups is our choice: no published number says how many must succeed.",
         fix="Remove the line, or set innodb_adaptive_hash_index to OFF.",
         risk="The lookups that did find their row by it search the tree instead.",
-        exceptions="A few statements that live on it, and nothing else matters.",
+        exceptions="Servers on which only a few statements matter, and these gain from it.",
         reconsider_when="A run of your load that is slower without it.",
         disagree="Percona's monitoring warns of the index whether it is on or off.",
     ),

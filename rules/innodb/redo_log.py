@@ -84,14 +84,16 @@ def log_buffer_waits(context: RuleContext) -> Iterator[Finding]:
     options=("innodb_redo_log_capacity", "innodb_log_file_size"),
     evidence=("REDO-01", "REDO-02", "REDO-03", "REDO-04", "REDO-05", "REDO-06", "REDO-07"),
     docs=Docs(
-        why="When the redo log is nearly full, dirty pages must be written before sessions may go on, and "
-        "pages that change often are written again and again. Seven times the log gave 30 percent more "
-        "throughput in a published test. The rate is taken from the log sequence number over the busiest hour or the "
-        "window, and from Innodb_os_log_written since the server started. On MySQL that counter also counts blocks "
-        "that are written again: up to four times the redo where commits are small. A quarter of it judges, "
-        "all of it sizes the log. MySQL's error log says when sessions waited ('Threads are unable to reserve "
-        "space'); no counter does.",
-        fix="Make the log hold about an hour of writes at the busiest time, 16G at most.",
+        why="When the redo log is nearly full, dirty pages must be written before sessions may go on, and pages that "
+        "change often are written again and again. Seven times the log gave 30 percent more throughput in a published "
+        "test. The rate is taken from the log sequence number over the busiest hour or the window, and from "
+        "Innodb_os_log_written since the server started. On MySQL that counter also counts blocks that are written "
+        "again: up to four times the redo where commits are small. A quarter of it judges, all of it sizes the log. "
+        "MySQL's error log says when sessions waited ('Threads are unable to reserve space'); the one counter of "
+        "these waits, log_on_file_space_waits of INNODB_METRICS, is off by default.",
+        fix="Make the log hold about an hour of writes at the busiest time. mycnf advises 16G at most, because "
+        "recovery after a crash takes longer with more; on hosts with much memory and fast disks a larger log can be "
+        "right.",
         risk="Recovery after a crash reads more log, and the disk must hold it.",
         exceptions="A load that happens once; a window of seconds says nothing of the other hours.",
         reconsider_when="The rate over the busiest hour: where mycnf sample knows it, it is what counts here.",
@@ -267,8 +269,8 @@ def _larger_log_action(context: RuleContext, total: int) -> Action | None:
     docs=Docs(
         why="Near the limit the server writes pages as fast as it can and lets sessions wait for them.",
         fix="Enlarge the redo log to an hour of writes, by the busiest hour, the window or the counters since the "
-        "start; where nothing tells the rate, double it. Where it holds an hour already, let more pages be written "
-        "in the background.",
+        "start; if the rate is unknown, double it. Where it holds an hour already, let more pages be written in the "
+        "background: double innodb_io_capacity, where the disks can do more.",
         risk="Recovery after a crash takes longer with a larger log.",
         exceptions="A load that ends in minutes.",
         reconsider_when="A checkpoint age that stays below three quarters over the busiest hour.",
@@ -278,29 +280,57 @@ def checkpoint_pressure(context: RuleContext) -> Iterator[Finding]:
     """A checkpoint age near its limit, at a sample of the busiest hour or now."""
     for ages, when in _checkpoint_ages(context):
         if ages is not None and ages[0] * 100 >= ages[1] * FULL_PERCENT:
-            action, otherwise = _pressure_help(context)
+            actions, remedy = _pressure_help(context)
             yield checkpoint_pressure.finding(
-                f"The checkpoint age {when} {format_size(ages[0])} of at most "
-                f"{format_size(ages[1])}; near that sessions wait for "
-                "pages to be written.",
+                f"The checkpoint age {when} {format_size(ages[0])} of at most {format_size(ages[1])}; near that "
+                f"sessions wait for pages to be written.{_rate_sentence(context)}",
                 variable_subject(context, _size_option(context)),
-                help=help_line(action) or otherwise,
-                actions=present(action),
+                help=remedy,
+                actions=actions,
             )
             return
 
 
-def _pressure_help(context: RuleContext) -> tuple[Action | None, str]:
-    """The redo log that holds an hour of writes, or text on what helps where it does already."""
+def _rate_sentence(context: RuleContext) -> str:
+    """How much redo an hour takes, with the time that was measured, or from when on that can be told."""
+    from rules.core.counters import MINIMUM_UPTIME
+
+    rates, uptime = _rates_or_none(context), context.server.uptime
+    if rates:
+        fastest = max(rates, key=lambda rate: rate.maximum)
+        most = "Up to " if fastest.minimum < fastest.maximum else ""
+        hour = format_size(int(fastest.maximum * HOUR))
+        return f" {most}{format_size(fastest.maximum)} of redo a second {fastest.when}: {hour} an hour."
+    if uptime >= MINIMUM_UPTIME:
+        return ""
+    return (
+        f" How much is written in an hour is known once the server has been up for {format_duration(MINIMUM_UPTIME)}: "
+        f"audit again in {format_duration(MINIMUM_UPTIME - uptime)}."
+    )
+
+
+def _pressure_help(context: RuleContext) -> tuple[tuple[Action, ...], str]:
+    """The redo log that holds an hour of writes, else more pages written in the background; with the help line."""
     capacity = redo_capacity(context)
     if not capacity:
-        return None, "enlarge the redo log"
-    rates = _rates_or_none(context)
-    wanted = _size_after_waits(context, rates, capacity)
+        return (), "enlarge the redo log"
+    wanted = _size_after_waits(context, _rates_or_none(context), capacity)
     if wanted > capacity:
-        return _larger_log_action(context, wanted), f"let the redo log hold {format_size(wanted)} in all"
-    held = f"an hour of writes ({format_size(_size_for_an_hour(rates))})" if rates else "a lot"
-    return None, f"the log of {format_size(capacity)} holds {held}: raise innodb_io_capacity as far as the disks allow"
+        action = _larger_log_action(context, wanted)
+        return present(action), help_line(action) or f"let the redo log hold {format_size(wanted)} in all"
+    return _background_write_help(context, capacity)
+
+
+def _background_write_help(context: RuleContext, capacity: int) -> tuple[tuple[Action, ...], str]:
+    """What helps where the log holds an hour of writes."""
+    from rules.innodb.throughput import CAPACITY, larger_io_capacity  # lint, which has no counters, does without
+
+    held = "holds an hour of that" if _rates_or_none(context) else "is as large as mycnf advises"
+    log, actions = f"the log of {format_size(capacity)} {held}", larger_io_capacity(context)
+    if actions:
+        return actions, f"{log}: {help_line(actions[-1])}"
+    limit = f"a higher {CAPACITY} than {context.number(CAPACITY) or 0:,} is not advised for these disks"
+    return (), f"{log}, and {limit}: look at the latency of their writes"
 
 
 def _checkpoint_ages(context: RuleContext) -> Iterator[tuple[tuple[int, int] | None, str]]:
@@ -375,7 +405,7 @@ def overridden_redo_size(context: RuleContext) -> Iterator[Finding]:
         "change it is full within seconds, and pages must be written before sessions may go on. Pools below four "
         "gigabytes are left alone; all three limits are our choice. Where writes are measured (an audit with a "
         "window), small-redo-log judges by them instead.",
-        fix="Measure: mycnf audit tells how fast the log fills. Without that, 1G does little harm.",
+        fix="Measure: mycnf audit reports how fast the log fills. Without that, 1G does little harm.",
         risk="Recovery after a crash reads more log, and the disk must hold it.",
         exceptions="Servers that mostly read.",
         reconsider_when="The measured rate of redo at the busiest hour: a log that holds an hour of it is "

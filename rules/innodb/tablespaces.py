@@ -64,10 +64,10 @@ def lax_table_options(context: RuleContext) -> Iterator[Finding]:
     options=("innodb_file_per_table",),
     evidence=("INNA-06", "INNV-01"),
     docs=Docs(
-        why="With innodb_file_per_table off, rows of all new tables share the system tablespace. Its file grows "
-        "and never shrinks while the server runs: a table that made it grow from 12M to 76M left it at 76M when "
-        "it was dropped. MariaDB deprecated the switch in 11.0, where deprecated-option tells, because off "
-        "has no benefit.",
+        why="With innodb_file_per_table off, rows of all new tables share the system tablespace. Its file grows and "
+        "never shrinks while the server runs: a table that made it grow from 12M to 76M left it at 76M when it was "
+        "dropped. MariaDB deprecated the switch in 11.0, where deprecated-option reports it, because off has no "
+        "benefit.",
         fix="Remove the line; tables that exist move into files of their own when they are rebuilt.",
         risk="A file for each table, and so more open files. The space that the system tablespace has taken stays "
         "taken until the data is reloaded.",
@@ -104,7 +104,7 @@ def tables_in_the_system_tablespace(context: RuleContext) -> Iterator[Finding]:
         risk="The tablespace may fill the disk; watch the disk instead.",
         restart=True,
         exceptions="Raw partitions, and servers whose undo logs and tables lie elsewhere.",
-        reconsider_when="An alarm that tells in time.",
+        reconsider_when="An alarm that is raised in time.",
         disagree="Percona's advisor warns of the end only where it is near.",
     ),
 )

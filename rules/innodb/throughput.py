@@ -13,10 +13,12 @@ from rules.core.subject import variable_subject
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from advisor.core.model import Finding
+    from advisor.core.model import Action, Finding
     from rules.core.context import RuleContext
 
 CAPACITY = "innodb_io_capacity"
+CAPACITY_MAX = "innodb_io_capacity_max"
+LARGEST_CAPACITY = 20000  # IOC-02: not above without need
 SPINNING_CAPACITY = 200  # IOC-03: what one spinning disk is given, and the default before MySQL 8.4
 SOLID_CAPACITY = 2000  # IOC-03: where MariaDB's figures for solid-state disks begin
 AIO = "innodb_use_native_aio"
@@ -65,8 +67,33 @@ def undersized_io_capacity(context: RuleContext) -> Iterator[Finding]:
             f"{value:,} page writes a second in the background suit a spinning disk; the data lies on solid-state "
             f"disks ({disk_names(context.host)}).",
             variable_subject(context, CAPACITY),
-            help=f"try {CAPACITY} = {SOLID_CAPACITY}, with innodb_io_capacity_max at least as high",
+            help=f"try {CAPACITY} = {SOLID_CAPACITY}, with {CAPACITY_MAX} at least as high",
         )
+
+
+def larger_io_capacity(context: RuleContext) -> tuple[Action, ...]:
+    """Twice the pages a second in the background, with their maximum first where that is lower; none beyond the disks.
+
+    The last action is that of innodb_io_capacity itself.
+    """
+    capacity, highest = context.number(CAPACITY), context.number(CAPACITY_MAX)
+    if not capacity or capacity * 2 > _largest_capacity(context):
+        return ()
+    better, risk = capacity * 2, "more writes in the background"
+    action = advise(context, CAPACITY, better, risk=risk, watch="Innodb_buffer_pool_pages_flushed")
+    raised = advise(context, CAPACITY_MAX, better, risk=risk) if highest is not None and highest < better else None
+    return present(raised, action) if action else ()
+
+
+def _largest_capacity(context: RuleContext) -> float:
+    """The largest capacity that the disks under the data may be asked for."""
+    from rules.core.storage import is_spinning
+    from rules.measured.apply import max_write_rate
+
+    found = max_write_rate(context)
+    if found is not None:
+        return min(found[0], LARGEST_CAPACITY)
+    return 0 if context.has("host") and is_spinning(context) else LARGEST_CAPACITY
 
 
 @rule(
@@ -79,8 +106,8 @@ def undersized_io_capacity(context: RuleContext) -> Iterator[Finding]:
     evidence=("AIO-01", "AIO-03"),
     docs=Docs(
         why="With native asynchronous I/O a thread hands many reads or writes to the kernel at once. Without it InnoDB "
-        "simulates that with its read and write threads, four of each by default, and a disk that could serve a "
-        "hundred requests gets a few. It is on by default where the platform has it.",
+        "simulates that with its read and write threads, four or more of each by default, and a disk that could serve "
+        "a hundred requests gets a few. It is on by default where the platform has it.",
         fix="Remove the line.",
         risk="The kernel's limit on requests (fs.aio-max-nr) counts all servers of a host; at the limit a start fails.",
         restart=True,

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 from advisor.core.model import Confidence, Severity
 from advisor.core.sizes import format_percent, format_size
-from rules.core.advice import advise, help_line, present
+from rules.core.advice import advise, help_line, kernel_setting_help, present
 from rules.core.counters import require_uptime, steady_window, window_text
 from rules.core.rule import Docs, rule
 from rules.core.subject import variable_subject
@@ -55,12 +55,12 @@ SHARED = (POOL, "key_buffer_size", "aria_pagecache_buffer_size", "temptable_max_
     options=(POOL,),
     evidence=("BP-05", "BP-04", "VM-03", "MEM-01", "MEM-02"),
     docs=Docs(
-        why="Besides the pool the server needs memory for sessions, dictionaries and temporary tables, and "
-        "the system for itself. When memory runs out the kernel swaps, or kills the largest process, which "
-        "is the server. In a container the limit of the control group counts, not the machine's memory. This speaks "
-        "where the pool with its lists (8 percent on MySQL, 2 on MariaDB), the server at rest and a gigabyte for the "
-        "system, on small machines a sixteenth, are more than the memory. The reserve is no share of the memory, for "
-        "a share leaves a hundred gigabytes idle on a machine of 512.",
+        why="Besides the pool the server needs memory for sessions, dictionaries and temporary tables, and the system "
+        "for itself. When memory runs out the kernel swaps, or kills the largest process, which is usually the "
+        "server. In a container the limit of the control group counts, not the machine's memory. The rule adds up the "
+        "pool with its lists (8 percent more on MySQL, 2 on MariaDB), the idle server, and 1G for the system (a "
+        "sixteenth of the memory on small machines), and reports a sum above the memory. The reserve is not a "
+        "percentage: that would leave 100G idle on a machine of 512G.",
         fix="Lower the pool to what remains beside the system, the server's other parts, its sessions and 8 percent "
         "to spare, or give the server more.",
         risk="A smaller pool reads more from disk. Shrinking it at run time can stall statements for seconds.",
@@ -170,10 +170,10 @@ def _is_near(measured: int, size: int) -> bool:
         "to no more than the data and a quarter.",
         risk="Memory that other programs on the host need. Resizing at run time can stall statements for a moment.",
         exceptions="A nightly scan reads from disk whatever the pool; look at the hours that matter. Where all data "
-        "fit into the pool that there is, each page is read once, and the rule keeps silent.",
+        "fit into the pool that there is, each page is read once, and there is no finding.",
         reconsider_when="Pages read a second that don't fall with the larger pool.",
-        disagree="Rules of thumb (80 percent of memory, as large as the data) know neither the working set "
-        "nor who else lives on the host.",
+        disagree="Rules of thumb (80 percent of memory, as large as the data) know neither the working set nor what "
+        "else runs on the host.",
     ),
 )
 def small_buffer_pool(context: RuleContext) -> Iterator[Finding]:
@@ -279,8 +279,8 @@ def idle_buffer_pool(context: RuleContext) -> Iterator[Finding]:
     docs=Docs(
         why="A page of the buffer pool in swap costs a disk read where the server reckons with memory, "
         "often under a lock.",
-        fix="Make room first: a smaller pool or fewer other programs. Then lower vm.swappiness, and on "
-        "machines with several memory nodes let the pool interleave.",
+        fix="Make room first: a smaller pool or fewer other programs. Then set vm.swappiness = 1 in /etc/sysctl.d, "
+        "load it with sysctl -p FILE, and on machines with several memory nodes let the pool interleave.",
         risk="None.",
         exceptions="Memory of the server's that is never touched may lie in swap without harm.",
         reconsider_when="No page coming in from swap (si of vmstat) over a busy hour.",
@@ -292,8 +292,14 @@ def swapped_server(context: RuleContext) -> Iterator[Finding]:
     if process is not None and process.swapped is not None and process.swapped > SWAPPED:
         yield swapped_server.finding(
             f"{format_size(process.swapped)} of the server's memory lies in swap.",
-            help="make room in memory first, then lower vm.swappiness",
+            help=f"make room in memory first{_swappiness_help(context)}",
         )
+
+
+def _swappiness_help(context: RuleContext) -> str:
+    memory = context.host.memory
+    lower = memory is not None and (memory.swappiness or 0) > 1
+    return f"; then {kernel_setting_help(context, 'vm.swappiness', 1)}" if lower else ""
 
 
 @rule(
@@ -309,7 +315,7 @@ def swapped_server(context: RuleContext) -> Iterator[Finding]:
         "comes back with a cold pool, after recovery, and grows to the limit again.",
         fix="Lower the pool and the buffers of each session, or raise the limit of the control group.",
         risk="None.",
-        exceptions="Other processes of the same group may be the ones that were killed; the kernel's log tells.",
+        exceptions="Other processes of the same group may be the ones that were killed; the kernel's log names them.",
         reconsider_when="A kernel log that names another process.",
     ),
 )

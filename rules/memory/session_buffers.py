@@ -86,13 +86,13 @@ def _oversized_finding(
     fix=UNSAFE,
     docs=Docs(
         why="On these versions a scan of a MyISAM or Aria table reads the data file in pieces of exactly "
-        "read_buffer_size. In the published sweep 128K was fastest; 2M took 52 percent longer from disk and "
-        "9 percent longer from cache. Why is open: the processor's cache, the size from which malloc maps "
-        "fresh pages and the stripe of the disks come to mind, and none is confirmed. At start-up the buffer "
-        "also sets how much a small MEMORY table takes. Without a sign of such tables (a line that sizes their "
-        "caches, 10,000 requests to the key buffer) it is a note.",
+        "read_buffer_size. In the published sweep 128K was fastest; 2M took 52 percent longer from disk and 9 percent "
+        "longer from cache. The cause is not confirmed; it may be the processor's cache, the size from which malloc "
+        "maps fresh pages, or the stripe of the disks. At start-up the buffer also sets how much a small MEMORY table "
+        "takes. Without a sign of such tables (a line that sizes their caches, 10,000 requests to the key buffer) it "
+        "is a note.",
         fix="Go back to 128K, for all sessions. A session that loads or scans in bulk may set its own value.",
-        risk="None known; no restart. Measure a nightly scan before and after where one matters.",
+        risk="None known. Open sessions keep their own value. If a nightly scan matters, measure it before and after.",
         exceptions="Servers that scan MyISAM or Aria from network storage with a high latency a request. "
         "InnoDB never reads with this buffer, so a server with InnoDB alone only saves memory.",
         reconsider_when="A sweep on this host in which a larger piece is faster by more than the noise.",
@@ -232,11 +232,11 @@ def oversized_sort_buffer(context: RuleContext) -> Iterator[Finding]:
     probe="session-buffers",
     fix=UNSAFE,
     docs=Docs(
-        why="One buffer is taken for each join without a usable index, so a statement may take several. It "
-        "grows no faster when every matching row fits. Since MySQL 8.0.18 such joins are hash joins: memory is taken "
-        "as rows need it, up to join_buffer_size, and what doesn't fit goes to files. MariaDB lets all joins of a "
-        "statement have join_buffer_space_limit together, 2M by default, unless optimize_join_buffer_size is off "
-        "in optimizer_switch.",
+        why="One buffer is taken for each join without a usable index, so a statement may take several. A join gains "
+        "nothing from a buffer beyond the rows that it holds. Since MySQL 8.0.18 such joins are hash joins: memory is "
+        "taken as rows need it, up to join_buffer_size, and what doesn't fit goes to files. MariaDB lets all joins of "
+        "a statement have join_buffer_space_limit together, 2M by default, unless optimize_join_buffer_size is off in "
+        "optimizer_switch.",
         fix="Leave the default for all, find the statements that join without an index, and set the buffer "
         "with SET SESSION for those that must.",
         risk="A hash join that fitted in memory may spill to disk.",

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 from advisor.core.model import Confidence, Severity
 from advisor.core.sizes import format_size
-from rules.core.advice import advise, help_line, present
+from rules.core.advice import advise, help_line, present, service_setting_help
 from rules.core.counters import TEMPORARY, busy_rate, counter_periods, steady_window, window_text
 from rules.core.rule import Docs, Span, rule
 from rules.core.subject import find_line, variable_subject
@@ -43,9 +43,9 @@ FILES_A_CONNECTION = 5
     docs=Docs(
         why="Each session that uses a table takes an entry of the cache for it, and each table of a join one more. "
         "Where the cache is full a table is closed for each that is opened, under a lock that all share. Squeezed by "
-        "the system's limit on files MySQL still keeps 400 entries and MariaDB 200; fewer are a relic of versions "
-        "whose default was 64. MySQL's manual asks for at least one table of each join for each connection at work, "
-        "so fewer entries than connections are reported too: as a warning below that least, or where as many "
+        "the system's limit on files MySQL still keeps 400 entries and MariaDB 200; fewer are mostly left over from "
+        "versions whose default was 64. MySQL's manual asks for at least one table of each join for each connection "
+        "at work, so fewer entries than connections are reported too: as a warning below that least, or where as many "
         "connections were in use at once.",
         fix="Remove the line, or write 2000 or more and at least one for each connection. Where the system grants "
         "too few files, raise LimitNOFILE in the service's unit with it: two for each table and one for each "
@@ -92,16 +92,25 @@ def larger_table_cache(context: RuleContext, value: int) -> tuple[Action | None,
     asked = int(line.value) if line is not None and line.value and line.value.isdecimal() else 0
     wanted = max(DEFAULT_TABLES, asked if asked > value else value * 2, connections)
     granted = context.number("open_files_limit") if context.has("server") else None
-    needed = RESERVED + connections + FILES_A_TABLE * wanted
-    fits = not granted or needed <= granted
-    files = max(needed, LEAST_FILES, FILES_A_CONNECTION * connections)
+    fits = not granted or _least_files(connections, wanted) <= granted
+    files = files_wanted(connections, wanted)
     risk = "memory and up to two file descriptors for each open table"
     if not fits:
         risk = f"{risk}; needs LimitNOFILE = {files} in the service's unit first"
     action = advise(context, CACHE, wanted, live=fits, risk=risk, watch="Table_open_cache_overflows")
     if fits or action is None:
         return action, help_line(action)
-    return action, f"set LimitNOFILE={files} in the service's unit, {help_line(action)}, and restart"
+    return action, f"{service_setting_help(context, f'LimitNOFILE={files}')}, {help_line(action)}, and restart"
+
+
+def files_wanted(connections: int, tables: int) -> int:
+    """How many files a server asks the system for at its start, by the settings that decide it."""
+    return max(_least_files(connections, tables), LEAST_FILES, FILES_A_CONNECTION * connections)
+
+
+def _least_files(connections: int, tables: int) -> int:
+    """With fewer files the server lowers one of the two."""
+    return RESERVED + connections + FILES_A_TABLE * tables
 
 
 DEFINITIONS = "table_definition_cache"
@@ -163,9 +172,9 @@ def overflowing_table_cache(context: RuleContext) -> Iterator[Finding]:
     evidence=("TAB-03", "TOC-03"),
     docs=Docs(
         why="The cache holds one definition for each table that is in use by any session. With more tables than "
-        "entries servers that were asked read a definition for each table that was opened. Creating tables, "
-        "temporary ones too, counts in the same counter, so this speaks only where the cache is full. The threshold "
-        "of one a second is that of opened tables.",
+        "entries servers that were asked read a definition for each table that was opened. Creating tables, temporary "
+        "ones too, counts in the same counter, so only a full cache is reported. The threshold of one a second is "
+        "that of opened tables.",
         fix="Raise table_definition_cache to the number of tables in use.",
         risk="Memory for each definition.",
         exceptions="Servers that create and drop tables all day; jobs that visit each of many tables once.",
@@ -204,9 +213,11 @@ def overflowing_definition_cache(context: RuleContext) -> Iterator[Finding]:
     options=(FILES,),
     evidence=("TAB-02", "TAB-03", "VM-02"),
     docs=Docs(
-        why="At the limit tables can't be opened and clients are refused. The count is that of Open_files and "
-        "Innodb_num_open_files, of which neither holds the other's, and one for each connection; logs come on top.",
-        fix="Raise LimitNOFILE in the service's unit and restart, or lower table_open_cache.",
+        why="At the limit tables can't be opened, and clients that connect get errors or no answer. The count is that "
+        "of Open_files and Innodb_num_open_files, of which neither holds the other's, and one for each connection; "
+        "logs come on top.",
+        fix="Raise LimitNOFILE in the service's unit (systemctl edit SERVICE, under [Service]) and restart, or lower "
+        "table_open_cache. In a container the limit is the runtime's (--ulimit nofile).",
         risk="None.",
         restart=True,
         exceptions="None: what was opened once is likely to be opened again.",
@@ -225,7 +236,7 @@ def open_files_near_limit(context: RuleContext) -> Iterator[Finding]:
         f"At least {sum(parts):,} of {limit:,} file descriptors are in use: {innodb:,} files of InnoDB, {files:,} "
         f"others, {clients:,} connections.",
         variable_subject(context, FILES),
-        help="raise LimitNOFILE in the service's unit and restart, or lower table_open_cache",
+        help=f"{service_setting_help(context, f'LimitNOFILE={2 * limit}')} and restart, or lower table_open_cache",
     )
 
 
@@ -253,10 +264,11 @@ def open_descriptors(context: RuleContext) -> list[int]:
         "MariaDB and Percona Server. Fetch fewer columns and rows, leave BLOB and TEXT out of GROUP BY and DISTINCT, "
         "or add an index that yields the order.",
         risk="None from looking. A higher limit takes memory for each temporary table.",
-        exceptions="Reports by night. Tables with BLOB or TEXT columns, which only TempTable keeps in memory.",
+        exceptions="Reports by night. Tables with BLOB or TEXT columns, which only TempTable keeps in memory, since "
+        "MySQL 8.0.13.",
         reconsider_when="Statements that aren't faster when one session raises the limit for itself.",
-        disagree="Most advisors tell everybody to raise tmp_table_size and max_heap_table_size together until the "
-        "share falls, which no size achieves for BLOB columns, and which MySQL 8.0 applies only in part.",
+        disagree="Most advisors advise to raise tmp_table_size and max_heap_table_size together until the share "
+        "falls, which no size achieves for BLOB columns, and which MySQL 8.0 applies only in part.",
     ),
 )
 def temporary_tables_on_disk(context: RuleContext) -> Iterator[Finding]:

@@ -100,9 +100,10 @@ def _refusal_text(line: LineVerdict, context: RuleContext) -> str:
         risk="A corrected name takes effect at the next start: read what the option does before correcting a line "
         "that never worked.",
         restart=True,
-        exceptions="Options of plugins that are loaded at run time with INSTALL PLUGIN are known to the "
-        "server only then. A name that Percona Server documents, one of Windows alone, and any that is new to a target "
-        "that was not examined, is a note without a fix: the server that runs may have it.",
+        exceptions="Options of plugins that are loaded at run time with INSTALL PLUGIN are known to the server only "
+        "then. A name that Percona Server documents, one of Windows alone, and any that is new to a target that was "
+        "not examined, is a note without a fix: the server that runs may have it. A mistyped name of these is an "
+        "error, as no server has it.",
         reconsider_when="A server of this version that starts with the line.",
     ),
 )
@@ -116,10 +117,19 @@ def unknown_option(context: RuleContext) -> Iterator[Finding]:
 
         include = groups.intended_include(line.placed.line) if _is_include(line) else None
         fix = include or fixes.fix_unknown(line, context)
-        meant = include.edits[0].text if include else line.candidates[0] if line.candidates else ""
+        meant = include.edits[0].text if include else _intended_option(line, context)
         words = f"did you mean {meant}?" if meant else _unknown_help(line, fix, context)
         yield _refusal(unknown_option, context, line._replace(reason=NO_INCLUDE) if include else line, words, fix)
     yield from _unexamined(unknown_option, context, of_value=False)
+
+
+def _intended_option(line: LineVerdict, context: RuleContext) -> str:
+    """The option that a mistyped name means, with the vendor or platform that has it where the target has not."""
+    if not line.candidates:
+        return ""
+    name = line.candidates[0]
+    other = None if name in context.catalog.options else vendor_of_option(name, context.target)
+    return other.describe(name) if other else name
 
 
 def _is_include(line: LineVerdict) -> bool:
@@ -136,7 +146,7 @@ def _unexamined(speaker: Rule, context: RuleContext, *, of_value: bool) -> Itera
             verdict_subject(line),
             severity=Severity.NOTE,
             confidence=Confidence.LIKELY,
-            help=f"did you mean {line.candidates[0]}?" if line.candidates else _unexamined_help(context),
+            help=f"did you mean {meant}?" if (meant := _intended_option(line, context)) else _unexamined_help(context),
         )
 
 

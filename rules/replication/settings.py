@@ -270,8 +270,8 @@ def parallel_by_database(context: RuleContext) -> Iterator[Finding]:
     docs=Docs(
         why="A row in an InnoDB table is committed together with the changes that were applied; a file is written "
         "afterwards. After a crash the replica then applies some changes again, or stops at a duplicate key. FILE is "
-        "the default of 5.7, TABLE that of 8.0. Of an option file without these lines the rule takes the default, if "
-        "other lines show that the server is a replica.",
+        "the default of 5.7, TABLE that of 8.0. In an option file without these lines the default counts, if other "
+        "lines show that the server is a replica.",
         fix="With the replica stopped set both repositories to TABLE by SET GLOBAL, then write the lines; on 8.0 "
         "remove the lines.",
         risk="It can be changed only while the replica is stopped. A restart with new lines alone keeps the files "
@@ -413,8 +413,8 @@ def half_switched_gtid_mode(context: RuleContext) -> Iterator[Finding]:
     options=tuple(f"{name}_{what}" for name in SEMI_SYNC for what in ("enabled", "wait_point")),
     evidence=("ASK-REP-05", "REPL-08"),
     docs=Docs(
-        why="With AFTER_COMMIT the change is visible on the source while it waits for the replica's word. If the "
-        "source then fails, what other sessions have read and acted on isn't on the replica that takes over. "
+        why="With AFTER_COMMIT the change is visible on the source while it waits for the replica's acknowledgment. "
+        "If the source then fails, what other sessions have read and acted on isn't on the replica that takes over. "
         "AFTER_SYNC waits before the commit. It is MySQL's default, AFTER_COMMIT is MariaDB's.",
         fix="Set the wait point to AFTER_SYNC.",
         risk="After a crash a replica may be ahead of its source, so the replica has to take over.",

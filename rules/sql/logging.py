@@ -65,7 +65,7 @@ def _is_sampled(context: RuleContext) -> bool:
         fix="Remove the line, and restart when it suits.",
         risk="It takes memory of its own: see the evidence for what was measured.",
         restart=True,
-        exceptions="Hosts so small that the memory matters more than knowing, such as those of tests.",
+        exceptions="Small hosts on which the memory matters more than the statistics, such as test hosts.",
         reconsider_when="A run of this server's own workload that is faster without it by more than the noise.",
         disagree="Old advice switches it off for speed and memory; MySQL's default has been ON since 5.6.",
     ),
@@ -222,9 +222,9 @@ def unlimited_index_log(context: RuleContext) -> Iterator[Finding]:
     options=("log_error_verbosity", "log_warnings"),
     evidence=("OBS-06",),
     docs=Docs(
-        why="With log_error_verbosity = 1 MySQL logs errors alone: what it changed of the settings at its start "
-        "and what it will stop supporting is not told. MariaDB logs a refused login as a warning with "
-        "log_warnings = 2, its default, and not with 1 or 0.",
+        why="With log_error_verbosity = 1 MySQL logs errors alone: settings that it changed at its start and "
+        "deprecations are not logged. MariaDB logs a refused login as a warning with log_warnings = 2, its default, "
+        "and not with 1 or 0.",
         fix="Remove the line.",
         risk="A longer log.",
         exceptions="Logs that something floods with one warning: leave out that one alone where the version can "

@@ -74,7 +74,7 @@ def substituted_engine(context: RuleContext) -> Iterator[Finding]:
         fix="Set character_set_server to utf8mb4, with a collation of that set. Databases and tables that exist "
         "keep theirs; convert them one by one.",
         risk="New columns of many characters may pass the limit on the length of an index or a row.",
-        exceptions="Programs that send nothing else and were never tested with anything else.",
+        exceptions="Programs that send no such characters and were never tested with utf8mb4.",
         reconsider_when="A program that can't be changed.",
     ),
 )

@@ -60,8 +60,8 @@ DIGESTS = "performance_schema.events_statements_summary_by_digest"
         risk="None from looking. A larger buffer for all is memory for each session that sorts.",
         exceptions="Reports and index builds by night.",
         reconsider_when="A statement that is no faster in a session with a larger buffer.",
-        disagree="Advisors raise sort_buffer_size for all when merge passes are 10 percent of sorts, a ratio of two "
-        "numbers that have nothing to do with each other.",
+        disagree="Advisors raise sort_buffer_size for all when merge passes are 10 percent of sorts, a ratio that one "
+        "large sort with many passes can reach, and that does not say how often it happens.",
     ),
 )
 def sorts_in_many_passes(context: RuleContext) -> Iterator[Finding]:
@@ -94,8 +94,8 @@ def sorts_in_many_passes(context: RuleContext) -> Iterator[Finding]:
     evidence=("WRK-01", "JOIN-01"),
     docs=Docs(
         why="Select_full_join counts joins in which a table has no index for the condition, so that all its rows are "
-        "compared, by block or by hash. It costs little for tiny tables: this speaks where at least a thousand rows "
-        "are read by scans for each such join, and there is one a second or more. Both thresholds are ours.",
+        "compared, by block or by hash. It costs little for tiny tables: joins are reported where scans read at least "
+        "a thousand rows for each of them, and there is one a second or more. Both thresholds are ours.",
         fix="Find the statements (SUM_SELECT_FULL_JOIN in performance_schema, log_queries_not_using_indexes in the "
         "slow log), and index the columns that join.",
         risk="An index costs space, and a little at each change of its columns.",

@@ -44,8 +44,8 @@ CHANGING = ("com_insert", "com_update", "com_delete", "com_replace")
         "time itself means that one session waits all the time, on average. Such waits end statements at "
         "innodb_lock_wait_timeout, hold connections, and grow faster than the load.",
         fix="Find who blocks whom (sys.innodb_lock_waits, on MariaDB information_schema.innodb_lock_waits). Commit "
-        "sooner, keep calls to other services out of transactions, index what UPDATE and DELETE search by, and "
-        "spread out rows that everybody changes.",
+        "sooner, keep calls to other services out of transactions, index what UPDATE and DELETE search by, and spread "
+        "out rows that all sessions change.",
         risk="None from looking.",
         exceptions="A queue in a table, whose readers wait by design; SKIP LOCKED spares them that where it is known.",
         reconsider_when="A rate of commits that is the same with and without the waits.",
@@ -110,9 +110,9 @@ def frequent_deadlocks(context: RuleContext) -> Iterator[Finding]:
     options=(TRANSACTIONS,),
     evidence=("WRK-01",),
     docs=Docs(
-        why="A transaction gathers its row changes in binlog_cache_size bytes, by default 32K. What is larger "
-        "goes through a temporary file under tmpdir before it goes to the binary log. This speaks where one "
-        "transaction in twenty does, and at least one a second; the thresholds are ours.",
+        why="A transaction gathers its row changes in binlog_cache_size bytes, by default 32K. What is larger goes "
+        "through a temporary file under tmpdir before it goes to the binary log. It is reported where one transaction "
+        "in twenty does, and at least one a second; the thresholds are ours.",
         fix="Double the cache, up to 1M at most; large transactions are better made smaller.",
         risk="Each session that writes takes as much memory.",
         exceptions="Loads in transactions of many megabytes: no sensible cache holds them.",
@@ -134,8 +134,8 @@ def spilling_binary_log_cache(context: RuleContext) -> Iterator[Finding]:
     options=(OTHERS,),
     evidence=("WRK-01",),
     docs=Docs(
-        why="What a statement changes in MyISAM, Aria or MEMORY tables is gathered in binlog_stmt_cache_size bytes, by "
-        "default 32K, a cache of its own. What is larger goes through a temporary file. This speaks where one "
+        why="What a statement changes in MyISAM, Aria or MEMORY tables is gathered in binlog_stmt_cache_size bytes, "
+        "by default 32K, a cache of its own. What is larger goes through a temporary file. It is reported where one "
         "statement in twenty does, and at least one a second; the thresholds are ours.",
         fix="Double the cache, up to 1M at most, or move the tables to InnoDB.",
         risk="Each session that writes takes as much memory.",

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 from advisor.core.model import Confidence, Origin, Severity
 from advisor.core.sizes import format_size
 from advisor.verdict.number import parse_digits
+from rules.core.advice import kernel_setting_help, service_setting_help
 from rules.core.rule import Docs, rule
 from rules.core.storage import is_solid_state
 from rules.core.subject import variable_subject, verdict_subject
@@ -37,6 +38,8 @@ LIMITED = ("open_files_limit", "max_connections", "table_open_cache")
 BY_THE_SYSTEM = frozenset({*LIMITED, "table_definition_cache", "log_bin"})
 # MySQL keeps so many of its files for itself, and two for each of the least number of tables.
 OWN, LEAST_TABLES = 10, 400
+# Defaults that the system's limit may lower: of connections, of open tables, and of the latter since MySQL 8.0.
+CONNECTIONS, TABLES, NEW_TABLES = 151, 2000, 4000
 
 
 @rule(
@@ -52,7 +55,9 @@ OWN, LEAST_TABLES = 10, 400
         "Memory that the server frees in small pieces then stays with it, and joining stalls it. MariaDB "
         "saw memory grow until the server was killed, and has switched them off for its own process since 10.6.17 "
         "and 10.11.7: nothing is reported for those. The kernel says so in THP_enabled of /proc/PID/status.",
-        fix="Set /sys/kernel/mm/transparent_hugepage/enabled to madvise or never, by a boot parameter or a unit.",
+        fix="Write madvise or never to /sys/kernel/mm/transparent_hugepage/enabled, which lasts until the next boot, "
+        "and put transparent_hugepage=madvise on the kernel's command line. Restart the server: memory in huge "
+        "pages stays there. In a container, do so on its host.",
         risk="Programs on the host that profit from huge pages lose them.",
         exceptions="Servers whose resident size stays level over weeks.",
         reconsider_when="A resident size that stays level with always.",
@@ -65,7 +70,8 @@ def transparent_huge_pages(context: RuleContext) -> Iterator[Finding]:
     if context.host.memory is not None and context.host.memory.thp == "always" and not _without_huge_pages(context):
         yield transparent_huge_pages.finding(
             "Transparent huge pages are set to always; the server's memory can grow beyond its budget.",
-            help="set /sys/kernel/mm/transparent_hugepage/enabled to madvise",
+            help="run echo madvise > /sys/kernel/mm/transparent_hugepage/enabled, put transparent_hugepage=madvise on "
+            "the kernel's command line, and restart the server",
         )
 
 
@@ -87,9 +93,12 @@ def _without_huge_pages(context: RuleContext) -> bool:
     evidence=("VM-02", "TOC-03", "SRV-02"),
     docs=Docs(
         why="At start-up the server asks the system for file descriptors and lowers max_connections and the "
-        "table cache to what it gets, with a warning in its log. A service manager's limit is often lower "
-        "than the one of a shell.",
-        fix="Raise LimitNOFILE in the service's unit (systemctl edit), and restart.",
+        "table cache to what it gets, with a warning in its log. MariaDB lowers neither where it gets fewer files than "
+        "connections: 10.11 and 11.8 started with 3,000 connections and 1,024 files. With 250 files 11.8 left the "
+        "206th client without an answer, and logged Too many open files. A service manager's limit is often lower than "
+        "the one of a shell.",
+        fix="Raise LimitNOFILE in the service's unit (systemctl edit SERVICE, under [Service]), and restart. In a "
+        "container the limit is the runtime's (--ulimit nofile).",
         risk="None.",
         restart=True,
         exceptions="None.",
@@ -109,8 +118,42 @@ def limited_by_the_system(context: RuleContext) -> Iterator[Finding]:
             yield limited_by_the_system.finding(
                 f"The file asks for {asked:,}, the server runs with {running:,}: the limit on open files is too low.",
                 verdict_subject(line),
-                help="raise LimitNOFILE in the service's unit and restart",
+                help=f"{service_setting_help(context, f'LimitNOFILE={_files_wanted(context)}')}, and restart",
             )
+    yield from _connections_beyond_files(context)
+
+
+def _connections_beyond_files(context: RuleContext) -> Iterator[Finding]:
+    """More connections than files, though each takes one: by MariaDB's own start, or by SET GLOBAL."""
+    from rules.memory.table_cache import RESERVED
+
+    files, connections = context.number("open_files_limit"), context.number("max_connections")
+    if files and connections and connections + RESERVED > files:
+        yield limited_by_the_system.finding(
+            f"The server got {files:,} files and allows {connections:,} connections, which take one each: without a "
+            "free file a client that connects gets no answer.",
+            variable_subject(context, "max_connections"),
+            help=f"{service_setting_help(context, f'LimitNOFILE={_files_wanted(context)}')}, and restart",
+        )
+
+
+def _files_wanted(context: RuleContext) -> int:
+    """The limit on files with which the server gets all that its file asks for, and that it runs with."""
+    from rules.memory.table_cache import files_wanted
+
+    running, (files, connections, tables) = context.number, (_asked_number(context, name) for name in LIMITED)
+    usual = NEW_TABLES if context.target.since("mysql", 8) else TABLES
+    wanted = files_wanted(
+        max(connections or CONNECTIONS, running("max_connections") or 0),
+        tables or max(usual, running("table_open_cache") or 0),
+    )
+    return max(files or 0, wanted)
+
+
+def _asked_number(context: RuleContext, name: str) -> int | None:
+    """What the option file asks for; None where it says nothing of the variable."""
+    line = context.file_verdict.effective.get(name)
+    return parse_digits(line.value) if line is not None else None
 
 
 def is_limited_by_system(context: RuleContext, line: LineVerdict, setting: Setting) -> bool:
@@ -147,7 +190,8 @@ def _granted_maximum(context: RuleContext, name: str) -> int | None:
         why="In a published run on eight disks cfq did 2,800 transactions a minute where noop and deadline "
         "did 6,500. Today's kernels have bfq in its place; MariaDB recommends none for solid-state disks "
         "and mq-deadline for spinning ones.",
-        fix="Set none or mq-deadline by a udev rule.",
+        fix="Write none or mq-deadline to /sys/block/DISK/queue/scheduler, which lasts until the next boot, and into a "
+        "udev rule.",
         risk="Other programs on the disk lose their fair share.",
         exceptions="Hosts where the database must not starve others.",
         reconsider_when="A read-write run on this host that is as fast with bfq.",
@@ -160,7 +204,8 @@ def fair_io_scheduler(context: RuleContext) -> Iterator[Finding]:
             better = "none" if is_solid_state(context) else "mq-deadline"
             yield fair_io_scheduler.finding(
                 f"{disk.name} is scheduled by {disk.scheduler}, which shares it out between processes.",
-                help=f"set {better} for it by a udev rule",
+                help=f"run echo {better} > /sys/block/{disk.kernel_name}/queue/scheduler, and write a udev rule that "
+                f"sets ATTR{{queue/scheduler}} to {better} at each boot",
             )
 
 
@@ -176,7 +221,8 @@ def fair_io_scheduler(context: RuleContext) -> Iterator[Finding]:
         why="vm.swappiness says how readily the kernel swaps out a process's memory. The usual 60 suits "
         "desktops. No measurement is known; MariaDB's documentation recommends 1 and warns that 0 makes "
         "kills for lack of memory more likely.",
-        fix="Set vm.swappiness to 1 in /etc/sysctl.d.",
+        fix="Write vm.swappiness = 1 to a file in /etc/sysctl.d and load it with sysctl -p FILE: it counts at once. In "
+        "a container, do so on its host.",
         risk="None known.",
         exceptions="Hosts without swap.",
         reconsider_when="A server that is never swapped out at a higher value.",
@@ -188,7 +234,7 @@ def swappiness(context: RuleContext) -> Iterator[Finding]:
     if memory is not None and memory.swap_total and (memory.swappiness or 0) > SWAPPY:
         yield swappiness.finding(
             f"vm.swappiness is {memory.swappiness}, with {format_size(memory.swap_total)} of swap.",
-            help="set vm.swappiness = 1 in /etc/sysctl.d",
+            help=f"{kernel_setting_help(context, 'vm.swappiness', 1)}; it counts at once",
         )
 
 
@@ -221,12 +267,13 @@ def pool_beyond_memory_node(context: RuleContext) -> Iterator[Finding]:
     pool = context.number(POOL)
     if len(sizes) < 2 or pool is None or pool <= max(sizes) or _is_interleaved(context):  # noqa: PLR2004
         return
-    interleave = "set NUMAPolicy=interleave and NUMAMask=all in its unit"
+    interleave = service_setting_help(context, "NUMAPolicy=interleave", "NUMAMask=all")
     yield pool_beyond_memory_node.finding(
         f"The pool of {format_size(pool)} is larger than the largest of {len(sizes)} memory nodes "
         f"({format_size(max(sizes))}).",
         variable_subject(context, POOL),
-        help=interleave if context.target.is_mariadb else f"set innodb_numa_interleave = ON, or {interleave}",
+        help=f"{interleave if context.target.is_mariadb else f'set innodb_numa_interleave = ON, or {interleave}'}, and "
+        "restart",
     )
 
 

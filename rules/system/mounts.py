@@ -5,7 +5,8 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from advisor.core.model import Confidence, Severity
-from advisor.core.sizes import format_size
+from advisor.core.sizes import format_duration, format_size
+from rules.core.counters import require_uptime
 from rules.core.rule import Docs, rule
 from rules.core.storage import BINARY_LOG, DATA, mount_under, server_directories
 from rules.sizing.memory import GIB
@@ -14,6 +15,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
 
     from advisor.core.model import Finding
+    from advisor.facts.host import Space
     from rules.core.context import RuleContext
 
 # Where the kernel keeps access times by the rules of the mount: elsewhere the options tell nothing of them.
@@ -24,6 +26,7 @@ CLOSED = frozenset({"ro", "emergency_ro"})
 TWENTIETH, FIFTH = 20, 5
 ROOM = 20 * GIB  # where it is less than a fifth: machines with small disks live with less
 HOUR, DAY = 3600, 86400
+OFF = ("OFF", "FALSE", "0")
 
 
 @rule(
@@ -37,8 +40,9 @@ HOUR, DAY = 3600, 86400
         why="With data=journal everything is written twice by the file system, on top of InnoDB's redo log and "
         "doublewrite buffer, and ext4 switches delayed allocation and O_DIRECT off: pages then lie in the pool and "
         "in the system's cache as well.",
-        fix="Mount it with data=ordered, the default.",
-        risk="Remounting needs the server to be down.",
+        fix="Write data=ordered, the default, into its line in /etc/fstab. A remount does not change the journal mode: "
+        "stop the server, unmount it and mount it again.",
+        risk="The server is down meanwhile.",
         restart=True,
         exceptions="None known for InnoDB with doublewrite.",
         reconsider_when="A write-heavy run on this host that is no slower with it.",
@@ -52,7 +56,7 @@ def data_journalled_twice(context: RuleContext) -> Iterator[Finding]:
     if mount is not None and "data=journal" in mount.options:
         yield data_journalled_twice.finding(
             f"{mount.point} is mounted with data=journal: all data is written twice, and direct I/O is ignored.",
-            help="mount it with data=ordered",
+            help="write data=ordered for it in /etc/fstab, and unmount and mount it with the server stopped",
         )
 
 
@@ -68,7 +72,8 @@ def data_journalled_twice(context: RuleContext) -> Iterator[Finding]:
         why="With data=writeback the file system may note that a file has grown before the new data is on the disk. "
         "InnoDB and the binary log sync what they rely on; MyISAM tables, logs in text and copies made with other "
         "programs don't, and may show old contents of the disk after a crash.",
-        fix="Mount it with data=ordered, the default.",
+        fix="Write data=ordered, the default, into its line in /etc/fstab. A remount does not change the journal mode: "
+        "stop the server, unmount it and mount it again.",
         risk="Syncs may write some data of other files along.",
         restart=True,
         exceptions="Volumes that hold nothing but InnoDB's files.",
@@ -82,7 +87,7 @@ def data_behind_its_journal(context: RuleContext) -> Iterator[Finding]:
         yield data_behind_its_journal.finding(
             f"{mount.point} is mounted with data=writeback: after a crash, files that were growing may hold what "
             "the disk held before.",
-            help="mount it with data=ordered",
+            help="write data=ordered for it in /etc/fstab, and unmount and mount it with the server stopped",
         )
 
 
@@ -97,7 +102,7 @@ def data_behind_its_journal(context: RuleContext) -> Iterator[Finding]:
         why="With sync the kernel writes each piece through to the disk before the call returns. The server syncs "
         "at the points that durability needs; everything between them, temporary files and sorts included, then "
         "waits as well and nothing becomes safer.",
-        fix="Take sync out of the mount options.",
+        fix="Take sync out of its line in /etc/fstab, and run mount -o remount,async on it: no restart is needed.",
         risk="None: what the server syncs is still synced.",
         exceptions="None.",
         reconsider_when="A run on this host that is as fast with it.",
@@ -110,7 +115,7 @@ def synchronous_mount(context: RuleContext) -> Iterator[Finding]:
             yield synchronous_mount.finding(
                 f"{storage.mount.point}, the place of {what}, is mounted with sync: each write waits for the disk, not "
                 "only those that must be durable.",
-                help="remount it without sync",
+                help=f"take sync out of its line in /etc/fstab, and run mount -o remount,async {storage.mount.point}",
             )
 
 
@@ -123,9 +128,9 @@ def synchronous_mount(context: RuleContext) -> Iterator[Finding]:
     needs=("host",),
     evidence=("MAN-01", "FS-04"),
     docs=Docs(
-        why="With strictatime a read makes a write of the file's metadata. MySQL's manual advises noatime. Linux "
-        "mounts with relatime unless told otherwise, which writes about once a day and is just as good here.",
-        fix="Take strictatime out of the mount options, or write noatime.",
+        why="With strictatime a read makes a write of the file's metadata. MySQL's manual advises noatime. The "
+        "default of Linux is relatime, which writes about once a day and is just as good here.",
+        fix="Write relatime or noatime into its line in /etc/fstab, and remount it: no restart is needed.",
         risk="Programs that go by access times, which are few.",
         exceptions="None known.",
         reconsider_when="No fewer writes without it.",
@@ -140,7 +145,7 @@ def access_times_written(context: RuleContext) -> Iterator[Finding]:
     if not SPARING.intersection(mount.options):
         yield access_times_written.finding(
             f"{mount.point} is mounted with strictatime: each read of a file has its time written.",
-            help="mount it with relatime or noatime",
+            help=f"write noatime for it in /etc/fstab, and run mount -o remount,noatime {mount.point}",
         )
 
 
@@ -155,9 +160,9 @@ def access_times_written(context: RuleContext) -> Iterator[Finding]:
         why="When it is full, statements that write wait or fail, the binary log stops what is to be logged, and a "
         "server that restarts may not come up. MySQL looks for room once a minute and writes a warning every ten. "
         "Less than 5 percent, or less than a day of binary log at the mean rate since the start (a counter of MariaDB, "
-        "performance_schema on MySQL), is a warning. Less than 20G "
-        "where that is less than a fifth, or less than the largest table, is a note: an ALTER TABLE that copies needs "
-        "the size of its table at once. The bounds are ours.",
+        "performance_schema on MySQL), is a warning; the mean counts once the server has been up for an hour. "
+        "Less than 20G where that is less than a fifth, or less than the largest table, is a note: an ALTER TABLE that "
+        "copies needs the size of its table at once. The bounds are ours.",
         fix="Make room: purge binary logs that all replicas have, drop what is not needed, enlarge the volume.",
         risk="Files of the server's that are deleted by hand break it: purge and drop by statements.",
         exceptions="Data that no longer grows.",
@@ -167,45 +172,50 @@ def access_times_written(context: RuleContext) -> Iterator[Finding]:
 def nearly_full_file_system(context: RuleContext) -> Iterator[Finding]:
     """Little room in itself, or for a day of binary log or a copy of the largest table."""
     binary_log = next((what for _, what in server_directories(context.host) if what == BINARY_LOG), DATA)
+    young = False
     for storage, what in server_directories(context.host):
         space = storage.space
         if space is None:
             continue
         day = _binary_log_bytes_per_day(context) if what == binary_log else 0
-        largest = (
-            context.server.data.largest_bytes if what == DATA and context.has("server") and context.server.data else 0
-        )
-        left = (
-            f"{format_size(space.free)} of {format_size(space.size)} are left at "
-            f"{storage.mount.point}, the place of {what}"
-        )
-        if space.free * TWENTIETH < space.size:
-            yield _full_disk_finding(f"{left}.")
-        elif space.free < day:
-            yield _full_disk_finding(
-                f"{left}: less than the {format_size(day)} of binary log that this server writes a day."
+        why, severity = _shortage(context, space, what, day)
+        if severity is not None:
+            logs = what == binary_log and context.text("log_bin") not in OFF
+            room = "purge binary logs that all replicas have" if logs else "remove what is not needed there"
+            yield nearly_full_file_system.finding(
+                f"{format_size(space.free)} of {format_size(space.size)} are left at {storage.mount.point}, the place "
+                f"of {what}{why}.",
+                severity=severity,
+                help=f"{room}, or enlarge the volume",
             )
-        elif space.free < largest:
-            yield _full_disk_finding(
-                f"{left}: less than the largest table ({format_size(largest)}) takes.", Severity.NOTE
-            )
-        elif space.free < ROOM and space.free * FIFTH < space.size:
-            yield _full_disk_finding(f"{left}.", Severity.NOTE)
+        young = young or (space.free < day and severity is not Severity.WARNING)
+    if young:
+        require_uptime(context.server.uptime, HOUR)
 
 
-def _full_disk_finding(message: str, severity: Severity | None = None) -> Finding:
-    return nearly_full_file_system.finding(
-        message, severity=severity, help="purge binary logs that all replicas have, or enlarge the volume"
-    )
+def _shortage(context: RuleContext, space: Space, what: str, day: int) -> tuple[str, Severity | None]:
+    """What the room is too little for, and how much that matters; no severity where it is enough."""
+    if space.free * TWENTIETH < space.size:
+        return "", Severity.WARNING
+    if space.free < day and context.server.uptime >= HOUR:
+        mean = f"by the mean of {format_duration(context.server.uptime)} since its start"
+        return (
+            f": less than the {format_size(day)} of binary log that this server writes a day, {mean}",
+            Severity.WARNING,
+        )
+    data = context.server.data if what == DATA and context.has("server") else None
+    if data is not None and space.free < data.largest_bytes:
+        return f": less than the largest table ({format_size(data.largest_bytes)}) takes", Severity.NOTE
+    scarce = space.free < ROOM and space.free * FIFTH < space.size
+    return "", Severity.NOTE if scarce else None
 
 
 def _binary_log_bytes_per_day(context: RuleContext) -> int:
-    """Bytes of binary log a day since the start, 0 where the server doesn't count them or started just now."""
-    if not context.has("server"):
+    """Bytes of binary log a day since the start, 0 where the server doesn't count them."""
+    if not context.has("server") or not context.server.uptime:
         return 0
     written = context.server.counter("binlog_bytes_written") or context.server.binary_log_bytes
-    uptime = context.server.counter("uptime")
-    return written * DAY // uptime if written and uptime and uptime >= HOUR else 0
+    return written * DAY // context.server.uptime if written else 0
 
 
 @rule(

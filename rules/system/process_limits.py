@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING
 
 from advisor.core.model import Confidence, Severity
 from advisor.core.sizes import format_size
+from rules.core.advice import kernel_setting_help, service_setting_help
 from rules.core.rule import Docs, rule
 from rules.core.subject import variable_subject
 from rules.sizing.memory import GIB
@@ -17,10 +18,12 @@ if TYPE_CHECKING:
     from advisor.facts.host import Host
     from rules.core.context import RuleContext
 
+BACKGROUND_THREADS = 500  # room for more than a server runs besides those of its connections
 PERIODS = 1000  # mostly of 100 ms: less running time says nothing yet
 THROTTLED_PERCENT = 10
 THREAD_EACH = "ONE-THREAD-PER-CONNECTION"
 RESERVED = GIB
+POOL = "innodb_buffer_pool_size"
 SLOW = frozenset({"ondemand", "conservative"})
 SLOWEST = "powersave"
 # Under these drivers powersave is no fixed frequency: the processor chooses by load.
@@ -41,12 +44,12 @@ YIELDING = frozenset({"batch", "idle"})
         "all of its threads stop until the next period begins, those that hold a lock or a commit included. That "
         "shows as statements that sometimes take up to a tenth of a second longer, whatever the average load. The "
         "bound of one period in ten is ours.",
-        fix="Raise the quota (CPUQuota of the unit, the CPU limit of the container), or take it off and keep a weight.",
+        fix="Raise the quota, or take it off and keep a weight: systemctl set-property SERVICE CPUQuota=400% (four "
+        "processors) takes effect at once and stays. For a container it is the CPU limit.",
         risk="Other programs on the host get less processor time.",
         exceptions="Hosts on which the quota is what was paid for.",
-        reconsider_when="nr_throttled in the group's cpu.stat that stands still over a busy hour. The "
-        "kernel counts from when "
-        "the group was made, so an old burst stays in the number.",
+        reconsider_when="nr_throttled in the group's cpu.stat that stands still over a busy hour. The kernel counts "
+        "from when the group was made, so an old burst stays in the number.",
     ),
 )
 def throttled_processors(context: RuleContext) -> Iterator[Finding]:
@@ -58,7 +61,7 @@ def throttled_processors(context: RuleContext) -> Iterator[Finding]:
         yield throttled_processors.finding(
             f"The control group may use {group.cpus:g} processors and ran out of its share in {group.throttled:,} of "
             f"{group.periods:,} periods since it was made.",
-            help="raise the quota of the control group; watch nr_throttled in its cpu.stat",
+            help="raise CPUQuota of the unit, or the container's CPU limit; watch nr_throttled in the group's cpu.stat",
         )
 
 
@@ -73,8 +76,9 @@ def throttled_processors(context: RuleContext) -> Iterator[Finding]:
         why="Where each connection has a thread of its own, the limit on threads is the real limit on connections. "
         "Those above it are refused with error 1135, can't create a new thread, which reads as if memory had run "
         "out. Threads that work in the background count too.",
-        fix="Raise TasksMax and LimitNPROC of the unit (pids limit of the container) well above max_connections, or "
-        "lower max_connections.",
+        fix="Raise TasksMax and LimitNPROC of the unit (systemctl edit SERVICE), or the pids limit of the container, "
+        "to max_connections and some hundreds for the threads in the background, and restart. Or lower "
+        "max_connections.",
         risk="None.",
         restart=True,
         exceptions="Servers with a thread pool.",
@@ -91,8 +95,14 @@ def fewer_threads_than_connections(context: RuleContext) -> Iterator[Finding]:
         yield fewer_threads_than_connections.finding(
             f"{what} allows {limit:,} threads, but max_connections is {connections:,}.",
             variable_subject(context, "max_connections"),
-            help="raise TasksMax and LimitNPROC of the unit (pids limit of the container), or lower max_connections",
+            help=f"{_threads_help(context, connections)}, and restart; or lower max_connections",
         )
+
+
+def _threads_help(context: RuleContext, connections: int) -> str:
+    """Both limits, as either may be the lower one after the other was raised."""
+    threads = connections + BACKGROUND_THREADS
+    return service_setting_help(context, f"TasksMax={threads}", f"LimitNPROC={threads}")
 
 
 def _thread_limits(host: Host) -> list[tuple[int, str]]:
@@ -113,11 +123,13 @@ def _thread_limits(host: Host) -> list[tuple[int, str]]:
     evidence=("KRN-02", "LP-01"),
     docs=Docs(
         why="Pages that the kernel keeps for huge pages can't be used for anything else, neither for the server's "
-        "ordinary memory nor for cached files. A server without large_pages never takes one. Less than 1G isn't "
-        "told.",
-        fix="Set vm.nr_hugepages to what something uses, or let the server use them (large_pages).",
+        "ordinary memory nor for cached files. A server without large_pages never takes one. Less than 1G is not "
+        "reported.",
+        fix="Set vm.nr_hugepages to what something uses, in /etc/sysctl.d and with sysctl -p FILE, which frees the "
+        "others at once. Or let the server use them (large_pages).",
         risk="None where nothing else on the host uses them.",
-        exceptions="Another program that takes its huge pages later, virtual machines for instance.",
+        exceptions="Another program that takes its huge pages later, virtual machines for instance. HugePages_Rsvd of "
+        "/proc/meminfo counts free pages that are promised to one already.",
         reconsider_when="HugePages_Free in /proc/meminfo that goes down.",
     ),
 )
@@ -128,11 +140,11 @@ def unused_huge_pages(context: RuleContext) -> Iterator[Finding]:
         return
     free = memory.huge_pages_free * memory.huge_page
     if free >= RESERVED:
+        used = memory.huge_pages_total - memory.huge_pages_free
         yield unused_huge_pages.finding(
-            f"{format_size(free)} of memory lie free in reserved huge pages, where the server can't "
-            "use them as large_pages "
-            "is off.",
-            help="lower vm.nr_hugepages, or let the server use them",
+            f"{format_size(free)} of memory lie free in reserved huge pages, and the server cannot use them: "
+            "large_pages is off.",
+            help=f"{kernel_setting_help(context, 'vm.nr_hugepages', used)}; or let the server use them (large_pages)",
         )
 
 
@@ -146,8 +158,10 @@ def unused_huge_pages(context: RuleContext) -> Iterator[Finding]:
     docs=Docs(
         why="Where the system has no huge pages left, or doesn't let the server's account take them, the server "
         "falls back to ordinary pages with a warning in its log and still says large_pages = ON.",
-        fix="Reserve enough for the pool (vm.nr_hugepages), let the account take them (vm.hugetlb_shm_group for "
-        "MySQL, LimitMEMLOCK), and restart. Or remove the line.",
+        fix="Reserve enough for the pool: vm.nr_hugepages in /etc/sysctl.d, loaded with sysctl -p FILE. Let the "
+        "server's account take them: LimitMEMLOCK=infinity in the unit, and on MySQL vm.hugetlb_shm_group with the "
+        "account's group. Restart the server, or the host where its memory is too fragmented for so many pages. Or "
+        "remove the line.",
         risk="Memory that is reserved for huge pages is unavailable to all other uses.",
         restart=True,
         exceptions="None.",
@@ -163,8 +177,18 @@ def refused_large_pages(context: RuleContext) -> Iterator[Finding]:
     yield refused_large_pages.finding(
         f"large_pages is on, but none of the server's memory lies in huge pages{left}.",
         variable_subject(context, "large_pages"),
-        help="reserve huge pages for the pool and let the server's account take them, or remove the line",
+        help=f"{_large_pages_help(context)}, and restart; or remove the line",
     )
+
+
+def _large_pages_help(context: RuleContext) -> str:
+    """How many huge pages the pool takes, and the limit under which the account gets them."""
+    memory, pool = context.host.memory, context.number(POOL)
+    limit = service_setting_help(context, "LimitMEMLOCK=infinity")
+    if memory is None or not memory.huge_page or not pool:
+        return f"reserve huge pages for the pool (vm.nr_hugepages), {limit}"
+    pages = memory.huge_pages_total - memory.huge_pages_free + -(-pool // memory.huge_page)
+    return f"{kernel_setting_help(context, 'vm.nr_hugepages', pages)}, {limit}"
 
 
 @rule(
@@ -179,7 +203,8 @@ def refused_large_pages(context: RuleContext) -> Iterator[Finding]:
         why="powersave fixes the lowest frequency, ondemand and conservative raise it only after load was seen. A "
         "database waits for disks and clients in between, so it looks idle when its next statement comes. Frequency "
         "scaling cost a read-write test of 2009 almost 10 percent, and more with a network between.",
-        fix="Set the governor to performance (cpupower frequency-set, or a profile of tuned).",
+        fix="Set the governor to performance: cpupower frequency-set does so until the next boot, a profile of tuned "
+        "(tuned-adm profile throughput-performance) for good.",
         risk="More power and heat.",
         exceptions="Under intel_pstate and amd-pstate-epp powersave goes by load, and nothing is said.",
         reconsider_when="A run on this host that is no faster with performance.",
@@ -197,7 +222,7 @@ def saving_frequency_governor(context: RuleContext) -> Iterator[Finding]:
             f"The governor of the processors' frequency is {cpu.governor}"
             + (", which keeps them at their lowest." if fixed else ", which raises it only after load was seen."),
             severity=Severity.WARNING if fixed else None,
-            help="set the governor to performance (cpupower frequency-set -g performance)",
+            help="run cpupower frequency-set -g performance, and keep it over a boot with a profile of tuned",
         )
 
 
@@ -211,8 +236,9 @@ def saving_frequency_governor(context: RuleContext) -> Iterator[Finding]:
     docs=Docs(
         why="The kernel kills the process with the highest score, which goes by its memory; a database has the "
         "largest as it is. oom_score_adj of N counts as if it had N thousandths of all memory besides.",
-        fix="Set OOMScoreAdjust in the unit to 0 or, where the server is what the host is for, to -600. In "
-        "Kubernetes give the container as much memory by request as by limit.",
+        fix="Set OOMScoreAdjust in the unit to 0 or, where the server is what the host is for, to -600, and restart; "
+        "choom -n 0 -p PID changes the running process. In Kubernetes give the container as much memory by request as "
+        "by limit.",
         risk="Another process is killed in its place.",
         exceptions="Servers that may die so that something else on the host lives.",
         reconsider_when="Nothing: who is to be killed is for the owner of the host to say.",
@@ -224,7 +250,8 @@ def first_to_be_killed(context: RuleContext) -> Iterator[Finding]:
     if process is not None and process.oom_score_adj is not None and process.oom_score_adj > 0:
         yield first_to_be_killed.finding(
             f"oom_score_adj of the server is {process.oom_score_adj}: when memory runs out it is killed before others.",
-            help="set OOMScoreAdjust = 0 or lower in the service's unit",
+            help=f"{service_setting_help(context, 'OOMScoreAdjust=0')}, and restart; choom -n 0 -p {process.pid} "
+            "changes it now",
         )
 
 
@@ -284,7 +311,7 @@ def limited_file_size(context: RuleContext) -> Iterator[Finding]:
         yield limited_file_size.finding(
             f"A file of the server's may grow to {format_size(limit.soft)} and no further; the "
             "write after that ends it.",
-            help="set LimitFSIZE = infinity in the service's unit, and restart",
+            help=f"{service_setting_help(context, 'LimitFSIZE=infinity')}, and restart",
         )
 
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from advisor.catalog.elsewhere import find_presence, nearest_option
+from advisor.catalog.elsewhere import find_presence, nearest_option, nearest_vendor_option
 from advisor.catalog.load import load
 from advisor.catalog.targets import parse_target
 
@@ -58,3 +58,26 @@ def test_one_flavour_only_and_nowhere() -> None:
 def test_the_nearest_name(typed: str, meant: str | None) -> None:
     """A slip or two is seen through, and so are missing last words; what is unlike all others is left alone."""
     assert nearest_option(typed, load(parse_target("mysql-8.4"))) == meant
+
+
+@pytest.mark.parametrize(
+    ("typed", "own", "meant"),
+    [
+        ("log_slow_verbositty", None, "log_slow_verbosity"),
+        ("slow_query_log_use_global", None, "slow_query_log_use_global_control"),
+        ("thread_pool_sizes", "thread_pool_size", None),
+        ("innodb_bufer_pool_size", "innodb_buffer_pool_size", None),
+        ("completely_made_up_option", None, None),
+        ("", None, None),
+    ],
+)
+def test_the_nearest_name_of_another_build(typed: str, own: str | None, meant: str | None) -> None:
+    """An option of Percona Server is suggested only where it is closer than any of the target's own."""
+    assert nearest_vendor_option(typed, parse_target("mysql-8.4"), own) == meant
+
+
+def test_options_of_perconas_server_are_not_suggested_for_mariadb() -> None:
+    """MariaDB has no build of that vendor; options that exist on Windows only are the same there."""
+    target = parse_target("mariadb-11.8")
+    assert nearest_vendor_option("slow_query_log_use_global_contro", target, None) is None
+    assert nearest_vendor_option("name_pipe", target, None) == "named_pipe"

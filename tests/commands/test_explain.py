@@ -91,6 +91,15 @@ def test_an_option_as_json(mycnf: Mycnf) -> None:
         ("innodb_bufer_pool_size", "innodb_buffer_pool_size"),
         ("oversized-read-bufer", "oversized-read-buffer"),
         ("no such thing at all", "mycnf rules"),
+        (
+            "innodb_show_locks_hel",
+            "did you mean innodb_show_locks_held, which Percona Server (5.7, 8.0, 8.4) documents?",
+        ),
+        (
+            "slow_query_log_use_global_control",
+            "mycnf does not explain slow_query_log_use_global_control, which Percona",
+        ),
+        ("named_pipe", "named_pipe, which exists on Windows only: it knows MySQL Community and MariaDB on Linux"),
     ],
 )
 def test_an_unknown_word(word: str, meant: str, mycnf: Mycnf) -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import errno
 import os
 import resource
@@ -17,9 +18,10 @@ import pytest
 from fix_text import looks
 from mycnf_command import CHECKOUT
 
+from advisor.__main__ import main
 from advisor.core.errors import MycnfError
-from advisor.fixing import fix_files
-from advisor.fixing.writing import FileChangedError, read_attributes, replace_text
+from advisor.fixing import fix_files, writing
+from advisor.fixing.writing import FileChangedError, HalfWrittenError, read_attributes, replace_text
 
 OLD, NEW = b"[mysqld]\nport=1\nport=2\n", b"[mysqld]\nport=2\n"
 needs_root = pytest.mark.skipif(os.geteuid() != 0, reason="needs root: files of other owners, mounts")
@@ -234,20 +236,56 @@ def test_a_full_disk(tmp_path: Path) -> None:
         subprocess.run(["umount", folder], check=True)
 
 
+@contextlib.contextmanager
+def file_size_limit(size: int) -> Iterator[None]:
+    """A limit on the size of files, which a write meets as it meets a full disk."""
+    soft, hard = resource.getrlimit(resource.RLIMIT_FSIZE)
+    resource.setrlimit(resource.RLIMIT_FSIZE, (size, hard))
+    try:
+        yield
+    finally:
+        resource.setrlimit(resource.RLIMIT_FSIZE, (soft, hard))
+
+
 @pytest.mark.parametrize("links", [1, 2])
 def test_a_limit_on_the_size_of_files(file: Path, tmp_path: Path, links: int) -> None:
     """A write that breaks off half way leaves the old text, and nothing beside it."""
     if links > 1:
         os.link(file, tmp_path / "other")
-    soft, hard = resource.getrlimit(resource.RLIMIT_FSIZE)
-    resource.setrlimit(resource.RLIMIT_FSIZE, (100, hard))
-    try:
-        with pytest.raises(MycnfError, match=os.strerror(errno.EFBIG)):
-            replace_text(str(file), OLD, b"#" * 4096)
-    finally:
-        resource.setrlimit(resource.RLIMIT_FSIZE, (soft, hard))
+    with file_size_limit(100), pytest.raises(MycnfError, match=os.strerror(errno.EFBIG)):
+        replace_text(str(file), OLD, b"#" * 4096)
     assert file.read_bytes() == OLD
     assert alone(file)
+
+
+def test_no_room_for_the_second_file(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    """The first file keeps its fix, the second and a third that has room are told apart, and the exit code is 2."""
+    fixable = b"[mysqld]\nmax_binlog_size=4000\n"
+    first, second, third = (tmp_path / f"{name}.cnf" for name in ("first", "second", "third"))
+    for file in (first, third):
+        file.write_bytes(fixable)
+    second.write_bytes(fixable + b"# a line of its owner\n" * 40)
+    before = second.read_bytes()
+    with file_size_limit(400):
+        words = ["lint", "--isolated", "--target", "mysql-8.4", "--fix", *map(str, (first, second, third))]
+        assert main(words) == 2
+    told = capsys.readouterr().err
+    assert f"{first}: fixed 1" in told
+    assert f"{second}: can't be written (File too large); it is as it was" in told
+    assert f"{third}: fixed 1" in told
+    assert second.read_bytes() == before
+    assert first.read_bytes() == third.read_bytes() != fixable
+    assert sorted(os.listdir(tmp_path)) == ["first.cnf", "second.cnf", "third.cnf"]
+
+
+def test_the_old_text_cannot_be_put_back(file: Path) -> None:
+    """Where writing in place fails, and writing the old text back too, the message names the copy of it."""
+    copy = file.with_name(".my.cnf.mycnf-01234567")
+    copy.write_bytes(OLD)
+    with file_size_limit(10), pytest.raises(HalfWrittenError) as told:
+        writing._overwrite(str(file), str(file), str(copy), OLD, NEW)
+    assert str(told.value) == f"{file}: writing failed half way (File too large); its old text is {copy}"
+    assert copy.read_bytes() == OLD
 
 
 KILLED = """

@@ -12,6 +12,7 @@ from live_server import Live
 from advisor.core.model import Target
 from advisor.fleet.member import Member, MemberValue
 from advisor.fleet.outliers import outliers, peer_groups
+from advisor.verdict.compare import normalise_value
 
 NAME = "mysql-8.0"
 
@@ -87,3 +88,16 @@ def test_own_values_are_nobodys_drift() -> None:
     fleet = [member(n, **{variable: text.format(n) for variable, text in own.items()}) for n in "abc"]
     assert outliers(fleet) == []
     assert peer_groups(fleet)[0].differences == ()
+
+
+@pytest.mark.parametrize(
+    ("one", "other", "same"),
+    [
+        *(("ON", "1", True), ("row", "ROW", True), ("0.500000", "0.5", True), ("/srv/", "/srv", True)),
+        *(("A,B", "B,A", True), ("128K", "131072", False)),
+    ],
+)
+def test_which_notations_are_no_difference(one: str, other: str, same: bool) -> None:
+    """Servers print numbers as digits, so that no suffix is read: docs/fleet.md says what is compared."""
+    fleet = [member(name, x=normalise_value(text)) for name, text in zip("abc", (one, one, other), strict=True)]
+    assert (outliers(fleet) == []) is same

@@ -254,7 +254,7 @@ def host_of(said: dict[str, Any]) -> Host:
     return Host(
         cpu=_cpu(said),
         memory=Memory(**memory) if memory else None,
-        cgroup=Cgroup(2, "/mysql", **_with_parts(said["cgroup"], "io", IoLimit)) if "cgroup" in said else None,
+        cgroup=_cgroup(said["cgroup"]) if "cgroup" in said else None,
         storage=_storage(said) if "disks" in said else None,
         process=Process(1, "mysqld", **_with_parts(said["process"], "limits", Limit)) if "process" in said else None,
         os=OperatingSystem(time=said.get("time"), **said.get("os", {})) if {"time", "os"} & said.keys() else None,
@@ -268,6 +268,11 @@ def _cpu(said: dict[str, Any]) -> Cpu:
     told = {"nodes": nodes, "hypervisor": hypervisor, **said.get("cpu", {})}
     count = said.get("cpus", 4)
     return Cpu(logical=count, online=tuple(range(count)), kinds=(), cores=count, sockets=1, **told)
+
+
+def _cgroup(said: dict[str, Any]) -> Cgroup:
+    fields: dict[str, Any] = {"version": 2, "path": "/mysql"} | _with_parts(said, "io", IoLimit)
+    return Cgroup(**fields)
 
 
 def _with_parts(said: dict[str, Any], part: str, kind: Callable[..., object]) -> dict[str, Any]:

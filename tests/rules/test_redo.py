@@ -48,11 +48,32 @@ def test_a_log_under_pressure_gets_a_number(status: dict[str, int], line: str, t
 
 
 def test_a_log_that_holds_an_hour_grows_no_further(tmp_path: Path) -> None:
-    """Where an hour of writes fits into the log, more pages have to be written instead."""
+    """Where an hour of writes fits into the log, more pages have to be written instead, if the disks allow for them."""
     status = PRESSED | {"uptime": 86400, "innodb_os_log_written": 864_000_000}
     found = first("checkpoint-pressure", "mariadb-10.11", tmp_path, server={"status": status})
-    assert lines(found) == []
-    assert "innodb_io_capacity" in found.help
+    assert lines(found) == ["innodb_io_capacity = 400"]
+    assert found.help == "the log of 96M holds an hour of that: write innodb_io_capacity = 400"
+    assert found.message.endswith(" 9.8K of redo a second on average since the server started 1 d ago: 34.3M an hour.")
+    large = {"innodb_io_capacity": "4000", "innodb_io_capacity_max": "4000"}
+    raised = first("checkpoint-pressure", "mariadb-10.11", tmp_path, server={"status": status, "variables": large})
+    assert lines(raised) == ["innodb_io_capacity_max = 8000", "innodb_io_capacity = 8000"]
+    spinning = {"disks": [{"kernel_name": "sda", "transport": "sata", "rotational": True}]}
+    slow = first("checkpoint-pressure", "mariadb-10.11", tmp_path, server={"status": status}, host=spinning)
+    assert lines(slow) == []
+    assert slow.help == (
+        "the log of 96M holds an hour of that, and a higher innodb_io_capacity than 200 is not advised for these "
+        "disks: look at the latency of their writes"
+    )
+
+
+def test_pressure_in_the_first_minutes(tmp_path: Path) -> None:
+    """Before the counters since the start say something, the message says when they will."""
+    status = PRESSED | {"uptime": 240, "innodb_os_log_written": 864_000_000}
+    found = first("checkpoint-pressure", "mariadb-10.11", tmp_path, server={"status": status})
+    assert found.message.endswith(
+        " How much is written in an hour is known once the server has been up for 10 min: audit again in 6 min."
+    )
+    assert lines(found) == ["innodb_log_file_size = 192M"]
 
 
 def test_one_size_for_the_redo_log_in_a_run(tmp_path: Path) -> None:

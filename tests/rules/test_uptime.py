@@ -53,3 +53,25 @@ def test_nothing_is_skipped_where_nothing_would_be_found(
     for given, counted in ((file, {}), ("", status)):
         young = asked(code, given, tmp_path, counted | {"uptime": 60})
         assert (young.findings, young.skipped) == ((), ())
+
+
+def test_a_day_of_binary_log_is_not_known_in_the_first_hour(tmp_path: Path) -> None:
+    """Where the first minutes speak for a warning the rule is skipped, and says when to audit again."""
+    host = {"disks": [], "space": {"size": 1_000_000_000_000, "free": 199_999_999_999}}
+
+    def audited(uptime: int, free: int = 199_999_999_999) -> RuleRun:
+        server = {"status": {"uptime": uptime, "binlog_bytes_written": 400_000_000_000}}
+        room = host | {"space": {"size": 1_000_000_000_000, "free": free}}
+        case = Case("", "", "mariadb-11.4", host=room, server=server)
+        return run_rules(context_of_case(case, tmp_path), select_rules(["STO009"], None))
+
+    young = audited(3599)
+    assert young.findings == ()
+    assert [skip.reason for skip in young.skipped] == [
+        "a server that has been up for 1 h (up for 59 min: audit again in 1 s)"
+    ]
+    (found,) = audited(172_800).findings
+    assert found.message.endswith(
+        "less than the 186G of binary log that this server writes a day, by the mean of 2 d since its start."
+    )
+    assert [skip.code for skip in audited(60, free=0).skipped] == []  # a full disk needs no rate

@@ -65,7 +65,7 @@ def test_a_wider_cache_with_the_files_that_it_needs(  # noqa: PLR0917 - a row of
     assert "500 tables a second" in found.message
     remedy = f"write {line}"
     if needed:
-        remedy = f"set LimitNOFILE={needed} in the service's unit, {remedy}, and restart"
+        remedy = f"set LimitNOFILE={needed} in the service's unit (systemctl edit SERVICE), {remedy}, and restart"
     assert found.help == remedy
     assert found.actions[0].restart is bool(needed)
 

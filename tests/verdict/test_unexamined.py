@@ -24,6 +24,13 @@ MYSQL = [Target("mysql", version) for version in SERIES["mysql"].values()]
 PERCONA = ["userstat=ON", "thread_pool_size=16", "rocksdb_block_cache_size=4G", "tokudb_cache_size=1G", "extra_port=1"]
 WINDOWS = ["named_pipe=ON", "enable-named-pipe", "shared_memory=ON", "skip-shared_memory"]
 NEWER = ["mariadb-12.3", "mysql-27.1", "mysql-8.0.99", "mysql-5.7.99", "mysql-9.8"]
+TYPOS = [  # of options that MySQL Community on Linux does not have
+    ("log_slow_verbositty=full", "log_slow_verbosity", "Percona Server (5.7, 8.0, 8.4) documents"),
+    ("slow-query-log-use-global-contro=all", "slow_query_log_use_global_control", "Percona Server (5.7, 8.0, 8.4)"),
+    ("innodb_show_locks_hel=1", "innodb_show_locks_held", "Percona Server (5.7, 8.0, 8.4) documents"),
+    ("pxc_strict_mod=ENFORCING", "pxc_strict_mode", "Percona XtraDB Cluster ("),
+    ("name_pipe=ON", "named_pipe", "exists on Windows only"),
+]
 UNKNOWN = ["binlog_storage_enginf=innodb", "innodb_bufer_pool_size=1G", "thread_handling=by-magic", "sql_mode=NEW_MODE"]
 
 
@@ -63,6 +70,35 @@ def test_the_very_server_that_was_asked_refuses_it(line: str, ask: Ask, judge: J
     assert "MySQL 9.7.4 will not start with this line." not in found.message
     assert found.fix is None or found.fix.edits[0].text.startswith("loose_")  # no deletion
     assert ("Windows" if line in WINDOWS else "MySQL Community") in found.message
+
+
+@pytest.mark.parametrize(("line", "meant", "who"), TYPOS)
+@pytest.mark.parametrize("any_build", [True, False])
+def test_a_mistyped_option_of_another_build_is_named(line: str, meant: str, who: str, *, any_build: bool) -> None:
+    """The help says who has the option that was meant; no fix deletes the line, as the server may be that one."""
+    (found,) = findings(line, newest_target("mysql"), any_build=any_build)
+    assert (found.severity, found.confidence) == ("error", "likely")
+    assert found.message == "Unknown option. MySQL 9.7.4 will not start with this line."
+    assert f"did you mean {meant}, which " in found.help
+    assert who in found.help
+    assert found.fix is None or found.fix.edits[0].text.replace("-", "_") == meant
+
+
+@pytest.mark.parametrize(("line", "meant", "who"), TYPOS)
+def test_a_mistyped_option_of_another_build_on_an_unexamined_target(line: str, meant: str, who: str) -> None:
+    """The note on a name that the newer version may have names the option that is near, and who has it."""
+    found = findings(line, parse_target("mysql-8.0.99"))
+    assert is_note(found)
+    assert f"did you mean {meant}, which " in found[0].help
+    assert who in found[0].help
+
+
+@pytest.mark.servers("mysql-5.7", "mysql-9.7")
+def test_no_server_takes_the_mistyped_name(ask: Ask, judge: Judge) -> None:
+    """An abbreviation of the vendor's name is refused like any other unknown name, by MySQL 5.7 too."""
+    for line, _, _ in TYPOS:
+        assert refused_lines(judge(line))
+        assert ask(line).refused
 
 
 @pytest.mark.parametrize(
@@ -116,6 +152,19 @@ def test_what_the_manual_of_a_newer_version_documents_is_no_finding() -> None:
     assert is_note(findings("binlog_storage_engine=innodb", parse_target("mariadb-12.0")))
     (found,) = findings("binlog_storage_engine=innodb", parse_target("mariadb-11.8"))
     assert found.message.startswith("binlog_storage_engine was introduced in MariaDB 12.3.1, later than this target.")
+
+
+@pytest.mark.parametrize(
+    ("named", "known"),
+    [
+        *(("mariadb-11.4.7", False), ("mariadb-11.4.9", True), ("mariadb-11.8.3", False), ("mariadb-11.8.4", True)),
+        *(("mariadb-12.1", True), ("mariadb-12.3.1", True)),
+    ],
+)
+def test_an_option_that_several_series_got(named: str, known: bool) -> None:
+    """MariaDB 11.4.9, 11.8.4 and 12.1 got the options of MySQL's plugin: earlier patches of a series have none."""
+    found = findings("plugin_load_add=auth_mysql_sha2\ncaching_sha2_password_digest_rounds=6000", parse_target(named))
+    assert (found == ()) is known, found
 
 
 @pytest.mark.parametrize("line", ["ndbcluster", "ndb_connectstring=10.0.0.1", "skip-ndbcluster"])

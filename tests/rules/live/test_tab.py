@@ -51,9 +51,22 @@ def test_the_whole_remedy_at_once(server_name: str, binaries: Binaries, template
     binary = binaries(server_name)
     told = found(granted(binary, FEW, tmp_path), FILE, tmp_path, templates)["tiny-table-cache"]
     (action,) = told.actions
-    files = re.search(r"LimitNOFILE=(\d+)", told.help)
+    files = re.search(r"(?:LimitNOFILE|nofile)=(\d+)", told.help)
     assert files is not None
     assert (action.option_line, action.restart, action.statement) == ("table_open_cache = 2000", True, None)
     after = found(granted(binary, int(files[1]), tmp_path), f"{FILE}{action.option_line}\n", tmp_path, templates)
     assert {"tiny-table-cache", "overflowing-table-cache", "limited-by-the-system"}.isdisjoint(after)
     assert not [finding for finding in after.values() if finding.canonical == "table_open_cache"]
+
+
+@pytest.mark.servers("mysql-8.0", "mariadb-10.11")
+def test_files_for_all_that_the_file_asks_for(
+    server_name: str, binaries: Binaries, templates: Path, tmp_path: Path
+) -> None:
+    """With the files that the remedy names the server gets the connections and tables of its file."""
+    binary, text = binaries(server_name), "[mysqld]\nmax_connections = 3000\ntable_open_cache = 3000\n"
+    told = found(granted(binary, FEW, tmp_path), text, tmp_path, templates)["limited-by-the-system"]
+    files = re.search(r"(?:LimitNOFILE|nofile)=(\d+)", told.help)
+    assert files is not None
+    after = found(granted(binary, int(files[1]), tmp_path), text, tmp_path, templates)
+    assert "limited-by-the-system" not in after

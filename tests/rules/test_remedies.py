@@ -1,0 +1,144 @@
+"""Advice on the kernel and on limits: where to write them, how to load them, and whether that takes a restart."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import pytest
+from rule_cases import Case, context_of_case
+
+from advisor.analysis.engine import run_rules, select_rules
+from rules import find_rule
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+MEMORY = {"total": 64 << 30, "swap_total": 2 << 30, "swappiness": 60}
+HUGE = {"total": 64 << 30, "huge_page": 2 << 20, "huge_pages_total": 1024, "huge_pages_free": 1000}
+POOL = {"variables": {"large_pages": "ON", "innodb_buffer_pool_size": str(8 << 30)}}
+QUEUE = {"file": "back_log = 5000"}
+CROWD = {"file": "max_connections = 5000", "server": {"variables": {"max_connections": "214"}}}
+TABLES = {"file": "table_open_cache = 30000", "server": {"variables": {"table_open_cache": "400"}}}
+FILES = {"file": "open_files_limit = 100000", "server": {"variables": {"open_files_limit": "5000"}}}
+FSIZE = {"limits": [{"name": "fsize", "soft": 1 << 30, "hard": 1 << 30}]}
+NVME = {"kernel_name": "nvme0n1", "transport": "nvme", "scheduler": "bfq"}
+SYSCTL = "/etc/sysctl.d/90-mysql.conf"
+DOCKER = {"containers": ("docker",)}
+
+
+def loaded(line: str) -> str:
+    """The advice to write the line of sysctl and to load it."""
+    return f"write {line} to {SYSCTL}, load it with sysctl -p {SYSCTL}"
+
+
+def unit(settings: str) -> str:
+    """The advice to write settings into a unit whose name is unknown."""
+    return f"set {settings} in the service's unit (systemctl edit SERVICE)"
+
+
+def remedy(rule: str, tmp_path: Path, **words: Any) -> str:
+    """The help of the first finding of that rule."""
+    known = find_rule(rule)
+    assert known is not None
+    return next(iter(known.check(context_of_case(Case(rule, "", "mysql-8.0.15", **words), tmp_path)))).help
+
+
+@pytest.mark.parametrize(
+    ("rule", "host", "words", "says"),
+    [
+        ("swappiness", {"memory": MEMORY}, {}, f"{loaded('vm.swappiness = 1')}; it counts at once"),
+        ("limited-by-the-system", {}, CROWD, f"{unit('LimitNOFILE=25000')}, and restart"),
+        ("limited-by-the-system", {}, TABLES, f"{unit('LimitNOFILE=60184')}, and restart"),
+        ("limited-by-the-system", {}, FILES, f"{unit('LimitNOFILE=100000')}, and restart"),
+        ("limited-file-size", {"process": FSIZE}, {}, f"{unit('LimitFSIZE=infinity')}, and restart"),
+    ],
+)
+def test_the_whole_remedy(rule: str, host: dict[str, Any], words: dict[str, Any], says: str, tmp_path: Path) -> None:
+    """One setting of the kernel or of the unit, with its value."""
+    assert remedy(rule, tmp_path, host=host, **words) == says
+
+
+def test_a_queue_gets_its_length_at_the_next_start(tmp_path: Path) -> None:
+    """A server keeps the queue that it began to listen with, whatever the kernel allows later."""
+    says = remedy("backlog-cut-by-kernel", tmp_path, host={"os": {"listen_backlog_max": 4096}}, **QUEUE)
+    assert says == f"{loaded('net.core.somaxconn = 5000')}, and restart the server; or set back_log = 4096"
+
+
+def test_swap_is_left_alone_before_there_is_room(tmp_path: Path) -> None:
+    """The kernel's setting comes second, and not at all where it is 1 already."""
+    for swappiness, rest in ((60, f"; then {loaded('vm.swappiness = 1')}"), (1, "")):
+        host = {"memory": MEMORY | {"swappiness": swappiness}, "process": {"swapped": 8 << 30}}
+        assert remedy("swapped-server", tmp_path, host=host) == f"make room in memory first{rest}"
+
+
+def test_huge_pages_by_number(tmp_path: Path) -> None:
+    """What is used stays reserved, and the pages of the pool are added to it."""
+    unused = remedy("unused-huge-pages", tmp_path, host={"memory": HUGE})
+    assert unused == f"{loaded('vm.nr_hugepages = 24')}; or let the server use them (large_pages)"
+    host = {"memory": HUGE, "process": {"huge_pages": 0}}
+    refused = remedy("refused-large-pages", tmp_path, host=host, server=POOL)
+    assert refused.startswith(f"{loaded('vm.nr_hugepages = 4120')}, {unit('LimitMEMLOCK=infinity')}, and restart; or ")
+    unknown = remedy("refused-large-pages", tmp_path, host={"process": {"huge_pages": 0}}, server=POOL)
+    assert unknown.startswith("reserve huge pages for the pool (vm.nr_hugepages), set LimitMEMLOCK=infinity in ")
+
+
+def test_room_for_the_threads_of_all_connections(tmp_path: Path) -> None:
+    """Both limits are raised, as the one that was not reached may be next."""
+    says = remedy("fewer-threads-than-connections", tmp_path, host={"cgroup": {"tasks": 500}}, file=CROWD["file"])
+    assert says == f"{unit('TasksMax=5500 and LimitNPROC=5500')}, and restart; or lower max_connections"
+
+
+def test_a_scheduler_for_now_and_for_each_boot(tmp_path: Path) -> None:
+    """What is written to /sys is gone after a boot."""
+    says = remedy("fair-io-scheduler", tmp_path, host={"disks": [NVME]})
+    assert says.startswith("run echo none > /sys/block/nvme0n1/queue/scheduler, and write a udev rule ")
+    assert says.endswith("sets ATTR{queue/scheduler} to none at each boot")
+
+
+def test_a_known_unit_is_named(tmp_path: Path) -> None:
+    """The command can be copied."""
+    server = {"variables": {"max_connections": "214"}, "unit": "[Service]\nExecStart=/usr/sbin/mysqld\n"}
+    says = remedy("limited-by-the-system", tmp_path, file=CROWD["file"], host={}, server=server)
+    assert "(systemctl edit mysqld.service)" in says
+
+
+def test_a_container_gets_its_limits_from_what_starts_it(tmp_path: Path) -> None:
+    """No unit and no file in /etc/sysctl.d counts inside; settings of the whole kernel are those of its host."""
+    queue = remedy("backlog-cut-by-kernel", tmp_path, host={"os": DOCKER | {"listen_backlog_max": 4096}}, **QUEUE)
+    assert queue.startswith("give the container --sysctl net.core.somaxconn=5000, and restart the server; or ")
+    assert remedy("swappiness", tmp_path, host={"memory": MEMORY, "os": DOCKER}).startswith("on the container's host, ")
+    files = remedy("limited-by-the-system", tmp_path, host={"os": DOCKER}, **CROWD)
+    assert files == "give the container --ulimit nofile=25000, and restart"
+    size = remedy("limited-file-size", tmp_path, host={"process": FSIZE, "os": DOCKER})
+    assert size == "give the container --ulimit fsize=-1, and restart"
+
+
+def test_what_makes_room_on_a_volume(tmp_path: Path) -> None:
+    """Binary logs are purged where they lie and are written, and nowhere else."""
+    full = {"space": {"size": 1000, "free": 1}}
+    told = {
+        "purge binary logs that all replicas have, or enlarge the volume": ({"disks": [], **full}, "ON"),
+        "remove what is not needed there, or enlarge the volume": ({"disks": [], **full}, "OFF"),
+    }
+    for says, (host, log) in told.items():
+        server = {"variables": {"log_bin": log}}
+        assert remedy("nearly-full-file-system", tmp_path, host=host, server=server) == says
+    temporary = {"places": [{"variable": "tmpdir", **full}]}
+    says = remedy("nearly-full-file-system", tmp_path, host=temporary, server={"variables": {"log_bin": "ON"}})
+    assert says == "remove what is not needed there, or enlarge the volume"
+
+
+def test_the_limit_of_another_network_namespace(tmp_path: Path) -> None:
+    """From outside of the server's container its own limit on waiting connections is not to be read."""
+    outside = {"os": {"listen_backlog_max": 4096}, "cgroup": {"path": "/system.slice/docker-0123.scope"}}
+    case = Case("", "", "mysql-8.0.15", host=outside, **QUEUE)
+    run = run_rules(context_of_case(case, tmp_path), select_rules(["CON025"], None))
+    assert (run.findings, [skip.code for skip in run.skipped]) == ((), ["CON025"])
+    assert "container" in run.skipped[0].reason
+
+
+def test_limits_of_a_managed_server_are_the_providers(tmp_path: Path) -> None:
+    """There is no unit that its user could edit."""
+    server = CROWD["server"] | {"managed": "rds"}
+    says = remedy("limited-by-the-system", tmp_path, file=CROWD["file"], server=server)
+    assert says == "have the provider set LimitNOFILE=25000, and restart"
