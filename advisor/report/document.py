@@ -46,9 +46,13 @@ class Paragraph(NamedTuple):
 
 
 class Facts(NamedTuple):
-    """Names with what is to be said of each; those with nothing to say are left out."""
+    """Names with what is to be said of each; those with nothing to say are left out.
+
+    `label` is for text alone: how many columns the names take, where that is not to follow from the longest.
+    """
 
     rows: tuple[tuple[str, Words], ...]
+    label: int = 0
 
 
 class Items(NamedTuple):
@@ -113,6 +117,12 @@ class Entry(NamedTuple):
     beside: bool = False
 
 
+class Entries(NamedTuple):
+    """Findings, or things like them, one after another."""
+
+    entries: tuple[Entry, ...]
+
+
 class Section(NamedTuple):
     """Blocks under a title; those of an empty title follow one another without empty lines, and that is all.
 
@@ -127,7 +137,7 @@ class Section(NamedTuple):
     folded: bool = False
 
 
-Block = Paragraph | Facts | Items | Table | Listing | Chart | Entry | Section
+Block = Paragraph | Facts | Items | Table | Listing | Chart | Entry | Entries | Section
 
 
 class Document(NamedTuple):
@@ -148,6 +158,8 @@ def holds(block: Block) -> bool:
             return True
         case Table(rows=content) | Items(items=content) | Chart(curves=content) | Paragraph(words=content):
             return bool(content)
+        case Entries(entries=entries):
+            return bool(entries)
 
 
 def parts(words: Words) -> tuple[str, ...]:

@@ -6,14 +6,15 @@ from typing import TYPE_CHECKING
 
 from advisor.core.model import Confidence
 from advisor.redaction.secrets import MASK, redact_value
-from advisor.report.document import Code, Copy
+from advisor.report.document import Code, Copy, Entry, Facts, Paragraph
+from advisor.report.words import WIDTH
 from rules.core.statements import action_place, permanent_setting, replaced_name
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
     from advisor.core.model import Action, Finding, Location
-    from advisor.report.document import Words
+    from advisor.report.document import Block, Words
 
 
 def setting(f: Finding) -> str:
@@ -34,6 +35,34 @@ def sure(f: Finding) -> str:
     """How sure the finding is: `measured here` where an experiment on this host stands behind it."""
     here = f.local is not None and f.confidence is Confidence.MEASURED
     return f"{f.confidence.value} here" if here else f.confidence.value
+
+
+def for_terminal(f: Finding) -> Entry:
+    """The finding for a terminal: the names of its evidence, and actions in brief."""
+    here = (("" if f.evidence else "evidence", f.local.words),) if f.local else ()
+    help_line = (("help", f.help),) if f.help and not f.actions else ()
+    actions = tuple(row for action in f.actions for row in in_brief(action))
+    where = place(f.location) if f.location and f.location.line else ""
+    rows = (*help_line, ("evidence", names_of_evidence(f)), *here, *actions)
+    return _entry(f, (*subject(setting(f), where), Paragraph(f.message), Facts(rows)))
+
+
+def subject(written: str, where: str) -> tuple[Paragraph, ...]:
+    """A setting and its place on one line, or on a line each where they are long."""
+    told = [Code(part) for part in (written, where) if part]
+    if len(", ".join(told)) > WIDTH - 2:
+        return tuple(Paragraph((part,)) for part in told)
+    return (Paragraph((told[0], ", ", told[1]) if told[1:] else (told[0],)),) if told else ()
+
+
+def names_of_evidence(f: Finding) -> Words:
+    """`RBS-01, RBS-06 · mycnf explain BUF001`; empty where there is no evidence."""
+    names = [part for name in f.evidence for part in (", ", Code(name))]
+    return (*names[1:], " · ", Code(f"mycnf explain {f.code}")) if names else ""
+
+
+def _entry(f: Finding, blocks: tuple[Block, ...]) -> Entry:
+    return Entry(f.severity.value, f.severity, (Code(f.code), f" {f.name}"), blocks, sure(f))
 
 
 def to_do(f: Finding) -> list[tuple[str, Words]]:
@@ -98,9 +127,9 @@ def _back(a: Action) -> tuple[str, ...]:
 def in_brief(a: Action) -> Iterator[tuple[str, str]]:
     """An action for a terminal: rows whose words but those of risk and watch are to be copied."""
     kept, at = permanent_setting(a), action_place(a)
-    yield "do now", a.statement or ""
-    yield "keep", f"{at}  {kept}" if kept and at else kept
-    yield "", f"in place of {a.replaces}" if kept and a.replaces and (a.argument or replaced_name(a)) else ""
+    yield "do now", Code(a.statement or "")
+    yield "keep", Code(f"{at}  {kept}" if kept and at else kept)
+    yield "", Code(f"in place of {a.replaces}" if kept and a.replaces and (a.argument or replaced_name(a)) else "")
     yield "risk", risk_of(a)
-    yield "undo", a.undo or ""
+    yield "undo", Code(a.undo or "")
     yield "watch", a.watch or ""

@@ -143,9 +143,9 @@ def _text() -> LintWriter:
 
 
 def _text_audit() -> AuditWriter:
-    from advisor.report.audit.text import report
+    from advisor.report.audit.document import in_text
 
-    return report
+    return in_text
 
 
 def _text_document() -> DocumentWriter:
@@ -161,7 +161,7 @@ def _concise() -> LintWriter:
 
 
 def _concise_audit() -> AuditWriter:
-    from advisor.report.audit.text import concise
+    from advisor.report.audit.as_lint import concise
 
     return concise
 

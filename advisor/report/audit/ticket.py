@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 from advisor import __version__
 from advisor.core.sizes import format_duration
 from advisor.report.audit import fact_lines, grant_advice
-from advisor.report.audit.text import unseen
+from advisor.report.audit.document import skipped_by_reason
 from advisor.report.audit.ticket_findings import BETWEEN, MOST, Fitted, first, fitted, forms, length, numbered, within
 from advisor.report.audit.ticket_words import VALUE, said, shown
 from advisor.report.words import counted, plural
@@ -119,7 +119,7 @@ def since(audited: Audited) -> Iterator[str]:
 
 def unlooked(audited: Audited) -> Iterator[str]:
     """What could not be looked at, by what it would need, and what somebody put aside."""
-    reasons = unseen(audited)
+    reasons = skipped_by_reason(audited)
     if reasons:
         yield "### Not looked at"
         yield _listed([f"- {said(', '.join(what))}: {said(why)}" for why, what in reasons.items()])

@@ -8,6 +8,7 @@ from advisor import __version__
 from advisor.report.document import (
     Chart,
     Code,
+    Entries,
     Entry,
     Facts,
     Items,
@@ -65,6 +66,8 @@ def shown_block(block: Block, level: int = TOP) -> Html:  # noqa: PLR0911 - one 
             return _chart(block)
         case Entry():
             return _entry(block, level)
+        case Entries(entries=entries):
+            return _inside(entries, level)
         case Section():
             return _section(block, level)
 

@@ -8,6 +8,7 @@ from advisor.redaction.secrets import redact_value
 from advisor.report.document import (
     Chart,
     Code,
+    Entries,
     Entry,
     Facts,
     Items,
@@ -83,6 +84,9 @@ def _blocks(block: Block, level: int) -> Iterator[str]:
             return  # no tracker draws one
         case Entry():
             yield from _entry(block, level)
+        case Entries(entries=entries):
+            for entry in entries:
+                yield from _entry(entry, level)
         case Section():
             yield from _section(block, level)
 

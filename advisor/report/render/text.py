@@ -8,6 +8,7 @@ from advisor.redaction.secrets import escape_text, redact_value
 from advisor.report.document import (
     Chart,
     Code,
+    Entries,
     Entry,
     Facts,
     Items,
@@ -53,9 +54,9 @@ def _lines(block: Block, page: Paper, depth: int) -> Iterator[str]:
     match block:
         case Paragraph(words=words, indent=indent):
             yield _paragraph(words, margin or " " * indent, page)
-        case Facts(rows=rows):
+        case Facts(rows=rows, label=label):
             told = [(shown(name), words) for name, words in rows if words]
-            width = max(LABEL, *(len(name) + 1 for name, _ in told))
+            width = label or max(LABEL, *(len(name) + 1 for name, _ in told))
             for name, words in told:
                 yield from _fact(f"{margin or '  '}{name:<{width}}", words, page)
         case Items(items=items, grows=grows):
@@ -70,6 +71,10 @@ def _lines(block: Block, page: Paper, depth: int) -> Iterator[str]:
             yield from _chart(block, page)
         case Entry():
             yield from _entry(block, page)
+        case Entries(entries=entries):
+            for at, entry in enumerate(entries):
+                yield from [""] * bool(at)
+                yield from _entry(entry, page)
         case Section():
             yield from _section(block, page, depth)
 

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 from advisor import __version__
 from advisor.core.sizes import format_size
 from advisor.report.audit import fact_lines, grant_advice
-from advisor.report.audit.text import unseen
+from advisor.report.audit.document import skipped_by_reason
 from advisor.report.render.markup import Html, code, joined, listed, tag
 
 if TYPE_CHECKING:
@@ -42,7 +42,7 @@ def fine(audited: Audited) -> Html:
 
 def unlooked(audited: Audited) -> Html:
     """What could not be looked at, by what it would need."""
-    rows = _cut([joined([", ".join(what), ": ", why]) for why, what in unseen(audited).items()])
+    rows = _cut([joined([", ".join(what), ": ", why]) for why, what in skipped_by_reason(audited).items()])
     grants = [joined([code(sql), " ", why]) for sql, why in grant_advice.helping(audited)]
     return joined([rows, tag("p", f"{grant_advice.HEADING}:"), listed("ul", grants)]) if grants else rows
 
