@@ -269,9 +269,9 @@ def _markdown() -> LintWriter:
 
 
 def _markdown_audit() -> AuditWriter:
-    from advisor.report.audit.ticket import report
+    from advisor.report.audit.whole import in_markdown
 
-    return report
+    return in_markdown
 
 
 def _markdown_document() -> DocumentWriter:
@@ -287,9 +287,9 @@ def _html_document() -> DocumentWriter:
 
 
 def _html_audit() -> AuditWriter:
-    from advisor.report.audit.html.page import report
+    from advisor.report.audit.whole import in_html
 
-    return report
+    return in_html
 
 
 def _html_bulk() -> BulkWriter:

@@ -23,9 +23,11 @@ from advisor.analysis.audited import Audited
 from advisor.core.model import Action, Confidence, Finding, Location, Severity
 from advisor.facts import Unavailable
 from advisor.report import Page
-from advisor.report.audit.ticket import report
-from advisor.report.audit.ticket_findings import MOST, length
+from advisor.report.audit.whole import TICKET
+from advisor.report.audit.whole import in_markdown as report
+from advisor.report.document import Paragraph
 from advisor.report.formats import names, render_audit
+from advisor.report.render.markdown import length, shown
 from rules.core.evidence import all_evidence
 
 READER = MarkdownIt("commonmark").enable(["table", "strikethrough"])
@@ -51,6 +53,11 @@ FINDINGS = st.builds(
 )
 
 
+def units(text: str) -> int:
+    """The length as trackers count it."""
+    return len(text.encode("utf-16-le")) // 2
+
+
 def inline(tokens: list[Token]) -> Iterator[Token]:
     """The tokens within paragraphs, headings and items."""
     for token in tokens:
@@ -71,7 +78,7 @@ def checked(audit: Audited) -> str:
     """The ticket, which fits and holds no markup but ours and no link but those of the evidence."""
     text = report(audit, Page())
     text.encode()
-    assert length(text) <= MOST
+    assert units(text) <= TICKET
     tokens = READER.parse(text)
     assert {token.type for token in inline(tokens)} <= OURS
     assert {t.type for t in tokens if t.type.endswith(("_open", "_block", "fence"))} <= BLOCKS
@@ -236,8 +243,9 @@ def test_any_number_fits(count: int) -> None:
 
 
 def test_length_counts_as_trackers_do() -> None:
-    """A character beyond the first plane has two units."""
-    assert length("a\U0001f42c") == len("a\U0001f42c".encode("utf-16-le")) // 2 == 3
+    """A character beyond the first plane has two units; two line ends follow a block."""
+    written = shown("a\U0001f42c b")
+    assert length(Paragraph("a\U0001f42c b")) == units(written) + 2 == len(written) + 3
 
 
 def test_nothing_to_say() -> None:

@@ -46,11 +46,6 @@ def text(words: str, longest: int = LONGEST) -> Html:
     return Html(escape(masked if len(masked) <= longest else f"{masked[: longest - 1]}…"))
 
 
-def code(words: str) -> Html:
-    """A name, path, value or statement."""
-    return tag("code", words)
-
-
 def listed(name: str, items: Iterable[str], /, **attributes: str | bool | None) -> Html:
     """A list, `name` being ul or ol; nothing where it has no items."""
     rows = [tag("li", item) for item in items]

@@ -4,8 +4,10 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from advisor.core.sizes import format_size
 from advisor.redaction.secrets import escape_text, redact_value
 from advisor.report.document import (
+    Bars,
     Chart,
     Code,
     Entries,
@@ -52,13 +54,13 @@ def shown(words: Words) -> str:
 def _lines(block: Block, page: Paper, depth: int) -> Iterator[str]:
     margin = " " * STEP * depth
     match block:
-        case Paragraph(words=words, indent=indent):
-            yield _paragraph(words, margin or " " * indent, page)
+        case Paragraph(words=words, indent=indent, lead=lead):
+            yield _paragraph((f"{lead} ", *parts(words)) if lead else words, margin or " " * indent, page)
         case Facts(rows=rows, label=label):
             told = [(shown(name), words) for name, words in rows if words]
             width = label or max(LABEL, *(len(name) + 1 for name, _ in told))
-            for name, words in told:
-                yield from _fact(f"{margin or '  '}{name:<{width}}", words, page)
+            for name, fact in told:
+                yield from _fact(f"{margin or '  '}{name:<{width}}", valued(fact), page)
         case Items(items=items, grows=grows):
             inner, kept = margin or "  ", items[: MOST if grows else None]
             yield from (wrap(shown(item), inner, f"{inner}  ", page.width) for item in kept)
@@ -69,11 +71,14 @@ def _lines(block: Block, page: Paper, depth: int) -> Iterator[str]:
             yield from (f"{margin or '  '}{line}" for line in lines(block))
         case Chart():
             yield from _chart(block, page)
+        case Bars(caption=caption, sizes=sizes):
+            amounts = ", ".join(f"{format_size(size)} {name}" for name, size in sizes)
+            yield wrap(f"{caption}: {amounts}", margin or "  ", width=page.width)
         case Entry():
             yield from _entry(block, page)
         case Entries(entries=entries):
             for at, entry in enumerate(entries):
-                yield from [""] * bool(at)
+                yield from [""] * bool(at and not entry.brief)
                 yield from _entry(entry, page)
         case Section():
             yield from _section(block, page, depth)
@@ -85,15 +90,17 @@ def _paragraph(words: Words, margin: str, page: Paper) -> str:
     return wrap(shown(words), margin, width=page.width)
 
 
-def _fact(lead: str, words: Words, page: Paper) -> Iterator[str]:
+def _fact(lead: str, fact: Value, page: Paper) -> Iterator[str]:
     """A name with its words; what is to be copied stays on one line, or a line a piece where there are several."""
-    copied = [shown(part) for part in parts(words) if isinstance(part, Code)]
-    if not copied or len(copied) != len(parts(words)):
-        yield wrap(shown(words), lead, " " * len(lead), page.width)
-        return
-    line = "  ".join(copied)
-    lines = [line] if len(lead) + len(line) <= page.width else copied
-    yield from (f"{lead if not at else ' ' * len(lead)}{piece}" for at, piece in enumerate(lines))
+    copied = [shown(part) for part in parts(fact.words) if isinstance(part, Code)]
+    if copied and len(copied) == len(parts(fact.words)):
+        line = "  ".join(copied)
+        lines = [line] if len(lead) + len(line) <= page.width else copied
+        yield from (f"{lead if not at else ' ' * len(lead)}{piece}" for at, piece in enumerate(lines))
+    else:
+        yield wrap(shown(fact.words), lead, " " * len(lead), page.width)
+    if fact.note:
+        yield wrap(shown(fact.note), " " * len(lead), width=page.width)
 
 
 def _section(section: Section, page: Paper, depth: int) -> Iterator[str]:
@@ -129,7 +136,7 @@ def _entry(entry: Entry, page: Paper) -> Iterator[str]:
     room = max(2, page.width - len(f"{entry.kind}  {where}{title}") - len(entry.sure))
     kind = painted(entry.kind, entry.severity, page.colour)
     head = f"{kind}  {where}{bold(title, page.colour)}{' ' * room if entry.sure else ''}{entry.sure}"
-    if entry.beside and inside and isinstance(inside[0], Paragraph):
+    if (entry.beside or entry.brief) and inside and isinstance(inside[0], Paragraph):
         first = shown(inside[0].words)
         if len(f"{entry.kind}  {where}{title}  {first}") <= page.width:
             head, inside = f"{head}  {first}", inside[1:]
