@@ -47,6 +47,11 @@ class Link(str):
         link.url = url
         return link
 
+    @property
+    def away(self) -> bool:
+        """Whether it leads to an address of the web."""
+        return self.url.startswith(("https://", "http://"))
+
 
 Words = str | tuple[str, ...]
 

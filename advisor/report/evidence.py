@@ -4,9 +4,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from advisor.report.document import Chart, Code, Facts, Items, Link, Paragraph, Section, Value
+from advisor.report.document import Chart, Code, Facts, Items, Link, Paragraph, Section, Value, shortened
 from advisor.report.document import Table as TableBlock
-from advisor.report.render.curves import Curve, Point
 from rules.core.evidence import find_evidence
 
 if TYPE_CHECKING:
@@ -24,6 +23,8 @@ STRENGTHS = {
     "expert-opinion": "opinion",
 }
 THOUSANDS = 10_000  # from here on an axis counts in thousands
+TITLE = 80  # characters above a drawing
+LABEL = 6  # columns of the names of conditions
 
 
 def citation(identity: str, cited: set[str]) -> Words | Value:
@@ -32,8 +33,9 @@ def citation(identity: str, cited: set[str]) -> Words | Value:
     if found is None or identity in cited:
         return Code(identity), ", above" if identity in cited else ""
     cited.add(identity)
-    kind, on = _kind(found)
-    return Value((Code(identity), f", {kind}{on}: ", found.conclusion), ("From ", _source(found), "."))
+    kind, on = STRENGTHS.get(found.strength, found.strength), _on(found)
+    strength = f", {kind} ({on}): " if on else f", {kind}: "
+    return Value((Code(identity), strength, found.conclusion), ("From ", _source(found), "."))
 
 
 def passages(identities: Sequence[str], cited: set[str]) -> tuple[Block, ...]:
@@ -53,19 +55,19 @@ def passages(identities: Sequence[str], cited: set[str]) -> tuple[Block, ...]:
 
 def passage(e: Evidence) -> Section:
     """One piece: what it says and shows, on what, with what doubts, and from where."""
-    kind, on = _kind(e)
-    facts = Facts((("on", e.hardware), ("but", e.caveats), ("from", (_source(e),))))
-    numbers = numbers_of(e, e.table) if e.table else ()
-    return Section((Code(e.id), f" {kind}{on}"), (Paragraph(e.conclusion), *numbers, facts), name=_name(e.id))
+    title = Code(e.id), f" {STRENGTHS.get(e.strength, e.strength)}{f': {on}' if (on := _on(e)) else ''}"
+    facts = Facts((("on", e.hardware), ("but", e.caveats), ("from", (_source(e),))), LABEL)
+    numbers = _numbers(e, e.table) if e.table else ()
+    return Section(title, (Paragraph(e.conclusion), *numbers, facts), name=_name(e.id))
 
 
-def numbers_of(e: Evidence, t: Table) -> tuple[Block, ...]:
+def _numbers(e: Evidence, t: Table) -> tuple[Block, ...]:
     """The published numbers as a curve, where there are enough, and as a table."""
     heads = [f"{name}, {t.unit}" if len(t.series) == 1 else name for name in t.series]
     rows = [(label, *(number(ys[at]) for ys in t.series.values())) for at, label in enumerate(t.labels)]
     more = f"in {t.unit}" if len(t.series) > 1 and t.unit else ""
     table = TableBlock((t.x, *heads), tuple(rows), tuple(range(1, len(heads) + 1)), more, name=f"Numbers of {e.id}")
-    return (_chart(e, t), table) if len(t.values) >= CURVE_POINTS else (table,)
+    return (table, _chart(e, t)) if len(t.values) >= CURVE_POINTS else (table,)
 
 
 def number(value: float | None) -> str:
@@ -73,10 +75,9 @@ def number(value: float | None) -> str:
     return "-" if value is None else f"{value:,g}" if abs(value) < 1e6 else f"{value:,.0f}"  # noqa: PLR2004
 
 
-def _kind(e: Evidence) -> tuple[str, str]:
-    """How strong it is, and on which versions and when it was shown."""
-    on = ", ".join(part for part in (e.versions, e.date) if part)
-    return STRENGTHS.get(e.strength, e.strength), f" ({on})" if on else ""
+def _on(e: Evidence) -> str:
+    """On which versions and when it was shown."""
+    return ", ".join(part for part in (e.versions, e.date) if part)
 
 
 def _source(e: Evidence) -> Link:
@@ -88,12 +89,14 @@ def _name(identity: str) -> str:
 
 
 def _chart(e: Evidence, t: Table) -> Chart:
+    from advisor.report.render.curves import Curve, Point
+
     most = max(abs(y) for ys in t.series.values() for y in ys if y is not None)
     by, unit = (1000.0, f"{t.unit}, in thousands") if most >= THOUSANDS else (1.0, t.unit)
-    curves = tuple(Curve(name, _points(t, ys, by), here=False) for name, ys in t.series.items())
-    return Chart(curves, unit, t.x, title=f"{e.id}: {e.title}", answer=e.conclusion)
-
-
-def _points(t: Table, ys: Sequence[float | None], by: float) -> tuple[Point, ...]:
-    places = zip(t.labels, t.values, ys, strict=True)
-    return tuple(Point(label, place, y / by, y / by, y / by) for label, place, y in places if y is not None)
+    curves = []
+    for name, ys in t.series.items():
+        places = zip(t.labels, t.values, ys, strict=True)
+        points = (Point(label, place, y / by, y / by, y / by) for label, place, y in places if y is not None)
+        curves.append(Curve(name, tuple(points), here=False))
+    title = f"{e.id}: {shortened(e.title, TITLE)}"
+    return Chart(tuple(curves), unit, t.x, title=title, answer=e.conclusion)

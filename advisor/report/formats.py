@@ -18,9 +18,9 @@ if TYPE_CHECKING:
 
 Writer = TypeVar("Writer")
 # Commands whose report is a document and has JSON too, then those of which a format is written by hand.
-DOCUMENTS = frozenset({"diff", "fleet", "history", "preflight", "probe", "upgrade"})
+DOCUMENTS = frozenset({"diff", "explain", "fleet", "history", "preflight", "probe", "upgrade"})
 MARKDOWN_TOO = frozenset({"rules"})
-EVERY = MARKDOWN_TOO | {"show", "suggest", "explain"}
+EVERY = MARKDOWN_TOO | {"show", "suggest"}
 
 
 class Format:

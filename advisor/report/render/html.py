@@ -69,10 +69,8 @@ def _part(part: str) -> str:
             return tag("code", escaped(masked, STATEMENT), class_="copy") if whole else long
         case Code():
             return tag("code", part)
-        case Link(url=url):
-            away = url.startswith(("https://", "http://"))
-            linked = tag("a", str(part), href=url, rel="noreferrer" if away else None)
-            return linked if away or url.startswith("#") else str(part)
+        case Link() if part.away or part.url.startswith("#"):
+            return tag("a", str(part), href=part.url, rel="noreferrer" if part.away else None)
     return part
 
 

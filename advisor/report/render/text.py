@@ -14,6 +14,7 @@ from advisor.report.document import (
     Entry,
     Facts,
     Items,
+    Link,
     Listing,
     Paragraph,
     Section,
@@ -22,7 +23,6 @@ from advisor.report.document import (
     lines,
     parts,
 )
-from advisor.report.document import plain as joined
 from advisor.report.document import value as valued
 from advisor.report.words import bold, painted, wrap
 
@@ -46,9 +46,15 @@ def write(document: Document, page: Paper) -> str:
     return page.fitted("\n\n".join(blocks) + "\n")
 
 
+def written(block: Block, page: Paper) -> str:
+    """A block by itself."""
+    return page.fitted("\n".join(_lines(block, page, 0)))
+
+
 def shown(words: Words) -> str:
-    """Words on one line: secrets masked, nothing that moves a cursor."""
-    return escape_text(redact_value("", joined(words)))
+    """Words on one line: secrets masked, nothing that moves a cursor, the address of a link behind it."""
+    told = "".join(f"{part}, {part.url}" if isinstance(part, Link) and part.away else part for part in parts(words))
+    return escape_text(redact_value("", told))
 
 
 def _lines(block: Block, page: Paper, depth: int) -> Iterator[str]:
@@ -110,8 +116,14 @@ def _section(section: Section, page: Paper, depth: int) -> Iterator[str]:
             yield from _lines(block, page, depth)
         return
     yield from _title(section, page, " " * STEP * depth)
-    for block in inside:
+    for before, block in zip((None, *inside), inside, strict=False):
+        yield from [""] * (_is_figure(before) or (before is not None and _is_figure(block)))
         yield from _lines(block, page, depth + 1)
+
+
+def _is_figure(block: Block | None) -> bool:
+    """Whether an empty line parts it from what stands beside it in a section."""
+    return isinstance(block, Chart) or (isinstance(block, Table) and block.headed)
 
 
 def _title(section: Section, page: Paper, margin: str) -> Iterator[str]:
@@ -153,10 +165,11 @@ def _left(count: int, margin: str) -> Iterator[str]:
 def _table(table: Table, page: Paper, margin: str) -> Iterator[str]:
     """Rows in columns; one that finds no room there has its cells below one another."""
     room = page.width - len(margin)
-    pieces = list(_pieces(table, room)) if len(table.numbers) == len(table.heads) - 1 else [table]
-    for at, piece in enumerate(pieces):
+    of_numbers = len(table.numbers) == len(table.heads) - 1
+    for at, piece in enumerate(_pieces(table, room) if of_numbers else [table]):
         yield from [""] * bool(at)
-        yield from _rows(piece, page, margin)
+        wide = of_numbers and sum(_columns(piece)) + STEP * len(piece.numbers) > room
+        yield from _lettered(piece, page, margin) if wide else _rows(piece, page, margin)
     if table.more:
         yield wrap(shown(table.more), margin, width=page.width)
 
@@ -171,10 +184,24 @@ def _rows(table: Table, page: Paper, margin: str) -> Iterator[str]:
     yield from _left(len(table.rows) - len(rows), margin)
 
 
+def _lettered(table: Table, page: Paper, margin: str) -> Iterator[str]:
+    """A table whose heads leave no room: each is a letter, which a line below spells out."""
+    letters = [chr(ord("a") + at) for at in range(len(table.heads) - 1)]
+    yield from _rows(table._replace(heads=(table.heads[0], *letters)), page, margin)
+    yield from (
+        wrap(f"{a}: {head}", margin, width=page.width) for a, head in zip(letters, table.heads[1:], strict=True)
+    )
+
+
+def _columns(table: Table) -> list[int]:
+    """How wide each column is."""
+    cells = (table.heads, *table.rows)
+    return [max(len(shown(valued(cell).words)) for cell in column) for column in zip(*cells, strict=True)]
+
+
 def _pieces(table: Table, room: int) -> Iterator[Table]:
     """A table of numbers in pieces that fit, each with the first column; a column too wide stands by itself."""
-    cells = (table.heads, *table.rows)
-    columns = [max(len(shown(valued(cell).words)) for cell in column) for column in zip(*cells, strict=True)]
+    columns = _columns(table)
     chosen: list[int] = []
     for at in range(1, len(columns)):
         if chosen and columns[0] + sum(STEP + columns[n] for n in (*chosen, at)) > room:
