@@ -59,7 +59,7 @@ Words = str | tuple[str, ...]
 class Paragraph(NamedTuple):
     """A sentence or several; `strong` where it is what the report is about. `indent` is for text alone.
 
-    `lead` stands before a warning that must not be missed.
+    `lead` is shown in bold before the words; a page shows such a paragraph as a warning.
     """
 
     words: Words
@@ -86,7 +86,7 @@ class Value(NamedTuple):
 class Facts(NamedTuple):
     """Names with what is to be said of each; those with nothing to say are left out.
 
-    `label` is for text alone: how many columns the names take, where that is not to follow from the longest.
+    `label` is for text alone: the columns of the names, 0 for as many as the longest takes.
     """
 
     rows: tuple[tuple[str, Words | Value], ...]
@@ -97,7 +97,7 @@ class Table(NamedTuple):
     """Rows of cells under heads, the columns at the places `numbers` being numbers; `more` says what is left out.
 
     For text are the `widths` of all columns but the last, where they are not to follow from the rows, and whether it
-    shows the heads. `grows` is as in a list. `name` is said of the table to who can't see it.
+    shows the heads. `grows` is as in a list. `name` is for screen readers.
     """
 
     heads: tuple[str, ...]
@@ -120,7 +120,7 @@ class Listing(NamedTuple):
 class Chart(NamedTuple):
     """Curves, with what their numbers are and the name of the axis; `joined` where that is one of numbers.
 
-    A drawing has the title and the answer above it.
+    A drawing has `title` and `answer` above it.
     """
 
     curves: tuple[Curve, ...]
@@ -163,8 +163,8 @@ class Entry(NamedTuple):
 class Entries(NamedTuple):
     """Findings, or things like them, one after another; `numbered` ones are steps to be taken in this order.
 
-    A page lets its reader filter entries that have `orders`, and sort them by these: pairs of a key and its words,
-    the key being empty for the order as it is. `what` the entries are is said to who can't see them.
+    On a page, entries with `orders` can be filtered, and sorted by these: pairs of a key and its words, the key being
+    empty for the order as it is. `what` names the entries for screen readers.
     """
 
     entries: tuple[Entry, ...]
@@ -218,7 +218,7 @@ def holds(block: Block) -> bool:
 
 
 def shortened(text: str, longest: int) -> str:
-    """At most so many characters of a text, its secrets masked before it is cut: of half a secret none is seen."""
+    """At most so many characters of a text, whose secrets are masked first: half a secret is not recognized as one."""
     masked = redact_value("", text)
     return masked if len(masked) <= longest else f"{masked[: longest - 1]}…"
 

@@ -28,7 +28,7 @@ LABEL = 6  # columns of the names of conditions
 
 
 def citation(identity: str, cited: set[str]) -> Words | Value:
-    """One piece by its conclusion and its source, or by its name where it was cited before; `cited` grows."""
+    """One piece by its conclusion and its source, or by its name where it was cited before; it is added to `cited`."""
     found = find_evidence(identity)
     if found is None or identity in cited:
         return Code(identity), ", above" if identity in cited else ""
@@ -39,7 +39,7 @@ def citation(identity: str, cited: set[str]) -> Words | Value:
 
 
 def passages(identities: Sequence[str], cited: set[str]) -> tuple[Block, ...]:
-    """Each piece in full, or as a link to where it was cited before; `cited` grows."""
+    """Each piece in full, or as a link to where it was cited before; all are added to `cited`."""
     blocks: list[Block] = []
     for identity in identities:
         found = find_evidence(identity)

@@ -69,7 +69,7 @@ def in_detail(
 ) -> Entry:
     """The finding for a report of many readers, `order` its number in it, `step` that of its step if it has one.
 
-    `cited` are the evidence and the rules that entries before it show in full, and grows.
+    `cited` are the evidence and the rules that earlier entries show in full; this entry's are added.
     """
     above = f" (step {step} above)" if step else ""
     if detail is Detail.BRIEF:
@@ -119,7 +119,7 @@ def _evidence(f: Finding, detail: Detail, cited: set[str]) -> Iterator[tuple[str
 
 
 def _why(f: Finding, cited: set[str]) -> tuple[Section, ...]:
-    """The evidence with its numbers, and what the rule says, which who wants it unfolds."""
+    """The evidence with its numbers, and what the rule says, folded."""
     from advisor.report.evidence import passages
     from rules import find_rule
 

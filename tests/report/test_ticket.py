@@ -23,9 +23,11 @@ from advisor.analysis.audited import Audited
 from advisor.core.model import Action, Confidence, Finding, Location, Severity
 from advisor.facts import Unavailable
 from advisor.report import Page
+from advisor.report.audit.fitting import Room, fit_findings
 from advisor.report.audit.whole import TICKET
 from advisor.report.audit.whole import in_markdown as report
 from advisor.report.document import Paragraph
+from advisor.report.finding import Detail, Lengths
 from advisor.report.formats import names, render_audit
 from advisor.report.render.markdown import length, shown
 from rules.core.evidence import all_evidence
@@ -240,6 +242,17 @@ def test_any_number_fits(count: int) -> None:
     assert len(told) >= min(count, 150)
     assert ("To fit a ticket" in text) == (count > 30)
     assert text.count("\n1. ") == 1
+
+
+@pytest.mark.parametrize("left", [-500, 0, 1, 2_000])
+def test_no_room(left: int) -> None:
+    """Where other parts of a report leave no room, no finding is shown; each is counted once, however it is shown."""
+    room = Room("a ticket", length, TICKET, 0, 0, Lengths(120, 80), Detail.CITED)
+    fitted = fit_findings(many(30).findings, {}, left, room)
+    assert sum(map(length, fitted.entries)) <= max(left, 0)
+    assert len(fitted.entries) + fitted.without == 30
+    assert fitted.named + fitted.brief <= len(fitted.entries)
+    assert (fitted.without == 30) == (left < 2_000)
 
 
 def test_length_counts_as_trackers_do() -> None:

@@ -24,8 +24,8 @@ NOT_LAID_OUT = Entry("", Severity.NOTE, "", ())
 class Room(NamedTuple):
     """What a format has room for, in its own units: all blocks, the first steps, and each list.
 
-    `detail` is how much of a finding it shows where there is room, `what` it is called, `folds` says that the facts are
-    folded.
+    `what` the report is called, `detail` is how much of a finding it shows where there is room. A report for a
+    `tracker` folds its facts, shows the actions of a first step once, and has no drawings.
     """
 
     what: str
@@ -35,7 +35,7 @@ class Room(NamedTuple):
     items: int
     lengths: Lengths
     detail: Detail
-    folds: bool = False
+    tracker: bool = False
 
 
 class Fitted(NamedTuple):
@@ -51,7 +51,7 @@ class Fitted(NamedTuple):
 
 
 def fit_findings(findings: Sequence[Finding], step: Mapping[int, int], left: int, room: Room) -> Fitted:
-    """The findings in `left` units; `step` is the number among the first steps by place in `findings`.
+    """The findings in `left` units; `step` has the numbers of the first steps by those of findings, from 1.
 
     Evidence is left out first, from the last finding upwards, then all but one line.
     """
@@ -74,11 +74,11 @@ def fit_findings(findings: Sequence[Finding], step: Mapping[int, int], left: int
 def _forms(
     findings: Sequence[Finding], step: Mapping[int, int], detail: Detail, room: Room, *, left: int, cited: set[str]
 ) -> Iterator[tuple[Entry, int]]:
-    """Each finding in this detail with its size; those that are behind all that fits are not laid out."""
+    """Each finding in this detail with its size; those behind the first ones that fill `left` are not laid out."""
     spent = 0
     for order, f in enumerate(findings, 1):
         if spent > left:
-            yield NOT_LAID_OUT, left + 1
+            yield NOT_LAID_OUT, max(left, 0) + 1
             continue
         entry = in_detail(f, order, detail, room.lengths, cited=cited, step=step.get(order))
         size = room.size(entry)

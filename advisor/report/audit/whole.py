@@ -46,7 +46,7 @@ def in_markdown(audited: Audited, page: Page) -> str:  # noqa: ARG001 - every fo
     """The whole ticket, at most as long as the description of an issue may be in GitHub, GitLab and Jira."""
     from advisor.report.render.markdown import length, write
 
-    room = Room("a ticket", length, TICKET, TICKET // 3, 4_000, Lengths(120, 80), Detail.CITED, folds=True)
+    room = Room("a ticket", length, TICKET, TICKET // 3, 4_000, Lengths(120, 80), Detail.CITED, tracker=True)
     return write(document(audited, room), Paper())
 
 
@@ -70,7 +70,7 @@ def document(audited: Audited, room: Room) -> Document:
     foot = _version(audited)
     words = (Paragraph(" · ".join(title)), Paragraph(foot))
     left = room.most - SPARE - sum(map(room.size, (*words, *before, *behind)))
-    numbers = {places[id(f)]: number for number, f in enumerate(pressing[: len(steps)], 1)} if room.folds else {}
+    numbers = {places[id(f)]: number for number, f in enumerate(pressing[: len(steps)], 1)} if room.tracker else {}
     found = _findings(audited, fit_findings(audited.findings, numbers, left, room), room)
     return Document(title, (*before, found, *behind), foot)
 
@@ -166,7 +166,7 @@ def _rules(findings: Sequence[Finding]) -> Iterator[str]:
 
 def _measured(audited: Audited, room: Room) -> Iterator[Section]:
     """The newest results of experiments on this host, for a format that can draw them."""
-    if room.folds:
+    if room.tracker:
         return
     results = [result for result in audited.facts.probes if result.metrics and result.arms]
     newest = sorted(results, key=lambda result: result.began_at, reverse=True)
@@ -182,7 +182,7 @@ def _result(result: ProbeResult) -> Section:
 
     title, found = headline(result), answer(result)
     chart = Chart(curves(result), relation(result), axis_name(result), numeric(result), title, found)
-    return Section(title, (Paragraph(found), chart))
+    return Section(f"probe {title}", (Paragraph(found), chart))
 
 
 def _facts(audited: Audited, room: Room) -> Section:
@@ -194,7 +194,7 @@ def _facts(audited: Audited, room: Room) -> Section:
     named = [piece for path in paths[:FILES] for piece in (", ", Code(shortened(path, room.lengths.value)))]
     files: Words = (*named[1:], " and more" if len(paths) > FILES else "")
     rows = Facts((("Server", about), *fact_lines.rows(audited), ("Option files", files if paths else "")))
-    return Section("facts", (rows, _bars(audited)), folded=room.folds, name="facts")
+    return Section("facts", (rows, _bars(audited)), folded=room.tracker, name="facts")
 
 
 def _bars(audited: Audited) -> Bars:
