@@ -261,6 +261,21 @@ def test_length_counts_as_trackers_do() -> None:
     assert length(Paragraph("a\U0001f42c b")) == units(written) + 2 == len(written) + 3
 
 
+def test_grants_are_sql_to_copy() -> None:
+    """What would let the account see more is a block of SQL in a ticket and on a page, and lines in text."""
+    facts = recorded()
+    server = replace(facts.server, link=replace(facts.server.link, user="mon`@team@%"))
+    lacking = tuple(Unavailable(part, f"needs {part}") for part in ("PROCESS", "SLAVE MONITOR"))
+    audit = audited(facts=replace(facts, server=server, unavailable=lacking))
+    text = report(audit, Page())
+    (fence,) = [token for token in READER.parse(text) if token.type == "fence"]
+    statements = [line for line in fence.content.splitlines() if not line.startswith("  -- ")]
+    assert [line.partition(" ON ")[0] for line in statements] == ["GRANT PROCESS", "GRANT SLAVE MONITOR"]
+    assert fence.info == "sql"
+    assert f"\n  {statements[0]}\n    -- " in render_audit("text", audit, Page())
+    assert render_audit("html", audit, Page()).count("<pre>") == 1
+
+
 def test_nothing_to_say() -> None:
     """Without findings there is neither a step nor a list, and the ticket says that it looked."""
     text = checked(audited())

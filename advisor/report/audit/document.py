@@ -78,7 +78,7 @@ def after(audited: Audited) -> tuple[Section, ...]:
     return (
         Section(f"passed checks{fact_lines.window(audited.facts)}", (Facts(passed, label),)),
         Section("not looked at", (Items(skipped),)),
-        Section(grant_advice.HEADING.lower(), tuple(map(_grant, grant_advice.helping(audited)))),
+        Section(grant_advice.HEADING.lower(), tuple(_grants(audited))),
         Section("suppressed", (Items(suppressed),)),
     )
 
@@ -93,7 +93,9 @@ def skipped_by_reason(audited: Audited) -> dict[str, list[str]]:
     return reasons
 
 
-def _grant(advice: tuple[str, str]) -> Listing:
-    """A statement on one line, and below it what to know before it is run."""
-    statement, why = advice
-    return Listing(f"{statement}\n{wrap(why, '  -- ', '  -- ', COMMENT)}", "sql")
+def _grants(audited: Audited) -> Iterator[Listing]:
+    """Each statement on one line, and below it what to know before it is run."""
+    advice = grant_advice.helping(audited)
+    if advice:
+        lines = (f"{statement}\n{wrap(why, '  -- ', '  -- ', COMMENT)}" for statement, why in advice)
+        yield Listing("\n".join(lines), "sql")
