@@ -34,6 +34,12 @@ class Copy(Code):
     __slots__ = ()
 
 
+class Own(str):
+    """Words of mycnf itself, such as those of a rule: they hold no secret, and are shown whole."""
+
+    __slots__ = ()
+
+
 class Link(str):
     """Words that lead to an address, or with `#` and a name to a place of the report, where the format can link."""
 
@@ -219,6 +225,8 @@ def holds(block: Block) -> bool:
 
 def shortened(text: str, longest: int) -> str:
     """At most so many characters of a text, whose secrets are masked first: half a secret is not recognized as one."""
+    if isinstance(text, Own):
+        return text
     masked = redact_value("", text)
     return masked if len(masked) <= longest else f"{masked[: longest - 1]}…"
 

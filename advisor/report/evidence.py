@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from advisor.report.document import Chart, Code, Facts, Items, Link, Paragraph, Section, Value, shortened
+from advisor.report.document import Chart, Code, Facts, Items, Link, Own, Paragraph, Section, Value, shortened
 from advisor.report.document import Table as TableBlock
 from rules.core.evidence import find_evidence
 
@@ -35,7 +35,7 @@ def citation(identity: str, cited: set[str]) -> Words | Value:
     cited.add(identity)
     kind, on = STRENGTHS.get(found.strength, found.strength), _on(found)
     strength = f", {kind} ({on}): " if on else f", {kind}: "
-    return Value((Code(identity), strength, found.conclusion), ("From ", _source(found), "."))
+    return Value((Code(identity), strength, Own(found.conclusion)), ("From ", _source(found), "."))
 
 
 def passages(identities: Sequence[str], cited: set[str]) -> tuple[Block, ...]:
@@ -56,9 +56,9 @@ def passages(identities: Sequence[str], cited: set[str]) -> tuple[Block, ...]:
 def passage(e: Evidence) -> Section:
     """One piece: what it says and shows, on what, with what doubts, and from where."""
     title = Code(e.id), f" {STRENGTHS.get(e.strength, e.strength)}{f': {on}' if (on := _on(e)) else ''}"
-    facts = Facts((("on", e.hardware), ("but", e.caveats), ("from", (_source(e),))), LABEL)
+    facts = Facts((("on", Own(e.hardware)), ("but", Own(e.caveats)), ("from", (_source(e),))), LABEL)
     numbers = _numbers(e, e.table) if e.table else ()
-    return Section(title, (Paragraph(e.conclusion), *numbers, facts), name=_name(e.id))
+    return Section(title, (Paragraph(Own(e.conclusion)), *numbers, facts), name=_name(e.id))
 
 
 def _numbers(e: Evidence, t: Table) -> tuple[Block, ...]:

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from advisor.core.model import Confidence
 from advisor.redaction.secrets import MASK, redact_value
-from advisor.report.document import Code, Copy, Entry, Facts, Paragraph, Section, shortened
+from advisor.report.document import Code, Copy, Entry, Facts, Own, Paragraph, Section, shortened
 from advisor.report.words import WIDTH
 from rules.core.statements import action_place, permanent_setting, replaced_name
 
@@ -129,13 +129,13 @@ def _why(f: Finding, cited: set[str]) -> tuple[Section, ...]:
     if rule is not None:
         docs = rule.docs
         rows = (
-            ("What happens", docs.why),
-            ("Exceptions", docs.exceptions),
-            ("Sources disagree", docs.disagree),
-            ("Reconsider when", docs.reconsider_when),
+            ("What happens", Own(docs.why)),
+            ("Exceptions", Own(docs.exceptions)),
+            ("Sources disagree", Own(docs.disagree)),
+            ("Reconsider when", Own(docs.reconsider_when)),
             ("Measure it here", f"mycnf probe {rule.probe}" if rule.probe else ""),
         )
-        blocks += (Section(f"rule {rule.code}", (Paragraph(rule.summary), Facts(rows))),)
+        blocks += (Section(f"rule {rule.code}", (Paragraph(Own(rule.summary)), Facts(rows))),)
     return (Section(f"why: {', '.join((*f.evidence, f.code))}", blocks, folded=True),) if blocks else ()
 
 

@@ -36,6 +36,8 @@ def test_every_rule_has_a_page() -> None:
         known = [e for e in map(find_evidence, rule.evidence) if e]
         text = write(of_rule(rule, known), Paper(72))
         assert all(identity in text for identity in rule.evidence), rule.code
+        words = " ".join(text.split())
+        assert all(" ".join(part.split()) in words for part in (rule.summary, rule.docs.why, rule.docs.fix)), rule.code
         assert [line for line in text.splitlines() if len(line) > 72 and "http" not in line] == [], rule.code
 
 

@@ -35,7 +35,7 @@ if TYPE_CHECKING:
 
 MOST = 200  # rows of a table and items of a list: trackers take no more than some ten thousand characters
 LONGEST = 600  # characters of one text
-VALUE = 120  # characters of a value in a table, and of the words of a link
+VALUE = 120  # characters of a value in a table
 STATEMENT = 400  # characters of a statement or line to copy, which is whole or not there
 FENCE = "```"
 TOP, DEEPEST = 2, 6  # levels of headings
@@ -64,7 +64,7 @@ def shown(words: Words, longest: int = LONGEST) -> str:
             made += " " if made.endswith("`") else ""  # two spans would be one
             made += _to_copy(part) if isinstance(part, Copy) else code(shortened(part, longest))
         elif isinstance(part, Link):
-            made += linked(part.url, shortened(part, VALUE))
+            made += linked(part.url, shortened(part, LONGEST))
         else:
             made += _between(shortened(part, LONGEST))
     return made.strip()

@@ -16,6 +16,7 @@ from advisor.report.document import (
     Items,
     Link,
     Listing,
+    Own,
     Paragraph,
     Section,
     Table,
@@ -54,7 +55,7 @@ def written(block: Block, page: Paper) -> str:
 def shown(words: Words) -> str:
     """Words on one line: secrets masked, nothing that moves a cursor, the address of a link behind it."""
     told = "".join(f"{part}, {part.url}" if isinstance(part, Link) and part.away else part for part in parts(words))
-    return escape_text(redact_value("", told))
+    return escape_text(told if all(isinstance(part, Own) for part in parts(words)) else redact_value("", told))
 
 
 def _lines(block: Block, page: Paper, depth: int) -> Iterator[str]:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from advisor.catalog.targets import catalog_for
-from advisor.report.document import Code, Document, Facts, Items, Paragraph, Section
+from advisor.report.document import Code, Document, Facts, Items, Own, Paragraph, Section
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
@@ -44,7 +44,7 @@ def of_rule(rule: Rule, evidence: Sequence[Evidence], near: Here | None = None) 
     options = tuple(part for name in rule.options for part in (", ", Code(name)))[1:]
     commands = tuple(part for command in measure(rule) for part in (", or ", Code(command)))[1:]
     blocks: tuple[Block, ...] = (
-        Paragraph(rule.summary),
+        Paragraph(Own(rule.summary)),
         Paragraph(f"{rule.severity.value}, {rule.confidence.value}; for {targets(rule)}{needs}"),
         _part("What happens", docs.why),
         *map(passage, evidence),
@@ -62,7 +62,7 @@ def of_rule(rule: Rule, evidence: Sequence[Evidence], near: Here | None = None) 
 
 
 def _part(title: str, words: Words) -> Section:
-    return Section(title, (Paragraph(words),))
+    return Section(title, (Paragraph(Own(words) if isinstance(words, str) else words),))
 
 
 def _nearness(evidence: Sequence[Evidence], near: Here) -> Iterator[Section]:
@@ -111,9 +111,9 @@ def of_option(
     title = f"As {teller.label} knows it" if target is not None and teller is not None else ""
     missing = target is not None and here is None
     defaults = tuple((version.label, _default(option)) for version, option in everywhere.items())
-    about = tuple((Code(r.code), f" {r.name}: {r.summary}") for r in rules)
+    about = tuple((Code(r.code), Own(f" {r.name}: {r.summary}")) for r in rules)
     blocks = (
-        Paragraph(describe_option(name, shown)),
+        Paragraph(Own(describe_option(name, shown))),
         Paragraph(_lacks(target) if missing and target else ""),
         Items(tuple(_before(presence)) if shown is None or missing else ()),
         Section(title, (Facts(tuple(_details(shown)) if shown else ()),)),
