@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import os
-import sys
 from typing import TYPE_CHECKING, Any
 
 from advisor.catalog.elsewhere import find_presence, nearest_option, nearest_vendor_option, vendor_of_option
@@ -11,16 +9,17 @@ from advisor.catalog.load import load
 from advisor.catalog.targets import SERIES, newest_target, parse_target, stand_in_note
 from advisor.core import errors
 from advisor.core.model import Target
-from advisor.report.formats import by_hand
+from advisor.report.formats import render
+from advisor.report.output import write
+from advisor.report.paper import Paper
 from rules import all_rules, find_rule
 
 if TYPE_CHECKING:
     import argparse
 
     from advisor.catalog.load import Option
+    from advisor.report.document import Document
     from rules.core.rule import Rule
-
-WIDTH = 80
 
 
 def run(args: argparse.Namespace) -> int:
@@ -31,10 +30,7 @@ def run(args: argparse.Namespace) -> int:
 
         print_notice(sentence)
     rule = find_rule(args.code)
-    if rule is not None:
-        _print(_explain_rule(rule, args, target))
-    else:
-        _print(_explain_option(args.code, target, args.format))
+    write(_explain_option(args, target) if rule is None else _explain_rule(rule, args, target), args.output)
     return errors.OK
 
 
@@ -58,15 +54,16 @@ def _explain_rule(rule: Rule, args: argparse.Namespace, target: Target | None) -
         beside = near and near.fields(known)
         return dumps({"version": 1, "rule": {**fields(rule), **docs, "evidence": shown}, "here": beside})
 
-    def as_text() -> str:
-        from advisor.report.rules.page import page
+    def document() -> Document:
+        from advisor.report.rules.document import of_rule
 
-        return page(rule, known, width=_width(), ascii_only=_ascii_only(), near=near)
+        return of_rule(rule, known, near)
 
-    return by_hand("explain", args.format, {"text": as_text, "json": as_json})
+    return render("explain", args.format, Paper.to(args.output), document, {"json": as_json})
 
 
-def _explain_option(written: str, target: Target | None, form: str) -> str:
+def _explain_option(args: argparse.Namespace, target: Target | None) -> str:
+    written = args.code
     name = written.strip().lower().lstrip("-").replace("-", "_")
     everywhere = {t: _find(name, t) for t in _targets()}
     here = _find(name, target) if target else None
@@ -80,13 +77,12 @@ def _explain_option(written: str, target: Target | None, form: str) -> str:
 
         return dumps({"version": 1, "option": _fields(canonical, everywhere, here, target, speaking)})
 
-    def as_text() -> str:
-        from advisor.report.rules.option import page
+    def document() -> Document:
+        from advisor.report.rules.document import of_option
 
-        presence = find_presence(name)
-        return page(canonical, everywhere, speaking, here=here, target=target, presence=presence, width=_width())
+        return of_option(canonical, everywhere, speaking, here=here, target=target, presence=find_presence(name))
 
-    return by_hand("explain", form, {"text": as_text, "json": as_json})
+    return render("explain", args.format, Paper.to(args.output), document, {"json": as_json})
 
 
 def _targets() -> list[Target]:
@@ -132,20 +128,3 @@ def _unknown_message(written: str, name: str, target: Target | None) -> str:
     known = [n for r in all_rules() for n in (r.code, r.name)] + [n for catalog in catalogs for n in catalog.options]
     hint = f"; did you mean {option}?" if option else did_you_mean(name, known, "`mycnf rules` lists the rules")
     return f"{written!r} is neither a rule nor an option of any supported series{hint}"
-
-
-def _width() -> int:
-    try:
-        return max(40, min(120, os.get_terminal_size(sys.stdout.fileno()).columns))
-    except (OSError, ValueError):
-        return WIDTH
-
-
-def _ascii_only() -> bool:
-    return "utf" not in (sys.stdout.encoding or "").lower()
-
-
-def _print(text: str) -> None:
-    """Print what the terminal's encoding can show, with a question mark for the rest."""
-    encoding = sys.stdout.encoding or "ascii"
-    sys.stdout.write(text.encode(encoding, "replace").decode(encoding))

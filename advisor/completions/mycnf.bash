@@ -421,10 +421,6 @@ _mycnf_in_explain() {
         _mycnf_words "$_mycnf_targets"
         return
         ;;
-    --format)
-        _mycnf_words 'text json'
-        return
-        ;;
     --ram | --cpus)
         return
         ;;
@@ -432,13 +428,17 @@ _mycnf_in_explain() {
         _mycnf_words 'hdd ssd nvme'
         return
         ;;
-    --host-tar)
+    --host-tar | -o | --output)
         _mycnf_files
+        return
+        ;;
+    --format)
+        _mycnf_words 'text json markdown html'
         return
         ;;
     esac
     if [[ $cur == -* ]]; then
-        _mycnf_words '-h --help --target --format --ram --cpus --disk --host-tar'
+        _mycnf_words '-h --help --target --ram --cpus --disk --host-tar --format -o --output'
     else
         _mycnf_words "$_mycnf_rules"
     fi

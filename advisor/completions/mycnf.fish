@@ -311,11 +311,12 @@ complete -c mycnf -n '__mycnf_in suggest' -s o -l output -r -F -d 'write to FILE
 # mycnf explain
 complete -c mycnf -n '__mycnf_in explain' -s h -l help -d 'show this help message and exit'
 complete -c mycnf -n '__mycnf_in explain' -l target -x -a '(__mycnf_targets)' -d 'server version to answer for, and to compare the evidence with'
-complete -c mycnf -n '__mycnf_in explain' -l format -x -a 'text json' -d 'output format (default: text)'
 complete -c mycnf -n '__mycnf_in explain' -l ram -x -d 'the server\'s memory, such as 64G, if it can\'t be read'
 complete -c mycnf -n '__mycnf_in explain' -l cpus -x -d 'the server\'s processors, if they can\'t be read'
 complete -c mycnf -n '__mycnf_in explain' -l disk -x -a 'hdd ssd nvme' -d 'the kind of disk, if it can\'t be read'
 complete -c mycnf -n '__mycnf_in explain' -l host-tar -r -F -d 'a tar of the server\'s /proc and /sys'
+complete -c mycnf -n '__mycnf_in explain' -l format -x -a 'text json markdown html' -d 'output format (default: text)'
+complete -c mycnf -n '__mycnf_in explain' -s o -l output -r -F -d 'write to FILE instead of stdout'
 complete -c mycnf -n '__mycnf_in explain' -a '(__mycnf_rules)'
 
 # mycnf rules

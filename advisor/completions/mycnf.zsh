@@ -332,11 +332,12 @@ _mycnf-explain() {
   _arguments -s : \
     '(-h --help)'{-h,--help}'[show this help message and exit]' \
     '--target=''[server version to answer for, and to compare the evidence with]:T:_mycnf_targets' \
-    '--format=''[output format (default\: text)]:format:(text json)' \
     '--ram=''[the server'\''s memory, such as 64G, if it can'\''t be read]:SIZE: ' \
     '--cpus=''[the server'\''s processors, if they can'\''t be read]:N: ' \
     '--disk=''[the kind of disk, if it can'\''t be read]:disk:(hdd ssd nvme)' \
     '--host-tar=''[a tar of the server'\''s /proc and /sys]:TAR:_files' \
+    '--format=''[output format (default\: text)]:format:(text json markdown html)' \
+    '(-o --output)'{-o+,--output=}'[write to FILE instead of stdout]:FILE:_files' \
     '1:CODE|OPTION:_mycnf_rules'
 }
 

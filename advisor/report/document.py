@@ -15,7 +15,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, NamedTuple
 
-from advisor.redaction.secrets import escape_text, redact_text
+from advisor.redaction.secrets import escape_text, redact_text, redact_value
 
 if TYPE_CHECKING:
     from advisor.core.model import Severity
@@ -34,21 +34,44 @@ class Copy(Code):
     __slots__ = ()
 
 
+class Own(str):
+    """Words of mycnf itself, such as those of a rule: they hold no secret, and are shown whole."""
+
+    __slots__ = ()
+
+
+class Link(str):
+    """Words that lead to an address, or with `#` and a name to a place of the report, where the format can link."""
+
+    __slots__ = ("url",)
+    url: str
+
+    @classmethod
+    def to(cls, url: str, words: str) -> Link:
+        """The link; one without an address is shown as words."""
+        link = cls(words)
+        link.url = url
+        return link
+
+    @property
+    def away(self) -> bool:
+        """Whether it leads to an address of the web."""
+        return self.url.startswith(("https://", "http://"))
+
+
 Words = str | tuple[str, ...]
 
 
 class Paragraph(NamedTuple):
-    """A sentence or several; `strong` where it is what the report is about. `indent` is for text alone."""
+    """A sentence or several; `strong` where it is what the report is about. `indent` is for text alone.
+
+    `lead` is shown in bold before the words; a page shows such a paragraph as a warning.
+    """
 
     words: Words
     strong: bool = False
     indent: int = 0
-
-
-class Facts(NamedTuple):
-    """Names with what is to be said of each; those with nothing to say are left out."""
-
-    rows: tuple[tuple[str, Words], ...]
+    lead: str = ""
 
 
 class Items(NamedTuple):
@@ -62,15 +85,25 @@ class Value(NamedTuple):
     """A cell: a value, and in `note` where it comes from; `lead` stands before the column's head in a stacked row."""
 
     words: Words
-    note: str = ""
+    note: Words = ""
     lead: str = ""
+
+
+class Facts(NamedTuple):
+    """Names with what is to be said of each; those with nothing to say are left out.
+
+    `label` is for text alone: the columns of the names, 0 for as many as the longest takes.
+    """
+
+    rows: tuple[tuple[str, Words | Value], ...]
+    label: int = 0
 
 
 class Table(NamedTuple):
     """Rows of cells under heads, the columns at the places `numbers` being numbers; `more` says what is left out.
 
     For text are the `widths` of all columns but the last, where they are not to follow from the rows, and whether it
-    shows the heads. `grows` is as in a list.
+    shows the heads. `grows` is as in a list. `name` is for screen readers.
     """
 
     heads: tuple[str, ...]
@@ -80,6 +113,7 @@ class Table(NamedTuple):
     widths: tuple[int, ...] = ()
     headed: bool = True
     grows: bool = False
+    name: str = ""
 
 
 class Listing(NamedTuple):
@@ -90,18 +124,33 @@ class Listing(NamedTuple):
 
 
 class Chart(NamedTuple):
-    """Curves, with what their numbers are and the name of the axis; `joined` where that is one of numbers."""
+    """Curves, with what their numbers are and the name of the axis; `joined` where that is one of numbers.
+
+    A drawing has `title` and `answer` above it.
+    """
 
     curves: tuple[Curve, ...]
     caption: str
     axis: str
     joined: bool = True
+    title: str = ""
+    answer: str = ""
+
+
+class Bars(NamedTuple):
+    """Sizes in bytes drawn as bars by a page, with a line where the room ends and what that is."""
+
+    sizes: tuple[tuple[str, int], ...]
+    caption: str
+    limit: tuple[int, str] | None = None
 
 
 class Entry(NamedTuple):
     """One finding or thing like it: its kind, coloured by severity, what it is about, how sure it is, and the rest.
 
-    `where` stands before the title. With `beside`, text puts a first paragraph beside the head where there is room.
+    `where` stands before the title. With `beside`, text puts a first paragraph beside the head where there is room; a
+    `brief` entry is one line everywhere: its head and its first paragraph. `name` is its place in a report, `leads` the
+    name of the place that its title leads to. `keys` are what a page sorts it by.
     """
 
     kind: str
@@ -111,13 +160,30 @@ class Entry(NamedTuple):
     sure: str = ""
     where: str = ""
     beside: bool = False
+    brief: bool = False
+    name: str = ""
+    leads: str = ""
+    keys: tuple[tuple[str, str], ...] = ()
+
+
+class Entries(NamedTuple):
+    """Findings, or things like them, one after another; `numbered` ones are steps to be taken in this order.
+
+    On a page, entries with `orders` can be filtered, and sorted by these: pairs of a key and its words, the key being
+    empty for the order as it is. `what` names the entries for screen readers.
+    """
+
+    entries: tuple[Entry, ...]
+    numbered: bool = False
+    what: str = ""
+    orders: tuple[tuple[str, str], ...] = ()
 
 
 class Section(NamedTuple):
     """Blocks under a title; those of an empty title follow one another without empty lines, and that is all.
 
     `severity` colours the title in a terminal. `aside` is said beside the title. A `folded` section is opened by who
-    wants it, where the format can fold.
+    wants it, where the format can fold. `name` is its place in the report.
     """
 
     title: Words
@@ -125,16 +191,21 @@ class Section(NamedTuple):
     severity: Severity | None = None
     aside: str = ""
     folded: bool = False
+    name: str = ""
 
 
-Block = Paragraph | Facts | Items | Table | Listing | Chart | Entry | Section
+Block = Paragraph | Facts | Items | Table | Listing | Chart | Bars | Entry | Entries | Section
 
 
 class Document(NamedTuple):
-    """A whole report: the parts of its title, and its blocks. Empty blocks are left out by the writers."""
+    """A whole report: the parts of its title, its blocks, and a last line, which text leaves out.
+
+    Empty blocks are left out by the writers.
+    """
 
     title: tuple[str, ...]
     blocks: tuple[Block, ...]
+    foot: str = ""
 
 
 def holds(block: Block) -> bool:
@@ -148,6 +219,16 @@ def holds(block: Block) -> bool:
             return True
         case Table(rows=content) | Items(items=content) | Chart(curves=content) | Paragraph(words=content):
             return bool(content)
+        case Entries(entries=content) | Bars(sizes=content):
+            return bool(content)
+
+
+def shortened(text: str, longest: int) -> str:
+    """At most so many characters of a text, whose secrets are masked first: half a secret is not recognized as one."""
+    if isinstance(text, Own):
+        return text
+    masked = redact_value("", text)
+    return masked if len(masked) <= longest else f"{masked[: longest - 1]}…"
 
 
 def parts(words: Words) -> tuple[str, ...]:

@@ -18,9 +18,9 @@ if TYPE_CHECKING:
 
 Writer = TypeVar("Writer")
 # Commands whose report is a document and has JSON too, then those of which a format is written by hand.
-DOCUMENTS = frozenset({"diff", "fleet", "history", "preflight", "probe", "upgrade"})
+DOCUMENTS = frozenset({"diff", "explain", "fleet", "history", "preflight", "probe", "upgrade"})
 MARKDOWN_TOO = frozenset({"rules"})
-EVERY = MARKDOWN_TOO | {"show", "suggest", "explain"}
+EVERY = MARKDOWN_TOO | {"show", "suggest"}
 
 
 class Format:
@@ -143,9 +143,9 @@ def _text() -> LintWriter:
 
 
 def _text_audit() -> AuditWriter:
-    from advisor.report.audit.text import report
+    from advisor.report.audit.document import in_text
 
-    return report
+    return in_text
 
 
 def _text_document() -> DocumentWriter:
@@ -161,7 +161,7 @@ def _concise() -> LintWriter:
 
 
 def _concise_audit() -> AuditWriter:
-    from advisor.report.audit.text import concise
+    from advisor.report.audit.as_lint import concise
 
     return concise
 
@@ -269,9 +269,9 @@ def _markdown() -> LintWriter:
 
 
 def _markdown_audit() -> AuditWriter:
-    from advisor.report.audit.ticket import report
+    from advisor.report.audit.whole import in_markdown
 
-    return report
+    return in_markdown
 
 
 def _markdown_document() -> DocumentWriter:
@@ -287,9 +287,9 @@ def _html_document() -> DocumentWriter:
 
 
 def _html_audit() -> AuditWriter:
-    from advisor.report.audit.html.page import report
+    from advisor.report.audit.whole import in_html
 
-    return report
+    return in_html
 
 
 def _html_bulk() -> BulkWriter:

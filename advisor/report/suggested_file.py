@@ -5,8 +5,8 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from advisor.redaction.secrets import escape_text
+from advisor.report.evidence import STRENGTHS
 from advisor.report.findings_json import dumps
-from advisor.report.rules.page import STRENGTHS
 from advisor.report.words import wrap
 from rules.core.evidence import find_evidence
 

@@ -11,6 +11,8 @@ import pytest
 from rules import all_rules
 
 if TYPE_CHECKING:
+    from pathlib import Path
+
     from mycnf_command import Mycnf
 
 
@@ -18,20 +20,24 @@ def test_a_rule_with_its_evidence(mycnf: Mycnf) -> None:
     """A rule's page has its sentence, its numbers, the curve, what to do and when to reconsider, 80 wide."""
     ended = mycnf("explain", "BUF001")
     assert ended.code == 0
-    for part in ("BUF001 oversized-read-buffer", "128K", "65.2", "●", "How to fix", "Reconsider when"):
+    for part in ("BUF001 oversized-read-buffer", "128K", "65.2", "○", "How to fix", "Reconsider when"):
         assert part in ended.out
     assert all(len(line) <= 80 or "http" in line for line in ended.out.splitlines())
 
 
 def test_every_rule_has_a_page() -> None:
     """Each rule can be explained, with all its evidence on the page and no line beyond the width but addresses."""
-    from advisor.report.rules.page import page
+    from advisor.report.paper import Paper
+    from advisor.report.render.text import write
+    from advisor.report.rules.document import of_rule
     from rules.core.evidence import find_evidence
 
     for rule in all_rules():
         known = [e for e in map(find_evidence, rule.evidence) if e]
-        text = page(rule, known, width=72)
+        text = write(of_rule(rule, known), Paper(72))
         assert all(identity in text for identity in rule.evidence), rule.code
+        words = " ".join(text.split())
+        assert all(" ".join(part.split()) in words for part in (rule.summary, rule.docs.why, rule.docs.fix)), rule.code
         assert [line for line in text.splitlines() if len(line) > 72 and "http" not in line] == [], rule.code
 
 
@@ -40,7 +46,7 @@ def test_plain_output_is_ascii_in_its_curve(mycnf: Mycnf) -> None:
     ended = mycnf("explain", "BUF001", env={"PYTHONIOENCODING": "ascii"})
     assert ended.code == 0
     assert ended.out.isascii()
-    assert "o....." in ended.out
+    assert "x.....x" in ended.out
 
 
 def test_a_rule_as_json(mycnf: Mycnf) -> None:
@@ -49,6 +55,19 @@ def test_a_rule_as_json(mycnf: Mycnf) -> None:
     assert rule["code"] == "BUF001"
     assert rule["options"] == ["read_buffer_size"]
     assert rule["evidence"][0]["table"]["series"]["full table scan time"][0] == 45.2
+
+
+@pytest.mark.parametrize("word", ["BUF001", "read_buffer_size"])
+def test_every_format(word: str, mycnf: Mycnf, tmp_path: Path) -> None:
+    """A rule and an option come as Markdown and as a page too, and into a file."""
+    markdown = mycnf("explain", word, "--format", "markdown").out
+    assert markdown.startswith("## ")
+    assert ("| 2M | 65.2 |" in markdown) == (word == "BUF001")
+    path = tmp_path / "page.html"
+    assert mycnf("explain", word, "--format", "html", "-o", str(path)).out == ""
+    page = path.read_text(encoding="utf-8")
+    assert page.startswith("<!doctype html>")
+    assert ("<svg " in page) == (word == "BUF001")
 
 
 def test_an_option_for_a_target(mycnf: Mycnf) -> None:

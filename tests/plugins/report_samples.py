@@ -36,6 +36,8 @@ COMMANDS: dict[str, tuple[str, ...]] = {
     "upgrade": ("upgrade", *MOVE, "old.cnf"),
     "probe": ("probe", "results", "read-buffer"),
     "probes-kept": ("probe", "results"),
+    "explain-rule": ("explain", "SEC003"),
+    "explain-option": ("explain", "table_cache", "--target", "mysql-9.7"),
 }
 
 

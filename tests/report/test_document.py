@@ -20,6 +20,7 @@ from advisor.report.document import (
     Facts,
     Items,
     Listing,
+    Own,
     Paragraph,
     Section,
     Table,
@@ -79,6 +80,17 @@ def test_page_is_one_of_text() -> None:
 def test_secrets_are_masked(form: str) -> None:
     """A password in a statement is masked wherever it stands."""
     assert SECRET not in written(form, *everything(f"SET PASSWORD = '{SECRET}'"))
+
+
+@pytest.mark.parametrize("form", FORMS)
+def test_words_of_mycnf_are_whole(form: str) -> None:
+    """What a rule says of passwords is not masked, and a long text is not cut; it is harmless all the same."""
+    words = f"SET PASSWORD is written to the log <b>as sent</b>.{' more' * 600} \x1b[31m end"
+    text = written(form, Paragraph(Own(words)))
+    assert "SET PASSWORD is written" in text
+    assert text.count("more") == 600
+    assert "\x1b" not in text
+    assert ("<b>as" in text.replace("`", "")) == (form != "html")
 
 
 @pytest.mark.parametrize("form", FORMS)

@@ -34,7 +34,7 @@ def test_a_rule_with_all_of_its_parts() -> None:
     text = section(rule, all_evidence())
     assert "| `read_buffer_size` | full table scan time, s |" in text
     assert "| 8M | 66.8 |" in text
-    assert "](<https://www.percona.com/blog/" in text
+    assert "](https://www.percona.com/blog/" in text
     assert "`mycnf probe read-buffer`" in text
     for title in ("What happens", "How to fix", "Risk", "Exceptions", "Reconsider when"):
         assert f"**{title}:**" in text

@@ -23,9 +23,13 @@ from advisor.analysis.audited import Audited
 from advisor.core.model import Action, Confidence, Finding, Location, Severity
 from advisor.facts import Unavailable
 from advisor.report import Page
-from advisor.report.audit.ticket import report
-from advisor.report.audit.ticket_findings import MOST, length
+from advisor.report.audit.fitting import Room, fit_findings
+from advisor.report.audit.whole import TICKET
+from advisor.report.audit.whole import in_markdown as report
+from advisor.report.document import Paragraph
+from advisor.report.finding import Detail, Lengths
 from advisor.report.formats import names, render_audit
+from advisor.report.render.markdown import length, shown
 from rules.core.evidence import all_evidence
 
 READER = MarkdownIt("commonmark").enable(["table", "strikethrough"])
@@ -51,6 +55,11 @@ FINDINGS = st.builds(
 )
 
 
+def units(text: str) -> int:
+    """The length as trackers count it."""
+    return len(text.encode("utf-16-le")) // 2
+
+
 def inline(tokens: list[Token]) -> Iterator[Token]:
     """The tokens within paragraphs, headings and items."""
     for token in tokens:
@@ -71,7 +80,7 @@ def checked(audit: Audited) -> str:
     """The ticket, which fits and holds no markup but ours and no link but those of the evidence."""
     text = report(audit, Page())
     text.encode()
-    assert length(text) <= MOST
+    assert units(text) <= TICKET
     tokens = READER.parse(text)
     assert {token.type for token in inline(tokens)} <= OURS
     assert {t.type for t in tokens if t.type.endswith(("_open", "_block", "fence"))} <= BLOCKS
@@ -235,9 +244,36 @@ def test_any_number_fits(count: int) -> None:
     assert text.count("\n1. ") == 1
 
 
+@pytest.mark.parametrize("left", [-500, 0, 1, 2_000])
+def test_no_room(left: int) -> None:
+    """Where other parts of a report leave no room, no finding is shown; each is counted once, however it is shown."""
+    room = Room("a ticket", length, TICKET, 0, 0, Lengths(120, 80), Detail.CITED)
+    fitted = fit_findings(many(30).findings, {}, left, room)
+    assert sum(map(length, fitted.entries)) <= max(left, 0)
+    assert len(fitted.entries) + fitted.without == 30
+    assert fitted.named + fitted.brief <= len(fitted.entries)
+    assert (fitted.without == 30) == (left < 2_000)
+
+
 def test_length_counts_as_trackers_do() -> None:
-    """A character beyond the first plane has two units."""
-    assert length("a\U0001f42c") == len("a\U0001f42c".encode("utf-16-le")) // 2 == 3
+    """A character beyond the first plane has two units; two line ends follow a block."""
+    written = shown("a\U0001f42c b")
+    assert length(Paragraph("a\U0001f42c b")) == units(written) + 2 == len(written) + 3
+
+
+def test_grants_are_sql_to_copy() -> None:
+    """What would let the account see more is a block of SQL in a ticket and on a page, and lines in text."""
+    facts = recorded()
+    server = replace(facts.server, link=replace(facts.server.link, user="mon`@team@%"))
+    lacking = tuple(Unavailable(part, f"needs {part}") for part in ("PROCESS", "SLAVE MONITOR"))
+    audit = audited(facts=replace(facts, server=server, unavailable=lacking))
+    text = report(audit, Page())
+    (fence,) = [token for token in READER.parse(text) if token.type == "fence"]
+    statements = [line for line in fence.content.splitlines() if not line.startswith("  -- ")]
+    assert [line.partition(" ON ")[0] for line in statements] == ["GRANT PROCESS", "GRANT SLAVE MONITOR"]
+    assert fence.info == "sql"
+    assert f"\n  {statements[0]}\n    -- " in render_audit("text", audit, Page())
+    assert render_audit("html", audit, Page()).count("<pre>") == 1
 
 
 def test_nothing_to_say() -> None:

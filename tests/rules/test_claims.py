@@ -15,7 +15,9 @@ from advisor.collect.host import open_root, read_host
 from advisor.core.model import Target
 from advisor.facts.probes import Metric
 from advisor.optionfile.lines import ResolvedFiles
-from advisor.report.rules.page import page
+from advisor.report.paper import Paper
+from advisor.report.render.text import write
+from advisor.report.rules.document import of_rule
 from advisor.verdict import judge_file, judge_value
 from advisor.verdict.settings import Settings
 from probes import registry
@@ -126,7 +128,7 @@ def test_explain_tells_how_to_measure(code: str, says: str) -> None:
     """The page of a rule names the command that repeats the measurement, and the one that runs its claim."""
     rule = find_rule(code)
     assert rule is not None
-    assert f"Measure it here\n  {says}\n" in page(rule, [])
+    assert f"Measure it here\n  {says}\n" in write(of_rule(rule, []), Paper())
 
 
 @pytest.mark.parametrize(("pool", "wanted"), [("4G", "4"), ("1G", "1"), ("512M", None)])

@@ -92,9 +92,8 @@ def explain(p: argparse.ArgumentParser) -> None:
     """Arguments of `mycnf explain`."""
     p.add_argument("code", metavar="CODE|OPTION", help="a rule's code or name, or an option")
     p.add_argument("--target", metavar="T", help="server version to answer for, and to compare the evidence with")
-    choices = formats.names("explain")
-    p.add_argument("--format", default="text", choices=choices, help="output format (default: text)")
     add_host(p)
+    add_report_options(p, "explain")
 
 
 def rules(p: argparse.ArgumentParser) -> None:

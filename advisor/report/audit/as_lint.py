@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from advisor.redaction.secrets import escape_text
 from advisor.report import Checked
 from rules.core.statements import action_place, permanent_setting
 
@@ -24,6 +25,12 @@ def written_as_lint(write: LintWriter) -> AuditWriter:
         return write([Checked("", audited.known.target, findings, {}, baselined=baselined)], page)
 
     return report
+
+
+def concise(audited: Audited, page: Page) -> str:  # noqa: ARG001 - every format is called alike
+    """One line a finding."""
+    lines = [f"{f.severity.value}: {f.code} {f.name} {f.canonical or ''}: {f.message}" for f in audited.findings]
+    return "".join(escape_text(line.replace(" : ", ": ")) + "\n" for line in lines)
 
 
 def with_advice(f: Finding) -> Finding:

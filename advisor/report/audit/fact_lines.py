@@ -1,12 +1,11 @@
-"""The head of an audit: which server, on what host, with what to do."""
+"""The facts of an audit in a line each: host, memory, storage, workload and busiest hours."""
 
 from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from advisor.core.sizes import format_duration, format_size
-from advisor.redaction.secrets import escape_text
-from advisor.report.words import bold, plural, wrap
+from advisor.core.sizes import format_size
+from advisor.report.words import plural
 from rules.core.counters import window_text
 
 if TYPE_CHECKING:
@@ -16,25 +15,9 @@ if TYPE_CHECKING:
     from advisor.facts import Facts, Host, Server, Workload
     from advisor.facts.host import BlockDevice, Storage
 
-LABEL = 10
 DIGITS = 20  # of the largest number that a server holds
 READS = ("com_select",)
 WRITES = ("com_insert", "com_update", "com_delete", "com_replace")
-
-
-def title(facts: Facts, label: str, colour: bool) -> str:
-    """`mycnf audit · db1 · MariaDB 10.11.19 · up 41 d · 19 statements, 0.2 s + 10 s window`."""
-    window = f" + {facts.workload.seconds:.0f} s window" if facts.workload else ""
-    up = f"up {format_duration(facts.server.uptime)}" if facts.server.uptime else ""  # a text may leave it out
-    parts = ["mycnf audit", facts.server.variables.get("hostname", ""), label, up]
-    spent = f"{plural(facts.statements, 'statement')}, {facts.seconds:.1f} s"
-    parts.append(f"{'read from text' if facts.server.link.via == 'text' else spent}{window}")
-    return bold(wrap(escape_text(" · ".join(p for p in parts if p)), rest="  "), colour)
-
-
-def head(audited: Audited) -> str:
-    """Host, memory, storage and workload, a line or two each; what is missing says why."""
-    return "\n".join(wrap(escape_text(text), f"  {name:<{LABEL}}") for name, text in rows(audited))
 
 
 def rows(audited: Audited) -> list[tuple[str, str]]:

@@ -79,7 +79,7 @@ def jsonl(path: str, audited: Audited, page: Page) -> str:  # noqa: ARG001 - eve
 def concise(path: str, audited: Audited, page: Page) -> str:  # noqa: ARG001 - every maker is called alike
     """One line a finding, the server before it."""
     from advisor.redaction.secrets import escape_text
-    from advisor.report.audit.text import concise as audit_lines
+    from advisor.report.audit.as_lint import concise as audit_lines
 
     server = escape_text(name_of(audited))
     return "".join(f"{server}: {line}\n" for line in audit_lines(audited, page).splitlines())

@@ -240,9 +240,11 @@ def tables_in(write: DocumentWriter) -> BulkWriter:
 
 
 def _page_of_counts(tally: Tally, page: Page) -> str:  # noqa: ARG001 - every format is called alike
-    from advisor.report.bulk.page import report
+    from advisor.report.bulk.tables import page as document
+    from advisor.report.paper import Paper
+    from advisor.report.render.html import write
 
-    return report(tally)
+    return write(document(tally), Paper())
 
 
 RUNS = f'{{"$schema": "{SCHEMA}", "version": "2.1.0", "runs": [\n'

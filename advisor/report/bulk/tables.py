@@ -1,21 +1,53 @@
-"""Many snapshots as a document of tables: by rule, by server, by version, and what could not be read."""
+"""Many snapshots as a document: by rule, by server, by version, and what could not be read."""
 
 from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from advisor import __version__
 from advisor.core.model import Severity
-from advisor.report.document import Code, Document, Paragraph, Section, Table
+from advisor.report.document import Code, Document, Entries, Entry, Items, Paragraph, Section, Table
 from advisor.report.words import plural
 
 if TYPE_CHECKING:
-    from advisor.report.bulk.tally import Tally
+    from advisor.report.bulk.tally import Rule, Tally
+    from advisor.report.document import Words
+
+ORDERS = (("", "weight"), ("servers", "servers"), ("code", "code"))
 
 
 def document(tally: Tally) -> Document:
     """The whole report."""
     tables = (by_rule(tally), by_server(tally), by_version(tally), unread(tally))
     return Document((title(tally),), (Paragraph(summary(tally), indent=2), *tables))
+
+
+def page(tally: Tally) -> Document:
+    """The report as a page, whose size doesn't depend on how many snapshots there are: rules to filter and sort."""
+    from rules import all_rules
+
+    summaries = {rule.code: rule.summary for rule in all_rules()}
+    entries = tuple(_entry(rule, summaries.get(rule.code, "")) for rule in tally.rules)
+    rules = Section("By rule", (Entries(entries, what="rules", orders=ORDERS),), name="rules")
+    foot = f"mycnf {__version__} · each snapshot counts as a server · secrets are masked"
+    return Document((title(tally), summary(tally)), (rules, by_server(tally), by_version(tally), unread(tally)), foot)
+
+
+def _entry(rule: Rule, words: str) -> Entry:
+    """A rule with servers for example."""
+    examples: tuple[Words, ...] = tuple(
+        (Code(server), " · ", Code(about)) if about else (Code(server),) for server, about in rule.examples
+    )
+    left = rule.servers - len(rule.examples)
+    servers = (Items(examples), Paragraph(f"and {left:,} more" if left > 0 else ""))
+    return Entry(
+        rule.severity,
+        Severity(rule.severity),
+        (Code(rule.code), f" {rule.name}"),
+        (Paragraph(words), Section(f"servers with {rule.code}", servers, folded=True)),
+        f"on {plural(rule.servers, 'server')}, {plural(rule.findings, 'finding')}",
+        keys=(("code", rule.code), ("servers", str(rule.servers))),
+    )
 
 
 def title(tally: Tally) -> str:

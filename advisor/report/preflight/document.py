@@ -10,7 +10,8 @@ from advisor.preflight.item import RestartEffect
 from advisor.preflight.next_values import parse_whole_number
 from advisor.preflight.remedy import BYTES
 from advisor.report.document import Code, Document, Entry, Facts, Items, Paragraph, Section
-from advisor.report.words import WIDTH, plural
+from advisor.report.finding import place, subject
+from advisor.report.words import plural
 from rules.core.statements import action_place
 
 if TYPE_CHECKING:
@@ -81,14 +82,9 @@ def _entry(item: RestartItem) -> Entry:
 
 
 def _line(item: RestartItem) -> tuple[Paragraph, ...]:
-    """A refused line and its place, on a line each where they are long."""
-    place = item.location
+    """A refused line and its place."""
     written = f"{item.option} = {item.value}" if item.option and item.value is not None else item.option or ""
-    where = f"{place.path}:{place.line}" if place and place.line else place.path if place else ""
-    told = [Code(part) for part in (written, where) if part]
-    if len(", ".join(told)) > WIDTH - 2:
-        return tuple(map(Paragraph, told))
-    return (Paragraph((told[0], ", ", told[1]) if told[1:] else told[0]),) if told else ()
+    return subject(written, place(item.location))
 
 
 def _move(item: RestartItem) -> str:

@@ -116,11 +116,12 @@ def lasts(seconds: float) -> str:
 
 
 def _evidence(x: Experiment, page: Paper) -> str:
-    from advisor.report.rules.page import passage
+    from advisor.report.evidence import passage
+    from advisor.report.render.text import written
     from rules.core.evidence import find_evidence
 
     known = [found for found in map(find_evidence, x.evidence) if found is not None]
-    return "\n\n".join(passage(found, page.width, page.plain) for found in known)
+    return "\n\n".join(written(passage(found), page) for found in known)
 
 
 def _choices(x: Experiment, page: Paper) -> str:

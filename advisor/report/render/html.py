@@ -5,12 +5,18 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from advisor import __version__
+from advisor.core.model import Severity
+from advisor.redaction.secrets import redact_text
 from advisor.report.document import (
+    Bars,
     Chart,
     Code,
+    Copy,
+    Entries,
     Entry,
     Facts,
     Items,
+    Link,
     Listing,
     Paragraph,
     Section,
@@ -21,6 +27,7 @@ from advisor.report.document import (
     value,
 )
 from advisor.report.render.markup import Html, joined, listed, tag
+from advisor.report.render.markup import text as escaped
 from advisor.report.render.page import document as page_of
 
 if TYPE_CHECKING:
@@ -30,7 +37,9 @@ if TYPE_CHECKING:
     from advisor.report.paper import Paper
 
 MOST = 1_000  # rows of a table and items of a list
+STATEMENT = 4_000  # characters of a statement or line to copy, which is whole or not there
 TOP, DEEPEST = 2, 6  # levels of headings below the title
+SIGNS = {"error": "✖", "warning": "▲", "note": "●"}  # as in the app: no severity is told by its colour alone
 
 
 def write(document: Document, page: Paper) -> str:  # noqa: ARG001 - every format is called alike
@@ -38,23 +47,42 @@ def write(document: Document, page: Paper) -> str:  # noqa: ARG001 - every forma
     title, *about = [part for part in document.title if part]
     head = [tag("p", " · ".join(about), class_="about")] if about else []
     body = [shown_block(block, TOP) for block in document.blocks if holds(block)]
-    return page_of(title, head, body, f"mycnf {__version__} · secrets are masked")
+    return page_of(title, head, body, document.foot or f"mycnf {__version__} · secrets are masked")
+
+
+def size(block: Block) -> int:
+    """Bytes that a block adds to a page."""
+    return len(shown_block(block, TOP + 1).encode()) if holds(block) else 0
 
 
 def shown(words: Words) -> Html:
     """Words of any origin, names and values as code."""
-    spans = (tag("code", part) if isinstance(part, Code) else part for part in parts(words))
-    return joined(spans, " " if all(isinstance(part, Code) for part in parts(words)) else "")
+    return joined(map(_part, parts(words)), " " if all(isinstance(part, Code) for part in parts(words)) else "")
+
+
+def _part(part: str) -> str:
+    match part:
+        case Copy():
+            masked = redact_text(part).text
+            whole = len(masked) <= STATEMENT
+            long = f"{len(masked):,} characters, too long for a page: --format json has them"
+            return tag("code", escaped(masked, STATEMENT), class_="copy") if whole else long
+        case Code():
+            return tag("code", part)
+        case Link() if part.away or part.url.startswith("#"):
+            return tag("a", str(part), href=part.url, rel="noreferrer" if part.away else None)
+    return part
 
 
 def shown_block(block: Block, level: int = TOP) -> Html:  # noqa: PLR0911 - one answer a kind of block
     """One block, its heading of this level."""
     match block:
-        case Paragraph(words=words, strong=strong):
-            return tag("p", tag("strong", shown(words)) if strong else shown(words))
+        case Paragraph(words=words, strong=strong, lead=lead):
+            before = [tag("strong", lead), " "] if lead else []
+            inside = tag("strong", shown(words)) if strong else shown(words)
+            return tag("p", *before, inside, class_="lost" if lead else None)
         case Facts(rows=rows):
-            pairs = [tag("div", tag("dt", name), tag("dd", shown(words))) for name, words in rows if words]
-            return tag("dl", *pairs, class_="facts")
+            return tag("dl", *(_fact(name, value(words)) for name, words in rows if words), class_="facts")
         case Items(items=items):
             return listed("ul", [*map(shown, items[:MOST]), *_more(len(items))])
         case Table():
@@ -63,8 +91,12 @@ def shown_block(block: Block, level: int = TOP) -> Html:  # noqa: PLR0911 - one 
             return tag("pre", joined((tag("code", line) for line in lines(block)), "\n"))
         case Chart():
             return _chart(block)
+        case Bars():
+            return _bars(block)
         case Entry():
             return _entry(block, level)
+        case Entries():
+            return _entries(block, level)
         case Section():
             return _section(block, level)
 
@@ -73,23 +105,96 @@ def _inside(blocks: Iterable[Block], level: int) -> Html:
     return joined(shown_block(block, level) for block in blocks if holds(block))
 
 
+def _fact(name: str, fact: Value) -> Html:
+    note = [tag("p", shown(fact.note), class_="fine-print")] if fact.note else []
+    return tag("div", tag("dt", name), tag("dd", shown(fact.words), *note))
+
+
 def _section(section: Section, level: int) -> Html:
     if not section.title:
         return _inside(section.blocks, level)
     title = shown(section.title)
+    title = Html(f"{title[:1].upper()}{title[1:]}")
     if section.folded:
         return tag("details", tag("summary", title), _inside(section.blocks, level))
     aside = [tag("p", section.aside, class_="about")] if section.aside else []
-    heading = tag(f"h{min(level, DEEPEST)}", Html(f"{title[:1].upper()}{title[1:]}"))
-    return tag("section", heading, *aside, _inside(section.blocks, level + 1))
+    label = f"{section.name}-title" if section.name and level == TOP else None
+    heading = tag(f"h{min(level, DEEPEST)}", title, id=label)
+    inside = (heading, *aside, _inside(section.blocks, level + 1))
+    return tag("section", *inside, id=section.name or None, aria_labelledby=label)
 
 
-def _entry(entry: Entry, level: int) -> Html:
+def badge(kind: str, severity: Severity) -> Html:
+    """A severity as a sign and a word."""
+    return tag("span", tag("span", SIGNS[severity], aria_hidden="true"), f" {kind}", class_=f"badge {severity}")
+
+
+def _entries(block: Entries, level: int) -> Html:
+    if block.numbered:
+        return tag("ol", *map(_step, block.entries), class_="steps")
+    if not block.orders:
+        return joined(_entry(entry, level) for entry in block.entries)
+    rows = (_entry(entry, level, "li") for entry in block.entries)
+    return joined([_controls(block), tag("ul", *rows, id="list")])
+
+
+def _entry(entry: Entry, level: int, element: str = "article") -> Html:
+    inside = joined([_heading(entry, level), _inside(entry.blocks, level + 1)])
+    return tag(
+        element,
+        _line(entry, "brief") if entry.brief else inside,
+        class_=f"finding {entry.severity}",
+        id=entry.name or None,
+        data_severity=entry.severity if entry.keys else None,
+        **{f"data_{key}": words for key, words in entry.keys},
+    )
+
+
+def _heading(entry: Entry, level: int) -> Html:
     sure = [" ", tag("span", entry.sure, class_="sure")] if entry.sure else []
-    kind = tag("span", entry.kind, class_=f"badge {entry.severity.value}")
     where = [" ", entry.where] if entry.where else []
-    heading = tag(f"h{min(level, DEEPEST)}", kind, *where, " ", shown(entry.title), *sure)
-    return tag("article", heading, _inside(entry.blocks, level + 1), class_=f"finding {entry.severity.value}")
+    kind = badge(entry.kind, entry.severity)
+    return tag(f"h{min(level, DEEPEST)}", kind, *where, " ", shown(entry.title), *sure)
+
+
+def _line(entry: Entry, kind: str | None = None) -> Html:
+    """The head of an entry and its first paragraph on a line."""
+    title = shown(entry.title)
+    linked = tag("a", title, href=f"#{entry.leads}") if entry.leads else title
+    first = entry.blocks[0] if entry.blocks else None
+    words = [": ", shown(first.words)] if isinstance(first, Paragraph) and first.words else []
+    return tag("p", badge(entry.kind, entry.severity), " ", linked, *words, class_=kind)
+
+
+def _step(entry: Entry) -> Html:
+    return tag("li", _line(entry), _inside(entry.blocks[1:], DEEPEST))
+
+
+def _controls(block: Entries) -> Html:
+    """What filters, sorts and unfolds the entries; the script shows it, as without one it would do nothing."""
+    orders = (tag("option", words, value=key) for key, words in block.orders)
+    counts = {severity: sum(entry.severity is severity for entry in block.entries) for severity in Severity}
+    return tag(
+        "div",
+        tag("label", "Search ", tag("input", type="search", id="words", autocomplete="off")),
+        tag("fieldset", tag("legend", "Severity"), *(_box(*pair) for pair in counts.items() if pair[1])),
+        tag(
+            "label",
+            "Sort by ",
+            tag("select", *orders, id="order"),
+        ),
+        tag("button", "Unfold all", type="button", id="unfold", aria_pressed="false"),
+        tag("p", role="status", id="shown"),
+        class_="controls",
+        role="search",
+        aria_label=f"Filter and sort {block.what}",
+        hidden=True,
+    )
+
+
+def _box(severity: Severity, count: int) -> Html:
+    box = tag("input", type="checkbox", value=severity.value, checked=True, class_="severity")
+    return tag("label", box, " ", badge(severity.value, severity), f" {count:,}")
 
 
 def _table(table: Table) -> Html:
@@ -99,7 +204,7 @@ def _table(table: Table) -> Html:
         for row in table.rows[:MOST]
     ]
     inside = tag("table", tag("thead", tag("tr", *heads)), tag("tbody", *rows), class_="sheet")
-    label = f"Table: {', '.join(table.heads)}"
+    label = table.name or f"Table: {', '.join(table.heads)}"
     whole = tag("div", inside, class_="wide", tabindex="0", role="region", aria_label=label)
     notes = [*_more(len(table.rows)), *([table.more] if table.more else [])]
     return joined([whole, *(tag("p", note, class_="fine-print") for note in notes)])
@@ -110,7 +215,7 @@ def _kind(column: int, table: Table) -> str:
 
 
 def _cell(cell: Value) -> Html:
-    note = [" ", tag("span", cell.note, class_="sure")] if cell.note else []
+    note = [" ", tag("span", shown(cell.note), class_="sure")] if cell.note else []
     return joined([*([cell.lead, " "] if cell.lead else []), shown(cell.words), *note])
 
 
@@ -121,5 +226,12 @@ def _more(count: int) -> Sequence[str]:
 def _chart(chart: Chart) -> Html:
     from advisor.report.render import svg_chart
 
-    drawn = svg_chart.draw(chart.curves, chart.caption, "", (chart.axis, chart.caption), joined=chart.joined)
+    words = chart.axis, chart.caption
+    drawn = svg_chart.draw(chart.curves, chart.title or chart.caption, chart.answer, words, joined=chart.joined)
     return tag("figure", Html(drawn), class_="chart")
+
+
+def _bars(block: Bars) -> Html:
+    from advisor.report.render.bars import draw
+
+    return tag("figure", draw(block), class_="bars")

@@ -4,13 +4,17 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from advisor.redaction.secrets import redact_value
+from advisor.redaction.secrets import redact_text
 from advisor.report.document import (
+    Bars,
     Chart,
     Code,
+    Copy,
+    Entries,
     Entry,
     Facts,
     Items,
+    Link,
     Listing,
     Paragraph,
     Section,
@@ -18,12 +22,13 @@ from advisor.report.document import (
     holds,
     lines,
     parts,
+    shortened,
     value,
 )
-from advisor.report.render.markdown_text import code, prose
+from advisor.report.render.markdown_text import code, linked, prose
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Iterator, Sequence
 
     from advisor.report.document import Block, Document, Value, Words
     from advisor.report.paper import Paper
@@ -31,15 +36,24 @@ if TYPE_CHECKING:
 MOST = 200  # rows of a table and items of a list: trackers take no more than some ten thousand characters
 LONGEST = 600  # characters of one text
 VALUE = 120  # characters of a value in a table
+STATEMENT = 400  # characters of a statement or line to copy, which is whole or not there
 FENCE = "```"
 TOP, DEEPEST = 2, 6  # levels of headings
+BETWEEN = 2  # line ends between two blocks
 
 
 def write(document: Document, page: Paper) -> str:  # noqa: ARG001 - every format is called alike
     """The whole report, its title as a heading of the second level."""
     blocks = [f"{'#' * TOP} {' · '.join(shown(part) for part in document.title if part)}"]
     blocks += [text for block in document.blocks if holds(block) for text in _blocks(block, TOP + 1)]
+    blocks += [shown(document.foot)] if document.foot else []
     return "\n\n".join(blocks) + "\n"
+
+
+def length(block: Block) -> int:
+    """What a block adds to a report, as trackers count: in units of UTF-16, of which an emoji has two."""
+    texts = list(_blocks(block, TOP + 2)) if holds(block) else []
+    return sum(len(text) + sum(character > "\uffff" for character in text) + BETWEEN for text in texts)
 
 
 def shown(words: Words, longest: int = LONGEST) -> str:
@@ -47,29 +61,35 @@ def shown(words: Words, longest: int = LONGEST) -> str:
     made = ""
     for part in parts(words):
         if isinstance(part, Code):
-            gap = " " if made.endswith("`") else ""  # two spans would be one
-            made += gap + code(_cut(redact_value("", part), longest))
+            made += " " if made.endswith("`") else ""  # two spans would be one
+            made += _to_copy(part) if isinstance(part, Copy) else code(shortened(part, longest))
+        elif isinstance(part, Link):
+            made += linked(part.url, shortened(part, LONGEST))
         else:
-            made += _between(_cut(redact_value("", part), LONGEST))
+            made += _between(shortened(part, LONGEST))
     return made.strip()
 
 
-def _cut(text: str, longest: int) -> str:
-    return text if len(text) <= longest else f"{text[: longest - 1]}…"
+def _to_copy(text: str) -> str:
+    """A statement or a line of an option file, whole; one that is too long is counted, as half is no use."""
+    masked = redact_text(text).text
+    if len(masked) > STATEMENT:
+        return f"{len(masked):,} characters, too long for a ticket: `--format json` has them"
+    return code(masked)
 
 
 def _between(text: str) -> str:
     """Prose that keeps the spaces at its ends, which part it from what stands beside it."""
-    before, after = text[:1].isspace(), text[-1:].isspace()
+    before, after = text[:1].isspace(), text[-1:].isspace() and not text.isspace()
     return f"{' ' * before}{prose(text)}{' ' * after}"
 
 
 def _blocks(block: Block, level: int) -> Iterator[str]:
     match block:
-        case Paragraph(words=words, strong=strong):
-            yield f"**{shown(words)}**" if strong else shown(words)
+        case Paragraph(words=words, strong=strong, lead=lead):
+            yield f"{f'**{shown(lead)}** ' if lead else ''}{f'**{shown(words)}**' if strong else shown(words)}"
         case Facts(rows=rows):
-            yield "\n".join(f"- **{shown(name)}:** {shown(words)}" for name, words in rows if words)
+            yield "\n".join(_fact(name, value(words)) for name, words in rows if words)
         case Items(items=items, grows=grows):
             kept = items[: MOST if grows else None]
             more = [f"- … and {len(items) - len(kept):,} more"] if len(items) > len(kept) else []
@@ -79,23 +99,28 @@ def _blocks(block: Block, level: int) -> Iterator[str]:
         case Listing(language=language):
             text = "\n".join(lines(block)).replace(FENCE, "` ` `")
             yield f"{FENCE}{language}\n{text}\n{FENCE}"
-        case Chart():
+        case Chart() | Bars():
             return  # no tracker draws one
         case Entry():
             yield from _entry(block, level)
+        case Entries(entries=entries, numbered=True):
+            yield "\n".join(_step(number, entry) for number, entry in enumerate(entries, 1))
+        case Entries(entries=entries):
+            yield from _entries(entries, level)
         case Section():
             yield from _section(block, level)
 
 
 def _section(section: Section, level: int) -> Iterator[str]:
     inside = [block for block in section.blocks if holds(block)]
+    title = shown(section.title)
+    title = f"{title[:1].upper()}{title[1:]}"
     if section.folded:
         texts = [text for block in inside for text in _blocks(block, level + 1)]
-        yield "\n\n".join([f"<details>\n<summary>{shown(section.title)}</summary>", *texts, "</details>"])
+        yield "\n\n".join([f"<details>\n<summary>{title}</summary>", *texts, "</details>"])
         return
-    if section.title:
-        title = shown(section.title)
-        yield f"{'#' * min(level, DEEPEST)} {title[:1].upper()}{title[1:]}"
+    if title:
+        yield f"{'#' * min(level, DEEPEST)} {title}"
         level += 1
     if section.aside:
         yield shown(section.aside)
@@ -103,13 +128,46 @@ def _section(section: Section, level: int) -> Iterator[str]:
         yield from _blocks(block, level)
 
 
+def _fact(name: str, fact: Value) -> str:
+    return f"- **{shown(name)}:** {shown(fact.words)}" + (f"\n  {shown(fact.note)}" if fact.note else "")
+
+
+def _entries(entries: Sequence[Entry], level: int) -> Iterator[str]:
+    """The whole ones under a heading each, then the brief ones as a list."""
+    brief = [f"- {_line(entry)}" for entry in entries if entry.brief]
+    whole = [text for entry in entries if not entry.brief for text in _entry(entry, level)]
+    yield from whole
+    if brief:
+        yield from [f"{'#' * min(level, DEEPEST)} In short"] if whole else []
+        yield "\n".join(brief)
+
+
 def _entry(entry: Entry, level: int) -> Iterator[str]:
+    if entry.brief:
+        yield f"- {_line(entry)}"
+        return
     sure = f" ({entry.sure})" if entry.sure else ""
     where = f" {shown(entry.where)}" if entry.where else ""
     yield f"{'#' * min(level, DEEPEST)} {entry.kind}:{where} {shown(entry.title)}{sure}"
     for block in entry.blocks:
         if holds(block):
             yield from _blocks(block, level + 1)
+
+
+def _line(entry: Entry) -> str:
+    """A brief entry: its head and its first paragraph."""
+    return f"{entry.kind}: {shown(entry.title)}: {_first(entry)}"
+
+
+def _first(entry: Entry) -> str:
+    return shown(entry.blocks[0].words) if entry.blocks and isinstance(entry.blocks[0], Paragraph) else ""
+
+
+def _step(number: int, entry: Entry) -> str:
+    """An item of a numbered list; four columns are within an item of one digit and of two alike."""
+    rest = (text for block in entry.blocks[1:] if holds(block) for text in _blocks(block, DEEPEST))
+    inner = [f"    {line}" for text in rest for line in text.split("\n")]
+    return "\n".join([f"{number}. **{entry.kind}** {shown(entry.title)}: {_first(entry)}", *inner])
 
 
 def _table(table: Table) -> Iterator[str]:

@@ -8,6 +8,7 @@ from advisor.redaction.secrets import escape_text
 
 # A word with the punctuation of the sentence around it.
 _AROUND = "([\"'(]*)(.*?)([\"'),;:.!?\u2026]*)"
+_URL = re.compile(r"https?://[\w.~:/?#@!$&'*+,;=%-]+", re.ASCII)
 # A word that no dialect of Markdown and no forge makes anything of: letters, a number, or several of these joined.
 _SIGNS = r"[-=+%/\u2013\xb7\xd7\u2264\u2265\u2026\u2190\u2192]"
 _WORD = rf"(?:[^\W_]+(?:['/-][^\W_]+)*|[-+]?\d+(?:[.,:]\d+)*[%A-Za-z]*|{_SIGNS}|)"
@@ -24,6 +25,12 @@ def code(text: str) -> str:
     """The text as a code span, fit for a table's cell too; a space where there is none, as a span can't be empty."""
     # Tables are cut at their bars before code spans are looked for, and renderers differ in how one is escaped.
     return "&#124;".join(_span(part) if part else "" for part in escape_text(text).split("|")) or "` `"
+
+
+def linked(url: str, words: str) -> str:
+    """Words with an address behind them, where it is one of the web; the words alone else."""
+    shown = prose(words)
+    return f"[{shown}]({url})" if _URL.fullmatch(url) else shown
 
 
 def _span(text: str) -> str:

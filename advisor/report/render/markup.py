@@ -6,6 +6,7 @@ from html import escape
 from typing import TYPE_CHECKING
 
 from advisor.redaction.secrets import escape_text, redact_value
+from advisor.report.document import Own
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
@@ -42,13 +43,10 @@ def joined(parts: Iterable[str], between: str = "") -> Html:
 
 def text(words: str, longest: int = LONGEST) -> Html:
     """Words of any origin: secrets masked, on one line, nothing in them that acts, no longer than a page bears."""
+    if isinstance(words, Own):
+        return Html(escape(escape_text(words)))
     masked = escape_text(redact_value("", words))
     return Html(escape(masked if len(masked) <= longest else f"{masked[: longest - 1]}…"))
-
-
-def code(words: str) -> Html:
-    """A name, path, value or statement."""
-    return tag("code", words)
 
 
 def listed(name: str, items: Iterable[str], /, **attributes: str | bool | None) -> Html:

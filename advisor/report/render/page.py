@@ -9,7 +9,7 @@ from functools import cache
 from typing import TYPE_CHECKING
 
 from advisor import __version__
-from advisor.report.render.markup import Html, joined, tag
+from advisor.report.render.markup import Html, tag
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -40,16 +40,6 @@ def document(title: str, head: Sequence[str], parts: Sequence[str], foot: str) -
         tag("script", script),
     )
     return f"<!doctype html>\n{tag('html', about, body, lang='en')}\n"
-
-
-def section(identity: str, title: str, *parts: str) -> Html:
-    """A part of the page under a heading of the second level; nothing where there is nothing in it."""
-    inside = joined(parts)
-    if not inside:
-        return inside
-    return tag(
-        "section", tag("h2", title, id=f"{identity}-title"), inside, id=identity, aria_labelledby=f"{identity}-title"
-    )
 
 
 def _policy(style: str, script: str) -> str:

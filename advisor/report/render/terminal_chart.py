@@ -2,29 +2,26 @@
 
 from __future__ import annotations
 
-import math
 from itertools import pairwise
 from typing import TYPE_CHECKING, NamedTuple
 
 from advisor.redaction.secrets import escape_text
-from advisor.report.render.curves import Scale, axes, most
+from advisor.report.render.curves import axes, most
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping, Sequence
 
     from advisor.report.paper import Paper
-    from advisor.report.render.curves import Curve, Point
+    from advisor.report.render.curves import Curve, Point, Scale
 
 HEIGHT = 14
-LEAST_WIDTH = 30
-DOUBLING = 1.5  # from one point to the next the x grows by this factor or more: each point gets the same room
+LEAST_WIDTH = 24
 HERE = "\x1b[32m"  # the colour of curves of this host
 
 
 class _Style(NamedTuple):
     """Marks of series, of curves of this host and of others, and what the axes and lines are drawn with."""
 
-    marks: str
     here: str
     others: str
     axis: str
@@ -34,8 +31,8 @@ class _Style(NamedTuple):
     bar: str
 
 
-UNICODE = _Style("●○◆◇■□", "●■▲◆★", "○□△◇", "┤", "└", "·", "─", "│")
-ASCII = _Style("ox*+#@", "oO0@&", "x*#%", "|", "+", ".", "-", "|")
+UNICODE = _Style("●■▲◆★", "○□△◇", "┤", "└", "·", "─", "│")
+ASCII = _Style("oO0@&", "x*#%", "|", "+", ".", "-", "|")
 
 
 class _Series(NamedTuple):
@@ -74,44 +71,13 @@ def draw(curves: Sequence[Curve], page: Paper, *, joined: bool = True, height: i
     rows = max(2, height - 2)
     scale = {round(up.share(mark) * (rows - 1)): f"{mark:.3g}" for mark in up.ticks()}
     lines = _plotted(series, labels, scale, (page.width - 2, rows), style, joined=joined)
-    legend = _legend(series, "", page.width - 2)
+    legend = _legend(series, page.width - 2)
     return page.fitted("\n".join(f"  {line}".rstrip() for line in [*lines, *legend, *([more] if more else [])]))
 
 
 def _placed(point: Point, along: Scale, up: Scale) -> tuple[float, float, tuple[float, float] | None]:
     ends = (up.share(point.low), up.share(point.high)) if point.bounded else None
     return along.share(point.place), up.share(point.value), ends
-
-
-def chart(
-    labels: Sequence[str],
-    values: Sequence[float],
-    series: Mapping[str, Sequence[float | None]],
-    *,
-    unit: str = "",
-    width: int = 76,
-    height: int = 10,
-    ascii_only: bool = False,
-) -> str:
-    """The series of a table over its points, in lines no wider than `width`; empty where nothing can be drawn.
-
-    `values` place the points along the x axis, by their logarithm where they double; without them they stand evenly.
-    """
-    known = [y for ys in series.values() for y in ys if y is not None]
-    if len(labels) < 2 or not known:  # noqa: PLR2004 - one point is no curve
-        return ""
-    style = ASCII if ascii_only else UNICODE
-    up = Scale(*_bounds(known), logarithmic=False)
-    shares = _shares(values if len(values) == len(labels) else range(len(labels)))
-    drawn = []
-    for (name, ys), mark in zip(series.items(), style.marks * len(series), strict=False):
-        points = ((x, up.share(y), None) for x, y in zip(shares, ys, strict=False) if y is not None)
-        drawn.append(_Series(name, mark, "", tuple(points)))
-    rows = [_number(up.low + (up.high - up.low) * row / (height - 1)) for row in range(height)]
-    scale = {row: text for row, text in enumerate(rows) if row % 3 == 0 or row == height - 1}
-    margin = max(map(len, rows)) + 1
-    lines = _plotted(drawn, list(zip(shares, labels, strict=True)), scale, (width, height), style, margin=margin)
-    return "\n".join([*([f"{unit:>{margin}}".rstrip()] if unit else []), *lines, *_legend(drawn, " " * margin, width)])
 
 
 def _plotted(
@@ -122,11 +88,10 @@ def _plotted(
     style: _Style,
     *,
     joined: bool = True,
-    margin: int = 0,
 ) -> list[str]:
     """The axes with what stands between them: `scale` are the texts of rows, from the lowest on."""
     width, height = size
-    margin = margin or max((len(text) for text in scale.values()), default=0) + 1
+    margin = max((len(text) for text in scale.values()), default=0) + 1
     room = max(LEAST_WIDTH, width - margin - 2)
     grid = [[" "] * room for _ in range(height)]
     for one in reversed(series):
@@ -163,25 +128,6 @@ def _draw(grid: list[list[str]], series: _Series, style: _Style, *, joined: bool
         put(x, y, series.mark)
 
 
-def _bounds(known: Sequence[float]) -> tuple[float, float]:
-    """The range of the y axis: from zero where the smallest value is near it, else a little beyond the values."""
-    low, high = min(known), max(known)
-    if low >= 0 and low < high / 3:
-        return 0.0, high
-    slack = (high - low) * 0.05 or abs(high) * 0.05 or 1.0
-    return low - slack, high + slack
-
-
-def _shares(values: Sequence[float] | range) -> list[float]:
-    """Where each point stands, from 0 to 1; on a logarithmic axis where the values keep doubling."""
-    places = [float(v) for v in values]
-    steps = [b / a for a, b in pairwise(places) if a > 0]
-    if len(steps) == len(places) - 1 and min(steps) >= DOUBLING:
-        places = [math.log2(v) for v in places]
-    first, last = min(places), max(places)
-    return [(place - first) / ((last - first) or 1.0) for place in places]
-
-
 def _ticks(labels: Sequence[tuple[float, str]], room: int) -> str:
     """The labels under their points; one that would run into its neighbour is left out."""
     line = [" "] * (room + max(len(label) for _, label in labels))
@@ -194,19 +140,12 @@ def _ticks(labels: Sequence[tuple[float, str]], room: int) -> str:
     return "".join(line).rstrip()
 
 
-def _legend(series: Iterable[_Series], indent: str, width: int) -> list[str]:
+def _legend(series: Iterable[_Series], width: int) -> list[str]:
     """The marks with the names of their series, as many on a line as fit."""
-    margin = f"{indent} " if indent else ""
-    lines = [margin]
+    lines = [""]
     for one in series:
         entry = f"{one.mark} {one.name}"
-        if lines[-1].strip() and len(lines[-1]) + len(entry) > width:
-            lines.append(margin)
+        if lines[-1] and len(lines[-1]) + len(entry) > width:
+            lines.append("")
         lines[-1] += f"{entry}   "
     return [line.rstrip() for line in lines]
-
-
-def _number(value: float) -> str:
-    if abs(value) >= 10000:  # noqa: PLR2004 - from here on thousands are easier to read
-        return f"{value / 1000:.0f}k"
-    return f"{value:.3g}" if abs(value) < 1000 else f"{value:.0f}"  # noqa: PLR2004

@@ -4,14 +4,19 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from advisor.core.sizes import format_size
 from advisor.redaction.secrets import escape_text, redact_value
 from advisor.report.document import (
+    Bars,
     Chart,
     Code,
+    Entries,
     Entry,
     Facts,
     Items,
+    Link,
     Listing,
+    Own,
     Paragraph,
     Section,
     Table,
@@ -19,7 +24,6 @@ from advisor.report.document import (
     lines,
     parts,
 )
-from advisor.report.document import plain as joined
 from advisor.report.document import value as valued
 from advisor.report.words import bold, painted, wrap
 
@@ -43,21 +47,27 @@ def write(document: Document, page: Paper) -> str:
     return page.fitted("\n\n".join(blocks) + "\n")
 
 
+def written(block: Block, page: Paper) -> str:
+    """A block by itself."""
+    return page.fitted("\n".join(_lines(block, page, 0)))
+
+
 def shown(words: Words) -> str:
-    """Words on one line: secrets masked, nothing that moves a cursor."""
-    return escape_text(redact_value("", joined(words)))
+    """Words on one line: secrets masked, nothing that moves a cursor, the address of a link behind it."""
+    told = "".join(f"{part}, {part.url}" if isinstance(part, Link) and part.away else part for part in parts(words))
+    return escape_text(told if all(isinstance(part, Own) for part in parts(words)) else redact_value("", told))
 
 
 def _lines(block: Block, page: Paper, depth: int) -> Iterator[str]:
     margin = " " * STEP * depth
     match block:
-        case Paragraph(words=words, indent=indent):
-            yield _paragraph(words, margin or " " * indent, page)
-        case Facts(rows=rows):
+        case Paragraph(words=words, indent=indent, lead=lead):
+            yield _paragraph((f"{lead} ", *parts(words)) if lead else words, margin or " " * indent, page)
+        case Facts(rows=rows, label=label):
             told = [(shown(name), words) for name, words in rows if words]
-            width = max(LABEL, *(len(name) + 1 for name, _ in told))
-            for name, words in told:
-                yield from _fact(f"{margin or '  '}{name:<{width}}", words, page)
+            width = label or max(LABEL, *(len(name) + 1 for name, _ in told))
+            for name, fact in told:
+                yield from _fact(f"{margin or '  '}{name:<{width}}", valued(fact), page)
         case Items(items=items, grows=grows):
             inner, kept = margin or "  ", items[: MOST if grows else None]
             yield from (wrap(shown(item), inner, f"{inner}  ", page.width) for item in kept)
@@ -68,8 +78,15 @@ def _lines(block: Block, page: Paper, depth: int) -> Iterator[str]:
             yield from (f"{margin or '  '}{line}" for line in lines(block))
         case Chart():
             yield from _chart(block, page)
+        case Bars(caption=caption, sizes=sizes):
+            amounts = ", ".join(f"{format_size(size)} {name}" for name, size in sizes)
+            yield wrap(f"{caption}: {amounts}", margin or "  ", width=page.width)
         case Entry():
             yield from _entry(block, page)
+        case Entries(entries=entries):
+            for at, entry in enumerate(entries):
+                yield from [""] * bool(at and not entry.brief)
+                yield from _entry(entry, page)
         case Section():
             yield from _section(block, page, depth)
 
@@ -80,15 +97,17 @@ def _paragraph(words: Words, margin: str, page: Paper) -> str:
     return wrap(shown(words), margin, width=page.width)
 
 
-def _fact(lead: str, words: Words, page: Paper) -> Iterator[str]:
+def _fact(lead: str, fact: Value, page: Paper) -> Iterator[str]:
     """A name with its words; what is to be copied stays on one line, or a line a piece where there are several."""
-    copied = [shown(part) for part in parts(words) if isinstance(part, Code)]
-    if not copied or len(copied) != len(parts(words)):
-        yield wrap(shown(words), lead, " " * len(lead), page.width)
-        return
-    line = "  ".join(copied)
-    lines = [line] if len(lead) + len(line) <= page.width else copied
-    yield from (f"{lead if not at else ' ' * len(lead)}{piece}" for at, piece in enumerate(lines))
+    copied = [shown(part) for part in parts(fact.words) if isinstance(part, Code)]
+    if copied and len(copied) == len(parts(fact.words)):
+        line = "  ".join(copied)
+        lines = [line] if len(lead) + len(line) <= page.width else copied
+        yield from (f"{lead if not at else ' ' * len(lead)}{piece}" for at, piece in enumerate(lines))
+    else:
+        yield wrap(shown(fact.words), lead, " " * len(lead), page.width)
+    if fact.note:
+        yield wrap(shown(fact.note), " " * len(lead), width=page.width)
 
 
 def _section(section: Section, page: Paper, depth: int) -> Iterator[str]:
@@ -98,8 +117,14 @@ def _section(section: Section, page: Paper, depth: int) -> Iterator[str]:
             yield from _lines(block, page, depth)
         return
     yield from _title(section, page, " " * STEP * depth)
-    for block in inside:
+    for before, block in zip((None, *inside), inside, strict=False):
+        yield from [""] * (_is_figure(before) or (before is not None and _is_figure(block)))
         yield from _lines(block, page, depth + 1)
+
+
+def _is_figure(block: Block | None) -> bool:
+    """Whether an empty line parts it from what stands beside it in a section."""
+    return isinstance(block, Chart) or (isinstance(block, Table) and block.headed)
 
 
 def _title(section: Section, page: Paper, margin: str) -> Iterator[str]:
@@ -124,7 +149,7 @@ def _entry(entry: Entry, page: Paper) -> Iterator[str]:
     room = max(2, page.width - len(f"{entry.kind}  {where}{title}") - len(entry.sure))
     kind = painted(entry.kind, entry.severity, page.colour)
     head = f"{kind}  {where}{bold(title, page.colour)}{' ' * room if entry.sure else ''}{entry.sure}"
-    if entry.beside and inside and isinstance(inside[0], Paragraph):
+    if (entry.beside or entry.brief) and inside and isinstance(inside[0], Paragraph):
         first = shown(inside[0].words)
         if len(f"{entry.kind}  {where}{title}  {first}") <= page.width:
             head, inside = f"{head}  {first}", inside[1:]
@@ -141,10 +166,11 @@ def _left(count: int, margin: str) -> Iterator[str]:
 def _table(table: Table, page: Paper, margin: str) -> Iterator[str]:
     """Rows in columns; one that finds no room there has its cells below one another."""
     room = page.width - len(margin)
-    pieces = list(_pieces(table, room)) if len(table.numbers) == len(table.heads) - 1 else [table]
-    for at, piece in enumerate(pieces):
+    of_numbers = len(table.numbers) == len(table.heads) - 1
+    for at, piece in enumerate(_pieces(table, room) if of_numbers else [table]):
         yield from [""] * bool(at)
-        yield from _rows(piece, page, margin)
+        wide = of_numbers and sum(_columns(piece)) + STEP * len(piece.numbers) > room
+        yield from _lettered(piece, page, margin) if wide else _rows(piece, page, margin)
     if table.more:
         yield wrap(shown(table.more), margin, width=page.width)
 
@@ -159,10 +185,24 @@ def _rows(table: Table, page: Paper, margin: str) -> Iterator[str]:
     yield from _left(len(table.rows) - len(rows), margin)
 
 
+def _lettered(table: Table, page: Paper, margin: str) -> Iterator[str]:
+    """A table whose heads leave no room: each is a letter, which a line below spells out."""
+    letters = [chr(ord("a") + at) for at in range(len(table.heads) - 1)]
+    yield from _rows(table._replace(heads=(table.heads[0], *letters)), page, margin)
+    yield from (
+        wrap(f"{a}: {head}", margin, width=page.width) for a, head in zip(letters, table.heads[1:], strict=True)
+    )
+
+
+def _columns(table: Table) -> list[int]:
+    """How wide each column is."""
+    cells = (table.heads, *table.rows)
+    return [max(len(shown(valued(cell).words)) for cell in column) for column in zip(*cells, strict=True)]
+
+
 def _pieces(table: Table, room: int) -> Iterator[Table]:
     """A table of numbers in pieces that fit, each with the first column; a column too wide stands by itself."""
-    cells = (table.heads, *table.rows)
-    columns = [max(len(shown(valued(cell).words)) for cell in column) for column in zip(*cells, strict=True)]
+    columns = _columns(table)
     chosen: list[int] = []
     for at in range(1, len(columns)):
         if chosen and columns[0] + sum(STEP + columns[n] for n in (*chosen, at)) > room:

@@ -8,12 +8,19 @@ from typing import Any
 import pytest
 from browser import ASKED, Tab
 
-from advisor.report.bulk.page import report
 from advisor.report.bulk.snapshot import Brief, Told
+from advisor.report.bulk.tables import page as document
 from advisor.report.bulk.tally import Tally
+from advisor.report.paper import Paper
+from advisor.report.render.html import write
 
 PLANTED = """<script>window.planted=1</script>"onload="x" ]]>"""
 SEVERITIES = ("error", "warning", "note")
+
+
+def report(tally: Tally) -> str:
+    """The page."""
+    return write(document(tally), Paper())
 
 
 def counted(servers: int) -> Tally:

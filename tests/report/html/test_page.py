@@ -16,7 +16,7 @@ from local_results import scans
 from advisor.analysis.engine import select_rules
 from advisor.commands.judge_facts import AuditRequest, judge_facts
 from advisor.report import Page
-from advisor.report.audit.html.page import report
+from advisor.report.audit.whole import in_html as report
 from advisor.report.formats import render_audit
 from advisor.report.render.svg_chart import FAINT, GRID, LOCALS, OTHERS
 
@@ -152,7 +152,7 @@ def test_prints_everything(page: Tab) -> None:
 
 def test_a_link_unfolds_what_it_leads_to(page: Tab) -> None:
     """Evidence that is cited once more is a link to where it is told, which unfolds."""
-    target = "document.querySelector('.evidence a[href^=\"#evidence\"]')"
+    target = "document.querySelector('a[href^=\"#evidence\"]')"
     page.run(f"{target}.click()")
     place = page.run(f"{target}.getAttribute('href').slice(1)")
     assert page.run(
@@ -191,7 +191,7 @@ def test_stays_small(count: int) -> None:
     made = report(many(count), Page())
     assert len(made.encode()) < LARGEST
     assert made.count('<li class="finding') >= min(count, 700)
-    assert ("findings told shorter" in made) == (count > 200)
+    assert ("To fit a page" in made) == (count > 200)
 
 
 def test_nothing_found() -> None:

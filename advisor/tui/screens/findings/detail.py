@@ -8,8 +8,10 @@ from textual.content import Content
 
 from advisor.core.model import Confidence
 from advisor.redaction.secrets import redact_value
+from advisor.report.evidence import passage
 from advisor.report.finding import in_brief
-from advisor.report.rules import page
+from advisor.report.paper import Paper
+from advisor.report.render.text import written
 from advisor.report.words import wrap
 from advisor.tui.text import SEVERITY_STYLES, fold, safe_line, safe_text
 from rules import find_rule
@@ -107,7 +109,7 @@ def _local_result(f: Finding, width: int) -> list[Content]:
 
 
 def _evidence(e: Evidence, width: int, ascii_only: bool) -> Content:
-    return safe_text(page.passage(e, width, ascii_only))
+    return safe_text(fold(written(passage(e), Paper(width, plain=ascii_only)), width, " " * LABEL))
 
 
 def _rule_texts(f: Finding, width: int) -> Iterator[Content]:

@@ -1,0 +1,190 @@
+"""A rule and an option as documents: what they are, why, on what evidence, and what to do."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from advisor.catalog.targets import catalog_for
+from advisor.report.document import Code, Document, Facts, Items, Own, Paragraph, Section
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Mapping, Sequence
+
+    from advisor.catalog.elsewhere import KnownSpan, Presence
+    from advisor.catalog.load import Option
+    from advisor.core.model import Target
+    from advisor.report.document import Block, Words
+    from advisor.report.rules.nearness import Here
+    from rules.core.evidence import Evidence
+    from rules.core.rule import Rule
+
+KINDS = {
+    "bool": "boolean",
+    "int": "whole number",
+    "uint": "whole number",
+    "double": "number",
+    "enum": "one word of a list",
+    "set": "words of a list",
+    "flagset": "switches of a list",
+    "string": "text",
+    "flag": "switch without a value",
+}
+LONG = 60  # a list that is longer than a line of the table is broken at its commas
+VERSIONS = 18  # columns of a version
+ARGUMENTS = {"none": "takes no value", "optional": "value optional", "required": "value required"}
+FLAVOURS = {"mysql": "MySQL", "mariadb": "MariaDB"}
+
+
+def of_rule(rule: Rule, evidence: Sequence[Evidence], near: Here | None = None) -> Document:
+    """What a rule reports, and why; `evidence` is its own, in its order, `near` the host that it is compared with."""
+    from advisor.report.evidence import passage
+
+    docs = rule.docs
+    needs = f"; looks at the option files and the {', the '.join(rule.needs)}" if rule.needs else ""
+    options = tuple(part for name in rule.options for part in (", ", Code(name)))[1:]
+    commands = tuple(part for command in measure(rule) for part in (", or ", Code(command)))[1:]
+    blocks: tuple[Block, ...] = (
+        Paragraph(Own(rule.summary)),
+        Paragraph(f"{rule.severity.value}, {rule.confidence.value}; for {targets(rule)}{needs}"),
+        _part("What happens", docs.why),
+        *map(passage, evidence),
+        Paragraph("" if evidence else "No measurement is known: this is an opinion."),
+        *(_nearness(evidence, near) if near else ()),
+        _part("How to fix", docs.fix + (" It needs a restart." if docs.restart else "")),
+        _part("Risk", docs.risk),
+        _part("Exceptions", docs.exceptions),
+        _part("Sources disagree", docs.disagree),
+        _part("Reconsider when", docs.reconsider_when),
+        _part("Measure it here", commands),
+        _part("Options", (*options, ".") if options else ""),
+    )
+    return Document((f"{rule.code} {rule.name}",), blocks)
+
+
+def _part(title: str, words: Words) -> Section:
+    return Section(title, (Paragraph(Own(words) if isinstance(words, str) else words),))
+
+
+def _nearness(evidence: Sequence[Evidence], near: Here) -> Iterator[Section]:
+    """How far the sources' machines are from this one."""
+    from advisor.report.rules.nearness import measured, sentence
+
+    lines = (f"Here: {near.words()}.", *(sentence(e, near) for e in measured(evidence)))
+    yield Section("How near this is", (Items(lines),))
+
+
+def measure(rule: Rule) -> list[str]:
+    """The commands that repeat the measurement, and that run what the rule claims; ab alone knows no option."""
+    if rule.probe is None:
+        return []
+    from rules.measured.claims import CLAIMS
+
+    repeat = [f"mycnf probe {rule.probe}"] if rule.probe != "ab" else []
+    prove = [f"mycnf probe prove {rule.code}"] if rule.name in CLAIMS else []
+    return [*repeat, *prove]
+
+
+def targets(rule: Rule) -> str:
+    """The flavours and versions that a rule is for, in words."""
+    return " and ".join(str(s).replace(s.flavour, FLAVOURS.get(s.flavour, s.flavour), 1) for s in rule.targets)
+
+
+def of_option(
+    name: str,
+    everywhere: Mapping[Target, Option | None],
+    rules: Sequence[Rule],
+    *,
+    here: Option | None = None,
+    target: Target | None = None,
+    presence: Presence | None = None,
+) -> Document:
+    """What an option does and takes, its default in every series, and the rules about it.
+
+    `here` is the option of the target that was asked about, None where it has none or none was named. `presence` tells
+    which versions knew it, of an option that the target lacks, or all supported series.
+    """
+    from advisor.catalog.descriptions import describe_option
+
+    newest = next((t for t, option in reversed(list(everywhere.items())) if option is not None), None)
+    shown = here or (everywhere[newest] if newest else None)
+    teller = target if here else newest
+    title = f"As {teller.label} knows it" if target is not None and teller is not None else ""
+    missing = target is not None and here is None
+    defaults = tuple((version.label, _default(option)) for version, option in everywhere.items())
+    about = tuple((Code(r.code), Own(f" {r.name}: {r.summary}")) for r in rules)
+    blocks = (
+        Paragraph(Own(describe_option(name, shown))),
+        Paragraph(_lacks(target) if missing and target else ""),
+        Items(tuple(_before(presence)) if shown is None or missing else ()),
+        Section(title, (Facts(tuple(_details(shown)) if shown else ()),)),
+        Section("Default", (Facts(defaults, VERSIONS),)),
+        Section("Rules about it", (Items(about),)),
+    )
+    return Document((name,), blocks)
+
+
+def _lacks(target: Target) -> str:
+    """Which version lacks the option: for a target beyond the catalogs, the one by which it is read."""
+    read_as = catalog_for(target)
+    if read_as == target:
+        return f"{target.label} has no such option."
+    return f"{read_as.label}, by which mycnf reads {target.label}, has no such option."
+
+
+def _before(presence: Presence | None) -> Iterator[str]:
+    for span in presence.spans if presence else ():
+        yield f"known to {FLAVOURS[span.flavour]}{_history(span)}"
+    if presence and presence.replaced_by:
+        yield f"replaced by {presence.replaced_by}"
+
+
+def _history(span: KnownSpan) -> str:
+    """What the manuals say of the option's past."""
+    came = [f"introduced in {' and '.join(span.came)}"] if span.came else []
+    said = [*came, *([f"removed in {span.gone}"] if span.gone else [])]
+    return f" ({', '.join(said)})" if said else ""
+
+
+def _details(option: Option) -> Iterator[tuple[str, str]]:
+    yield "takes", f"{KINDS.get(option.kind, option.kind)}, {ARGUMENTS.get(option.arg, option.arg)}"
+    yield "values", ", ".join(option.values)
+    yield "range", _range(option)
+    yield "variable", _variable(option)
+    yield "since", option.since or "" if "since" in option.documented else ""
+    yield "deprecated", _deprecated(option)
+    yield "plugin", option.plugin or ""
+    yield "another name of", option.alias_of or ""
+    yield "note", "accepted, and does nothing" if option.ignored else ""
+
+
+def _range(option: Option) -> str:
+    if option.min is None and option.max is None:
+        return ""
+    low = "no lower bound" if option.min is None else f"{option.min:,}"
+    high = "no upper bound" if option.max is None else f"{option.max:,}"
+    return f"{low} to {high}" + (f", in steps of {option.block:,}" if option.block > 1 else "")
+
+
+def _variable(option: Option) -> str:
+    if option.variable is None:
+        return "none: an option of the command line and of files only"
+    change = {True: "can be changed while the server runs", False: "needs a restart"}.get(bool(option.dynamic), "")
+    scope = {"both": "global and of sessions"}.get(option.scope or "", option.scope or "")
+    return ", ".join(part for part in (option.variable, scope, change) if part)
+
+
+def _deprecated(option: Option) -> str:
+    instead = f", use {option.replaced_by}" if option.replaced_by else ""
+    since = f"since {option.deprecated}" if "deprecated" in option.documented else "yes"
+    return f"{since}{instead}" if option.deprecated else ""
+
+
+def _default(option: Option | None) -> str:
+    if option is None:
+        return "no such option"
+    if option.ignored:
+        return "accepted, and does nothing"
+    shown = option.default if option.default is not None else "depends on the host" if option.host else "not known"
+    if len(shown) > LONG:
+        shown = shown.replace(",", ", ")
+    return shown + (f" (running: {option.running})" if option.running is not None else "")
