@@ -11,10 +11,10 @@ import os
 import signal
 import sys
 import time
-from dataclasses import replace
 from typing import TYPE_CHECKING, Any, NoReturn
 
 import msgspec
+from msgspec.structs import replace
 
 from advisor.collect.collect import CollectRequest, collect_from_account
 from advisor.collect.connection.connect import ConnectionLimits
