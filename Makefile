@@ -68,6 +68,7 @@ docs: $(VENV)/.product ## write the index of rules, docs/cli.md, docs/statements
 	@$(BIN)/python tools/clidoc.py
 	@$(BIN)/python tools/statementpage.py
 	@$(BIN)/python tools/commandline
+	@$(BIN)/python tools/configschema.py
 	@$(BIN)/python tools/snapshotschema.py
 	@$(BIN)/python tools/rulepages.py
 	@$(BIN)/python tools/readme.py

@@ -4,10 +4,11 @@ from __future__ import annotations
 
 import math
 import statistics
-from dataclasses import replace
 from datetime import datetime, timedelta
 from functools import reduce
 from typing import TYPE_CHECKING
+
+from msgspec.structs import replace
 
 from probes.experiment import ProbeError
 from probes.stats import compare_in_groups

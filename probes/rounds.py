@@ -5,9 +5,11 @@ from __future__ import annotations
 import math
 import random
 import time
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from datetime import UTC, datetime
 from typing import TYPE_CHECKING, NamedTuple
+
+from msgspec.structs import replace
 
 from advisor import __version__
 from advisor.facts.probes import OTHER_PROCESSES, PROBE_SCHEMA, Arm, Block, ProbeResult, has_no_result

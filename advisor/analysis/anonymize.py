@@ -4,8 +4,10 @@ from __future__ import annotations
 
 import ipaddress
 import re
-from dataclasses import fields, is_dataclass, replace
 from typing import TYPE_CHECKING, Any
+
+from msgspec import Struct
+from msgspec.structs import replace
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -110,6 +112,6 @@ def _mapped(value: Any, without: Callable[[str], str]) -> Any:
         return tuple(_mapped(item, without) for item in value)
     if isinstance(value, dict):
         return {key: _mapped(item, without) for key, item in value.items()}
-    if is_dataclass(value) and not isinstance(value, type):
-        return replace(value, **{field.name: _mapped(getattr(value, field.name), without) for field in fields(value)})
+    if isinstance(value, Struct):
+        return replace(value, **{name: _mapped(getattr(value, name), without) for name in value.__struct_fields__})
     return value

@@ -4,9 +4,11 @@ from __future__ import annotations
 
 import posixpath
 import time
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from typing import TYPE_CHECKING, NamedTuple
+
+from msgspec.structs import replace
 
 from advisor import __version__
 from advisor.collect.connection.connect import DEFAULT_LIMITS

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import re
-from dataclasses import replace
+
+from msgspec.structs import replace
 
 from advisor.collect.host.formats import MAX_CPU
 from advisor.core.errors import MycnfError

@@ -6,8 +6,9 @@ import os
 import posixpath
 import pwd
 import re
-from dataclasses import replace
 from typing import TYPE_CHECKING, NamedTuple
+
+from msgspec.structs import replace
 
 from advisor.collect.host.host import open_root
 from advisor.collect.persisted import NAME as PERSISTED

@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
+import dataclasses
 from functools import cache, partial
 from typing import TYPE_CHECKING
+
+from msgspec.structs import replace
 
 from advisor.core import errors
 from advisor.core.errors import ConnectError
@@ -115,7 +117,7 @@ def _live(request: ConnectRequest, password: str, judge: Callable[[Facts], Audit
 
     chosen = resolve_account(request)
     if password:
-        chosen = replace(chosen, password=password.encode(), credential_source="password as typed")
+        chosen = dataclasses.replace(chosen, password=password.encode(), credential_source="password as typed")
 
     def read() -> Facts:
         facts = collect_from_account(chosen, CollectRequest(request, window=0))

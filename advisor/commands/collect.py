@@ -40,7 +40,7 @@ def run(args: argparse.Namespace) -> int:
 
 def collect_facts(args: argparse.Namespace) -> Facts:
     """The facts of the server that the connection options name, with the host that the user described, if any."""
-    from dataclasses import replace
+    from msgspec.structs import replace
 
     from advisor.collect.collect import CollectRequest, collect
     from advisor.commands.connection import request_of
@@ -84,7 +84,7 @@ def load_recorded(args: argparse.Namespace) -> Facts | None:
 
 def load_texts(args: argparse.Namespace) -> Facts:
     """The facts that the texts of --from tell; MycnfError for what is no such text, or another source beside it."""
-    from dataclasses import replace
+    from msgspec.structs import replace
 
     from advisor.collect.pasted import facts_of_texts
     from advisor.commands.connection import declared_host, is_declared

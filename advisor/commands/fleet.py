@@ -151,7 +151,7 @@ def _survey(folder: str, asked: AuditRequest) -> Survey:
 
 
 def _failed_row(row: HostRow, error: MycnfError) -> HostRow:
-    from msgspec.structs import replace
+    from dataclasses import replace
 
     from advisor.fleet.row import Status
 

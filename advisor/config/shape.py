@@ -1,6 +1,7 @@
 """The shape of a configuration, checked by hand: the very documents that schemas/mycnf.schema.json allows.
 
-Checking by hand spares lint the import of a validator; a test holds both equal.
+Checking by hand spares lint the import of a validator. tools/configschema.py writes the schema from a model that takes
+its words and patterns from here, and a test holds both to the same documents.
 """
 
 import re
@@ -17,6 +18,8 @@ TARGET = r"^(mysql|mariadb)-[0-9]{1,4}\.[0-9]{1,4}(\.[0-9]{1,4})?$"
 TARGET_SPAN = r"^(mysql|mariadb)(-[0-9]{1,4}\.[0-9]{1,4}(\.[0-9]{1,4})?)?$"
 RAM = r"^[0-9]+(\.[0-9]+)?[KMGTkmgt]?(i?[Bb])?$"
 BOUND = r"^-?[0-9]+(\.[0-9]+|[KMGTPEkmgtpe])?$"
+RULE = r"[A-Za-z]"
+TEXT = r"."
 HOUSE_CHECKS = ("required", "forbidden", "minimum", "maximum", "allowed")
 
 Keys = tuple[str, ...]
@@ -148,15 +151,15 @@ def _check_format(value: Any, keys: Keys) -> Iterator[Fault]:
     return _one_of(names("lint"))(value, keys)
 
 
-RULE_NAME = _text_matching(r"[A-Za-z]", 'a code, name or family such as "BUF001"')
+RULE_NAME = _text_matching(RULE, 'a code, name or family such as "BUF001"')
 RULE_NAMES = _one_or_list_of(RULE_NAME)
 TOP: dict[str, Check] = {
     "target": _one_or_list_of(_text_matching(TARGET, '"mysql-8.4" or "mariadb-10.11"'), least=1),
     "select": _one_or_list_of(RULE_NAME, least=1),
     "ignore": RULE_NAMES,
     "fail-on": _one_of(FAIL_ON),
-    "baseline": _text_matching(r".", "a path"),
-    "root": _text_matching(r".", "a path"),
+    "baseline": _text_matching(TEXT, "a path"),
+    "root": _text_matching(TEXT, "a path"),
     "format": _check_format,
     "ram": _text_matching(RAM, '"64G" or "512M"'),
     "cpus": _check_count,
@@ -170,7 +173,7 @@ HOUSE: dict[str, Check] = {
     "minimum": _check_bound,
     "maximum": _check_bound,
     "allowed": _list_of(_check_value, least=1),
-    "message": _text_matching(r".", "a sentence"),
+    "message": _text_matching(TEXT, "a sentence"),
     "severity": _one_of(SEVERITIES),
     "targets": _one_or_list_of(_text_matching(TARGET_SPAN, '"mysql", "mariadb-10.11" or "mysql-8.0.36"'), least=1),
 }

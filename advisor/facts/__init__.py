@@ -1,11 +1,10 @@
 """What may be known about a server: frozen values, kept as a snapshot, off the lint path."""
 
-from dataclasses import field
+from msgspec import Struct, field
 
 from advisor.facts.files import FileCopy, OptionFiles, PersistedOption, Service
 from advisor.facts.host import Host
 from advisor.facts.probes import ProbeResult
-from advisor.facts.record import record
 from advisor.facts.server import Accounts, DataSizes, Link, Plugin, Replication, Server, VariableOrigin
 from advisor.facts.workload import BusyHour, Sample, SampledHours, Workload
 
@@ -35,17 +34,15 @@ __all__ = [
 ]
 
 
-@record(frozen=True)
-class Unavailable:
+class Unavailable(Struct, frozen=True):
     """A part of the facts that is not there: server.replication, host, files, …, with what it needs."""
 
     part: str
     reason: str
 
 
-@record(frozen=True)
-class Facts:
-    """Everything that one audit saw; `TypeAdapter(Facts)` is the schema of a snapshot.
+class Facts(Struct, frozen=True):
+    """Everything that one audit saw, as a snapshot keeps it.
 
     `taken_at` is UTC in ISO 8601; `lost` says how the connection ended where it broke on the way; `statements` counts
     what was sent, the driver included, and `seconds` is the time spent besides the window. `probes` are the latest

@@ -22,7 +22,7 @@ class ShapeError(ValueError):
 
 
 def to_value(document: object, kind: type[T]) -> T:
-    """The document as a value of that dataclass; fields that it doesn't know are passed over. Raises ShapeError."""
+    """The document as a value of that type; fields that the type does not have are ignored. Raises ShapeError."""
     try:
         return msgspec.convert(document, kind)
     except msgspec.ValidationError as error:

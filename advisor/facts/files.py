@@ -3,15 +3,13 @@
 import errno
 import os
 import posixpath
-from dataclasses import field
 
-from advisor.facts.record import record
+from msgspec import Struct, field
 
 WORLD_WRITABLE = 0o002
 
 
-@record(frozen=True)
-class FileCopy:
+class FileCopy(Struct, frozen=True):
     """One option file as found: text without its secrets, owner and mode; `text` is None where it couldn't be read.
 
     `holds_secret` says that a value was taken out; `secret_lines` are the lines they stood on, 1-based. `changed` is
@@ -33,8 +31,7 @@ class FileCopy:
         return bool(self.secret_lines)
 
 
-@record(frozen=True)
-class PersistedOption:
+class PersistedOption(Struct, frozen=True):
     """A variable of mysqld-auto.cnf, with the section that it stands in; a secret's value is masked.
 
     What stands in a section of static or early variables is read together with the options, all else is set when the
@@ -58,8 +55,7 @@ class PersistedOption:
         return self.static or "parse_early" in self.section
 
 
-@record(frozen=True)
-class OptionFiles:
+class OptionFiles(Struct, frozen=True):
     """The option files in the order in which the server reads them, includes listed after the files that name them.
 
     `command_line` holds the server's own arguments with secrets taken out; `inferred` says that the list of files was
@@ -111,8 +107,7 @@ def _bytes(text: str) -> bytes:
         return text.encode("utf-8", "replace")
 
 
-@record(frozen=True)
-class Service:
+class Service(Struct, frozen=True):
     """A systemd service as its files have it now, secrets taken out.
 
     `name` is the unit's (mysqld@two.service); `unit_files` the unit and then its drop-ins in the order in which systemd

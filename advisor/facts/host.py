@@ -4,11 +4,10 @@ Sizes are bytes and names are the kernel's own, unless a docstring says otherwis
 doesn't tell, never zero.
 """
 
-from advisor.facts.record import record
+from msgspec import Struct
 
 
-@record(frozen=True)
-class Stripe:
+class Stripe(Struct, frozen=True):
     """The width at which a write reaches every data disk once, and the `device` that it is of.
 
     `source` says how it is known: "md" by the array's own numbers, "queue" by a device's optimal I/O size,
@@ -24,8 +23,7 @@ class Stripe:
     offset: int | None = None
 
 
-@record(frozen=True)
-class Raid:
+class Raid(Struct, frozen=True):
     """An md array: level as the kernel writes it (raid10, …), `layout` a raw number, `state` array_state's word.
 
     `action` is what it does besides its work: idle, recover, resync, reshape, check or repair.
@@ -40,8 +38,7 @@ class Raid:
     action: str | None = None
 
 
-@record(frozen=True)
-class BlockDevice:
+class BlockDevice(Struct, frozen=True):
     """A disk, partition, logical volume or array.
 
     `name` is what people call it (vg0-mysql), `kernel_name` what the kernel does (dm-0), `number` major:minor. `type`
@@ -82,8 +79,7 @@ class BlockDevice:
     raid: Raid | None = None
 
 
-@record(frozen=True)
-class Mount:
+class Mount(Struct, frozen=True):
     """The mount that holds a path; `root` the mounted part of it, not / for bind mounts and subvolumes."""
 
     point: str
@@ -94,8 +90,7 @@ class Mount:
     options: tuple[str, ...] = ()
 
 
-@record(frozen=True)
-class Space:
+class Space(Struct, frozen=True):
     """A file system's room: bytes, and files where their number is bounded; free is what a server's account gets."""
 
     size: int
@@ -104,8 +99,7 @@ class Space:
     files_free: int = 0
 
 
-@record(frozen=True)
-class Storage:
+class Storage(Struct, frozen=True):
     """A path followed from its mount down to the disks.
 
     `devices` begin with what is mounted and end with the disks. `untraced` says why they are empty or end
@@ -126,24 +120,21 @@ class Storage:
         return tuple(d for d in self.devices if not d.under)
 
 
-@record(frozen=True)
-class ServerPath:
+class ServerPath(Struct, frozen=True):
     """Where a server keeps some of its files besides the data directory, by the variable that says so."""
 
     variable: str
     storage: Storage
 
 
-@record(frozen=True)
-class SkippedPart:
+class SkippedPart(Struct, frozen=True):
     """A part of the host that couldn't be read, and why."""
 
     part: str
     reason: str
 
 
-@record(frozen=True)
-class CpuKind:
+class CpuKind(Struct, frozen=True):
     """One kind of processor core; a machine with big and little cores has several.
 
     Counts are those of `lscpu`: `sockets` and `cores` are what was seen of this kind, `cores_per_socket` and
@@ -166,8 +157,7 @@ class CpuKind:
     max_mhz: float | None = None
 
 
-@record(frozen=True)
-class Cache:
+class Cache(Struct, frozen=True):
     """All caches of one name (L1d, L1i, L2, …): how many there are, and what they hold together.
 
     `size` is one instance, the largest where they differ; `shared_by` is the most processors that share one.
@@ -182,8 +172,7 @@ class Cache:
     shared_by: int | None = None
 
 
-@record(frozen=True)
-class NumaNode:
+class NumaNode(Struct, frozen=True):
     """One memory node with its processors; a node without processors is memory only."""
 
     number: int
@@ -191,8 +180,7 @@ class NumaNode:
     memory: int | None = None
 
 
-@record(frozen=True)
-class Hypervisor:
+class Hypervisor(Struct, frozen=True):
     """What the machine runs under: vendor and kind (full, para, container, none) as `lscpu` names them."""
 
     vendor: str
@@ -200,8 +188,7 @@ class Hypervisor:
     name: str | None = None
 
 
-@record(frozen=True)
-class Cpu:
+class Cpu(Struct, frozen=True):
     """The processors: `logical` are present, `online` are those in use, by number.
 
     `governor` chooses how fast the first of them runs, through `frequency_driver`; guests have neither as a rule.
@@ -230,8 +217,7 @@ class Cpu:
         return next((c for c in self.caches if c.name == name), None)
 
 
-@record(frozen=True)
-class Memory:
+class Memory(Struct, frozen=True):
     """Memory and the kernel's habits with it.
 
     `huge_page` is the default huge page; `thp` and `thp_defrag` are the choice in force (always, madvise,
@@ -262,8 +248,7 @@ class Memory:
     numa_balancing: int | None = None
 
 
-@record(frozen=True)
-class IoLimit:
+class IoLimit(Struct, frozen=True):
     """What a control group may ask of one device (major:minor) in a second; None is "no limit"."""
 
     number: str
@@ -273,8 +258,7 @@ class IoLimit:
     write_bytes: int | None = None
 
 
-@record(frozen=True)
-class Cgroup:
+class Cgroup(Struct, frozen=True):
     """The control group of a process: the smallest limit on the way up to the root of the hierarchy wins.
 
     `version` is the hierarchy that accounts for memory, 1 or 2; `limit_at` and `cpus_at` name the group that
@@ -303,8 +287,7 @@ class Cgroup:
 SERVER_PROGRAMS = frozenset({"mysqld", "mariadbd", "mysqld-debug", "mariadbd-debug", "mysqld-bin"})
 
 
-@record(frozen=True)
-class Limit:
+class Limit(Struct, frozen=True):
     """A resource limit of a process by its ulimit name (nofile, memlock, …); None is unlimited."""
 
     name: str
@@ -312,8 +295,7 @@ class Limit:
     hard: int | None
 
 
-@record(frozen=True)
-class Process:
+class Process(Struct, frozen=True):
     """The server's process: memory in bytes, `cpus` it may run on, and the malloc it was started with.
 
     `allocator` is jemalloc, tcmalloc, mimalloc, glibc or musl as far as loaded libraries show; one that is
@@ -348,8 +330,7 @@ class Process:
         return next((limit for limit in self.limits if limit.name == name), None)
 
 
-@record(frozen=True)
-class OperatingSystem:
+class OperatingSystem(Struct, frozen=True):
     """Distribution, kernel, and what hints at a container or a cloud.
 
     `time` is seconds since 1970 on the host's own clock, `uptime` seconds since boot. `product` is the
@@ -373,8 +354,7 @@ class OperatingSystem:
     listen_backlog_max: int | None = None
 
 
-@record(frozen=True)
-class Host:
+class Host(Struct, frozen=True):
     """All that was read of one machine; a part that is None stands in `skipped` with its reason.
 
     `places` are the server's other directories that lie on another mount than the data directory, each mount once.

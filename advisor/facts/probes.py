@@ -3,9 +3,7 @@
 Only samples and their circumstances are stored; what follows from them is worked out anew whenever it is read.
 """
 
-from dataclasses import field
-
-from advisor.facts.record import record
+from msgspec import Struct, field
 
 ANSWER = "answer"
 OTHER_PROCESSES = "processor time of other processes, share of all"
@@ -13,8 +11,7 @@ PROBE_SCHEMA = "1.1"
 MAX_INVALID_SHARE = 0.05  # the share of invalid blocks above which a run has no result
 
 
-@record(frozen=True)
-class Metric:
+class Metric(Struct, frozen=True):
     """Something that an experiment measures; `better` is more, less, or neither where it only describes."""
 
     name: str
@@ -22,8 +19,7 @@ class Metric:
     better: str = "more"
 
 
-@record(frozen=True)
-class Block:
+class Block(Struct, frozen=True):
     """One turn of one variant: the round that it belongs to, and its metrics.
 
     `began` is seconds since the first block of the run, `seconds` how long it took; `series` are values over time
@@ -40,8 +36,7 @@ class Block:
     invalid: str = ""
 
 
-@record(frozen=True)
-class Arm:
+class Arm(Struct, frozen=True):
     """A variant with its blocks: `settings` are the options that make it, `point` its place on the chart's axis.
 
     Variants of one `group` are compared with the group's own baseline (see `baselines`): ways of flushing under one
@@ -55,8 +50,7 @@ class Arm:
     group: str = ""
 
 
-@record(frozen=True)
-class RunPlace:
+class RunPlace(Struct, frozen=True):
     """Where a run took place; sizes in bytes, None where it can't be told.
 
     `host` tells this machine from others (a hash, no name), `path` is the directory that was measured, `device` the
@@ -73,8 +67,7 @@ class RunPlace:
     device: str | None = None
 
 
-@record(frozen=True)
-class ProbeResult:
+class ProbeResult(Struct, frozen=True):
     """One run of one experiment.
 
     `began_at` is UTC in ISO 8601. `ended` says why it stopped: finished, precise (further rounds would add nothing),

@@ -1,15 +1,13 @@
 """What a running server said of itself: rows as they came, and the few things that can be read off them."""
 
 import re
-from dataclasses import field
 
-from advisor.facts.record import record
+from msgspec import Struct, field
 
 DIGITS = 20  # of the greatest number in 64 bits
 
 
-@record(frozen=True, slots=True)
-class VariableOrigin:
+class VariableOrigin(Struct, frozen=True):
     """Where the server says that a variable's value came from.
 
     `source` is the server's own word (GLOBAL, EXPLICIT, PERSISTED, COMMAND_LINE, DYNAMIC, COMPILED; on MariaDB CONFIG,
@@ -21,8 +19,7 @@ class VariableOrigin:
     path: str = ""
 
 
-@record(frozen=True)
-class Plugin:
+class Plugin(Struct, frozen=True):
     """One row of the server's plugins; `library` is empty for one that is built in."""
 
     name: str
@@ -31,8 +28,7 @@ class Plugin:
     library: str = ""
 
 
-@record(frozen=True)
-class Link:
+class Link(Struct, frozen=True):
     """How the server was reached, as far as it matters to what may be believed.
 
     `via` is socket or tcp, or text where no server was asked; `peer_pid` the process behind the socket, 0 where the
@@ -46,8 +42,7 @@ class Link:
     proxied: bool = False
 
 
-@record(frozen=True)
-class ApplierTimes:
+class ApplierTimes(Struct, frozen=True):
     """How old, in seconds at the time of asking, is what one channel's workers apply and have applied.
 
     `applying` counts from the commit on the first source of the oldest transaction that is being applied, None where
@@ -61,8 +56,7 @@ class ApplierTimes:
     locked: int = 0
 
 
-@record(frozen=True)
-class Replication:
+class Replication(Struct, frozen=True):
     """The server's part in replication: its own replica rows as sent, and the replicas connected to it.
 
     `group_states` counts the members of its replication group by MEMBER_STATE as this member sees them, and
@@ -83,8 +77,7 @@ class Replication:
         return bool(self.replica_rows)
 
 
-@record(frozen=True)
-class DataSizes:
+class DataSizes(Struct, frozen=True):
     """Bytes of InnoDB data and indexes, from one aggregate over `mysql.innodb_table_stats`, and the tables counted.
 
     `clustered_bytes` is the part that holds the rows themselves and `rows` their estimated number, `largest_bytes` the
@@ -98,8 +91,7 @@ class DataSizes:
     largest_bytes: int = 0
 
 
-@record(frozen=True)
-class Accounts:
+class Accounts(Struct, frozen=True):
     """The accounts of one kind that are not locked: how many, and the names of three at most, joined by commas.
 
     `reach` says from where they may come: here (the server's own host), there (hosts that are named) or anywhere
@@ -117,8 +109,7 @@ class Accounts:
     files: bool | None = None
 
 
-@record(frozen=True)
-class RedoWaits:
+class RedoWaits(Struct, frozen=True):
     """Warnings of the error log that the redo log was full, since the start and since the log was last resized.
 
     `newest` is the age of the newest in seconds, None where there is none.
@@ -128,8 +119,7 @@ class RedoWaits:
     newest: int | None = None
 
 
-@record(frozen=True)
-class Server:
+class Server(Struct, frozen=True):
     """One running server's answers; names are lower case, values as sent.
 
     `flavour` is mysql or mariadb, `version` the digits alone (the variable `version` has the whole text), `vendor` says

@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
 from json.encoder import encode_basestring_ascii as quoted
 from typing import TYPE_CHECKING, Any
+
+from msgspec.structs import replace
 
 from advisor.facts import Unavailable
 from advisor.facts.codec import to_plain

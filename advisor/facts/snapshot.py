@@ -7,6 +7,8 @@ import os
 from functools import cache
 from typing import TYPE_CHECKING, Any
 
+from msgspec import Struct
+
 from advisor.core.errors import MycnfError
 from advisor.facts import SCHEMA, Facts
 from advisor.facts.codec import ShapeError, decode_json, format_json, to_plain, to_value
@@ -131,7 +133,7 @@ TYPES_WITHOUT_NUMBERS = (str, bool, str | None, dict[str, str], tuple[str, ...])
 
 def extreme_part(facts: Facts) -> str:
     """The first part that holds a number beyond FARTHEST, or none at all; empty where there is none."""
-    for name in facts.__dataclass_fields__:
+    for name in facts.__struct_fields__:
         if _is_extreme(getattr(facts, name), infinite=name == UNBOUNDED):
             return name
     return ""
@@ -170,9 +172,7 @@ def _holds_extreme(members: Collection[Any], *, infinite: bool) -> bool:
 @cache
 def _numeric_fields(kind: type) -> tuple[str, ...] | None:
     """The fields of a part of the facts that may hold numbers; None for what has no fields."""
-    fields = getattr(kind, "__dataclass_fields__", None)
-    return (
-        None
-        if fields is None
-        else tuple(name for name, field in fields.items() if field.type not in TYPES_WITHOUT_NUMBERS)
-    )
+    if not issubclass(kind, Struct):
+        return None
+    types = kind.__annotations__
+    return tuple(name for name in kind.__struct_fields__ if types[name] not in TYPES_WITHOUT_NUMBERS)

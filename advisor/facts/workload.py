@@ -1,12 +1,9 @@
 """Two samples of a server's counters, and the window between them."""
 
-from dataclasses import field
-
-from advisor.facts.record import record
+from msgspec import Struct, field
 
 
-@record(frozen=True)
-class Sample:
+class Sample(Struct, frozen=True):
     """Status counters at one moment.
 
     `at` is the server's uptime clock in seconds, `lsn` the redo position in bytes where known, `query_time` the
@@ -19,8 +16,7 @@ class Sample:
     query_time: float | None = None
 
 
-@record(frozen=True)
-class Workload:
+class Workload(Struct, frozen=True):
     """The first and the last sample of a window."""
 
     first: Sample
@@ -51,8 +47,7 @@ class Workload:
         return max(0, self.last.lsn - self.first.lsn) / self.seconds
 
 
-@record(frozen=True)
-class BusyHour:
+class BusyHour(Struct, frozen=True):
     """The busiest hour of one kind (redo, connections, temporary tables) that was sampled: its samples, in order.
 
     The times are UTC in ISO 8601. The server ran through it without a restart.
@@ -77,8 +72,7 @@ class BusyHour:
         return min((s.status[counter] for s in self.samples if counter in s.status), default=None)
 
 
-@record(frozen=True)
-class SampledHours:
+class SampledHours(Struct, frozen=True):
     """What `mycnf sample` kept of a server: from when to when, how many samples, and the busiest hour of each kind."""
 
     since: str

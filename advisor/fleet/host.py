@@ -11,14 +11,15 @@ import os
 import signal
 import sys
 import time
-from dataclasses import replace
-from typing import TYPE_CHECKING, Any, NoReturn
+from typing import TYPE_CHECKING, NoReturn
 
-import msgspec
+from msgspec import Struct
+from msgspec.structs import replace
 
 from advisor.collect.collect import CollectRequest, collect_from_account
 from advisor.collect.connection.connect import ConnectionLimits
 from advisor.core.errors import ConnectError, MycnfError
+from advisor.facts.codec import to_value
 from advisor.fleet.process_group import end_with_parent
 from advisor.fleet.row import UNREAD, HostRow, Status
 from advisor.fleet.run_directory import HOSTS, snapshot_name, write_row
@@ -36,22 +37,16 @@ _LEAST = 0.01  # seconds
 _GUARDED = 4  # characters; a shorter password would be found in the middle of words
 
 
-class HostTask:
-    """What one line of stdin asks for."""
+class HostTask(Struct, frozen=True):
+    """What one line of stdin asks for; times are seconds.
 
-    __slots__ = (
-        *("address", "broken", "folder", "groups", "hosts", "local", "name", "parent", "scratch", "timeout"),
-        *("variables", "window"),
-    )
-
-    def __init__(self, told: dict[str, Any]) -> None:
-        for field in self.__slots__:
-            setattr(self, field, told[field])
+    `variables` are the host's `mycnf_*` variables, `broken` says which of them could not be templated.
+    """
 
     name: str
     parent: int
-    groups: list[str]
-    hosts: list[str]
+    groups: tuple[str, ...]
+    hosts: tuple[str, ...]
     address: str
     local: bool
     folder: str
@@ -59,14 +54,14 @@ class HostTask:
     window: float
     timeout: float
     variables: dict[str, str]
-    broken: list[str]
+    broken: tuple[str, ...]
 
 
 def main() -> int:
     """Ask one server and keep what it told; always exit code 0, for the row says how it went."""
     os.umask(0o077)
     signal.signal(signal.SIGTERM, _raise_on_signal)
-    job = HostTask(json.loads(sys.stdin.buffer.readline()))
+    job = to_value(json.loads(sys.stdin.buffer.readline()), HostTask)
     end_with_parent(job.parent)  # ask nobody any more once ansible's worker is gone, and leave no tar of a host behind
     began = time.monotonic()
     _name_hosts(job)
@@ -148,16 +143,20 @@ def _save(job: HostTask, began: float, facts: Facts, chosen: Account, host: str)
     _row(job, began, status, facts.lost, place=chosen.place, snapshot=snapshot_name(job.name), host=host)
 
 
-def _row(job: HostTask, began: float, status: Status, reason: str, **more: str) -> None:
+def _row(
+    job: HostTask, began: float, status: Status, reason: str, *, place: str = "", snapshot: str = "", host: str = ""
+) -> None:
     row = HostRow(
         name=job.name,
-        groups=tuple(job.groups),
+        groups=job.groups,
         status=status,
         reason=_without_secrets(reason, job),
+        place=place,
+        snapshot=snapshot,
+        host=_without_secrets(host, job),
         seconds=round(max(_LEAST, time.monotonic() - began), 2),
-        **more,
     )
-    write_row(job.folder, msgspec.structs.replace(row, host=_without_secrets(row.host, job)))
+    write_row(job.folder, row)
 
 
 def _without_secrets(text: str, job: HostTask) -> str:

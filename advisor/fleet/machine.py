@@ -7,8 +7,9 @@ import binascii
 import os
 import re
 import tempfile
-from dataclasses import replace
 from typing import TYPE_CHECKING, Any, NamedTuple
+
+from msgspec.structs import replace
 
 from advisor.collect.collect import configured_directories
 from advisor.collect.declared import host_from_options

@@ -1,11 +1,14 @@
-"""What came of one host of a fleet, whether or not its server could be asked."""
+"""What came of one host of a fleet, whether or not its server could be asked.
+
+The process of a host only writes its row. Rows that are read from a run directory are checked by pydantic, which takes
+as much processor time to import as such a process needs to start: see `advisor.fleet.run_directory`.
+"""
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from enum import StrEnum
 from typing import TYPE_CHECKING
-
-import msgspec
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -37,7 +40,8 @@ REMEDIES: Mapping[Status, str] = {
 }
 
 
-class HostRow(msgspec.Struct, frozen=True, kw_only=True):
+@dataclass(frozen=True, kw_only=True)
+class HostRow:
     """One host: its inventory groups, how it ended and why, where its server was looked for, and what was kept.
 
     `snapshot` is the file's name below the run directory, empty where there is none; `host` says in words what came of

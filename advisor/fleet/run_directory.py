@@ -15,13 +15,14 @@ import re
 import shutil
 import time
 from contextlib import suppress
+from functools import cache
 from itertools import count
 from typing import TYPE_CHECKING
 from urllib.parse import quote
 
 from advisor.core.console import print_notice
 from advisor.core.errors import MycnfError
-from advisor.facts.codec import to_plain, to_value
+from advisor.facts.codec import to_plain
 from advisor.fleet.process_group import ENDING
 from advisor.fleet.row import SCHEMA, UNREAD, HostRow, Status
 from advisor.redaction.secrets import escape_text
@@ -31,6 +32,8 @@ from advisor.state.private_file import replace_private
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
     from collections.abc import Set as AbstractSet
+
+    from pydantic import TypeAdapter
 
 
 FOLDER = "fleet"
@@ -170,8 +173,8 @@ def hosts_of(folder: str) -> tuple[str, ...]:
 
 def _host_names(path: str) -> tuple[str, ...]:
     try:
-        return to_value(_read(path), tuple[str, ...])
-    except (OSError, ValueError, RecursionError):
+        return _names_adapter().validate_python(_read(path))
+    except (OSError, ValueError, RecursionError):  # ValidationError is a ValueError
         return ()
 
 
@@ -206,9 +209,23 @@ def check_run(folder: str) -> None:
 
 def _row_at(path: str) -> HostRow | None:
     try:
-        return to_value(_read(path), HostRow)
-    except (OSError, ValueError, RecursionError):  # ShapeError too
+        return _row_adapter().validate_python(_read(path))
+    except (OSError, ValueError, RecursionError):  # ValidationError is a ValueError
         return None
+
+
+@cache
+def _row_adapter() -> TypeAdapter[HostRow]:
+    from pydantic import TypeAdapter  # not for the processes of hosts, which only write
+
+    return TypeAdapter(HostRow)
+
+
+@cache
+def _names_adapter() -> TypeAdapter[tuple[str, ...]]:
+    from pydantic import TypeAdapter
+
+    return TypeAdapter(tuple[str, ...])
 
 
 def _read(path: str) -> object:

@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 import time
-from dataclasses import field, replace
 from typing import TYPE_CHECKING, NamedTuple, Protocol
 
-from advisor.facts.record import record
+from msgspec import Struct, field
+from msgspec.structs import replace
+
 from advisor.tui.view import View
 
 if TYPE_CHECKING:
@@ -39,8 +40,7 @@ class ProbeSite(NamedTuple):
     environment: Environment
 
 
-@record(frozen=True)
-class StartOptions:
+class StartOptions(Struct, frozen=True):
     """What to read first, and the user's preferences.
 
     `connect` is None if the app reads only files. `request` comes from the command line; `reason` says why it gave no
@@ -61,8 +61,7 @@ class StartOptions:
     baseline: Callable[[], str] = str
 
 
-@record(frozen=True)
-class AuditSource:
+class AuditSource(Struct, frozen=True):
     """A server, snapshot or recording that can be read again.
 
     `origin` is live, snapshot or demo; `place` is its address or path for display. `read` returns the current facts

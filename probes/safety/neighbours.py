@@ -17,7 +17,10 @@ if TYPE_CHECKING:
 
 
 QUERY_OPTIONS = ("--help", "-?", "--validate-config", "--print-defaults")  # it answers and ends, and serves nobody
-TICKS_PER_SECOND = os.sysconf("SC_CLK_TCK")
+
+# What psutil raises instead of giving a process's reads and writes: the process is gone or another user's, or the
+# kernel does not count them, and then there is no such method.
+NO_IO_COUNTERS = (psutil.Error, OSError, AttributeError, RuntimeError, ValueError)
 
 
 class OtherServer(NamedTuple):
@@ -66,14 +69,18 @@ def running_programs() -> Iterator[str]:
 
 def processor_seconds(pid: int) -> float | None:
     """Processor time of a process since it began; None where it is gone."""
-    fields = _read(f"/proc/{pid}/stat").rpartition(")")[2].split()
-    return (int(fields[11]) + int(fields[12])) / TICKS_PER_SECOND if len(fields) > 12 else None  # noqa: PLR2004 - utime, stime
+    with contextlib.suppress(psutil.Error):
+        times = psutil.Process(pid).cpu_times()
+        return times.user + times.system
+    return None
 
 
 def disk_bytes(pid: int) -> int | None:
-    """Bytes that a process read from and wrote to disks since it began; None where we may not see it."""
-    rows = dict(line.split(": ") for line in _read(f"/proc/{pid}/io").splitlines() if ": " in line)
-    return int(rows["read_bytes"]) + int(rows["write_bytes"]) if "read_bytes" in rows else None
+    """Bytes that a process read from and wrote to disks since it began; None where the kernel does not show them."""
+    with contextlib.suppress(*NO_IO_COUNTERS):
+        counters = psutil.Process(pid).io_counters()
+        return counters.read_bytes + counters.write_bytes
+    return None
 
 
 def read_wait_times(pid: int) -> WaitTimes:
@@ -129,12 +136,24 @@ class CpuSeconds(NamedTuple):
 
 def read_cpu_seconds() -> CpuSeconds:
     """The host's processor time and our own, with that of every process that we started."""
-    times = psutil.cpu_times()
-    guests = getattr(times, "guest", 0.0) + getattr(times, "guest_nice", 0.0)  # counted as user and nice already
-    waiting = times.idle + getattr(times, "iowait", 0.0)
     ours = psutil.Process()
     own = sum(map(_process_seconds, (ours, *ours.children(recursive=True))))
-    return CpuSeconds(time.monotonic(), sum(times) - guests - waiting, own)
+    return CpuSeconds(time.monotonic(), read_host_seconds().used, own)
+
+
+class HostSeconds(NamedTuple):
+    """Seconds of all processors together since the host started: in use, and of all; waiting for disks is no use."""
+
+    used: float
+    whole: float
+
+
+def read_host_seconds() -> HostSeconds:
+    """What the kernel has counted so far."""
+    times = psutil.cpu_times()
+    guests = getattr(times, "guest", 0.0) + getattr(times, "guest_nice", 0.0)  # counted as user and nice already
+    whole = sum(times) - guests
+    return HostSeconds(whole - times.idle - getattr(times, "iowait", 0.0), whole)
 
 
 def _process_seconds(process: psutil.Process) -> float:

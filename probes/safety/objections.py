@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, NamedTuple
 from advisor.core.sizes import format_size
 from probes.experiment import ProbeError
 from probes.safety import thresholds as at
-from probes.safety.neighbours import disk_bytes, find_other_servers, processor_seconds
+from probes.safety.neighbours import disk_bytes, find_other_servers, processor_seconds, read_host_seconds
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -19,6 +19,7 @@ if TYPE_CHECKING:
     from probes.safety.neighbours import OtherServer
 
 
+LEAST_SECONDS = 0.01  # seconds of processor time, the unit in which the kernel counts
 SYSTEM_FILES = ("ibdata1", "mysql.ibd", "aria_log_control", "auto.cnf")
 
 
@@ -121,7 +122,7 @@ def _available_and_total(host: Host) -> tuple[int | None, int | None]:
 
 def _load_objections(neighbours: tuple[OtherServer, ...]) -> Iterator[Objection]:
     before = [_server_use(n) for n in neighbours]
-    idle, whole = _cpu_ticks()
+    host = read_host_seconds()
     time.sleep(at.BUSY_SAMPLE)
     for neighbour, (cpu, disk) in zip(neighbours, before, strict=True):
         now_cpu, now_disk = _server_use(neighbour)
@@ -130,8 +131,8 @@ def _load_objections(neighbours: tuple[OtherServer, ...]) -> Iterator[Objection]
             words = f"{neighbour} is busy ({cores:.1f} processors, {format_size(int(rate))}/s of disk I/O)"
             yield Objection("busy", words, "run the probe at a quiet time")
             return
-    idle_now, whole_now = _cpu_ticks()
-    used = 1 - (idle_now - idle) / max(1, whole_now - whole)
+    host_now = read_host_seconds()
+    used = (host_now.used - host.used) / max(LEAST_SECONDS, host_now.whole - host.whole)
     if used >= at.BUSY_HOST:
         words = f"this host is busy: {used:.0%} of its processor time is in use, which would distort the results"
         yield Objection("busy", words, "run the probe at a quiet time")
@@ -139,13 +140,6 @@ def _load_objections(neighbours: tuple[OtherServer, ...]) -> Iterator[Objection]
 
 def _server_use(neighbour: OtherServer) -> tuple[float, int]:
     return processor_seconds(neighbour.pid) or 0.0, disk_bytes(neighbour.pid) or 0
-
-
-def _cpu_ticks() -> tuple[int, int]:
-    """Idle ticks (waiting for disks included) and all ticks of the host's processors."""
-    with open("/proc/stat", encoding="ascii") as text:
-        ticks = [int(word) for word in text.readline().split()[1:9]]
-    return ticks[3] + ticks[4], sum(ticks)
 
 
 # As the firmware names the machine: families of instances whose processors are paid by credits.

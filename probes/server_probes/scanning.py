@@ -131,9 +131,11 @@ class ReadCounters(NamedTuple):
 
 def read_counters(pid: int) -> ReadCounters | None:
     """What a process has read so far; None where the kernel doesn't tell (another user's process)."""
-    try:
-        with open(f"/proc/{pid}/io", encoding="ascii") as text:
-            told = dict(line.split(": ") for line in text.read().splitlines())
-        return ReadCounters(int(told["syscr"]), int(told["rchar"]), int(told["read_bytes"]))
-    except (OSError, KeyError, ValueError):
-        return None
+    import psutil  # imported here: the list of experiments loads this module and measures nothing
+
+    from probes.safety.neighbours import NO_IO_COUNTERS
+
+    with contextlib.suppress(*NO_IO_COUNTERS):
+        told = psutil.Process(pid).io_counters()
+        return ReadCounters(told.read_count, told.read_chars, told.read_bytes)
+    return None

@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import dataclasses
 import math
 import statistics
-from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
+
+from msgspec.structs import replace
 
 from advisor.facts.probes import Metric, baselines
 from probes.stats.estimate import MeanDifference, estimate_differences
@@ -20,7 +22,7 @@ HALVES_ROUNDS = 4  # rounds that it takes to lay the halves of a run side by sid
 HALVES_ERRORS = 3.0  # standard errors between the halves of a run that are worth a note
 
 
-@dataclass(frozen=True, slots=True)
+@dataclasses.dataclass(frozen=True, slots=True)
 class VariantComparison:
     """A variant beside the baseline, in one metric, or in how much that metric varies within blocks.
 
@@ -127,7 +129,7 @@ def _comparison(
         MINIMUM_DIFFERENCE, relative_difference(surely, table.logs)
     ):
         return found
-    return replace(found, claim="more" if estimate.mean > 0 else "less")
+    return dataclasses.replace(found, claim="more" if estimate.mean > 0 else "less")
 
 
 def _ratio(difference: float, logs: bool) -> float:

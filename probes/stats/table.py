@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import dataclasses
 import math
 import statistics
-from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
+
+from msgspec.structs import replace
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -21,7 +23,7 @@ POLISH_SWEEPS = 6
 MAD_TO_SD = 1.4826  # a normal distribution's standard deviation in median absolute deviations
 
 
-@dataclass(frozen=True, slots=True)
+@dataclasses.dataclass(frozen=True, slots=True)
 class RoundTable:
     """Values of one metric: a row for each of `names`, a column for each round that all of them finished.
 
@@ -89,7 +91,7 @@ def _winsorize(table: RoundTable) -> RoundTable:
         _excess(row, OUTLIER_DEVIATIONS * MAD_TO_SD * max(usual, statistics.median(map(abs, row)))) for row in rests
     ]
     rows = [[a - b for a, b in zip(*pair, strict=True)] for pair in zip(table.rows, beyond, strict=True)]
-    return replace(table, rows=rows, drawn_in=sum(excess != 0 for row in beyond for excess in row))
+    return dataclasses.replace(table, rows=rows, drawn_in=sum(excess != 0 for row in beyond for excess in row))
 
 
 def _excess(rests: list[float], reach: float) -> list[float]:

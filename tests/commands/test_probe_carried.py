@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
 from pathlib import Path
 
 import controlled_experiment
 import pytest
+from msgspec.structs import replace
 from mycnf_command import Mycnf
 
 from advisor.__main__ import main

@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 import time
-from dataclasses import replace
 from datetime import UTC, datetime, timedelta, tzinfo
 from pathlib import Path
 
 import pytest
+from msgspec.structs import replace
 from mycnf_command import CHECKOUT
 from real_servers import Server
 

@@ -6,11 +6,11 @@ import os
 import shutil
 import socket
 import subprocess
-from dataclasses import replace
 from pathlib import Path
 
 import pytest
 from audit_samples import recorded
+from msgspec.structs import replace
 
 from advisor.collect.host import open_root
 from advisor.facts import Facts

@@ -6,10 +6,10 @@ import os
 import stat
 import subprocess
 import sys
-from dataclasses import replace
 from pathlib import Path
 
 import pytest
+from msgspec.structs import replace
 from mycnf_command import CHECKOUT
 from process_checks import PATIENCE
 
@@ -109,7 +109,7 @@ def test_a_full_disk_leaves_the_old_whole(facts: Facts, monkeypatch: pytest.Monk
 def test_two_at_once_lose_nothing(facts: Facts, state: Path) -> None:
     """Processes that keep snapshots of one server at once keep them all."""
     code = (
-        "import sys; from dataclasses import replace; from advisor.facts.snapshot import load\n"
+        "import sys; from msgspec.structs import replace; from advisor.facts.snapshot import load\n"
         "from advisor.state.history.store import save_snapshot; facts = load(sys.argv[1])\n"
         "for n in range(10):\n"
         "    save_snapshot(replace(facts, taken_at=f'2026-11-{int(sys.argv[2]):02}T{n:02}:00:00+00:00'))"

@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
 from functools import cache
 
 from hostile_findings import SECRET, nasty
+from msgspec.structs import replace
 from mycnf_command import CHECKOUT
 
 from advisor.analysis.audited import Audited

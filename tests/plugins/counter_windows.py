@@ -7,10 +7,10 @@ from __future__ import annotations
 
 import contextlib
 from collections.abc import Callable, Iterator
-from dataclasses import replace
 from typing import Any
 
 import pymysql
+from msgspec.structs import replace
 from process_checks import eventually
 
 from advisor.facts import Facts

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import re
-from dataclasses import fields, is_dataclass
 from typing import TYPE_CHECKING, NamedTuple
+
+from msgspec import Struct
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -34,10 +35,10 @@ class Compared(NamedTuple):
 
 def fields_of(value: object, at: str = "") -> Iterator[tuple[str, object]]:
     """Each field of a host by its place: `memory.total`, `devices[sda].scheduler`."""
-    if is_dataclass(value):
-        for field in fields(value):
-            yield from fields_of(getattr(value, field.name), f"{at}.{field.name}" if at else field.name)
-    elif isinstance(value, tuple) and value and all(map(is_dataclass, value)):
+    if isinstance(value, Struct):
+        for name in value.__struct_fields__:
+            yield from fields_of(getattr(value, name), f"{at}.{name}" if at else name)
+    elif isinstance(value, tuple) and value and all(isinstance(part, Struct) for part in value):
         for index, part in enumerate(value):
             key = next((getattr(part, name) for name in _KEYS if hasattr(part, name)), index)
             yield from fields_of(part, f"{at}[{key}]")

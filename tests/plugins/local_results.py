@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
 from typing import NamedTuple
 
+from msgspec.structs import replace
 from rule_cases import Case, facts_of
 from simulated_experiment import METRIC, Noise, Simulated, simulate
 
@@ -46,7 +46,7 @@ def measured(
     made = replace(
         ran, probe=probe, metrics=(metric,), arms=arms, baseline=variants[0].name, began_at=BEGAN, place=PLACE
     )
-    return replace(made, **more)  # type: ignore[arg-type]
+    return replace(made, **more)
 
 
 def _named(block: Block, metric: Metric) -> Block:

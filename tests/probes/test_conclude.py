@@ -5,9 +5,9 @@ from __future__ import annotations
 import math
 import re
 from collections.abc import Sequence
-from dataclasses import replace
 
 import pytest
+from msgspec.structs import replace
 from simulated_experiment import METRIC, Noise, Simulated, simulate
 
 from advisor.core.sizes import format_percent

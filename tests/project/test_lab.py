@@ -140,11 +140,11 @@ def test_an_audit_that_contradicts_itself_is_refused() -> None:
 @pytest.mark.parametrize(
     ("old", "new", "said"),
     [
-        ('fault = "thread_cache_size"\n', "", "missing: fault"),
-        ("rounds = 6", "rounds = 3", "3 rounds are too few"),
-        ('better = "more"', 'better = "nice"', "better = 'nice'"),
-        ('kind = "sbtest"', 'kind = "tpcc"', "kind 'tpcc'"),
-        ("threads = 16", "threads = 16\ntuned = true", "unknown: tuned"),
+        ('fault = "thread_cache_size"\n', "", "fault: Field required"),
+        ("rounds = 6", "rounds = 3", "rounds: Input should be greater than or equal to 5"),
+        ('better = "more"', 'better = "nice"', "metric.better: Input should be 'more' or 'less'"),
+        ('kind = "sbtest"', 'kind = "tpcc"', "does not match any of the expected tags: 'sbtest', 'scan'"),
+        ("threads = 16", "threads = 16\ntuned = true", "workload.tuned: Extra inputs are not permitted"),
     ],
 )
 def test_an_incomplete_folder_is_told(tmp_path: Path, old: str, new: str, said: str) -> None:

@@ -84,9 +84,20 @@ def test_lint_wakes_the_families_that_a_file_gives_reason_to(form: str, tmp_path
 @pytest.mark.parametrize("name", OFFLINE)
 def test_offline_commands_need_the_standard_library_alone(name: str) -> None:
     """Whatever an offline command adds to a bare interpreter is ours or the standard library's."""
-    added = modules_after(OFFLINE[name]) - bare_modules()
+    assert not foreign(modules_after(OFFLINE[name]))
+
+
+def test_a_configuration_is_checked_by_the_standard_library_alone() -> None:
+    """House rules, targets and rules per file are checked in full by each lint that reads them: see docs/adr/0006."""
+    modules = modules_after(["lint", "--config", "examples/house/mycnf.toml", "examples/bad.cnf"])
+    assert "advisor.config.house" in modules
+    assert not foreign(modules)
+
+
+def foreign(modules: set[str]) -> set[str]:
+    """The modules that are neither ours, nor the standard library's, nor in every interpreter of this environment."""
     known = sys.stdlib_module_names | {"advisor", "rules", "probes"}
-    assert not {module for module in added if module.partition(".")[0] not in known}
+    return {module for module in modules - bare_modules() if module.partition(".")[0] not in known}
 
 
 def bare_modules() -> set[str]:

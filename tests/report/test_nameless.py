@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 import json
-from dataclasses import replace
 
 import pytest
 from audit_samples import audited, recorded
+from msgspec.structs import replace
 
 from advisor.analysis.anonymize import nameless
 from advisor.analysis.audited import Audited

@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 import math
-from dataclasses import replace
 
 import pytest
 from lxml import etree
+from msgspec.structs import replace
 
 from advisor.core.errors import MycnfError
 from advisor.facts.probes import OTHER_PROCESSES, PROBE_SCHEMA, Arm, Block, Metric, ProbeResult, RunPlace

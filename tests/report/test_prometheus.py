@@ -6,13 +6,13 @@ import json
 import math
 import shutil
 import subprocess
-from dataclasses import replace
 
 import pytest
 from audit_samples import HOSTILE, audited, nasty_audit, recorded
 from hostile_findings import SECRET
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from msgspec.structs import replace
 from prometheus_client import Metric
 from prometheus_client.parser import text_string_to_metric_families
 

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import math
 import re
-from dataclasses import replace
 from typing import TYPE_CHECKING
 
 import pytest
 from local_results import CALM, HOST, LOUD, PLACE, TPS, Variant, audited, measured, scans, told
+from msgspec.structs import replace
 from rule_cases import Case, facts_of
 from simulated_experiment import Noise
 

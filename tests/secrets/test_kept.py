@@ -5,11 +5,11 @@ from __future__ import annotations
 import os
 import stat
 from collections.abc import Callable, Iterator
-from dataclasses import replace
 from pathlib import Path
 
 import pytest
 from local_results import told
+from msgspec.structs import replace
 from planted_secrets import SNAPSHOT
 
 from advisor.collect.connection.options import ConnectRequest

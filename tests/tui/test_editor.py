@@ -5,12 +5,12 @@ from __future__ import annotations
 import sys
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
-from dataclasses import replace
 from pathlib import Path
 
 import pytest
 from app_driver import driven, filled, screen_text, until
 from app_files_screen import RECORDED, at_files, judged, notices, read, title, view_of
+from msgspec.structs import replace
 from real_servers import Start
 from textual.drivers.headless_driver import HeadlessDriver
 from textual.pilot import Pilot

@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 import os
-from dataclasses import replace
 from pathlib import Path
 
 import pytest
 from app_files_screen import OF_DEMO, RECORDED, SERVER, TUNING, read, view_of
+from msgspec.structs import replace
 from real_servers import Start
 
 from advisor.analysis.context import build_context

@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
 from random import Random
 
 import pytest
 from controlled_experiment import SIZES, SPEEDS
+from msgspec.structs import replace
 from simulated_scan import ON_DISK, Scans
 
 from advisor.facts.probes import Arm, Block, ProbeResult, RunPlace

@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 import re
-from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
 import pytest
 from app_driver import driven, screen_text, snapshot_with, until
+from msgspec.structs import replace
 from textual.containers import VerticalScroll
 
 from advisor.analysis.audited import Audited

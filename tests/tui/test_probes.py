@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
 import pytest
 from app_driver import driven, screen_text, snapshot_with, until
 from app_probes_screen import FORCED, ask, choose_probe, measuring, names, said, screen, shown
+from msgspec.structs import replace
 from simulated_scan import Scans
 from textual.widgets import Input
 

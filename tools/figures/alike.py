@@ -12,6 +12,7 @@ Example: python tools/figures/alike.py --server mysql-8.0 --runs 10 --time 60s a
 from __future__ import annotations
 
 import argparse
+import dataclasses
 import math
 import os
 import statistics
@@ -20,12 +21,12 @@ import tempfile
 import time
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
-from dataclasses import replace
 from typing import NamedTuple
 
 TOP = os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
 sys.path[:0] = [TOP, os.path.join(TOP, "tests", "plugins")]
 
+from msgspec.structs import replace
 from real_servers import provisioned
 
 from advisor.collect.host import open_root, read_host
@@ -73,7 +74,7 @@ class Alike:
             else:
                 groups.setdefault(variant.group, variant)
         copies = [(first, first._replace(name=first.name + AGAIN)) for first in groups.values()]
-        return replace(plan, variants=tuple(variant for pair in copies for variant in pair))
+        return dataclasses.replace(plan, variants=tuple(variant for pair in copies for variant in pair))
 
     @contextmanager
     def prepare(self, ground: Environment, wanted: ProbeRequest, _plan: RunPlan, stop: StopSignal) -> Iterator[Copying]:

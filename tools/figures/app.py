@@ -14,6 +14,7 @@ import time
 from collections.abc import Iterator
 from contextlib import contextmanager
 
+import psutil
 from figure import Figure
 from real_servers import lacking, names_of, provisioned
 from slow_proxy import slowed
@@ -106,9 +107,8 @@ def _idle() -> Figure:
 
 
 def _processor(pid: int) -> float:
-    with open(f"/proc/{pid}/stat", encoding="utf-8") as text:
-        fields = text.read().rpartition(")")[2].split()
-    return (int(fields[11]) + int(fields[12])) / os.sysconf("SC_CLK_TCK")
+    times = psutil.Process(pid).cpu_times()
+    return float(times.user + times.system)
 
 
 def _silent() -> Iterator[Figure]:

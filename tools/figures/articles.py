@@ -13,7 +13,8 @@ import tempfile
 import time
 from collections.abc import Iterator
 from contextlib import ExitStack
-from dataclasses import replace
+
+from msgspec.structs import replace
 
 TOP = os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
 sys.path[:0] = [TOP, os.path.join(TOP, "tests", "plugins")]

@@ -17,10 +17,10 @@ import tempfile
 import threading
 from collections.abc import Iterator
 from contextlib import redirect_stdout
-from dataclasses import replace
 from typing import Any
 
 from figure import Figure
+from msgspec.structs import replace
 
 WINDOWS = int(os.environ.get("WINDOWS", "10000"))
 WARM = 1500  # windows after which everything that is kept is full: the app's half hour is 900

@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import os
 import tomllib
-from typing import Any, NamedTuple
+from typing import Annotated, Literal, NamedTuple
+
+from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, ValidationError
 
 from advisor.core.errors import MycnfError
 from advisor.facts.probes import Metric
@@ -14,12 +16,6 @@ from probes.workload.tables import TableShape
 
 FEWEST_ROUNDS = 5
 UNITS = {"tps": "transactions/s", "qps": "queries/s", "p95": "ms"}
-TOP = frozenset(("server", "fault", "warm", "seconds", "rounds", "data", "workload", "metric", "memory"))
-OPTIONAL = frozenset(("memory",))
-SBTEST = frozenset(("kind", "rows", "tables"))
-SCAN = frozenset(("kind", "engine", "bytes", "row_length"))
-WORKLOAD = frozenset(("name", "threads", "access", "span", "connecting", "steps"))
-KNOWN = frozenset(("name", "threads", "access"))  # of a workload; the rest describes one that isn't known by name
 
 
 class LabError(MycnfError):
@@ -58,6 +54,84 @@ class Lab(NamedTuple):
         return self.data.tables if isinstance(self.data, TableShape) else 1
 
 
+def size(text: str) -> int:
+    """Bytes of 512M or 1G. Raises ValueError for anything else."""
+    number, letter = text[:-1], text[-1:].upper()
+    steps = {"K": 10, "M": 20, "G": 30}
+    if letter not in steps or not number.isdigit():
+        raise ValueError(f"{text!r} is no size such as 512M")
+    return int(number) << steps[letter]
+
+
+Bytes = Annotated[int, BeforeValidator(size)]
+
+
+class _Table(BaseModel):
+    """A table of lab.toml: every key is known, and every value has its type."""
+
+    model_config = ConfigDict(extra="forbid", strict=True)
+
+
+class _Sbtest(_Table):
+    kind: Literal["sbtest"]
+    rows: int
+    tables: int
+
+    def shape(self) -> TableShape:
+        return TableShape(self.rows, self.tables)
+
+
+class _Scan(_Table):
+    kind: Literal["scan"]
+    engine: str
+    bytes: Bytes
+    row_length: int
+
+    def shape(self) -> ScanTable:
+        return ScanTable(self.bytes, self.row_length, self.engine)
+
+
+class _Step(_Table):
+    statements: list[str]
+    times: int = 1
+
+
+class _Workload(_Table):
+    """A workload that is known by its name, or one of these steps."""
+
+    name: str
+    threads: int
+    access: Literal["uniform", "pareto"]
+    steps: list[_Step] | None = None
+    span: int = 100
+    connecting: bool = False
+
+    def mix(self) -> StatementMix:
+        if self.steps is None:
+            if described := self.model_fields_set & {"span", "connecting"}:
+                raise ValueError(f"workload: {', '.join(sorted(described))} without steps")
+            return OLTP[self.name]
+        steps = tuple(TransactionStep(tuple(step.statements), step.times) for step in self.steps)
+        return StatementMix(self.name, steps, span=self.span, connecting=self.connecting)
+
+
+class _Metric(_Table):
+    name: Literal["tps", "qps", "p95"]
+    better: Literal["more", "less"]
+
+
+class _Document(_Table):
+    server: str
+    fault: str
+    memory: Bytes | None = None
+    warm: int
+    seconds: int
+    rounds: int = Field(ge=FEWEST_ROUNDS)
+    data: Annotated[_Sbtest | _Scan, Field(discriminator="kind")]
+    workload: _Workload
+    metric: _Metric
+
+
 def labs(folder: str) -> list[Lab]:
     """All of them by name. Raises LabError for one that is incomplete."""
     found = sorted(entry.path for entry in os.scandir(folder) if os.path.exists(os.path.join(entry.path, "lab.toml")))
@@ -68,72 +142,29 @@ def read(folder: str) -> Lab:
     """One folder. Raises LabError where something is missing, unknown or out of its range."""
     name = os.path.basename(folder)
     option_file = os.path.join(folder, "my.cnf")
+    if not os.path.exists(option_file):
+        raise LabError(f"{name}: there is no my.cnf")
     try:
         with open(os.path.join(folder, "lab.toml"), "rb") as file:
-            told = tomllib.load(file)
-        if not os.path.exists(option_file):
-            raise LabError(f"{name}: there is no my.cnf")
-        _fields(told, TOP, OPTIONAL)
-        if told["rounds"] < FEWEST_ROUNDS:
-            raise LabError(f"{name}: {told['rounds']} rounds are too few, give {FEWEST_ROUNDS} or more")
-        return Lab(
-            name=name,
-            option_file=option_file,
-            server=told["server"],
-            fault=told["fault"],
-            data=_data(told["data"]),
-            workload=_workload(told["workload"]),
-            threads=int(told["workload"]["threads"]),
-            access=told["workload"]["access"],
-            metric=_metric(told["metric"]),
-            warm=int(told["warm"]),
-            seconds=int(told["seconds"]),
-            rounds=told["rounds"],
-            memory=size(told["memory"]) if "memory" in told else None,
-        )
-    except (OSError, tomllib.TOMLDecodeError, KeyError, TypeError, ValueError) as error:
+            told = _Document.model_validate(tomllib.load(file))
+        workload = told.workload.mix()
+    except ValidationError as error:
+        faults = (f"{'.'.join(map(str, fault['loc']))}: {fault['msg']}" for fault in error.errors())
+        raise LabError(f"{name}/lab.toml can't be used: {'; '.join(faults)}") from error
+    except (OSError, KeyError, ValueError) as error:
         raise LabError(f"{name}/lab.toml can't be used: {error}") from error
-
-
-def size(text: str) -> int:
-    """Bytes of 512M or 1G. Raises ValueError for anything else."""
-    number, letter = text[:-1], text[-1:].upper()
-    steps = {"K": 10, "M": 20, "G": 30}
-    if letter not in steps or not number.isdigit():
-        raise ValueError(f"{text!r} is no size such as 512M")
-    return int(number) << steps[letter]
-
-
-def _data(told: dict[str, Any]) -> TableShape | ScanTable:
-    if told["kind"] == "sbtest":
-        _fields(told, SBTEST)
-        return TableShape(told["rows"], told["tables"])
-    if told["kind"] != "scan":
-        raise ValueError(f"data of kind {told['kind']!r}: there is sbtest and scan")
-    _fields(told, SCAN)
-    return ScanTable(size(told["bytes"]), told["row_length"], told["engine"])
-
-
-def _workload(told: dict[str, Any]) -> StatementMix:
-    if told["access"] not in ("uniform", "pareto"):
-        raise ValueError(f"access {told['access']!r}: there is uniform and pareto")
-    if "steps" not in told:
-        _fields(told, KNOWN)
-        return OLTP[told["name"]]
-    _fields(told, WORKLOAD, frozenset(("span", "connecting")))
-    steps = tuple(TransactionStep(tuple(step["statements"]), step.get("times", 1)) for step in told["steps"])
-    return StatementMix(told["name"], steps, span=told.get("span", 100), connecting=told.get("connecting", False))
-
-
-def _metric(told: dict[str, str]) -> Metric:
-    _fields(told, frozenset(("name", "better")))
-    if told["better"] not in ("more", "less"):
-        raise ValueError(f"better = {told['better']!r}: it is more or less")
-    return Metric(told["name"], UNITS[told["name"]], told["better"])
-
-
-def _fields(told: dict[str, Any], names: frozenset[str], optional: frozenset[str] = frozenset()) -> None:
-    if unknown := sorted(told.keys() - names):
-        raise ValueError(f"unknown: {', '.join(unknown)}")
-    if missing := sorted(names - optional - told.keys()):
-        raise ValueError(f"missing: {', '.join(missing)}")
+    return Lab(
+        name=name,
+        option_file=option_file,
+        server=told.server,
+        fault=told.fault,
+        data=told.data.shape(),
+        workload=workload,
+        threads=told.workload.threads,
+        access=told.workload.access,
+        metric=Metric(told.metric.name, UNITS[told.metric.name], told.metric.better),
+        warm=told.warm,
+        seconds=told.seconds,
+        rounds=told.rounds,
+        memory=told.memory,
+    )

@@ -9,8 +9,9 @@ from __future__ import annotations
 
 import posixpath
 import re
-from dataclasses import replace
 from typing import TYPE_CHECKING, NamedTuple
+
+from msgspec.structs import replace
 
 from advisor.collect.host.formats import key_values, parse_number, read_line
 from advisor.collect.host.storage import MountEntry, read_mounts

@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import os
 import posixpath
-from dataclasses import replace
 from typing import TYPE_CHECKING
+
+from msgspec.structs import replace
 
 from advisor.collect.host.cgroup import read_cgroup
 from advisor.collect.host.cpu import read_cpu

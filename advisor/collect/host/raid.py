@@ -6,8 +6,9 @@ Files and meanings: the kernel's Documentation/admin-guide/md.rst, "md devices i
 from __future__ import annotations
 
 import re
-from dataclasses import replace
 from typing import TYPE_CHECKING
+
+from msgspec.structs import replace
 
 from advisor.collect.host.formats import parse_number, read_line, read_number
 from advisor.facts.host import Raid, Stripe

@@ -4,9 +4,10 @@ from __future__ import annotations
 
 import os
 import posixpath
-from dataclasses import replace
 from datetime import UTC, datetime
 from typing import TYPE_CHECKING
+
+from msgspec.structs import replace
 
 from advisor import __version__
 from advisor.catalog.load import load

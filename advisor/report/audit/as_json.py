@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from dataclasses import asdict
 from typing import TYPE_CHECKING, Any
 
 from advisor.analysis.since import as_json
+from advisor.facts.codec import to_plain
 from advisor.redaction.secrets import redact_value
 from advisor.report.audit.grant_advice import helping
 from advisor.report.findings_json import VERSION, dumps
@@ -29,7 +29,7 @@ def report(audited: Audited, page: Page) -> str:  # noqa: ARG001 - every format 
         {
             "version": VERSION,
             "server": _server(facts, str(audited.known.target)),
-            "host": asdict(facts.host) if facts.host else None,
+            "host": to_plain(facts.host) if facts.host else None,
             "window": facts.workload.seconds if facts.workload else None,
             "findings": [finding(f) for f in audited.findings],
             "skipped": skipped,

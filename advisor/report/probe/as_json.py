@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 import math
-from dataclasses import asdict
 from typing import TYPE_CHECKING, Any
 
+from advisor.facts.codec import to_plain
 from advisor.report.findings_json import dumps
 from advisor.report.probe.words import answer
 from probes.conclusion import conclude
@@ -24,7 +24,7 @@ VERSION = 1
 
 def report(result: ProbeResult, proof: Proof | None = None) -> str:
     """One result with what follows from it, for a rule too where it was made for one."""
-    whole = {"version": VERSION, "result": result_fields(result), "conclusion": asdict(conclude(result))}
+    whole = {"version": VERSION, "result": result_fields(result), "conclusion": to_plain(conclude(result))}
     if proof:
         from advisor.report.probe.proof import fields as proved
 
@@ -75,7 +75,7 @@ def entry(e: ProbeEntry) -> dict[str, Any]:
             "rounds": plan.rounds,
             "variants": [variant.name for variant in plan.variants],
             "baseline": plan.baseline,
-            "metrics": [asdict(metric) for metric in plan.metrics],
+            "metrics": to_plain(plan.metrics),
             "driver": plan.driver,
             "server": plan.server,
             "parameters": plan.parameters,

@@ -7,11 +7,11 @@ import pty
 import shutil
 import subprocess
 import tarfile
-from dataclasses import replace
 from typing import TYPE_CHECKING
 
 import pytest
 from host_read_comparison import Compared, compared, faults
+from msgspec.structs import replace
 
 from advisor.collect.host import host_tar_script, open_root, read_host, server_pids
 

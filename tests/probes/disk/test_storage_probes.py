@@ -8,10 +8,10 @@ import os
 import shutil
 import tempfile
 from collections.abc import Iterator
-from dataclasses import replace
 from pathlib import Path
 
 import pytest
+from msgspec.structs import replace
 
 from advisor.collect.host import open_root, read_host
 from advisor.facts.host import BlockDevice, Host, Mount, Storage

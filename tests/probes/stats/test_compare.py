@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Sequence
-from dataclasses import replace
 
 import pytest
+from msgspec.structs import replace
 
 from advisor.facts.probes import Arm, Block, Metric
 from probes.stats import compare, compare_variation

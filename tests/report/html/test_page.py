@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-from dataclasses import replace
 from functools import cache
 from pathlib import Path
 from typing import Any
@@ -12,6 +11,7 @@ import pytest
 from audit_samples import audited, many, recorded
 from browser import ASKED, Tab
 from local_results import scans
+from msgspec.structs import replace
 
 from advisor.analysis.engine import select_rules
 from advisor.commands.judge_facts import AuditRequest, judge_facts

@@ -9,11 +9,11 @@ import subprocess
 import tarfile
 import tempfile
 from contextlib import contextmanager, suppress
-from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 import pytest
+from msgspec.structs import replace
 from rule_cases import Case, context_of_case
 
 from advisor.analysis.context import build_context

@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 from contextlib import contextmanager
-from dataclasses import replace
 from threading import Event, Thread
 from typing import TYPE_CHECKING
 
 import pytest
 from advice_carried_out import tried
 from counter_windows import SECONDS, lasting, rising
+from msgspec.structs import replace
 from process_checks import eventually
 from rule_cases import Case, context_of_case
 

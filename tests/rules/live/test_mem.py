@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
 from typing import TYPE_CHECKING
 
 import pytest
+from msgspec.structs import replace
 from session_load import Sizes, connected, each, held, make_tables, sizes, statements
 
 from advisor.analysis.context import build_context

@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 import re
-from dataclasses import replace
 from typing import TYPE_CHECKING
 
 import pytest
+from msgspec.structs import replace
 
 from advisor.analysis.context import build_context
 from advisor.analysis.engine import run_rules, select_rules

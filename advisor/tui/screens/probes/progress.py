@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
 from typing import TYPE_CHECKING, NamedTuple
 
+from msgspec.structs import replace
 from textual.content import Content
 
 from advisor import __version__
