@@ -24,7 +24,7 @@ WIDTH = 80
 
 
 def run(args: argparse.Namespace) -> int:
-    """Explain the rule or the option that was named; MycnfError, with the nearest name, where it is neither."""
+    """Explain the rule or option; raises MycnfError, with the nearest name, if it is neither."""
     target = parse_target(args.target) if args.target else None
     if target is not None and (sentence := stand_in_note(target)):
         from advisor.core.console import print_notice
@@ -54,7 +54,7 @@ def _explain_rule(rule: Rule, args: argparse.Namespace, target: Target | None) -
 
         shown = [e._replace(table=e.table and e.table._asdict())._asdict() for e in known]  # type: ignore[arg-type]
         docs = {**rule.docs._asdict(), "options": list(rule.options)}
-        docs["mind"] = docs.pop("reconsider_when")  # the contract's name for it
+        docs["mind"] = docs.pop("reconsider_when")  # the name in the JSON format
         beside = near and near.fields(known)
         return dumps({"version": 1, "rule": {**fields(rule), **docs, "evidence": shown}, "here": beside})
 
@@ -90,7 +90,7 @@ def _explain_option(written: str, target: Target | None, form: str) -> str:
 
 
 def _targets() -> list[Target]:
-    """The newest known patch of every supported series."""
+    """Return the newest known patch of every supported series."""
     return [Target(flavour, patch) for flavour, series in SERIES.items() for _, patch in sorted(series.items())]
 
 
@@ -100,7 +100,7 @@ def _find(name: str, target: Target) -> Option | None:
 
 
 def _option_json(option: Option) -> dict[str, object]:
-    """The option as JSON can hold it."""
+    """Return the option as JSON data."""
     return {**option._asdict(), "asked": sorted(option.asked), "documented": sorted(option.documented)}
 
 
@@ -140,6 +140,6 @@ def _ascii_only() -> bool:
 
 
 def _print(text: str) -> None:
-    """Print what the terminal's encoding can show, with a question mark for the rest."""
+    """Print the text, with a question mark for characters outside the terminal's encoding."""
     encoding = sys.stdout.encoding or "ascii"
     sys.stdout.write(text.encode(encoding, "replace").decode(encoding))
