@@ -1,1 +1,1 @@
-"""Run the rules over what was read: context, engine, baselines, suppressions, local results."""
+"""Runs the rules on collected facts: context, engine, baselines, suppressions, local results."""

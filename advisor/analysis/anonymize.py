@@ -1,4 +1,4 @@
-"""An audit without the names and addresses of its hosts, for a report that strangers will read."""
+"""Removes host names and addresses from an audit, for reports that are shared with others."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 NAMED_BY = ("hostname", "report_host", "wsrep_node_name")
 HOST = "some-host"
 ADDRESS = "some-address"
-# Names that tell nothing of whose host it is, and that stand in the paths of all servers.
+# Names that do not identify a host, and that occur in the paths of all servers.
 COMMON = frozenset({"", "localhost", "mysql", "mysqld", "mariadb", "mariadbd"})
 _ADDRESS = re.compile(
     r"(?<![\w.:])(?:\d{1,3}(?:\.\d{1,3}){3}|[0-9A-Fa-f]{0,4}(?::[0-9A-Fa-f]{0,4}){2,7})(?![\w:]|\.\d)"
@@ -26,7 +26,7 @@ _ADDRESS = re.compile(
 
 
 def nameless(audited: Audited) -> Audited:
-    """The same audit with its hosts' names and addresses replaced, in facts, findings and reasons alike.
+    """Return the audit with its hosts' names and addresses replaced, in facts, findings and reasons.
 
     Numbers, settings and rules stay; so do addresses of the host itself (127.0.0.1, 0.0.0.0, ::).
     """
@@ -46,7 +46,7 @@ def nameless(audited: Audited) -> Audited:
 
 
 def _names(audited: Audited) -> list[re.Pattern[str]]:
-    """The names of the hosts, whole and without their domain, the longest first."""
+    """Return patterns for the host names, with and without their domain, longest first."""
     facts = audited.facts
     told = {facts.server.variables.get(name, "") for name in NAMED_BY}
     told |= {row.get(name) or "" for row in _replicas(audited) for name in ("Master_Host", "Source_Host")}
@@ -58,7 +58,7 @@ def _names(audited: Audited) -> list[re.Pattern[str]]:
 
 
 def _of_accounts(audited: Audited) -> set[str]:
-    """The hosts that accounts may come from, networks with a wildcard (10.1.%) too; not % and the host itself."""
+    """Return the hosts in account names, including networks with a wildcard (10.1.%), without % and the local host."""
     names = [name for kind in audited.facts.server.accounts or () for name in kind.names.split(", ")]
     return {name.rpartition("@")[2] for name in names} - {"%", "127.0.0.1", "::1"}
 
@@ -77,7 +77,7 @@ def _address(match: re.Match[str]) -> str:
 
 
 def _finding(f: Finding, without: Callable[[str], str]) -> Finding:
-    """The finding's own words stay with its rule; what it says of the server goes through `without`."""
+    """Replace names in the parts of a finding that depend on the server; the texts of its rule stay."""
     return f._replace(
         message=without(f.message),
         help=without(f.help),
@@ -105,7 +105,7 @@ def _action(a: Action, without: Callable[[str], str]) -> Action:
 
 
 def _mapped(value: Any, without: Callable[[str], str]) -> Any:
-    """Facts with each text in them put through `without`; keys of tables stay."""
+    """Apply `without` to every text in the facts; keys of dictionaries stay."""
     if isinstance(value, str):
         return without(value)
     if isinstance(value, tuple):

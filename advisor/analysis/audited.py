@@ -1,4 +1,4 @@
-"""One audit, done: what every format of it is made from."""
+"""The result of one audit, from which every report format is rendered."""
 
 from __future__ import annotations
 
@@ -11,19 +11,19 @@ if TYPE_CHECKING:
     from rules.core.passed import PassedCheck
 
 
-TIMES = 2.0  # a load twice or half the other is another one
-IDLE = 1.0  # statements a second; below that there is no load
+TIMES = 2.0  # loads that differ by this factor are not comparable
+IDLE = 1.0  # statements a second; less counts as no load
 
 
 class Load(NamedTuple):
-    """Statements a second then and now, each over the window, or since the start where there was none."""
+    """Statements a second before and after, each over the window, or since the start without one."""
 
     before: float
     after: float
 
     @property
     def differs(self) -> bool:
-        """Whether a finding about counters could be gone, or new, because of the load alone."""
+        """Whether a finding based on counters may have appeared or disappeared because of the load alone."""
         low, high = sorted((max(self.before, IDLE), max(self.after, IDLE)))
         return high >= TIMES * low
 
@@ -34,7 +34,7 @@ class Load(NamedTuple):
 
 
 class Setting(NamedTuple):
-    """A variable with its values then and now; one that wasn't there is None."""
+    """A variable with its values before and after; None if it did not exist."""
 
     name: str
     before: str | None
@@ -42,7 +42,7 @@ class Setting(NamedTuple):
 
 
 class Counter(NamedTuple):
-    """A status counter that advice asked to watch, as rates a second then and now, and the rules that asked."""
+    """A status counter that advice recommends watching: rates a second before and after, and the codes of the rules."""
 
     name: str
     before: float
@@ -51,11 +51,11 @@ class Counter(NamedTuple):
 
 
 class Since(NamedTuple):
-    """This audit compared with an earlier one of `taken_at`; `other` says in what the server is another one.
+    """The comparison with an earlier audit of `taken_at`; `other` lists differences that suggest another server.
 
-    `gone` was judged again and is not found; `unjudged` are findings whose rules were skipped this time, and why;
-    `idle` are not found where the load that they rest on is another one, `load` in statements a second. `unseen` are
-    those of the new ones whose rules were not judged then.
+    `gone` are findings that were checked again and not found; `unjudged` are findings whose rules were skipped this
+    time, with the reason; `idle` are findings not found, but based on a load that differs now; `load` is in statements
+    a second. `unseen` are the new findings whose rules were skipped in the earlier audit.
     """
 
     taken_at: str
@@ -72,11 +72,11 @@ class Since(NamedTuple):
 
 
 class Audited(NamedTuple):
-    """The facts, what the rules could read of them, the findings worst first, and the rules that had to be skipped.
+    """The facts, the rules' view of them, the findings worst first, and the skipped rules.
 
-    `asked` are the codes of all rules that were asked of this target. `aside` are findings that the user put aside,
-    each with the reason: they are in no count, and reports tell that they are left out. `fine` is what was looked
-    at and is as it should be, `since` what came of an earlier audit.
+    `asked` are the codes of all selected rules that apply. `aside` are suppressed findings, each with the reason:
+    they are not counted, and reports mention that they are left out. `fine` are the passed checks, `since` is the
+    comparison with an earlier audit.
     """
 
     facts: Facts

@@ -1,4 +1,4 @@
-"""A baseline: the findings of one day, kept in a file, so that later runs show what is new."""
+"""A baseline: findings saved in a file, so that later runs report only new ones."""
 
 from __future__ import annotations
 
@@ -16,13 +16,13 @@ if TYPE_CHECKING:
 VERSION = 1
 MAX_BYTES = (
     16 << 20
-)  # bytes; a hundred thousand findings take as many, and nonsense of that size takes 25 times the room
+)  # bytes; enough for a hundred thousand findings, and invalid JSON of that size takes 25 times the memory
 FIELDS = ("path", "code", "group", "option", "value")
 Key = tuple[str, str, str | None, str | None, str | None]
 
 
 class BaselineReading(NamedTuple):
-    """The findings of one file with its includes, for one target, and the paths of all files that were read."""
+    """The findings of one file with its includes, for one target, and the paths of all files read."""
 
     path: str
     findings: tuple[Finding, ...]
@@ -30,16 +30,16 @@ class BaselineReading(NamedTuple):
 
 
 class BaselineSplit(NamedTuple):
-    """The findings of one reading that are new, and those that the baseline knows."""
+    """The findings of one reading that are new, and those in the baseline."""
 
     new: tuple[Finding, ...]
     known: tuple[Finding, ...]
 
 
 class Baseline(NamedTuple):
-    """Findings by path (relative to the baseline's folder), code, group, option and value: how many of each.
+    """The number of findings by path (relative to the baseline's directory), code, group, option and value.
 
-    `reasons` says why somebody put them aside, where somebody said it.
+    `reasons` holds the reasons given for suppressing them.
     """
 
     path: str
@@ -48,10 +48,10 @@ class Baseline(NamedTuple):
 
 
 def key_of(finding: Finding, home: str, folder: str) -> Key:
-    """What stays the same of a finding while lines move: no line, no message, and no version of the target.
+    """Return the parts of a finding that do not change when lines move: no line, message or target version.
 
-    The option is the one that the server takes it for, so another spelling is no new finding; its value is masked as
-    in every report. `home` is the file of a finding without a place.
+    The option is the canonical one, so another spelling is not a new finding; its value is masked as in every report.
+    `home` is the file of a finding without a location.
     """
     path = finding.location.path if finding.location else home
     return (
@@ -64,21 +64,21 @@ def key_of(finding: Finding, home: str, folder: str) -> Key:
 
 
 def relative_path(path: str, folder: str) -> str:
-    """A path as a baseline in that folder names it; what is no file, such as <stdin>, by its own name."""
+    """Return a path relative to the baseline's directory; pseudo files such as <stdin> stay as they are."""
     if path.startswith("<"):
         return path
     return os.path.relpath(os.path.abspath(path), os.path.abspath(folder)).replace(os.sep, "/")
 
 
 def render_baseline(readings: Iterable[BaselineReading], path: str) -> str:
-    """The baseline of these findings for a file at `path`: JSON, sorted, a finding a line."""
+    """Return the baseline of these findings for a file at `path`: sorted JSON with one finding per line."""
     folder = os.path.dirname(path) or "."
     counts: dict[Key, int] = {}
     names: dict[str, str] = {}
     for reading in readings:
         names |= {f.code: f.name for f in reading.findings}
         for key, number in _count_findings(reading, folder).items():
-            # Several targets, or a file that is included and named as well, are several readings of one line.
+            # Several targets, or a file that is both named and included, are several readings of one line.
             counts[key] = max(counts.get(key, 0), number)
     lines = [f"  {json.dumps(_entry(key, names[key[1]], counts[key]))}" for key in sorted(counts, key=_sort_key)]
     findings = "[\n" + ",\n".join(lines) + "\n ]" if lines else "[]"
@@ -86,9 +86,9 @@ def render_baseline(readings: Iterable[BaselineReading], path: str) -> str:
 
 
 def amend_baseline(path: str, finding: Finding, home: str, reason: str) -> str:
-    """The baseline in a file with one finding more, and why somebody put it aside; empty `reason`: with one less.
+    """Return the baseline with one more finding and its reason; without a reason, with one less.
 
-    Other entries stay as they are. Raises MycnfError for what can't be read as a baseline.
+    Other entries stay unchanged. Raises MycnfError if the file is not a baseline.
     """
     key = key_of(finding, home, os.path.dirname(path) or ".")
     baseline = read_baseline(path)
@@ -122,7 +122,7 @@ def _sort_key(key: Key) -> tuple[str, ...]:
 
 
 def apply_baseline(baseline: Baseline, readings: Sequence[BaselineReading]) -> list[BaselineSplit]:
-    """The findings of each reading apart: of those that share a key the first ones are known, the others new."""
+    """Split the findings of each reading: of those with the same key the first ones are known, the others new."""
     folder = os.path.dirname(baseline.path) or "."
     return [_split(baseline, reading, folder) for reading in readings]
 
@@ -139,9 +139,9 @@ def _split(baseline: Baseline, reading: BaselineReading, folder: str) -> Baselin
 
 
 def count_gone(baseline: Baseline, readings: Iterable[BaselineReading], ran: frozenset[str]) -> int:
-    """How many entries are found no longer, of those that this run could have found.
+    """Count the entries that are not found any more, among those that this run could find.
 
-    An entry counts if its file was read, or isn't there any more, and its rule was among those that looked.
+    An entry counts if its file was read or no longer exists, and if its rule ran.
     """
     folder = os.path.dirname(baseline.path) or "."
     found: dict[Key, int] = {}
@@ -161,7 +161,7 @@ def _is_missing(path: str, folder: str) -> bool:
 
 
 def read_baseline(path: str) -> Baseline:
-    """The baseline in a file; raises MycnfError, one line, for what can't be read as one."""
+    """Read a baseline; raises MycnfError, in one line, if the file is not one."""
     if os.path.exists(path) and not os.path.isfile(path):
         raise MycnfError(f"{path}: no regular file, so no baseline; write one with --write-baseline FILE")
     try:
@@ -183,7 +183,7 @@ def read_baseline(path: str) -> Baseline:
 
 
 def describe_known(baseline: Baseline, finding: Finding, home: str) -> str:
-    """What to say of a finding that a baseline knows: its file, and the reason where there is one."""
+    """Return a sentence about a finding in the baseline: the file, and the reason if there is one."""
     reason = baseline.reasons.get(key_of(finding, home, os.path.dirname(baseline.path) or "."))
     return f"{baseline.path} knows it" + (f": {reason}" if reason else "")
 

@@ -1,4 +1,4 @@
-"""What changed between snapshots of one server: variables with who set them, findings that are new, gone or back."""
+"""Changes between snapshots of one server: variables with their origins, and new, gone or returned findings."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ Key = tuple[str, str]
 
 
 class Moved(NamedTuple):
-    """A variable with its value before and after, None where it wasn't there, and where the later one came from."""
+    """A variable with its values before and after, None if it did not exist, and the origin of the later value."""
 
     name: str
     before: str | None
@@ -26,11 +26,11 @@ class Moved(NamedTuple):
 
 
 class Change(NamedTuple):
-    """What is different in one snapshot from the one before; times are UTC in ISO 8601.
+    """The differences between one snapshot and the one before; times are UTC in ISO 8601.
 
-    `back` are findings that were there once, and were gone in the snapshot before. A finding whose rule couldn't look
-    is neither gone nor new later. `restarted` says that the server was started in between; `probes` are results of
-    experiments that were kept since.
+    `back` are findings that existed before and were gone in the previous snapshot. A finding whose rule was skipped is
+    neither gone nor new afterwards. `restarted` means that the server was started in between; `probes` are probe
+    results saved since.
     """
 
     before: str
@@ -45,12 +45,12 @@ class Change(NamedTuple):
 
     @property
     def is_empty(self) -> bool:
-        """Whether nothing that is told changed."""
+        """Whether nothing that is reported changed."""
         return not (self.settings or self.new or self.gone or self.back or self.restarted or self.probes)
 
 
 def changes(audits: Iterable[Audited]) -> Iterator[Change]:
-    """From each audit of one server to the next, the oldest first; only two are held at a time."""
+    """Yield the changes from each audit of one server to the next, oldest first; holds only two audits at a time."""
     before: Audited | None = None
     ever: set[Key] = set()
     held: set[Key] = set()
@@ -65,7 +65,7 @@ def changes(audits: Iterable[Audited]) -> Iterator[Change]:
 
 
 def joined(found: Iterable[Change]) -> Iterator[Change]:
-    """The same changes, in which a stretch without any is one."""
+    """Merge consecutive empty changes into one."""
     held: Change | None = None
     for one in found:
         if held is not None and held.is_empty and one.is_empty:
@@ -95,7 +95,7 @@ def _change(before: Audited, now: Audited, ever: set[Key], held: set[Key], unsee
     )
 
 
-STARTS_AGREE = 120  # seconds by which the start of one server may seem to move: clocks are adjusted
+STARTS_AGREE = 120  # seconds by which the computed start time of one server may vary, since clocks are adjusted
 
 
 def _restarted(before: Audited, now: Audited) -> bool:
@@ -104,7 +104,7 @@ def _restarted(before: Audited, now: Audited) -> bool:
 
 
 def _started(audited: Audited) -> float | None:
-    """When the server was started, in seconds since 1970; None where that isn't told."""
+    """Return when the server was started, in seconds since 1970; None if unknown."""
     from datetime import datetime
 
     try:
@@ -116,9 +116,9 @@ def _started(audited: Audited) -> float | None:
 
 
 def _source(now: Audited, name: str) -> str:
-    """Where the value of a variable came from, in words; empty where it is gone or the server doesn't tell."""
+    """Return the origin of a variable's value as text; empty if it is gone or unknown."""
     setting = now.known.settings.get(name)
-    if setting is None or now.known.catalog.find_variable(name) is None:  # nobody sets version, or what is unknown
+    if setting is None or now.known.catalog.find_variable(name) is None:  # nothing sets version or unknown variables
         return ""
     place = setting.location
     if place is not None and place.path:

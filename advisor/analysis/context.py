@@ -1,4 +1,4 @@
-"""Make what rules may read out of collected facts: settings with their sources, files judged for the version."""
+"""Builds the rule context from collected facts: settings with their origins, option files judged for the version."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ if TYPE_CHECKING:
     from rules.measured.answers import LocalAnswer
     from rules.policy.house_rule import HouseRule
 
-# What the servers call the places a value can come from: variables_info of MySQL, SYSTEM_VARIABLES of MariaDB.
+# The servers' names of origins: variables_info in MySQL, SYSTEM_VARIABLES in MariaDB.
 ORIGINS = {
     "GLOBAL": Origin.FILE,
     "SERVER": Origin.FILE,
@@ -44,21 +44,21 @@ ORIGINS = {
     "COMPILED": Origin.COMPILED,
     "COMPILE-TIME": Origin.COMPILED,
     "AUTO": Origin.COMPILED,
-    "DIFFERS": Origin.FILE,  # of texts, which name no source: another value than the default, so somebody set it
+    "DIFFERS": Origin.FILE,  # in pasted texts, which have no origins: differs from the default, so it is set
 }
-# What these servers say may be wrong: MySQL calls a variable DYNAMIC once any session has set it for itself alone, and
-# all call log_bin and default_storage_engine COMPILED where a file sets them (ASK-18).
+# Reported origins that may be wrong: MySQL reports DYNAMIC once any session has set its own value, and all servers
+# report COMPILED for log_bin and default_storage_engine even if a file sets them (ASK-18).
 CHECKED_AGAINST_FILES = frozenset({Origin.RUNTIME, Origin.COMPILED})
 UNKNOWN_SOURCE = (Origin.UNKNOWN, None)
 
 
 def target_of(server: Server) -> Target:
-    """The server's version as a target, however old it is."""
+    """Return the server's version as a target, even if it is older than all known ones."""
     return running_target(f"{server.flavour}-{server.version}")
 
 
 def build_context(facts: Facts, house: tuple[HouseRule, ...] | None = None) -> RuleContext:
-    """What the rules may read of these facts, and of the house rules where there are any."""
+    """Build what the rules may read from these facts, and from house rules if there are any."""
     target = target_of(facts.server)
     catalog = load(target)
     verdict = _judge_option_files(facts, target, catalog)
@@ -81,7 +81,7 @@ def build_context(facts: Facts, house: tuple[HouseRule, ...] | None = None) -> R
 
 
 def _next_start_reader(facts: Facts, catalog: Catalog) -> FindSource:
-    """Tells what decides a variable at the next start; worked out when advice first needs it."""
+    """Return a function that finds the source of a variable at the next start; computed on first use."""
     start: NextStart | None = None
 
     def decide(variable: str, names: tuple[str, ...]) -> ValueSource | None:
@@ -113,7 +113,7 @@ def _judge_option_files(facts: Facts, target: Target, catalog: Catalog) -> FileV
 
 
 def _source_reader(facts: Facts, verdict: FileVerdict, catalog: Catalog) -> Callable[[str], Source]:
-    """Tells where a variable's value came from: of hundreds that have one only those are worked out that are asked."""
+    """Return a function that finds the origin of a variable's value; origins are computed on request only."""
     lines = _lines_by_variable(verdict)
     if not facts.server.origins:
         return _infer_file_sources(facts, lines, catalog)
@@ -125,7 +125,7 @@ def _source_reader(facts: Facts, verdict: FileVerdict, catalog: Catalog) -> Call
         if said is None:
             return UNKNOWN_SOURCE
         origin = ORIGINS.get(said.source.upper(), Origin.UNKNOWN)
-        # Whatever no file sets is COMPILED by its default too, and need not be looked up.
+        # A variable that no file sets is COMPILED anyway, and needs no look-up.
         if origin in CHECKED_AGAINST_FILES and (origin is Origin.RUNTIME or name in in_files):
             origin = _source_by_value(origin, written.get(name), variables.get(name))
         return origin, _location_in(lines.get(name), said.path) if origin is Origin.FILE else None
@@ -134,7 +134,7 @@ def _source_reader(facts: Facts, verdict: FileVerdict, catalog: Catalog) -> Call
 
 
 def _source_by_value(said: Origin, written: Setting | None, running_target: str | None) -> Origin:
-    """Where a value comes from that stands so in the file, or is the default, whatever the server says of it."""
+    """Return FILE or COMPILED if the file's value or the default is the running one; else the reported origin."""
     same = written is not None and running_target is not None and written.value.upper() == running_target.upper()
     return written.origin if written is not None and same else said
 
@@ -156,7 +156,7 @@ def _location_in(lines: list[LineVerdict] | None, path: str) -> Location | None:
 
 
 def _infer_file_sources(facts: Facts, lines: dict[str, list[LineVerdict]], catalog: Catalog) -> Callable[[str], Source]:
-    """Where the server keeps its sources to itself (MySQL 5.7), a value that a file sets is taken to come from it."""
+    """For servers that do not report origins (MySQL 5.7): a variable set in a file is assumed to come from there."""
     spoken = {
         a.split("=", 1)[0].lstrip("-").replace("-", "_") for a in (facts.files.command_line if facts.files else ())
     }

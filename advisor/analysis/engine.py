@@ -1,4 +1,4 @@
-"""Run the rules over what is known, and keep apart what was found and what could not be looked at."""
+"""Runs the rules on a context, and separates findings from skipped checks."""
 
 from typing import TYPE_CHECKING, NamedTuple
 
@@ -14,22 +14,22 @@ if TYPE_CHECKING:
     from rules.core.context import RuleContext
     from rules.core.rule import Rule
 
-# What the user's own words make: where there are none, the rules about them were not skipped.
+# Parts that come from the user's configuration: without them, the rules that need them do not apply.
 USER_PARTS = frozenset({"findings", "house"})
-# What speaks of the version, the system and the disks: it holds for servers too whose options nobody knows.
+# Rule families on the version, the system and the disks: they also apply to servers without a catalog.
 FAMILIES_WITHOUT_CATALOG = frozenset({"STO", "SYS", "VER"})
 RANK = {Severity.ERROR: 0, Severity.WARNING: 1, Severity.NOTE: 2}
 
 
 class RuleRun(NamedTuple):
-    """What the rules found, worst first in an audit and by line in a file, and what they had to skip."""
+    """The findings, worst first in an audit and by line in a file, and the skipped rules."""
 
     findings: tuple[Finding, ...]
     skipped: tuple[Skipped, ...]
 
 
 def select_rules(select: "Sequence[str] | None", ignore: "Sequence[str] | None") -> "list[Rule]":
-    """The rules that the words of --select and --ignore leave; a word that names none raises MycnfError."""
+    """Return the rules selected by --select and --ignore; raises MycnfError for a word that matches none."""
     rules = all_rules()
     wanted = _rules_named(rules, select) if select else {r.code for r in rules}
     return [r for r in rules if r.code in wanted - _rules_named(rules, ignore or ())]
@@ -53,14 +53,14 @@ def _raise_unknown_rule(word: str, rules: "Iterable[Rule]") -> str:
 
 
 def run_rules(known: "RuleContext", rules: "Iterable[Rule]") -> RuleRun:
-    """Ask each rule that is about this target; one that lacks something is recorded as skipped, with what it needs."""
+    """Run each rule that applies to the target; one with missing facts is recorded as skipped, with what it needs."""
     return run_for_target(known, (rule for rule in rules if applies_to(known, rule)))
 
 
 def run_for_target(known: "RuleContext", rules: "Iterable[Rule]") -> RuleRun:
-    """The same of rules that all are about the target.
+    """Run rules that all apply to the target.
 
-    What was measured on the server's host, and then the user's house rules, have the last word on what is advised.
+    Results measured on the server's host, and then the user's house rules, override the advice.
     """
     findings: list[Finding] = []
     skipped: list[Skipped] = []
@@ -86,7 +86,7 @@ def run_for_target(known: "RuleContext", rules: "Iterable[Rule]") -> RuleRun:
 
 
 def applies_to(known: "RuleContext", rule: "Rule") -> bool:
-    """Whether the rule is about this target, and the user gave the words that it is about where it is about any."""
+    """Whether the rule applies to this target, and the user's configuration has the parts that it needs."""
     if rule.needs and not USER_PARTS.isdisjoint(rule.needs) and not all(map(known.has, USER_PARTS & set(rule.needs))):
         return False
     if rule.family not in FAMILIES_WITHOUT_CATALOG and is_too_old(known.target):
@@ -95,7 +95,7 @@ def applies_to(known: "RuleContext", rule: "Rule") -> bool:
 
 
 def sort_by_place(findings: "Iterable[Finding]") -> list[Finding]:
-    """In the order of the file's lines; findings without a place come last."""
+    """Sort by line of the file; findings without a location come last."""
 
     def key(f: Finding) -> tuple[bool, str, int, int, str]:
         place = f.location
@@ -111,12 +111,12 @@ def sort_by_place(findings: "Iterable[Finding]") -> list[Finding]:
 
 
 def sort_by_severity(findings: "Iterable[Finding]") -> list[Finding]:
-    """Worst first, then by code."""
+    """Sort by severity, worst first, then by code."""
     return sorted(findings, key=lambda f: (RANK[f.severity], f.code, f.canonical or ""))
 
 
 def fails(findings: "Iterable[Finding]", fail_on: str) -> bool:
-    """Whether one of the findings is as bad as --fail-on says."""
+    """Whether a finding is at least as severe as --fail-on."""
     if fail_on == "never":
         return False
     limit = RANK[Severity(fail_on)]

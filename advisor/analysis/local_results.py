@@ -1,4 +1,4 @@
-"""Turn kept results of experiments into what rules may read: those that hold for the server in question, concluded."""
+"""Converts saved probe results into answers that rules can read: those that apply to the server, with conclusions."""
 
 from __future__ import annotations
 
@@ -19,24 +19,24 @@ if TYPE_CHECKING:
     from advisor.facts.probes import Metric, ProbeResult
 
 RANKED = ("more", "less")
-MAX_RESULTS = 64  # variants that are compared each with each; no experiment that a claim rests on has as many
+MAX_RESULTS = 64  # variants that are compared pairwise; no probe of a claim has as many
 
 
 def answers_for(facts: Facts, target: Target) -> tuple[LocalAnswer, ...]:
-    """What was measured with the server's own series, on the file system that its data lies on, the newest first."""
+    """Return results measured with the server's series on its data's file system, newest first."""
     storage = file_system_of(facts.host.storage if facts.host else None)
     return answers(r for r in facts.probes if _is_of_series(r, target) and _is_on_storage(r, storage))
 
 
 def answers(results: Iterable[ProbeResult]) -> tuple[LocalAnswer, ...]:
-    """Each result once for every metric of it that can be better or worse, the newest first."""
+    """Return one answer per result and rankable metric, newest first."""
     whole = [result for result in results if result.metrics and result.arms and _has_valid_numbers(result)]
     newest = sorted(whole, key=lambda r: r.began_at, reverse=True)
     return tuple(answer for result in newest for answer in _answers(result))
 
 
 def _has_valid_numbers(result: ProbeResult) -> bool:
-    """Whether its samples are what clocks and counters give: a snapshot comes from anywhere."""
+    """Whether its samples are plausible: a snapshot may come from anywhere."""
     blocks = [block for arm in result.arms for block in arm.blocks]
     return all(0 <= value < OUT_OF_RANGE for b in blocks for value in (b.seconds, *b.metrics.values()))  # nan is not
 
@@ -47,7 +47,7 @@ def _is_of_series(result: ProbeResult, target: Target) -> bool:
 
 
 def _is_on_storage(result: ProbeResult, storage: tuple[str | None, str | None]) -> bool:
-    """Whether it was measured on the same disks under the same kind of file system; what can't be told is another."""
+    """Whether it was measured on the same disks and type of file system; unknown counts as different."""
     return None not in storage and (result.place.file_system, result.place.device) == storage
 
 

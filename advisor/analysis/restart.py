@@ -1,4 +1,4 @@
-"""Find what the next restart changes: compare what the next start reads with what the server runs with."""
+"""Finds what the next restart changes: compares the inputs of the next start with the running values."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ WEIGHT = list(RestartEffect)
 
 
 def check_restart(facts: Facts) -> Preflight:
-    """What a restart would refuse, lose or change, worst first; what can't be told is skipped with its reason.
+    """Return what a restart would refuse, lose or change, worst first; unknown parts are skipped with the reason.
 
     Raises MycnfError for a server that is older than the catalogs.
     """
@@ -58,7 +58,7 @@ def _weight(item: RestartItem) -> tuple[int, bool, str, int, str]:
 
 
 def _skipped(facts: Facts, command: StartCommand, now: RuleContext) -> Iterator[Skipped]:
-    """The parts of the next start that could not be read, so that silence is not taken for a clean bill."""
+    """Yield the parts of the next start that could not be read, so that no finding is not mistaken for no problem."""
     files = facts.files
     if files is None:
         yield Skipped("files", facts.reason_missing("files"))
@@ -66,7 +66,7 @@ def _skipped(facts: Facts, command: StartCommand, now: RuleContext) -> Iterator[
         for copy in files.files:
             if copy.text is None and copy.mode:
                 yield Skipped("files", f"{copy.path} can't be read: run as root or as the server's account")
-        corrupt = files.persisted_options is None and files.persisted_changed  # which is an item of its own
+        corrupt = files.persisted_options is None and files.persisted_changed  # reported as an item of its own
         if files.persisted and not corrupt and (files.persisted_options is None or files.persisted_problem):
             why = files.persisted_problem or "the snapshot is older than the reading of it; collect it again"
             yield Skipped("persisted", f"{files.persisted}: {why}")
@@ -76,7 +76,7 @@ def _skipped(facts: Facts, command: StartCommand, now: RuleContext) -> Iterator[
         yield Skipped("origins", facts.reason_missing("server.origins"))
 
 
-# The rules that say what a server stops at, under the names that lint gives them.
+# The rules for lines at which a server stops, by their names in lint.
 STOPS = (
     *("unknown-option", "ambiguous-option", "invalid-value", "missing-argument", "unexpected-argument"),
     *("removed-option", "syntax-error", "option-outside-group"),
@@ -85,7 +85,7 @@ MISSING_FOLDER = "missing-includedir"
 
 
 def refusals(facts: Facts, command: StartCommand, start: NextStartOptions) -> Iterator[RestartItem]:
-    """Everything at which the server would stop, by place."""
+    """Yield everything at which the server would stop, by location."""
     verdict = start.verdict
     target = verdict.catalog.target
     known = RuleContext(target, verdict.catalog, Settings.from_file(verdict), verdict)
@@ -134,7 +134,7 @@ def _of_problem(problem: Problem) -> RestartItem:
 
 
 def _missing_files(facts: Facts, command: StartCommand, target: Target) -> Iterator[RestartItem]:
-    """A file that the command line names must be there."""
+    """Yield option files on the command line that do not exist."""
     read = {copy.path for copy in facts.files.files if copy.mode} if facts.files else None
     for word in command.leading:
         name, _, path = word.removeprefix("--").partition("=")

@@ -1,4 +1,4 @@
-"""An audit beside an earlier one of the same server: what is gone, new or still there, and whether advice helped."""
+"""Compares an audit with an earlier one of the same server: gone, new and remaining findings, counters, settings."""
 
 from __future__ import annotations
 
@@ -17,16 +17,16 @@ if TYPE_CHECKING:
     from advisor.core.model import Finding
     from advisor.facts import Facts
 
-# Variables that move by themselves.
+# Variables that change on their own.
 RESTLESS = re.compile(
     r"timestamp|gtid_(executed|purged|owned|\w*_pos|\w*_state)|last_gtid|innodb_redo_log_capacity_\w+"
 )
 COUNTER = re.compile(r"[A-Z]\w+")
-SAME = ("hostname", "port", "server_uuid", "datadir")  # what tells one server from another
+SAME = ("hostname", "port", "server_uuid", "datadir")  # these identify the server
 
 
 def compare(before: Audited, now: Audited) -> Since:
-    """The earlier audit against this one; findings are told apart by rule and option, whatever their words."""
+    """Compare two audits; findings are identified by rule and option, not by their text."""
     then, present = _by_key(before), _by_key(now)
     load = loads(before.facts, now.facts)
     away = [finding for name, finding in then.items() if name not in present]
@@ -81,7 +81,7 @@ def _other(before: Facts, now: Facts) -> Iterator[str]:
 
 
 def rows(since: Since) -> Iterator[tuple[str, str]]:
-    """The comparison as pairs of a heading and words, plain text."""
+    """Yield the comparison as pairs of heading and plain text."""
     for told in since.other:
         yield "another?", told
     for finding in since.gone:
@@ -123,7 +123,7 @@ def title(since: Since, now: str) -> str:
 
 
 def as_json(since: Since) -> dict[str, Any]:
-    """The comparison for programs."""
+    """Return the comparison as JSON data."""
     return {
         "taken_at": since.taken_at,
         "other": list(since.other),

@@ -1,4 +1,4 @@
-"""Why a finding of an earlier audit is not found any more: mended, not judged, or the load that it rests on differs."""
+"""Why a finding of an earlier audit is not found any more: fixed, not checked, or based on another load."""
 
 from __future__ import annotations
 
@@ -22,12 +22,12 @@ if TYPE_CHECKING:
     from advisor.facts import Facts
     from rules.core.context import RuleContext
 
-WORK = ("questions", "queries")  # counters of statements, of which a server has one at least
+WORK = ("questions", "queries")  # counters of statements; every server has at least one
 OF_LOAD = ("workload", "sampled")
 
 
 def loads(before: Facts, now: Facts) -> Load | None:
-    """The load of both; None where one of them doesn't tell."""
+    """Return both loads; None if one is unknown."""
     then, present = _load(before), _load(now)
     return None if then is None or present is None else Load(then, present)
 
@@ -44,7 +44,7 @@ def _load(facts: Facts) -> float | None:
 
 
 def unjudged(finding: Finding, before: Audited, now: Audited) -> str:
-    """Why nobody can tell whether the finding still holds; empty where it was judged."""
+    """Return why it is unknown whether the finding still applies; empty if it was checked."""
     if now.asked and finding.code not in now.asked:
         return "the rule was not asked (--select, --ignore, or the version)"
     reason = next((skip.reason for skip in now.skipped if skip.code == finding.code), "")
@@ -62,12 +62,12 @@ def unjudged(finding: Finding, before: Audited, now: Audited) -> str:
 
 
 def again(up: float) -> str:
-    """When counters are believed."""
+    """Return when the counters will be reliable."""
     return f"audit again in {format_duration(MINIMUM_UPTIME - up)}"
 
 
 def rests_on_load(finding: Finding, known: RuleContext) -> bool:
-    """Whether the finding would not be there without the server's counters."""
+    """Whether the finding is based on the server's counters."""
     if not known.has("server"):
         return False
     idle = _without(known, OF_LOAD)
@@ -88,12 +88,12 @@ def still_found(finding: Finding, known: RuleContext) -> bool:
 
 
 def key(finding: Finding) -> tuple[str, str]:
-    """What tells findings apart: rule and option, whatever their words."""
+    """Return what identifies a finding: rule and option, not the text."""
     return finding.code, finding.canonical or finding.option or ""
 
 
 def _lacking(part: str, audited: Audited) -> RuleContext:
-    """What rules could read had the part not been collected: with the files go the lines, and what they set."""
+    """Return the context without one collected part; without files, origins and lines are missing too."""
     if part != "files":
         return _without(audited.known, (part,))
     from advisor.analysis.context import build_context
@@ -102,7 +102,7 @@ def _lacking(part: str, audited: Audited) -> RuleContext:
 
 
 def _without(known: RuleContext, parts: Iterable[str]) -> RuleContext:
-    """The same with those parts absent."""
+    """Return the context with those parts absent."""
     lesser = copy.copy(known)
     lesser.parts = {**known.parts, **dict.fromkeys(parts, AbsentPart("left out"))}
     return lesser

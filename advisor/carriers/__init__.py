@@ -1,5 +1,5 @@
-"""Options where people keep them beside option files: YAML of containers, Dockerfiles, systemd units, persisted values.
+"""Options outside option files: YAML of containers, Dockerfiles, systemd units, persisted variables.
 
-Each of those documents carries one or several sets of options; a set reads as lines whose places are the document's.
-Nothing here is imported for an ordinary option file.
+Such a document contains one or several option sets; a set is read as lines with positions in the document. Nothing here
+is imported for an ordinary option file.
 """

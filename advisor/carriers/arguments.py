@@ -1,7 +1,7 @@
-"""Read the words of a server's command line as option lines, by the rules that servers have for them.
+"""Parses the words of a server's command line into option lines, by the servers' rules.
 
-They differ from a file's: `--name value` is one option where it needs a value, nothing is unquoted, a `#` is no
-comment, there are short options, and a word of its own stops the server.
+Differences from a file: `--name value` is one option if it needs a value, values are not unquoted, `#` does not start a
+comment, there are short options, and a positional argument makes the server stop.
 """
 
 from __future__ import annotations
@@ -23,8 +23,8 @@ if TYPE_CHECKING:
     from advisor.core.model import Target
 
 GROUP = "mysqld"
-MAX_CONTEXT = 200  # characters of indentation, quotes and the like around an option that has a line of its own
-# From each server's --help; those with a value take the rest of the word or the next one.
+MAX_CONTEXT = 200  # maximum length of indentation, quotes etc. around an option on its own line
+# From each server's --help; options with a value take the rest of the word or the next one.
 SHORT = {
     "a": "ansi", "b": "basedir", "C": "character_set_server", "r": "chroot", "h": "datadir", "P": "port",
     "s": "symbolic_links", "t": "tmpdir", "u": "user", "?": "help", "v": "verbose", "V": "version",
@@ -35,16 +35,16 @@ SHORT_57 = {"L": "language", "W": "log_warnings", "n": "new"}
 SHORT_8 = {"D": "daemonize", "I": "initialize", "n": "new", "p": "keyring_migration_password"}
 WITHOUT_VALUE = frozenset("aT?vVsnDI")
 OPTIONAL_VALUE = frozenset("#Wp")
-# A prefix that sets the value itself: what follows is no value.
+# Prefixes that set the value themselves: the next word is not the value.
 SETTING = frozenset(("skip", "disable", "enable"))
 
 
 def arguments_option_set(
     document: Document, label: str, words: Sequence[Piece], hint: Target | None = None, why: str = ""
 ) -> OptionSet:
-    """The options that a server is started with, counted, and secrets among them noted, in the document.
+    """Return the option set of a command line; counts its words and hides its secrets in the document.
 
-    Raises CarrierError where the document holds too many.
+    Raises CarrierError if the document has too many options.
     """
     document.count(len(words))
     _hide_secrets(document, words)
@@ -68,7 +68,7 @@ def _hide_secrets(document: Document, words: Sequence[Piece]) -> None:
 
 
 class _ArgumentReader:
-    """Goes along the words once."""
+    """Parses the words in one pass."""
 
     def __init__(self, document: Document, catalog: Catalog) -> None:
         self.document = document
@@ -80,7 +80,7 @@ class _ArgumentReader:
         self.whole: set[int] = set()
 
     def read(self, words: Sequence[Piece]) -> SetReading:
-        """All words in turn."""
+        """Parse all words."""
         waiting = list(reversed(words))
         after_template = False
         while waiting:
@@ -121,7 +121,7 @@ class _ArgumentReader:
         self._add(word.cut(2), value, value.end if value else word.end)
 
     def _short(self, word: Piece, waiting: list[Piece]) -> None:
-        """A cluster such as -aP3308."""
+        """Parse combined short options such as -aP3308."""
         for at in range(1, len(word.text)):
             letter = word.text[at]
             name = self.short.get(letter)
@@ -174,7 +174,7 @@ class _ArgumentReader:
             self.whole.add(number)
 
     def _is_alone(self, number: int, option: str) -> bool:
-        """Whether a line holds one option and nothing else, so that the command goes on without it."""
+        """Whether a line holds this option only, so that deleting the line leaves a valid command."""
         if len(self.document.whole_line(number)) > len(option) + MAX_CONTEXT:
             return False
         line = self.document.line(number).strip()
@@ -206,7 +206,7 @@ def _has_known_name(word: Piece) -> bool:
 
 
 def _is_contiguous(piece: Piece) -> bool:
-    """Whether a piece stands in the document in one run."""
+    """Whether the characters of a piece are adjacent in the document."""
     places = piece.places
     if places is None:
         return False

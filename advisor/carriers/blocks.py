@@ -1,4 +1,4 @@
-"""Option files that stand inside a document: the data of a ConfigMap, the content of a compose config."""
+"""Option files embedded in a document: the data of a ConfigMap, the content of a compose config."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ _FILE_NAME = r"\.cnf(?:$|\.)|(?:^|/)\.?my\.(?:cnf|ini)$"
 
 
 def holds_options(key: str, text: str) -> bool:
-    """Whether a text is an option file: by its name, or since it begins with a group and has a server's."""
+    """Whether a text is an option file: by its file name, or because it starts with a group and has a server group."""
     if re.search(_FILE_NAME, key) and text.strip():
         return True
     if "[" not in text or not re.search(_SERVER_GROUP, text):
@@ -42,9 +42,9 @@ def holds_options(key: str, text: str) -> bool:
 
 
 def block_option_set(document: Document, label: str, placed: Sequence[tuple[int, int]], fills: str = "") -> OptionSet:
-    """The option file in lines of the document, each given by its number and the indentation that is not the file's.
+    """Return the option file embedded in lines of the document, each given by its number and indentation to strip.
 
-    `fills` is a pattern of what is filled in before a server reads it.
+    `fills` is a pattern of text that is substituted before a server reads it.
     """
     text = "\n".join([document.line(number)[indent:] for number, indent in placed]) + "\n"
     _check_size(document, text)
@@ -61,9 +61,9 @@ def block_option_set(document: Document, label: str, placed: Sequence[tuple[int,
 
 
 def text_option_set(document: Document, label: str, text: str, start: int, called: str = "") -> OptionSet:
-    """An option file whose notation tells no places: all of it stands where the scalar begins.
+    """Return an option file whose lines have no positions in the document: all of it is placed at the scalar.
 
-    `called` is how findings name the text whose lines they count, its label where nothing is given.
+    `called` names the text whose line numbers findings use; its label by default.
     """
     number, column = document.place(start)
     _check_size(document, text)
@@ -86,7 +86,7 @@ def text_option_set(document: Document, label: str, text: str, start: int, calle
 
 
 def _check_size(document: Document, text: str) -> None:
-    """Raise CarrierError for a text of more lines, or with more options, than documents may have."""
+    """Raise CarrierError for a text with more lines or options than a document may have."""
     line_offsets(document.path, text)
     document.count(sum(1 for line in text.split("\n") if not re.match(_INSIGNIFICANT, line)))
 
@@ -102,7 +102,7 @@ def _parsed(text: str, document: Document, catalog: Catalog) -> tuple[Line, ...]
 
 
 def _has_filler(line: Line, fills: str) -> Line:
-    """An option whose value isn't known yet; one whose name isn't is no option yet."""
+    """Mark an option with a placeholder in its value as templated; with one in its name it becomes a comment."""
     if line.kind is not LineKind.OPTION or not re.search(fills, line.text):
         return line
     if re.search(fills, line.name or ""):
@@ -130,11 +130,11 @@ def _problems(lines: Sequence[Line], path: str) -> tuple[Problem, ...]:
     )
 
 
-FIELDS = {"Secret": "data", "ConfigMap": "binaryData"}  # by kind, where its values are base64
+FIELDS = {"Secret": "data", "ConfigMap": "binaryData"}  # by kind: the field whose values are base64
 
 
 def encoded_values(node: Mapping) -> Iterator[tuple[Scalar, Scalar]]:
-    """The keys and values of a manifest that are base64."""
+    """Yield the keys and base64 values of a manifest."""
     from advisor.carriers.yaml_tree import Mapping, Scalar
 
     kind = node.get("kind")
@@ -144,9 +144,9 @@ def encoded_values(node: Mapping) -> Iterator[tuple[Scalar, Scalar]]:
 
 
 def encoded_option_set(document: Document, key: Scalar, value: Scalar) -> OptionSet | None:
-    """The option file that a value decodes to, at the value or, where that begins on a later line, at its key.
+    """Return the option file that a base64 value decodes to, placed at the value, or at a key on an earlier line.
 
-    The value itself is never shown: whoever sees base64 can read it.
+    The encoded value is never printed, since base64 is easily decoded.
     """
     document.hide(value.start, value.end)
     text = _decoded(document, value)
@@ -157,7 +157,7 @@ def encoded_option_set(document: Document, key: Scalar, value: Scalar) -> Option
 
 
 def _decoded(document: Document, value: Scalar) -> str | None:
-    """The text, bytes that are no UTF-8 as surrogates; None for what a template will fill in, and what is no text."""
+    """Decode a value; None for templates and binary data. Bytes that are not UTF-8 become surrogates."""
     if looks_templated(document.text[value.start : value.end]):
         return None
     try:

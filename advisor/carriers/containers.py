@@ -1,4 +1,4 @@
-"""Servers started by containers: services of compose and of CI, containers of pods, tasks of the like."""
+"""Servers started in containers: services of compose and CI files, containers of pods and similar."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ _NOTHING = ("", "~", "null", "Null", "NULL")
 
 
 class Containers:
-    """Takes the servers out of the nodes of one document."""
+    """Extracts the servers from the nodes of one document."""
 
     def __init__(self, document: Document, parsed: str) -> None:
         self.document = document
@@ -33,7 +33,7 @@ class Containers:
         self.images: list[ServerImage] = []
 
     def server(self, key: str, node: Mapping) -> OptionSet | None:
-        """The options that a mapping gives to a server, where it describes one."""
+        """Return the options that a mapping passes to a server; None if it does not describe one."""
         image = self._image(key, node)
         if image is not None:
             self.images.append(image)
@@ -54,7 +54,7 @@ class Containers:
         return arguments_option_set(self.document, label, found.options, *(image or ()))
 
     def flags(self, key: str, node: Scalar) -> OptionSet | None:
-        """The options in an environment variable that images of Bitnami hand to their server."""
+        """Return the options in an environment variable that Bitnami images pass to their server."""
         piece = self._piece(node)
         if key not in FLAGS:
             name, _, value = piece.text.partition("=")
@@ -106,7 +106,7 @@ class Containers:
 
 
 def interpolated(piece: Piece) -> Piece:
-    """With fillers for variables that compose or Kubernetes put there; `$$` is a dollar sign."""
+    """Replace variables of compose or Kubernetes by fillers; `$$` is a dollar sign."""
     text = piece.text
     dropped = {m.start() + 1 for m in re.finditer(_FILLS, text) if m[0] == "$$"}
     filled = re.sub(_FILLS, lambda m: m[0] if m[0] == "$$" else FILLER * len(m[0]), text)
@@ -115,5 +115,5 @@ def interpolated(piece: Piece) -> Piece:
 
 
 def _inside(word: Piece) -> Piece:
-    """A list's item without the quotes around it."""
+    """Return a list item without its quotes."""
     return word._replace(start=word.places[0], end=word.places[-1] + 1) if word.places else word

@@ -1,4 +1,4 @@
-"""The option sets of a Dockerfile: what CMD and ENTRYPOINT give to a server, and option files in here-documents."""
+"""The option sets of a Dockerfile: the server's arguments in CMD and ENTRYPOINT, and option files in here-documents."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ _CHARACTER = r"\\u[0-9a-fA-F]{4}|\\.|[^\\]"
 
 
 class _BuildStage:
-    """An image in the making: what it stands on, and what it starts with. `own` are the instructions of its own."""
+    """A build stage: its base image, entrypoint and command. `own` lists the instructions of this stage."""
 
     def __init__(
         self, image: ServerImage | None = None, entrypoint: Piece | None = None, command: Piece | None = None
@@ -42,7 +42,7 @@ class _BuildStage:
 
 
 class _DockerfileReader:
-    """Goes along the instructions once."""
+    """Reads the instructions in one pass."""
 
     def __init__(self, document: Document) -> None:
         self.document = document
@@ -52,7 +52,7 @@ class _DockerfileReader:
         self.sets: list[OptionSet] = []
 
     def read(self) -> list[OptionSet]:
-        """The sets of all stages in turn."""
+        """Return the sets of all stages in order."""
         for one in instructions(self.document):
             if one.word == "FROM":
                 self._close()
@@ -63,7 +63,7 @@ class _DockerfileReader:
             elif one.word == "ENTRYPOINT":
                 self.stage.entrypoint = one.rest
                 if "CMD" not in self.stage.own:
-                    self.stage.command = None  # that of the image below goes with its entrypoint
+                    self.stage.command = None  # a new entrypoint resets the base image's command
                 self.stage.own.append(one.word)
             elif one.word == "CMD":
                 self.stage.command = one.rest
@@ -84,7 +84,7 @@ class _DockerfileReader:
             self.stages[named[2].lower()] = self.stage
 
     def _here_documents(self, one: Instruction) -> None:
-        """The option files among the here-documents that are copied."""
+        """Add the option files among the copied here-documents."""
         to = (one.rest.source.split() or [""])[-1]
         for heredoc in one.heredocs:
             name = f"{to}{heredoc.name}" if to.endswith("/") else to
@@ -95,13 +95,13 @@ class _DockerfileReader:
                 self.sets.append(self._with_hint(found, self.stage.image))
 
     def _close(self) -> None:
-        """What the stage starts, if it says so itself."""
+        """Add what the stage starts, if it has its own CMD or ENTRYPOINT."""
         stage = self.stage
         if not stage.own:
             return
         first, second = _words(stage.entrypoint), _words(stage.command)
         if stage.entrypoint is not None and _json_words(stage.entrypoint) is None:
-            second = []  # an entrypoint in a shell is handed nothing
+            second = []  # an entrypoint in shell form gets no arguments
         if len(first) + len(second) > MAX_WORDS:
             raise CarrierError(f"{self.document.path}: a command of more than {MAX_WORDS:,} words; shorten it")
         found = server_command([*first, *second], by_image=stage.image is not None and not first)
@@ -117,7 +117,10 @@ class _DockerfileReader:
 
 
 def read_dockerfile(document: Document) -> Carrier:
-    """The servers that the images start, and option files that are written into them; CarrierError for too many."""
+    """Return the servers that the images start and the option files written into them.
+
+    Raises CarrierError if there are too many.
+    """
     sets = _DockerfileReader(document).read()
     if len(sets) > MAX_SETS:
         raise CarrierError(f"{document.path}: options of more than {MAX_SETS} servers or files; name a smaller file")
@@ -125,7 +128,7 @@ def read_dockerfile(document: Document) -> Carrier:
 
 
 def _words(piece: Piece | None) -> list[Piece]:
-    """The words of a command: those of its list, or a shell's with the text that it gets."""
+    """Return the words of a command: of its JSON list, or of a shell with the text as its script."""
     if piece is None or not piece.text.strip():
         return []
     listed = _json_words(piece)
@@ -134,7 +137,7 @@ def _words(piece: Piece | None) -> list[Piece]:
 
 
 def _json_words(piece: Piece) -> list[Piece] | None:
-    """The words of a list in JSON; None for anything else, which goes to a shell."""
+    """Return the words of a JSON list; None for shell form."""
     if not re.fullmatch(_LIST, piece.text.strip()):
         return None
     try:
@@ -144,7 +147,7 @@ def _json_words(piece: Piece) -> list[Piece] | None:
 
 
 def _unescape(piece: Piece) -> Piece:
-    """What a string of JSON says, each character where its notation begins; raises JSONDecodeError."""
+    """Decode a JSON string; each character is placed at the start of its escape. Raises JSONDecodeError."""
     parts = list(re.finditer(_CHARACTER, piece.text))
     said = [json.loads(f'"{part[0]}"') if len(part[0]) > 1 else part[0] for part in parts]
     kept = piece.keep([part.start() for part in parts])
@@ -158,9 +161,9 @@ WITH_HEREDOCS = ("RUN", "COPY", "ADD")
 
 
 class Heredoc(NamedTuple):
-    """The lines `first` to `last` of the document, none where that is less.
+    """The lines `first` to `last` of the document; empty if `last` is less.
 
-    `tabs` says that tabs before a line don't count, `expands` that variables in it are filled in.
+    `tabs` means that leading tabs are stripped, `expands` that variables are expanded.
     """
 
     name: str
@@ -171,7 +174,7 @@ class Heredoc(NamedTuple):
 
 
 class Instruction(NamedTuple):
-    """A word such as CMD in capitals, what stands behind it, and the here-documents that this names."""
+    """An instruction: its word in upper case such as CMD, the text after it, and its here-documents."""
 
     word: str
     rest: Piece
@@ -179,7 +182,7 @@ class Instruction(NamedTuple):
 
 
 def instructions(document: Document) -> Iterator[Instruction]:
-    """The instructions in their order; what a template will fill in is filled with something as long."""
+    """Yield the instructions in order; template expressions are replaced by fillers of the same length."""
     parsed = Document(document.path, fill_expressions(document.text))
     goes_on = rf"{re.escape(_escape(parsed))}[ \t]*$"
     number = 1
@@ -206,7 +209,7 @@ def _is_nothing(line: str) -> bool:
 
 
 def _escape(parsed: Document) -> str:
-    """The character that goes on with a line: a backslash, or what a directive in the first lines says."""
+    """Return the line continuation character: a backslash, or that of a directive in the first lines."""
     for number in range(1, parsed.lines + 1):
         directive = re.match(_DIRECTIVE, parsed.line(number))
         if directive is None:
@@ -217,10 +220,10 @@ def _escape(parsed: Document) -> str:
 
 
 def _logical_line(document: Document, parsed: Document, number: int, goes_on: str) -> tuple[int, Piece]:
-    """The number of the line behind an instruction, and its text; comments and blank lines in it don't count."""
+    """Return the number of the line after an instruction, and its text without comments and blank lines."""
     text: list[str] = []
     source: list[str] = []
-    places = array("L")  # a list takes five times as much, and a command may be long
+    places = array("L")  # a list takes five times the memory, and a command may be long
     while number <= parsed.lines:
         line = parsed.line(number)
         number += 1
@@ -239,7 +242,7 @@ def _logical_line(document: Document, parsed: Document, number: int, goes_on: st
 
 
 def _heredoc(parsed: Document, first: int, opening: re.Match[str]) -> Heredoc:
-    """A here-document that begins at a line; one that nothing ends takes the rest."""
+    """Return a here-document that starts at a line; without an end mark it takes the rest of the document."""
     tabs = bool(opening["tabs"])
     number = first
     while number <= parsed.lines:

@@ -1,4 +1,4 @@
-"""The text of a document with its places, and its lines fit to be shown."""
+"""The text of a document with positions, and its lines with secrets masked."""
 
 from __future__ import annotations
 
@@ -8,25 +8,25 @@ from bisect import bisect_right
 from advisor.core.errors import MycnfError
 from advisor.redaction.secrets import MASK, redact_text
 
-# What speaks of a secret in any notation: MYSQL_ROOT_PASSWORD: x, --report-password=x, "password": "x".
+# Names and values of secrets in any notation: MYSQL_ROOT_PASSWORD: x, --report-password=x, "password": "x".
 _SPEAKING = (
     r"(?i)(?P<lead>(?<![\w.-])[\w.-]*(?:password|passwd|passphrase|pwd|secret|token|credentials?|wsrep[-_]sst[-_]auth)[\"']?"
     r"(?:\s*[:=]\s*|\s+(?=[^\s:=-])))(?P<value>\"[^\"]*\"|'[^']*'|[^\s,}\]\"']+)"
 )
 
 
-MAX_LINES = 50_000  # ours, as is the next: a hundred times what real documents have, and some 30 MB when all is read
+MAX_LINES = 50_000  # our limits: a hundred times the size of real documents, and some 30 MB of memory in total
 MAX_OPTIONS = 10_000
 
 
 class CarrierError(MycnfError):
-    """A document that can't be read; the message is one line with the place and the remedy."""
+    """A document that cannot be read; the message is one line with the place and the remedy."""
 
 
 class Document:
-    """A text by code points: offsets become lines and columns, secrets are noted where they stand.
+    """A text that converts offsets to lines and columns, in code points, and records the positions of secrets.
 
-    Raises CarrierError for one of more lines than are read.
+    Raises CarrierError if the text has too many lines.
     """
 
     __slots__ = ("_counted", "_lines", "_parts", "_secrets", "_starts", "path", "text")
@@ -41,9 +41,9 @@ class Document:
         self._secrets: list[tuple[int, int]] = []
 
     def add(self, path: str, text: str) -> int:
-        """Put the text of another file behind, which goes together with this one; the offset at which it begins.
+        """Append the text of another file that belongs to this one, and return its offset.
 
-        Raises CarrierError beyond the lines that are read.
+        Raises CarrierError if the text gets too many lines.
         """
         self.text += "" if self.text.endswith("\n") else "\n"
         start = len(self.text)
@@ -54,34 +54,34 @@ class Document:
         return start
 
     def file_line(self, number: int) -> tuple[str, int]:
-        """The file that a line comes from, and its number there."""
+        """Return the file that a line comes from, and the line number in that file."""
         first, path = self._parts[bisect_right(self._parts, number, key=lambda part: part[0]) - 1]
         return path, number - first + 1
 
     def number(self, path: str, line: int) -> int:
-        """The number here of a file's line: the other way of `home`."""
+        """Return the line number in the document of a file's line; the reverse of `file_line`."""
         return next((first for first, name in self._parts if name == path), 1) + line - 1
 
     @property
     def first_lines(self) -> list[int]:
-        """The first line of each file that it is made of."""
+        """Return the first line number of each of its files."""
         return [first for first, _ in self._parts]
 
     def place(self, offset: int) -> tuple[int, int]:
-        """Line and column of an offset, both from 1."""
+        """Return the line and column of an offset, both 1-based."""
         line = bisect_right(self._starts, offset)
         return line, offset - self._starts[line - 1] + 1
 
     def offset(self, line: int, column: int = 1) -> int:
-        """The offset of a line and column that are in the text."""
+        """Return the offset of a line and column of the text."""
         return self._starts[line - 1] + column - 1
 
     def line(self, number: int) -> str:
-        """A line as it stands there, without its end."""
+        """Return a line without its line ending."""
         return self.whole_line(number).removesuffix("\n").removesuffix("\r")
 
     def whole_line(self, number: int) -> str:
-        """A line with its end; the same text each time, for one line may hold thousands of options."""
+        """Return a line with its ending; cached, since one line may hold thousands of options."""
         found = self._lines.get(number)
         if found is None:
             end = self._starts[number] if number < len(self._starts) else len(self.text)
@@ -89,17 +89,17 @@ class Document:
         return found
 
     def width(self, number: int) -> int:
-        """How many characters a line has without its end."""
+        """Return the length of a line without its ending."""
         text = self.whole_line(number)
         return len(text) - (2 if text.endswith("\r\n") else 1 if text.endswith(("\n", "\r")) else 0)
 
     @property
     def lines(self) -> int:
-        """How many lines there are."""
+        """Return the number of lines."""
         return len(self._starts)
 
     def count(self, options: int) -> None:
-        """Count options that it holds, in all their sets; raises CarrierError beyond what is read."""
+        """Add to the number of options in all sets; raises CarrierError above the limit."""
         self._counted += options
         if self._counted > MAX_OPTIONS:
             raise CarrierError(
@@ -107,11 +107,11 @@ class Document:
             )
 
     def hide(self, start: int, end: int) -> None:
-        """Note that a secret stands between the two offsets."""
+        """Record that there is a secret between two offsets."""
         self._secrets.append((start, end))
 
     def masked_line(self, number: int) -> str:
-        """A line with every secret masked, those that were noted and those that say so themselves."""
+        """Return a line with secrets masked: recorded ones and those recognised by their name."""
         text = self.line(number)
         start = self._starts[number - 1]
         for begin, end in sorted(self._secrets, reverse=True):
@@ -121,14 +121,14 @@ class Document:
 
 
 def line_offsets(path: str, text: str) -> list[int]:
-    """The offset of each line; raises CarrierError for more than are read."""
+    """Return the offset of each line; raises CarrierError above the limit."""
     if text.count("\n") > MAX_LINES:
         raise CarrierError(f"{path}: beyond {MAX_LINES:,} lines, more than any such document has; name a smaller file")
     return [0, *(m.end() for m in re.finditer("\n", text))]
 
 
 def document_of(data: bytes, path: str) -> Document:
-    """The document; raises CarrierError where it is no UTF-8, or too long."""
+    """Decode a document; raises CarrierError if it is not UTF-8 or too long."""
     try:
         return Document(path, data.decode("utf-8"))
     except UnicodeDecodeError as error:

@@ -1,4 +1,4 @@
-"""The server that a container image holds, by its name and tag."""
+"""The server in a container image, derived from the image's name and tag."""
 
 from __future__ import annotations
 
@@ -16,16 +16,16 @@ _VERSION = r"v?(\d+)(?:\.(\d+))?(?:\.(\d+))?"
 
 
 class ServerImage(NamedTuple):
-    """What is known of an image: its server, and what to say about how that was found."""
+    """The server in an image, and a phrase that says how it was derived."""
 
     target: Target
     why: str
 
 
 def image_of(reference: str) -> ServerImage | None:
-    """The server in an image such as `mysql:8.0.36` or `docker.io/bitnami/mariadb:11.4`; None for any other image.
+    """Return the server in an image such as `mysql:8.0.36` or `docker.io/bitnami/mariadb:11.4`; None for other images.
 
-    A tag without a version means the newest series; one that is older than all that are known means the oldest.
+    A tag without a version means the newest series; a version older than all known series means the oldest known.
     """
     plain = re.sub(_VARIABLE_DEFAULT, r"\1", reference.strip()).partition("@")[0]
     name, _, tag = plain.rpartition("/")[2].partition(":")

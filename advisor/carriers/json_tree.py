@@ -1,4 +1,4 @@
-"""Members of JSON objects with their places; json alone tells none."""
+"""Members of JSON objects with their positions, which the json module does not provide."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ if TYPE_CHECKING:
 
 
 class JsonMember(NamedTuple):
-    """A name and its value; `key`, `start` and `end` are offsets: of the name's quote, and around the value."""
+    """A name and its value; `key` is the offset of the name's opening quote, `start` and `end` enclose the value."""
 
     name: str
     value: Any
@@ -24,7 +24,7 @@ class JsonMember(NamedTuple):
 
 
 def check_json(document: Document) -> None:
-    """Raise CarrierError where the text is no JSON object."""
+    """Raise CarrierError if the text is not a JSON object."""
     try:
         value = json.loads(document.text)
     except json.JSONDecodeError as error:
@@ -40,9 +40,9 @@ def check_json(document: Document) -> None:
 
 
 def members(document: Document, at: int) -> list[JsonMember]:
-    """The members of the object at an offset of a text that is known to be JSON; none where it is no object.
+    """Return the members of the object at an offset of valid JSON; empty if there is no object.
 
-    A name that stands there twice counts where it stands last.
+    Of a duplicate name the last one is used.
     """
     text = document.text
     decoder = json.JSONDecoder()

@@ -1,7 +1,7 @@
-"""mysqld-auto.cnf: the variables that SET PERSIST keeps, in both of its formats, with their places.
+"""mysqld-auto.cnf: the variables saved by SET PERSIST, in both of its formats, with their positions.
 
-Asked of MySQL 8.0.15 and 9.7.4: static variables reach the server as `--loose_NAME=VALUE`; the others as SET does it,
-so that numbers have no suffix and booleans are ON or OFF. Names that nobody knows are a warning in the log.
+Tested on MySQL 8.0.15 and 9.7.4: static variables reach the server as `--loose_NAME=VALUE`; the others as with SET, so
+numbers have no suffix and booleans are ON or OFF. Unknown names cause a warning in the log.
 """
 
 from __future__ import annotations
@@ -26,12 +26,12 @@ STATIC_1 = "mysql_server_static_options"
 SECTION_1 = "mysql_server"
 NUMBERS = ("int", "uint")
 VERSIONS = (1, 2)
-STARTS_ANYWAY = (9, 7)  # 9.7.4 says so in its log and starts; 8.0.15 does not start; nobody asked those between
+STARTS_ANYWAY = (9, 7)  # 9.7.4 logs an error and starts; 8.0.15 does not start; versions between were not tested
 STOPS = (8, 0, 15)
 
 
 class PersistedVariable(NamedTuple):
-    """One persisted variable; `static` says that the server gets it with its options, before it starts."""
+    """One persisted variable; `static` means that the server gets it with its options, before it starts."""
 
     name: str
     member: JsonMember
@@ -40,11 +40,11 @@ class PersistedVariable(NamedTuple):
 
 
 def read_persisted(document: Document) -> Carrier:
-    """The persisted variables as one set; raises CarrierError for what is no such file."""
+    """Return the persisted variables as one set; raises CarrierError if the file is not a mysqld-auto.cnf."""
     entries = list(_entries(document))
     document.count(len(entries))
     for entry in entries:
-        if is_secret(entry.name) or entry.name in STATEMENTS:  # what a statement says may be one, too
+        if is_secret(entry.name) or entry.name in STATEMENTS:  # a statement may contain a secret too
             document.hide(entry.value.start, entry.value.end)
 
     def read(catalog: Catalog) -> SetReading:
@@ -96,7 +96,7 @@ def _read(document: Document, entries: list[PersistedVariable], catalog: Catalog
     for entry in entries:
         option = catalog.find_variable(entry.name) or catalog.get(entry.name.lower())
         if "." in entry.name or (option is not None and option.plugin):
-            continue  # of a component, a plugin or a key cache: known once that is there
+            continue  # of a component, plugin or key cache: unknown until that exists
         said = entry.value.value
         given = said if option is None or entry.static or option.kind not in NUMBERS else _leading(said)
         verdict = judge_value(option.name if option else entry.name, given, catalog)
@@ -110,7 +110,7 @@ def _read(document: Document, entries: list[PersistedVariable], catalog: Catalog
 
 
 def _leading(text: str) -> str:
-    """The number as SET makes it of a text: digits alone."""
+    """Return the number that SET reads from a text: its digits only."""
     digits = re.match(r"\s*[+-]?\d+", text)
     return digits[0].strip() if digits else "0"
 
@@ -128,7 +128,7 @@ def _line(document: Document, entry: PersistedVariable, verdict: LineVerdict, gi
 
 
 def _place(document: Document, entry: PersistedVariable) -> Location:
-    """Where the name stands, without its quotes."""
+    """Return the location of the name, without its quotes."""
     number, column = document.place(entry.member.key + 1)
     return Location(document.path, number, column, number, column + len(json.dumps(entry.name)) - 2)
 

@@ -1,4 +1,4 @@
-"""A stretch of text taken out of a document, which remembers where each of its characters stands there."""
+"""A part of a document's text that keeps the position of each character."""
 
 from __future__ import annotations
 
@@ -9,14 +9,14 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
 
 
-FILLER = "x"  # stands for each character of what is filled in later
+FILLER = "x"  # placeholder for each character that is substituted later
 
 
 class Piece(NamedTuple):
-    """`text` is what programs get, with a filler for what nobody knows yet; `source` what is written instead.
+    """`text` is what programs get, with a filler for unknown characters; `source` is the text as written.
 
-    Both have the same length. `places` are the offsets of the characters in the document, None where the notation
-    (escapes, folding) doesn't tell; `start` and `end` are the offsets around the whole, quotes included.
+    Both have the same length. `places` are the offsets of the characters in the document, None if the notation
+    (escapes, folding) hides them; `start` and `end` enclose the whole, including quotes.
     """
 
     text: str
@@ -27,11 +27,11 @@ class Piece(NamedTuple):
 
     @property
     def templated(self) -> bool:
-        """Whether something in it is filled in later."""
+        """Whether part of it is substituted later."""
         return self.text != self.source
 
     def cut(self, begin: int, end: int | None = None) -> Piece:
-        """A part of it."""
+        """Return a slice."""
         text, source = self.text[begin:end], self.source[begin:end]
         if self.places is None:
             return Piece(text, source, None, self.start, self.end)
@@ -42,26 +42,26 @@ class Piece(NamedTuple):
         return Piece(text, source, places, places[0], places[-1] + 1)
 
     def keep(self, kept: Sequence[int]) -> Piece:
-        """The characters at these indices alone; the ends stay."""
+        """Return only the characters at these indices; `start` and `end` stay."""
         text = "".join([self.text[i] for i in kept])
         source = "".join([self.source[i] for i in kept])
         places = None if self.places is None else [self.places[i] for i in kept]
         return Piece(text, source, places, self.start, self.end)
 
     def fill(self, pattern: str) -> Piece:
-        """With a filler in the place of whatever matches."""
+        """Replace all matches of a pattern by fillers."""
         return self._replace(text=re.sub(pattern, lambda m: FILLER * len(m[0]), self.text))
 
 
 def verbatim_piece(text: str, start: int, source: str | None = None) -> Piece:
-    """Text that stands in the document as it is, from an offset on."""
+    """Return a piece for text that is in the document verbatim, at an offset."""
     return Piece(text, source or text, range(start, start + len(text)), start, start + len(text))
 
 
 def align_piece(value: str, filled: str, written: str, start: int) -> Piece | None:
-    """A value found again in its notation, word by word; None where the notation changes more than blanks.
+    """Locate a value in its notation word by word; None if the notation changes more than white space.
 
-    `filled` is the notation as it was parsed, `written` the same stretch as it stands in the document.
+    `filled` is the notation as parsed, `written` the same part as it is in the document.
     """
     words = list(re.finditer(r"\S+", value))
     there = list(re.finditer(r"\S+", filled))
@@ -83,7 +83,7 @@ _BLANKS = r"[^\S\n]*"
 
 
 def fill_expressions(text: str) -> str:
-    """The text with fillers for expressions; a line that holds nothing else becomes blank."""
+    """Replace template expressions by fillers; a line of expressions only becomes blank."""
     if not re.search(_OPENING, text):
         return text
     alone = re.sub(rf"(?m)^{_BLANKS}\0[\0\s]*?$", lambda m: re.sub(r"[^\n]", " ", m[0]), _mark_expressions(text))
@@ -91,7 +91,7 @@ def fill_expressions(text: str) -> str:
 
 
 def _mark_expressions(text: str) -> str:
-    """With a NUL for each character of an expression; an opening that nothing closes is text."""
+    """Replace each character of a template expression by NUL; an unclosed opening mark is ordinary text."""
     parts: list[str] = []
     done = 0
     never: set[str] = set()

@@ -1,4 +1,4 @@
-"""Find the server among the words of a command, and the words that it gets as options."""
+"""Finds the server among the words of a command, and the words passed to it as options."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ WRAPPERS = frozenset(
         *("chrt", "taskset", "numactl", "nohup", "time", "strace", "gdb", "valgrind", "eatmydata", "systemd-inhibit"),
     )
 )
-# What mysqld_safe keeps for itself; it hands everything else on.
+# Options that mysqld_safe handles itself; it passes all others on.
 OF_SAFE = frozenset(
     (
         *("core_file_size", "crash_script", "dry_run", "flush_caches", "help", "kill_mysqld", "ledir", "malloc_lib"),
@@ -31,26 +31,27 @@ OF_SAFE = frozenset(
         *("skip_kill_mysqld", "skip_syslog", "syslog", "syslog_tag", "timezone", "wsrep_urls", "user", "pid_file"),
     )
 )
-# Known to the server as its first words only; later ones it takes for options, and knows none of these names.
+# Options that the server accepts only as its first arguments; later ones are unknown options to it.
 FIRST = ("no-defaults", "print-defaults", "defaults-file", "defaults-extra-file", "defaults-group-suffix", "login-path",
          "no-login-paths")  # fmt: skip
-MAX_WORDS = 10_000  # ours; no command has as many
+MAX_WORDS = 10_000  # our limit, above any real command
 _ASSIGNMENT = r"[A-Za-z_]\w*=.*"
 _SHELL_FILLS = r"\$\{[^}]{0,500}\}|\$\([^)]{0,500}\)|`[^`]{0,500}`|\$\w+|\$[@*#?!$-]"
 _COMMAND_FLAG = r"-[a-z]*c[a-z]*"
 
 
 class ServerCommand(NamedTuple):
-    """The server program as it is called, empty where an image's own entrypoint calls it, and its options."""
+    """The server program as called, empty if the image's entrypoint calls it, and its options."""
 
     program: str
     options: list[Piece]
 
 
 def server_command(words: Sequence[Piece], *, by_image: bool) -> ServerCommand | None:
-    """The server's part of a command, None where there is none.
+    """Return the server's part of a command; None if there is none.
 
-    `by_image` says that the words go to the image of a server, which takes such as begin with a dash for options.
+    `by_image` means that the words are arguments of a server image, which passes words starting with a dash to the
+    server.
     """
     for at, word in enumerate(words):
         name, rest = _name(word), words[at + 1 :]
@@ -75,7 +76,7 @@ def _name(word: Piece) -> str:
 
 
 def _in_script(words: Sequence[Piece]) -> ServerCommand | None:
-    """The server in the text that a shell is given with -c."""
+    """Return the server in the script that a shell gets with -c."""
     at = next((i for i, word in enumerate(words) if re.fullmatch(_COMMAND_FLAG, word.text)), None)
     if at is None or at + 1 >= len(words):
         return None
@@ -94,7 +95,7 @@ def _in_script(words: Sequence[Piece]) -> ServerCommand | None:
 
 
 def _options(program: str, words: list[Piece]) -> list[Piece]:
-    """Without the words that only count at the beginning, and without what mysqld_safe keeps for itself."""
+    """Drop the options valid only as first arguments, and those that mysqld_safe handles itself."""
     while words and _long_name(words[0]) in FIRST:
         words = words[1 if "=" in words[0].text or _long_name(words[0]).startswith(("no-", "print-")) else 2 :]
     if program not in SAFE:

@@ -1,4 +1,4 @@
-"""Which kind of document a file is, by its name and first bytes, and its option sets."""
+"""Recognises the kind of a document by its name and first bytes, and returns its option sets."""
 
 from __future__ import annotations
 
@@ -19,10 +19,10 @@ _YAML_NAMES = (".yml", ".yaml", ".json")
 
 
 def carrier_of(data: bytes, path: str, name: str, root: str | None = None) -> Carrier | None:
-    """The document's sets; None where it is an option file after all.
+    """Return the document's sets; None if it is an option file.
 
-    `name` is the file's name without a template's ending, `root` stands before absolute paths that the document names.
-    Raises CarrierError where it can't be read.
+    `name` is the file name without a template ending; `root` is prepended to absolute paths in the document. Raises
+    CarrierError if the document cannot be read.
     """
     from advisor.carriers.words import TooLongError
 
@@ -65,13 +65,13 @@ def _persisted(document: Document) -> Carrier:
     return read_persisted(document)
 
 
-# By the ending of the file's name.
+# By file name ending.
 LANGUAGES = {
     ".tf": "Terraform", ".tfvars": "Terraform", ".hcl": "HCL", ".pp": "a Puppet manifest", ".nix": "a Nix expression",
 }  # fmt: skip
-# Endings of files that may hold a list of parameters, or an option file.
+# File name endings of parameter lists, which may also be option files.
 LISTS = (".txt", ".list", ".params", ".parameters", ".properties", ".csv", ".env")
-# By what the text of a YAML or JSON document holds.
+# By a pattern in the text of a YAML or JSON document.
 MARKS = {
     r'"ParameterName"\s*:': "a list of a parameter group of RDS",
     r'"defaultValue"\s*:[\s\S]*"allowedValues"\s*:|"allowedValues"\s*:[\s\S]*"defaultValue"\s*:': (
@@ -85,18 +85,18 @@ MARKS = {
 }
 READ = "option files, Compose files, Kubernetes manifests, systemd units, Dockerfiles and mysqld-auto.cnf"
 _PAIR = r"\s*[\"']?[A-Za-z][\w.-]*[\"']?\s*[=,:]\s*\S.*"
-_LEAST = 2  # lines of a list
+_LEAST = 2  # minimum lines of a list
 
 
 def refuse_language(path: str, name: str) -> None:
-    """Raise CarrierError for a file in a language of its own, by the ending of its name."""
+    """Raise CarrierError for a file in an unsupported language, by its file name ending."""
     ending = next((ending for ending in LANGUAGES if name.endswith((ending, f"{ending}.json"))), None)
     if ending is not None:
         raise refusal(path, LANGUAGES[ending])
 
 
 def refuse_list(path: str, name: str, text: str) -> None:
-    """Raise CarrierError for lines of names and values, in a file of such a name, that stand below no group."""
+    """Raise CarrierError for a list of names and values without a group, if the file name suggests a list."""
     lines = [line for line in text.splitlines() if line.strip() and not line.lstrip().startswith(("#", ";"))]
     if not name.endswith(LISTS) or any(line.lstrip().startswith("[") for line in lines):
         return
@@ -106,13 +106,13 @@ def refuse_list(path: str, name: str, text: str) -> None:
 
 
 def refuse_content(path: str, text: str) -> None:
-    """Raise CarrierError for a document of parameters that holds no options in a form that is read."""
+    """Raise CarrierError for a document of parameters in an unsupported format."""
     kind = next((kind for mark, kind in MARKS.items() if re.search(mark, text)), None)
     if kind is not None:
         raise refusal(path, kind)
 
 
 def refusal(path: str, kind: str) -> CarrierError:
-    """The one line that names the kind, and what to do."""
+    """Return the error that names the kind of file and the remedy, in one line."""
     remedy = "write its parameters as name = value lines below [mysqld] and check that file"
     return CarrierError(f"{path}: {kind} is not read; mycnf reads {READ}: {remedy}")

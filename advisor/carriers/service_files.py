@@ -1,4 +1,4 @@
-"""What the files of a systemd service say together: words with their places, variables filled in, environment files."""
+"""Parses the files of a systemd service: words with positions, variables expanded, environment files."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ _ESCAPED = r"\\x([0-9a-f]{2})"
 
 
 class Word(NamedTuple):
-    """A word after quotes and escapes, and where it begins; lines and columns count from 1."""
+    """A word after quotes and escapes, and its position; line and column are 1-based."""
 
     text: str
     line: int
@@ -34,7 +34,7 @@ class Word(NamedTuple):
 
 
 class Assigned(NamedTuple):
-    """One `Key=value` of a section, whole and in words; none where a quote is left open, or it is endless."""
+    """One `Key=value` of a section, whole and in words; no words if a quote is unclosed or it is too long."""
 
     section: str
     key: str
@@ -43,7 +43,7 @@ class Assigned(NamedTuple):
 
 
 def assigned_words(text: str) -> Iterator[Assigned]:
-    """What a unit or a drop-in sets, in its order."""
+    """Yield the assignments of a unit or drop-in in order."""
     document = Document("", text)
     for one in assignments(document):
         yield Assigned(one.section, one.key, one.value.text.strip(BLANK), tuple(_words(document, one.value)))
@@ -57,12 +57,12 @@ def _words(document: Document, value: Piece) -> list[Word]:
 
 
 def split_words(text: str) -> list[str]:
-    """The words of a variable's value."""
+    """Split a variable's value into words."""
     return [word.text for one in assigned_words(f"Value={text}") for word in one.words]
 
 
 def expand_variables(text: str, environment: Mapping[str, str]) -> list[str]:
-    """A word with variables filled in: `$NAME` alone becomes as many words as it holds, `${NAME}` stays in one."""
+    """Expand variables in a word: `$NAME` alone becomes as many words as its value has, `${NAME}` stays one word."""
     whole = re.fullmatch(_WHOLE, text)
     if whole:
         return split_words(environment.get(whole[1], ""))
@@ -70,12 +70,12 @@ def expand_variables(text: str, environment: Mapping[str, str]) -> list[str]:
 
 
 def variables_named(value: str) -> set[str]:
-    """The names of the variables that a command line asks for."""
+    """Return the names of the variables in a command line."""
     return {m[1] or m[2] for m in re.finditer(_ANY, value)}
 
 
 def expand_specifiers(text: str, unit: str) -> str:
-    """The specifiers that name the unit itself, and `%%`; others stay as they are, for nobody here knows them."""
+    """Expand `%%` and the specifiers that name the unit; others depend on the host and stay unchanged."""
     name = unit.rpartition(".")[0]
     prefix, _, instance = name.partition("@")
     plain = re.sub(_ESCAPED, lambda m: chr(int(m[1], 16)), instance.replace("-", "/"))
@@ -84,7 +84,7 @@ def expand_specifiers(text: str, unit: str) -> str:
 
 
 def file_variables(text: str) -> Iterator[tuple[str, str, int]]:
-    """Name, value and line of each variable in the text of an `EnvironmentFile=`."""
+    """Yield the name, value and line of each variable in the text of an `EnvironmentFile=`."""
     document = Document("", text)
     for one in assignments(document):
         name = one.key.removeprefix("export ").strip(BLANK)
@@ -93,7 +93,7 @@ def file_variables(text: str) -> Iterator[tuple[str, str, int]]:
 
 
 def _shell_value(value: str) -> str:
-    """A value as these files have it: quoted or bare, with backslashes as in a shell."""
+    """Return a value of an environment file: quoted or bare, with backslashes as in a shell."""
     quote = value[:1] if value[:1] in ("'", '"') else ""
     if quote == "'":
         return value[1:].partition("'")[0]
@@ -103,14 +103,15 @@ def _shell_value(value: str) -> str:
 
 
 _NAME = r"[A-Za-z_]\w*"
-_UNSETTLED = "%*?["  # specifiers and patterns: which files these are, only the host knows
-_PROTECTED = '"\\`$'  # what a backslash protects between double quotes
+_UNSETTLED = "%*?["  # specifiers and patterns: the matching files depend on the host
+_PROTECTED = '"\\`$'  # characters that a backslash escapes in double quotes
 
 
 def environment_of(document: Document, named: str, root: str | None) -> dict[str, list[Piece]]:
-    """The words of each variable, placed in the document, to which the file's text is added.
+    """Return the words of each variable of a file, whose text is added to the document.
 
-    None for a file that isn't here: on the server's host it may say anything. Raises CarrierError for endless ones.
+    Empty if the file cannot be read here: its content on the server's host is unknown. Raises CarrierError if the
+    values have too many words.
     """
     path = named.removeprefix("-")
     if not path.startswith("/") or any(mark in path for mark in _UNSETTLED):
@@ -132,7 +133,7 @@ def environment_of(document: Document, named: str, root: str | None) -> dict[str
 
 
 def _split_words(value: Piece) -> list[Piece]:
-    """What `$NAME` becomes in a command, after the quotes of the file and those within the value."""
+    """Split what `$NAME` expands to in a command, after unquoting the file's and the value's quotes."""
     try:
         check_length(value)
         return unit_words(_unquote(value))
@@ -141,7 +142,7 @@ def _split_words(value: Piece) -> list[Piece]:
 
 
 def _unquote(value: Piece) -> Piece:
-    """The value as the variable holds it: quoted or bare, with backslashes as in a shell."""
+    """Return the value of the variable: quoted or bare, with backslashes as in a shell."""
     text = value.text
     at = len(text) - len(text.lstrip(BLANKS))
     end = len(text.rstrip(BLANKS))
@@ -162,7 +163,7 @@ def _shifted(word: Piece, by: int) -> Piece:
 
 
 class Assignment(NamedTuple):
-    """One `Key=value` of a section, its value without continuations."""
+    """One `Key=value` of a section, its value with continuation lines joined."""
 
     section: str
     key: str
@@ -170,7 +171,7 @@ class Assignment(NamedTuple):
 
 
 def assignments(document: Document) -> Iterator[Assignment]:
-    """The settings of a unit; a backslash at the end of a line goes on with the next one that is no comment."""
+    """Yield the settings of a unit; a trailing backslash continues on the next line that is not a comment."""
     section = ""
     number = 1
     while number <= document.lines:
@@ -186,9 +187,9 @@ def assignments(document: Document) -> Iterator[Assignment]:
 
 
 def _logical(document: Document, number: int) -> tuple[int, Piece]:
-    """The number of the last line of a setting, and its text with a blank for each line end."""
+    """Return the number of a setting's last line, and its text with a blank for each continuation."""
     kept: list[str] = []
-    places = array("L")  # a list takes five times as much, and a line may be long
+    places = array("L")  # a list takes five times the memory, and a line may be long
     goes_on = True
     while goes_on and number <= document.lines:
         text = document.line(number)
@@ -206,6 +207,6 @@ def _logical(document: Document, number: int) -> tuple[int, Piece]:
 
 
 def check_words(path: str, count: int) -> None:
-    """Raise CarrierError for more words than the commands of a unit may have, and the variables for them."""
+    """Raise CarrierError if a unit's commands and variables have too many words."""
     if count > MAX_WORDS:
         raise CarrierError(f"{path}: commands of more than {MAX_WORDS:,} words; shorten them")

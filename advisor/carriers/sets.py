@@ -1,4 +1,4 @@
-"""A set of options that one server gets together, and how it reads for a target."""
+"""Types for option sets: the options that one server gets together, and their reading for a target."""
 
 from __future__ import annotations
 
@@ -14,13 +14,13 @@ if TYPE_CHECKING:
     from advisor.core.model import Location, Target
     from advisor.optionfile.lines import Line, Problem
 
-MAX_SETS = 500  # of a document; ours, for each is judged by itself
+MAX_SETS = 500  # our limit per document, since each set is judged separately
 
 
 class NonOption(NamedTuple):
-    """Something that is no option line: what the server does about it, what to do, and where it stands.
+    """Something that is not an option line: what the server does with it, the remedy, and the location.
 
-    `name` is that of the rule which tells of it; `fatal` says that the server doesn't start.
+    `name` is the name of the rule that reports it; `fatal` means that the server does not start.
     """
 
     name: str
@@ -32,9 +32,9 @@ class NonOption(NamedTuple):
 
 
 class Within(NamedTuple):
-    """A text whose lines have no places of their own: `reading` numbers them as the text does, `called` names it.
+    """A text whose lines have no positions in the document: `reading` uses the text's line numbers, `called` names it.
 
-    All of it stands at `place`.
+    All of it is located at `place`.
     """
 
     reading: SetReading
@@ -43,12 +43,11 @@ class Within(NamedTuple):
 
 
 class SetReading(NamedTuple):
-    """What a set holds for one target.
+    """The content of a set for one target.
 
-    `lines` stand in the document's order, `order` is that in which the server reads the options among them.
-    `editable` are the places (line, column) of options whose text is the document's own, `whole` the lines of the
-    document that hold one option and nothing else, so that they may be taken out. `within` is there where the
-    document's notation hides the places of all lines.
+    `lines` are in the document's order, `order` are the options in the order in which the server reads them. `editable`
+    are the positions (line, column) of options that are in the document verbatim, `whole` the document lines that hold
+    exactly one option, so that they can be deleted. `within` is set if the notation hides the positions of all lines.
     """
 
     lines: tuple[Line, ...]
@@ -61,11 +60,10 @@ class SetReading(NamedTuple):
 
 
 class OptionSet(NamedTuple):
-    """Options that belong together: `label` names them for people.
+    """Options that belong together; `label` names them in reports.
 
-    `hint` is the server that the document names, `why` how it does so; None where it names none. `groupless` is what
-    to call the place where options stand in no group, empty where they stand in groups. `origin` says how the server
-    gets the values.
+    `hint` is the server that the document names and `why` how it was found; None if it names none. `groupless` names
+    the source if its options have no groups, else it is empty. `origin` says how the server gets the values.
     """
 
     label: str

@@ -1,6 +1,6 @@
-"""The options in a systemd unit or drop-in: ExecStart, and variables for it that the unit sets itself.
+"""The options in a systemd unit or drop-in: ExecStart, and the variables for it that the unit sets.
 
-By systemd.service(5), systemd.exec(5) and systemd.syntax(7): what the manual says, there being no systemd to ask here.
+Follows systemd.service(5), systemd.exec(5) and systemd.syntax(7); not tested against a running systemd.
 """
 
 from __future__ import annotations
@@ -24,9 +24,9 @@ if TYPE_CHECKING:
     from advisor.carriers.piece import Piece
     from advisor.carriers.sets import OptionSet
 
-# What the units of MySQL and MariaDB pass on to the server, where a drop-in sets them for a unit that isn't here.
+# Variables that MySQL's and MariaDB's units pass to the server, for drop-ins of a unit that is not here.
 PASSED_ON = ("MYSQLD_OPTS", "MYSQLD_OPTS_1", "MARIADBD_OPTS")
-MAX_FILES = 20  # ours; the last ones stand above the others, and no unit names as many
+MAX_FILES = 20  # our limit: the last files override the others, and no unit has as many
 _PREFIXES = "@-:+!|"
 _SPECIFIER = r"%[a-zA-Z]"
 _WHOLE = r"\$(?:\{(\w+)\}|(\w+))"
@@ -34,9 +34,9 @@ _BRACED = r"\$\{\w+\}"
 
 
 def read_unit(document: Document, root: str | None = None) -> Carrier:
-    """The servers that the unit starts; raises CarrierError for a quote that nothing closes, and too many words.
+    """Return the servers that the unit starts; raises CarrierError for an unclosed quote or too many words.
 
-    `root` stands before the paths of environment files, whose text comes to stand behind the document's.
+    `root` is prepended to the paths of environment files, whose text is appended to the document.
     """
     variables: dict[str, list[Piece]] = {}
     commands: list[tuple[str, list[Piece]]] = []
@@ -79,7 +79,7 @@ def _words(document: Document, value: Piece) -> list[Piece]:
 
 
 def _fill_specifiers(value: Piece) -> Piece:
-    """With fillers for specifiers such as %i; `%%` is a per cent sign."""
+    """Replace specifiers such as %i by fillers; `%%` is a percent sign."""
     dropped = {m.start() + 1 for m in re.finditer("%%", value.text)}
     marked = value.text.replace("%%", "\0\0")
     filled = value._replace(text=value._replace(text=marked).fill(_SPECIFIER).text.replace("\0", "%"))
@@ -87,7 +87,7 @@ def _fill_specifiers(value: Piece) -> Piece:
 
 
 def _commands(words: list[Piece]) -> Iterator[list[Piece]]:
-    """The commands of one ExecStart, parted by a semicolon of its own."""
+    """Split the commands of one ExecStart, which are separated by a single semicolon."""
     command: list[Piece] = []
     for word in words:
         if word.source == ";":
@@ -106,7 +106,7 @@ def _started_server(
     prefix = len(words[0].text) - len(words[0].text.lstrip(_PREFIXES))
     renamed = "@" in words[0].text[:prefix]
     words = [words[0].cut(prefix), *words[2 if renamed else 1 :]]
-    # A variable may hold thousands of words, and be named thousands of times.
+    # A variable may hold thousands of words, and be used thousands of times.
     expanded = list(islice((w for word in words for w in _expand_variable(word, variables)), MAX_WORDS + 1))
     check_words(document.path, len(expanded))
     found = server_command(expanded, by_image=False)
@@ -120,7 +120,7 @@ def _started_server(
 
 
 def _expand_variable(word: Piece, variables: dict[str, list[Piece]]) -> list[Piece]:
-    """A variable's own words where the unit sets it, else a filler; `$$` is a dollar sign."""
+    """Return a variable's own words if the unit sets it, else a filler; `$$` is a dollar sign."""
     whole = re.fullmatch(_WHOLE, word.text)
     if whole:
         known = variables.get(whole[1] or whole[2])

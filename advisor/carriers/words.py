@@ -1,4 +1,4 @@
-"""Split text into words as shells, compose and systemd do, each word with its places."""
+"""Splits text into words as shells, compose and systemd do, each word with its positions."""
 
 from __future__ import annotations
 
@@ -10,23 +10,23 @@ if TYPE_CHECKING:
     from advisor.carriers.piece import Piece
 
 BLANKS = " \t\r\n"
-MAX_LENGTH = 131_072  # characters; Linux takes no longer argument
+MAX_LENGTH = 131_072  # characters; the longest argument that Linux accepts
 OPERATORS = ";&|()<>\n"
-_IN_DOUBLE = '"\\$`'  # what a backslash protects between double quotes
+_IN_DOUBLE = '"\\$`'  # characters that a backslash escapes in double quotes
 _ESCAPES = {"a": 7, "b": 8, "f": 12, "n": 10, "r": 13, "t": 9, "v": 11, "\\": 92, '"': 34, "'": 39, "s": 32}
 _BASES = {"x": (16, 2), "u": (16, 4), "U": (16, 8)}
 
 
 class OpenQuoteError(ValueError):
-    """A quote that nothing closes; its index in the text is the argument."""
+    """An unclosed quote; the argument is its index in the text."""
 
 
 class TooLongError(ValueError):
-    """A command that nobody would write, and that takes seconds to be parted into its words."""
+    """A command longer than any real one, which would take seconds to split."""
 
 
 class Escape(NamedTuple):
-    """What a backslash begins: how long it is, the index that stays of it if any, and the character that it makes."""
+    """An escape sequence: its length, the index of the character it keeps if any, and the character it stands for."""
 
     length: int
     kept: int | None
@@ -34,7 +34,7 @@ class Escape(NamedTuple):
 
 
 def shell_words(piece: Piece, operators: str = "") -> list[Piece]:
-    """The words as Python's shlex and a POSIX shell part them; with `operators`, each of these is a word by itself.
+    """Split words as Python's shlex and a POSIX shell do; each of `operators` is a word by itself.
 
     Raises OpenQuoteError.
     """
@@ -42,15 +42,15 @@ def shell_words(piece: Piece, operators: str = "") -> list[Piece]:
 
 
 def unit_words(piece: Piece) -> list[Piece]:
-    """The words as systemd parts them: quotes anywhere in a word, C-style escapes within and outside of them.
+    """Split words as systemd does: quotes anywhere in a word, C-style escapes inside and outside of them.
 
-    An unknown escape stays as it is. Raises OpenQuoteError.
+    Unknown escapes stay unchanged. Raises OpenQuoteError.
     """
     return _split(piece, "", _unit_escape)
 
 
 def check_length(piece: Piece) -> None:
-    """Raise TooLongError for a command that is longer than any that a server is started with."""
+    """Raise TooLongError for a command that exceeds the length limit of an argument."""
     if len(piece.text) > MAX_LENGTH:
         raise TooLongError(f"a command of more than {MAX_LENGTH:,} characters, which no server starts with; shorten it")
 
@@ -105,7 +105,7 @@ def _unit_escape(text: str, at: int, quote: str) -> Escape:  # noqa: ARG001 - sy
 
 
 def _word(piece: Piece, kept: dict[int, str | None], begin: int, end: int) -> Piece:
-    """A word whose ends lie outside of quotes that stand within it, and inside those that stand around it."""
+    """Build a word; its ends are outside quotes within the word, but inside quotes around the whole word."""
     word = piece.keep(list(kept))
     said = [s or piece.text[i] for i, s in kept.items()]
     shown = [s or piece.source[i] for i, s in kept.items()]

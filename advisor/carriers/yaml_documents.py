@@ -1,4 +1,4 @@
-"""The option sets of a YAML file: commands of containers, and option files that stand in it."""
+"""The option sets of a YAML file: commands of containers, and embedded option files."""
 
 from __future__ import annotations
 
@@ -14,12 +14,15 @@ if TYPE_CHECKING:
     from advisor.carriers.sets import OptionSet
     from advisor.carriers.yaml_tree import Node, Scalar
 
-# Whoever runs a server names it somewhere; a file without these words isn't even parsed.
+# A file with a server contains one of these words; other files are not parsed.
 WORDS = ("mysql", "mariadb", "percona", "[server]", "[galera]")
 
 
 def read_yaml(document: Document) -> Carrier:
-    """The sets in the document's order; raises CarrierError for a file that is no YAML and speaks of a server."""
+    """Return the sets in the document's order.
+
+    Raises CarrierError for a file that mentions a server but is not valid YAML.
+    """
     if not _names_server(document.text):
         return Carrier(document, ())
     from advisor.carriers.yaml_tree import parse_documents
@@ -45,7 +48,7 @@ def _names_server(text: str) -> bool:
 
 
 def _names_server_in_base64(text: str) -> bool:
-    """Whether one of the words is there in base64, at whichever of the three bytes of a group it begins."""
+    """Whether one of the words occurs in base64, at any of the three byte offsets in a base64 group."""
     from base64 import b64encode
 
     whole = "".join(text.split())
@@ -84,7 +87,7 @@ def _sets(document: Document, parsed: str, roots: list[Node]) -> list[OptionSet]
 
 
 def _with_hints(sets: list[OptionSet], containers: Containers) -> list[OptionSet]:
-    """Option files and flags are for the one server whose image the document names, if it names one only."""
+    """Give option files and flags the target of the only server image that the document names, if there is just one."""
     if len({image.target for image in containers.images}) != 1:
         return sets
     target, why = containers.images[0]
@@ -105,7 +108,7 @@ def _option_file(document: Document, key: str, node: Scalar) -> OptionSet | None
 
 
 def _blocks_by_text(document: Document, parsed: str) -> list[OptionSet]:
-    """Option files in literal blocks of a text that is no YAML before a template engine has been there."""
+    """Return option files in literal blocks of a text that is not valid YAML before template rendering."""
     from advisor.carriers.yaml_tree import indented, is_key_of_block
 
     lines = parsed.split("\n")
@@ -123,7 +126,7 @@ def _blocks_by_text(document: Document, parsed: str) -> list[OptionSet]:
 
 
 def _deeper_lines(lines: list[str], outer: int) -> tuple[int, int]:
-    """The indentation of the first line with text, where that is deeper, and how many lines go on with it."""
+    """Return the indentation of the first non-blank line, if deeper than `outer`, and how many lines keep it."""
     widths = [len(line) - len(line.lstrip()) if line.strip() else None for line in lines]
     indent = next((w for w in widths if w is not None), 0)
     if indent <= outer:

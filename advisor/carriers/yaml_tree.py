@@ -1,4 +1,4 @@
-"""YAML as a tree of nodes that know their offsets; aliases are shared, never copied, so that none can swell."""
+"""YAML as a tree of nodes with offsets; aliases share nodes, so that expansion cannot exhaust memory."""
 
 from __future__ import annotations
 
@@ -17,16 +17,16 @@ if TYPE_CHECKING:
     from advisor.carriers.document import Document
 
 
-MAX_DEPTH = 100  # levels; no manifest has as many, and a parser that recurses would end there
+MAX_DEPTH = 100  # levels; above any manifest, and below the limit of recursive parsers
 _LOADER: Any = getattr(yaml, "CSafeLoader", yaml.SafeLoader)
 MERGE = "<<"
-MAX_MERGES = 20  # ours; a chain of them is no longer than a few
-MAX_NODES = 150_000  # ours; a second's work, and far more than a manifest of servers has
-_PROPERTIES = r"(?:[&!]\S*\s+)*"  # an anchor and a tag, before the text of a scalar
+MAX_MERGES = 20  # our limit; real chains have a few
+MAX_NODES = 150_000  # our limit; takes about a second, and is far above any manifest of servers
+_PROPERTIES = r"(?:[&!]\S*\s+)*"  # an anchor and a tag before the text of a scalar
 
 
 class Scalar:
-    """A text; `style` is the character that begins its notation, empty for a plain one."""
+    """A text; `style` is the first character of its notation, empty for a plain scalar."""
 
     __slots__ = ("end", "start", "style", "value")
 
@@ -47,7 +47,7 @@ class Sequence:
 
 
 class Mapping:
-    """Pairs of nodes in their order; a key that stands there twice counts where it stands last."""
+    """Pairs of nodes in order; of a duplicate key the last one is used."""
 
     __slots__ = ("_known", "pairs")
 
@@ -56,7 +56,7 @@ class Mapping:
         self._known: dict[str, Node] | None = None
 
     def get(self, key: str) -> Node | None:
-        """What stands under a key, by way of merge keys too."""
+        """Return the value of a key, including merged mappings."""
         if self._known is None:
             self._known = {}
             for mapping in self._sources():
@@ -64,11 +64,11 @@ class Mapping:
         return self._known.get(key)
 
     def own(self) -> dict[str, Node]:
-        """What stands under keys that are texts, merge keys aside."""
+        """Return the values of scalar keys, without merged mappings."""
         return {k.value: v for k, v in self.pairs if isinstance(k, Scalar) and k.value != MERGE}
 
     def _sources(self) -> list[Mapping]:
-        """The mapping and those that it takes in, the one that counts first in front."""
+        """Return this mapping and the merged ones, highest precedence first."""
         found: list[Mapping] = []
         waiting = [self]
         while waiting and len(found) < MAX_MERGES:
@@ -79,7 +79,7 @@ class Mapping:
         return found
 
     def merged(self) -> list[Mapping]:
-        """The mappings that a merge key takes in, the one that counts first in front."""
+        """Return the mappings of the merge key, highest precedence first."""
         values = [v for k, v in self.pairs if isinstance(k, Scalar) and k.value == MERGE]
         sources = [m for v in values for m in (v.items if isinstance(v, Sequence) else [v])]
         return [m for m in sources if isinstance(m, Mapping)]
@@ -89,7 +89,7 @@ Node = Scalar | Sequence | Mapping
 
 
 def parse_documents(text: str, path: str) -> list[Node]:
-    """The documents of a stream; raises CarrierError with the line where it is no YAML, or nests too deep."""
+    """Parse the documents of a stream; raises CarrierError with the line for invalid YAML or excessive nesting."""
     mark = text.startswith("\ufeff")
     try:
         return list(_build(yaml.parse(text[1:] if mark else text, Loader=_LOADER), text, path, int(mark)))
@@ -98,7 +98,7 @@ def parse_documents(text: str, path: str) -> list[Node]:
 
 
 def walk(root: Node) -> Iterator[tuple[str, Mapping | Sequence | Scalar]]:
-    """Every node once, with the key that it stands under."""
+    """Yield every node once, with its key."""
     seen: set[int] = set()
     waiting: list[tuple[str, Node]] = [("", root)]
     while waiting:
@@ -114,7 +114,7 @@ def walk(root: Node) -> Iterator[tuple[str, Mapping | Sequence | Scalar]]:
 
 
 def _build(events: Iterator[Any], text: str, path: str, shift: int) -> Iterator[Node]:
-    """Roots out of events, without recursion."""
+    """Build root nodes from events without recursion."""
     open_nodes: list[tuple[Mapping | Sequence, list[Node]]] = []
     anchors: dict[str, Node] = {}
     for count, event in enumerate(events):
@@ -175,7 +175,7 @@ BLOCKS = ("|", ">")
 
 
 def piece_of(document: Document, parsed: str, scalar: Scalar) -> Piece:
-    """The scalar's value; `parsed` is the text that was parsed, with fillers in the place of expressions."""
+    """Return the scalar's value; `parsed` is the parsed text, with fillers in place of expressions."""
     start, end = scalar.start, scalar.end
     if scalar.style in BLOCKS:
         start = min(end, parsed.find("\n", start) + 1 or end)
@@ -191,7 +191,7 @@ def piece_of(document: Document, parsed: str, scalar: Scalar) -> Piece:
 
 
 def _with_escapes(scalar: Scalar, written: str) -> tuple[str, str]:
-    """Value and source where escapes stand between the document and the value."""
+    """Return value and source of a scalar with escapes."""
     if not looks_templated(written):
         return scalar.value, scalar.value
     try:
@@ -203,9 +203,9 @@ def _with_escapes(scalar: Scalar, written: str) -> tuple[str, str]:
 
 
 def block_lines(document: Document, scalar: Scalar) -> list[tuple[int, int]] | None:
-    """For each line of a literal block: its number and how many characters of indentation YAML takes off.
+    """Return the line number and stripped indentation of each line of a literal block.
 
-    None where the lines of the value aren't those of the document.
+    None if the lines of the value are not those of the document.
     """
     if scalar.style != "|":
         return None
@@ -220,11 +220,11 @@ def block_lines(document: Document, scalar: Scalar) -> list[tuple[int, int]] | N
 
 
 def indented(document: Document, first: int, count: int, indent: int) -> list[tuple[int, int]]:
-    """The numbers of lines, each with its indentation up to a width: a template's own lines may have less."""
+    """Return the line numbers, each with its indentation up to `indent`: template lines may have less."""
     lines = ((number, document.line(number)) for number in range(first, first + count))
     return [(number, min(indent, len(text) - len(text.lstrip(" ")))) for number, text in lines]
 
 
 def is_key_of_block(line: str) -> re.Match[str] | None:
-    """Whether a line opens a literal block, for documents that are no YAML until a template engine has been there."""
+    """Match a line that opens a literal block, for documents that are not valid YAML before template rendering."""
     return re.match(r"^(?P<indent>\s*)(?:- )?[\"']?(?P<key>[\w.\-/]+)[\"']?\s*:\s*\|[+-]?\d?[+-]?\s*(?:#.*)?$", line)

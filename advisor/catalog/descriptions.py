@@ -1,4 +1,4 @@
-"""What an option does, in one to three sentences: for options of rules and for those that option files set most."""
+"""Descriptions of options in one to three sentences: for options in rules and those most often set in option files."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ _descriptions: dict[str, str] = {}
 
 
 def all_descriptions() -> dict[str, str]:
-    """The paragraphs by the option's name, with underscores."""
+    """Return the descriptions by option name, with underscores."""
     if not _descriptions:
         for name in sorted(os.listdir(FOLDER)):
             with open(os.path.join(FOLDER, name), "rb") as file:
@@ -23,6 +23,6 @@ def all_descriptions() -> dict[str, str]:
 
 
 def describe_option(name: str, option: Option | None = None) -> str:
-    """What the option does, or the option that this alias stands for; empty where there is no paragraph."""
+    """Return the description of an option, or of the option that it is an alias of; empty if there is none."""
     known = all_descriptions()
     return known.get(name) or known.get((option and option.alias_of) or "", "")

@@ -1,6 +1,6 @@
-"""Who else has an option: other series, flavours, builds and platforms, and names that look alike.
+"""Other series, flavours, builds and platforms that have an option, and names that are similar.
 
-Asked only when a server doesn't know an option.
+Used only if a server does not know an option.
 """
 
 import json
@@ -15,7 +15,7 @@ _VENDORS = __file__.rpartition("/")[0] + "/data/vendors.json"
 _DOCUMENTED: dict[str, list[str]] = {}
 BUILDS = {"percona": "Percona Server", "pxc": "Percona XtraDB Cluster"}
 WINDOWS = "windows"
-# Values that Percona Server documents (its thread pool, and an InnoDB of 5.7) for options that MySQL has without them.
+# Values that Percona Server documents (its thread pool, and InnoDB of 5.7) for options that MySQL has without them.
 VALUES: dict[str, dict[str, tuple[str, ...]]] = {
     "innodb_flush_method": {"all_o_direct": ("percona", "5.7")},
     "thread_handling": {"pool-of-threads": ("percona", "5.7", "8.0", "8.4")},
@@ -25,9 +25,9 @@ VALUES: dict[str, dict[str, tuple[str, ...]]] = {
 class KnownSpan(NamedTuple):
     """What is known of an option in one flavour.
 
-    `first` and `last` are the oldest and the newest examined version that has it. The rest is what the manuals say:
-    `gone` is the version that removed it, `came` are the versions that introduced it, one a series, and `plugin` is the
-    plugin that it belongs to. A sentence about the past rests on `gone` and `came` alone.
+    `first` and `last` are the oldest and newest examined versions that have it. The other fields come from the manuals:
+    `gone` is the version that removed it, `came` the versions that introduced it, one per series, and `plugin` the
+    plugin it belongs to. Statements about the past use `gone` and `came` only.
     """
 
     flavour: str
@@ -39,9 +39,9 @@ class KnownSpan(NamedTuple):
 
 
 class Presence(NamedTuple):
-    """Where an option is known, flavour by flavour, and what is documented to have replaced it.
+    """The flavours that know an option, and its documented replacement.
 
-    `built` is the library that a server must be built with to have the option, None where every build has it.
+    `built` is the library that a server must be built with to have the option, None if every build has it.
     """
 
     name: str
@@ -50,12 +50,12 @@ class Presence(NamedTuple):
     built: str | None = None
 
     def span(self, flavour: str) -> KnownSpan | None:
-        """The span in one flavour, or None where that flavour never had it."""
+        """Return the span in one flavour; None if that flavour never had the option."""
         return next((s for s in self.spans if s.flavour == flavour), None)
 
 
 def find_presence(name: str) -> Presence | None:
-    """Which flavours and versions know an option of that canonical name; None where none does."""
+    """Return the flavours and versions that know an option of that canonical name; None if there are none."""
     if not _READ:
         with open(_FILE, encoding="utf-8") as f:
             _READ.update(json.load(f))
@@ -67,20 +67,20 @@ def find_presence(name: str) -> Presence | None:
 
 
 def _span(flavour: str, written: list[Any]) -> KnownSpan:
-    """A span of the file, whose last parts are left out where they are empty."""
+    """Read a span from the data file, which omits empty trailing fields."""
     first, last, gone, came, plugin = (*written, None, None, None)[:5]
     return KnownSpan(flavour, first, last, gone, tuple(came or ()), plugin)
 
 
 class VendorBuild(NamedTuple):
-    """Who has the option: `build` is the vendor's server, empty where `windows` has it; `series` are the vendor's."""
+    """The build that has an option: `build` is the vendor's server, empty for `windows`; `series` are the vendor's."""
 
     build: str
     series: tuple[str, ...]
     windows: bool = False
 
     def sentence(self, what: str, examined: Target) -> str:
-        """Who has it, and whose server was examined: `what` is the option, or its value."""
+        """Return a sentence on the build that has `what`, an option or its value, and on the examined server."""
         if self.windows:
             return f"{what} exists on Windows only; mycnf knows {examined.label} on Linux."
         return f"{self.vendor} documents {what}; MySQL Community {examined.number} does not have it."
@@ -91,7 +91,7 @@ class VendorBuild(NamedTuple):
 
     @property
     def vendor(self) -> str:
-        """The vendor's server and its series."""
+        """Return the vendor's server and its series."""
         return f"{self.build} ({', '.join(self.series)})" if self.series else self.build
 
 
@@ -111,7 +111,7 @@ def _documented() -> dict[str, list[str]]:
 
 
 def vendor_of_value(option: str, value: str, target: Target) -> VendorBuild | None:
-    """Who documents a value that the target's own option refuses; None where no other build does."""
+    """Return who documents a value that the target's option refuses; None if no other build does."""
     return _read_vendor(VALUES.get(option, {}).get(value.lower()), target)
 
 
@@ -125,10 +125,10 @@ def _read_vendor(entry: list[str] | tuple[str, ...] | None, target: Target) -> V
 
 
 def nearest_option(name: str, catalog: Catalog) -> str | None:
-    """The known option that a mistyped name most likely means, or None where none is close enough.
+    """Return the known option that a mistyped name most likely means; None if none is close enough.
 
-    One slip in five characters is allowed, three at most; of equally close names the first by alphabet is taken.
-    Else it is the only option whose first words these are: older servers took such abbreviations.
+    One edit per five characters is allowed, at most three; of equally close names the first alphabetically is taken.
+    Otherwise it is the only option that starts with these words: older servers accepted such abbreviations.
     """
     allowed = _slips_allowed(name)
     near = _nearest_by_edits(name, catalog.names_of_similar_length(len(name), allowed), allowed + 1)
@@ -175,12 +175,12 @@ def _only_one(names: list[str]) -> str | None:
 
 
 def _count_lacking(letters: list[tuple[str, int]], candidate: str) -> int:
-    """How many of the letters the candidate lacks: never more than the slips between both, and quickly counted."""
+    """Return how many of the letters the candidate lacks: a cheap lower bound of the edit distance."""
     return sum(max(0, count - candidate.count(letter)) for letter, count in letters)
 
 
 def edit_distance(one: str, other: str, limit: int) -> int:
-    """How many characters to insert, delete, replace or swap with a neighbour; `limit` where it is that or more."""
+    """Return the number of insertions, deletions, replacements and swaps of neighbours, at most `limit`."""
     before: list[int] = []
     row = list(range(len(other) + 1))
     for i, a in enumerate(one, 1):

@@ -1,4 +1,4 @@
-"""Loads what one server version knows of its options, from the generated file of its series."""
+"""Loads the options of one server version from the generated file of its series."""
 
 import json
 from typing import Any, NamedTuple
@@ -18,18 +18,18 @@ _FACTS = frozenset(
 class Option(NamedTuple):
     """What a server version knows of one option.
 
-    `name` is spelled as `--verbose --help` prints it, with underscores. `arg` is none, optional or required. `kind`
-    is bool, int, uint, double, enum, set, flagset, string, or flag (takes no argument and is no variable). `bits`
-    is the width of a number (32 or 64), 0 for others. `min`, `max` and `block` bound a number, None where
-    unbounded or unknown. `values` are the members of an enumeration or set in the server's order. `default` is
-    what `--verbose --help` prints with no option file: None where it depends on the host (`host` is True) or
-    nobody told, and where the help prints no value at all (`shown` is False). `running` is what an untouched
-    server says in SHOW GLOBAL VARIABLES where that is more than another notation of `default`, else None.
-    `variable` is the system variable, `scope` global, session or both. `since`, `gone` and `deprecated` are
-    versions of the flavour. `plugin` is the plugin that brings the option. `maximum` is what `maximum-` before its
-    name does: sets (the option itself), keeps (it bounds sessions), bounds (both), None where it is refused.
-    `alias_of` is the canonical name of the option that this one is another spelling of. `asked` names the fields
-    that a real server told, `documented` those that a manual says; others are declared in a source or inferred.
+    `name` is spelled as `--verbose --help` prints it, with underscores. `arg` is none, optional or required. `kind` is
+    bool, int, uint, double, enum, set, flagset, string, or flag (takes no argument and has no variable). `bits` is the
+    width of a number (32 or 64), 0 for other kinds. `min`, `max` and `block` limit a number, None if unlimited or
+    unknown. `values` are the members of an enumeration or set in the server's order. `default` is what `--verbose
+    --help` prints without an option file; None if it depends on the host (`host` is True), is unknown, or if no value
+    is printed (`shown` is False). `running` is the value in SHOW GLOBAL VARIABLES of a server without settings, if it
+    differs from `default` in more than notation, else None. `variable` is the system variable; `scope` is global,
+    session or both. `since`, `gone` and `deprecated` are versions of the flavour. `plugin` is the plugin that provides
+    the option. `maximum` is the effect of the prefix `maximum-`: sets (the option itself), keeps (limits sessions
+    only), bounds (both), None if it is refused. `alias_of` is the canonical name of the option that this one is another
+    name of. `asked` names the fields read from a real server, `documented` those from a manual; the others come from
+    source code or are inferred.
     """
 
     name: str
@@ -62,16 +62,16 @@ class Option(NamedTuple):
     documented: frozenset[str] = frozenset()
 
 
-MAX_ANSWERS = 2_000  # answers about single options, of each version
+MAX_ANSWERS = 2_000  # cached results for single options, per version
 
 
 class Catalog:
-    """What one server version knows: `options` maps canonical names to raw records, `get` gives one as an Option.
+    """What one server version knows: `options` maps canonical names to raw records, `get` returns an Option.
 
-    `target` is what was asked for, `read_as` the version whose facts were taken, `exact` whether a running server of
-    the very version was asked. `any_build` says that the file may be for any vendor's build of the version: a series
-    was named, or nothing. `kept` is for answers that the catalog and few words decide: who judges many files
-    asks the same again and again.
+    `target` is the requested version, `read_as` the version whose facts are used, `exact` whether a running server of
+    exactly the target version was examined. `any_build` means that any vendor's build of the version may be meant: the
+    user named a series or nothing. `kept` caches results that depend on the catalog and a few words only, for callers
+    that judge many files.
     """
 
     __slots__ = (
@@ -95,34 +95,34 @@ class Catalog:
         self._spellings: dict[str, list[str]] | None = None
 
     def keep(self, key: tuple[object, ...], answer: Any) -> None:
-        """Keep an answer, in place of all of them where there are many."""
+        """Cache an answer; a full cache is cleared first."""
         if len(self.kept) >= MAX_ANSWERS:
             self.kept.clear()
         self.kept[key] = answer
 
     def names_starting_with(self, beginning: str) -> list[str]:
-        """The names of the options that begin so, none for an empty beginning."""
+        """Return the option names that start like this; none for an empty beginning."""
         if not self._by_letter:
             for name in self.options:
                 self._by_letter.setdefault(name[0], []).append(name)
         return [name for name in self._by_letter.get(beginning[:1], ()) if name.startswith(beginning)]
 
     def names_of_similar_length(self, length: int, off: int) -> list[str]:
-        """The names of the options, by alphabet, whose lengths are at most so many characters off."""
+        """Return the option names, sorted, whose lengths differ by at most `off` characters."""
         if (length, off) not in self._similar_length:
             found = sorted(name for name in self.options if abs(len(name) - length) <= off)
             self._similar_length[length, off] = found
         return self._similar_length[length, off]
 
     def get(self, name: str) -> Option | None:
-        """The option of that canonical name, or None."""
+        """Return the option of that canonical name, or None."""
         made = self._options_built.get(name)
         if made is None and name in self.options:
             made = self._options_built[name] = _build_option(name, self.options[name])
         return made
 
     def find_variable(self, name: str) -> Option | None:
-        """The option that sets the system variable, or None where no option does."""
+        """Return the option that sets the system variable; None if no option does."""
         if self._variables is None:
             self._variables = {}
             for option, raw in self.options.items():
@@ -132,7 +132,7 @@ class Catalog:
         return self.get(option_name) if option_name else None
 
     def spellings(self, name: str) -> tuple[str, ...]:
-        """The canonical names of an option that has several, its own where it has one."""
+        """Return all canonical names of an option with aliases, else only its own."""
         if self._spellings is None:
             self._spellings = {}
             for option, raw in self.options.items():
@@ -146,19 +146,19 @@ class Catalog:
 
 
 _LOADED: dict[tuple[Target, bool], Catalog] = {}
-_READ: dict[str, dict[str, Any]] = {}  # by series: its versions share what no patch changed
+_READ: dict[str, dict[str, Any]] = {}  # by series, shared by its versions
 
 
 def limit_cache(most: int) -> None:
-    """Forget all catalogs where more than `most` are kept: thousands of servers may have hundreds of versions."""
+    """Clear the cache if it holds more than `most` catalogs: thousands of servers may have hundreds of versions."""
     if len(_LOADED) > most:
         _LOADED.clear()
 
 
 def load(target: Target, *, any_build: bool = False) -> Catalog:
-    """The catalog of a target; kept, so that asking again costs nothing. `any_build` is as in `Catalog`.
+    """Return the catalog of a target, cached. `any_build` is as in `Catalog`.
 
-    Raises MycnfError where no catalog can stand for the target.
+    Raises MycnfError if no catalog can be used for the target.
     """
     key = target, any_build
     if key not in _LOADED:
@@ -175,7 +175,7 @@ def load(target: Target, *, any_build: bool = False) -> Catalog:
 
 
 def _read_series(series: str) -> dict[str, Any]:
-    """The file of a series: `options` as the newest patch has them, and which of these are `moving` between patches."""
+    """Read the file of a series: `options` as of the newest patch; `moving` names those that differ between patches."""
     if series not in _READ:
         with open(f"{_FOLDER}{series}.json", encoding="utf-8") as f:
             _READ[series] = json.load(f)
@@ -187,13 +187,13 @@ def _version(text: str) -> tuple[int, ...]:
 
 
 def _has_option(raw: dict[str, Any], version: tuple[int, ...]) -> bool:
-    """Whether the version has the option: not before it came, nor after it went."""
+    """Whether the version has the option, by its `since` and `gone`."""
     since, gone = raw.get("since"), raw.get("gone")
     return (since is None or _version(since) <= version) and (gone is None or version < _version(gone))
 
 
 def _record_at(raw: dict[str, Any], version: tuple[int, ...]) -> dict[str, Any]:
-    """The record as it was at that version: the file holds the newest facts, and what they were before each change."""
+    """Return the record as of that version: the file holds the newest facts and the older ones of each change."""
     for before, facts in raw.get("was", ()):
         if version < _version(before):
             raw = {**raw, **facts}

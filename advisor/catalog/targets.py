@@ -1,11 +1,11 @@
-"""The server versions that can be named as a target, and the catalog that each is read with."""
+"""The server versions that can be targets, and the catalog that is used for each."""
 
 from __future__ import annotations
 
 from advisor.core.errors import MycnfError
 from advisor.core.model import Target
 
-# Series that have a catalog, with the newest patch that its facts reach to.
+# Series that have a catalog, with the newest patch that its facts cover.
 SERIES: dict[str, dict[tuple[int, ...], tuple[int, ...]]] = {
     "mysql": {
         (5, 7): (5, 7, 44),
@@ -20,7 +20,7 @@ SERIES: dict[str, dict[tuple[int, ...], tuple[int, ...]]] = {
         (11, 8): (11, 8, 9),
     },
 }
-# The very versions of which a running server was asked.
+# The exact versions of which a running server was examined.
 EXAMINED = frozenset(
     {
         Target("mysql", (5, 7, 22)),
@@ -31,7 +31,7 @@ EXAMINED = frozenset(
         Target("mariadb", (11, 8, 9)),
     }
 )
-# When the vendor's support ends, by the vendors' published release policies (as known in 2026); day 0 is a month alone.
+# End of the vendor's support according to the published release policies (as of 2026); day 0 means month only.
 END_OF_LIFE: dict[str, dict[tuple[int, ...], tuple[int, int, int]]] = {
     "mysql": {
         (5, 5): (2018, 12, 0),
@@ -40,7 +40,7 @@ END_OF_LIFE: dict[str, dict[tuple[int, ...], tuple[int, int, int]]] = {
         (8, 0): (2026, 4, 30),
         (8, 4): (2032, 4, 0),
         (9, 7): (2034, 4, 0),
-        # Innovation releases, each until the next.
+        # Innovation releases, each supported until the next.
         (8, 2): (2023, 12, 14),
         (8, 3): (2024, 4, 10),
         (9, 0): (2024, 10, 15),
@@ -81,19 +81,19 @@ END_OF_LIFE: dict[str, dict[tuple[int, ...], tuple[int, int, int]]] = {
 }
 
 MAX_DIGITS = 4
-MAX_LENGTH = 60  # characters of what is quoted as no target
+MAX_LENGTH = 60  # characters quoted from an unknown target
 
 
 def newest_target(flavour: str) -> Target:
-    """The newest known patch of a flavour's newest series that has a catalog."""
+    """Return the newest known patch of a flavour's newest series with a catalog."""
     return Target(flavour, max(SERIES[flavour].values()))
 
 
 def parse_target(text: str) -> Target:
-    """The target that a user named: flavour and series (its newest known patch), or flavour and full version.
+    """Parse a target named by a user: flavour and series (its newest known patch), or flavour and full version.
 
-    A series without a catalog is kept as named where a lower one can stand in (see `catalog_for`). Raises
-    MycnfError, with the known targets, for anything else.
+    A series without a catalog is kept if a lower one can be used for it (see `catalog_for`). Raises MycnfError, with
+    the known targets, for anything else.
     """
     target = running_target(text)
     if is_too_old(target):
@@ -102,10 +102,10 @@ def parse_target(text: str) -> Target:
 
 
 def running_target(text: str) -> Target:
-    """The same of a server that runs, which may be older than all that is known; see `is_too_old`."""
+    """Parse the target of a running server, which may be older than all known series; see `is_too_old`."""
     flavour, _, number = text.strip().lower().partition("-")
     parts = number.split(".")
-    # No release has five digits; thousands of them are no number to Python.
+    # No release has five digits; int() refuses thousands of them.
     if flavour not in SERIES or len(parts) not in (2, 3) or any(len(p) > MAX_DIGITS for p in parts):
         raise _raise_unknown_target(text)
     if not all(p.isascii() and p.isdigit() for p in parts):
@@ -117,12 +117,12 @@ def running_target(text: str) -> Target:
 
 
 def is_too_old(target: Target) -> bool:
-    """Whether the series is older than all that have a catalog: what its server makes of an option isn't known."""
+    """Whether the series is older than all with a catalog, so that its handling of options is unknown."""
     return target.version[:2] < min(SERIES[target.flavour])
 
 
 def require_known(target: Target) -> None:
-    """Raise MycnfError for a running server that is too old for what is about to be asked of it."""
+    """Raise MycnfError if a running server is too old to have a catalog."""
     if is_too_old(target):
         oldest = f"{target.flavour}-{'.'.join(map(str, min(SERIES[target.flavour])))}"
         why = "what it makes of its options isn't known"
@@ -132,10 +132,10 @@ def require_known(target: Target) -> None:
 
 
 def catalog_for(target: Target) -> Target:
-    """The version whose facts stand for the target: itself where they reach it, else the nearest lower one.
+    """Return the version whose facts are used for the target: itself if they cover it, else the nearest lower one.
 
-    For a series that is too old it is the oldest that has a catalog, for the names of options alone. Raises
-    MycnfError for a flavour that has none.
+    For a series that is too old it is the oldest with a catalog, for option names only. Raises MycnfError for an
+    unknown flavour.
     """
     known = SERIES.get(target.flavour, {})
     series = max((s for s in known if s <= target.version[:2]), default=min(known, default=None))
@@ -147,12 +147,12 @@ def catalog_for(target: Target) -> Target:
 
 
 def names_patch(text: str) -> bool:
-    """Whether a user named a whole version: a series is that of any vendor's build."""
+    """Whether a user named a full version; a series means any vendor's build."""
     return text.count(".") > 1
 
 
 def stand_in_note(target: Target) -> str:
-    """One sentence on the version that stands for a target that was not examined; empty where it was."""
+    """Return a sentence on the version used for a target that was not examined; empty if it was."""
     read_as = catalog_for(target)
     if read_as >= target:
         return ""

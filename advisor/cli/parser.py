@@ -1,4 +1,4 @@
-"""The command line: what can be asked, and which module answers."""
+"""The command line parser, and the dispatch to the modules of the commands."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ EPILOG = (
     "3 could not connect, 130 interrupted"
 )
 PRODUCT = "mycnf-advisor"
-# How argparse begins, and what is said of passwords, which everybody on the host could read on a command line.
+# Prefixes of argparse's messages, and hints on passwords, which all users of the host could read on a command line.
 _UNKNOWN_ARGUMENT = "unrecognized arguments: "
 _INVALID_CHOICE = ": invalid choice: "
 _PORT = "argument -P/--port: "
@@ -24,7 +24,7 @@ _HOW_TO_AUTHENTICATE = "; passwords are not accepted here: use --ask-password, o
 
 
 def dispatch(argv: list[str]) -> int:
-    """Parse the arguments and run the command that they name; argparse's own ends are exits 0 and 2."""
+    """Parse the arguments and run the command; argparse itself exits with 0 and 2."""
     parser = build_parser(only=argv[0] if argv else "")
     if not argv:
         parser.print_help()
@@ -35,7 +35,7 @@ def dispatch(argv: list[str]) -> int:
 
 
 def check_package(name: str) -> None:
-    """Raise one clear MycnfError where another distribution's package of that name stands in the place of ours."""
+    """Raise MycnfError if another distribution's package of that name is imported instead of ours."""
     package = __import__(name)
     if getattr(package, "PRODUCT", None) != PRODUCT:
         raise errors.MycnfError(
@@ -45,10 +45,10 @@ def check_package(name: str) -> None:
 
 
 def build_parser(only: str | None = None) -> argparse.ArgumentParser:
-    """The command line as one parser; help pages and documentation are made from it.
+    """Build the parser; help pages and documentation are generated from it.
 
-    `only` names the one command that is going to be parsed: lint would spend a tenth of its time on the others. Where
-    it names none, as in `mycnf --help`, no command's own words are needed.
+    `only` names the one command whose arguments are needed: building all would take a tenth of lint's time. If it is no
+    command, as in `mycnf --help`, the arguments of all commands are left out.
     """
     parser = _Parser(prog="mycnf", description=DESCRIPTION, epilog=EPILOG)
     parser.add_argument("--version", action="version", version=f"mycnf {__version__}")
@@ -63,7 +63,7 @@ def build_parser(only: str | None = None) -> argparse.ArgumentParser:
 
 
 def _run(args: argparse.Namespace) -> int:  # noqa: PLR0912 - a table of commands
-    """Run the command, and import no other."""
+    """Run the command; imports only its module."""
     match args.command:
         case "lint":
             from advisor.commands.lint import run
@@ -105,7 +105,7 @@ def _run(args: argparse.Namespace) -> int:  # noqa: PLR0912 - a table of command
 
 
 def _add_arguments(name: str, command: argparse.ArgumentParser) -> None:  # noqa: PLR0912 - a table of commands
-    """Declare the arguments of the command, and import those of no other."""
+    """Add the arguments of the command; imports only their module."""
     match name:
         case "lint":
             from advisor.cli.arguments.offline import lint as add
@@ -147,7 +147,7 @@ def _add_arguments(name: str, command: argparse.ArgumentParser) -> None:  # noqa
 
 
 class _Help(argparse.HelpFormatter):
-    """Help pages as wide as the terminal; asking for the width ourselves spares lint the import of shutil."""
+    """Formats help for the terminal's width; asking for the width here saves lint the import of shutil."""
 
     def __init__(self, prog: str) -> None:
         super().__init__(prog, width=_page_width())
@@ -161,7 +161,7 @@ def _page_width() -> int:
 
 
 class _Parser(argparse.ArgumentParser):
-    """argparse with our exit code and one line on stderr."""
+    """An ArgumentParser with our exit code and one-line errors on stderr."""
 
     def __init__(self, **words: Any) -> None:
         super().__init__(formatter_class=_Help, **words)
@@ -171,7 +171,7 @@ class _Parser(argparse.ArgumentParser):
         self.exit(errors.USAGE, f"{self.prog}: {said} (see {self.prog} --help)\n")
 
     def _suggestion(self, message: str) -> str:
-        """`; did you mean X?` for a mistyped command, option or choice; empty if no known word is close."""
+        """Return `; did you mean X?` for a mistyped command, option or choice; empty if no known word is close."""
         from advisor.core.suggestions import did_you_mean
 
         if message.startswith(_UNKNOWN_ARGUMENT):
@@ -185,14 +185,14 @@ class _Parser(argparse.ArgumentParser):
         return did_you_mean(words[0], words[1:]) if words else ""
 
     def _options(self) -> list[str]:
-        """The option strings of this parser and of the commands that it knows."""
+        """Return the option strings of this parser and its commands."""
         commands = [action.choices.values() for action in self._actions if isinstance(action.choices, dict)]
         parsers = [self, *(parser for parsers in commands for parser in parsers)]
         return [option for parser in parsers for action in parser._actions for option in action.option_strings]  # noqa: SLF001 - argparse has no public list of them
 
 
 def _without_passwords(message: str) -> str:
-    """What argparse says, which quotes the command line: a password that was given there is not said again."""
+    """Return argparse's message, which quotes the command line, with passwords masked."""
     from advisor.redaction.secrets import MASK, escape_text, redact_arguments
 
     quoted = message.removeprefix(_UNKNOWN_ARGUMENT)

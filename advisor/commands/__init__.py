@@ -1,1 +1,1 @@
-"""One module a command."""
+"""The commands of mycnf, one module per command."""

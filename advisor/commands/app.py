@@ -1,4 +1,4 @@
-"""`mycnf audit` on a terminal: the app, fed with what the command line named."""
+"""`mycnf audit` on a terminal: the app for the server or snapshot on the command line."""
 
 from __future__ import annotations
 
@@ -25,21 +25,21 @@ if TYPE_CHECKING:
 
 
 def run(args: argparse.Namespace) -> int:
-    """Show the app until it is left; its exit code."""
+    """Run the app and return its exit code."""
     import gc
 
-    gc.disable()  # nothing of what it begins with is garbage; the app enables it once it is up
+    gc.disable()  # nothing loaded at startup is garbage; the app enables it once it is up
     from advisor.tui.app import AuditApp
     from advisor.tui.themes import read_theme
 
     app = AuditApp(replace(make_opening(args), theme=read_theme()))
     show_narration(app)
     code = app.run(mouse=not args.no_mouse)
-    return errors.USAGE if code is None else code  # without a code of its own it ended by a fault, or was given none
+    return errors.USAGE if code is None else code  # None after a crash, or without an exit code
 
 
 def show_narration(app: AuditApp) -> None:
-    """Show what is narrated from now on in the app, for it draws where that would be written."""
+    """Show notices in the app, since it draws on the terminal that they would be written to."""
     from advisor.core.console import redirect_notices
     from advisor.tui.messages import Notice
     from advisor.tui.text import replace_flags
@@ -48,7 +48,7 @@ def show_narration(app: AuditApp) -> None:
 
 
 def make_opening(args: argparse.Namespace) -> StartOptions:
-    """What the command line asks the app to begin with; the rules are chosen when there are facts to judge."""
+    """Return the app's start options from the command line; rules are selected once there are facts to judge."""
     from advisor.commands.collect import DEMO
     from advisor.tui.keymap import read_keymap
 
@@ -95,7 +95,7 @@ def make_opening(args: argparse.Namespace) -> StartOptions:
 
 
 def _site(directory: str | None) -> ProbeSite:
-    """This host for the experiments; what they say while they prepare, the app takes for itself."""
+    """Return this host for probes; messages of the preparation are left to the app."""
     from advisor.commands.probing.place import choose_directory, make_environment
 
     place = choose_directory(directory)

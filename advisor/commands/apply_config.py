@@ -1,4 +1,4 @@
-"""Put what a configuration file says under what the command line says."""
+"""Merges a configuration file with the command line, which takes precedence."""
 
 from __future__ import annotations
 
@@ -19,12 +19,12 @@ if TYPE_CHECKING:
     from rules.core.rule import Rule
 
 HOUSE = "HOU"
-# Keys of the file that stand in for a flag of the same name where that wasn't given.
+# Keys of the file that replace a missing flag of the same name.
 SHARED_KEYS = ("root", "ram", "cpus", "disk", "baseline", "fail_on")
 
 
 def find_and_read_configuration(args: argparse.Namespace, folder: str) -> Configuration | None:
-    """The configuration for files of a folder: the one that --config names, else the closest; none with --isolated."""
+    """Return the configuration for files of a directory: that of --config, else the closest; None with --isolated."""
     refuse_contradictions(args)
     if args.isolated:
         return None
@@ -37,16 +37,16 @@ def find_and_read_configuration(args: argparse.Namespace, folder: str) -> Config
 
 
 def refuse_contradictions(args: argparse.Namespace) -> None:
-    """Raise MycnfError where --isolated is given together with what it leaves out."""
+    """Raise MycnfError if --isolated is combined with an option that it disables."""
     given = next((flag for flag in ("config", "baseline") if getattr(args, flag, None)), None)
     if args.isolated and given:
         raise MycnfError(f"--isolated uses neither configuration file nor baseline; leave out --{given} or --isolated")
 
 
 def merge_arguments(args: argparse.Namespace, config: Configuration) -> argparse.Namespace:
-    """The arguments with the configuration in the place of flags that were not given.
+    """Return the arguments with missing flags filled in from the configuration.
 
-    Each flag replaces the key of its name; --select replaces `ignore` as well, or it could not win.
+    Each flag overrides the key of its name; --select overrides `ignore` as well, otherwise it would have no effect.
     """
     given: dict[str, Any] = dict(vars(args))
     for name in SHARED_KEYS:
@@ -61,7 +61,7 @@ def merge_arguments(args: argparse.Namespace, config: Configuration) -> argparse
 
 
 def configure_reading(args: argparse.Namespace, folder: str) -> None:
-    """Fill in `target`, where the configuration names one alone, and `root`, for commands that only read files."""
+    """Set `target`, if the configuration names exactly one, and `root`, for commands that only read files."""
     config = find_and_read_configuration(args, folder)
     if config is None:
         return
@@ -71,7 +71,7 @@ def configure_reading(args: argparse.Namespace, folder: str) -> None:
 
 
 def warn_unused_house_rules(args: argparse.Namespace, config: Configuration, rules: Iterable[Rule]) -> None:
-    """Say that house rules aren't asked where the configuration itself leaves them out, as a slip of the pen may."""
+    """Warn if the configuration's own selection excludes its house rules, which may be a mistake."""
     if config.house is not None and not args.select and not args.ignore and all(r.family != HOUSE for r in rules):
         print_notice(f"{config.path}: its house rules do not run: select and ignore leave {HOUSE} out")
 
@@ -81,9 +81,9 @@ def _list(words: tuple[str, ...] | None) -> list[str] | None:
 
 
 def drop_ignored(findings: Iterable[Finding], config: Configuration, home: str) -> tuple[Finding, ...]:
-    """The findings that `per-file-ignores` leaves; `home` is the file of one without a place.
+    """Return the findings that `per-file-ignores` does not exclude; `home` is the file of one without a location.
 
-    A pattern fits a path relative to the configuration, a whole path, or a file's name alone.
+    A pattern matches a path relative to the configuration, an absolute path, or a file name.
     """
     patterns = [(pattern, _codes(words)) for pattern, words in config.per_file]
     return tuple(f for f in findings if not _is_ignored(f, patterns, config.folder, home))

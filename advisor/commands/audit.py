@@ -1,4 +1,4 @@
-"""`mycnf audit`: check a running server, its host and its option files, with evidence, in the app or as a report."""
+"""`mycnf audit`: checks a running server, its host and its option files, in the app or as a report."""
 
 from __future__ import annotations
 
@@ -18,14 +18,14 @@ FAIL_ON = "error"
 
 
 def run(args: argparse.Namespace) -> int:
-    """Audit a server or a snapshot; of a server lost on the way, what was collected is reported, exit code 3."""
+    """Audit a server or a snapshot; if the connection is lost, reports what was collected and returns 3."""
     if args.list_statements:
         from advisor.collect.connection.statements import statement_listing
         from advisor.report.output import write
 
         write(statement_listing(), args.output)
         return errors.OK
-    if _on_screen(args):  # what judges is imported once the first frame is out
+    if _on_screen(args):  # rules are imported after the first frame
         from advisor.commands import app
 
         return app.run(args)
@@ -33,7 +33,7 @@ def run(args: argparse.Namespace) -> int:
 
 
 def _on_screen(args: argparse.Namespace) -> bool:
-    """Whether the app is meant: a terminal on all sides (it draws on stderr), and no format or file asked for."""
+    """Whether to run the app: all streams are terminals (it draws on stderr), and no format or file is requested."""
     if args.keep or any(x is not None for x in (args.format, args.output, args.write_baseline, args.since)):
         return False
     able = os.environ.get("TERM", "dumb") not in ("", "dumb", "unknown")
@@ -70,7 +70,7 @@ def _report(args: argparse.Namespace) -> int:
 
 
 def _earlier(path: str | None) -> Facts | None:
-    """The snapshot to compare with, read before anything is asked of a server."""
+    """Load the snapshot to compare with, before anything is asked of a server."""
     if path is None:
         return None
     from advisor.facts.snapshot import load

@@ -1,4 +1,4 @@
-"""What documents carry, as if it stood in option files of their names."""
+"""Presents the option sets of documents as option files of the same name."""
 
 from __future__ import annotations
 
@@ -16,16 +16,16 @@ if TYPE_CHECKING:
     from advisor.carriers.sets import Carrier, OptionSet
     from advisor.core.model import Target
 
-SUPPRESSION = "mycnf:"  # how a comment begins that asks to leave a finding out
+SUPPRESSION = "mycnf:"  # start of a suppression comment
 
 
 def resolved_of(carrier: Carrier, one: OptionSet, target: Target) -> ResolvedFiles:
-    """A set as if it were an option file of the document's name."""
+    """Return a set as if it were an option file with the document's name."""
     return resolved(carrier, one.read(load(target)))
 
 
 def resolved_of_one(carrier: Carrier, target: Target) -> ResolvedFiles:
-    """The one set of a document; MycnfError where it holds several, or none."""
+    """Return the only set of a document; raises MycnfError if there are several or none."""
     path = carrier.document.path
     if not carrier.sets:
         raise MycnfError(f"{path}: it has no options of a MySQL or MariaDB server; name another file")
@@ -36,7 +36,7 @@ def resolved_of_one(carrier: Carrier, target: Target) -> ResolvedFiles:
 
 
 def join_resolved(parts: Iterable[ResolvedFiles]) -> ResolvedFiles:
-    """What was read one after another, as one."""
+    """Join the files, options and problems of several readings, in order."""
     parts = list(parts)
     return ResolvedFiles(
         tuple(file for part in parts for file in part.files),
@@ -46,15 +46,16 @@ def join_resolved(parts: Iterable[ResolvedFiles]) -> ResolvedFiles:
 
 
 def hint_of(carriers: Iterable[Carrier]) -> tuple[Target, str] | None:
-    """The server that documents name, and how."""
+    """Return the server that the documents name, and how it was found."""
     hints = [(one.hint, one.why) for carrier in carriers for one in carrier.sets if one.hint is not None]
     return hints[0] if hints else None
 
 
 def resolved_text(carrier: Carrier) -> ResolvedFiles:
-    """The document's lines as those of option files without options, for comments that speak to mycnf.
+    """Return the document's lines as option files without options, for suppression comments.
 
-    Where none does, the first line of each file stands for all: thousands of them take as much memory as all the rest.
+    Without such comments, only the first line of each file is included: thousands of lines would double the memory
+    used.
     """
     document = carrier.document
     wanted = range(1, document.lines + 1) if SUPPRESSION in document.text else document.first_lines
@@ -68,7 +69,7 @@ def _bare(document: Document, number: int) -> Line:
 
 
 def resolved(carrier: Carrier, reading: SetReading) -> ResolvedFiles:
-    """The files and options of a reading, each line where it stands."""
+    """Return the files and options of a reading, each line at its place in its file."""
     document = carrier.document
     files: dict[str, list[Line]] = {document.path: []}
     for line in reading.lines:

@@ -1,4 +1,4 @@
-"""Check what compose files, ConfigMaps, units and persisted variables carry: each set of options for its own server."""
+"""Checks the options in compose files, ConfigMaps, units and persisted variables, each set for its own server."""
 
 from __future__ import annotations
 
@@ -30,8 +30,8 @@ if TYPE_CHECKING:
     from rules.core.rule import Rule
     from rules.policy.house_rule import HouseRule
 
-GROUP = "mysqld"  # the one that stands for options without a group, so that they are judged like others
-_PLAIN = r"[\w./:,@%+-]*"  # text that needs no quotes in YAML, JSON, a shell or a unit
+GROUP = "mysqld"  # group assigned to options without one, so that they are judged like others
+_PLAIN = r"[\w./:,@%+-]*"  # text that needs no quoting in YAML, JSON, a shell or a unit
 
 
 def check_carrier(
@@ -41,9 +41,9 @@ def check_carrier(
     host: Host | AbsentPart,
     house: tuple[HouseRule, ...] | AbsentPart = NO_HOUSE,
 ) -> list[Checked]:
-    """The findings in a document, one entry for each target; without `targets` each set is for the server it names.
+    """Return the findings in a document, one entry per target; without `targets` each set uses the server it names.
 
-    None at all where the document holds no option of a server: stderr says so.
+    Empty, with a notice on stderr, if the document has no options of a server.
     """
     if not carrier.sets:
         print_notice(f"{carrier.document.path}: it has no options of a MySQL or MariaDB server")
@@ -59,7 +59,7 @@ def check_carrier(
 
 
 def target_of(carrier: Carrier, one: OptionSet) -> Target:
-    """The server that a set is for, told on stderr: the one that the document names, else a guess by its options."""
+    """Return the server of a set, with a notice on stderr: as named by the document, else guessed from its options."""
     target, why = (one.hint, one.why) if one.hint else guess_target(resolved_of(carrier, one, newest_target("mysql")))
     print_notice(
         f"{carrier.document.path}: {one.label}: no --target given, so it is checked for {target.label} ({why})"
@@ -89,7 +89,7 @@ def _findings(
 
 
 def _adapt_finding(finding: Finding, one: OptionSet, reading: SetReading, path: str) -> Finding:
-    """A finding as it is true here: a command line has no groups, and edits need the text to be the document's own."""
+    """Adapt a finding to the document: a command line has no groups, and fixes need text that is verbatim in it."""
     if one.groupless:
         finding = finding._replace(group=None, message=finding.message.replace(f"[{GROUP}]", one.groupless))
     place, within = finding.location, reading.within

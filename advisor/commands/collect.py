@@ -1,4 +1,4 @@
-"""`mycnf collect`: save what an audit reads of a server, to analyse it elsewhere."""
+"""`mycnf collect`: saves the facts of an audit, to analyse them elsewhere."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 
 
 def run(args: argparse.Namespace) -> int:
-    """Write the snapshot; what was read of a server that was lost on the way is kept too, exit code 3."""
+    """Write the snapshot; if the connection is lost, saves what was read and returns 3."""
     from advisor.facts.snapshot import save
 
     if args.output is None and not args.keep:
@@ -51,14 +51,14 @@ def collect_facts(args: argparse.Namespace) -> Facts:
         raise errors.MycnfError(f"--window {args.window:g} is not a valid time; write seconds, 0 for no window")
     host = declared_host(args) if is_declared(args) else None
     facts = collect(CollectRequest(request_of(args), window=args.window))
-    if facts.host is not None:  # proved to be the server's and this one: what was measured here was measured there
+    if facts.host is not None:  # set only for a server on this host, so results measured here apply
         facts = replace(facts, probes=load_probe_results())
     facts = replace(facts, sampled=load_samples(facts.server))
     return fit_snapshot(replace(facts, host=host) if host else facts)
 
 
 def load_probe_results() -> tuple[ProbeResult, ...]:
-    """The latest kept results of experiments on this host; files without results are named on stderr and skipped."""
+    """Return the latest saved probe results of this host; invalid files are reported on stderr and skipped."""
     from probes.host_identity import host_id
     from probes.results import latest_results, read_all, results_folder
 
@@ -72,7 +72,7 @@ DEMO = os.path.join(os.path.dirname(os.path.dirname(os.path.abspath(__file__))),
 
 
 def load_recorded(args: argparse.Namespace) -> Facts | None:
-    """The facts that the command line names a record of; None where it means a server."""
+    """Return the recorded facts named on the command line; None if it names a server."""
     if args.texts:
         return load_texts(args)
     if not args.snapshot and not args.demo:

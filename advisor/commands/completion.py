@@ -1,4 +1,4 @@
-"""`mycnf completion`: the script by which a shell completes mycnf's own words."""
+"""`mycnf completion`: prints the completion script of a shell."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ FOLDER = __file__.rpartition("/commands/")[0] + "/completions/"
 
 
 def run(args: argparse.Namespace) -> int:
-    """Print the script of that shell, as it was made from the parser of this version."""
+    """Print the script of that shell, which is generated from this version's parser."""
     with open(f"{FOLDER}mycnf.{args.shell}", encoding="utf-8") as file:
         write(file.read(), None)
     return errors.OK

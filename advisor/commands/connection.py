@@ -1,4 +1,4 @@
-"""What a command line says about the way to a server."""
+"""Connection and host options of the command line."""
 
 from __future__ import annotations
 
@@ -29,19 +29,19 @@ CONNECTION = (
 
 
 def request_of(args: argparse.Namespace) -> ConnectRequest:
-    """What the command line says about the connection."""
+    """Return the connection options of the command line."""
     from advisor.collect.connection.options import ConnectRequest
 
     return ConnectRequest(**{name: getattr(args, name) for name in CONNECTION})
 
 
 def is_declared(args: argparse.Namespace) -> bool:
-    """Whether the user said anything about the host."""
+    """Whether the user described the host."""
     return any(x is not None for x in (args.ram, args.cpus, args.disk, args.host_tar))
 
 
 def declared_host(args: argparse.Namespace) -> Host:
-    """The host that the options describe; MycnfError for a size or a count that is none."""
+    """Return the host described by the options; raises MycnfError for an invalid size or count."""
     from advisor.collect.declared import host_from_options
 
     return host_from_options(ram=args.ram, cpus=args.cpus, disk=args.disk, tar=args.host_tar)

@@ -1,4 +1,4 @@
-"""`mycnf diff`: in what two of option file, running server, snapshot and a target's defaults differ."""
+"""`mycnf diff`: compares any two of: option file, running server, snapshot, a version's defaults."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 
 
 def run(args: argparse.Namespace) -> int:
-    """Print in what the sides differ, and exit 1 if they do; of a server lost on the way what was read is compared."""
+    """Print the differences, and return 1 if there are any; if a connection is lost, compares what was read."""
     from advisor.compare.compare import compare_sides
     from advisor.report.output import write
 
@@ -46,13 +46,13 @@ def _name_filter(args: argparse.Namespace) -> Callable[[str], bool]:
 
 
 def _patterns(words: Sequence[str] | None) -> list[str]:
-    """Patterns in the servers' own spelling of variables; several may be joined by commas."""
+    """Return patterns in the spelling of SHOW GLOBAL VARIABLES; several may be joined by commas."""
     parts = [part.strip().lower().replace("-", "_") for word in words or () for part in word.split(",")]
     return [part for part in parts if part]
 
 
 def _check_sides(found: Comparison, args: argparse.Namespace) -> None:
-    """Say which version stands in for one without a catalog; MycnfError where --only fits nothing at all."""
+    """Print notices on versions without a catalog; raises MycnfError if --only matches no setting at all."""
     for side in (found.a, found.b):
         if sentence := stand_in_note(side.target):
             print_notice(sentence)

@@ -1,4 +1,4 @@
-"""The two sides of `mycnf diff`, read: files for a version, servers and snapshots as recorded."""
+"""Reads the two sides of `mycnf diff`: files for a version, servers and snapshots as recorded."""
 
 from __future__ import annotations
 
@@ -21,14 +21,14 @@ if TYPE_CHECKING:
     from advisor.verdict import FileVerdict
 
 STDIN_NAME = "<stdin>"
-MAX_LISTED = 5  # lines that are named; more of them are counted
+MAX_LISTED = 5  # lines listed by location; above that, only their number is given
 
 
 def read_sides(args: argparse.Namespace) -> tuple[tuple[Side, Side], list[str]]:
-    """Both sides, and how the connection ended to each server that was lost on the way.
+    """Return both sides, and a message for each lost connection.
 
-    All words are looked at before a server is asked. Raises MycnfError for what can't be read, ConnectError where no
-    connection can be had.
+    All words are checked before a server is queried. Raises MycnfError for a side that cannot be read, ConnectError if
+    a connection fails.
     """
     names = parse_side(args.a), parse_side(args.b)
     files = _make_files(names, args)
@@ -57,7 +57,7 @@ class _Files:
         self._configured: str | None = args.configured
 
     def targets(self, facts: Sequence[Facts | None]) -> list[Target | None]:
-        """For each side the server that its files are read for, None for other sides."""
+        """Return for each side the server that its files are read for, None for other sides."""
         if len(self._asked) > 1:
             return [*self._asked]
         if all(self._is_file):
@@ -67,7 +67,7 @@ class _Files:
         return [other if is_file else None for is_file, other in zip(self._is_file, others, strict=True)]
 
     def verdict(self, side: NamedSide, target: Target) -> FileVerdict:
-        """How that server takes the side's files; stderr names the lines that it does not read."""
+        """Judge the side's files for that server; lines it does not read are listed on stderr."""
         from advisor.catalog.load import load
         from advisor.commands.read_files import missing_group_message, read_resolved
         from advisor.verdict import REFUSED, judge_file
@@ -104,7 +104,7 @@ class _Files:
 
 
 def _make_files(names: tuple[NamedSide, NamedSide], args: argparse.Namespace) -> _Files:
-    """What there is to read: the configuration closest to the first file, and stdin where it is a side."""
+    """Return the files to read: with the configuration closest to the first file, and stdin if it is a side."""
     from advisor.commands.read_files import configure, replace_stdin
 
     paths = [path for side in names if side.kind is SideKind.FILE for path in side.paths]
@@ -119,7 +119,7 @@ def _make_files(names: tuple[NamedSide, NamedSide], args: argparse.Namespace) ->
 
 
 def _facts(side: NamedSide, args: argparse.Namespace) -> Facts | None:
-    """What a server tells now, or told when it was recorded; None for a side that never ran."""
+    """Return the facts of a running server or snapshot; None for other sides."""
     if side.kind is SideKind.SNAPSHOT:
         from advisor.facts.snapshot import load
 
@@ -143,7 +143,7 @@ def _side(side: NamedSide, own: Facts | None, other: Facts | None, target: Targe
         from advisor.catalog.load import load
         from advisor.compare.sides import side_of_defaults
 
-        assert side.target is not None, side  # noqa: S101 - what else a side may be was asked above
+        assert side.target is not None, side  # noqa: S101 - the other kinds are handled above
         return side_of_defaults(load(side.target))._replace(name=side.word)
     verdict, name = files.verdict(side, target), side.word
     from advisor.analysis.context import target_of

@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 
 
 def run(args: argparse.Namespace) -> int:
-    """Explain the rule or the option that was named; MycnfError, with the nearest name, where it is neither."""
+    """Explain the rule or option; raises MycnfError, with the nearest name, if it is neither."""
     target = parse_target(args.target) if args.target else None
     if target is not None and (sentence := stand_in_note(target)):
         from advisor.core.console import print_notice
@@ -50,7 +50,7 @@ def _explain_rule(rule: Rule, args: argparse.Namespace, target: Target | None) -
 
         shown = [e._replace(table=e.table and e.table._asdict())._asdict() for e in known]  # type: ignore[arg-type]
         docs = {**rule.docs._asdict(), "options": list(rule.options)}
-        docs["mind"] = docs.pop("reconsider_when")  # the contract's name for it
+        docs["mind"] = docs.pop("reconsider_when")  # the name in the JSON format
         beside = near and near.fields(known)
         return dumps({"version": 1, "rule": {**fields(rule), **docs, "evidence": shown}, "here": beside})
 
@@ -86,7 +86,7 @@ def _explain_option(args: argparse.Namespace, target: Target | None) -> str:
 
 
 def _targets() -> list[Target]:
-    """The newest known patch of every supported series."""
+    """Return the newest known patch of every supported series."""
     return [Target(flavour, patch) for flavour, series in SERIES.items() for _, patch in sorted(series.items())]
 
 
@@ -96,7 +96,7 @@ def _find(name: str, target: Target) -> Option | None:
 
 
 def _option_json(option: Option) -> dict[str, object]:
-    """The option as JSON can hold it."""
+    """Return the option as JSON data."""
     return {**option._asdict(), "asked": sorted(option.asked), "documented": sorted(option.documented)}
 
 

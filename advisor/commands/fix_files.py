@@ -1,4 +1,4 @@
-"""`mycnf lint --fix`, `--unsafe-fixes` and `--diff`: what the findings of lint would change, made or shown."""
+"""`mycnf lint --fix`, `--unsafe-fixes` and `--diff`: applies or shows the fixes of lint's findings."""
 
 from __future__ import annotations
 
@@ -27,17 +27,17 @@ if TYPE_CHECKING:
     from advisor.commands.lint_plan import LintPlan
     from advisor.core.model import Finding
 
-# Which targets a path is for, and the other versions that may read it where that is only assumed.
+# The targets of a path, and other versions that may read it, if the target is only assumed.
 Targets = tuple[list[Target], list[Target]]
 
 
 def write_fixes(
     paths: Sequence[str], plans: Sequence[LintPlan], args: argparse.Namespace
 ) -> tuple[dict[str, bytes], bool]:
-    """Make the fixes of the files and say on stderr what was done; of stdin, print the text with its fixes.
+    """Fix the files and report the changes on stderr; for stdin, print the fixed text.
 
-    Gives the text that stands for stdin from now on, by its name, and whether every file could be written. Once stdin
-    was printed, reports go to stderr. Raises MycnfError where the paths are those of the host, and no FILE was named.
+    Returns the texts that replace stdin from now on, by name, and whether every file could be written. After printing
+    stdin's text, reports go to stderr. Raises MycnfError if no FILE was named, so that the paths are those of the host.
     """
     refuse_unnamed(paths, args)
     names, given = replace_stdin(paths, args.stdin_filename)
@@ -50,14 +50,14 @@ def write_fixes(
     given.update((change.path, change.after) for change in outcome.changes if change.path in given)
     for text in given.values():
         _print(text)
-        sys.stdout = sys.stderr  # stdout is for the text alone
+        sys.stdout = sys.stderr  # stdout is for the text only
     return given, not outcome.unwritten
 
 
 def refuse_unnamed(paths: Sequence[str], args: argparse.Namespace) -> None:
     """Raise MycnfError for fixes without a FILE: the host's own files are read by default, but never written.
 
-    A server may read the changed text only at a later restart, and in a repository the files there are meant.
+    A server may read the changed text only at a later restart, and in a repository its own files are intended.
     """
     if not args.files:
         flag = "--unsafe-fixes" if args.unsafe_fixes else "--fix"
@@ -68,7 +68,7 @@ def refuse_unnamed(paths: Sequence[str], args: argparse.Namespace) -> None:
 
 
 def show_diff(paths: Sequence[str], plans: Sequence[LintPlan], args: argparse.Namespace) -> int:
-    """Print what the fixes would change as a unified diff, and write nothing; exit code 1 where that is something."""
+    """Print the changes as a unified diff without writing; returns 1 if there are any."""
     from advisor.fixing.diff import unified_diff
 
     names, given = replace_stdin(paths, args.stdin_filename)
@@ -83,7 +83,7 @@ def show_diff(paths: Sequence[str], plans: Sequence[LintPlan], args: argparse.Na
 
 
 def _print(text: bytes) -> None:
-    """The bytes as they are, or fit for a terminal."""
+    """Write the bytes unchanged, or escaped on a terminal."""
     if sys.stdout.isatty():
         lines = text.decode("utf-8", "surrogateescape").splitlines()
         sys.stdout.write("".join(f"{escape_text(line)}\n" for line in lines))
@@ -94,7 +94,7 @@ def _print(text: bytes) -> None:
 
 
 class FixReader:
-    """Checks one of the named files as lint does, for each of its targets, which are settled at first sight."""
+    """Checks one named file as lint does, for each of its targets, which are chosen on first use."""
 
     def __init__(
         self, names: Sequence[str], plans: Sequence[LintPlan], given: Mapping[str, bytes], *, verbose: bool = False
@@ -105,7 +105,7 @@ class FixReader:
         self.targets: dict[str, Targets] = {}
 
     def __call__(self, path: str, texts: Mapping[str, bytes]) -> list[TargetReading]:
-        """The readings of a file, the texts standing in for files; MycnfError where it can't be read."""
+        """Return the readings of a file, with `texts` replacing files; raises MycnfError if it cannot be read."""
         plan = self.plans[path]
         carrier = read_carrier(path, texts, plan.args.root)
         if carrier is not None:
@@ -124,7 +124,7 @@ class FixReader:
         return readings
 
     def _choose_targets(self, path: str, plan: LintPlan) -> Targets:
-        """The targets that were named, or the assumed one with all series of what may be its flavour as witnesses."""
+        """Return the named targets, or the assumed one with all series of the possible flavours as witnesses."""
         if plan.targets:
             return plan.targets, []
         own = {path: self.given[path]} if path in self.given else {}
@@ -137,7 +137,7 @@ class FixReader:
 
 
 def _carrier_readings(carrier: Carrier, plan: LintPlan) -> Iterator[TargetReading]:
-    """The readings of a document that carries option sets: each set is a server's, whatever the others say."""
+    """Yield the readings of a document with option sets: each set belongs to its own server."""
     from advisor.commands.carrier_texts import resolved_of, resolved_text
     from advisor.commands.carriers import check_carrier
 
@@ -153,7 +153,7 @@ def _carrier_readings(carrier: Carrier, plan: LintPlan) -> Iterator[TargetReadin
 
 
 def _new_findings(results: LintResult) -> tuple[Finding, ...]:
-    """The findings without those that the plan's baseline has: these are accepted."""
+    """Return the findings that are not in the plan's baseline."""
     path, checked = results.plan.args.baseline, results.checked
     if not path:
         return checked.findings

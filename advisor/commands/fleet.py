@@ -1,4 +1,4 @@
-"""`mycnf fleet`: many servers at once, through the inventory and the transport that a team has."""
+"""`mycnf fleet`: audits many servers through the team's Ansible inventory and transport."""
 
 from __future__ import annotations
 
@@ -22,12 +22,12 @@ if TYPE_CHECKING:
     from advisor.report.fleet.survey import Judged, Survey
 
 FAIL_ON = "error"
-# What an audit of one server may be told beside; in a fleet each host has variables of its own for it.
+# Options of a single audit; in a fleet each host has its own variables for them.
 _SINGLE_SERVER = ("ram", "cpus", "disk", "host_tar", "baseline", "write_baseline")
 
 
 def run(args: argparse.Namespace) -> int:
-    """Ask every host of the inventory, and report on all; hosts that can't be asked are rows of the report."""
+    """Audit every host of the inventory and report on all; hosts that cannot be audited are rows of the report."""
     from advisor.analysis.engine import fails
     from advisor.commands.judge_facts import make_request
     from advisor.report.fleet import as_json
@@ -76,7 +76,7 @@ def _check_run(folder: str) -> str:
 
 
 def _collect_all(args: argparse.Namespace) -> str:
-    """Ask all hosts, and give the run's directory."""
+    """Collect from all hosts, and return the run's directory."""
     from advisor.fleet.ansible import find_ansible, run_fleet
     from advisor.fleet.run_directory import default_directory, holds_run, lock_run, prepare_directory, remove_if_empty
     from advisor.report.output import run_time
@@ -96,7 +96,7 @@ def _collect_all(args: argparse.Namespace) -> str:
         except KeyboardInterrupt:
             if holds_run(folder):
                 print_notice(f"go on with {_resume_command(args, folder)}")
-            remove_if_empty(folder)  # of one that asked nobody yet
+            remove_if_empty(folder)  # removes the directory of a run that reached no host yet
             raise
     return folder
 
@@ -126,7 +126,7 @@ def _report_progress(row: HostRow, number: int, of: int) -> None:
 
 
 def _survey(folder: str, asked: AuditRequest) -> Survey:
-    """All that the run's directory holds, judged now, one server after the other."""
+    """Judge all saved hosts of the run, one server after the other."""
     from advisor.fleet.outliers import outliers, peer_groups
     from advisor.fleet.run_directory import rows_of
     from advisor.report.fleet.survey import Survey
@@ -159,7 +159,7 @@ def _failed_row(row: HostRow, error: MycnfError) -> HostRow:
 
 
 def _judge(folder: str, row: HostRow, asked: AuditRequest) -> tuple[Judged, Member]:
-    """One server's findings, and what it is compared by. Raises MycnfError for a snapshot that can't be judged."""
+    """Return one server's findings and its comparison data; raises MycnfError for an invalid snapshot."""
     from advisor.commands.judge_facts import judge_facts
     from advisor.core.model import Skipped
     from advisor.facts.snapshot import load
@@ -184,7 +184,7 @@ def _summary(survey: Survey, args: argparse.Namespace) -> str:
 
 
 def _resume_command(args: argparse.Namespace, folder: str) -> str:
-    """The command that resumes a run."""
+    """Return the command that resumes a run."""
     words = ["mycnf", "fleet", "--resume", "--dir", folder]
     for option, given in (("-i", args.inventory), ("-l", [args.limit] if args.limit else [])):
         words += [word for one in given for word in (option, one)]

@@ -1,4 +1,4 @@
-"""`mycnf grants`: the least-privileged account that an audit can use, as statements with their reasons."""
+"""`mycnf grants`: the least-privileged account for an audit, as statements with their reasons."""
 
 from __future__ import annotations
 
@@ -15,18 +15,18 @@ if TYPE_CHECKING:
     from advisor.core.model import Target
 
 ACCOUNT = "'mycnf'@'localhost'"
-_EVERY_KIND = "_aA1"  # validate_password wants one character of each kind
+_EVERY_KIND = "_aA1"  # validate_password requires one character of each kind
 _OPTIONAL = "Optional, and so a comment: {why}.\n-- {gives}"
 
 
 def run(args: argparse.Namespace) -> int:
-    """Print the statements for the target's account, with a password made for this once."""
+    """Print the statements for the target's account, with a newly generated password."""
     print(statements(parse_target(args.target), secrets.token_urlsafe(18) + _EVERY_KIND), end="")
     return errors.OK
 
 
 def statements(target: Target, password: str) -> str:
-    """CREATE USER and GRANTs for a target, one statement a line, each under the comment that says why."""
+    """Return CREATE USER and GRANT for a target, one statement per line, each below a comment with the reason."""
     lines = [
         f"-- The account that mycnf needs on {target.label}: it reads settings and counters, and can change nothing.",
         "-- Without one of the grants an audit still runs and says what it had to skip.",

@@ -1,4 +1,4 @@
-"""Guess the server of a file without --target: the flavour by options that only it has, and its newest series."""
+"""Guesses the server of a file without --target: the flavour by its specific options, and its newest series."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ PREFIXES = ("loose_", "skip_", "disable_", "enable_", "maximum_")
 
 
 def assume_target(paths: Sequence[str], root: str | None, given: Mapping[str, bytes]) -> Target:
-    """Guess the target of files that are read as one, and say so on stderr; options never tell a series."""
+    """Guess the target of files that are read together, with a notice on stderr; options do not reveal the series."""
     target, why = _declared_target(paths, given) or guess_target(
         read_resolved(paths, newest_target("mysql"), root, given)
     )
@@ -33,7 +33,7 @@ def assume_target(paths: Sequence[str], root: str | None, given: Mapping[str, by
 
 
 def _declared_target(paths: Sequence[str], given: Mapping[str, bytes]) -> tuple[Target, str] | None:
-    """The server that a compose file or the like names."""
+    """Return the server named by a compose file or similar document."""
     carriers = [carrier for path in paths if (carrier := read_carrier(path, given)) is not None]
     if not carriers:
         return None
@@ -43,7 +43,7 @@ def _declared_target(paths: Sequence[str], given: Mapping[str, bytes]) -> tuple[
 
 
 def guess_target(resolved: ResolvedFiles) -> tuple[Target, str]:
-    """The target and the reason, by groups, options of one flavour only, then Galera's; MySQL where undecided."""
+    """Return the target and the reason, by groups, options of one flavour only, then Galera's; else MySQL."""
     groups = {line.name for f in resolved.files for line in f.lines if line.kind == "group" and line.name}
     named = next(
         (g for g in sorted(groups) if g.startswith(("mariadb", "client-mariadb")) or g in MARIADB_GROUPS), None
@@ -57,13 +57,13 @@ def guess_target(resolved: ResolvedFiles) -> tuple[Target, str]:
     if only["mysql"]:
         return newest_target("mysql"), f"{only['mysql'][0]} is known to MySQL only"
     galera = next((name for name in names if name.startswith("wsrep_")), None)
-    if galera:  # builds of MySQL with it are none of ours, and MySQL itself would refuse every such line
+    if galera:  # MySQL builds with Galera have no catalog, and MySQL itself refuses all of these lines
         return newest_target("mariadb"), f"{galera} is known only to builds with Galera"
     return newest_target("mysql"), UNDECIDED
 
 
 def _flavours(name: str) -> set[str]:
-    """The flavours that know the option in any series, in any vendor's build; Galera's tell nothing."""
+    """Return the flavours with the option in any series or vendor's build; Galera options are ambiguous."""
     if name.startswith("wsrep_"):
         return {"mysql", "mariadb"}
     presence = find_presence(name)

@@ -21,12 +21,12 @@ if TYPE_CHECKING:
     from advisor.state.history.store import StoredServer
 
 ADD = "add"
-# What judging an audit may be told, and a history is not: every snapshot is judged by what it holds.
+# Arguments of an audit that do not apply to a history: every snapshot is judged by its content only.
 UNUSED_ARGUMENTS = ("baseline", "write_baseline", "fail_on", "ram", "cpus", "disk", "host_tar")
 
 
 def run(args: argparse.Namespace) -> int:
-    """List the servers, or tell one's history; `add` keeps snapshots that were made elsewhere."""
+    """List the servers, or print the history of one; `add` saves snapshots made elsewhere."""
     if args.words[:1] == [ADD]:
         return _add(args.words[1:])
     if len(args.words) > 1:
@@ -47,9 +47,9 @@ def run(args: argparse.Namespace) -> int:
 
 
 def keep_facts(facts: Facts) -> str:
-    """Keep what was collected in the server's history, say where, and return that; half of it would look like changes.
+    """Save the facts in the server's history, print the path and return it.
 
-    Empty where it wasn't kept.
+    Empty if not saved; incomplete facts are never saved, since they would look like changes.
     """
     from advisor.state.history.store import MAX_SNAPSHOTS, save_snapshot
 
@@ -73,7 +73,7 @@ def _add(paths: list[str]) -> int:
 
     if not paths:
         raise MycnfError(f"mycnf history {ADD} needs a snapshot; mycnf collect -o SNAP makes one")
-    kept = [keep_facts(facts) for facts in [load(path) for path in paths]]  # all are read before the first is kept
+    kept = [keep_facts(facts) for facts in [load(path) for path in paths]]  # all are loaded before the first is saved
     gone = sum(bool(path) and not os.path.exists(path) for path in kept)
     if gone:
         print_notice(
@@ -97,7 +97,7 @@ def _judge_histories(args: argparse.Namespace) -> Iterator[Told]:
 
 
 def _judge_history(kept: StoredServer, asked: AuditRequest, last: int) -> Told:
-    """A server's newest changes; all its snapshots are judged, for a finding may be back that was there at first."""
+    """Return a server's newest changes; judges all its snapshots, since a finding may return after a long time."""
     from advisor.analysis.changes import changes, joined
     from advisor.commands.judge_facts import judge_facts
     from advisor.report.history.document import Told

@@ -1,4 +1,4 @@
-"""The few things about this host that tell how near a published measurement is, read in no time and from any root."""
+"""Facts about this host that show how comparable a published measurement is; read quickly, from any root directory."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ GUESTS = ("QEMU", "VMware", "Msft", "VBOX", "Google", "Amazon Elastic Block Stor
 
 
 def summarize_host(args: argparse.Namespace, rule: Rule, target: Target | None, root: str = "/") -> Here:
-    """The host that the user describes, else the one that we run on; MycnfError for a size or a count that is none."""
+    """Return the host described by the user, else this one; raises MycnfError for an invalid size or count."""
     from advisor.commands.connection import is_declared
 
     server = target or next(
@@ -32,7 +32,7 @@ def summarize_host(args: argparse.Namespace, rule: Rule, target: Target | None, 
 
 
 def cpus(root: str) -> int | None:
-    """The processors that are online."""
+    """Return the number of online processors."""
     total = 0
     for part in _read(root, "sys/devices/system/cpu/online").split(","):
         first, _, last = part.partition("-")
@@ -42,7 +42,7 @@ def cpus(root: str) -> int | None:
 
 
 def memory(root: str) -> int | None:
-    """Bytes of memory, or the limit of the control group that we run in where that is lower."""
+    """Return the bytes of memory, or our control group's limit if lower."""
     lines = dict(line.partition(":")[::2] for line in _read(root, "proc/meminfo").splitlines())
     total = lines.get("MemTotal", "").split()
     limit = _read(root, "sys/fs/cgroup/memory.max")
@@ -51,7 +51,7 @@ def memory(root: str) -> int | None:
 
 
 def disks(root: str) -> tuple[str, ...]:
-    """The kinds of the host's disks."""
+    """Return the kinds of the host's disks."""
     try:
         names = sorted(os.listdir(os.path.join(root, "sys/block")))
     except OSError:
@@ -69,7 +69,7 @@ def _kinds(root: str, names: list[str]) -> Iterator[str]:
 
 
 def _kind(name: str, maker: str, rotational: bool | None) -> str | None:
-    """What kind of disk it is, None if unknown: the rotational flag of a virtual disk is unreliable."""
+    """Return the kind of a disk, None if unknown: the rotational flag of a virtual disk is unreliable."""
     if name.startswith(("vd", "xvd")) or any(guest in maker for guest in GUESTS):
         return VIRTUAL
     if name.startswith("nvme"):
@@ -78,7 +78,7 @@ def _kind(name: str, maker: str, rotational: bool | None) -> str | None:
 
 
 def _declared_summary(args: argparse.Namespace) -> tuple[int | None, int | None, tuple[str, ...]]:
-    """Processors, memory and disks of a host that the user describes: nothing is taken from this one then."""
+    """Return processors, memory and disks of a host described by the user, without facts of this one."""
     from advisor.commands.connection import declared_host
 
     host = declared_host(args)

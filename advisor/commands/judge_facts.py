@@ -1,4 +1,4 @@
-"""Ask the rules about collected facts, as the command line and the configuration say."""
+"""Runs the rules on collected facts, as selected by the command line and the configuration."""
 
 from __future__ import annotations
 
@@ -32,14 +32,14 @@ if TYPE_CHECKING:
 
 
 SUPPRESSIONS = "SUP"
-MAX_TARGETS = 100  # of which it is kept what rules they are asked
-COMMENT_MARK = "mycnf:"  # what every comment says that asks for silence
+MAX_TARGETS = 100  # targets for which the applicable rules are cached
+COMMENT_MARK = "mycnf:"  # start of every suppression comment
 
 
 class AuditRequest(NamedTuple):
-    """The arguments over the configuration of the folder that mycnf runs in, the rules chosen, and house rules.
+    """The arguments merged with the configuration of the working directory, the selected rules, and house rules.
 
-    `by_target`, where it is given, keeps which of the rules each target is asked of; `config` leaves rules out by file.
+    `by_target`, if given, caches the rules that apply to each target; `config` excludes rules by file.
     """
 
     args: argparse.Namespace
@@ -49,7 +49,7 @@ class AuditRequest(NamedTuple):
     config: Configuration | None = None
 
     def of(self, known: RuleContext) -> list[Rule]:
-        """The rules that are about what is known."""
+        """Return the rules that apply to the context."""
         if self.by_target is None:
             return [rule for rule in self.rules if applies_to(known, rule)]
         if known.target not in self.by_target:
@@ -60,7 +60,7 @@ class AuditRequest(NamedTuple):
 
 
 def make_request(args: argparse.Namespace) -> AuditRequest:
-    """What is asked for. Raises MycnfError for a configuration or a word that can't be meant."""
+    """Return the request of the arguments; raises MycnfError for an invalid configuration or rule name."""
     from advisor.commands.apply_config import find_and_read_configuration, merge_arguments
 
     config = find_and_read_configuration(args, os.getcwd())
@@ -69,9 +69,9 @@ def make_request(args: argparse.Namespace) -> AuditRequest:
 
 
 def audit_facts(facts: Facts, asked: AuditRequest, *, silent: bool = False) -> Audited:
-    """The findings that are neither suppressed nor in the baseline; the user's host options replace a missing host.
+    """Judge facts without findings that are suppressed or in the baseline; host options replace a missing host.
 
-    `silent` says nothing of how many the baseline knows.
+    `silent` omits the notice on the number of findings in the baseline.
     """
     audited = judge_facts(facts, asked)
     if not asked.args.baseline and not asked.args.write_baseline:
@@ -81,7 +81,7 @@ def audit_facts(facts: Facts, asked: AuditRequest, *, silent: bool = False) -> A
 
 
 def judge_facts(facts: Facts, asked: AuditRequest, *, brief: bool = False) -> Audited:
-    """The same including the findings in the baseline; `brief` leaves out passed checks."""
+    """Judge facts, including findings in the baseline; `brief` omits passed checks."""
     if facts.host is None and is_declared(asked.args):
         facts = replace(facts, host=declared_host(asked.args))
     known = build_context(facts, asked.house)
@@ -93,7 +93,7 @@ def judge_facts(facts: Facts, asked: AuditRequest, *, brief: bool = False) -> Au
 
 
 def _not_ignored(findings: Iterable[Finding], config: Configuration | None) -> Iterable[Finding]:
-    """The findings that `per-file-ignores` does not exclude; findings without a file stay."""
+    """Return the findings that `per-file-ignores` does not exclude; findings without a file stay."""
     if config is None or not config.per_file:
         return findings
     from advisor.commands.apply_config import drop_ignored
@@ -104,7 +104,7 @@ def _not_ignored(findings: Iterable[Finding], config: Configuration | None) -> I
 
 
 def _passed_checks(known: RuleContext, found: RuleRun, ran: list[Rule]) -> tuple[PassedCheck, ...]:
-    """What the rules looked at without a word, those aside that lacked something."""
+    """Return the checks that passed, without those that were skipped."""
     from rules.core.passed import passed_checks
 
     lacking = {skip.code for skip in found.skipped}
@@ -112,7 +112,7 @@ def _passed_checks(known: RuleContext, found: RuleRun, ran: list[Rule]) -> tuple
 
 
 def _not_suppressed(known: RuleContext, findings: tuple[Finding, ...]) -> tuple[Finding, ...]:
-    """The findings that no comment in the server's own files hides; what is wrong with such comments, lint tells."""
+    """Return the findings not suppressed by comments in the server's files; lint reports faults in such comments."""
     files = known.files.files if known.has("files") else ()
     if not any(COMMENT_MARK in (copy.text or "") for copy in files):
         return findings
@@ -123,19 +123,19 @@ def _not_suppressed(known: RuleContext, findings: tuple[Finding, ...]) -> tuple[
     return tuple(f for f in done.kept if f.code[:3] != SUPPRESSIONS)
 
 
-SERVER = "<server>"  # the place of a finding that no file holds
+SERVER = "<server>"  # location of a finding without a file
 
 
 def apply_baseline(audited: Audited, args: argparse.Namespace, *, silent: bool = False) -> Audited:
-    """The audit without what --baseline knows, or without anything once --write-baseline has kept it all.
+    """Return the audit without the findings in the baseline, or without any after --write-baseline.
 
-    `silent` leaves it to the caller to tell how many were left out.
-    Raises MycnfError for a file that is no baseline, or holds anything else and would be lost.
+    `silent` omits the notice on the number of findings left out. Raises MycnfError if the file is not a baseline; it is
+    not overwritten then.
     """
     reading = baseline.BaselineReading(SERVER, audited.findings, ())
     if args.write_baseline:
         refuse_overwrite(args.write_baseline)
-        from advisor.report.output import write  # the app writes none at its start
+        from advisor.report.output import write  # not needed when the app starts
 
         write(baseline.render_baseline([reading], args.write_baseline), args.write_baseline)
         print_notice(f"wrote {plural(len(audited.findings), 'finding')} to {args.write_baseline}")
@@ -151,11 +151,11 @@ def apply_baseline(audited: Audited, args: argparse.Namespace, *, silent: bool =
 
 
 def suppress_in_baseline(path: str, finding: Finding, reason: str) -> None:
-    """Write a suppressed finding of a server and the reason into a baseline; without a reason remove it.
+    """Add a finding of a server and the reason to a baseline; without a reason, remove it.
 
-    Raises MycnfError for a file that is no baseline or can't be written.
+    Raises MycnfError if the file is not a baseline or cannot be written.
     """
     with lock_file(path):
-        from advisor.report.output import write  # the app writes none at its start
+        from advisor.report.output import write  # not needed when the app starts
 
         write(baseline.amend_baseline(path, finding, SERVER, reason), path)

@@ -1,4 +1,4 @@
-"""`mycnf lint`: check option files, offline."""
+"""`mycnf lint`: checks option files, offline."""
 
 from __future__ import annotations
 
@@ -23,12 +23,12 @@ if TYPE_CHECKING:
 
 DEFAULT_FILES = ("/etc/my.cnf", "/etc/mysql/my.cnf", "~/.my.cnf")
 FAIL_ON = "warning"
-# Where no file could be read, lint prints nothing in these: stderr has said why.
+# Formats in which lint prints nothing if no file could be read: stderr has the reason.
 SILENT = frozenset({"text", "concise"})
 
 
 def run(args: argparse.Namespace) -> int:
-    """Check each file by itself for each target; unreadable ones are reported on stderr, exit code 2."""
+    """Check each file on its own for each target; unreadable ones are reported on stderr and return 2."""
     writing = (args.fix or args.unsafe_fixes) and not args.diff
     paths = args.files or _default_files(quietly=writing)
     plans = make_plans(paths, args)
@@ -66,7 +66,7 @@ def run(args: argparse.Namespace) -> int:
 
 
 def _format(plans: list[LintPlan]) -> str:
-    """The format that the configurations ask for; MycnfError where they ask for several."""
+    """Return the format set in the configurations; raises MycnfError if they differ."""
     asked = {plan.config.format or "text": plan.config.path for plan in plans if plan.config is not None}
     if len(asked) > 1:
         raise errors.MycnfError(f"{' and '.join(asked.values())} set different formats; choose one with --format")
@@ -96,7 +96,7 @@ def _default_files(*, quietly: bool) -> list[str]:
 
 
 def _report_skipped(plan: LintPlan) -> None:
-    # Who asks for a rule by name must not take its silence for "nothing found".
+    # A user who selects a rule by name must not take a skipped rule for a passed check.
     needing = [(r.code, set(r.needs)) for r in plan.rules]
     on_server = [code for code, needs in needing if needs & {"server", "workload", "files"}]
     on_host = [code for code, needs in needing if needs == {"host"}] if plan.host is NO_HOST else []
@@ -120,9 +120,9 @@ def _page(args: argparse.Namespace, broken: list[tuple[str, str]]) -> Page:
 
 
 def write_reports(pairs: Sequence[tuple[str, str | None]], checked: Sequence[Checked], page: Page) -> None:
-    """Make every report, then write each to its file or to stdout; MycnfError where a file can't be written.
+    """Render every report, then write each to its file or to stdout; raises MycnfError if a file cannot be written.
 
-    Colour is for stdout alone.
+    Colour is used on stdout only.
     """
     made = [
         (render_lint(name, checked, _page_for(path, page)), path)

@@ -1,4 +1,4 @@
-"""Check files as one run does: the plan for each, by its configuration, and what came of it."""
+"""Checks files in one run: the plan for each, by its configuration, and the results."""
 
 from __future__ import annotations
 
@@ -23,18 +23,18 @@ if TYPE_CHECKING:
     from advisor.optionfile.lines import ResolvedFiles
 
 UNREAD_GROUP = "unread-group"
-# Rules about lines of any group: they have spoken of these lines already.
+# Rules about lines of any group, which have checked these lines already.
 GROUP_INDEPENDENT_RULES = frozenset(
     (
         *("syntax-error", "option-outside-group", "duplicate-option", "server-option-in-client-group", "escaped-path"),
         *("ignored-option-file", "include-problem", "plaintext-secret", UNREAD_GROUP),
     )
 )
-SUPPRESSION = "mycnf:"  # how a comment begins that asks to leave a finding out
+SUPPRESSION = "mycnf:"  # start of a suppression comment
 
 
 def make_plans(paths: Sequence[str], args: argparse.Namespace) -> list[LintPlan]:
-    """The plan for each path: files that find the same configuration share one; MycnfError for a bad one."""
+    """Return the plan for each path, one per configuration; raises MycnfError if a configuration is invalid."""
     from advisor.config import find_configuration
 
     if args.isolated or args.config:
@@ -48,7 +48,7 @@ def make_plans(paths: Sequence[str], args: argparse.Namespace) -> list[LintPlan]
 def _folder(path: str) -> str:
     try:
         return os.path.dirname(os.path.abspath(path))
-    except OSError:  # the folder that we run in was removed, and stdin can be checked all the same
+    except OSError:  # the working directory was removed; stdin can still be checked
         return os.sep
 
 
@@ -68,9 +68,9 @@ def _make_plan(config: str | None, args: argparse.Namespace) -> LintPlan:
 
 
 def lint_path(path: str, plan: LintPlan, texts: dict[str, bytes] | None = None) -> list[LintResult]:
-    """Check one FILE of the command line for each of the plan's targets; MycnfError where it can't be read.
+    """Check one FILE of the command line for each of the plan's targets; raises MycnfError if it cannot be read.
 
-    `texts` holds the text that stands for stdin, by its name, where that was read already.
+    `texts` holds the text of stdin by its name, if it was read already.
     """
     if path == "-" and texts:
         name, given = plan.args.stdin_filename, texts
@@ -93,7 +93,7 @@ def _lint_carrier(carrier: Carrier, plan: LintPlan) -> list[LintResult]:
 
 
 def lint_file(path: str, target: Target, plan: LintPlan, given: Mapping[str, bytes]) -> LintResult:
-    """Judge a file with its includes for the target and ask the rules; OptionFileError where it can't be read."""
+    """Judge a file with its includes for the target and run the rules; raises OptionFileError if it cannot be read."""
     resolved = read_resolved([path], target, plan.args.root, given)
     catalog = plan.catalog(target)
     verdict = judge_file(resolved, catalog)
@@ -107,7 +107,7 @@ def lint_file(path: str, target: Target, plan: LintPlan, given: Mapping[str, byt
 
 
 def _findings_as_if_read(unread: list[Finding], known: RuleContext, plan: LintPlan) -> list[Finding]:
-    """What would be found in groups that the target doesn't read, had their options stood in [mysqld]."""
+    """Return the findings in groups that the target does not read, as if their options were in [mysqld]."""
     from rules.optionfile.groups import findings_if_read, with_group_read
 
     found: list[Finding] = []
@@ -137,7 +137,7 @@ def _sources(resolved: ResolvedFiles, findings: tuple[Finding, ...]) -> dict[tup
 
 
 def apply_suppressions(results: list[LintResult]) -> list[LintResult]:
-    """The findings without those that comments in the files, or the configuration, ask to leave out."""
+    """Remove the findings that are suppressed by comments in the files or by the configuration."""
     if any(SUPPRESSION in line.text for result in results for file in result.resolved.files for line in file.lines):
         from advisor.commands.suppress_findings import apply_comments
 

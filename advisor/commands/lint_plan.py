@@ -1,4 +1,4 @@
-"""How files are checked by one lint run, and the result for one file and target: what later steps read and change."""
+"""The plan for checking files in a lint run, and the result for one file and target."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ if TYPE_CHECKING:
 
 
 class LintPlan:
-    """How files are checked that share a configuration: its rules, targets and host, the command line put over it."""
+    """How files with the same configuration are checked: rules, targets and host, merged with the command line."""
 
     __slots__ = ("_chosen", "_concerned", "_house", "_patches", "args", "config", "host", "targets")
 
@@ -44,13 +44,13 @@ class LintPlan:
 
     @property
     def rules(self) -> list[Rule]:
-        """The rules that are asked of every file."""
+        """Return the rules that are run on every file."""
         return self._rules(None)
 
     def rules_for(self, target: Target, options: Container[str] | None = None) -> list[Rule]:
-        """The rules that have something to say about the target.
+        """Return the rules that apply to the target.
 
-        With the `options` that a file sets rules may be left out, and not even imported, that can't speak of it.
+        With the `options` that a file sets, rules that cannot have findings are left out and not imported.
         """
         modules = None if options is None else rule_modules_for(options)
         key = target, modules
@@ -62,17 +62,17 @@ class LintPlan:
         return file_rules(house=self._house, modules=modules) if self._chosen is None else self._chosen
 
     def catalog(self, target: Target) -> Catalog:
-        """What the target knows; where no patch of it was named the file may be for any vendor's build."""
+        """Return the target's catalog; if no patch was named, any vendor's build may be meant."""
         return load(target, any_build=target not in self._patches)
 
     @property
     def house(self) -> tuple[HouseRule, ...] | AbsentPart:
-        """The house rules of the configuration."""
+        """Return the house rules of the configuration."""
         return NO_HOUSE if self.config is None or self.config.house is None else self.config.house
 
 
 class LintResult:
-    """One file, checked for one target: what to report, the lines that were read, and the rules that looked."""
+    """One file, checked for one target: the findings, the lines read, and the rules that ran."""
 
     __slots__ = ("_skipped", "checked", "plan", "resolved")
 
@@ -84,11 +84,11 @@ class LintResult:
 
     @property
     def ran(self) -> frozenset[str]:
-        """The codes of the rules that looked, or would have, had the file set what they are about."""
+        """Return the codes of the rules that ran, including those not imported for lack of their options."""
         return frozenset(r.code for r in self.plan.rules_for(self.checked.target)) - self._skipped
 
     def with_fields(self, **fields: Any) -> LintResult:
-        """The same with other findings, or whatever of `Checked` is named."""
+        """Return the result with other fields of `Checked`."""
         return LintResult(self.checked._replace(**fields), self.resolved, self.plan, self._skipped)
 
 

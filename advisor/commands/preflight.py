@@ -24,7 +24,7 @@ if TYPE_CHECKING:
 
 
 def run(args: argparse.Namespace) -> int:
-    """Report on a server or a snapshot; exit 1 where a restart would refuse, lose or change something."""
+    """Report on a server or a snapshot; returns 1 if a restart would refuse, lose or change something."""
     found = check_restart(_placed(_facts(args), args))
     write(_render(found, args), args.output)
     if found.facts.lost:
@@ -46,7 +46,7 @@ def _facts(args: argparse.Namespace) -> Facts:
 
 
 def _placed(facts: Facts, args: argparse.Namespace) -> Facts:
-    """With service and files as the next start finds them: by --root and --service, or as the unit says."""
+    """Return the facts with the service and files of the next start: of --root and --service, or as the unit says."""
     from advisor.collect.collect import reread_option_files
     from advisor.preflight.start_command import next_command
 
@@ -60,7 +60,7 @@ def _placed(facts: Facts, args: argparse.Namespace) -> Facts:
 
 
 def _of_service(facts: Facts, args: argparse.Namespace) -> Facts:
-    """With the service of --root and --service; MycnfError where there is none of that name."""
+    """Return the facts with the service of --root and --service; raises MycnfError if there is no such unit."""
     from advisor.collect.collect import service_below
 
     if args.root is not None and not os.path.isdir(args.root):

@@ -1,4 +1,4 @@
-"""`mycnf probe`: list the experiments, run one on this host, and look at what earlier runs showed."""
+"""`mycnf probe`: lists probes, runs one on this host, and shows saved results."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ PROVE = "prove"
 
 
 def run(args: argparse.Namespace) -> int:
-    """List, describe or run experiments, prove a rule's claim, or show kept results; 130 where the user ended a run."""
+    """List, describe or run probes, prove a rule's claim, or show saved results; 130 if the user ended a run."""
     reports = _reports(args)
     if args.name == RESULTS:
         return list_results(args.words, reports)
@@ -43,7 +43,7 @@ def run(args: argparse.Namespace) -> int:
 
 
 def _reports(args: argparse.Namespace) -> list[tuple[str, str | None]]:
-    """Formats with their files, looked at before a run that may take hours."""
+    """Return formats with their files, checked before a run that may take hours."""
     given = [*(args.reports or ()), *([("format", "json")] if args.json else [])]
     pairs = pair(dict.fromkeys(given))
     for _, path in pairs:
@@ -95,7 +95,7 @@ def _prove(args: argparse.Namespace, reports: list[tuple[str, str | None]]) -> i
 
 
 class _RunOrder(NamedTuple):
-    """A run that was asked for; `proof` says what its result means for the rule that it was made for."""
+    """A requested run; `proof` evaluates its result for the rule to be proved."""
 
     experiment: Experiment
     environment: Environment
@@ -140,7 +140,7 @@ def _run(order: _RunOrder, resume: bool, reports: list[tuple[str, str | None]]) 
 
 
 def list_results(words: Sequence[str], reports: list[tuple[str, str | None]]) -> int:
-    """List the kept results, or show those that are named by id or probe (`show` before them may be said)."""
+    """List the saved results, or show those named by id or probe (optionally after the word `show`)."""
     found = results.read_all()
     for line in found.damaged:
         print_notice(line)
@@ -167,7 +167,7 @@ def show_result(
     reports: list[tuple[str, str | None]],
     prove: Callable[[ProbeResult], Proof] | None = None,
 ) -> None:
-    """Print a result in every format that was asked for, each to its place, and first what it proves of a rule."""
+    """Print a result in every requested format, beginning with what it proves about a rule."""
     from advisor.report.probe.result import render
 
     proof = prove(result) if prove else None

@@ -1,4 +1,4 @@
-"""Read what the user named: files with their includes, or stdin in a file's place."""
+"""Reads the files named by the user with their includes, or stdin in place of a file."""
 
 from __future__ import annotations
 
@@ -20,16 +20,16 @@ if TYPE_CHECKING:
     from advisor.core.model import Target
     from advisor.optionfile.lines import ResolvedFiles
 
-# Names of documents that may carry options beside what else they say; a .conf may be an option file as well.
+# Endings of documents that may contain options; a .conf may be an option file as well.
 CARRIERS = (".yml", ".yaml", ".json", ".service", ".conf", ".dockerfile", ".containerfile")
-# Names of documents that declare parameters in a form that is refused, and of lists that may be option files as well.
+# Endings of documents with parameters in a refused form, and of lists that may be option files as well.
 FOREIGN = (
     *(".tf", ".tfvars", ".hcl", ".pp", ".nix"),
     *(".txt", ".list", ".params", ".parameters", ".properties", ".csv", ".env"),
 )
 IMAGES = ("dockerfile", "containerfile")
 PERSISTED = "mysqld-auto"
-# How such documents begin, for a text that came without a name.
+# First bytes of such documents, for texts without a name.
 STARTS = {
     b"services:": ".yml", b"apiVersion:": ".yml", b'{"': ".json", b'{ "': ".json", b'[{"': ".json",
     b"[Unit]": ".service", b"[Service]": ".service", b"FROM ": ".dockerfile",
@@ -37,7 +37,7 @@ STARTS = {
 
 
 def configure(args: Namespace) -> None:
-    """Fill in what the configuration closest to the first of the files says of its target and root."""
+    """Set target and root from the configuration closest to the first file."""
     from advisor.config import find_configuration
 
     first = args.files[0] if args.files[0] != "-" else ""
@@ -49,7 +49,7 @@ def configure(args: Namespace) -> None:
 
 
 def stdin_bytes() -> bytes:
-    """All of stdin; MycnfError where it is larger than any option file."""
+    """Read all of stdin; raises MycnfError if it is larger than any option file."""
     data = sys.stdin.buffer.read(MAX_BYTES + 1)
     if len(data) > MAX_BYTES:
         raise MycnfError(
@@ -59,15 +59,15 @@ def stdin_bytes() -> bytes:
 
 
 def replace_stdin(paths: Sequence[str], name: str) -> tuple[list[str], dict[str, bytes]]:
-    """The paths with `name` in the place of `-`, and the bytes of stdin by that name where they are asked for."""
+    """Return the paths with `name` in place of `-`, and the bytes of stdin by that name if it is among them."""
     given = {name: stdin_bytes()} if "-" in paths else {}
     return [name if path == "-" else path for path in paths], given
 
 
 def read_carrier(path: str, given: Mapping[str, bytes], root: str | None = None) -> Carrier | None:
-    """The option sets of a document that carries them; None for an option file.
+    """Return the option sets of a document; None for an option file.
 
-    `root` is where absolute paths in it are read. Raises MycnfError for one that can't be read.
+    `root` is prepended to absolute paths in it. Raises MycnfError if it cannot be read.
     """
     name = _rendered_name(path)
     if not name.endswith(CARRIERS + FOREIGN) and PERSISTED not in name and not name.startswith(IMAGES):
@@ -82,7 +82,7 @@ def read_carrier(path: str, given: Mapping[str, bytes], root: str | None = None)
 
 
 def _rendered_name(path: str) -> str:
-    """The name of what a template makes, in lower case without folders."""
+    """Return the file name that a template is rendered to, in lower case and without directories."""
     name = path.rpartition("/")[2].lower()
     while is_template(name):
         name = name.rpartition(".")[0]
@@ -90,10 +90,10 @@ def _rendered_name(path: str) -> str:
 
 
 def read_resolved(paths: Sequence[str], target: Target, root: str | None, given: Mapping[str, bytes]) -> ResolvedFiles:
-    """The files, read as one by the target's reader, with what they include; `given` are texts that are no files.
+    """Read the files as one, with their includes, by the target's rules; `given` are texts that replace files.
 
-    A document that carries the options of one server is read in its turn. Raises OptionFileError for a file that can't
-    be read, MycnfError for a document of several servers or none.
+    A document with the options of one server is read at its position. Raises OptionFileError for a file that cannot be
+    read, MycnfError for a document of several servers or none.
     """
     carriers = {path: carrier for path in paths if (carrier := read_carrier(path, given, root)) is not None}
     if carriers:
@@ -108,7 +108,7 @@ def read_resolved(paths: Sequence[str], target: Target, root: str | None, given:
 
 
 def missing_group_message(resolved: ResolvedFiles) -> str:
-    """Why the first file whose options stand below no group at all sets nothing; empty where there is none."""
+    """Return why the first file with options but no group sets nothing; empty if there is none."""
     for file in resolved.files:
         kinds = {line.kind for line in file.lines}
         if LineKind.OPTION in kinds and LineKind.GROUP not in kinds:

@@ -30,7 +30,7 @@ if TYPE_CHECKING:
 
 
 def run(args: argparse.Namespace) -> int:
-    """Report one snapshot as an audit of it does, or many as one; 2 where one of many can't be read."""
+    """Report one snapshot like its audit, or many together; returns 2 if one of many cannot be read."""
     from advisor.commands.judge_facts import make_request
     from advisor.report.formats import names
     from advisor.report.output import pair
@@ -41,7 +41,7 @@ def run(args: argparse.Namespace) -> int:
     args.write_baseline = None
     asked = make_request(args)
     alone = len(args.snapshots) == 1 and not os.path.isdir(args.snapshots[0])
-    if alone and all(name in names("audit") for name, _ in pairs):  # Parquet is a table of many, be it of one
+    if alone and all(name in names("audit") for name, _ in pairs):  # Parquet exists only for the report on many
         return _one(args.snapshots[0], asked, pairs)
     return report_many(args.snapshots, asked, pairs, args.jobs)
 
@@ -61,14 +61,14 @@ def _one(path: str, asked: AuditRequest, pairs: list[tuple[str, str | None]]) ->
     return errors.FINDINGS if fails(audited.findings, fail_on) else errors.OK
 
 
-BATCH = 8  # snapshots that a process gets at a time
-BATCHES_AHEAD = 4  # such lots a process that may wait for those before them
+BATCH = 8  # snapshots per batch of a process
+BATCHES_AHEAD = 4  # batches per process that may wait for earlier ones
 
 
 def report_many(
     words: Sequence[str], asked: AuditRequest, pairs: Sequence[tuple[str, str | None]], jobs: int | None
 ) -> int:
-    """Report every snapshot that is named or lies below a directory that is; 2 where one can't be read."""
+    """Report every snapshot that is named or in a named directory; returns 2 if one cannot be read."""
     fail_on = asked.args.fail_on or FAIL_ON
     paths = _paths(words) if len(words) == 1 else _unique(_paths(words))
     sinks: list[Sink] = []
@@ -86,7 +86,7 @@ def report_many(
             raise MycnfError(f"no snapshot (*.json) lies below {words[0]}; make one with mycnf collect -o FILE")
         while sinks:
             sinks[0].end(tally)
-            sinks.pop(0)  # whole; the others are dropped if one fails
+            sinks.pop(0)  # complete; if one fails, the others are dropped
     finally:
         for sink in sinks:
             sink.drop()
@@ -94,7 +94,7 @@ def report_many(
 
 
 def _snapshots(told: Iterable[Told], words: Sequence[str]) -> Iterator[Told]:
-    """All but the reports and baselines of mycnf's own that lie among them; of those that were left out the number."""
+    """Yield the summaries without mycnf's own reports and baselines, and print how many were left out."""
     own = 0
     for one in told:
         if one.own and one.path not in words:
@@ -113,7 +113,7 @@ def _code(tally: Tally) -> int:
 
 
 def _paths(words: Iterable[str]) -> Iterator[str]:
-    """The snapshots in the order given, those of a directory sorted, at any depth; of hidden ones none."""
+    """Yield the snapshots in the given order; those of a directory recursively and sorted, without hidden ones."""
     for word in words:
         if not os.path.isdir(word):
             yield word
@@ -126,7 +126,7 @@ def _paths(words: Iterable[str]) -> Iterator[str]:
 
 
 def _unique(paths: Iterable[str]) -> Iterator[str]:
-    """Each file the first time it comes: one may be named and lie in a directory that is named too."""
+    """Yield each file once: one may be named and be in a named directory too."""
     seen: set[str] = set()
     for path in paths:
         real = os.path.realpath(path)
@@ -140,13 +140,13 @@ def _raise_unreadable(error: OSError) -> None:
 
 
 def _judge_all(paths: Iterator[str], work: report_worker.ReportTask, jobs: int) -> Iterator[Told]:
-    """The summary of each snapshot, in order; at most BATCHES_AHEAD batches per process are running or waiting."""
+    """Yield the summary of each snapshot in order; at most BATCHES_AHEAD batches per process are running or waiting."""
     report_worker.load_shared(work)
     if jobs == 1:
         for path in paths:
             yield report_worker.report_one(path)
         return
-    context = get_context("fork")  # what is loaded is shared, and nothing need be handed over
+    context = get_context("fork")  # loaded data is shared, and nothing needs to be pickled
     with ProcessPoolExecutor(
         jobs, mp_context=context, initializer=report_worker.init_process, initargs=(os.getpid(),)
     ) as pool:
@@ -165,7 +165,7 @@ def _judge_all(paths: Iterator[str], work: report_worker.ReportTask, jobs: int) 
 
 
 def _processors() -> int:
-    """As many as this process may report_many on."""
+    """Return the number of processors available to this process."""
     return max(1, len(os.sched_getaffinity(0)))
 
 
@@ -173,7 +173,7 @@ FAIL_ON = "error"
 
 
 def page_for(out: str | None, fail_on: str) -> Page:
-    """What a report that goes to `out` depends on besides findings; colour is for a terminal alone."""
+    """Return the rendering options of a report that goes to `out`; colour is for terminals only."""
     from advisor.report import Page
     from advisor.report.output import colour_wanted, run_time, working_directory
 

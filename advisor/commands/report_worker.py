@@ -1,4 +1,4 @@
-"""One process of those that judge many snapshots: it reads one, asks the rules, and says what the report needs."""
+"""Worker process that judges snapshots: loads one, runs the rules, and returns what the report needs."""
 
 from __future__ import annotations
 
@@ -27,11 +27,11 @@ if TYPE_CHECKING:
     from advisor.report import Page
 
 PR_SET_PDEATHSIG = 1
-CATALOGS = 48  # versions of which each process keeps what they know; a megabyte each, once it has been asked a lot
+CATALOGS = 48  # versions whose catalogs each process caches; up to a megabyte each
 
 
 class ReportTask(NamedTuple):
-    """What every process does alike: the rules asked, the formats, and what these depend on."""
+    """The parameters shared by all processes: the rules, the formats, and the page options."""
 
     asked: AuditRequest
     forms: tuple[str, ...]
@@ -43,7 +43,7 @@ _BASELINE: list[Baseline] = []
 
 
 def load_shared(work: ReportTask) -> None:
-    """Load what all processes share, before they are made. Raises MycnfError for a baseline that is none."""
+    """Load what all processes share, before they are forked; raises MycnfError for an invalid baseline."""
     _TASK[:] = [work._replace(asked=work.asked._replace(by_target={}))]
     _BASELINE.clear()
     if work.asked.args.baseline:
@@ -54,24 +54,24 @@ def load_shared(work: ReportTask) -> None:
 
 
 def init_process(maker: int) -> None:
-    """In a process of its own: end with the one that made it, leave interrupts to that, and tidy up between lots."""
-    gc.disable()  # it would begin in the midst of a snapshot, when everything is in use
+    """Initialise a worker: it ends with its parent, ignores SIGINT, and collects garbage between batches."""
+    gc.disable()  # it would run in the middle of a snapshot, when everything is in use
     signal.signal(signal.SIGINT, signal.SIG_IGN)
     restore_default_signals()
     ctypes.CDLL(None).prctl(PR_SET_PDEATHSIG, signal.SIGTERM)
-    if os.getppid() != maker:  # killed before we asked to hear of it
+    if os.getppid() != maker:  # the parent died before prctl took effect
         os._exit(1)
 
 
 def report_each(paths: Sequence[str]) -> list[Told]:
-    """The summary of each snapshot; reference cycles are collected afterwards."""
+    """Return the summary of each snapshot; reference cycles are collected afterwards."""
     told = [report_one(path) for path in paths]
     gc.collect(1)
     return told
 
 
 def report_one(path: str) -> Told:
-    """The summary of one snapshot; an error becomes part of it."""
+    """Return the summary of one snapshot; an error becomes part of it."""
     (work,) = _TASK
     limit_cache(CATALOGS)
     try:
@@ -79,7 +79,7 @@ def report_one(path: str) -> Told:
         return told_of(path, audited, {form: bulk_writer(form).piece for form in work.forms}, work.page)
     except MycnfError as error:
         return Told(path, broken=str(error), own=is_own_report(path))
-    except Exception as error:  # noqa: BLE001 - one snapshot that we can't judge must not take the others with it
+    except Exception as error:  # noqa: BLE001 - one invalid snapshot must not stop the others
         words = f"internal error: {type(error).__name__}; this is a defect of mycnf: mycnf audit --snapshot tells more"
         return Told(path, broken=f"{path}: {words}")
 

@@ -1,4 +1,4 @@
-"""`mycnf rules`: list every rule, with what it needs to look."""
+"""`mycnf rules`: lists every rule, with the facts it needs."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 
 
 def run(args: argparse.Namespace) -> int:
-    """List the rules by code, as text, JSON, or Markdown with all that explain says."""
+    """List the rules by code, as text, JSON, or Markdown with everything that explain prints."""
     rules = all_rules()
     own = {
         "text": lambda: _text(rules),
@@ -37,7 +37,7 @@ def _markdown(rules: list[Rule]) -> str:
 
 
 def fields(rule: Rule) -> dict[str, Any]:
-    """A rule with the field names of the contract."""
+    """Return a rule as JSON data, with the field names of the documented format."""
     return {
         "code": rule.code,
         "name": rule.name,

@@ -1,4 +1,4 @@
-"""`mycnf sample`: save one sample of a server's counters, for cron or a timer; audits then know its busiest hour."""
+"""`mycnf sample`: saves one sample of a server's counters, from cron or a timer, for the busiest hour in audits."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 
 
 def run(args: argparse.Namespace) -> int:
-    """Sample the server that the connection options name; silent without a terminal: cron mails output."""
+    """Sample the server in the connection options; prints nothing without a terminal, since cron mails output."""
     from advisor.report.output import write
 
     if args.print_timer:
@@ -60,7 +60,7 @@ def _list_samples() -> str:
 
 
 def load_samples(server: Server) -> SampledHours | None:
-    """What was sampled of a server, None where nothing was; an unreadable ring is named on stderr."""
+    """Return a summary of a server's samples, None if there are none; an unreadable ring is reported on stderr."""
     import os
 
     from advisor.core.console import print_notice

@@ -1,4 +1,4 @@
-"""`mycnf show`: the effective value of each option in the files, and where it came from."""
+"""`mycnf show`: the effective value of each option in the files, and where it is set."""
 
 from __future__ import annotations
 
@@ -22,13 +22,13 @@ if TYPE_CHECKING:
     from advisor.core.model import Target
     from advisor.verdict import FileVerdict, LineVerdict
 
-NAMES = 34  # columns for names; a longer one pushes its value to the right
+NAMES = 34  # width of the name column; a longer name shifts its value
 NOTE = " " * 4
 WORDS = {"1": "TRUE", "ON": "TRUE", "0": "FALSE", "OFF": "FALSE"}
 
 
 def run(args: argparse.Namespace) -> int:
-    """Print every option that the files set, as the target's server would have it; refused lines are left out."""
+    """Print every option that the files set, with the target's value; refused lines are left out."""
     configure(args)
     paths, given = replace_stdin(args.files, "<stdin>")
     target = _target(args, paths, given)
@@ -94,9 +94,9 @@ def _text(verdict: FileVerdict, options: dict[str, dict[str, Any]]) -> str:
 
 
 def _option(first: str, o: dict[str, Any], *, told: bool) -> list[str]:
-    """The lines of one option: its value (as written where help tells none), the running value, its place.
+    """Return the lines of one option: its value (as written if the server's is unknown), the running value, its place.
 
-    What was written stands beside a value that reads otherwise.
+    The written text is added if it differs from the value.
     """
     value = (o["value"] if told else o["raw"]) or "(empty)"
     if o["running"] is not None:
@@ -107,7 +107,7 @@ def _option(first: str, o: dict[str, Any], *, told: bool) -> list[str]:
 
 
 def _placed(first: str, text: str, at: dict[str, Any]) -> str:
-    """A text and its place behind it, or below it where the line is full; lists are wrapped."""
+    """Return a text followed by its place, on the next line if too long; lists are wrapped."""
     text, place = secrets.escape_text(text), secrets.escape_text(f"{at['file']}:{at['line']}")
     line, rest = f"{first}{text}  {place}", " " * len(first)
     if len(line) <= WIDTH:
@@ -118,6 +118,6 @@ def _placed(first: str, text: str, at: dict[str, Any]) -> str:
 
 
 def _reads_alike(raw: str, value: str) -> bool:
-    """Whether a value as written is the server's but for capitals, quotes, or the word for on and off."""
+    """Whether a written value equals the server's, ignoring case, quotes, and the spelling of booleans."""
     plain = raw.strip("\"'").upper()
     return plain == value.upper() or WORDS.get(plain, plain) == value.upper()

@@ -1,4 +1,4 @@
-"""`mycnf suggest`: an option file for this host, or for the one that is described, or changes of one that is there."""
+"""`mycnf suggest`: an option file for this host or a described one, or changes to an existing file."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ USUAL_DATA = "/var/lib/mysql"
 
 
 def run(args: argparse.Namespace) -> int:
-    """Print the file, or the changes as a diff; nothing is ever written to the file that is named."""
+    """Print the file, or the changes as a diff; the named file is never written."""
     if args.write_diff and args.format == "json":
         raise MycnfError("--write-diff prints a diff, not JSON. Leave out --write-diff or --format json")
     target = _target(args)
@@ -61,7 +61,7 @@ def _target(args: argparse.Namespace) -> Target:
 
 
 def _this_host() -> Host:
-    """The machine that we run on, with the disks under the usual data directory where there is one."""
+    """Return this host, with the disks of the default data directory if it exists."""
     from advisor.collect.host import read_host
     from advisor.collect.host.host import open_root
 
@@ -77,7 +77,7 @@ def _describe_host(host: Host) -> str:
 
 
 def _print_diff(path: str, suggestion: Suggestion, output: str | None) -> int:
-    """What would have to change in a file, as a diff for `patch`."""
+    """Print the changes to a file as a diff for `patch`."""
     from advisor.fixing.diff import unified_diff
     from advisor.fixing.values import FileChange
     from advisor.optionfile import render

@@ -1,4 +1,4 @@
-"""Leave out of lint's findings what comments in the files, the configuration or a baseline ask to leave out."""
+"""Removes the findings of lint that are suppressed by comments, the configuration or a baseline."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 
 
 def apply_comments(results: Sequence[LintResult]) -> list[LintResult]:
-    """The findings without those that comments hide, and with those about the comments themselves."""
+    """Remove the findings that comments suppress, and add those about the comments themselves."""
     from advisor.analysis.suppress import suppress
     from advisor.analysis.suppress.comments import FileFindings
 
@@ -41,7 +41,7 @@ def _with_suppressions(result: LintResult, split: Suppressed) -> LintResult:
 
 
 def _deselected_rules(plan: LintPlan) -> frozenset[str]:
-    """The rules about suppressions that --select and --ignore leave out."""
+    """Return the rules about suppressions that --select and --ignore exclude."""
     if not plan.args.select and not plan.args.ignore:
         return frozenset()
     from rules import all_rules
@@ -51,7 +51,7 @@ def _deselected_rules(plan: LintPlan) -> frozenset[str]:
 
 
 def apply_per_file_ignores(results: Sequence[LintResult]) -> list[LintResult]:
-    """The findings without those that `per-file-ignores` of the configuration name."""
+    """Remove the findings that the configuration's `per-file-ignores` excludes."""
     from advisor.commands.apply_config import drop_ignored
 
     return [
@@ -63,7 +63,7 @@ def apply_per_file_ignores(results: Sequence[LintResult]) -> list[LintResult]:
 
 
 def apply_baseline(results: Sequence[LintResult]) -> list[LintResult]:
-    """The findings without those that the baseline of their plan knows; stderr counts the unused entries."""
+    """Remove the findings in the baseline of their plan; the number of unused entries is printed on stderr."""
     done = list(results)
     for path in dict.fromkeys(result.plan.args.baseline for result in results):
         if path is None:
@@ -90,7 +90,7 @@ def _report_gone(count: int, path: str) -> None:
 
 
 def write_baseline(results: Sequence[LintResult], path: str) -> list[LintResult]:
-    """Write all findings as a baseline, and leave them out; MycnfError where the file holds anything else."""
+    """Write all findings as a baseline, and remove them; raises MycnfError if the file is not a baseline."""
     from advisor.report.output import write
 
     refuse_overwrite(path)
@@ -104,7 +104,7 @@ def write_baseline(results: Sequence[LintResult], path: str) -> list[LintResult]
 
 
 def refuse_overwrite(path: str) -> None:
-    """An option file named by mistake must not be lost; an empty file may be overwritten."""
+    """Refuse to overwrite an option file named by mistake; an empty file may be overwritten."""
     if path == "-":
         raise MycnfError("--write-baseline needs a file name; stdout is for the report")
     if not os.path.lexists(path) or (os.path.isfile(path) and os.path.getsize(path) == 0):

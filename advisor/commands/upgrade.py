@@ -1,4 +1,4 @@
-"""`mycnf upgrade`: what a move between series or flavours would refuse, change or ignore, and which defaults move."""
+"""`mycnf upgrade`: what a move between series or flavours would refuse, change or ignore, and changed defaults."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ if TYPE_CHECKING:
 
 
 def run(args: argparse.Namespace) -> int:
-    """Compare what both servers make of the files, read as one; exit 1 where something is as bad as --fail-on says."""
+    """Compare how both servers take the files; returns 1 if a change is as severe as --fail-on."""
     if args.keep_lines and args.format != "text":
         raise MycnfError("--keep-lines prints option-file lines; --format json has them as `keep`. Leave out one")
     configure(args)
@@ -46,7 +46,7 @@ def _judged(paths: list[str], named: str, root: str | None, given: Mapping[str, 
 
 
 def _tell(old: FileVerdict, new: FileVerdict) -> None:
-    """What the answer can't hold, since an include isn't here or the version has no catalog of its own."""
+    """Print what the result cannot contain: missing includes, and versions without a catalog of their own."""
     from advisor.core.console import print_notice
 
     for problem in new.resolved.problems:

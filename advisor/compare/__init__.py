@@ -1,4 +1,4 @@
-"""Two of option file, running server, snapshot and a target's defaults: in what they differ."""
+"""Compares any two of: option file, running server, snapshot, a version's defaults."""
 
 from __future__ import annotations
 

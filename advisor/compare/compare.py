@@ -1,4 +1,4 @@
-"""Compare two sides, setting by setting."""
+"""Compares two sides, setting by setting."""
 
 from __future__ import annotations
 
@@ -51,7 +51,7 @@ NAME_PATTERNS = (
     *("*_dir", "*_dirs", "*_directory", "*_tmpdir", "*_path", "*_port", "*_socket", "mysqlx_bind_address"),
     *("ssl_c*", "ssl_key", "admin_ssl_c*", "admin_ssl_key", "mysqlx_ssl_c*", "mysqlx_ssl_key", "*_public_key_path"),
 )
-# Whether there is one at all is a choice, and so is the list of ciphers.
+# Paths whose presence is a choice even where the path itself depends on the server. CHOICES also has cipher lists.
 PATHS_BY_CHOICE = ("ssl_", "admin_ssl_", "mysqlx_ssl_", "init_file")
 CHOICES = frozenset(
     (
@@ -70,7 +70,7 @@ CHOICES = frozenset(
 
 
 def differs_by_nature(name: str, a: str | None, b: str | None) -> bool:
-    """Whether the values of this variable differ between servers as such, whatever was chosen for them."""
+    """Whether the values of this variable differ between servers by nature, independent of the configuration."""
     if name.startswith(PATHS_BY_CHOICE) and bool(a) != bool(b):
         return False
     return _is_server_specific(name)
@@ -88,7 +88,7 @@ TEMPLATE = "a template, or a value that only the server can compute"
 
 
 def compare_sides(a: Side, b: Side, wanted: Callable[[str], bool] = lambda _: True) -> Comparison:
-    """In what the two sides differ, what matters first; `wanted` says by name what is looked at."""
+    """Return the differences of two sides, most important first; `wanted` selects settings by name."""
     a, b = _with_unset(a, b), _with_unset(b, a)
     found = pair_settings(a, b)
     pairs = [
@@ -107,7 +107,7 @@ def compare_sides(a: Side, b: Side, wanted: Callable[[str], bool] = lambda _: Tr
 
 
 def _with_unset(side: Side, other: Side) -> Side:
-    """The side with what it leaves unset of the options that no server shows and the other side sets."""
+    """Add the defaults of options that no server shows and that only the other side sets."""
     if side.runs:
         return side
     names = [name for name, held in other.settings.items() if not held.shown and name not in side.settings]
@@ -139,7 +139,7 @@ def _categorize(name: str, both: tuple[SideSetting, SideSetting], sides: tuple[S
     a, b = both
     mine, other = a.value or "", b.value or ""
     if MASK in mine or MASK in other:
-        # What was read of a server has lost its secrets, so that a file's has to lose them before both are compared.
+        # Values read from a server have secrets masked, so a file's value is masked before they are compared.
         same = redact_value(a.name, mine) == redact_value(b.name, other)
         return (Category.UNDETERMINED, HIDDEN) if same else (Category.DIFFERS, "")
     if values_equal(a, b) or _is_completed(a, b, *sides) or _is_completed(b, a, *sides[::-1]):
@@ -161,14 +161,14 @@ def _categorize_unknown(a: SideSetting, b: SideSetting) -> tuple[Category, str]:
 
 
 def _is_completed(written: SideSetting, running: SideSetting, side: Side, other: Side) -> bool:
-    """Whether a file's bare name is the path that a server made of it."""
+    """Whether a bare name in a file and the server's absolute path are the same file."""
     return other.runs and not side.runs and written.raw is not None and is_completed_path(written, running)
 
 
 def _one_sided(
     part: Mapping[str, SideSetting], side: Side, other: Side, wanted: Callable[[str], bool]
 ) -> tuple[OneSided, ...]:
-    """What the other side has not, most consequential first."""
+    """Return the settings that the other side does not have, most consequential first."""
     both_run = side.runs and other.runs and _is_one_version(side, other)
     found = [
         OneSided(held, area_of(name, held.option), not differs_by_nature(name, None, "") and (held.is_set or both_run))
@@ -179,7 +179,7 @@ def _one_sided(
 
 
 def _is_unknown(held: SideSetting, side: Side, other: Side) -> bool:
-    """Whether the other side lacks the setting itself, and does not merely keep silent about it."""
+    """Whether the other side does not have the setting at all, as opposed to not showing it."""
     if side.runs and other.runs:
         return True
     if side.runs:
@@ -192,7 +192,7 @@ def _is_unknown(held: SideSetting, side: Side, other: Side) -> bool:
 def _unshown(
     part: Mapping[str, SideSetting], side: Side, other: Side, wanted: Callable[[str], bool]
 ) -> Iterator[SideSetting]:
-    """What is set and a server does not show: options that are no variables, or none of this build."""
+    """Yield explicitly set options that a server does not show: options without a variable, or of another build."""
     for held in part.values():
         if other.runs and held.is_set and wanted(held.name) and not (held.shown and not _is_one_version(side, other)):
             yield held

@@ -1,4 +1,4 @@
-"""Whether two sides mean the same by what they hold of a setting."""
+"""Compares the values of a setting on two sides."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ if TYPE_CHECKING:
     from advisor.catalog.load import Option
     from advisor.compare.values import SideSetting
 
-# Texts in which capitals and the order of a list's members mean nothing: names of things that the servers know.
+# Settings whose values are case-insensitive and unordered: names of objects that the servers know.
 CASELESS_NAMES = (
     "character_set",
     "collation",
@@ -27,11 +27,11 @@ CASELESS_NAMES = (
 ENGINES = "_engine"
 TEXT = "string"
 NUMBERS = frozenset({"int", "uint", "double"})
-DIGITS = 40  # of any number that a server prints
+DIGITS = 40  # more than any number that a server prints
 
 
 def values_equal(a: SideSetting, b: SideSetting) -> bool:
-    """Whether both values, which are known, are equal: notation, order and capitals aside where they don't matter."""
+    """Whether both known values are equal, ignoring notation, order and case where they do not matter."""
     mine, other = a.converted_value or a.value or "", b.converted_value or b.value or ""
     if mine == other:
         return True
@@ -43,7 +43,7 @@ def values_equal(a: SideSetting, b: SideSetting) -> bool:
 
 
 def _equal_by_kind(name: str, mine: str, other: str, options: tuple[Option, Option]) -> bool:
-    """The same of two values that their servers' catalogs know; texts are no numbers, and numbers no words."""
+    """Compare two values of options that are in the catalogs, by kind."""
     kinds = {option.kind for option in options}
     if is_flags(mine, options[0]) and is_flags(other, options[1]):
         return is_equivalent(mine, other, *options)
@@ -81,12 +81,12 @@ def _strip_slash(text: str) -> str:
 
 
 def _utf8mb3(text: str) -> str:
-    """The old utf8 under the one name that says what it is, in names of collations too."""
+    """Replace utf8 by utf8mb3, in collation names too."""
     first = charset_of(text)
     return charset(first) + text[len(first) :]
 
 
 def is_completed_path(written: SideSetting, running: SideSetting) -> bool:
-    """Whether a name or path as a file writes it is what the server made of it, with a directory before it."""
+    """Whether the file's name or path is the end of the path that the server reports."""
     short = _strip_slash((written.value or "").removeprefix("./"))
     return bool(short) and _strip_slash(running.value or "").endswith(f"/{short}")

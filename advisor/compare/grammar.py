@@ -1,4 +1,4 @@
-"""What a word of the command line means as a side: a file, a snapshot, a server, or a target's defaults."""
+"""Parses a side of a comparison from the command line: a file, a snapshot, a server, or a target's defaults."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ _HEADER_BYTES = 4096
 
 
 class NamedSide(NamedTuple):
-    """A side as it was named. `place` is what the word says of the connection, over what the options say."""
+    """A side as named on the command line. `place` holds connection settings that override the options."""
 
     kind: SideKind
     word: str
@@ -38,7 +38,7 @@ class NamedSide(NamedTuple):
 
 
 def parse_side(word: str) -> NamedSide:
-    """What the word means; MycnfError, with what can be written, for one that means nothing or can't be read."""
+    """Parse a side; raises MycnfError, with the valid forms, if it is invalid or cannot be read."""
     prefix, colon, rest = word.partition(":")
     if colon and prefix in PREFIXES:
         if not rest:
@@ -66,7 +66,7 @@ def _no_path(word: str) -> NamedSide:
 
 
 def _by_path(word: str, path: str) -> NamedSide:
-    """A socket is a server; of files a snapshot shows by how it begins."""
+    """Return a server for a socket; a file is a snapshot or option file by its first bytes."""
     try:
         mode = os.stat(path).st_mode
         if stat.S_ISSOCK(mode):
@@ -111,7 +111,7 @@ def _tcp(word: str, text: str) -> NamedSide:
 
 
 def _defaults(word: str, text: str) -> NamedSide:
-    """A client's option file, or the defaults of a target: both are asked for by nearly the same word."""
+    """Parse `defaults:`, which may be followed by a client's option file or by a target."""
     if text.partition("-")[0].lower() in SERIES and not os.path.exists(text):
         return _target(word, text)
     return NamedSide(SideKind.SERVER, word, place={**_NO_PLACE, "defaults_file": text})

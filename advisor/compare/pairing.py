@@ -1,4 +1,4 @@
-"""Which of one side's settings is which of the other's: by name, by another name of it, by another unit."""
+"""Pairs the settings of two sides: by name, by another name, or by a converted unit."""
 
 from __future__ import annotations
 
@@ -19,13 +19,13 @@ if TYPE_CHECKING:
     from advisor.compare.values import Side, SideSetting
 
 
-# Settings that a conversion of another one is made of, by the one that tells it.
+# Settings that are inputs of another setting's conversion.
 CONVERTED_WITH = {"innodb_log_file_size": ("innodb_log_files_in_group",)}
 CAPACITY = "innodb_redo_log_capacity"
-# What the other server has in their place means another thing, or needs more than a number to be compared.
+# Not converted: the other server's counterpart has another meaning, or needs more than a number to compare.
 NOT_CONVERTED = frozenset({"default_authentication_plugin", "innodb_checksums", "innodb_log_files_in_group"})
 
-# Variables without an option that begin as another one stands.
+# Variables without an option that start with the value of another one.
 FOLLOWERS = {
     "character_set_client": "character_set_server",
     "character_set_connection": "character_set_server",
@@ -37,7 +37,7 @@ FOLLOWERS = {
 
 
 def other_names(setting: SideSetting, side: Side, other: Side) -> Iterator[str]:
-    """Names under which the other side may have the same setting, likeliest first."""
+    """Yield names under which the other side may have the same setting, most likely first."""
     name = setting.name
     own, theirs = side.catalog.find_variable(name), other.catalog.find_variable(name)
     presence = find_presence(name)
@@ -66,7 +66,7 @@ def _aliases(name: str, catalog: Catalog) -> tuple[str, ...]:
 
 
 def root_of(name: str, catalog: Catalog) -> str:
-    """The first name of a setting that has several."""
+    """Return the primary name of a setting with several names."""
     option = catalog.get(name)
     if option is not None and option.alias_of:
         return option.alias_of
@@ -76,9 +76,9 @@ def root_of(name: str, catalog: Catalog) -> str:
 
 
 def convert_unit(setting: SideSetting, side: Side, other: Side) -> tuple[str, SideSetting] | None:
-    """The other side's name of a setting that it counts in another unit, and what is held with its value there.
+    """Convert a setting to the name and unit of the other side.
 
-    None where it has no such setting.
+    Returns the name and the setting with its converted value; None if the other side has no such setting.
     """
     if (
         setting.name not in CONVERTED
@@ -88,7 +88,7 @@ def convert_unit(setting: SideSetting, side: Side, other: Side) -> tuple[str, Si
     ):
         return None
     if setting.name == CAPACITY and other.target.is_mysql:
-        return None  # told by the sizes of the other side's files
+        return None  # covered by the other side's file sizes
     names = (setting.name, *CONVERTED_WITH.get(setting.name, ()))
     values = {name: side.settings[name].value for name in names if name in side.settings}
     text = "\n".join(f"{name}={value}" for name, value in values.items() if value is not None)
@@ -104,7 +104,7 @@ def convert_unit(setting: SideSetting, side: Side, other: Side) -> tuple[str, Si
 
 
 class PairedSettings(NamedTuple):
-    """The pairs, each with further names that both sides have for it, and what has no partner."""
+    """The pairs, each with further names that both sides have for it, and the settings without a partner."""
 
     pairs: dict[str, tuple[SideSetting, SideSetting]]
     other_names: dict[str, tuple[str, ...]]
@@ -113,7 +113,7 @@ class PairedSettings(NamedTuple):
 
 
 def pair_settings(a: Side, b: Side) -> PairedSettings:
-    """Every setting of both sides, once; a pair goes by the first name of its setting that both sides have."""
+    """Pair every setting of both sides once, under the primary name that both sides have."""
     pairs = {name: (setting, b.settings[name]) for name, setting in a.settings.items() if name in b.settings}
     only_a = {name: setting for name, setting in a.settings.items() if name not in pairs}
     only_b = {name: setting for name, setting in b.settings.items() if name not in pairs}
@@ -122,14 +122,14 @@ def pair_settings(a: Side, b: Side) -> PairedSettings:
         _pair_renamed(setting, a, b, found)
     for setting in list(only_b.values()):
         if any(other in a.settings for other in other_names(setting, b, a)):
-            del only_b[setting.name]  # a further name of what is paired already
+            del only_b[setting.name]  # another name of a pair that exists already
     _pair_converted(a, b, found)
     merged, also = _merge_other_names(pairs, b)
     return PairedSettings(merged, also, only_a, only_b)
 
 
 def _pair_renamed(setting: SideSetting, a: Side, b: Side, found: PairedSettings) -> None:
-    """Take out of `found` what is lone on the first side and has another name on the second."""
+    """Pair a setting of the first side that has another name on the second."""
     there = next(
         (n for n in other_names(setting, a, b) if n in b.settings and _are_same_kind(setting, b.settings[n])), None
     )
@@ -141,7 +141,7 @@ def _pair_renamed(setting: SideSetting, a: Side, b: Side, found: PairedSettings)
 
 
 def _are_same_kind(mine: SideSetting, other: SideSetting) -> bool:
-    """Whether both are of a kind, so that a name that came in the place of another means the same setting."""
+    """Whether both have compatible kinds, so that a replacement name means the same setting."""
     if mine.option is None or other.option is None:
         return mine.option is other.option
     kinds = {mine.option.kind, other.option.kind}
@@ -162,7 +162,7 @@ def _pair_converted(a: Side, b: Side, found: PairedSettings) -> None:
 
 
 def _remove_converted(setting: SideSetting, lone: dict[str, SideSetting]) -> None:
-    """Take out what is converted, with the settings that its conversion was made of."""
+    """Remove a converted setting and the inputs of its conversion."""
     for name in (setting.name, *CONVERTED_WITH.get(setting.name, ())):
         lone.pop(name, None)
 
@@ -170,7 +170,7 @@ def _remove_converted(setting: SideSetting, lone: dict[str, SideSetting]) -> Non
 def _merge_other_names(
     pairs: dict[str, tuple[SideSetting, SideSetting]], b: Side
 ) -> tuple[dict[str, tuple[SideSetting, SideSetting]], dict[str, tuple[str, ...]]]:
-    """One pair for the several names of a setting, where each side says one thing under all of them."""
+    """Merge pairs for several names of a setting, if each side has the same value under all of them."""
     groups: dict[str, list[str]] = {}
     for name in pairs:
         groups.setdefault(root_of(name, b.catalog), []).append(name)
@@ -194,7 +194,7 @@ def _agree(several: Iterable[tuple[SideSetting, SideSetting]]) -> bool:
 def _with_explicit_origin(
     first: tuple[SideSetting, SideSetting], others: list[tuple[SideSetting, SideSetting]]
 ) -> tuple[SideSetting, SideSetting]:
-    """The pair with the explicitly configured setting of each side: servers report the origin under one name only."""
+    """Return the pair with each side's explicitly set setting: servers report the origin under one name only."""
     chosen = [
         next((one for one in (first[side], *(other[side] for other in others)) if one.is_set), first[side])
         for side in (0, 1)

@@ -1,4 +1,4 @@
-"""Option files as a side, or a target's defaults, which are a file without a line."""
+"""Builds sides: from option files, from a target's defaults (an empty file), and from servers."""
 
 from __future__ import annotations
 
@@ -42,7 +42,7 @@ if TYPE_CHECKING:
     from rules.core.context import RuleContext
 
 
-# What a server lowers to another setting, though no line sets it.
+# Settings that a server limits by another setting, even if no line sets them.
 BOUNDS = {
     "binlog_cache_size": "max_binlog_cache_size",
     "binlog_stmt_cache_size": "max_binlog_stmt_cache_size",
@@ -52,7 +52,7 @@ BOUNDS = {
 
 
 def apply_formulas(held: Mapping[str, SideSetting], catalog: Catalog) -> dict[str, SideSetting]:
-    """The same with the defaults that follow what is set; a default that its formula does not explain is unchanged."""
+    """Derive defaults from the settings that are set; a default that its formula does not explain is unchanged."""
     found = apply_bounds(held, catalog)
     if catalog.target.is_mariadb:
         _sync_binlog_expiry(found)
@@ -65,7 +65,7 @@ def apply_formulas(held: Mapping[str, SideSetting], catalog: Catalog) -> dict[st
 
 
 def apply_bounds(held: Mapping[str, SideSetting], catalog: Catalog) -> dict[str, SideSetting]:
-    """The same with the defaults that are lowered to a bound which is set."""
+    """Lower defaults to the bounds that are set."""
     found = dict(held)
     for name, bound in BOUNDS.items():
         mine, most = held.get(name), held.get(bound)
@@ -76,7 +76,7 @@ def apply_bounds(held: Mapping[str, SideSetting], catalog: Catalog) -> dict[str,
 
 
 def _sync_binlog_expiry(held: dict[str, SideSetting]) -> None:
-    """MariaDB's age of binary logs in days and in seconds is one setting under two names."""
+    """MariaDB's binary log expiry in days and in seconds is one setting under two names."""
     days, seconds = held.get(DAYS), held.get(SECONDS)
     if days is None or seconds is None or days.is_set == seconds.is_set:
         return
@@ -100,7 +100,7 @@ def _formula_value(
 
 
 def _default_value(name: str, catalog: Catalog) -> str | None:
-    """What an untouched server has, as long as its host has files enough."""
+    """Return the value on a server without settings, whose host allows enough open files."""
     option = catalog.find_variable(name)
     if option is None:
         return None
@@ -111,11 +111,11 @@ def _default_value(name: str, catalog: Catalog) -> str | None:
 
 
 SWITCHED = ("bool", "flag")
-VERSION = "version"  # what runs tells more than the number
+VERSION = "version"  # a running server reports more than the version number
 
 
 def side_of_file(verdict: FileVerdict, name: str) -> Side:
-    """What a server of the verdict's target, started with the file, has of every option that it knows."""
+    """Return the settings of a server of the verdict's target started with the file, for every known option."""
     settings, lines = Settings.from_file(verdict), lines_by_variable(verdict, verdict.catalog)
     held: dict[str, SideSetting] = {}
     for option in _options(verdict):
@@ -132,13 +132,13 @@ def side_of_file(verdict: FileVerdict, name: str) -> Side:
 
 
 def side_of_defaults(catalog: Catalog) -> Side:
-    """What an untouched server of the target has, as far as its catalog knows."""
+    """Return the settings of a server without settings, as far as the catalog knows."""
     side = side_of_file(judge_file(ResolvedFiles((), (), ()), catalog), str(catalog.target))
     return side._replace(kind=SideKind.DEFAULTS)
 
 
 def default_of(option: Option) -> str | None:
-    """What an untouched server shows of the option, None if unknown; unset means off or empty."""
+    """Return what a server without settings shows for the option, None if unknown; unset means off or empty."""
     value = option.running if option.running is not None else as_variable(option, option.default)
     if value is None and not option.host:
         return "OFF" if option.kind in SWITCHED else "" if option.kind == "string" else None
@@ -146,7 +146,7 @@ def default_of(option: Option) -> str | None:
 
 
 def _options(verdict: FileVerdict) -> list[Option]:
-    """The options that servers show as variables, first names first; a plugin's only where the file sets it."""
+    """Return the options with variables, primary names first; plugin options only if the file sets them."""
     known = [option for name in verdict.catalog.options if (option := verdict.catalog.get(name)) and option.variable]
     held = [option for option in known if not option.plugin or option.name in verdict.effective]
     return sorted(held, key=lambda option: (bool(option.alias_of), option.name != option.variable))
@@ -166,14 +166,14 @@ def _setting_of(
 
 
 def setting_from_line(line: LineVerdict, variable: str, value: str | None, option: Option | None) -> SideSetting:
-    """The setting from a line; the value of a template is unknown."""
+    """Return the setting of a line; the value of a template is unknown."""
     written = line.placed.line
     known_value = None if written.templated else value
     return SideSetting(variable, known_value, Origin.FILE, location_of(line), written.raw, option)
 
 
 def _mirror_settings(verdict: FileVerdict) -> dict[str, SideSetting]:
-    """Variables that show an option which has none of its own name, such as time_zone."""
+    """Return variables that show an option without a variable of its own name, such as time_zone."""
     found = {}
     for root, mirrors in MIRRORS.items():
         option = verdict.catalog.get(root)
@@ -192,14 +192,14 @@ def _is_no_variable(line: LineVerdict) -> bool:
 
 
 def unshown_setting(name: str, line: LineVerdict) -> SideSetting:
-    """An option that no server shows: without a value it is on."""
+    """Return an option that no server shows as a variable; without a value it is on."""
     value = line.value if line.value is not None else line.placed.line.value or "ON"
     known_value = as_variable(line.option, value) if line.option else value
     return setting_from_line(line, name, known_value, line.option)._replace(shown=False)
 
 
 def side_of_server(facts: Facts, kind: SideKind, name: str) -> Side:
-    """The side of these facts; `name` is what the user called it."""
+    """Return the side of these facts; `name` is as given by the user."""
     known = build_context(facts)
     lines = lines_by_variable(known.file_verdict, known.catalog)
     held = {variable: _setting_of_server(variable, known, lines.get(variable)) for variable in facts.server.variables}
@@ -207,7 +207,10 @@ def side_of_server(facts: Facts, kind: SideKind, name: str) -> Side:
 
 
 def _setting_of_server(variable: str, known: RuleContext, line: LineVerdict | None) -> SideSetting:
-    """A variable as it runs; the line that its file holds now is believed to be its line where the server says file."""
+    """Return a variable of a running server.
+
+    If the server reports a file as its origin, the line now in effect is assumed to be the one that set it.
+    """
     setting = known.settings.get(variable)
     origin = origin_of(variable, known)
     if origin is Origin.RUNTIME:
@@ -222,9 +225,9 @@ def _setting_of_server(variable: str, known: RuleContext, line: LineVerdict | No
 
 
 def _set_while_running(variable: str, known: RuleContext) -> Origin:
-    """Who set it, more closely: SET PERSIST wrote the value down too, and of some variables servers know nothing.
+    """Refine the origin of a value set at run time: PERSISTED if SET PERSIST saved it too.
 
-    What belongs to sessions alone is called set at run time once any session has set it for itself.
+    UNKNOWN for session variables: servers report them as set at run time once any session has set its own.
     """
     if variable in SESSION_DEFAULTS:
         return Origin.UNKNOWN
@@ -238,7 +241,7 @@ def _set_while_running(variable: str, known: RuleContext) -> Origin:
 
 
 def side_of_file_on_server(facts: Facts, verdict: FileVerdict, name: str) -> Side:
-    """The file's side beside that server; `verdict` is for the server's own version."""
+    """Return a file's side for a comparison with that server; `verdict` is for the server's own version."""
     now = build_context(facts if facts.files is not None else replace(facts, files=OptionFiles()))
     verdict = _with_plugins(facts, verdict)
     views = _next_values(now, facts, verdict)
@@ -249,7 +252,7 @@ def side_of_file_on_server(facts: Facts, verdict: FileVerdict, name: str) -> Sid
 
 
 def _with_plugins(facts: Facts, verdict: FileVerdict) -> FileVerdict:
-    """The verdict where the server's installed plugins are loaded, whose options the file may set."""
+    """Return the verdict with the server's installed plugins loaded, whose options the file may set."""
     plugins = tuple(installed_plugins(facts))
     resolved = verdict.resolved._replace(options=(*plugins, *verdict.resolved.options))
     return judge_file(resolved, verdict.catalog) if plugins else verdict

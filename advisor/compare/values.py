@@ -1,4 +1,4 @@
-"""Two sides, what each holds, and in what they differ, as values."""
+"""Types for a comparison: sides, their settings, and the differences."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 
 
 class SideKind(StrEnum):
-    """What a side is."""
+    """The kind of a side."""
 
     FILE = "file"
     SERVER = "server"
@@ -28,12 +28,12 @@ RUNS = frozenset({SideKind.SERVER, SideKind.SNAPSHOT})
 
 
 class SideSetting(NamedTuple):
-    """What one side has of a variable, or of an option that is none.
+    """The value of a variable on one side, or of an option without a variable.
 
-    `value` is in the notation of SHOW GLOBAL VARIABLES, None if unknown: a default that the host decides,
-    or a template. `raw` is the value as a file writes it. `shown` says that the server shows it as a variable.
-    `value_there` is the value as the other side counts it, where that has another name and unit for it. `by_host` says
-    what of the host has a say in a value that a file sets.
+    `value` is in the notation of SHOW GLOBAL VARIABLES, None if unknown: a default that depends on the host, or a
+    template. `raw` is the value as written in a file. `shown` means that the server shows it as a variable.
+    `converted_value` is the value in the other side's unit, if that has another name and unit for it. `by_host` says
+    how the host affects a value that a file sets.
     """
 
     name: str
@@ -53,9 +53,10 @@ class SideSetting(NamedTuple):
 
 
 class Side(NamedTuple):
-    """One of the two that are compared; `held` by variable, `name` as the user gave it.
+    """One of the two sides; `settings` by variable, `name` as given by the user.
 
-    `called` is how a server calls itself and `taken_at` when it was read, in UTC; both are empty for what never ran.
+    `server_name` is the server's host name and `taken_at` when it was read, in UTC; both are empty for files and
+    defaults.
     """
 
     kind: SideKind
@@ -67,17 +68,17 @@ class Side(NamedTuple):
 
     @property
     def target(self) -> Target:
-        """The version and flavour."""
+        """Return the version and flavour."""
         return self.catalog.target
 
     @property
     def runs(self) -> bool:
-        """Whether it is a server, running or recorded, which knows each of its variables."""
+        """Whether it is a server, live or from a snapshot, and so has all its variables."""
         return self.kind in RUNS
 
 
 class Category(StrEnum):
-    """Where a pair of values belongs; only the first makes two sides differ by themselves."""
+    """The category of a pair of values; only DIFFERS alone makes two sides differ."""
 
     DIFFERS = "differs"
     BY_NATURE = "by nature"
@@ -87,10 +88,10 @@ class Category(StrEnum):
 
 
 class SettingPair(NamedTuple):
-    """What both sides hold of one setting, under a name of its own on each; `also` are further names of it.
+    """One setting on both sides, with its name on each; `other_names` are further names of it.
 
-    `derived` says that neither side sets it explicitly, and both are of one version: their hosts or other settings made
-    it. `reason` is why it can't be told whether both are alike, or what of the host decides.
+    `derived` means that neither side sets it explicitly and both have the same version: the host or other settings
+    determine it. `reason` is why it cannot be compared, or how the host affects it.
     """
 
     name: str
@@ -104,7 +105,7 @@ class SettingPair(NamedTuple):
 
 
 class OneSided(NamedTuple):
-    """What only one side knows; `counts` says whether that makes the sides differ."""
+    """A setting that only one side has; `counts` says whether it makes the sides differ."""
 
     setting: SideSetting
     area: Area
@@ -112,7 +113,7 @@ class OneSided(NamedTuple):
 
 
 class Comparison(NamedTuple):
-    """All of it: pairs in the order in which they matter, then what only one side knows."""
+    """The result of a comparison: pairs, most important first, then the settings of one side only."""
 
     a: Side
     b: Side
@@ -122,11 +123,11 @@ class Comparison(NamedTuple):
     not_shown: tuple[SideSetting, ...]
 
     def of(self, lot: Category) -> list[SettingPair]:
-        """The pairs of one lot."""
+        """Return the pairs of one category."""
         return [pair for pair in self.pairs if pair.category is lot]
 
     def differs(self, *, by_nature: bool = False) -> bool:
-        """Whether the sides differ, by nature too where that is to count."""
+        """Whether the sides differ; `by_nature` includes differences by nature."""
         lots = {Category.DIFFERS, *({Category.BY_NATURE} if by_nature else ())}
         alone = any(one.counts for one in (*self.only_a, *self.only_b))
         return alone or any(pair.category in lots for pair in self.pairs)

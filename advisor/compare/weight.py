@@ -1,4 +1,4 @@
-"""What a variable decides, so that what matters comes first: durability, data, accounts and replicas before sizes."""
+"""Orders variables by what they affect: durability, data, accounts and replicas before sizes."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from advisor.upgrade.defaults import consequence_of, rank_of
 if TYPE_CHECKING:
     from advisor.catalog.load import Option
 
-# The first pattern that fits decides, for variables of which no upgrade has anything to say.
+# For variables without an upgrade consequence; the first matching pattern applies.
 PATTERNS: tuple[tuple[Area, tuple[str, ...]], ...] = (
     (
         Area.DURABILITY,
@@ -121,7 +121,7 @@ AREAS = list(Area)
 
 
 def area_of(name: str, option: Option | None) -> Area:
-    """What the variable decides."""
+    """Return what the variable affects."""
     by_upgrade = _area_by_upgrade(name)
     if by_upgrade is not None:
         return by_upgrade
@@ -132,13 +132,13 @@ def area_of(name: str, option: Option | None) -> Area:
 
 
 def sort_key(name: str, area: Area) -> tuple[int, int, str]:
-    """The place of a variable among others: by area, by consequence, by name."""
+    """Return the sort key of a variable: area, consequence, name."""
     return AREAS.index(area), rank_of(name), name
 
 
 @cache
 def _area_by_upgrade(name: str) -> Area | None:
-    """What is said of it where its default changes with an upgrade."""
+    """Return the area of a variable with an upgrade consequence; None if it has none."""
     area, message = consequence_of(name, "")
     return area if message else None
 

@@ -1,1 +1,1 @@
-"""Values and small helpers that every part of mycnf shares; standard library only."""
+"""Types and small helpers shared by all packages; standard library only."""

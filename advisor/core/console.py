@@ -1,4 +1,4 @@
-"""What mycnf says on stderr, beside its report."""
+"""Notices on stderr, separate from the report."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ _LISTENERS: list[Callable[[str], object]] = []
 
 
 def print_notice(message: str) -> None:
-    """Say one line that is no part of the report, without secrets; control characters of others are made harmless."""
+    """Print a line that is not part of the report, with secrets masked and control characters escaped."""
     from advisor.redaction.secrets import escape_text, redact_value
 
     line = escape_text(redact_value("", message))
@@ -26,13 +26,13 @@ def print_notice(message: str) -> None:
 
 
 def print_stderr(line: str) -> None:
-    """Print a line on stderr; where nobody can hear it, the report is made all the same."""
+    """Print a line on stderr; if stderr is closed, the command continues."""
     try:
         print(line, file=sys.stderr)
     except OSError:
-        sys.stderr = open(os.devnull, "w", encoding="utf-8")  # noqa: SIM115 - what waits in it would fail at each end
+        sys.stderr = open(os.devnull, "w", encoding="utf-8")  # noqa: SIM115 - buffered output would fail again at exit
 
 
 def redirect_notices(listener: Callable[[str], object]) -> None:
-    """Give what is narrated from now on to somebody else, for stderr is being drawn on."""
+    """Send notices to a listener from now on, while something else draws on stderr."""
     _LISTENERS.append(listener)

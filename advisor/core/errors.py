@@ -1,4 +1,4 @@
-"""The exit codes of mycnf, and the errors that end a command with one of them."""
+"""The exit codes of mycnf, and the exceptions that end a command with one of them."""
 
 from __future__ import annotations
 
@@ -10,15 +10,15 @@ INTERRUPTED = 130
 
 
 class MycnfError(Exception):
-    """An end that the user can understand: what went wrong, and what to do about it.
+    """An expected error: the message says what went wrong and what to do.
 
-    `code` is the exit code; the message is one line, the remedy included.
+    `code` is the exit code; the message is one line, including the remedy.
     """
 
     code = USAGE
 
 
 class ConnectError(MycnfError):
-    """The server could not be reached, or let us not in."""
+    """The server could not be reached, or refused the login."""
 
     code = CONNECTION

@@ -1,14 +1,14 @@
-"""The small value types that every part of mycnf shares; standard library only, cheap to import."""
+"""The small value types shared by all packages; standard library only, cheap to import."""
 
-# No `from __future__ import annotations` where the lint path makes a NamedTuple: typing compiles each annotation that
-# comes to it as text, which makes the class three times as dear to import.
+# No `from __future__ import annotations` in modules of the lint path that define a NamedTuple: typing compiles each
+# string annotation, which triples the class's import time.
 
 from enum import StrEnum
 from typing import NamedTuple
 
 
 class Severity(StrEnum):
-    """How much a finding matters, worst first."""
+    """The severity of a finding, worst first."""
 
     ERROR = "error"
     WARNING = "warning"
@@ -16,7 +16,7 @@ class Severity(StrEnum):
 
 
 class Confidence(StrEnum):
-    """How sure a finding is: certain (the server or the source says so), measured, likely, or an opinion."""
+    """The confidence of a finding: certain (from the server or its source), measured, likely, or an opinion."""
 
     CERTAIN = "certain"
     MEASURED = "measured"
@@ -25,7 +25,7 @@ class Confidence(StrEnum):
 
 
 class Origin(StrEnum):
-    """Where a running value came from."""
+    """Where a value came from."""
 
     FILE = "file"
     PERSISTED = "persisted"
@@ -53,12 +53,12 @@ class Target(NamedTuple):
 
     @property
     def label(self) -> str:
-        """The name for people, such as MySQL 8.0.36."""
+        """The display name, such as MySQL 8.0.36."""
         return f"{'MariaDB' if self.is_mariadb else 'MySQL'} {self.number}"
 
     @property
     def is_mariadb(self) -> bool:
-        """Whether this is MariaDB; the number alone never tells."""
+        """Whether this is MariaDB; the version number does not show it."""
         return self.flavour == "mariadb"
 
     @property
@@ -67,7 +67,7 @@ class Target(NamedTuple):
         return self.flavour == "mysql"
 
     def since(self, flavour: str, *version: int) -> bool:
-        """Whether this is the flavour named, at that version or a later one."""
+        """Whether this is the given flavour, at that version or later."""
         return self.flavour == flavour and self.version >= version
 
     def __str__(self) -> str:
@@ -75,7 +75,7 @@ class Target(NamedTuple):
 
 
 class Location(NamedTuple):
-    """A place in a file; lines and columns are 1-based code points, the end column is exclusive."""
+    """A place in a file; lines and columns are 1-based and count code points, the end column is exclusive."""
 
     path: str
     line: int
@@ -85,9 +85,9 @@ class Location(NamedTuple):
 
 
 class Setting(NamedTuple):
-    """The value of one variable, as the server would print it, with its source.
+    """The value of one variable, as the server prints it, with its origin.
 
-    `raw` is the value as written where a file holds it; `inferred` says that the origin was concluded, not told.
+    `raw` is the value as written if a file sets it; `inferred` means that the origin was not reported by the server.
     """
 
     name: str
@@ -99,7 +99,7 @@ class Setting(NamedTuple):
 
 
 class Edit(NamedTuple):
-    """A replacement of one stretch of a file by other text (columns as in Location)."""
+    """A replacement of part of a file by other text (columns as in Location)."""
 
     line: int
     column: int
@@ -109,18 +109,18 @@ class Edit(NamedTuple):
 
 
 class Fix(NamedTuple):
-    """Edits that mend a finding: `safe` keeps the server's behaviour, `unsafe` may not."""
+    """Edits that fix a finding: `safe` ones keep the server's behaviour, `unsafe` ones may change it."""
 
     applicability: str
     edits: tuple[Edit, ...]
 
 
 class Action(NamedTuple):
-    """What to do about a finding on a server: the statement for now, what keeps the value, and what to expect of both.
+    """What to do about a finding on a server: a statement to run now, a way to keep the value, and the effects.
 
-    `option_line` keeps it in an option file, `argument` on the command line of a server that gets the value there;
-    where the value is persisted the statement keeps it by itself. `place` is where line or argument belong, `replaces`
-    what stands there now and goes, empty where nothing does.
+    `option_line` keeps it in an option file, `argument` on the command line of a server that gets the value there; for
+    a persisted value the statement itself keeps it. `place` is where the line or argument belongs, `replaces` the
+    present text there that is replaced, empty if none.
     """
 
     option_line: str | None = None
@@ -135,10 +135,10 @@ class Action(NamedTuple):
 
 
 class LocalResult(NamedTuple):
-    """What an experiment on the server's own host says of a finding.
+    """The result of a probe on the server's own host that concerns a finding.
 
-    `verdict` of the value that the finding is about: worse, better, same (no difference worth a setting), mixed,
-    unknown, or told where a measurement stands beside the finding without judging it. `words` are one sentence.
+    `verdict` rates the value in the finding: worse, better, same (no relevant difference), mixed, unknown, or told for
+    a measurement that does not rate it. `words` is one sentence.
     """
 
     probe: str
@@ -148,10 +148,10 @@ class LocalResult(NamedTuple):
 
 
 class Finding(NamedTuple):
-    """One thing a rule has to say about one option, file or server.
+    """One result of a rule about an option, file or server.
 
-    `option` is the name as written, lower case with underscores; `canonical` the name `--verbose --help` prints.
-    `local` is what was measured on the server's own host.
+    `option` is the name as written, in lower case with underscores; `canonical` the name `--verbose --help` prints.
+    `local` is a result measured on the server's own host.
     """
 
     code: str
@@ -172,13 +172,13 @@ class Finding(NamedTuple):
 
 
 class Skipped(NamedTuple):
-    """A rule, or a part of the facts, that could not be looked at, and what it would need."""
+    """A rule or part of the facts that was skipped, and what it needs."""
 
     code: str
     reason: str
 
 
 class AbsentPart(NamedTuple):
-    """Stands in for a part of the facts that is not there, with the reason."""
+    """Replaces a part of the facts that is missing, with the reason."""
 
     reason: str

@@ -1,4 +1,4 @@
-"""kill and a closed terminal, taken as Ctrl-C is: what was begun is put away, and the command ends with 130."""
+"""SIGTERM and SIGHUP handled like Ctrl-C: clean up, and exit with 130."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ END_SIGNALS = (signal.SIGTERM, signal.SIGHUP)
 
 @contextlib.contextmanager
 def interrupt_on_signals() -> Iterator[None]:
-    """For the block these signals raise KeyboardInterrupt; as `end_orderly`."""
+    """Raise KeyboardInterrupt for these signals within the block; see `raise_on_signals`."""
     taken = raise_on_signals()
     try:
         yield
@@ -24,20 +24,20 @@ def interrupt_on_signals() -> Iterator[None]:
 
 
 def raise_on_signals() -> list[signal.Signals]:
-    """From now on these signals raise KeyboardInterrupt, for whoever began what must not be left half done.
+    """Raise KeyboardInterrupt for these signals from now on, for work that must be cleaned up.
 
-    Gives those that were taken: one that somebody else takes, or that is to be ignored as nohup has it, stays as it is.
+    Returns the handled signals; those with another handler, or ignored as under nohup, are left alone.
     """
     taken = [number for number in END_SIGNALS if signal.getsignal(number) is signal.SIG_DFL]
     try:
         for number in taken:
             signal.signal(number, signal.default_int_handler)
-    except ValueError:  # signals are the main thread's
+    except ValueError:  # only the main thread may set handlers
         return []
     return taken
 
 
 def restore_default_signals() -> None:
-    """In a process that was forked for a part of the work: end by these signals, with nothing to put away."""
+    """Restore the default handlers, in a forked worker that has nothing to clean up."""
     for number in END_SIGNALS:
         signal.signal(number, signal.SIG_DFL)

@@ -1,13 +1,13 @@
-"""Bytes and durations in the words that option files and people use."""
+"""Formats bytes, durations and shares for option files and reports."""
 
 from __future__ import annotations
 
 UNITS = ((1 << 60, "E"), (1 << 50, "P"), (1 << 40, "T"), (1 << 30, "G"), (1 << 20, "M"), (1 << 10, "K"))
-MAX_PERCENT = 1000  # percent; beyond it the number itself says nothing
+MAX_PERCENT = 1000  # percent; above it the exact number is meaningless
 
 
 def exact_size(count: int) -> str:
-    """The shortest way to write a size in an option file without changing it: 131072 is 128K, 131073 stays 131073."""
+    """Return the shortest exact notation of a size in an option file: 131072 is 128K, 131073 stays 131073."""
     for step, letter in UNITS:
         if count and count % step == 0:
             return f"{count // step}{letter}"
@@ -15,7 +15,7 @@ def exact_size(count: int) -> str:
 
 
 def format_size(count: float) -> str:
-    """A size for people, to three digits: 27.5M, 188G, 512."""
+    """Format a size for display, with about three digits: 27.5M, 188G, 512."""
     for step, letter in UNITS:
         if abs(count) >= step:
             number = count / step
@@ -24,7 +24,7 @@ def format_size(count: float) -> str:
 
 
 def format_duration(seconds: float) -> str:
-    """A duration for people: 41 d, 3 h, 12 min, 8 s."""
+    """Format a duration for display: 41 d, 3 h, 12 min, 8 s."""
     for step, unit in ((86400, "d"), (3600, "h"), (60, "min")):
         if seconds >= step:
             return f"{int(seconds // step)} {unit}"
@@ -32,7 +32,7 @@ def format_duration(seconds: float) -> str:
 
 
 def format_percent(share: float) -> str:
-    """A share as percent with two digits that count: 0.35 %, 3.4 %, 12 %."""
+    """Format a share as percent with two significant digits: 0.35 %, 3.4 %, 12 %."""
     value = 100 * share
     if value > MAX_PERCENT:
         return f"more than {MAX_PERCENT} %"
@@ -41,5 +41,5 @@ def format_percent(share: float) -> str:
 
 
 def format_latency(microseconds: float) -> str:
-    """A latency for people: 90 µs, 1.1 ms."""
+    """Format a latency for display: 90 µs, 1.1 ms."""
     return f"{microseconds:.0f} µs" if microseconds < 1000 else f"{microseconds / 1000:.1f} ms"  # noqa: PLR2004

@@ -1,4 +1,4 @@
-"""Suggest the known word that a mistyped word probably means."""
+"""Suggests the known word that a mistyped word probably means."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ if TYPE_CHECKING:
 
 
 def nearest_word(word: str, known: Iterable[str]) -> str | None:
-    """The known word closest to this one; None if none is close. Case, and - or _, do not matter."""
+    """Return the known word closest to this one; None if none is close. Ignores case and the difference of - and _."""
     from difflib import get_close_matches
 
     by_key = {_key(name): name for name in known}
@@ -22,7 +22,7 @@ def _key(word: str) -> str:
 
 
 def did_you_mean(word: str, known: Iterable[str], otherwise: str = "") -> str:
-    """`; did you mean X?` for the end of a message; if no word is close, `; ` and `otherwise`."""
+    """Return `; did you mean X?` to append to a message; if no word is close, `; ` and `otherwise`."""
     meant = nearest_word(word, known)
     if meant is not None:
         return f"; did you mean {meant}?"

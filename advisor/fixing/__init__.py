@@ -1,4 +1,4 @@
-"""Mend option files: choose edits that go together, try them, and write the files safely."""
+"""Fixes option files: selects edits that go together, tries them, and writes the files safely."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Whether a server does the same with a file as it did before."""
+"""Compares how a server takes a file before and after a change."""
 
 from __future__ import annotations
 
@@ -16,9 +16,9 @@ LineEffect = tuple[str | None, ...]
 
 
 def first_difference(before: FileVerdict, after: FileVerdict) -> str | None:
-    """The first option that the server would take in another way, or newly stop at; None where all stays.
+    """Return the first option that the server takes differently or newly refuses; None if nothing changes.
 
-    Options that the server accepts and does nothing with don't count, and two names of one variable are one.
+    Options that the server accepts without effect do not count; two names of one variable count as one.
     """
     was, now = _effective(before), _effective(after)
     for name in (*now, *was):
@@ -51,13 +51,13 @@ def _variable_of(option: Option | None, name: str) -> str:
 
 
 def _line_effect(line: LineVerdict) -> LineEffect:
-    """What the server makes of the line; as written only where nothing else tells it, or where it adds to a list."""
+    """Return the resulting values of the line; its text only if they are unknown or it adds to a list."""
     text = line.placed.line.value if line.value is None or line.canonical in LISTS else None
     return line.value, line.running, text
 
 
 def _prints_no_value(line: LineVerdict) -> bool:
-    """Upper bounds and named key caches, which help prints nothing of."""
+    """Whether it is a maximum- or named key cache option, whose value `--verbose --help` does not print."""
     name = (line.placed.line.name or "").lower()
     return "maximum" in name or "." in name
 

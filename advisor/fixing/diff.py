@@ -1,4 +1,4 @@
-"""Changes of files as a unified diff that `patch` takes."""
+"""Changes of files as a unified diff for `patch`."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ CONTEXT_LINES = 3
 
 
 class DiffBlock(NamedTuple):
-    """Lines `begin` to `end` of the old text that become those of the new; counted from 0, ends exclusive."""
+    """Lines `begin` to `end` of the old text and the new lines that replace them; 0-based, ends exclusive."""
 
     begin: int
     end: int
@@ -26,10 +26,10 @@ class DiffBlock(NamedTuple):
 
 
 def unified_diff(changes: Iterable[FileChange]) -> bytes:
-    """The changes of all files.
+    """Return the diff of all files.
 
-    Lines that hold a secret are left out of what stands around a change, and are masked where they change themselves:
-    such a hunk can be read, and only `mycnf lint --fix` can make it.
+    Context lines with a secret are omitted, and changed lines have secrets masked: such a hunk can be read, but only
+    `mycnf lint --fix` can apply it.
     """
     return b"".join(line for change in changes for line in _diff_file(change))
 
@@ -47,20 +47,20 @@ def _diff_file(change: FileChange) -> Iterator[bytes]:
 
 
 def _lines(text: bytes) -> list[bytes]:
-    """The lines with their ends; only a newline ends one."""
+    """Split into lines with their endings; only a newline ends a line."""
     lines = [line + b"\n" for line in text.split(b"\n")]
     lines[-1] = lines[-1][:-1]
     return lines if lines[-1] else lines[:-1]
 
 
 def _mask_lines(text: bytes) -> list[bytes]:
-    """The same lines without their secrets."""
+    """Return the lines with secrets masked."""
     masked = redact_text(text.decode("utf-8", "surrogateescape")).text
     return _lines(masked.encode("utf-8", "surrogateescape"))
 
 
 def _groups(blocks: Iterable[DiffBlock], secret: set[int]) -> list[list[DiffBlock]]:
-    """Blocks that stand so close that one hunk shows them, with no secret between them."""
+    """Group blocks that are close enough for one hunk, without a secret between them."""
     groups: list[list[DiffBlock]] = []
     for block in blocks:
         between = range(groups[-1][-1].end, block.begin) if groups else range(0)
@@ -76,7 +76,7 @@ def _hunk(group: Sequence[DiffBlock], old: list[bytes], new: list[bytes], secret
     before = _count_before_secret(range(first.begin - 1, max(-1, first.begin - 1 - CONTEXT_LINES), -1), secret)
     after = _count_before_secret(range(last.end, min(len(old), last.end + CONTEXT_LINES)), secret)
     if last.end + after < len(old):
-        before = min(before, after)  # patch takes a hunk with less behind it than before it for one at the file's end
+        before = min(before, after)  # patch anchors a hunk with less context behind at the file's end
     begin, end = first.begin - before, last.end + after
     new_begin, new_end = first.new_begin - before, last.new_end + after
     yield f"@@ -{_span(begin, end)} +{_span(new_begin, new_end)} @@\n".encode()
@@ -90,7 +90,7 @@ def _hunk(group: Sequence[DiffBlock], old: list[bytes], new: list[bytes], secret
 
 
 def _count_before_secret(places: range, secret: set[int]) -> int:
-    """How many of the places come before the first secret."""
+    """Return how many of the places precede the first secret."""
     return next((n for n, at in enumerate(places) if at in secret), len(places))
 
 

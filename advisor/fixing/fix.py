@@ -1,4 +1,4 @@
-"""Fix option files: plan the changes of all of them, then write them."""
+"""Fixes option files: plans the changes of all files, then writes them."""
 
 from __future__ import annotations
 
@@ -21,10 +21,10 @@ if TYPE_CHECKING:
 def fix_files(
     paths: Sequence[str], look: ReadTargets, *, unsafe: bool = False, given: Mapping[str, bytes] | None = None
 ) -> FixOutcome:
-    """Make the fixes of option files and write what changed; arguments as for `plan_fixes`.
+    """Fix option files and write the changed ones; arguments as for `plan_fixes`.
 
-    A file keeps its owner, mode, extended attributes and links. One that can't be written, or that somebody else
-    changed meanwhile, stays as it is and is told of; texts of `given` are only told of in `changes`.
+    Files keep owner, mode, extended attributes and links. A file that cannot be written, or that another program
+    changed meanwhile, is left unchanged and reported; texts in `given` are only reported in `changes`.
     """
     from advisor.fixing.writing import FileChangedError, replace_text
 
@@ -46,12 +46,11 @@ def fix_files(
 def plan_fixes(
     paths: Sequence[str], look: ReadTargets, *, unsafe: bool = False, given: Mapping[str, bytes] | None = None
 ) -> FixOutcome:
-    """Work out what the fixes of option files would change, and write nothing.
+    """Plan what the fixes of option files would change; nothing is written.
 
-    `look` reads one of the paths with its includes, once for each target, and gives the findings that are to be fixed.
-    `given` are texts that stand in for files (stdin), by the name that is among the paths. With `unsafe` fixes are made
-    that may change what the server does. Files that these include are fixed too where they lie in the folder of the
-    named file or below.
+    `look` reads one path with its includes, once per target, and returns the findings to fix. `given` maps names in
+    `paths` to texts that replace files (stdin). `unsafe` also applies fixes that may change the server's behaviour.
+    Included files are fixed too if they are in the directory of the named file or below.
     """
     texts = Texts(given or {})
     fixed: dict[Identity, list[Finding]] = {}
@@ -71,7 +70,7 @@ def plan_fixes(
 
 
 def _findings_by_file(mended: FixedFiles) -> list[tuple[Identity, list[Finding]]]:
-    """What each fix mended in which file; a finding that several targets share counts once."""
+    """Return the fixed findings of each fix with its file; a finding shared by several targets counts once."""
     names = mended.texts.names
     return [
         (names[candidate.path], list({(f.code, f.option, f.location): f for f in candidate.findings}.values()))

@@ -1,4 +1,4 @@
-"""Make the fixes of one file, pass after pass, each tried on the readings before it counts."""
+"""Applies the fixes of one file in passes; each is tried on all readings before it is kept."""
 
 from __future__ import annotations
 
@@ -18,12 +18,12 @@ if TYPE_CHECKING:
     from advisor.fixing.values import ReadTargets, TargetReading
 
 
-MAX_TRIES = 200  # ours: each judges the file anew, and a file may hold thousands of fixes that can't be made
-MAX_PASSES = 20  # ours: two rules that undo each other's fixes must come to an end
+MAX_TRIES = 200  # our limit: each judges the file again, and thousands of a file's fixes may not be applicable
+MAX_PASSES = 20  # our limit: two rules that undo each other's fixes must terminate
 
 
 class FixedFiles(NamedTuple):
-    """A file and its includes after their fixes: the fixes in the order they were made, and why others were not."""
+    """A file and its includes after the fixes: the fixes in order, and why others were not applied."""
 
     texts: Texts
     made: tuple[Candidate, ...]
@@ -36,10 +36,10 @@ class _State(NamedTuple):
 
 
 def fix_file(path: str, look: ReadTargets, texts: Texts, *, unsafe: bool) -> FixedFiles:
-    """Make all safe fixes of a file, then with `unsafe` the others, until nothing more changes.
+    """Apply all safe fixes of a file, then with `unsafe` the others, until nothing changes.
 
-    A safe fix is made where every reading shows that the server does the same afterwards; an unsafe one where the
-    readings that don't ask for it show so. Raises OptionFileError where the file can't be read.
+    A safe fix is applied if the server's behaviour stays the same in every reading; an unsafe one if it does in the
+    readings that did not ask for it. Raises OptionFileError if the file cannot be read.
     """
     readings, texts = read_targets(path, look, texts.with_file(path))
     now = _State(texts, readings)
@@ -57,7 +57,7 @@ def fix_file(path: str, look: ReadTargets, texts: Texts, *, unsafe: bool) -> Fix
 def _run_pass(
     path: str, look: ReadTargets, now: _State, left: dict[str, None], *, unsafe: bool
 ) -> tuple[_State, list[Candidate]]:
-    """One pass: the safe fixes where there are any that can be made, else the unsafe ones."""
+    """Run one pass: the safe fixes if any can be applied, else the unsafe ones."""
     asked = [c for c in find_candidates(now.readings) if c.path in now.texts.names]
     kinds = [[c for c in asked if c.fix.applicability == SAFE]]
     kinds += [[c for c in asked if c.fix.applicability != SAFE]] if unsafe else []
@@ -70,7 +70,7 @@ def _run_pass(
 
 
 def _allowed_fixes(path: str, now: _State, asked: list[Candidate], left: dict[str, None]) -> Iterator[Candidate]:
-    """The fixes that may be made at all; of a file that has two names, those that come by the first one."""
+    """Yield the fixes that are permitted; for a file with two names only those under the first one."""
     first: dict[Identity, str] = {}
     templated: dict[str, frozenset[int]] = {}
     for candidate in asked:
@@ -94,7 +94,7 @@ def _allowed_fixes(path: str, now: _State, asked: list[Candidate], left: dict[st
 def _make_fixes(
     path: str, look: ReadTargets, now: _State, wanted: list[Candidate], left: dict[str, None]
 ) -> tuple[_State, list[Candidate]]:
-    """All of them at once, or where that would change something, those that don't, found by halving."""
+    """Apply all fixes at once; if that changes behaviour, find by bisection those that do not."""
     state = now
     made: list[Candidate] = []
     parts = [wanted]
@@ -102,7 +102,7 @@ def _make_fixes(
         if not parts:
             break
         part = parts.pop()
-        # Edits name places in the text before any of them, so that each try begins there again.
+        # Edits refer to positions in the original text, so each try starts from it.
         after, why = _try(path, look, now, [*made, *part])
         if after is not None:
             state, made = after, [*made, *part]
@@ -116,7 +116,7 @@ def _make_fixes(
 
 
 def _try(path: str, look: ReadTargets, now: _State, wanted: list[Candidate]) -> tuple[_State | None, str]:
-    """The state with these fixes made; None, with the reason, where a reading shows that they may not be."""
+    """Return the state with these fixes applied; None, with the reason, if a reading forbids them."""
     texts = now.texts
     edits: dict[str, list[Edit]] = {}
     for candidate in wanted:
@@ -126,7 +126,7 @@ def _try(path: str, look: ReadTargets, now: _State, wanted: list[Candidate]) -> 
     readings, texts = read_targets(path, look, texts)
     if len(readings) != len(now.readings):
         return None, "nothing would be left of what one server reads"
-    # What a rule says of one line is said of another where a file is read under two names: a duplicate is its own.
+    # If a file is read under two names, findings of one line apply to the other: a line is its own duplicate.
     read = {file.path for reading in readings for file in reading.verdict.resolved.files}
     twice = any(texts.names_among(name, read) > 1 for name in edits)
     for at, (before, after) in enumerate(zip(now.readings, readings, strict=True)):
@@ -139,7 +139,7 @@ def _try(path: str, look: ReadTargets, now: _State, wanted: list[Candidate]) -> 
 def _find_objection(
     at: int, before: TargetReading, after: TargetReading, wanted: list[Candidate], *, twice: bool
 ) -> str:
-    """What speaks against the fixes in one reading."""
+    """Return the reason against the fixes in one reading, empty if there is none."""
     unsafe = [c for c in wanted if c.fix.applicability != SAFE]
     if twice or not (unsafe and (before.witness or all(at in c.readings for c in unsafe))):
         moved = first_difference(before.verdict, after.verdict)
@@ -153,7 +153,7 @@ def _find_objection(
 
 
 def _finding_kind(finding: Finding) -> tuple[str, str | None, str | None]:
-    """What stays of a finding while lines move."""
+    """Return the parts of a finding that do not change when lines move."""
     return finding.code, finding.option, finding.location.path if finding.location else None
 
 
@@ -166,9 +166,9 @@ Key = tuple[str, tuple["Edit", ...]]
 
 
 def find_candidates(readings: Sequence[TargetReading]) -> list[Candidate]:
-    """Every fix that a reading asks for, once, in the order of files and lines.
+    """Return every fix that a reading asks for, once, sorted by file and line.
 
-    One that several readings ask for is as safe as the one that thinks least of it.
+    If several readings ask for a fix, it is only as safe as in the least safe one.
     """
     asked: dict[Key, list[tuple[int, Finding]]] = {}
     for at, reading in enumerate(readings):
@@ -186,7 +186,7 @@ def _build_candidate(path: str, by: list[tuple[int, Finding]]) -> Candidate:
 
 
 def without_overlaps(wanted: Iterable[Candidate]) -> Iterator[Candidate]:
-    """Those that touch no line that an earlier one touches: what is left over comes in a later pass."""
+    """Yield fixes that touch no line of an earlier one; the others follow in a later pass."""
     taken: set[tuple[str, int]] = set()
     for candidate in wanted:
         touched = {(candidate.path, line) for edit in candidate.fix.edits for line in lines_of(edit)}

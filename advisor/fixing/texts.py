@@ -1,4 +1,4 @@
-"""The files of a run as they are so far: each once, by whatever names readings call it."""
+"""The current texts of the files in a run: each file once, whatever paths lead to it."""
 
 from __future__ import annotations
 
@@ -21,9 +21,9 @@ Identity = tuple[str, int, int]
 
 
 class Texts:
-    """Which file each path leads to, its text as it was read first, and its text now; values, never changed in place.
+    """Maps paths to files, and files to their original and current text; immutable.
 
-    Two links to one file are one file here: what is edited by one name has changed by the other.
+    Two links to one file are the same file here: an edit by one name is visible by the other.
     """
 
     __slots__ = ("first", "given", "names", "now")
@@ -41,30 +41,30 @@ class Texts:
         self.now = dict(now or {})
 
     def text(self, path: str) -> bytes:
-        """The text of a file that is known here, as it is now."""
+        """Return the current text of a known file."""
         return self.now[self.names[path]]
 
     def names_among(self, path: str, paths: Iterable[str]) -> int:
-        """How many of the paths lead to the file at `path`."""
+        """Return how many of the paths lead to the file at `path`."""
         return sum(self.names[other] == self.names[path] for other in paths)
 
     def overlay(self) -> dict[str, bytes]:
-        """The texts that stand in for files, by path."""
+        """Return the texts that replace files, by path."""
         return {path: self.now[who] for path, who in self.names.items()}
 
     def with_file(self, path: str) -> Texts:
-        """These texts, knowing a file by its path; raises OptionFileError where it can't be read."""
+        """Return texts that include the file at a path; raises OptionFileError if it cannot be read."""
         if path in self.names:
             return self
         text = self.given[path] if path in self.given else load(path).data
         return self._knowing({path: text})
 
     def read(self, files: Iterable[OptionFile]) -> Texts:
-        """These texts, knowing the files that a reading came by."""
+        """Return texts that include the files of a reading."""
         return self._knowing({file.path: render(file) for file in files if file.path not in self.names})
 
     def with_text(self, path: str, text: bytes) -> Texts:
-        """These texts, with another one for a file that is known here."""
+        """Return texts with a new text for a known file."""
         return Texts(self.given, self.names, self.first, {**self.now, self.names[path]: text})
 
     def _knowing(self, texts: Mapping[str, bytes]) -> Texts:
@@ -75,7 +75,7 @@ class Texts:
         return Texts(self.given, {**self.names, **names}, {**self.first, **found}, {**self.now, **found})
 
     def _identity(self, path: str) -> Identity:
-        """What stays the same however a file is called; a text that is no file is called by its name alone."""
+        """Return an identity shared by all names of a file; a text without a file is identified by its name."""
         if path in self.given:
             return path, 0, 0
         try:
@@ -86,7 +86,7 @@ class Texts:
 
 
 def read_targets(path: str, look: ReadTargets, texts: Texts) -> tuple[Sequence[TargetReading], Texts]:
-    """The readings of a file where it and its includes are as the texts have them, under every name."""
+    """Read a file for every target, with it and its includes replaced by the current texts under every name."""
     readings = look(path, texts.overlay())
     files = [file for reading in readings for file in reading.verdict.resolved.files]
     known = texts.read(files)
@@ -96,10 +96,10 @@ def read_targets(path: str, look: ReadTargets, texts: Texts) -> tuple[Sequence[T
 
 
 def why_not_editable(path: str, named: str, texts: Texts, reading: TargetReading) -> str | None:
-    """Why a file that a reading came by may not be edited, None where it may.
+    """Return why a file in a reading may not be edited; None if it may.
 
-    The named file may, wherever its links lead. A file that it includes may where it really lies beside the named one
-    or below: an include line, or a link, that leads elsewhere is no leave to write there.
+    The named file may be edited, wherever its links lead. An included file may if its real path is in the directory of
+    the named file or below: include lines and links to other places give no permission to write there.
     """
     if (
         path not in texts.given
@@ -114,13 +114,13 @@ def why_not_editable(path: str, named: str, texts: Texts, reading: TargetReading
 
 
 def templated_lines(path: str, reading: TargetReading) -> frozenset[int]:
-    """The lines of a file whose text a template makes later."""
+    """Return the lines of a file that contain template expressions."""
     file = next(file for file in reading.verdict.resolved.files if file.path == path)
     return frozenset(line.number for line in file.lines if line.templated)
 
 
 def lines_of(edit: Edit) -> range:
-    """The lines that an edit touches; one that ends before a line's first column leaves that line alone."""
+    """Return the lines that an edit touches; an edit that ends before a line's first column leaves that line alone."""
     whole = edit.end_column == 1 and edit.end_line > edit.line
     return range(edit.line, edit.end_line + (not whole))
 

@@ -1,4 +1,4 @@
-"""What goes into fixing and what comes out of it, as values."""
+"""Input and output types of fixing."""
 
 from collections.abc import Callable, Mapping, Sequence
 from typing import NamedTuple
@@ -8,9 +8,9 @@ from advisor.verdict import FileVerdict
 
 
 class TargetReading(NamedTuple):
-    """A file with its includes as one target takes it: what the rules found, and the verdict on every line.
+    """A file with its includes as one target reads it: the findings and the verdict on every line.
 
-    A `witness` has no findings to fix: it is a version that may read the file too, where nobody named the target.
+    A `witness` has no findings to fix: it is another version that may read the file, if no target was named.
     """
 
     findings: tuple[Finding, ...]
@@ -19,16 +19,16 @@ class TargetReading(NamedTuple):
 
     @property
     def target(self) -> Target:
-        """The server version that reads."""
+        """Return the server version of the reading."""
         return self.verdict.catalog.target
 
 
-# Reads one named file with its includes; the texts stand in for files, by the paths that the readings call them.
+# Reads one named file with its includes; the mapping replaces files, by the paths used in the readings.
 ReadTargets = Callable[[str, Mapping[str, bytes]], Sequence[TargetReading]]
 
 
 class Candidate(NamedTuple):
-    """A fix that may be made: its file, the findings that it mends, and the readings (by place) that ask for it."""
+    """A possible fix: its file, the findings it fixes, and the indices of the readings that ask for it."""
 
     path: str
     fix: Fix
@@ -37,7 +37,7 @@ class Candidate(NamedTuple):
 
 
 class FileChange(NamedTuple):
-    """A file before and after its fixes, and the findings that they mended, in the order of the fixes."""
+    """A file before and after its fixes, and the fixed findings in the order of the fixes."""
 
     path: str
     before: bytes
@@ -46,10 +46,10 @@ class FileChange(NamedTuple):
 
 
 class FixOutcome(NamedTuple):
-    """What came of fixing.
+    """The result of fixing.
 
-    `changes` are the files that changed, or would; `left` one line for each fix or file that was left alone, with the
-    reason; `unread` and `unwritten` one line for each file that could not be read, or written.
+    `changes` are the files that changed or would change; `left` has one line with the reason for each fix or file left
+    unchanged; `unread` and `unwritten` have one line for each file that could not be read or written.
     """
 
     changes: tuple[FileChange, ...]

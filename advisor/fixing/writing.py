@@ -1,4 +1,4 @@
-"""Write a file's new text so that at every moment the old or the new one is there whole."""
+"""Writes a file's new text atomically: at any moment either the old or the new text is complete."""
 
 from __future__ import annotations
 
@@ -17,27 +17,27 @@ if TYPE_CHECKING:
     from typing import BinaryIO
 
 
-LONGEST_NAME = 200  # bytes of the file's own name in that of its copy; file systems allow 255
+LONGEST_NAME = 200  # bytes of the file name used in the name of its copy; file systems allow 255
 HARD_LINKS = "it has other hard links"
 CANNOT_KEEP_OWNER = "a new file can't be given its owner and attributes"
 MOUNTED = "it is mounted by itself"
 
 
 class FileChangedError(MycnfError):
-    """Somebody else changed the file after it was read, so that it was left alone."""
+    """Another program changed the file after it was read, so it was not written."""
 
 
 class HalfWrittenError(MycnfError):
-    """Writing in place failed, and so did putting the old text back; the message says where that is."""
+    """Writing in place failed, and so did restoring the old text; the message names the copy of the old text."""
 
 
 def replace_text(path: str, before: bytes, after: bytes) -> str:
-    """Replace the text of a file, links to it followed; gives "", or one line that its owner should know.
+    """Replace the text of a file, following links; return "" or one line to report to the user.
 
-    The new text is written beside the file, synced and renamed over it. A file that can't be replaced like that (it has
-    other hard links, is mounted by itself, or belongs to somebody else) is written in place, with a copy of its old
-    text beside it until that is done. Raises Meanwhile where the file holds another text than `before`, and MycnfError
-    where it can't be written; either way it stays as it was.
+    The new text is written beside the file, synced and renamed over it. A file that cannot be replaced this way (other
+    hard links, a mount point, another owner) is written in place, with a copy of the old text beside it until that is
+    done. Raises FileChangedError if the file's text is not `before`, and MycnfError if it cannot be written; either way
+    the file is left unchanged.
     """
     real = os.path.realpath(path)
     beside = _temporary_path(real)
@@ -56,8 +56,8 @@ def replace_text(path: str, before: bytes, after: bytes) -> str:
 
 
 def _replace(path: str, real: str, beside: str, before: bytes, after: bytes) -> str:
-    """Rename the new text over the file, or write in place; the reason for the latter, "" for the former."""
-    os.close(os.open(real, os.O_RDWR | os.O_NOCTTY))  # a file that is kept from writing is not replaced either
+    """Rename the new text over the file and return "", or write in place and return the reason."""
+    os.close(os.open(real, os.O_RDWR | os.O_NOCTTY))  # a write-protected file is not replaced either
     with open(os.open(beside, os.O_RDWR | os.O_CREAT | os.O_EXCL | os.O_CLOEXEC, 0o600), "r+b") as copy:
         _fill(copy, after)
         why = (
@@ -84,14 +84,14 @@ def _require_unchanged(path: str, real: str, before: bytes) -> None:
 
 
 def _rename_over(beside: str, real: str) -> bool:
-    """Put the new file in the old one's place; False where that is a mount point, as single files in containers are."""
+    """Rename the new file over the old one; False if that is a mount point, as single files in containers are."""
     try:
         os.replace(beside, real)
     except OSError as error:
         if error.errno != errno.EBUSY:
             raise
         return False
-    with contextlib.suppress(OSError):  # the text itself is synced: this only makes the new name outlive a crash
+    with contextlib.suppress(OSError):  # the text is already synced: this makes the rename survive a crash
         folder = os.open(os.path.dirname(real), os.O_RDONLY)
         try:
             os.fsync(folder)
@@ -125,7 +125,7 @@ def _fill(file: BinaryIO, text: bytes) -> None:
 
 
 def _temporary_path(real: str) -> str:
-    """A name that nobody else uses, hidden, and without the extension that !includedir goes by."""
+    """Return an unused hidden name, without the extension that !includedir reads."""
     folder, name = os.path.split(real)
     short = os.fsdecode(os.fsencode(name)[:LONGEST_NAME])
     return os.path.join(folder, f".{short}.mycnf-{os.urandom(4).hex()}")
@@ -137,7 +137,7 @@ def _remove_quietly(beside: str) -> None:
 
 
 def copy_attributes(old: str, descriptor: int) -> bool:
-    """Make the open file what the old one is; False where not all of it can be given here."""
+    """Copy owner, mode and extended attributes to the open file; False if not all of them can be set."""
     status = os.stat(old)
     try:
         own = os.fstat(descriptor)
@@ -153,9 +153,9 @@ def copy_attributes(old: str, descriptor: int) -> bool:
 
 
 def read_attributes(file: str | int) -> dict[str, bytes] | None:
-    """All extended attributes of a file, access lists among them; None where this system can't tell.
+    """Return all extended attributes of a file, including access lists; None if the system does not support them.
 
-    Raises OSError where there is one that may not be read.
+    Raises OSError if one of them cannot be read.
     """
     if not hasattr(os, "listxattr"):
         return None
@@ -172,7 +172,7 @@ def _copy_extended_attributes(old: str, descriptor: int) -> None:
     wanted, present = read_attributes(old), read_attributes(descriptor)
     if wanted is None or present is None:
         raise OSError("extended attributes can't be read on this system")
-    # A folder's default access list gives a new file one that the old file may not have.
+    # A directory's default ACL adds entries to a new file that the old file may not have.
     for name in present.keys() - wanted.keys():
         os.removexattr(descriptor, name)
     for name, value in wanted.items():

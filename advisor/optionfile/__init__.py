@@ -1,4 +1,4 @@
-"""Read an option file losslessly, and resolve its groups and includes."""
+"""Reads option files losslessly, and resolves their groups and includes."""
 
 from __future__ import annotations
 
@@ -16,10 +16,10 @@ __all__ = ["OptionFileError", "groups_read", "normalise", "parse", "read", "rend
 
 
 def read(path: str, *, flavour: str = "mysql") -> OptionFile:  # noqa: ARG001 - both flavours read lines alike
-    """Read one file without its includes; raises OptionFileError where it can't be one."""
+    """Read one file without its includes; raises OptionFileError if it is not an option file."""
     return parse(load(path).data, path)
 
 
 def normalise(name: str) -> str:
-    """An option's name in lower case with underscores, for reports; servers tell cases apart."""
+    """Return an option's name in lower case with underscores, for reports only: servers may be case-sensitive."""
     return name.lower().replace("-", "_")

@@ -1,4 +1,4 @@
-"""Apply edits to the bytes of an option file; everything that they don't name stays as it is."""
+"""Applies edits to the bytes of an option file; all other bytes stay unchanged."""
 
 from __future__ import annotations
 
@@ -11,10 +11,10 @@ if TYPE_CHECKING:
 
 
 def apply_edits(data: bytes, edits: Iterable[Edit]) -> bytes:
-    """The bytes with all edits made, their places being those before any of them.
+    """Apply all edits; their positions refer to the original text.
 
-    New lines in an edit's text end as the file's lines do. Raises ValueError where two edits overlap or one
-    lies outside the file.
+    Newlines in the new text become the file's line ending. Raises ValueError if two edits overlap or one lies outside
+    the file.
     """
     text = data.decode("utf-8", "surrogateescape")
     starts = _line_starts(text)
@@ -30,7 +30,7 @@ def apply_edits(data: bytes, edits: Iterable[Edit]) -> bytes:
 
 
 def _line_starts(text: str) -> list[int]:
-    """Where each line begins, and as a last one the end of the text."""
+    """Return the offset of each line, and the end of the text as the last one."""
     starts = [0]
     for line in text.split("\n")[:-1]:
         starts.append(starts[-1] + len(line) + 1)

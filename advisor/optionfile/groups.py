@@ -1,4 +1,4 @@
-"""Which groups of an option file a program reads."""
+"""The groups of an option file that a program reads, and how servers split it into lines."""
 
 from typing import TYPE_CHECKING, NamedTuple
 
@@ -7,12 +7,11 @@ if TYPE_CHECKING:
 
 
 def groups_read(target: "Target", program: str = "server", suffix: str = "") -> frozenset[str]:
-    """The groups that the server of this version reads, or (`client`) its clients, in lower case.
+    """Return the groups, in lower case, that a server of this version or (`client`) its clients read.
 
-    Servers compare groups without regard to case, so compare `group.lower()`. With a suffix
-    (`--defaults-group-suffix`) each group counts with it too.
-    Source: "The following groups are read" in each server's `--verbose --help`; [mysql_cluster] and
-    [mariadb-11] are there in 9.7.4 and 11.8.9, not in 8.0.15 and 11.4.5.
+    Servers compare groups case-insensitively, so compare `group.lower()`. With a suffix (`--defaults-group-suffix`) the
+    server reads each group with the suffix too. Source: "The following groups are read" in each server's `--verbose
+    --help`; [mysql_cluster] and [mariadb-11] are listed by 9.7.4 and 11.8.9, not by 8.0.15 and 11.4.5.
     """
     names = _server_groups(target) if program == "server" else _client_groups(target)
     return frozenset(names) | frozenset(name + suffix.lower() for name in names)
@@ -35,11 +34,11 @@ def _client_groups(target: "Target") -> set[str]:
 
 
 class Dialect(NamedTuple):
-    """How one server's reader takes lines.
+    """How one server splits a file into lines and includes.
 
-    `whole_lines`: it reads a line of any length as one; else it goes on after 4094 bytes as on a new line.
-    `lenient_includes`: it knows a comment behind an include path, and reads the path whole where the file
-    ends behind it; else the comment is part of the path, and the last byte is taken for the newline.
+    `whole_lines`: it reads lines of any length; otherwise it continues after 4094 bytes as on a new line.
+    `lenient_includes`: it strips a comment after an include path, and reads the whole path if the file ends after it;
+    otherwise the comment is part of the path, and the last byte is dropped as if it were the newline.
     """
 
     whole_lines: bool
@@ -47,10 +46,9 @@ class Dialect(NamedTuple):
 
 
 def dialect_of(flavour: str, version: tuple[int, ...] | None = None) -> Dialect:
-    """The reader of a version, or of the flavour's newest.
+    """Return the dialect of a version, or of the flavour's newest.
 
-    Whole lines are in the source of 8.0.27 and not in 8.0.15; between 8.0.27 and 9.7.4 nobody was asked
-    about includes.
+    The source of 8.0.27 has whole lines, that of 8.0.15 does not; includes between 8.0.27 and 9.7.4 were not tested.
     """
     if flavour == "mariadb":
         return Dialect(whole_lines=False, lenient_includes=False)

@@ -1,11 +1,11 @@
-"""What an option file is made of, as values."""
+"""Types for the content of an option file."""
 
 from enum import StrEnum
 from typing import NamedTuple
 
 
 class LineKind(StrEnum):
-    """What one line of an option file is."""
+    """The kind of a line in an option file."""
 
     BLANK = "blank"
     COMMENT = "comment"
@@ -18,21 +18,21 @@ class LineKind(StrEnum):
 
 
 class Line(NamedTuple):
-    """One line as read: `text` with its line ending, and what the server's reader makes of it.
+    """One line as read: `text` with its line ending, and how the server's parser reads it.
 
     `number` and the columns are 1-based, columns count code points, end columns are exclusive.
-    For an option: `group` is the group that it stands in (None before any), `name` as written without
-    surrounding space, `raw` the value as written without comment and space (None where there is no `=`),
-    `value` after quotes and escapes, as the server gets it; `column` to `end_column` span name and value.
-    For a group: `name` is the group as servers compare it (a space before it counts). For an include:
-    `value` is the path. For a rejected line, at which servers stop reading, and an ignored one, a
-    directive that they don't know: `value` is why.
-    `templated`: the value, group or path is an expression that a template engine has yet to fill in; a
-    comment that is templated is a statement of that engine. `conditional`: the line stands within such
-    statements, which may leave it out or repeat it.
 
-    Servers read at most 4094 bytes as one line and go on with the rest as if it were the next one, so a
-    longer line of the file is several lines here, with one `number`.
+    Option: `group` is the group it is in (None before the first), `name` as written without surrounding spaces, `raw`
+    the value as written without comment and spaces (None without `=`), `value` after quotes and escapes, as the server
+    gets it; `column` to `end_column` span name and value. Group: `name` is the group as servers compare it (leading
+    spaces count). Include: `value` is the path. Rejected line, at which servers stop reading, and ignored line, an
+    unknown directive: `value` is the reason.
+
+    `templated`: the value, group or path contains a template expression; a templated comment is a template statement.
+    `conditional`: the line is inside such statements, which may omit or repeat it.
+
+    Servers read at most 4094 bytes as one line and continue with the rest as the next one, so a longer line of the file
+    is several lines here, with the same `number`.
     """
 
     kind: LineKind
@@ -51,21 +51,21 @@ class Line(NamedTuple):
 
     @property
     def name_end_column(self) -> int:
-        """Where an option's name ends, exclusive; `end_column` is where its value does."""
+        """Return the exclusive end column of an option's name; `end_column` is that of its value."""
         return self.column + len(self.name or "")
 
 
 class OptionFile(NamedTuple):
-    """One file, read: writing its lines again gives the bytes that were read."""
+    """A parsed file; rendering its lines gives the original bytes."""
 
     path: str
     lines: tuple[Line, ...]
 
 
 class Problem(NamedTuple):
-    """Something about a file that its options don't tell: a missing include, a cycle, a world-writable file.
+    """A problem of a file beyond its options: a missing include, a cycle, a world-writable file.
 
-    `fatal` says that the server would stop at it; `line` is 0 for the file as a whole.
+    `fatal` means that the server stops; `line` is 0 for the file as a whole.
     """
 
     path: str
@@ -76,14 +76,14 @@ class Problem(NamedTuple):
 
 
 class PlacedLine(NamedTuple):
-    """An option line together with the file it stands in, in the order in which the server reads."""
+    """An option line and its file, in the order in which the server reads."""
 
     path: str
     line: Line
 
 
 class ResolvedFiles(NamedTuple):
-    """A file with all that it includes: the files in reading order, their options, and what was wrong."""
+    """A file with all its includes: the files in reading order, their options, and problems."""
 
     files: tuple[OptionFile, ...]
     options: tuple[PlacedLine, ...]

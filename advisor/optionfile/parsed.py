@@ -1,4 +1,4 @@
-"""The option files of one reading, each parsed once, from the file system or what stands in for it."""
+"""The option files of one run, each parsed once, from the file system or from given texts."""
 
 from __future__ import annotations
 
@@ -14,13 +14,13 @@ if TYPE_CHECKING:
 
     from advisor.optionfile.groups import Dialect
 
-# Ours, of all files together: judging an option takes three kilobytes, and servers know a thousand of them.
+# Our limits for all files together: judging an option takes three kilobytes, and servers have a thousand of them.
 MAX_LINES = 30_000
 MAX_OPTIONS = 10_000
 
 
 class ParsedFiles:
-    """Gives files by their path, and remembers them in the order in which they were first asked for."""
+    """Loads and parses files by path, and keeps them in the order of first use."""
 
     __slots__ = ("dialect", "files", "lines", "lister", "loader", "on_host", "options", "problems")
 
@@ -41,18 +41,18 @@ class ParsedFiles:
         self.problems: dict[Problem, None] = {}
 
     def add_problem(self, path: str, line: int, name: str, message: str) -> None:
-        """Note what is wrong with a file, once."""
+        """Record a problem of a file once."""
         self.problems[Problem(path, line, name, message)] = None
 
     def get(self, path: str) -> OptionFile:
-        """The file; raises OptionFileError where it can't be read or is no option file."""
+        """Return the file; raises OptionFileError if it cannot be read or is not an option file."""
         known = self.files.get(path)
         if known is None:
             known = self.files[path] = self._parse(path)
         return known
 
     def exists(self, path: str) -> bool:
-        """Whether there is such a file, readable or not."""
+        """Whether the file exists, readable or not."""
         if path in self.files:
             return True
         if self.loader is None:

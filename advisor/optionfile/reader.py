@@ -1,4 +1,4 @@
-"""Read the lines of an option file as the servers' own reader does, and write them again."""
+"""Parses the lines of an option file as the servers do, and renders them again."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ if TYPE_CHECKING:
     from advisor.optionfile.groups import Dialect
     from advisor.optionfile.template import TemplateState
 
-# What servers call a space: by the table of latin1, whatever the file's encoding, so the byte A0 is one.
+# Space characters of servers: from the latin1 table whatever the file's encoding, so the byte A0 is one.
 SPACE = " \t\n\v\f\r\xa0"
 ASCII_SPACE = " \t\n\v\f\r"
 _SPACES = frozenset(SPACE)
@@ -25,9 +25,9 @@ _ALWAYS_SHORT = LINE_BYTES // 4  # code points of at most four bytes each
 
 
 def parse(data: bytes, path: str, dialect: Dialect = NEWEST_DIALECT) -> OptionFile:
-    """Read the bytes of an option file; nothing in them is an error here: a rejected line says so itself.
+    """Parse the bytes of an option file; invalid lines do not raise, they have the kind REJECTED.
 
-    Bytes that are not UTF-8 are kept as lone surrogates, so that `render` gives them back.
+    Bytes that are not UTF-8 become lone surrogates, so that `render` restores them.
     """
     text = data.decode("utf-8", "surrogateescape")
     named = is_template(path)
@@ -56,12 +56,12 @@ def _template(text: str, *, named: bool) -> TemplateState:
 
 
 def render(file: OptionFile) -> bytes:
-    """The bytes of the file, the very ones that were read."""
+    """Return the original bytes of the file."""
     return b"".join([line.text.encode("utf-8", "surrogateescape") for line in file.lines])
 
 
 def _skip_byte_order_mark(line: Line, text: str) -> Line:
-    """The first line behind a byte order mark; a header there still names the group that the author meant."""
+    """Parse the first line after a byte order mark; a group header there still names the intended group."""
     behind = _read_line(text[1:] or "\n", 1, None)
     why = "The file begins with a byte order mark, to servers an option before any group; save it without."
     group = behind.name if behind.kind is LineKind.GROUP else None
@@ -69,7 +69,7 @@ def _skip_byte_order_mark(line: Line, text: str) -> Line:
 
 
 def _physical_lines(text: str, dialect: Dialect) -> Iterator[tuple[int, int, str]]:
-    """What servers take as one line each: line number, code points before it in that line, text."""
+    """Yield each line as servers split it: line number, code points before it in the physical line, text."""
     physical = text.split("\n")
     last = len(physical)
     for number, line in enumerate(physical, 1):
@@ -89,7 +89,7 @@ def _cut_line(number: int, whole: str) -> Iterator[tuple[int, int, str]]:
 
 
 def _read_line(text: str, number: int, group: str | None) -> Line:
-    """One line; what stands after a NUL is not seen by the server."""
+    """Parse one line; the server ignores what follows a NUL."""
     if text.isascii():
         seen = text if "\0" not in text else text[: text.index("\0")]
         return _read_single_byte(seen, text, number, group)
@@ -100,7 +100,7 @@ def _read_line(text: str, number: int, group: str | None) -> Line:
 
 
 def _read_non_ascii(text: str, number: int, group: str | None) -> Line:
-    """One line that is not ASCII, read byte by byte as the server does, then told in code points."""
+    """Parse a non-ASCII line byte by byte as the server does, and convert positions to code points."""
     data = text.encode("utf-8", "surrogateescape")
     seen = data.decode("latin-1").partition("\0")[0]
     line = _read_single_byte(seen, text, number, group)
@@ -135,7 +135,7 @@ def _shift_columns(line: Line, offset: int) -> Line:
 
 
 def _read_single_byte(seen: str, text: str, number: int, group: str | None) -> Line:
-    """One line of single-byte characters; `seen` is the part before a NUL."""
+    """Parse a line of single-byte characters; `seen` is the part before a NUL."""
     body = seen.lstrip(SPACE)
     if not body:
         return Line(LineKind.BLANK, number, text)
@@ -189,7 +189,7 @@ def _read_directive(body: str, start: int, text: str, number: int) -> Line:
 
 
 def _drop_last_byte(line: Line) -> Line:
-    """An include as most servers read it: the last byte counts as the newline, whether it is one or not."""
+    """Parse an include as most servers do: the last byte counts as the newline, whether it is one or not."""
     path = line.raw or ""
     if not line.text.endswith(path):
         return line
@@ -198,7 +198,7 @@ def _drop_last_byte(line: Line) -> Line:
 
 
 def _drop_comment(line: Line) -> Line:
-    """An include as MySQL 9.7 reads it."""
+    """Parse an include as MySQL 9.7 does."""
     path = line.raw or ""
     start = comment_start(path)
     if start == len(path):

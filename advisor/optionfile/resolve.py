@@ -1,4 +1,4 @@
-"""Follow the includes of option files in the order in which a server reads them."""
+"""Follows the includes of option files in the order in which a server reads them."""
 
 from __future__ import annotations
 
@@ -14,8 +14,8 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Sequence
 
 
-MAX_DEPTH = 10  # the include lines of a file at this depth are skipped by every server
-# Ours: two files that include each other three times keep a server busy for minutes, and so do large ones in a folder.
+MAX_DEPTH = 10  # every server ignores the include lines of a file at this depth
+# Our limits: two files that include each other three times, or large files in a directory, take a server minutes.
 MAX_READS = 2000
 MAX_LINES = 200_000
 
@@ -30,14 +30,14 @@ def resolve(
     lister: Callable[[str], Iterable[str]] | None = None,
     on_host: bool = False,
 ) -> ResolvedFiles:
-    """Read files one after another, as one, with all that they include.
+    """Read files one after another, with all their includes, as if they were one.
 
-    Flavour and version (None: the newest) say whose reader it is. `root` is put before absolute include
-    paths. `loader` gives the bytes of a path and `lister` the names in a directory, in place of the file
-    system; both may raise OSError. `on_host` says that the files lie where the server reads them, so that a
-    world-writable one counts as empty, as it does for servers; without, it is read, and told as a problem.
-    Each line stands among the options once, where servers read it last, however often its file is included.
-    Raises OptionFileError for a path of `paths` that can't be read.
+    Flavour and version (None: the newest) select the server's parsing rules. `root` is prepended to absolute include
+    paths. `loader` returns the bytes of a path and `lister` the names in a directory, in place of the file system; both
+    may raise OSError. `on_host` means that the files are those of the server's host: a world-writable one counts as
+    empty, as servers ignore it; otherwise it is read and reported as a problem. Each option line occurs once, at the
+    position of its last reading, however often its file is included. Raises OptionFileError if one of `paths` cannot be
+    read.
     """
     parsed = ParsedFiles(dialect_of(flavour, version), loader, lister, on_host=on_host)
     walk = _Walk(parsed, root)
@@ -47,7 +47,7 @@ def resolve(
 
 
 class _Walk:
-    """The way through the files: where we are within them, and the options on the way."""
+    """State of the walk through the files: the open files and the options so far."""
 
     __slots__ = ("lines", "open_files", "options", "parsed", "reads", "root")
 
@@ -60,14 +60,14 @@ class _Walk:
         self.open_files: list[str] = []
 
     def options_in_order(self) -> tuple[PlacedLine, ...]:
-        """The options, each where it was read last."""
+        """Return the options, each at the position where it was last read."""
         if self.reads == len(self.parsed.files):
             return tuple(self.options)
         last = {(p.path, p.line.number, p.line.column): at for at, p in enumerate(self.options)}
         return tuple(self.options[at] for at in sorted(last.values()))
 
     def follow(self, file: OptionFile) -> None:
-        """Read one file on; an error in an included file ends that file, and the including one goes on."""
+        """Read a file; an error in an included file ends that file, and the including one continues."""
         self.reads += 1
         self.lines += len(file.lines)
         self.open_files.append(file.path)
@@ -152,25 +152,25 @@ class _Walk:
 
 
 def _is_truncated(line: Line) -> bool:
-    """Whether old servers cut off what matters of an include path; the slash behind a directory doesn't."""
+    """Whether old servers cut off a relevant part of an include path; the slash after a directory is not."""
     harmless = line.kind is LineKind.INCLUDEDIR and bool(line.value) and line.raw == f"{line.value}/"
     return line.value != line.raw and not harmless
 
 
 EXTENSION = ".cnf"
-LONGEST_PATH = 508  # bytes; the servers pass over a longer one in silence
+LONGEST_PATH = 508  # bytes; servers silently ignore a longer path
 
 
 def is_relative(written: str) -> bool:
-    """Whether a server takes the path from the directory that it was started in."""
+    """Whether a server resolves the path from its working directory."""
     return not written.startswith(("/", "~"))
 
 
 def include_candidates(written: str, including: str, root: str | None) -> list[str]:
-    """The paths that an include line may mean here, best first.
+    """Return the paths that an include line may mean, most likely first.
 
-    A relative one is taken from the working directory, as a server started here would take it, and else
-    from beside the file that includes it: in a repository nobody knows where the server will be started.
+    A relative path is resolved from the working directory, as by a server started here, then from the directory of the
+    including file: for files in a repository, the server's working directory is unknown.
     """
     if is_relative(written):
         return [written, os.path.join(os.path.dirname(including), written)]
@@ -179,5 +179,5 @@ def include_candidates(written: str, including: str, root: str | None) -> list[s
 
 
 def option_files(names: Iterable[str]) -> list[str]:
-    """The names that `!includedir` reads, in the servers' order, which is that of the bytes."""
+    """Return the names that `!includedir` reads, in the servers' order: by bytes."""
     return sorted((name for name in names if name.endswith(EXTENSION)), key=os.fsencode)

@@ -1,4 +1,4 @@
-"""Read the bytes of an option file, and refuse what can't be one."""
+"""Reads the bytes of an option file, and refuses files that cannot be one."""
 
 import os
 import stat
@@ -8,7 +8,7 @@ from advisor.core.errors import MycnfError
 
 MAX_BYTES = 1 << 20
 _HEAD = 8192
-_MAX_CONTROLS = 8  # control characters that a damaged text file may hold
+_MAX_CONTROLS = 8  # control characters allowed in a damaged text file
 _TEXT_CONTROLS = frozenset(b"\t\n\v\f\r\b\x1b")
 _KINDS = (
     (stat.S_ISDIR, "a directory"),
@@ -20,25 +20,25 @@ _KINDS = (
 
 
 class OptionFileError(MycnfError):
-    """A file that can't be read as an option file; the message is one line with the remedy."""
+    """A file that cannot be read as an option file; the message is one line with the remedy."""
 
 
 class Source(NamedTuple):
-    """The bytes of a file, and its mode as stat tells it."""
+    """The bytes of a file, and its mode from stat."""
 
     data: bytes
     mode: int
 
     @property
     def world_writable(self) -> bool:
-        """Whether everybody may write to it, for which servers ignore a file."""
+        """Whether the file is world-writable; servers ignore such files."""
         return bool(self.mode & stat.S_IWOTH)
 
 
 def load(path: str) -> Source:
-    """The bytes of a regular file of at most 1M; raises OptionFileError for everything else."""
+    """Read a regular file of at most 1 MiB; raises OptionFileError for anything else."""
     try:
-        # Opening a FIFO waits for its other end, and opening a device may do anything: ask before.
+        # Opening a FIFO blocks until the other end is opened, and opening a device may have side effects.
         mode = os.stat(path).st_mode
         if not stat.S_ISREG(mode):
             raise _reject_file_type(path, mode)
@@ -47,7 +47,7 @@ def load(path: str) -> Source:
             mode = os.fstat(descriptor).st_mode
             if not stat.S_ISREG(mode):
                 raise _reject_file_type(path, mode)
-            data = file.read(MAX_BYTES + 1) or b""  # None of what would have us wait, such as the log of the kernel
+            data = file.read(MAX_BYTES + 1) or b""  # None for files on which a read would block, such as the kernel log
     except (OSError, ValueError) as error:
         raise _explain_error(path, error) from error
     check(data, path)
@@ -55,7 +55,7 @@ def load(path: str) -> Source:
 
 
 def check(data: bytes, path: str) -> None:
-    """Raise OptionFileError for bytes that are no option file: too many, UTF-16, or binary."""
+    """Raise OptionFileError for bytes that are not an option file: too many, UTF-16, or binary."""
     if len(data) > MAX_BYTES:
         raise OptionFileError(f"{path}: larger than {MAX_BYTES >> 20}M; name the option file itself")
     head = data[:_HEAD]

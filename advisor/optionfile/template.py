@@ -1,7 +1,7 @@
-"""Tell what a template engine has yet to fill in: Jinja, ERB, EPP, Go, Mustache, Terraform, shell-like variables.
+"""Detects template expressions: Jinja, ERB, EPP, Go, Mustache, Terraform, shell-like variables.
 
-Some marks are told anywhere, since no option file has them. Others (`$PORT`, `@PORT@`) are ordinary text to servers,
-and count only in a file whose name says that it is a template.
+Some marks count in every file, as option files do not contain them. Others (`$PORT`, `@PORT@`) are ordinary text to
+servers, and count only in files whose name marks them as templates.
 """
 
 from __future__ import annotations
@@ -11,10 +11,10 @@ import re
 from advisor.optionfile.lines import Line, LineKind
 from advisor.optionfile.value import looks_templated
 
-# How an engine's statement, comment or expression ends.
+# Closing mark of a template statement, comment or expression.
 CLOSED_BY = {"{{": "}}", "{%": "%}", "{#": "#}", "<%": "%>", "${": "}"}
 _BLOCKS = ("{{", "{%", "{#", "<%")
-# Of Terraform, Octopus, Nomad, BOSH, autoconf, envsubst, sed and Windows.
+# Syntax of Terraform, Octopus, Nomad, BOSH, autoconf, envsubst, sed and Windows.
 _BY_NAME = (
     r"[%#]\{[^}\n]{0,500}\}|\[\[.{0,500}?\]\]|\(\([\w.-]+\)\)|@\w[\w.-]*@"
     r"|%%\w+%%|%[A-Z][A-Z0-9_]*%|__[A-Za-z]\w*?__|\$[A-Za-z_]\w*"
@@ -28,7 +28,7 @@ _BLOCK_END = r"(?:\{%|\{\{|<%|%\{|\[\[)[-~+]?\s*(?:end\w*|\}(?!\}))|\{\{/"
 
 
 class TemplateState:
-    """Goes along the lines of a templated file, and remembers a statement that spans several of them."""
+    """Marks the lines of a templated file in order; tracks statements that span several lines."""
 
     __slots__ = ("closing_mark", "depth", "last", "named", "position")
 
@@ -40,7 +40,7 @@ class TemplateState:
         self.depth = 0
 
     def mark(self, line: Line) -> Line:
-        """The line to judge: the engine's own statements are comments, its values are unknown."""
+        """Return the line to judge: template statements become comments, template values are marked as unknown."""
         self.position += len(line.text)
         if self.closing_mark is not None:
             if self.closing_mark in line.text:
@@ -59,7 +59,7 @@ class TemplateState:
             self.depth = max(0, depth)
 
     def _unclosed_mark(self, text: str) -> str | None:
-        """What ends the statement that this line leaves open, if the file ends it at all."""
+        """Return the closing mark of a statement that this line leaves open, if the file closes it."""
         at = 0
         while True:
             found = [(text.find(opening, at), opening) for opening in _BLOCKS]
@@ -89,7 +89,7 @@ def _mark_value(line: Line) -> Line:
 
 
 def _mark_named(line: Line) -> Line:
-    """With the marks that count in files which are templates by their name."""
+    """Apply the marks that count only in files named as templates."""
     text = line.text.strip()
     if line.templated or not re.search(f"{_BY_NAME}|{_CONTROL}", text):
         return line
@@ -100,10 +100,10 @@ def _mark_named(line: Line) -> Line:
 
 
 def _cut_comment(text: str) -> str:
-    """Without a comment, which an expression such as `#{Port}` is not."""
+    """Cut off a comment; an expression such as `#{Port}` is not one."""
     return re.split(r"#(?!\{)", text, maxsplit=1)[0]
 
 
 def _opens_comment(read: str, line: Line) -> bool:
-    """Whether the server's reader would cut a `{#` comment in two, for it takes the # for its own."""
+    """Whether the server would split a `{#` comment, since it reads the # as the start of its own comment."""
     return read.endswith("{") and "{#" in line.text

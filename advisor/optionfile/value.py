@@ -1,10 +1,10 @@
-"""Comments, quotes and escapes within one line, as the servers' reader takes them, and what only a template has."""
+"""Comments, quotes and escapes within one line as servers parse them, and marks of templates."""
 
 import re
 
 _ESCAPE = r"(?s)\\(.)"
 _TEMPLATED = ("{{", "{%", "{#", "<%", "${")
-# What the name of a file ends with that a template engine has yet to make, behind the name of what it makes.
+# File name endings of templates, appended to the name of the rendered file.
 TEMPLATE_ENDINGS = (
     *(".j2", ".jinja", ".jinja2", ".erb", ".epp", ".tpl", ".tmpl", ".gotmpl", ".template", ".tftpl", ".mustache"),
     *(".mako", ".ctmpl", ".hbs", ".in"),
@@ -13,19 +13,19 @@ _ESCAPED = {"n": "\n", "t": "\t", "r": "\r", "b": "\b", "s": " ", '"': '"', "'":
 
 
 def is_template(path: str) -> bool:
-    """Whether the name of a file says that a template engine has yet to make it."""
+    """Whether the file name marks a template."""
     return path.lower().endswith(TEMPLATE_ENDINGS)
 
 
 def looks_templated(text: str) -> bool:
-    """Whether anything in the text begins as a template's expression does."""
+    """Whether the text contains the start of a template expression."""
     return any(opening in text for opening in _TEMPLATED)
 
 
 def comment_start(line: str) -> int:
-    """Where the comment of an option line begins, or its length: at the first # outside quotes.
+    """Return the index at which the comment of an option line starts, or its length: the first # outside quotes.
 
-    Quotes count anywhere in the line, in the name too; a backslash protects one inside quotes only.
+    Quotes count anywhere in the line, in the name too; a backslash escapes one inside quotes only.
     """
     at = line.find("#")
     if at < 0:
@@ -52,9 +52,9 @@ def _scan(line: str) -> int:
 
 
 def unquote(raw: str) -> str:
-    """The value that the server gets: one pair of quotes around the whole is dropped, then escapes are read.
+    """Return the value as the server gets it: one pair of surrounding quotes is dropped, then escapes are replaced.
 
-    Unknown escapes keep their backslash, and so does a backslash at the end.
+    Unknown escapes and a trailing backslash keep the backslash.
     """
     if len(raw) > 1 and raw[0] in "'\"" and raw[0] == raw[-1]:
         raw = raw[1:-1]

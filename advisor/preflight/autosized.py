@@ -1,7 +1,7 @@
-"""Defaults that servers size by other settings: what they become when those change.
+"""Defaults that servers derive from other settings, and their values when those change.
 
-Each formula is believed only where it explains what is there already: the running value, or else the default that an
-untouched server of this version was asked for.
+A formula is used only if it explains the present value: the running one, or else the default of this version as read
+from a server without settings.
 """
 
 from __future__ import annotations
@@ -26,15 +26,15 @@ if TYPE_CHECKING:
     from rules.core.context import RuleContext
 
 
-# Servers call it compiled in where a file sets it, and it follows the character set where none does.
+# Servers report COMPILED even if a file sets it; if none does, it follows the character set.
 MISREPORTED_ORIGINS = frozenset({"collation_server"})
 EVENTS = ("stages", "statements", "transactions", "waits")
 HELP_NOTATION = {shown: printed for printed, shown in BOOLEANS.items()}
-CELL = 4096  # bytes of the pool for each cell of MariaDB's adaptive hash index
+CELL = 4096  # bytes of the pool per cell of MariaDB's adaptive hash index
 
 
 class Inputs:
-    """Other settings as a formula asks for them, which notes the names; ValueError for a value that is not a number."""
+    """The input settings of a formula; records the names it reads. Raises ValueError if a value is not a number."""
 
     def __init__(self, texts: Callable[[str], str | None], is_set: Callable[[str], bool], catalog: Catalog) -> None:
         self._texts = texts
@@ -43,7 +43,7 @@ class Inputs:
         self.asked: list[str] = []
 
     def text(self, name: str) -> str:
-        """A setting as SHOW GLOBAL VARIABLES prints it."""
+        """Return a setting as SHOW GLOBAL VARIABLES prints it."""
         self.asked.append(name)
         text = self._texts(name)
         if text is None:
@@ -66,7 +66,7 @@ def _host_cache(of: Inputs) -> int:
 
 
 def _as_started(name: str, *given: str, if_set: Sequence[str] = ()) -> Formula:
-    """The verdict's value of an option left at its default, with the other options given."""
+    """Return a formula: the running value of an option at its default, given the other options."""
 
     def made(of: Inputs) -> str:
         option = of.catalog.get(name)
@@ -89,31 +89,31 @@ def _follows(name: str) -> Formula:
 
 
 def _collation(of: Inputs) -> str:
-    """The default one of the character set."""
+    """Return the default collation of the character set."""
     return default_collation(full_charset_name(of.text("character_set_server")), of.catalog.target)
 
 
 def _session_collation(of: Inputs) -> str:
-    """The server's one; who sets the character set at run time moves that too, and servers don't say so of it."""
+    """Return collation_server; a SET of the character set changes this too, but servers do not report that."""
     of.text("character_set_server")
     return of.text("collation_server")
 
 
 def _with_switch(of: Inputs, name: str, word: str, switch: str, on: str = "ON") -> str:
-    """A list that has one word while a switch stands so."""
+    """Return a list that contains a word only while a switch has the value `on`."""
     words = {part for part in of.text(name).split(",") if part and part != word}
     return ",".join(sorted({*words, word} if of.text(switch) == on else words))
 
 
 def _disabled_statements(of: Inputs) -> str:
-    """The statements that the slow log leaves out; two of them have a switch of their own."""
+    """Return the statements excluded from the slow log; two of them have their own switch."""
     name = "log_slow_disabled_statements"
     admin = _with_switch(of, name, "admin", "log_slow_admin_statements", "OFF")
     replica = _with_switch(of, name, "slave", "log_slow_slave_statements", "OFF")
     return ",".join(sorted((({*admin.split(",")} - {"slave"}) | ({*replica.split(",")} & {"slave"})) - {""}))
 
 
-MOST_ROWS = (1 << 64) - 1  # max_join_size where it is no limit
+MOST_ROWS = (1 << 64) - 1  # max_join_size without a limit
 BOTH: dict[str, Formula] = {
     "host_cache_size": _host_cache,
     "innodb_open_files": _as_started("innodb_open_files", "table_open_cache", "innodb_file_per_table"),
@@ -129,7 +129,7 @@ BOTH: dict[str, Formula] = {
     "port": lambda of: 0 if of.text("skip_networking") == "ON" else 3306,
     "sql_big_selects": lambda of: "OFF" if of["max_join_size"] < MOST_ROWS else "ON",
 }
-# What MySQL's Performance Schema goes by, and what it sizes so.
+# Inputs of MySQL's Performance Schema sizing, and the variables it sizes.
 LOAD = ("max_connections", "table_definition_cache", "table_open_cache")
 SIZED_BY_LOAD = (
     "performance_schema_digests_size",
@@ -168,7 +168,7 @@ IN_CHUNKS: dict[str, Formula] = {POOL: _as_started(POOL, if_set=(CHUNK,)), CHUNK
 
 
 def formulas(target: Target) -> Mapping[str, Formula]:
-    """The formulas of a server, in an order in which what a formula needs is sized before."""
+    """Return the formulas of a server, ordered so that inputs are computed first."""
     if target.is_mariadb:
         return {**IN_CHUNKS, **MARIADB, **BOTH}
     if not target.since("mysql", 8):
@@ -193,10 +193,10 @@ def _is_left_to_the_server(name: str, view: NextValue) -> bool:
 
 
 def _size_default(name: str, views: Mapping[str, NextValue], now: RuleContext, formula: Formula) -> NextValue:
-    """A default changes only if its inputs change; one that was set at run time returns to its formula.
+    """Compute a default: it changes only if its inputs change; after a SET it returns to its formula.
 
-    The server may have sized it by what its inputs were at its start, so that a formula which explains nothing is still
-    believed where one of them was set since.
+    The server may have computed it from the inputs at its start. So a formula that does not explain the running value
+    is still used if one of its inputs was set at run time.
     """
     view, running = views[name], now.server.variables[name]
     if view.cause:
@@ -234,7 +234,7 @@ def _changes(name: str, views: Mapping[str, NextValue], now: RuleContext) -> boo
 
 
 def evaluate(formula: Formula, inputs: Inputs) -> str | None:
-    """What the formula gives; None where an input is missing."""
+    """Evaluate the formula; None if an input is missing."""
     try:
         return str(formula(inputs))
     except (KeyError, ValueError, ZeroDivisionError, OverflowError):
@@ -242,13 +242,13 @@ def evaluate(formula: Formula, inputs: Inputs) -> str | None:
 
 
 ROOM = 100
-NEAR = 20  # a power of two this little above is kept away from
-# By how much it grows just above a power of two, just below one, and always.
+NEAR = 20  # a number closer than this below a power of two is increased
+# Growth factors just above a power of two, just below one, and always.
 ABOVE, BELOW, ALWAYS = 1.0412321, 1.1131347, 1.0132677
 
 
 def prime_near(wanted: int) -> int:
-    """A prime at least as large as the number, and well away from powers of two; found as running servers showed it."""
+    """Return a prime above `wanted` and not close to a power of two; matches the values of running servers."""
     number = wanted + ROOM
     power = 1 << (number - 1).bit_length() - 1
     if number < 1.05 * power:

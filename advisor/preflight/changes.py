@@ -1,4 +1,4 @@
-"""Which variables will have another value after the restart."""
+"""Variables that will have another value after the restart."""
 
 from __future__ import annotations
 
@@ -29,10 +29,11 @@ NEW_SOURCES = {
 
 
 class ChangedVariable(NamedTuple):
-    """One variable whose value differs, and what is known of it.
+    """One variable whose value will differ, and what is known about it.
 
-    `told` says that the server tells where values come from, `touched` that what sets the next value may be newer than
-    the running server, `dynamic` that the variable can be set at run time, `plain` that a server doesn't complete it.
+    `origins_known` means that the server reports origins; `may_be_edited` that the source of the next value may be
+    newer than the running server; `dynamic` that the variable can be set at run time; `is_literal` that servers do not
+    expand its value.
     """
 
     name: str
@@ -47,7 +48,7 @@ class ChangedVariable(NamedTuple):
 
 
 def explain_change(kind: RestartEffect, case: ChangedVariable, facts: Facts) -> str:
-    """One or two sentences."""
+    """Return one or two sentences that explain the change."""
     cause = case.view.cause
     if cause:
         return f"It follows {' and '.join(cause)}, which {'changes' if len(cause) == 1 else 'change'}."
@@ -62,7 +63,7 @@ def explain_change(kind: RestartEffect, case: ChangedVariable, facts: Facts) -> 
 
 
 def _explain_unknown_origin(case: ChangedVariable) -> str:
-    """Of a server that doesn't tell."""
+    """Explain the running value of a server that does not report origins."""
     if case.origin is Origin.COMMAND_LINE:
         return "It was given on the command line."
     if case.view.line is None:
@@ -87,17 +88,17 @@ def _explain_running(kind: RestartEffect, case: ChangedVariable, facts: Facts) -
 
 
 def _explain_new_source(case: ChangedVariable, facts: Facts) -> str:
-    """Another source than the one that the running value came from."""
+    """Explain a next value whose source differs from that of the running value."""
     if case.origin in (Origin.PERSISTED, Origin.COMMAND_LINE) and case.view.source is Origin.FILE:
         return _explain_removed(case, facts)
     return NEW_SOURCES.get(case.view.source, "The line was written after the server started.")
 
 
-# What set the running value and sets it no more.
+# Explanations by origin of the running value, if that no longer sets it.
 REMOVED = {
     Origin.PERSISTED: "It was persisted, and no longer is.",
     Origin.COMMAND_LINE: "It was given on the command line, and no longer is.",
-    # As servers say of a few variables that files set (ASK-18).
+    # Reported for a few variables that files set (ASK-18).
     Origin.COMPILED: "It is not this version's default, so a line that set it was probably removed.",
 }
 
@@ -116,7 +117,7 @@ def _explain_removed(case: ChangedVariable, facts: Facts) -> str:
 
 
 def _explain_next(case: ChangedVariable) -> str:
-    """What sets the value next time."""
+    """Explain what sets the next value."""
     view = case.view
     if view.line is None:
         if view.source is Origin.PERSISTED:
@@ -128,7 +129,7 @@ def _explain_next(case: ChangedVariable) -> str:
     return f"The next start takes {place.path}:{place.line.number}."
 
 
-# Servers move these by themselves while they run, or make them anew at each start.
+# Variables that servers change while running or generate at each start.
 SELF_CHANGING = frozenset(
     (
         *("gtid_binlog_pos", "gtid_binlog_state", "gtid_current_pos", "gtid_executed", "gtid_owned", "gtid_purged"),
@@ -136,15 +137,15 @@ SELF_CHANGING = frozenset(
         *("version", "wsrep_start_position"),
     )
 )
-# A server reads its files shortly before the moment from which it counts its uptime, in whole seconds.
+# A server reads its files shortly before its uptime starts, which is in whole seconds.
 STARTUP_SECONDS = 2.0
-# Kinds of values that servers don't complete by themselves, as they do paths and names of hosts.
+# Kinds whose values servers do not expand, as they do with paths and host names.
 LITERAL_KINDS = frozenset({"bool", "int", "uint", "double", "enum"})
 NUMBERS = frozenset({"int", "uint"})
 
 
 def find_changes(facts: Facts, now: RuleContext, views: Mapping[str, NextValue]) -> Iterator[RestartItem]:
-    """One item for each variable that changes; a value that the server itself makes of an unchanged line is none."""
+    """Yield one item per changed variable, except values that the server itself derives from an unchanged line."""
     clock = _Clock(facts)
     for name, view in views.items():
         if name in SELF_CHANGING or _is_unchanged(name, view, now):
@@ -156,7 +157,7 @@ def find_changes(facts: Facts, now: RuleContext, views: Mapping[str, NextValue])
 
 
 def _is_unchanged(name: str, view: NextValue, now: RuleContext) -> bool:
-    """Whether the value is the same; two masked passwords count as the same."""
+    """Whether the value stays the same; two masked passwords count as the same."""
     running = now.server.variables[name]
     if view.value is None:
         return MASK in running
@@ -195,7 +196,7 @@ class _Clock:
         self._words = frozenset(running_arguments(facts.files))
 
     def may_be_edited(self, view: NextValue) -> bool:
-        """Whether what sets the next value may be newer than the running server; True if unknown."""
+        """Whether the source of the next value may be newer than the running server; True if unknown."""
         if view.line is None or self._files is None:
             return True
         if view.source is Origin.COMMAND_LINE:
@@ -203,7 +204,7 @@ class _Clock:
             return not self._words & {f"--{line.name}", f"--{line.name}={line.value}", f"-{line.name}{line.value}"}
         if view.source is Origin.PERSISTED:
             return self._is_later(self._files.persisted_changed)
-        # Any file: taking a line out of one lets an older line of another count.
+        # Any file: if a line is removed from one, an older line of another takes effect.
         return any(self._is_later(copy.changed) for copy in self._files.files)
 
     def _is_later(self, changed: float) -> bool:
@@ -211,7 +212,7 @@ class _Clock:
 
 
 def _kind(case: ChangedVariable) -> RestartEffect | None:
-    """Lost, changed, or None where the server itself made the running value out of what it reads again."""
+    """Return LOST or CHANGED; None if the server derived the running value from the same unchanged input."""
     view = case.view
     if view.cause:
         return RestartEffect.CHANGED
@@ -219,13 +220,13 @@ def _kind(case: ChangedVariable) -> RestartEffect | None:
         return _inferred_kind(case)
     if case.origin is Origin.RUNTIME:
         return RestartEffect.LOST
-    # Of what stands in an older file the server can only be wrong in saying that nobody set it.
+    # For an older, unedited file, a COMPILED origin is a misreport of the server, not a change.
     moved = case.origin is not view.source and case.origin is not Origin.COMPILED
     return RestartEffect.CHANGED if case.may_be_edited or moved else None
 
 
 def _inferred_kind(case: ChangedVariable) -> RestartEffect | None:
-    """Where the server doesn't tell: an unchanged line that differs was set over, if that can be done at run time."""
+    """Infer the kind without origins: a differing unchanged line was overridden by SET, if the variable is dynamic."""
     if case.view.line is not None:
         return RestartEffect.CHANGED if case.may_be_edited else RestartEffect.LOST if case.dynamic else None
     if case.view.value is None:

@@ -1,4 +1,4 @@
-"""Values that follow from another option being set at all, or from the name that it is given."""
+"""Values that follow from another option being set, or from the name it is set to."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ QUERY_LOGS = {"general_log_file": ".log", "slow_query_log_file": "-slow.log", "l
 DAYS, SECONDS, DAY = "expire_logs_days", "binlog_expire_logs_seconds", 86400
 EVENTS = tuple(f"events_{of}_history{long}_size" for of in ("stages", "statements", "transactions", "waits")
                for long in ("", "_long"))  # fmt: skip
-# What MariaDB shows as -1 while it is off; the others stay as they are.
+# Variables that MariaDB shows as -1 while the Performance Schema is off; others keep their value.
 SIZED_WHEN_ON = frozenset(f"{SCHEMA}_{name}" for name in ("digests_size", "session_connect_attrs_size", *EVENTS))
 NOT_ZERO = frozenset(
     f"performance_schema_{name}" for name in ("error_size", "max_digest_sample_age", "show_processlist")
@@ -27,7 +27,7 @@ NOT_ZERO = frozenset(
 
 
 def apply_coupled_values(views: dict[str, NextValue], now: RuleContext) -> None:
-    """Put in what follows the logs' names, and MariaDB's query cache, which a size switches on."""
+    """Apply values derived from log names, and MariaDB's query cache, which a size switches on."""
     if RELAY in views:
         _update_relay_log(views, now)
     for log in (BINARY, RELAY):
@@ -43,7 +43,7 @@ def apply_coupled_values(views: dict[str, NextValue], now: RuleContext) -> None:
 
 
 def _update_performance_schema(views: dict[str, NextValue], now: RuleContext) -> None:
-    """Sizes are 0 where it is off, some -1 on MariaDB; what they become where it is switched on is the server's own."""
+    """Sizes are 0 if it is off, some -1 on MariaDB; if it gets switched on, the server chooses them (unknown)."""
     view, running = views.get(SCHEMA), now.server.variables
     stays_off = view is not None and now.target.is_mysql and view.value == running[SCHEMA] == "OFF"
     if view is None or view.value is None or (view.value == running[SCHEMA] and not stays_off):
@@ -58,7 +58,7 @@ def _update_performance_schema(views: dict[str, NextValue], now: RuleContext) ->
 
 
 def _update_query_logs(views: dict[str, NextValue], now: RuleContext) -> None:
-    """The logs of queries are named by the host; MySQL puts the data directory before the name."""
+    """Query logs are named after the host; MySQL prepends the data directory."""
     host, folder = (now.server.variables.get(name, "") for name in ("hostname", "datadir"))
     for name, ending in QUERY_LOGS.items():
         view = views.get(name)
@@ -67,7 +67,7 @@ def _update_query_logs(views: dict[str, NextValue], now: RuleContext) -> None:
 
 
 def _sync_binlog_expiry(views: dict[str, NextValue], now: RuleContext) -> None:
-    """MariaDB's two names for the age of binary logs, in days and in seconds: one that is set sets the other."""
+    """MariaDB's binary log expiry in days and in seconds is one setting: one that is set determines the other."""
     days, seconds = views.get(DAYS), views.get(SECONDS)
     if not now.target.is_mariadb or days is None or seconds is None:
         return
@@ -89,7 +89,7 @@ def _converted(value: str | None, *, to_days: bool) -> str | None:
 
 
 def _update_relay_log(views: dict[str, NextValue], now: RuleContext) -> None:
-    """If it is unset MySQL 8 and later name it by the host; the others leave the name empty."""
+    """Unset, it gets the host name in MySQL 8 and later, and is empty otherwise."""
     view = views[RELAY]
     if view.line is None and view.value is None:
         host = now.server.variables.get("hostname", "")
@@ -99,7 +99,7 @@ def _update_relay_log(views: dict[str, NextValue], now: RuleContext) -> None:
 
 
 def _update_log_names(log: str, views: dict[str, NextValue], now: RuleContext) -> None:
-    """The log's path without its number, and its index beside it."""
+    """Update the log's base name and its index."""
     running = now.server.variables
     name = _log_name(log, views[log], now)
     if name is None or not _is_renamed(log, name, views[log], now):
@@ -110,7 +110,7 @@ def _update_log_names(log: str, views: dict[str, NextValue], now: RuleContext) -
 
 
 def _log_name(log: str, view: NextValue, now: RuleContext) -> str | None:
-    """The name that is given or comes by default, empty for no log; None where only the server knows it."""
+    """Return the configured or default name, empty for no log; None if only the server knows it."""
     host = now.server.variables.get("hostname", "")
     if log == RELAY:
         unnamed = f"{host}-relay-bin" if host and "." not in host else None
@@ -122,7 +122,7 @@ def _log_name(log: str, view: NextValue, now: RuleContext) -> str | None:
 
 
 def _is_renamed(log: str, name: str, view: NextValue, now: RuleContext) -> bool:
-    """Whether the name is another one than now; a default that stands is the server's own, whatever it is."""
+    """Whether the name differs from the running one; an unchanged default keeps the server's own name."""
     base = posixpath.basename(now.server.variables[f"{log}_basename"])
     if view.line is None and view.value == now.server.variables.get(log) and log == RELAY:
         return False
@@ -130,7 +130,7 @@ def _is_renamed(log: str, name: str, view: NextValue, now: RuleContext) -> bool:
 
 
 def _set_value(views: dict[str, NextValue], name: str, value: str, cause: str, now: RuleContext) -> None:
-    """A value for what no line sets, if it moves."""
+    """Set the value of a variable that no line sets."""
     view = views.get(name)
     if view is not None and view.line is None and view.source is Origin.COMPILED:
         moves = value != now.server.variables[name]

@@ -1,4 +1,4 @@
-"""What a restart does to one variable or line, as values."""
+"""Types for the effect of a restart on one variable or line."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ if TYPE_CHECKING:
 
 
 class RestartEffect(StrEnum):
-    """What becomes of it, worst first."""
+    """The effect, worst first."""
 
     REFUSED = "refused"
     LOST = "lost"
@@ -20,13 +20,13 @@ class RestartEffect(StrEnum):
 
 
 class RestartItem(NamedTuple):
-    """One thing that the next start does otherwise than the running server.
+    """One difference between the next start and the running server.
 
-    A refused line has `code` and `name` of the rule that says so. Of the others `running` and `following` are the
-    value now and then, as SHOW GLOBAL VARIABLES prints them, secrets masked; `following` is None if unknown
-    it here. `origin` is where the running value came from (None where the server doesn't tell), `source` where the next
-    one does, `location` the place of that. `write_at` is where an action's line belongs: a file, or the file:line to
-    replace. `cause` names the variables whose change moves this one along.
+    For a refused line, `code` and `name` identify the rule. Otherwise `running` and `following` are the values before
+    and after, as SHOW GLOBAL VARIABLES prints them, with secrets masked; `following` is None if unknown. `origin` is
+    the source of the running value (None if the server does not report it), `source` that of the next one and
+    `location` its place. `write_at` is where to write an action's line: a file, or the file:line to replace. `cause`
+    names the variables whose change causes this one.
     """
 
     kind: RestartEffect
@@ -50,7 +50,7 @@ class RestartItem(NamedTuple):
 
 
 class Preflight(NamedTuple):
-    """The items worst first, the checks that were skipped, and the command line of the next start."""
+    """The items, worst first, the skipped checks, and the command line of the next start."""
 
     target: Target
     facts: Facts
@@ -59,5 +59,5 @@ class Preflight(NamedTuple):
     command: StartCommand
 
     def of(self, kind: RestartEffect) -> list[RestartItem]:
-        """The items of one kind."""
+        """Return the items of one kind."""
         return [item for item in self.items if item.kind is kind]

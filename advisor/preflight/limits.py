@@ -1,7 +1,7 @@
-"""What the operating system's limit on open files leaves of the settings that need files.
+"""Settings that servers lower to fit the operating system's limit on open files.
 
-Servers ask for as many files as connections and table caches may need, take what they get, and lower the settings to
-that. All formulas as the servers themselves showed: tests ask them.
+Servers request as many files as connections and table caches may need, use what they get, and lower the settings to
+that. All formulas were derived from running servers; tests check them against servers.
 """
 
 from __future__ import annotations
@@ -36,7 +36,7 @@ UNLIMITED = 1 << 20
 
 
 def apply_file_limits(views: dict[str, NextValue], now: RuleContext, command: StartCommand) -> None:
-    """Lower what the next start's limit won't bear; where the limit can't be told, what it decides is unknown."""
+    """Lower the settings to the next start's limit; if the limit is unknown, so are the values that depend on it."""
     if not {FILES, CONNECTIONS, TABLES} <= views.keys():
         return
     compiled = {CONNECTIONS: COMPILED_CONNECTIONS, TABLES: StartupSettings({}, {}, now.catalog).tables}
@@ -65,7 +65,7 @@ def _mysql(views: dict[str, NextValue], now: RuleContext, command: StartCommand,
 
 
 def _granted_mysql(asked: int, now: RuleContext, command: StartCommand) -> int | None:
-    """MySQL keeps a limit that is higher than what it asks for."""
+    """Return MySQL's limit: it keeps a limit that is higher than requested."""
     running = _running_number(now, FILES)
     if command.limit is None:
         return running if running is not None and (asked <= running or _is_at_hard_limit(now, running)) else None
@@ -89,7 +89,7 @@ def _mariadb(
     _set_value(views, FILES, granted, now)
     if granted is None:
         return
-    # Where a difference is below zero the server has a number beyond all others, and lowers nothing to it.
+    # If a difference is negative, the server computes with a huge unsigned number and lowers nothing.
     fitting = min(max(_tables_per_instance(granted - connections, max(tables, 1)), 1), instances)
     _set_value(views, INSTANCES, fitting, now)
     room = granted - OTHERS_MARIADB - 2 * LEAST_TABLES_MARIADB * fitting
@@ -102,13 +102,13 @@ def _mariadb(
 
 
 def _tables_per_instance(files: int, among: int) -> int:
-    """How many tables of two files each there may be, of those files that are not for others."""
+    """Return the number of tables, with two files each, that fit into the files left."""
     rest = files - OTHERS_MARIADB
     return rest // 2 // among if rest >= 0 else LARGEST
 
 
 def _thread_pool_files(views: dict[str, NextValue], now: RuleContext) -> int:
-    """Files that MariaDB asks for the groups of its thread pool: one each, and only where it has no pool of threads."""
+    """Return the files for MariaDB's thread groups: one each, and only without pool-of-threads."""
     handling = views.get("thread_handling")
     if handling is None or handling.value == POOLED:
         return 0
@@ -116,7 +116,7 @@ def _thread_pool_files(views: dict[str, NextValue], now: RuleContext) -> int:
 
 
 def _granted_mariadb(asked: int, now: RuleContext, command: StartCommand) -> int | None:
-    """MariaDB takes no more than it asks for."""
+    """Return MariaDB's limit: it uses no more than it requests."""
     running = _running_number(now, FILES)
     if command.limit is not None:
         hard = UNLIMITED if command.limit[1] is None else command.limit[1]
@@ -127,14 +127,14 @@ def _granted_mariadb(asked: int, now: RuleContext, command: StartCommand) -> int
 
 
 def _is_at_hard_limit(now: RuleContext, running: int) -> bool:
-    """Whether the process runs at its hard limit, which a new one will meet again."""
+    """Whether the process runs at its hard limit, which a new process will reach again."""
     process = now.host.process if now.has("host") else None
     limit = process.limit("nofile") if process else None
     return limit is not None and limit.hard == running
 
 
 def _set_value(views: dict[str, NextValue], name: str, value: int | None, now: RuleContext) -> None:
-    """A number that was found; one that can't be told leaves a default as it is, and else is said to be unknown."""
+    """Set a computed value; an unknown one leaves the running value for defaults and for open_files_limit."""
     view = views[name]
     if value is None:
         if view.source is not Origin.COMPILED or name == FILES:
@@ -149,7 +149,7 @@ def _number(views: dict[str, NextValue], name: str) -> int | None:
 
 
 def _line_number(views: dict[str, NextValue], name: str) -> int | None:
-    """The number that a line sets; None for a default."""
+    """Return the number that a line sets; None for a default."""
     view = views.get(name)
     return parse_whole_number(view.value) if view is not None and view.line is not None else None
 

@@ -1,4 +1,4 @@
-"""What decides each variable at the next start, for the advice of an audit: a line, an argument, a persisted value."""
+"""What determines each variable at the next start, for remedies of an audit: a line, an argument, a persisted value."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ if TYPE_CHECKING:
     from advisor.catalog.load import Catalog
     from advisor.facts import Facts
 
-# The server's own word for where a value came from, where what the next start reads could not be read.
+# The server's reported origins, used if the inputs of the next start could not be read.
 REPORTED_ORIGINS = {
     "PERSISTED": Origin.PERSISTED,
     "COMMAND_LINE": Origin.COMMAND_LINE,
@@ -23,7 +23,7 @@ FILES = frozenset({"GLOBAL", "SERVER", "EXPLICIT", "EXTRA", "USER", "LOGIN", "CO
 
 
 class NextStart:
-    """All that the next start reads, judged once; what could not be read is taken from the server's own word."""
+    """All inputs of the next start, judged once; the server's reported origin replaces those that could not be read."""
 
     def __init__(self, facts: Facts, catalog: Catalog) -> None:
         command = next_command(facts)
@@ -35,7 +35,7 @@ class NextStart:
         self._persisted_read = facts.files is not None and facts.files.persisted_options is not None
 
     def decider(self, variable: str, names: tuple[str, ...]) -> ValueSource | None:
-        """What gives the variable its value; `names` are the canonical names of its option."""
+        """Return the source of the variable's value; `names` are the canonical names of its option."""
         effective = self._start.verdict.effective
         lines = [line for name in names if (line := effective.get(name)) is not None]
         last = max(lines, key=lambda line: self._order.get(id(line), -1), default=None)
@@ -45,7 +45,7 @@ class NextStart:
         return None if last is None else source_of_line(self._start.origin(last), last)
 
     def _reported_decider(self, variable: str, names: tuple[str, ...]) -> ValueSource | None:
-        """What the server says, where the place that it names was not read."""
+        """Return the origin that the server reports, if that source was not read."""
         for name in (variable, *names):
             origin_reported = self._origins.get(name)
             word = origin_reported.source.upper() if origin_reported else ""
@@ -58,7 +58,7 @@ class NextStart:
         return None
 
     def _is_unread(self, origin: Origin) -> bool:
-        """Whether values of that origin, which count over files, could not be read."""
+        """Whether values of that origin, which override files, could not be read."""
         if origin is Origin.PERSISTED:
             return not self._persisted_read
         return origin is Origin.COMMAND_LINE and not self._command_read

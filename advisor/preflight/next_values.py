@@ -1,4 +1,4 @@
-"""What each variable will be after the restart, and which line says so."""
+"""The value of each variable after the restart, and the line that sets it."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ if TYPE_CHECKING:
     from advisor.verdict import FileVerdict, LineVerdict
     from rules.core.context import RuleContext
 
-# Further variables that show the same setting and are no option themselves.
+# Variables without an option that show another option's setting.
 MIRRORS = {
     "default_storage_engine": ("storage_engine",),
     "long_query_time": ("log_slow_query_time",),
@@ -21,7 +21,7 @@ MIRRORS = {
     "transaction_read_only": ("tx_read_only",),
     "default_time_zone": ("time_zone",),
 }
-# Servers call these compiled in where a file sets them (ASK-18; all options that take a harmless value were tried).
+# Servers report COMPILED for these even if a file sets them (ASK-18; all options with a harmless value were tested).
 MISREPORTED_ORIGINS = frozenset(
     (
         *("character_set_filesystem", "character_set_server", "default_storage_engine", "enable_cascade_triggers"),
@@ -29,7 +29,7 @@ MISREPORTED_ORIGINS = frozenset(
         *("time_zone", "transaction_isolation", "tx_isolation"),
     )
 )
-# What a session's variables are on an untouched server; no option sets them.
+# Session variables of a server without settings; no option sets them.
 SESSION_DEFAULTS = {
     "check_constraint_checks": "ON",
     "foreign_key_checks": "ON",
@@ -47,10 +47,10 @@ SESSION_DEFAULTS = {
 }
 
 
-DIGITS = 20  # of the largest number that a server holds
+DIGITS = 20  # digits of the largest 64-bit number
 
 
-# Defaults of the host, which are put in later.
+# Defaults that depend on the host; filled in later.
 HOST_DEFAULTS = frozenset(
     {"max_connections", "table_open_cache", "general_log_file", "relay_log", "slow_query_log_file"}
 )
@@ -59,8 +59,8 @@ HOST_DEFAULTS = frozenset(
 class NextValue(NamedTuple):
     """A variable's value after the restart, None if unknown.
 
-    `line` is what sets it, None for a default; `cause` are the variables that it follows where it is sized by them;
-    `limited` says that the limit on open files leaves no more of what the line asks for.
+    `line` is what sets it, None for a default; `cause` are the variables it is derived from; `limited` means that the
+    limit on open files lowers the line's value.
     """
 
     value: str | None
@@ -71,12 +71,12 @@ class NextValue(NamedTuple):
 
 
 def parse_whole_number(text: str | None) -> int | None:
-    """A plain number as servers hold them, or None."""
+    """Parse an unsigned number as servers store it; None if invalid."""
     return int(text) if text and len(text) <= DIGITS and text.isascii() and text.isdigit() else None
 
 
 def next_values(now: RuleContext, start: NextStartOptions) -> dict[str, NextValue]:
-    """Every variable of the running server by name, before those that follow others are sized."""
+    """Return the next value of every variable of the running server, before derived variables are computed."""
     lines, settings = lines_by_variable(start.early, now.catalog), Settings.from_file(start.early)
     others = _other_names(now.catalog)
     found = {}
@@ -92,7 +92,7 @@ def next_values(now: RuleContext, start: NextStartOptions) -> dict[str, NextValu
 
 
 def apply_late_persisted(views: dict[str, NextValue], now: RuleContext, start: NextStartOptions) -> None:
-    """Put in the persisted values that are set once the server is up."""
+    """Apply the persisted values that are set after startup."""
     lines, settings = lines_by_variable(start.verdict, now.catalog), Settings.from_file(start.verdict)
     for name, value in start.uncatalogued.items():
         if name in views:
@@ -113,7 +113,7 @@ def _origin(name: str, now: RuleContext) -> Origin:
 
 
 def lines_by_variable(verdict: FileVerdict, catalog: Catalog) -> dict[str, LineVerdict]:
-    """The effective line of each variable; two names of one setting share the later line of both."""
+    """Return the effective line of each variable; two names of one setting share the later line."""
     found: dict[str, LineVerdict] = {}
     others = _other_names(catalog)
     for canonical, line in verdict.effective.items():
@@ -124,7 +124,7 @@ def lines_by_variable(verdict: FileVerdict, catalog: Catalog) -> dict[str, LineV
 
 
 def origin_of(name: str, now: RuleContext) -> Origin:
-    """Where the running value came from, be it under another name of the same setting."""
+    """Return the origin of the running value, also if set under another name."""
     own = _origin(name, now)
     if own in EXPLICIT_ORIGINS:
         return own
@@ -133,7 +133,7 @@ def origin_of(name: str, now: RuleContext) -> Origin:
 
 
 def _other_names(catalog: Catalog) -> dict[str, tuple[str, ...]]:
-    """For each name of a setting that has several, the others."""
+    """Map each name of a setting with several names to the others."""
     groups = {name: [name, *mirrors] for name, mirrors in MIRRORS.items()}
     for name, raw in catalog.options.items():
         if raw.get("alias_of"):
@@ -142,13 +142,13 @@ def _other_names(catalog: Catalog) -> dict[str, tuple[str, ...]]:
 
 
 def option_of(name: str, catalog: Catalog) -> Option | None:
-    """The option that sets a variable, under another name maybe."""
+    """Return the option that sets a variable, possibly under another name."""
     roots = (root for root, mirrors in MIRRORS.items() if name in mirrors)
     return catalog.find_variable(name) or next((o for root in roots if (o := catalog.get(root))), None)
 
 
 def _default(name: str, now: RuleContext, others: tuple[str, ...]) -> str | None:
-    """What an untouched server has, or this one if the variable is not set: it knows its own defaults best."""
+    """Return the default: that of this server if it reports the variable as a default, else that of the catalog."""
     running = now.server.variables[name]
     told = bool(now.server.origins) and name not in MISREPORTED_ORIGINS
     if told and not any(_origin(n, now) in EXPLICIT_ORIGINS for n in (name, *others)):

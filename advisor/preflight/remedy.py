@@ -1,4 +1,4 @@
-"""What to do about a value that will be another one: the line that keeps the old one, the statement for either."""
+"""Remedies for a changing value: the line that keeps the old one, and statements for either value."""
 
 from __future__ import annotations
 
@@ -24,9 +24,9 @@ if TYPE_CHECKING:
     from advisor.preflight.next_values import NextValue
     from rules.core.context import RuleContext
 
-# Endings of the names of numbers that are bytes.
+# Name endings of options in bytes.
 BYTES = ("_size", "_length", "_packet", "_capacity")
-# Of what decides which commits survive a crash, the values that lose none: no other is ever advised.
+# For options that affect durability, the only value that is recommended.
 SAFE_VALUES = {
     "default_storage_engine": "InnoDB",
     "innodb_doublewrite": "ON",
@@ -36,14 +36,14 @@ SAFE_VALUES = {
 
 
 class Remedy(NamedTuple):
-    """What can be done, and a word of help where no line or statement says it."""
+    """The possible actions, and a help text if no line or statement applies."""
 
     actions: tuple[Action, ...] = ()
     help: str = ""
 
 
 def remedy_for(name: str, kind: RestartEffect, view: NextValue, now: RuleContext) -> Remedy:
-    """How to keep the running value, and how to apply a change now; never prints a secret."""
+    """Return how to keep the running value and how to apply a change now; secrets are never printed."""
     running = now.server.variables[name]
     if MASK in redact_value(name, running):
         return Remedy(help="It may hold a password, which is not shown: write the value into the file yourself.")
@@ -59,13 +59,13 @@ def remedy_for(name: str, kind: RestartEffect, view: NextValue, now: RuleContext
 
 
 def _is_safe(option: Option, value: str | None) -> bool:
-    """Whether the value may be advised: durability is never traded away."""
+    """Whether the value may be recommended: less durable values never are."""
     guarded = option.durability or option.name in SAFE_VALUES
     return not guarded or value == SAFE_VALUES.get(option.name)
 
 
 def _keep_actions(option: Option, view: NextValue, now: RuleContext, running: str) -> Iterator[Action]:
-    """What makes the next start come up with the running value, in the place that decides it."""
+    """Yield actions that keep the running value at the next start, in the place that determines it."""
     if not _is_accepted(option, running, now):
         return
     value = _changed_flags(option, running, view)
@@ -83,7 +83,7 @@ def _keep_actions(option: Option, view: NextValue, now: RuleContext, running: st
 
 
 def _apply_now_actions(option: Option, kind: RestartEffect, view: NextValue, now: RuleContext) -> Iterator[Action]:
-    """The next value without waiting for the restart, where SET GLOBAL brings it about."""
+    """Yield the statement that applies the next value now, if SET GLOBAL can do it."""
     if kind is not RestartEffect.CHANGED or view.value is None or MASK in redact_value(option.name, view.value):
         return
     if not _is_safe(option, view.value) or not _is_accepted(option, view.value, now) or now.server.managed:
@@ -96,12 +96,12 @@ def _apply_now_actions(option: Option, kind: RestartEffect, view: NextValue, now
 
 
 def _is_accepted(option: Option, value: str, now: RuleContext) -> bool:
-    """Whether the target takes the value as it stands."""
+    """Whether the target accepts the value as written."""
     return judge_value(option.name, value, now.catalog).outcome is Outcome.ACCEPTED
 
 
 def _help(option: Option, view: NextValue, running: str) -> str:
-    """Where a value can't be written, as the server reads any value as yes, leaving it out may do."""
+    """Return a help text for values that cannot be written in a file: removing the line may keep them."""
     place = view.line.placed if view.line else None
     if place is None or not place.line.number:
         return ""
@@ -112,7 +112,7 @@ def _help(option: Option, view: NextValue, running: str) -> str:
 
 
 def _changed_flags(option: Option, running: str, view: NextValue) -> str:
-    """Of a set of switches only those that would differ: others keep what they have."""
+    """Return only the switches that would change; the others keep their value."""
     if option.kind != "flagset" or not view.value:
         return running
     after = view.value.split(",")
@@ -120,7 +120,7 @@ def _changed_flags(option: Option, running: str, view: NextValue) -> str:
 
 
 def _persist_statement(option: Option, value: str, now: RuleContext) -> str | None:
-    """The statement that keeps a value beyond restarts, which MySQL 8 and later have."""
+    """Return the SET PERSIST statement, available in MySQL 8 and later."""
     if not now.target.since("mysql", 8) or not option.variable or now.server.managed:
         return None
     if not may_be_persisted(option.variable, now.target):
@@ -129,7 +129,7 @@ def _persist_statement(option: Option, value: str, now: RuleContext) -> str | No
 
 
 def option_line(option: Option, value: str) -> str | None:
-    """The line that gives an option the value, quoted where a reader would cut it; None where no line can."""
+    """Return the line that sets the option, quoted if the parser would cut the value; None if no line can."""
     number = parse_whole_number(value) if option.kind in ("int", "uint") and option.name.endswith(BYTES) else None
     shown = value if number is None else exact_size(number)
     for text in (shown, f'"{shown}"', f"'{shown}'"):
@@ -141,7 +141,7 @@ def option_line(option: Option, value: str) -> str | None:
 
 
 def place_for(view: NextValue, files: OptionFiles | None, now: RuleContext) -> str:
-    """Where to write a line: over the one that sets the option, else in the last file that holds the server's group."""
+    """Return where to write a line: in place of the effective one, else the last file with a group of the server."""
     if view.line is not None and view.line.placed.line.number:
         return f"{view.line.placed.path}:{view.line.placed.line.number}"
     if files is None:

@@ -1,4 +1,4 @@
-"""What becomes of persisted values that MySQL sets once it is up, by SET as it were."""
+"""Persisted values that MySQL applies after startup, as if by SET."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ KEY_CACHE = frozenset(
     ("key_buffer_size", "key_cache_age_threshold", "key_cache_block_size", "key_cache_division_limit")
 )
 
-# Dynamic variables that SET PERSIST was refused for with error 1238 (asked: 8.0.15 and 9.7.4).
+# Dynamic variables for which SET PERSIST fails with error 1238 (tested: 8.0.15 and 9.7.4).
 NEVER_PERSISTED = frozenset(
     (
         "gtid_purged",
@@ -28,23 +28,23 @@ NEVER_PERSISTED = frozenset(
 
 
 def may_be_persisted(name: str, target: Target) -> bool:
-    """Whether SET PERSIST takes the variable, and the server sets the value at its next start."""
+    """Whether SET PERSIST accepts the variable and the server applies the value at its next start."""
     return name not in NEVER_PERSISTED and is_restored(name, target)
 
 
 def is_restored(name: str, target: Target) -> bool:
-    """Whether a persisted value is set at all: 8.0.15 writes those of key caches down, and that is all."""
+    """Whether a persisted value is applied: 8.0.15 saves those of key caches, but does not apply them."""
     return target.since("mysql", 8, 0, 16) or name not in KEY_CACHE
 
 
 def lines_set_after_start(late: Iterable[PlacedLine], target: Target) -> list[PlacedLine]:
-    """The lines that take effect, with those that they bring: a character set and a collation set each other."""
+    """Return the lines that take effect, and those they imply: character set and collation set each other."""
     restored = [placed for placed in late if is_restored(placed.line.name or "", target)]
     return [*restored, *_implied_lines(restored, target)] if restored else []
 
 
 def _implied_lines(restored: list[PlacedLine], target: Target) -> list[PlacedLine]:
-    """The character set that a collation brings, and the other way round, where it is not persisted itself."""
+    """Return the character set that a collation implies, and vice versa, unless it is persisted itself."""
     from advisor.upgrade.defaults import CHARSET, COLLATION, default_collation
     from advisor.verdict.charsets import charset_of, full_charset_name
 

@@ -1,4 +1,4 @@
-"""All that the next start reads, in its order, judged as one: files, then the command line, then persisted values."""
+"""All inputs of the next start, in order, judged together: files, command line, persisted values."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ LOAD_PERSISTED = "persisted_globals_load"
 
 
 class StartFault(NamedTuple):
-    """What stops a server besides an option line: a command-line argument, a persisted value that can't be set."""
+    """A reason other than an option line why a server stops: an invalid argument or persisted value."""
 
     message: str
     location: Location
@@ -34,10 +34,10 @@ class StartFault(NamedTuple):
 
 
 class NextStartOptions(NamedTuple):
-    """The next start's options, and which of their places are command line and persisted.
+    """The next start's options, and which of them come from the command line or are persisted.
 
-    `verdict` is on all of them, `early` on those without the persisted values that are set once the server is up, so
-    that nothing is sized by them. `unnamed` are persisted values by variable for which the catalog knows no option.
+    `verdict` covers all of them, `early` excludes persisted values applied after startup, so that nothing is derived
+    from those. `uncatalogued` are persisted values, by variable, without an option in the catalog.
     """
 
     verdict: FileVerdict
@@ -49,14 +49,14 @@ class NextStartOptions(NamedTuple):
     reads_persisted: bool
 
     def origin(self, line: LineVerdict) -> Origin:
-        """Where a line comes from."""
+        """Return the origin of a line."""
         if line.placed.path == self.persisted_at:
             return Origin.PERSISTED
         return Origin.COMMAND_LINE if line.placed.path in self.command_line_paths else Origin.FILE
 
 
 def judge_start(facts: Facts, command: StartCommand, catalog: Catalog) -> NextStartOptions:
-    """The verdict on what the next start reads; where no files were collected it is that of the command line alone."""
+    """Judge what the next start reads; without collected files that is the command line only."""
     files = facts.files
     lines, strays = _command_lines(command.arguments, catalog)
     resolved = _file_options(files, catalog)
@@ -79,7 +79,7 @@ def judge_start(facts: Facts, command: StartCommand, catalog: Catalog) -> NextSt
 
 
 def _reads_persisted(verdict: FileVerdict, command: StartCommand, catalog: Catalog) -> bool:
-    """MySQL 8 and later read them, unless an option disables that or --no-defaults is given."""
+    """MySQL 8 and later read persisted values, unless disabled by an option or by --no-defaults."""
     if not catalog.target.since("mysql", 8) or "--no-defaults" in command.leading:
         return False
     line = verdict.effective.get(LOAD_PERSISTED)
@@ -98,7 +98,7 @@ def _file_options(files: OptionFiles | None, catalog: Catalog) -> ResolvedFiles:
 
 
 def _without_suffix(suffix: str, options: Iterable[PlacedLine], catalog: Catalog) -> Iterator[PlacedLine]:
-    """The options of [mysqld_two] as if they stood in [mysqld], for a server that was told to read that group too."""
+    """Move options of groups with the suffix, such as [mysqld_two], into the plain group: the server reads both."""
     own = groups_read(catalog.target)
     for placed in options:
         group = placed.line.group or ""
@@ -107,7 +107,7 @@ def _without_suffix(suffix: str, options: Iterable[PlacedLine], catalog: Catalog
 
 
 def installed_plugins(facts: Facts) -> Iterator[PlacedLine]:
-    """Plugins that stand in mysql.plugin are loaded again, so that their options in files are known."""
+    """Yield the plugins in mysql.plugin, which are loaded again, so that their options in files are known."""
     libraries = [f"{plugin.name}={plugin.library}" for plugin in facts.server.plugins if plugin.library]
     if libraries:
         value = ";".join(dict.fromkeys(libraries))
@@ -117,7 +117,7 @@ def installed_plugins(facts: Facts) -> Iterator[PlacedLine]:
 def _command_lines(
     arguments: tuple[StartArgument, ...], catalog: Catalog
 ) -> tuple[list[PlacedLine], tuple[StartFault, ...]]:
-    """The words as option lines that have the places of the words; each word is a line of a document of our own."""
+    """Parse the arguments into option lines at the arguments' locations; each is a line of a temporary document."""
     if not arguments:
         return [], ()
     from advisor.carriers.arguments import arguments_option_set
@@ -145,7 +145,7 @@ def _at_argument(line: Line, argument: StartArgument) -> PlacedLine:
 
 
 class _Persisted(NamedTuple):
-    """What is persisted: lines that count with the options, those that are set later, and what servers stop at."""
+    """Persisted values: lines read with the options, lines applied later, and values at which servers stop."""
 
     early: list[PlacedLine]
     late: list[PlacedLine]
@@ -153,7 +153,7 @@ class _Persisted(NamedTuple):
 
 
 def _persisted(files: OptionFiles, catalog: Catalog) -> _Persisted:
-    """The persisted variables as the server takes them; each is a line of a document of our own."""
+    """Read the persisted variables as the server does; each is a line of a temporary document."""
     from advisor.carriers.document import Document
     from advisor.carriers.persisted import read_persisted
     from advisor.preflight.set_after_start import lines_set_after_start
@@ -176,7 +176,7 @@ def _persisted(files: OptionFiles, catalog: Catalog) -> _Persisted:
 
 
 def _json_member(number: int, one: PersistedOption) -> str:
-    """One variable in a section of its own, whose name alone says how it is read."""
+    """Return one variable in a section of its own; the section's name says how it is read."""
     kind = "static" if one.static else "dynamic"
     return f', "mysql_{kind}_{number}": {{{json.dumps(one.name)}: {{"Value": {json.dumps(one.value)}}}}}'
 

@@ -1,4 +1,4 @@
-"""The command line of the next start: what the service's unit says now, else what the running process was given."""
+"""The command line of the next start: from the service's unit, else from the running process."""
 
 from __future__ import annotations
 
@@ -16,12 +16,12 @@ if TYPE_CHECKING:
 
 
 COMMAND_LINE = "command line"
-# Only right behind the program's name do servers obey these; they say which files are read.
+# Servers accept these only as their first arguments; they select the option files.
 LEADING = ("no-defaults", "defaults-file", "defaults-extra-file", "defaults-group-suffix", "print-defaults")
 
 
 class StartArgument(NamedTuple):
-    """One word behind the program's name, and the place to change it; line 0 means no file."""
+    """One argument, and the place to change it; line 0 means no file."""
 
     text: str
     path: str = COMMAND_LINE
@@ -30,11 +30,11 @@ class StartArgument(NamedTuple):
 
 
 class StartCommand(NamedTuple):
-    """What the server is started with next time.
+    """The command of the next start.
 
-    `unit` is the service whose files say so, empty where the running process's own words were taken; `known` says that
+    `unit` is the service whose files define it, empty if the running process's arguments were used; `known` means that
     there are any. `leading` are the arguments that select the option files. `limit` is LimitNOFILE= as (soft, hard),
-    None in it for no limit. `note` is what a reader has to know about all that.
+    with None for unlimited. `note` is a remark on all this for the user.
     """
 
     arguments: tuple[StartArgument, ...] = ()
@@ -46,7 +46,7 @@ class StartCommand(NamedTuple):
 
 
 def next_command(facts: Facts) -> StartCommand:
-    """The next start's command line, as far as the facts tell."""
+    """Return the next start's command line, as far as the facts allow."""
     if facts.service is not None:
         found = command_of(facts.service)
         if found is not None:
@@ -57,7 +57,7 @@ def next_command(facts: Facts) -> StartCommand:
 
 
 def running_arguments(files: OptionFiles | None) -> tuple[str, ...]:
-    """The words behind the server's name; a loader's own, which may stand before it, are left out."""
+    """Return the arguments after the server's program name, without those of a loader before it."""
     said = files.command_line if files else ()
     program = next((i for i, word in enumerate(said) if posixpath.basename(word) in SERVER_PROGRAMS), 0)
     return said[program + 1 :]
@@ -79,7 +79,7 @@ def split_command(
     limit: tuple[int | None, int | None] | None = None,
     note: str = "",
 ) -> StartCommand:
-    """With the words about files told from the others."""
+    """Separate the leading arguments, which select option files, from the others."""
     count = next((i for i, a in enumerate(arguments) if _long_name(a.text) not in LEADING), len(arguments))
     return StartCommand(arguments[count:], tuple(a.text for a in arguments[:count]), unit, known, limit, note)
 
@@ -93,7 +93,7 @@ _INFINITE = "infinity"
 
 
 class _Unit:
-    """The unit with its drop-ins, read one after another; later settings add to lists, or reset them."""
+    """The unit with its drop-ins in reading order; later settings add to lists, or reset them."""
 
     def __init__(self, service: Service) -> None:
         from advisor.carriers import service_files
@@ -128,20 +128,20 @@ class _Unit:
 
 
 def command_of(service: Service) -> StartCommand | None:
-    """The command of a service's unit, None where it starts something else than a server."""
+    """Return the command of a service's unit; None if it does not start a server directly."""
     unit = _Unit(service)
     for path, one in unit.start:
         found = list(_arguments(unit, path, one))
         program = found[0].text.lstrip(_PREFIXES) if found else ""
         if posixpath.basename(program) in SERVER_PROGRAMS:
-            named = "@" in found[0].text[: len(found[0].text) - len(program)]  # the next word is what ps shows
+            named = "@" in found[0].text[: len(found[0].text) - len(program)]  # the next word is the name that ps shows
             behind = tuple(found[2:] if named else found[1:])
             return split_command(behind, unit=unit.name, limit=_limit(unit.limit), note=_manager_note(unit, one))
     return None
 
 
 def _arguments(unit: _Unit, path: str, one: Assigned) -> Iterable[StartArgument]:
-    """The words with variables filled in; those of a variable have the place where it is set."""
+    """Yield the arguments with variables expanded; words from a variable have its location."""
     from advisor.carriers import service_files
 
     values = {name: argument.text for name, argument in unit.variables.items()}
@@ -153,7 +153,7 @@ def _arguments(unit: _Unit, path: str, one: Assigned) -> Iterable[StartArgument]
 
 
 def _manager_note(unit: _Unit, one: Assigned) -> str:
-    """Variables that no file sets: the running process had them from somewhere else."""
+    """Return a note on variables that no file sets: the running process got them from elsewhere."""
     named = [word.text.removeprefix("$") for word in one.words if word.text.startswith("$")]
     foreign = [n for n in named if n in unit.variables and not unit.variables[n].line and unit.variables[n].text]
     if not foreign:
@@ -165,7 +165,7 @@ def _manager_note(unit: _Unit, one: Assigned) -> str:
 
 
 def _limit(text: str) -> tuple[int | None, int | None] | None:
-    """`65535`, `1024:524288` or `infinity`; None for what is no limit of open files."""
+    """Parse `65535`, `1024:524288` or `infinity`; None if it is not a limit."""
     soft, _, hard = text.partition(":")
     parts = [part.strip() for part in (soft, hard or soft)]
     if not all(re.fullmatch(r"[0-9]{1,10}", part) or part == _INFINITE for part in parts):

@@ -1,1 +1,1 @@
-"""Remove secrets from texts and facts, and make foreign text harmless."""
+"""Masks secrets in texts and facts, and escapes text from other sources."""

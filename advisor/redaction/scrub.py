@@ -1,4 +1,4 @@
-"""What a snapshot must not hold, whoever made the facts: passwords in values, option files and command lines."""
+"""Masks passwords in the values, option files and command lines of a snapshot, whoever created it."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ _VALUE = r"(?i)(?P<lead>\b(?:entry|value:?|near) )'.*?'(?= for | at line |,|;|$)
 
 
 def mask_secrets(told: dict[str, Any]) -> dict[str, Any]:
-    """Facts as plain values, masked in place; those that were collected by us have lost their secrets already."""
+    """Mask secrets in plain facts, in place; facts collected by mycnf are masked already."""
     server = told["server"]
     server["variables"] = {name: redact_value(name, value) for name, value in server["variables"].items()}
     files, service = told.get("files"), told.get("service")
@@ -30,7 +30,7 @@ def mask_secrets(told: dict[str, Any]) -> dict[str, Any]:
 
 
 def mask_sql(row: dict[str, str | None]) -> dict[str, str | None]:
-    """The row with error texts cut before the statement that they quote, and without values: both are users' data."""
+    """Return a replication row with errors cut before a quoted statement, and without values: both are user data."""
     return {name: None if value is None else _cut_statement(redact_value(name, value)) for name, value in row.items()}
 
 

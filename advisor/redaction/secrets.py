@@ -1,4 +1,4 @@
-"""Secrets taken out of what is shown or kept, and text of others made harmless; standard library only."""
+"""Masks secrets in output and saved data, and escapes text from other sources; standard library only."""
 
 import re
 from typing import NamedTuple
@@ -6,8 +6,8 @@ from typing import NamedTuple
 MASK = "********"
 EMPTY = "an empty value"
 
-# Whole names, and endings of names, whose values let somebody in. `password_history` and its kind are policy, no
-# secrets: that is why the words are looked for at the end of a name only.
+# Names, and endings of names, whose values give access. `password_history` and similar are policies, not secrets, so
+# the words are matched only at the end of a name.
 _NAMES = frozenset(
     {
         "s3_access_key",
@@ -25,7 +25,7 @@ _ENDINGS = (
     *("secret_key", "secret_headers", "api_key", "credential", "credentials"),
 )
 _AS_ENDINGS = tuple(f"_{ending}" for ending in _ENDINGS)
-# Plugins and switches whose own name ends like a secret's: the value is ON, OFF or a plugin's state.
+# Plugins and switches named like a secret: their value is ON, OFF or a plugin state.
 _PUBLIC = frozenset(
     {
         "caching_sha2_password",
@@ -37,7 +37,7 @@ _PUBLIC = frozenset(
         "validate_password",
     }
 )
-# MariaDB takes any beginning that no other option shares: the shortest such, and the name that it stands for.
+# MariaDB accepts unique abbreviations: the shortest one, and the full name.
 _SHORTENED = frozenset(
     full[:length]
     for short, full in (
@@ -51,35 +51,35 @@ _SHORTENED = frozenset(
     )
     for length in range(len(short), len(full))
 )
-# `pass` and what else begins `password`, and slips of the pen: `pasword`, `passwrod`, `passwort`.
+# `pass` and other abbreviations of `password`, and misspellings: `pasword`, `passwrod`, `passwort`.
 _MISSPELT = r"(?:^|_)pas(?:s+w?o?r?d?|w?o?r?d|wo?r?)$"
 _WORD, _SHORTEST, _LONGEST = "password", 6, 10
 _LETTERS = frozenset(_WORD)
-_MAX_EDITS = 2  # letters too many and too few, together
+_MAX_EDITS = 2  # extra and missing letters together
 _PREFIXES = ("loose_", "maximum_")
-# Options whose values are statements: a literal in one may be anything, a password too.
+# Options whose values are SQL statements: their literals may be passwords.
 STATEMENTS = frozenset({"init_connect", "init_replica", "init_slave", "init_rpl_role"})
 
-# What has to stand in a text that may hold a password and say so; most hold nothing of the kind.
+# Substrings of all texts with named secrets; most texts contain none of them.
 _SECRET_WORDS = (
     *("pas", "pwd", "secret", "token", "credential", "identified", "role_id", "role-id"),
     *("_key", "-key", "_auth", "-auth"),
 )
 
-# Controls of C0 and C1, marks that turn or hide text, and what is no character at all; none of them is printable.
+# C0 and C1 controls, bidirectional and invisible characters, and noncharacters; none of them is printable.
 _HARMFUL = (
     "[\x00-\x1f\x7f-\x9f\xad\u061c\u180e\u200b-\u200f\u2028-\u202e\u2060-\u206f"
     "\ufeff\ufff9-\ufffb\ud800-\udfff\U000e0000-\U000e007f]"
 )
-# What the escapes of an option file make, by the names that people know.
+# Results of option file escapes, with readable names.
 _NAMED = {8: "<backspace>", 9: "<tab>", 10: "<newline>", 13: "<carriage return>"}
 _FORMS = ((0xFF, "\\x{:02x}"), (0xFFFF, "\\u{:04x}"), (0x10FFFF, "\\U{:08x}"))
 
 
 class Redacted(NamedTuple):
-    """A text without its secrets, and the 1-based lines that hold one for sure.
+    """A text with secrets masked, and the 1-based lines that certainly contained one.
 
-    Literals of statements and what follows `password:` in prose are masked as well, and may be nothing of the kind.
+    Literals in statements and text after `password:` in prose are masked too, but may not be secrets.
     """
 
     text: str
@@ -87,16 +87,16 @@ class Redacted(NamedTuple):
 
 
 def is_secret(name: str) -> bool:
-    """Whether an option or variable of this name holds a secret; dashes, dots, case and `loose-` don't matter.
+    """Whether an option or variable of this name holds a secret; ignores dashes, dots, case and `loose-`.
 
-    Clients take abbreviations of `password` (`pass = x` under `[client]`), MariaDB those of every option, and a slip of
-    the pen is a secret too: all of these count.
+    Includes abbreviations of `password`, which clients accept (`pass = x` under `[client]`), those of other options,
+    which MariaDB accepts, and misspellings.
     """
     return _is_secret_plain(_normalise_name(name))
 
 
 def redact_value(name: str, value: str) -> str:
-    """The value of an option fit to be shown: masked where the name says secret, else without passwords inside it."""
+    """Return an option's value for output: masked if the name is a secret's, else with passwords inside it masked."""
     plain = _normalise_name(name)
     if _is_secret_plain(plain):
         return MASK if value.strip("'\"") else value
@@ -106,13 +106,13 @@ def redact_value(name: str, value: str) -> str:
 
 
 def redact_name(name: str) -> str:
-    """An option's name as written, fit to be shown: without its `=` a password becomes part of the name."""
+    """Return an option's name for output: without `=`, a password becomes part of the name."""
     words = name.split(None, 1)
     return f"{words[0]} {MASK}" if len(words) > 1 and is_secret(words[0].rstrip(":")) else name
 
 
 def redact_text(text: str) -> Redacted:
-    """An option file's text with every secret masked, in comments too; no line is added, taken or moved."""
+    """Mask every secret in an option file's text, including comments; line numbers stay the same."""
     lines = text.split("\n")
     found = []
     for number, line in enumerate(lines, start=1):
@@ -125,23 +125,23 @@ def redact_text(text: str) -> Redacted:
 
 
 def redact_arguments(arguments: tuple[str, ...]) -> tuple[str, ...]:
-    """A command line with the values of secret options masked, `--name=value` and `--name value` alike."""
+    """Mask the values of secret options in a command line, both `--name=value` and `--name value`."""
     before = ("", *arguments)
     return tuple(_redact_argument(argument, before[i]) for i, argument in enumerate(arguments))
 
 
 def escape_text(text: str) -> str:
-    r"""Server text on one line that can't move the cursor, hide or turn anything: harmful ones as \xNN or \uNNNN."""
+    r"""Escape characters that move the cursor, hide or reorder text, as \xNN or \uNNNN; the result is one line."""
     return text if text.isprintable() else re.sub(_HARMFUL, _escape_match, text)
 
 
 def name_control_characters(text: str) -> str:
-    r"""The text with what its escapes made named: a backspace, which `C:\bin` holds, reads `<backspace>`."""
+    r"""Name the control characters in a text: a backspace, the result of `C:\bin`, becomes `<backspace>`."""
     return text if text.isprintable() else escape_text(text.translate(_NAMED))
 
 
 def quote_value(text: str | None) -> str:
-    """A value of an option file in quotes, as a message shows it: without passwords, control characters by name."""
+    """Quote an option file's value for a message: passwords are masked, control characters named."""
     return f"'{name_control_characters(_mask_named_values(text, '='))}'" if text else EMPTY
 
 
@@ -176,10 +176,10 @@ def _is_misspelt_password(word: str) -> bool:
 
 
 def _mask_named_values(text: str, equals: str) -> str:
-    """A text of any kind without the passwords that say what they are; `equals` is what may stand behind a name."""
+    """Mask named passwords in any text; `equals` are the characters that may follow a name."""
     lower = text.lower()
     named = False
-    for word in _SECRET_WORDS:  # faster than any(): it is asked of every value that is shown
+    for word in _SECRET_WORDS:  # faster than any(): this runs for every printed value
         if word in lower:
             named = True
             break
@@ -190,12 +190,12 @@ def _mask_named_values(text: str, equals: str) -> str:
 
 
 def _redact_line(line: str, *, sure: bool = False) -> str:
-    """The line masked; `sure` leaves what may be no secret."""
+    """Return the line masked; `sure` skips text that may not be a secret."""
     head, equals, rest = line.partition("=")
     name = head.lstrip().lstrip("#;").strip().lstrip("-")
     if not equals or not name[:1].isalpha() or not name.replace("_", "a").replace("-", "a").replace(".", "a").isalnum():
         words = line.split()
-        if not equals and len(words) == 2 and is_secret(words[0]):  # noqa: PLR2004 - a name, and what was to be its value
+        if not equals and len(words) == 2 and is_secret(words[0]):  # noqa: PLR2004 - a name and its intended value
             before, _, after = line.rpartition(words[1])
             return before + MASK + after
         return _mask_named_values(line, "=" if sure else "=:")
@@ -216,33 +216,33 @@ def _escape_match(match: re.Match[str]) -> str:
     if match[0] == "\t":
         return " "
     code = ord(match[0])
-    if 0xDC80 <= code <= 0xDCFF:  # noqa: PLR2004 - where surrogateescape keeps the bytes that were no UTF-8
+    if 0xDC80 <= code <= 0xDCFF:  # noqa: PLR2004 - bytes that were not UTF-8, from surrogateescape
         code -= 0xDC00
     return next(form.format(code) for most, form in _FORMS if code <= most)
 
 
-# None of the patterns looks far ahead from every place, for whoever writes the text may wish it took for ever.
+# The patterns have bounded look-ahead, so that hostile text cannot cause excessive backtracking.
 _QUOTED = r"'(?:\\.|[^'\\])*'?|\"(?:\\.|[^\"\\])*\"?"
 _LITERAL = rf"(?i)(?:{_QUOTED})|\b0x[0-9a-f]+"
 _IDENTIFIED = r"(?i)\bidentified\s{1,9}(?:by|with|via|as)\b"
 _PASSWORD_CALL = rf"(?i)(?P<lead>password(?:\s{{0,9}}[=(]\s{{0,9}}|\s{{1,9}}))(?P<value>{_QUOTED})"
-_SET_PASSWORD = r"(?i)(?P<lead>\bset\s{1,9}password\b)[^;]*"  # noqa: S105 - a pattern, no password
+_SET_PASSWORD = r"(?i)(?P<lead>\bset\s{1,9}password\b)[^;]*"  # noqa: S105 - a pattern, not a password
 _NAMED_VALUE = r"(?<![\w.-])(?P<name>[\w.-]{1,80})[\"'`]?\s{0,9}"
-# A value ends with its word, a mark behind it left out, or where another pair begins.
+# A value ends with its word, without trailing punctuation, or where another pair begins.
 _VALUE = rf"{_QUOTED}|(?:[^\s'\";,&]|[;,&](?!\s|$|[\w.-]{{1,80}}\s{{0,9}}=))+"
 _CLIENT = (
     r"(?i)(?P<lead>\b(?:mysql|maria)[\w.-]{0,40}(?:\s{1,9}(?!-p)[^\s;|&]{1,200}){0,20}\s{1,9}-p)"
     rf"(?!rint|rune|ath\b|erm\b)(?P<value>{_QUOTED}|[^\s'\"]+)"
 )
 _NO_SECRET = r"(?i)(?:names|set|charset|collate|_mode|time_zone|isolation)\s{0,9}=?\s{0,9}$"  # noqa: S105 - a pattern
-_BEFORE = 40  # characters before a literal that say what it is
+_BEFORE = 40  # characters before a literal that show what it is
 
 
 def mask_passwords(text: str, lower: str, equals: str) -> str:
-    """The text with the passwords in it masked; doing so again changes nothing.
+    """Mask the passwords in a text; idempotent.
 
-    `lower` is the text in lower case, `equals` the characters that may stand between a name and its value, none where
-    no name of a secret is in the text.
+    `lower` is the text in lower case. `equals` are the characters that may separate a name from its value, empty if the
+    text contains no name of a secret.
     """
     if "@" in text and ("://" in text or "@(" in text or "@tcp(" in lower or "@unix(" in lower):
         text = "".join(map(_mask_login, re.split(r"(\s+)", text)))
@@ -259,7 +259,7 @@ def mask_passwords(text: str, lower: str, equals: str) -> str:
 
 
 def mask_literals(value: str) -> str:
-    """Statements without what they say in quotes, but for names of character sets and the like."""
+    """Mask literals in statements, except names of character sets and similar."""
     quote = value[:1] if value[:1] in ("'", '"') and value.rfind(value[:1]) > 0 else ""
     end = value.rfind(quote) if quote else len(value)
     inner = value[len(quote) : end]
@@ -272,7 +272,7 @@ def mask_literals(value: str) -> str:
 
 
 def _mask_login(word: str) -> str:
-    """An address without its password: scheme://user:password@host, or user:password@tcp(host)."""
+    """Mask the password in scheme://user:password@host, or user:password@tcp(host)."""
     head, at, host = word.rpartition("@")
     begins = r"^[^:]+:" if host.startswith(("(", "tcp(", "unix(")) else r"://[^/:@]*:" if "://" in head else ""
     found = re.search(begins, head) if begins else None
@@ -300,7 +300,7 @@ def _mask_match(found: re.Match[str]) -> str:
 
 
 def _mask(value: str) -> str:
-    """The mask in the value's own quotes; an empty value stays, for there is nothing to hide."""
+    """Return the mask in the value's own quotes; an empty value stays, since it hides nothing."""
     quote = value[0] if value[0] in "'\"" else ""
     closed = quote if len(value) > 1 and value.endswith(quote) else ""
     inner = value[len(quote) : len(value) - len(closed)]

@@ -1,4 +1,4 @@
-"""What is left of an end that nobody expected: a file to send in, and one line that names it."""
+"""Reports an unexpected exception: a file to send in, and one line that names it."""
 
 from __future__ import annotations
 
@@ -25,6 +25,6 @@ def write_crash_file(error: BaseException) -> str:
             file.write(text)
     except OSError:
         with contextlib.suppress(OSError):
-            os.unlink(path)  # of a disk that is full, nothing is read
+            os.unlink(path)  # on a full disk the file is incomplete
         return f"{what} (at {frames[-1] if frames else 'an unknown place'})"
     return f"{what}. What we need to correct it is in {path} (places in our code, nothing of yours)"

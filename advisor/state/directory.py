@@ -1,4 +1,4 @@
-"""Where mycnf keeps what its user asked it to keep: folders of their owner alone, and one writer at a time in each."""
+"""The directories of data that the user asked to save: private, with one writer at a time."""
 
 from __future__ import annotations
 
@@ -23,18 +23,18 @@ _LOCK = ".lock"
 
 
 def state_folder(name: str) -> str:
-    """$XDG_STATE_HOME/mycnf/NAME, ~/.local/state/mycnf/NAME without it."""
+    """Return $XDG_STATE_HOME/mycnf/NAME, or ~/.local/state/mycnf/NAME if it is unset."""
     return os.path.join(_state(), _STATE_NAME, name)
 
 
 def _state() -> str:
     state = os.environ.get("XDG_STATE_HOME", "")
-    # The standard wants anything else to be passed over.
+    # The XDG specification requires relative paths to be ignored.
     return state if os.path.isabs(state) else os.path.expanduser("~/.local/state")
 
 
 def make_state_folder(name: str) -> str:
-    """The folder, made where it isn't there, closed to others. Raises MycnfError where it can't be written."""
+    """Return the directory, created if missing and private; raises MycnfError if it is not writable."""
     place = state_folder(name)
     try:
         make_private_folders(_state(), _STATE_NAME, *name.split(os.sep))
@@ -47,7 +47,7 @@ def make_state_folder(name: str) -> str:
 
 
 def make_private_folders(top: str, *names: str) -> None:
-    """Folders of mode 0700, each in the one before, the first in a directory that others may use. Raises OSError."""
+    """Create nested directories of mode 0700 in `top`, which may be shared; raises OSError."""
     os.makedirs(top, exist_ok=True)
     for name in names:
         top = os.path.join(top, name)
@@ -56,15 +56,15 @@ def make_private_folders(top: str, *names: str) -> None:
         found = os.stat(top)
         if not stat.S_ISDIR(found.st_mode):
             raise NotADirectoryError(errno.ENOTDIR, os.strerror(errno.ENOTDIR), top)
-        if found.st_mode & 0o777 != PRIVATE_FOLDER:  # by the umask, or by somebody's hand
+        if found.st_mode & 0o777 != PRIVATE_FOLDER:  # because of the umask or a manual change
             os.chmod(top, PRIVATE_FOLDER)
 
 
 @contextlib.contextmanager
 def lock_folder(folder: str) -> Iterator[None]:
-    """Wait until no other mycnf writes in the folder, and keep others waiting for the block.
+    """Hold an exclusive lock on the directory within the block, so that only one mycnf writes there.
 
-    The kernel lifts the lock of a process that dies. Raises OSError.
+    The kernel releases the lock if the process dies. Raises OSError.
     """
     handle = os.open(os.path.join(folder, _LOCK), os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, PRIVATE)
     try:
@@ -80,12 +80,12 @@ _WITHOUT_UUID = ("hostname", "port", "datadir")
 
 
 def server_id(variables: Mapping[str, str]) -> str:
-    """Twelve digits of the server's own UUID; where it has none (MariaDB), of host name, port and data directory."""
+    """Return twelve hex digits: of the server's UUID, or without one (MariaDB) of host name, port and datadir."""
     told = variables.get("server_uuid") or "\0".join(variables.get(name, "") for name in _WITHOUT_UUID)
     return hashlib.sha256(told.encode("utf-8", "surrogateescape")).hexdigest()[:_DIGITS]
 
 
 def server_name(variables: Mapping[str, str]) -> str:
-    """The server in words: db1, db1:3307."""
+    """Return the server's display name: db1, db1:3307."""
     host, port = variables.get("hostname") or "server", variables.get("port", "")
     return host if port in ("", "0", "3306") else f"{host}:{port}"

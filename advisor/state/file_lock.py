@@ -1,4 +1,4 @@
-"""One of several mycnf at a time changes a file that is replaced by each, so that nobody's change is lost."""
+"""A lock for files that are replaced on each change, so that concurrent mycnf processes lose no change."""
 
 from __future__ import annotations
 
@@ -13,10 +13,10 @@ if TYPE_CHECKING:
 
 @contextlib.contextmanager
 def lock_file(path: str) -> Iterator[None]:
-    """Wait until no other mycnf changes the file, and keep others waiting for the block.
+    """Hold an exclusive lock on the file within the block.
 
-    The kernel lifts the lock of a process that dies. A file that isn't there, or that can't be locked where it lies, is
-    nobody's alone.
+    The kernel releases the lock if the process dies. A file that does not exist, or cannot be locked on its file
+    system, is not locked.
     """
     handle = _locked(path)
     try:
@@ -27,7 +27,7 @@ def lock_file(path: str) -> Iterator[None]:
 
 
 def _locked(path: str) -> int | None:
-    """The file, open and locked, and still the one of that name: who waited may hold one that was replaced since."""
+    """Return the locked file; retries if the file was replaced while waiting. None if it cannot be opened."""
     while True:
         try:
             handle = os.open(path, os.O_RDONLY | os.O_NONBLOCK | os.O_NOCTTY | os.O_CLOEXEC)

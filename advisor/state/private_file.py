@@ -1,4 +1,4 @@
-"""Files that are their owner's alone, and whole or not there."""
+"""Private files that are written atomically."""
 
 from __future__ import annotations
 
@@ -13,9 +13,9 @@ PART = ".part"
 
 
 def replace_private(path: str, data: bytes) -> None:
-    """Write `data` beside `path` with mode 0600 and rename it; where that fails, OSError and the old file as it was.
+    """Write `data` to a temporary file of mode 0600 and rename it; on failure, raises OSError and keeps the old file.
 
-    The mode is that whatever the umask; Ctrl-C, kill and a closed terminal leave nothing beside the old file.
+    The mode does not depend on the umask. SIGINT, SIGTERM and SIGHUP leave no temporary file.
     """
     beside = f"{path}.{os.urandom(4).hex()}{PART}"
     with interrupt_on_signals():
@@ -24,7 +24,7 @@ def replace_private(path: str, data: bytes) -> None:
             os.replace(beside, path)
         except BaseException as error:
             if isinstance(error, OSError) and error.filename is None:
-                error.filename = path  # of a disk that is full the system doesn't say where
+                error.filename = path  # on a full disk, the error has no file name
             with suppress(OSError):
                 os.unlink(beside)
             raise
@@ -32,9 +32,9 @@ def replace_private(path: str, data: bytes) -> None:
 
 
 def make_private(handle: int, mode: int) -> None:
-    """Give an open file or folder of ours that mode, which the umask may have kept it from having."""
+    """Set the mode of an open file or directory, which may differ because of the umask."""
     if stat.S_IMODE(os.fstat(handle).st_mode) != mode:
-        with suppress(OSError):  # file systems of other worlds have no modes
+        with suppress(OSError):  # some file systems have no modes
             os.fchmod(handle, mode)
 
 
@@ -47,7 +47,7 @@ def _write(path: str, data: bytes) -> None:
 
 
 def _sync(folder: str) -> None:
-    with suppress(OSError):  # the text itself is synced: this only makes the new name outlive a crash
+    with suppress(OSError):  # the text is already synced: this makes the rename survive a crash
         handle = os.open(folder, os.O_RDONLY)
         try:
             os.fsync(handle)

@@ -1,4 +1,4 @@
-"""An option file for a host and a workload: few lines, each with its reason, its ground and its risk."""
+"""An option file for a host and a workload: few lines, each with its reason, evidence and risk."""
 
 from __future__ import annotations
 
@@ -22,11 +22,11 @@ if TYPE_CHECKING:
 
 FILE_NAME = "suggested.cnf"
 GROUP = "[mysqld]\n"
-WHOLE_GIB_FROM = 8 * GIB  # from here on in whole gigabytes, as people write them
+WHOLE_GIB_FROM = 8 * GIB  # from here on rounded to whole GiB
 
 
 class Suggestion(NamedTuple):
-    """What to set on a target, and sentences on lines omitted for lack of facts."""
+    """The lines to set on a target, and sentences on lines omitted because facts are missing."""
 
     target: Target
     workload: str
@@ -35,7 +35,7 @@ class Suggestion(NamedTuple):
 
 
 def suggest(target: Target, host: Host, workload: str) -> Suggestion:
-    """The lines that are worth writing for the host, each as the server takes it and keeps it.
+    """Return the lines worth setting for the host, each confirmed by the target's verdict.
 
     `workload` is one of oltp, mixed, analytic, dev.
     """
@@ -54,7 +54,7 @@ def _rule_context(target: Target, host: Host, choices: Iterable[SuggestedLine]) 
 
 
 def judge_text(target: Target, text: str) -> FileVerdict:
-    """What the target makes of a text as its only option file."""
+    """Judge a text as the target's only option file."""
     resolved = resolve(
         [FILE_NAME],
         flavour=target.flavour,
@@ -65,7 +65,7 @@ def judge_text(target: Target, text: str) -> FileVerdict:
 
 
 def _accepted_line(target: Target, host: Host, choice: SuggestedLine) -> SuggestedLine | None:
-    """The choice with a value that the running server keeps; None where it would not run with any such value."""
+    """Return the choice with a value that the running server keeps, adjusted if needed; None if there is none."""
     if choice.option != POOL:
         return choice if _is_accepted(target, choice) else None
     return next(
@@ -74,7 +74,7 @@ def _accepted_line(target: Target, host: Host, choice: SuggestedLine) -> Suggest
 
 
 def _pool_sizes_in_chunks(target: Target, host: Host, choice: SuggestedLine) -> Iterator[SuggestedLine]:
-    """The pool in whole steps of ever more chunks: servers round it up to a multiple of chunks and instances."""
+    """Yield pool sizes in steps of more and more chunks: servers round up to a multiple of chunks and instances."""
     size = choice.size
     step = max(CHUNK * instances(_rule_context(target, host, ()), size), GIB if size >= WHOLE_GIB_FROM else CHUNK)
     while step <= size:

@@ -1,4 +1,4 @@
-"""A suggestion worked into an option file that is there: lines changed where they stand, the others added."""
+"""Merges a suggestion into an existing option file: lines are changed in place, the others are appended."""
 
 from __future__ import annotations
 
@@ -20,12 +20,12 @@ if TYPE_CHECKING:
 
 SHARED_GROUPS = frozenset(
     {"client-server", "galera", "mysql_cluster"}
-)  # read by other programs as well, or by some servers
+)  # also read by other programs, or only by some servers
 CONTENT_KINDS = frozenset({LineKind.GROUP, LineKind.OPTION})
 
 
 class AmendedFile(NamedTuple):
-    """The file's bytes with the suggestion in it, and sentences on the choices that could not be worked in."""
+    """The file's bytes with the suggestion, and sentences on the choices that could not be merged."""
 
     text: bytes
     omitted: tuple[str, ...]
@@ -38,9 +38,10 @@ def amend_file(
     choices: tuple[SuggestedLine, ...],
     remarks: Callable[[SuggestedLine], Iterator[str]],
 ) -> AmendedFile:
-    """The file with the choices in it; `verdict` is of the file with its includes, `remarks` are a choice's comments.
+    """Merge the choices into the file.
 
-    Lines that give their option the value already stay as they are. MycnfError where the file can't be told apart.
+    `verdict` is on the file with its includes, `remarks` returns the comments of a choice. Lines that already set the
+    value stay unchanged. Raises MycnfError if the file is not among the files read.
     """
     file = next((f for f in verdict.resolved.files if f.path == path), None)
     if file is None:
@@ -64,7 +65,7 @@ def amend_file(
 def _replace_line(
     path: str, line: LineVerdict, choice: SuggestedLine, remarks: Callable[[SuggestedLine], Iterator[str]]
 ) -> list[Edit]:
-    """Another value for a line of this file, the reason above it."""
+    """Replace the option of a line in this file, with the reason above it."""
     placed = line.placed.line
     if line.placed.path != path or placed.templated or placed.conditional:
         return []
@@ -77,7 +78,7 @@ def _replace_line(
 
 
 def _append_lines(file: OptionFile, verdict: FileVerdict, added: list[str]) -> Edit:
-    """Lines behind the last one of a group of this server's own, in a group [mysqld] where the file has none."""
+    """Append lines to the last group that only this server reads, in a new [mysqld] group if there is none."""
     groups = groups_read(verdict.catalog.target) - SHARED_GROUPS
     text = "\n".join(added).rstrip("\n") + "\n"
     within = [at for at, line in enumerate(file.lines) if _group(line) in groups and line.kind in CONTENT_KINDS]

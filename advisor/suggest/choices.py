@@ -1,4 +1,4 @@
-"""What a server of its own host is worth setting beside its defaults, one function a part of the server."""
+"""Settings that differ from the defaults for a dedicated server; one function per server component."""
 
 from __future__ import annotations
 
@@ -14,11 +14,11 @@ if TYPE_CHECKING:
     from rules.core.context import RuleContext
 
 POOL = "innodb_buffer_pool_size"
-# Percent of the memory that the server may use. The manuals' ranges meet from 60 to 70 (BP-05); long sorts and
-# temporary tables want more of the rest, and a developer's machine runs other programs beside the server.
+# Percent of the memory available to the server. The manuals' ranges overlap at 60 to 70 (BP-05); large sorts and
+# temporary tables need more of the rest, and a developer's machine runs other programs too.
 POOL_SHARES = {"oltp": 70, "mixed": 65, "analytic": 60, "dev": 25}
 WORKLOADS = tuple(POOL_SHARES)
-MIN_POOL = 256 * MIB  # below, little is won over the default of 128M, and the rest of the server needs the memory
+MIN_POOL = 256 * MIB  # below, the gain over the default of 128M is small, and the rest of the server needs the memory
 LARGE_POOL = 4 * GIB
 REDO_SIZE = 2 * GIB
 SPINNING_CAPACITY = 200
@@ -26,9 +26,9 @@ CHECKPOINT_AGE = "how far Innodb_redo_log_current_lsn is ahead of Innodb_redo_lo
 
 
 class SuggestedLine(NamedTuple):
-    """One line: option and value as written in the file, the reason, ids of its evidence, and what it may cost.
+    """One line: option and value as written in the file, the reason, ids of its evidence, and its risk.
 
-    `size` is the value in bytes where it is one.
+    `size` is the value in bytes if it is a size.
     """
 
     option: str
@@ -41,12 +41,12 @@ class SuggestedLine(NamedTuple):
 
     @property
     def line(self) -> str:
-        """The line of the option file."""
+        """Return the line of the option file."""
         return f"{self.option} = {self.value}"
 
 
 def suggest_pool(known: RuleContext, workload: str) -> Iterator[SuggestedLine]:
-    """The buffer pool, by the memory that the server may use."""
+    """Yield the buffer pool size, from the memory available to the server."""
     room = usable_memory(known)
     if room is None:
         return
@@ -70,7 +70,7 @@ def suggest_pool(known: RuleContext, workload: str) -> Iterator[SuggestedLine]:
 
 
 def suggest_redo_log(known: RuleContext, workload: str) -> Iterator[SuggestedLine]:
-    """The redo log, where there is a pool whose dirty pages it would hold back."""
+    """Yield the redo log size, if the pool is large enough for the default log to limit its dirty pages."""
     size = known.number(POOL) or 0
     if workload == "dev" or size < LARGE_POOL:
         return
@@ -90,7 +90,7 @@ def suggest_redo_log(known: RuleContext, workload: str) -> Iterator[SuggestedLin
 
 
 def suggest_flushing(known: RuleContext, _workload: str) -> Iterator[SuggestedLine]:
-    """How pages reach the disks that are known."""
+    """Yield settings for flushing to the known disks."""
     if known.target.is_mysql and not known.target.since("mysql", 8, 4):
         yield SuggestedLine(
             "innodb_flush_method",
@@ -118,7 +118,7 @@ def _suggest_for_spinning_disks(known: RuleContext) -> Iterator[SuggestedLine]:
     if (known.number("innodb_io_capacity") or 0) > SPINNING_CAPACITY:
         reason = f"The default asks for more page writes a second than spinning disks ({disks}) can do."
         watch = "Innodb_buffer_pool_pages_dirty"
-        # Nobody's limit may be below the rate; twice the rate is what the server takes where none is set.
+        # The maximum must not be below the rate; twice the rate is the server's own default for it.
         yield SuggestedLine("innodb_io_capacity", str(SPINNING_CAPACITY), reason, ("IOC-03",), "", watch)
         yield SuggestedLine("innodb_io_capacity_max", str(2 * SPINNING_CAPACITY), reason, ("IOC-03",), "", watch)
     if known.target.is_mysql and known.number("innodb_flush_neighbors") == 0:
@@ -127,7 +127,7 @@ def _suggest_for_spinning_disks(known: RuleContext) -> Iterator[SuggestedLine]:
 
 
 def suggest_character_set(known: RuleContext, _workload: str) -> Iterator[SuggestedLine]:
-    """The character set of new databases, where the default can't hold all of Unicode."""
+    """Yield utf8mb4 for new databases, if the default character set cannot store all of Unicode."""
     if known.text("character_set_server") == "LATIN1":
         yield SuggestedLine(
             "character_set_server",
@@ -139,7 +139,7 @@ def suggest_character_set(known: RuleContext, _workload: str) -> Iterator[Sugges
 
 
 def suggest_local_infile(known: RuleContext, _workload: str) -> Iterator[SuggestedLine]:
-    """What lets a server read files of its clients."""
+    """Yield local_infile = OFF, which stops the server from reading files of its clients."""
     if known.text("local_infile") in {"ON", "TRUE", "1"}:
         yield SuggestedLine(
             "local_infile",

@@ -1,1 +1,1 @@
-"""What moving a server to another version or flavour makes of its option files, and of what they leave unset."""
+"""Changes in the meaning of option files, and of unset options, when a server moves to another version or flavour."""

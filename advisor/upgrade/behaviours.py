@@ -1,8 +1,8 @@
-"""Behaviours that appear, disappear or change with an upgrade, and that no changed default shows.
+"""Behaviours that appear, disappear or change with an upgrade and that no changed default shows.
 
-An option that only the new server has is a feature, not a change, unless it is on by default and old applications or
-habits meet it. Where `asked`, running servers of both sides showed it; the others stand in the vendors' pages on what
-is new, deprecated and removed.
+An option that only the new server has is a feature, not a change, unless it is on by default and affects existing
+applications. Entries with `asked` were observed on running servers of both sides; the others are documented in the
+vendors' pages on what is new, deprecated and removed.
 """
 
 from __future__ import annotations
@@ -29,7 +29,7 @@ NONE, GONE = "not known", "gone"
 
 
 class BehaviourChange(NamedTuple):
-    """A behaviour that changes where `when` says so of the two targets, and the file sets none of `unless`."""
+    """A behaviour that changes if `when` accepts the two targets and the file sets none of `unless`."""
 
     option: str
     before: str
@@ -42,7 +42,7 @@ class BehaviourChange(NamedTuple):
 
 
 def behaviour_changes(old: FileVerdict, new: FileVerdict) -> list[DefaultChange]:
-    """Those that the file meets; a line to add is only given where the new server takes it."""
+    """Return the changes that apply to the file; a line to add is only given if the new server accepts it."""
     given = names_set(old, new)
     met = [p for p in BEHAVIOUR_CHANGES if p.when(old.catalog.target, new.catalog.target) and _unset(p, given)]
     met = [p for p in met if p.option != "innodb_buffer_pool_instances" or _large_pool(old)]
@@ -57,7 +57,7 @@ def _unset(passage: BehaviourChange, given: frozenset[str]) -> bool:
 
 
 def _large_pool(old: FileVerdict) -> bool:
-    """Below 1 GiB every server has one instance."""
+    """Whether the pool is at least 1 GiB: below, every server has one instance."""
     line = old.effective.get("innodb_buffer_pool_size")
     return line is not None and (parse_digits(line.value) or 0) >= GIB
 
@@ -83,18 +83,18 @@ def _mysql(since: tuple[int, ...], until: tuple[int, ...] = (9999,)) -> Callable
 
 
 def _from_older(since: tuple[int, ...], until: tuple[int, ...] = (9999,)) -> When:
-    """From MariaDB or an older MySQL to a MySQL that has it."""
+    """Return a condition: from MariaDB or an older MySQL to a MySQL of these versions."""
     has, had = _mysql(since, until), _mysql(since)
     return lambda old, new: has(new) and not had(old)
 
 
 def _to_mariadb(since: tuple[int, ...] = (0,)) -> When:
-    """From MySQL of that version on to MariaDB."""
+    """Return a condition: from MySQL of that version or later to MariaDB."""
     return lambda old, new: old.since("mysql", *since) and new.is_mariadb
 
 
 def _from_mariadb(since: tuple[int, ...], until: tuple[int, ...] = (9999,)) -> When:
-    """From MariaDB to a MySQL of these versions."""
+    """Return a condition: from MariaDB to a MySQL of these versions."""
     has = _mysql(since, until)
     return lambda old, new: old.is_mariadb and has(new)
 
@@ -104,7 +104,7 @@ def _mariadb_11(old: Target, new: Target) -> bool:
 
 
 def _brings_sha2(target: Target) -> bool:
-    """Whether MariaDB's packages hold the plugin of MySQL's accounts."""
+    """Whether MariaDB's packages include the plugin for MySQL's caching_sha2_password accounts."""
     series = next((first for first in SHA2_PLUGIN if first[:2] == target.version[:2]), max(SHA2_PLUGIN))
     return target.is_mariadb and target.version >= series
 

@@ -1,4 +1,4 @@
-"""What a move from one server to another changes, as values."""
+"""Types for the changes of a move from one server to another."""
 
 from enum import StrEnum
 from typing import NamedTuple
@@ -10,7 +10,7 @@ from advisor.verdict import LineVerdict
 
 
 class LineEffect(StrEnum):
-    """What becomes of a line of the file, worst first."""
+    """What happens to a line of the file, worst first."""
 
     SYNTAX = "syntax-error"
     REMOVED = "removed"
@@ -28,7 +28,7 @@ class LineEffect(StrEnum):
 
 
 class Area(StrEnum):
-    """What a default decides, most consequential first."""
+    """What a default affects, most consequential first."""
 
     DURABILITY = "durability"
     DATA = "data"
@@ -42,15 +42,15 @@ class Area(StrEnum):
     REST = "rest"
 
 
-# Of these a change is a warning: data, accounts or replicas fare differently, and not only faster or slower.
+# A changed default in these areas is a warning: it affects data, accounts or replicas, not only performance.
 WARNING_AREAS = frozenset({Area.DURABILITY, Area.DATA, Area.TRANSACTIONS, Area.ACCESS, Area.REPLICATION})
 
 
 class LineChange(NamedTuple):
-    """One line that the new server takes otherwise than the old one, or refuses as the old one did.
+    """One line that the new server takes differently, or that both servers refuse.
 
-    `before` and `after` are the verdicts, None where that server doesn't read the line. `write` is the line to put in
-    its place, which the new server was seen to accept, None where there is none.
+    `before` and `after` are the verdicts, None if that server does not read the line. `write` is the line to write
+    instead, checked with the new server's verdict; None if there is none.
     """
 
     kind: LineEffect
@@ -64,17 +64,17 @@ class LineChange(NamedTuple):
 
     @property
     def location(self) -> Location:
-        """Where the line stands."""
+        """Return the location of the line."""
         line = self.placed.line
         return Location(self.placed.path, line.number, line.column, line.number, line.end_column)
 
 
 class DefaultChange(NamedTuple):
-    """An option that the file doesn't set, and whose default is another one on the new server.
+    """An option that the file does not set and whose default differs on the new server.
 
-    `formerly` is the old server's name of it where that differs. `before` and `after` are the values that an untouched
-    server runs with. `keep` is the line that brings the old value back, which the new server's verdict on the whole
-    file bears out; None where no line does, and `lost` says why.
+    `formerly` is its name on the old server if different. `before` and `after` are the values on servers without
+    settings. `keep` is the line that restores the old value, confirmed by the new server's verdict on the whole file;
+    None if no line does, then `lost` gives the reason.
     """
 
     option: str
@@ -90,10 +90,10 @@ class DefaultChange(NamedTuple):
 
 
 class Move(NamedTuple):
-    """What moving a file's server means: lines worst first, defaults most consequential first.
+    """The result of moving a server with these files: lines worst first, defaults most consequential first.
 
-    `read` counts the option lines that either server reads. `problems` are those of the files to the new one's reader.
-    `path` is how the vendor sees the move: no option file tells that.
+    `read` counts the option lines that either server reads. `problems` are problems of the files for the new server's
+    parser. `path` is the vendor's support for the move, which no option file shows.
     """
 
     before: Target

@@ -1,4 +1,4 @@
-"""Options that the file doesn't set, and whose default is another one on the new server."""
+"""Options that the file does not set and whose default differs on the new server."""
 
 from __future__ import annotations
 
@@ -22,29 +22,29 @@ if TYPE_CHECKING:
     from advisor.verdict import FileVerdict
 
 
-# Defaults that servers make of other options: where one of those is set, no default can be told.
+# Defaults that servers derive from other options: if one of those is set, the default is unknown.
 MADE_FROM = {
     "innodb_buffer_pool_instances": ("innodb_buffer_pool_size",),
     "innodb_io_capacity_max": ("innodb_io_capacity",),
     "innodb_open_files": ("table_open_cache", "open_files_limit"),
     "innodb_page_cleaners": ("innodb_buffer_pool_instances", "innodb_buffer_pool_size"),
     "thread_cache_size": ("max_connections",),
-    "collation_server": ("character_set_server",),  # told by the passage of collations
+    "collation_server": ("character_set_server",),  # reported by changed_collation
 }
-# What packages, hosts and the size of the buffer pool decide, beside what the catalog marks so; processors decide the
-# first two, which passages tell.
+# Defaults that depend on the package, the host or the pool size, besides those marked in the catalog. The first two
+# depend on processors and are reported as behaviour changes.
 OF_THE_BUILD = frozenset(
     {"innodb_log_writer_threads", "innodb_purge_threads"}
     | {"version", "ssl_ca", "ssl_cert", "ssl_key", "innodb_buffer_pool_chunk_size"}
 )
-GROUP = "group_replication"  # the plugin, and how its options begin
-UNKNOWN = "(none)"  # how a switch stands on a server that has it not
+GROUP = "group_replication"  # the plugin, and the prefix of its options
+UNKNOWN = "(none)"  # value of a switch that the server does not have
 
 
 class DefaultPair(NamedTuple):
-    """One option as the old and as the new server know it, with what an untouched server of each runs with.
+    """One option as known by the old and the new server, with its values on servers without settings.
 
-    `flags` are switches that the new server has more, and that are on.
+    `flags` are switches that only the new server has and that are on.
     """
 
     old: Option
@@ -55,7 +55,7 @@ class DefaultPair(NamedTuple):
 
 
 def changed_defaults(old: FileVerdict, new: FileVerdict) -> list[DefaultChange]:
-    """Options that both servers know, by name."""
+    """Return the changed defaults of options that both servers know by a common name."""
     pairs = list(changed_pairs(old, new))
     lines = {p.new.name: keep.line_for(p.old, p.new, p.before, new, p.flags) for p in pairs}
     wanted = {line: (p.before, p.old, p.new) for p in pairs if (line := lines[p.new.name])}
@@ -64,12 +64,12 @@ def changed_defaults(old: FileVerdict, new: FileVerdict) -> list[DefaultChange]:
 
 
 def default_value(option: Option) -> str | None:
-    """The default of the running server; None if unknown."""
+    """Return the default on a running server; None if unknown."""
     return option.running if option.running is not None else option.default
 
 
 def names_set(*verdicts: FileVerdict) -> frozenset[str]:
-    """The options that the file sets for one of the servers, by each of their names."""
+    """Return the options that the file sets for one of the servers, under all their names."""
     found = set()
     for verdict in verdicts:
         for line in verdict.lines:
@@ -79,13 +79,13 @@ def names_set(*verdicts: FileVerdict) -> frozenset[str]:
 
 
 def root(name: str, catalog: Catalog) -> str:
-    """The name of which this one is another spelling, itself where it is none."""
+    """Return the name that this one is an alias of, else the name itself."""
     option = catalog.get(name)
     return (option.alias_of if option else None) or name
 
 
 def changed_pairs(old: FileVerdict, new: FileVerdict) -> Iterator[DefaultPair]:
-    """The options with another default, each under the new server's first name of it."""
+    """Yield the options with a different default, each under the new server's primary name."""
     given = names_set(old, new)
     plugins = plugins_loaded_by(old.resolved.options) & plugins_loaded_by(new.resolved.options)
     by_root: dict[str, list[DefaultPair]] = {}
@@ -101,7 +101,7 @@ def changed_pairs(old: FileVerdict, new: FileVerdict) -> Iterator[DefaultPair]:
         names = {name, *(p.new.name for p in pairs), *(root(p.old.name, old.catalog) for p in pairs)}
         if names & given or given & set(MADE_FROM.get(name, ())) or name.startswith(silent):
             continue
-        # Two names of one variable that disagree about its default tell nothing.
+        # A default that differs only under some names of the variable is not reported.
         if all(p.flags or not is_equivalent(p.before, p.after, p.old, p.new) for p in pairs):
             best = pairs[0]
             under = new.catalog.get(name)
@@ -117,20 +117,20 @@ def _default_pair(name: str, old: Catalog, new: Catalog, plugins: frozenset[str]
     before, after = default_value(mine), default_value(other)
     if before is None or after is None:
         return None
-    # Another flavour's optimizer has switches of its own throughout: that is no news of any of them.
+    # Another flavour's optimizer has different switches throughout, so none of them is reported.
     one_flavour = old.target.flavour == new.target.flavour
     flags = new_flags(before, after, mine, other) if one_flavour and is_flags(after, other) else ()
     return DefaultPair(mine, other, before, after, flags)
 
 
 def _inapplicable_prefixes(catalog: Catalog) -> tuple[str, ...]:
-    """Beginnings of names that say nothing on a server that runs without the Performance Schema."""
+    """Return name prefixes of options without effect on a server that has the Performance Schema off."""
     schema = catalog.get("performance_schema")
     return ("performance_schema_",) if schema is not None and default_value(schema) == "FALSE" else ()
 
 
 def _without_group(old: FileVerdict, plugins: frozenset[str]) -> tuple[str, ...]:
-    """Beginnings of names that say nothing on a server outside of a group; without its plugin it may refuse them."""
+    """Return name prefixes of options without effect outside a group; they may be refused without the plugin."""
     written = (normalise(at.line.name or "").removeprefix("loose_") for at in old.resolved.options)
     return () if GROUP in plugins or any(name.startswith(GROUP) for name in written) else (f"{GROUP}_",)
 
@@ -146,7 +146,7 @@ def _default_change(
     if pair.new.kind == "set" and not withheld and (gone := _removed_members(pair)):
         lacking = f"{label} has no {', '.join(gone)}"
         if _is_default(pair):
-            # What remains is the new default: nothing else moved, and there is nothing to add.
+            # The remaining members are the new default: nothing else changed, and there is nothing to add.
             area, message, line, lost = Area.REST, f"{lacking}, and nothing else changes.", None, f"{lacking}."
         else:
             message = f"{message} {lacking}."
@@ -179,7 +179,7 @@ def _removed_members(pair: DefaultPair) -> list[str]:
 
 
 def _is_default(pair: DefaultPair) -> bool:
-    """Whether the old set is the new default but for what the new server has no longer."""
+    """Whether the old set equals the new default, apart from members that the new server does not have."""
     return members(pair.before) - {m.lower() for m in _removed_members(pair)} == members(pair.after)
 
 
@@ -189,7 +189,7 @@ def _confidence(pair: DefaultPair) -> Confidence:
 
 
 def by_weight(changes: list[DefaultChange]) -> list[DefaultChange]:
-    """By area, within it by consequence, then by name."""
+    """Sort by area, within it by consequence, then by name."""
     areas = list(Area)
     return sorted(changes, key=lambda c: (areas.index(c.area), rank_of(c.option), c.option))
 
@@ -198,7 +198,7 @@ _FILE = __file__.rpartition("/")[0] + "/consequences.toml"
 
 
 def consequence_of(name: str, after: str) -> tuple[Area, str]:
-    """The area of an option, and what its new default means; nothing is said of what changes little."""
+    """Return the area of an option and what its new default means; no text if it changes little."""
     meaning = _meanings().get(name)
     if meaning is None:
         return Area.REST, ""
@@ -207,26 +207,26 @@ def consequence_of(name: str, after: str) -> tuple[Area, str]:
 
 
 def needs_binlog(name: str) -> bool:
-    """Whether the option says nothing on a server that writes no binary log."""
+    """Whether the option has no effect on a server without a binary log."""
     return bool(_meanings().get(name, {}).get("binlog"))
 
 
 def rank_of(name: str) -> int:
-    """How early the option comes among those of its area."""
+    """Return the rank of the option within its area."""
     meanings = _meanings()
     return list(meanings).index(name) if name in meanings else len(meanings)
 
 
 @cache
 def _meanings() -> dict[str, dict[str, Any]]:
-    import tomllib  # an audit reads collations of this package long before anybody asks for consequences
+    import tomllib  # imported lazily: audits use this module's collations without the consequences
 
     with open(_FILE, "rb") as file:
         return tomllib.load(file)
 
 
 CHARSET, COLLATION = "character_set_server", "collation_server"
-# The default collations that are no general ones.
+# Default collations other than _general_ci.
 LANGUAGES = {
     **dict.fromkeys(("big5", "gb18030", "gb2312", "gbk"), "chinese"),
     **dict.fromkeys(("cp932", "eucjpms", "sjis", "ujis"), "japanese"),
@@ -240,7 +240,7 @@ UNICODE = ("utf8mb3", "utf8mb4", "ucs2", "utf16", "utf32")
 
 
 def changed_collation(old: FileVerdict, new: FileVerdict) -> DefaultChange | None:
-    """The change under a file that sets the character set and no collation, None where there is none."""
+    """Return the changed default collation for a file that sets the character set only; None if it does not change."""
     line = old.effective.get(CHARSET) or new.effective.get(CHARSET)
     if line is None or not line.value or COLLATION in {*old.effective, *new.effective}:
         return None
@@ -267,12 +267,12 @@ def changed_collation(old: FileVerdict, new: FileVerdict) -> DefaultChange | Non
 
 
 def default_collation(charset: str, target: Target) -> str:
-    """The collation that goes with a character set, asked of running servers; only those of Unicode ever changed."""
+    """Return the default collation of a character set, tested on running servers; only Unicode ones ever changed."""
     if charset == "binary":
         return charset
     if charset not in UNICODE:
         return f"{charset}_{LANGUAGES.get(charset, 'general')}_ci"
     if charset == "utf8mb4" and target.since("mysql", 8):
         return "utf8mb4_0900_ai_ci"
-    # Since 11.5 character_set_collations names them.
+    # Since 11.5 they are defined by character_set_collations.
     return f"{charset}_uca1400_ai_ci" if target.since("mariadb", 11, 5) else f"{charset}_general_ci"

@@ -1,4 +1,4 @@
-"""The lines that bring old defaults back, each borne out by the new server's verdict on the whole file."""
+"""The lines that restore old defaults, each confirmed by the new server's verdict on the whole file."""
 
 from __future__ import annotations
 
@@ -21,14 +21,14 @@ if TYPE_CHECKING:
 WORDS = {"TRUE": "ON", "FALSE": "OFF"}
 SIZES = ("size", "packet", "stack", "capacity", "_ram", "_mmap", "memory_limit")
 COUNTS = frozenset({"thread_cache_size", "innodb_purge_batch_size", "binlog_transaction_dependency_history_size"})
-ROUND = 5  # 1024M, but not 131071K
+ROUND = 5  # characters of the longest size written with a unit: 1024M, but not 131071K
 BROKEN = "TLS before 1.2 is broken; update the clients instead."
 
 
 def line_for(old: Option, new: Option, before: str, file: FileVerdict, flags: tuple[str, ...] = ()) -> str | None:
-    """A line that by itself gives the new server's option the old value, `flags` off; None where there is none.
+    """Return a line that alone gives the new server's option the old value, with `flags` off; None if there is none.
 
-    Of the new server's `file` the plugins that it loads count, for an option of theirs.
+    Of `file`, the new server's verdict, the loaded plugins are used for options of plugins.
     """
     catalog = file.catalog
     if withheld_reason(new, before, catalog):
@@ -37,14 +37,14 @@ def line_for(old: Option, new: Option, before: str, file: FileVerdict, flags: tu
     loaders = tuple(line.placed for line in file.lines if line.canonical in LOADERS) if new.plugin else ()
     nothing = FileVerdict((), {}, {}, ResolvedFiles((), loaders, ()), catalog)
     whole = (line for line in candidates if keeps_value(judge_added_lines([line], nothing)[line], before, old, new))
-    # A collation is only taken beside its character set: whether it gets that, the whole file tells.
+    # A collation is accepted only with its character set; drop_rejected_lines checks that with the whole file.
     return next(whole, None) or next(
         (line for line in candidates if _is_accepted_beside(line, before, old, new, catalog)), None
     )
 
 
 def withheld_reason(new: Option, before: str, catalog: Catalog) -> str:
-    """Why no line is given, though one would read well; empty where none is withheld."""
+    """Return why no line is given although one could be written; empty if none is withheld."""
     target = catalog.target
     if new.name in ("tls_version", "admin_tls_version") and "TLSv1.1" in before:
         return BROKEN
@@ -58,7 +58,7 @@ def withheld_reason(new: Option, before: str, catalog: Catalog) -> str:
 
 
 def judge_added_lines(lines: Sequence[str], new: FileVerdict) -> dict[str, LineVerdict]:
-    """The verdict on each of the lines, were all of them added at the end of the file."""
+    """Return the verdict on each of the lines, with all of them added at the end of the file."""
     text = "".join(f"{line}\n" for line in ("[mysqld]", *lines)).encode("utf-8", "surrogateescape")
     added = [PlacedLine("", line) for line in parse(text, "").lines if line.kind is LineKind.OPTION]
     whole = judge_file(new.resolved._replace(options=(*new.resolved.options, *added)), new.catalog)
@@ -66,11 +66,11 @@ def judge_added_lines(lines: Sequence[str], new: FileVerdict) -> dict[str, LineV
 
 
 def keeps_value(line: LineVerdict, before: str, old: Option, new: Option) -> bool:
-    """Whether the line is taken as written, and gives the new option the old value."""
+    """Whether the line is accepted as written and gives the new option the old value."""
     if line.outcome is not Outcome.ACCEPTED or line.canonical != new.name:
         return False
     value = line.running if line.running is not None else line.value
-    # Of a plugin's state help prints nothing that could be compared.
+    # `--verbose --help` prints no comparable value for the state of a plugin.
     return (
         value is None
         or is_equivalent(before, value, old, new)
@@ -81,7 +81,7 @@ def keeps_value(line: LineVerdict, before: str, old: Option, new: Option) -> boo
 def drop_rejected_lines(
     wanted: Mapping[str, tuple[str, Option, Option]], new: FileVerdict
 ) -> dict[str, tuple[str, Option, Option]]:
-    """The lines (with value, old and new option) that hold beside all the others: what one spoils is asked again."""
+    """Return the lines (with value, old and new option) that are accepted together; drops rejected ones repeatedly."""
     kept = dict(wanted)
     while kept:
         verdicts = judge_added_lines(list(kept), new)
@@ -93,7 +93,7 @@ def drop_rejected_lines(
 
 
 def file_notation(value: str, option: Option) -> str:
-    """A value as one would write it into a file: ON for TRUE, 64M for 67108864 of bytes."""
+    """Return a value as it is usually written in a file: ON for TRUE, 64M for 67108864 bytes."""
     if value == NO_DEFAULT:
         return ""
     counts = option.name in COUNTS or option.name.startswith("performance_schema")
@@ -111,14 +111,14 @@ def _is_accepted_beside(line: str, before: str, old: Option, new: Option, catalo
 
 
 def _equals_known_members(before: str, after: str, new: Option) -> bool:
-    """Whether it is the old set but for members that the new server has no longer."""
+    """Whether it is the old set without the members that the new server does not have."""
     known = {value.lower() for value in new.values}
     return {m.lower() for m in before.split(",")} & known == {m.lower() for m in after.split(",") if m}
 
 
 def _candidates(old: Option, new: Option, before: str, more: tuple[str, ...]) -> Iterator[str]:
     if new.name == "log_bin":
-        # Its value is the name of the files, whatever word that is.
+        # Its value is the base name of the files, whatever the word.
         yield f"log_bin = {old.default}" if before == "ON" else "skip_log_bin"
     elif is_flags(before, old):
         flags = {name: was for name, (was, _) in moved_flags(before, new.default or "", old, new).items()}

@@ -1,4 +1,4 @@
-"""Lines of the file that the new server takes otherwise than the old one."""
+"""Lines of the file that the new server takes differently from the old one."""
 
 from __future__ import annotations
 
@@ -31,14 +31,14 @@ SEVERITIES = {
     LineEffect.NOW_ACCEPTED: Severity.NOTE,
     LineEffect.DEPRECATED: Severity.NOTE,
 }
-# MySQL prints the beginning of the value only.
+# MySQL's --verbose --help prints only the start of the value.
 CUT_IN_HELP = frozenset({"performance_schema_instrument"})
 ROUNDING = 1.3
 ACCEPTED = (Outcome.ACCEPTED, Outcome.ADJUSTED)
 
 
 def changed_lines(old: FileVerdict, new: FileVerdict, paths: tuple[str, ...]) -> list[LineChange]:
-    """The lines that don't stay what they are, worst severity first, else in the order of reading."""
+    """Return the lines that change, worst severity first, then in reading order."""
     before, after = _by_place(old), _by_place(new)
     found = list(_syntax_errors(new, paths))
     for place in [*before, *(p for p in after if p not in before)]:
@@ -54,7 +54,7 @@ def _by_place(verdict: FileVerdict) -> dict[Place, LineVerdict]:
 
 
 def _syntax_errors(new: FileVerdict, paths: tuple[str, ...]) -> Iterator[LineChange]:
-    """Lines at which the reader stops, of both servers alike; in an included file it only leaves that file."""
+    """Yield lines at which both servers stop reading; in an included file they skip only the rest of that file."""
     for file in new.resolved.files:
         for line in file.lines if file.path in paths else ():
             stray = line.kind is LineKind.OPTION and line.group is None
@@ -90,7 +90,7 @@ def _stops(line: LineVerdict) -> bool:
 
 
 def _unknown_template(before: LineVerdict, after: LineVerdict) -> bool:
-    """Whether a line whose value is made later names an option that only the old server has."""
+    """Whether a line with a template value names an option that only the old server has."""
     return after.placed.line.templated and after.canonical is None and before.canonical is not None
 
 
@@ -151,7 +151,7 @@ def _newly_read(after: LineVerdict, target: Target) -> LineChange:
 
 
 def _accepted_change(before: LineVerdict, after: LineVerdict, old: FileVerdict, new: FileVerdict) -> LineChange | None:
-    """A line that stops neither server."""
+    """Return the change of a line that both servers accept."""
     if after.outcome in (Outcome.UNEXAMINED, Outcome.IGNORED) and before.outcome is not Outcome.IGNORED:
         kind = LineEffect.NOT_EXAMINED if after.outcome is Outcome.UNEXAMINED else LineEffect.IGNORED
         return _change(kind, before, after, after.reason)
@@ -173,7 +173,7 @@ def _accepted_change(before: LineVerdict, after: LineVerdict, old: FileVerdict, 
 
 
 def _differs(before: LineVerdict, after: LineVerdict, old: FileVerdict, new: FileVerdict) -> bool:
-    """Whether the line is effective on both servers, and they take different values from it."""
+    """Whether the line is effective on both servers with different values."""
     if before.option is None or after.option is None or before.outcome not in ACCEPTED or after.outcome not in ACCEPTED:
         return False
     counts = all(line is v.effective.get(line.canonical or "") for line, v in ((before, old), (after, new)))
@@ -181,14 +181,14 @@ def _differs(before: LineVerdict, after: LineVerdict, old: FileVerdict, new: Fil
     if not counts or was is None or is_now is None or "(host name)" in was + is_now:
         return False
     if "flagset" in (before.option.kind, after.option.kind):
-        return False  # the flags that the line names are taken alike; the others are defaults
+        return False  # both take the flags in the line alike; the other flags are defaults
     if is_plugin_state(before.option) or after.canonical in CUT_IN_HELP:
         return False
     return not is_equivalent(was, is_now, before.option, after.option)
 
 
 def _is_rounding(before: LineVerdict, after: LineVerdict) -> bool:
-    """Whether two numbers are apart by no more than rounding."""
+    """Whether two numbers differ only by rounding."""
     was, is_now = (parse_digits(_value(line)) or 0 for line in (before, after))
     return min(was, is_now) > 0 and max(was, is_now) <= min(was, is_now) * ROUNDING
 
@@ -207,7 +207,7 @@ def _value_message(before: LineVerdict, after: LineVerdict, old: FileVerdict, ne
 
 
 def _is_deprecated(line: LineVerdict, target: Target) -> bool:
-    """Whether the target is as new as the version that deprecated the option, where that is known."""
+    """Whether the target's version deprecates the option; True if the version is unknown."""
     since = line.option.deprecated if line.option else None
     if not line.deprecated:
         return False

@@ -1,4 +1,4 @@
-"""All that a move changes, lines and defaults together."""
+"""All changes of a move: lines and defaults."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 
 
 def compare_verdicts(old: FileVerdict, new: FileVerdict, paths: tuple[str, ...]) -> Move:
-    """All that the move changes; `old` and `new` are the two servers' verdicts on the files at `paths`, read as one."""
+    """Return all changes of the move; `old` and `new` are the servers' verdicts on the files at `paths`."""
     collation = changed_collation(old, new)
     defaults = [*changed_defaults(old, new), *behaviour_changes(old, new), *([collation] if collation else [])]
     if not _writes_binlog(new):
@@ -42,5 +42,5 @@ def _writes_binlog(new: FileVerdict) -> bool:
 
 
 def _without_binlog(change: DefaultChange) -> DefaultChange:
-    """A change that touches nothing as long as the server writes no binary log."""
+    """Downgrade a change that has no effect on a server without a binary log."""
     return change._replace(area=Area.REST, severity=Severity.NOTE)

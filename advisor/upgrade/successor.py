@@ -1,4 +1,4 @@
-"""The line to write in the place of one whose option the new server calls otherwise."""
+"""The line to write instead of one whose option has another name on the new server."""
 
 from __future__ import annotations
 
@@ -16,14 +16,14 @@ if TYPE_CHECKING:
     from advisor.verdict import FileVerdict, LineVerdict
 
 DAY = 86400
-# The pairs of words that MySQL 8.0.26 exchanged in its names; MariaDB keeps the old ones.
+# Words that MySQL 8.0.26 replaced in names; MariaDB keeps the old ones.
 RENAMED_WORDS = (("slave", "replica"), ("master", "source"), ("replica", "slave"), ("source", "master"))
 
 
 def successor(line: LineVerdict, after: LineVerdict, old: FileVerdict, new: FileVerdict) -> str | None:
-    """A line of other name that the new server takes as written; None where there is none.
+    """Return a line with another option name that the new server accepts as written; None if there is none.
 
-    `line` is the old server's verdict, which tells the value, and `after` the new one's.
+    `line` is the old server's verdict, which has the value, and `after` the new server's.
     """
     for name, value in _candidates(line, after, old):
         text = name if value is None else f"{name} = {value}"
@@ -34,7 +34,7 @@ def successor(line: LineVerdict, after: LineVerdict, old: FileVerdict, new: File
 
 
 def shortened_line(after: LineVerdict, new: FileVerdict) -> str | None:
-    """A line with as much of the value as the new server knows, None where there is none."""
+    """Return a line with the part of the value that the new server knows; None if there is none."""
     if after.option is None or not after.placed.line.value:
         return None
     name, value = after.option.name, after.placed.line.value
@@ -45,7 +45,7 @@ def shortened_line(after: LineVerdict, new: FileVerdict) -> str | None:
 
 
 def unknown_members(after: LineVerdict) -> list[str]:
-    """The members of a set, as written, that the new server has not; numbers and single words aren't looked at."""
+    """Return the set members, as written, that the new server does not have; empty for numbers and other kinds."""
     option, value = after.option, after.placed.line.value or ""
     if option is None or option.kind != "set" or not option.values:
         return []
@@ -54,7 +54,7 @@ def unknown_members(after: LineVerdict) -> list[str]:
 
 
 def _utf8mb3(name: str, value: str) -> str | None:
-    """MySQL 9 no longer takes utf8 for utf8mb3."""
+    """Return the value with utf8mb3 for utf8, which MySQL 9 no longer accepts."""
     if name.startswith(("character_set", "collation")) and value.lower().partition("_")[0] == "utf8":
         return f"utf8mb3{value[4:]}"
     return None
@@ -87,7 +87,7 @@ def _warnings(line: LineVerdict, _: FileVerdict) -> tuple[str, str] | None:
 
 
 def _redo_capacity(_: LineVerdict, old: FileVerdict) -> tuple[str, str] | None:
-    """All redo files together; MariaDB has had a single one since 10.5."""
+    """Return the total size of all redo log files; MariaDB has a single file since 10.5."""
     size, files = _number("innodb_log_file_size", old), _number("innodb_log_files_in_group", old)
     if old.catalog.target.is_mariadb:
         files = 1
@@ -95,12 +95,12 @@ def _redo_capacity(_: LineVerdict, old: FileVerdict) -> tuple[str, str] | None:
 
 
 def _redo_files(line: LineVerdict, old: FileVerdict) -> tuple[str, str] | None:
-    """Told at the line of the size, where there is one."""
+    """Return None if innodb_log_file_size is set: its line gets the replacement."""
     return None if "innodb_log_file_size" in old.effective else _redo_capacity(line, old)
 
 
 def _redo_file(line: LineVerdict, _: FileVerdict) -> tuple[str, str] | None:
-    """MariaDB keeps the whole redo log in one file."""
+    """MariaDB stores the whole redo log in one file."""
     size = parse_digits(line.value)
     return ("innodb_log_file_size", exact_size(size)) if size else None
 
@@ -110,7 +110,7 @@ def _checksums(line: LineVerdict, _: FileVerdict) -> tuple[str, str]:
 
 
 def _policy(line: LineVerdict, _: FileVerdict) -> tuple[str, str] | None:
-    """The plugin must be loaded, or the server stops: mysql_native_password isn't any more where the policy is new."""
+    """The plugin must be built in or the server stops; with the new policy mysql_native_password no longer is."""
     built_in = line.value in ("caching_sha2_password", "sha256_password")
     return ("authentication_policy", f"{line.value},,") if built_in else None
 
@@ -120,7 +120,7 @@ def _number(name: str, verdict: FileVerdict) -> int | None:
     return parse_digits((line.value if line else None) or (option.default if option else None))
 
 
-# Where the successor counts in another unit.
+# Options whose successor uses another unit or format.
 CONVERTED: dict[str, Callable[[LineVerdict, FileVerdict], tuple[str, str] | None]] = {
     "expire_logs_days": _expire_days,
     "log_warnings": _warnings,

@@ -1,4 +1,4 @@
-"""Whether the vendor supports a move between two servers, and by which steps: what no option file tells."""
+"""Whether the vendor supports a move between two servers, and by which steps."""
 
 from __future__ import annotations
 
@@ -7,16 +7,16 @@ from typing import NamedTuple
 
 from advisor.core.model import Severity, Target
 
-# MySQL's bugfix and long-term series, oldest first: an upgrade may skip none of them.
+# MySQL's bugfix and long-term series, oldest first: an upgrade may not skip any of them.
 LONG_TERM = ((5, 5), (5, 6), (5, 7), (8, 0), (8, 4), (9, 7))
-# Of MySQL 8.0 only releases from this one on are downgraded in place, to each other.
+# In-place downgrades within MySQL 8.0 need at least this release on both sides.
 DOWNGRADED_IN_PLACE = (8, 0, 35)
 UPGRADES, DOWNGRADES, OLD_DOWNGRADES = ("PATH-MYSQL-01",), ("PATH-MYSQL-02",), ("PATH-MYSQL-03",)
 MARIADB, MARIADB_DOWN, TO_MYSQL = ("PATH-MARIADB-01",), ("PATH-MARIADB-02",), ("PATH-MYSQL-01", "PATH-MYSQL-02")
 
 
 class Support(StrEnum):
-    """What the vendor's manual says of the move: done in place, only with the data dumped and loaded, or not at all."""
+    """The vendor's support for a move: in place, only by dump and load, or not at all."""
 
     NONE = "same-version"
     IN_PLACE = "in-place"
@@ -27,7 +27,7 @@ class Support(StrEnum):
 
 
 class UpgradePath(NamedTuple):
-    """The move as the vendor sees it: `words` for people, `steps` the series between, `evidence` the manual's pages."""
+    """The vendor's support for a move: `words` for users, `steps` the series between, `evidence` the manual pages."""
 
     support: Support
     words: str
@@ -36,12 +36,12 @@ class UpgradePath(NamedTuple):
 
     @property
     def severity(self) -> Severity:
-        """A move that is not made in one step in place is a warning."""
+        """Return NOTE for a supported in-place move in one step, else WARNING."""
         return Severity.NOTE if self.support in (Support.NONE, Support.IN_PLACE) else Severity.WARNING
 
 
 def path_between(before: Target, after: Target) -> UpgradePath:
-    """The supported way from one server to another."""
+    """Return the supported path from one server to another."""
     if before == after:
         return UpgradePath(Support.NONE, "")
     if before.flavour != after.flavour:
@@ -52,7 +52,7 @@ def path_between(before: Target, after: Target) -> UpgradePath:
 
 
 def _upgrade_path(before: Target, after: Target) -> UpgradePath:
-    """Innovation releases lie between long-term series; each may be left for the next long-term series."""
+    """Innovation releases lie between long-term series; each can be upgraded to the next long-term series."""
     newest = LONG_TERM[-1]
     between = [s for s in LONG_TERM if before.version[:2] < s < after.version[:2]]
     way = " → ".join([before.series, *(_dotted(s) for s in between), after.series])

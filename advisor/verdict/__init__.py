@@ -1,4 +1,4 @@
-"""How a server takes an option file: the one place that interprets values."""
+"""Interprets option files as a server does: the only package that interprets values."""
 
 from __future__ import annotations
 

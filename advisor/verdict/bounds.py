@@ -1,7 +1,7 @@
-"""maximum- before a number on MySQL 8.4 and later: it bounds what sessions may set, and holds the value itself to that.
+"""The prefix maximum- of numeric options on MySQL 8.4 and later: it limits session values and the option's own value.
 
-The server compares and writes 64 bits there, of an option of 32 too: what lies behind that one in its memory counts as
-the upper half, and is overwritten with it.
+For 32-bit options too, the server compares and writes 64 bits. The variable that follows in memory is read as the upper
+half and is overwritten with it.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 
 WORD = 32
 LOWER_MASK = (1 << WORD) - 1
-# Options of 32 bits with the one that lies behind; behind the others of that width lies nothing but zeros.
+# 32-bit options and the variable that follows each in memory; after other 32-bit options there are only zeros.
 NEXT_IN_MEMORY = {
     "cte_max_recursion_depth": "histogram_generation_max_mem_size",
     "eq_range_index_dive_limit": "cte_max_recursion_depth",
@@ -29,22 +29,23 @@ NEXT_IN_MEMORY = {
 
 
 def reads_64_bits(option: Option, target: Target) -> bool:
-    """Whether maximum- before the option reads what lies behind it too."""
+    """Whether maximum- before this option also reads the variable that follows it in memory."""
     return option.name in NEXT_IN_MEMORY and option.maximum == "sets" and target.is_mysql
 
 
 def wide_value(option: Option, values: Mapping[str, str], catalog: Catalog) -> str:
-    """The 64 bits that the server takes for the option's value; `values` are those that earlier lines made."""
+    """Return the 64 bits that the server reads as the option's value; `values` come from the lines before."""
     behind = _number(NEXT_IN_MEMORY[option.name], values, catalog) & LOWER_MASK
     return str(behind << WORD | _number(option.name, values, catalog))
 
 
 def apply_bound(option: Option, value: str, taken: TakenValue, target: Target, before: str) -> TakenValue:
-    """The value held to a bound as it was written: only afterwards the server makes that fit the option's range.
+    """Return the option's value, limited by its maximum- line.
 
-    `taken` is the bound in that range, `before` the value as the server reads it.
+    The server first compares with the bound as written; it adjusts the bound to the option's range afterwards. `taken`
+    is the bound within that range, `before` the value as the server reads it.
     """
-    if option.name.startswith("innodb_"):  # an engine's maximum is the value
+    if option.name.startswith("innodb_"):  # for engine options, maximum- sets the value
         return taken
     aloud = parse_number(value, option._replace(block=0), target)
     bound = leading_digits(_bound_as_written(option, value, taken, target))[0]
@@ -57,9 +58,9 @@ def apply_bound(option: Option, value: str, taken: TakenValue, target: Target, b
 
 
 def overwrite_neighbour(lines: list[LineVerdict], values: dict[str, str], catalog: Catalog) -> None:
-    """Where the last of the lines is a maximum- that reads wide, give what lies behind its option the upper half.
+    """Set the variable that follows in memory to the upper half of the bound, if the last line is a 64-bit maximum-.
 
-    `values` are those before that line; they and the earlier lines are changed.
+    `values` holds the values before that line; `lines` and `values` are changed in place.
     """
     last = lines[-1]
     option, written = last.option, last.placed.line.value
@@ -79,13 +80,13 @@ def overwrite_neighbour(lines: list[LineVerdict], values: dict[str, str], catalo
 
 
 def is_bound(line: LineVerdict) -> bool:
-    """Whether `maximum-` stands before the name."""
+    """Whether the option name has the prefix `maximum-`."""
     name = (line.placed.line.name or "").replace("-", "_")
     return name.split("loose_")[-1].startswith("maximum_")
 
 
 def _bound_as_written(option: Option, value: str, taken: TakenValue, target: Target) -> str:
-    """The bound before the range counts; a negative one is the minimum from the start."""
+    """Return the bound before the option's range applies; a negative bound becomes the minimum at once."""
     if value.lstrip().startswith("-"):
         return taken.value or "0"
     return parse_number(value, option._replace(min=None, max=None, block=0, bits=0), target).value or "0"

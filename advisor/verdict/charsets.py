@@ -1,4 +1,4 @@
-"""Character sets and collations: which names each server knows, and which of them go together."""
+"""Character sets and collations that each server knows, and the character set of a collation."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ if TYPE_CHECKING:
     from advisor.core.model import Target
     from advisor.verdict.outcome import ValueContext
 
-# Asked of all six servers as character_set_server.
+# Tested on all six servers as character_set_server.
 COMMON = frozenset(
     [
         "armscii8",
@@ -62,7 +62,7 @@ ENDINGS = ("_ci", "_cs", "_ks", "_bin")
 
 
 def known_charsets(target: Target) -> frozenset[str]:
-    """The character sets that the server knows by name; utf8 stands for utf8mb3, and MySQL 9 no longer takes it."""
+    """Return the known character set names; utf8 is an alias of utf8mb3, which MySQL 9 no longer accepts."""
     names = COMMON
     if target.is_mysql:
         names |= {"gb18030"}
@@ -70,11 +70,11 @@ def known_charsets(target: Target) -> frozenset[str]:
 
 
 def parse_charset(case: ValueContext) -> TakenValue | None:
-    """The name of a character set, in any case; printed as written."""
+    """Parse a character set name, case-insensitively; the value is printed as written."""
     if case.text is None and case.target.is_mysql:
         return None
     text = case.text or ""
-    # Before 9.7 the server takes the first name of a list that it knows.
+    # Before 9.7 the server uses the first known name of a list.
     several = case.option.name == "character_set_server" and not case.target.since("mysql", 9)
     for name in text.split(",") if several else [text]:
         if name.lower() in known_charsets(case.target):
@@ -84,7 +84,7 @@ def parse_charset(case: ValueContext) -> TakenValue | None:
 
 
 def parse_collation(case: ValueContext) -> TakenValue | None:
-    """The name of a collation, as far as its character set tells; printed as written."""
+    """Parse a collation name, checking its character set and family only; the value is printed as written."""
     if case.text is None and case.target.is_mysql:
         return None
     text = case.text or ""
@@ -101,7 +101,7 @@ def charset_of(collation: str) -> str:
 
 
 def _is_newer_family(collation: str, target: Target) -> bool:
-    """Whether the collation is of a family that came later, or on the other flavour only."""
+    """Whether the target lacks the collation's family: it came in a later version or in the other flavour."""
     name = collation.lower()
     if "_uca1400_" in name:
         return not target.since("mariadb", 10, 10)
@@ -111,5 +111,5 @@ def _is_newer_family(collation: str, target: Target) -> bool:
 
 
 def full_charset_name(charset: str) -> str:
-    """The character set that a name stands for."""
+    """Return the full name of a character set."""
     return "utf8mb3" if charset.lower() == "utf8" else charset.lower()

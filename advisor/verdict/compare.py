@@ -1,4 +1,4 @@
-"""Whether two notations of a value are the same value: the file's, help's, and that of SHOW GLOBAL VARIABLES."""
+"""Compares values in different notations: option file, `--verbose --help` and SHOW GLOBAL VARIABLES."""
 
 from __future__ import annotations
 
@@ -11,24 +11,24 @@ NOTATIONS = {"TRUE": "ON", "FALSE": "OFF", "1": "ON", "0": "OFF", "(NO DEFAULT V
 
 
 def matches_running(line: LineVerdict, running: str) -> bool:
-    """Whether a running value is what the line makes, in another notation maybe."""
+    """Whether a running value equals the line's value, possibly in another notation."""
     return any(is_same_value(text, running) for text in (line.value, line.running) if text is not None)
 
 
 def is_same_value(made: str, running: str) -> bool:
-    """Whether both say the same; a relative path or a bare name is the same as the path that the server made of it."""
+    """Whether both values are the same; a relative path or bare name equals the absolute path that ends with it."""
     return normalise_value(made) == normalise_value(running) or _is_path_of(made, running)
 
 
 def normalise_value(text: str) -> str:
-    """One notation for what is one value: words, decimals, the order of a list's members, capitals."""
+    """Return a value in one notation: booleans, decimals, sorted list members, upper case."""
     text = text.strip().rstrip("/").upper()
     whole = _expand_number(text) if "." in text or "E+" in text else text
     return NOTATIONS.get(whole, ",".join(sorted(whole.split(","))))
 
 
 def _expand_number(text: str) -> str:
-    """Decimals and exponents as digits alone, where they are numbers."""
+    """Return a decimal or exponent number as plain digits; other text is returned unchanged."""
     try:
         number = float(text)
     except ValueError:

@@ -1,4 +1,4 @@
-"""What options do to each other once all are read: values that move, and combinations that the server refuses."""
+"""Effects of options on each other after all lines are read: changed values and combinations the server refuses."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ if TYPE_CHECKING:
     from advisor.verdict.settled import Lines
 
 MIN_QUERY_CACHE = 49 * 1024
-# Options that are linked with others, which a room of its own knows.
+# Options linked with others; `verdict.linked` handles them.
 LINKED = frozenset({"ansi", "back_log", "flush", "mysqlx", "super_read_only"})
 LINKED_MARIADB = LINKED | {
     "flashback",
@@ -47,7 +47,7 @@ NAMED_BY_BASE = {
     "log_bin_index": "-bin.index",
 }
 MODE, CONSISTENT = "gtid_mode", "enforce_gtid_consistency"
-# Options that MySQL refuses beside certain others.
+# Options that MySQL refuses in combination with certain others.
 CLASHING = frozenset(
     {
         "binlog_transaction_dependency_tracking",
@@ -63,7 +63,10 @@ SSL_FILES = ("ssl_ca", "ssl_capath", "ssl_cert", "ssl_cipher", "ssl_key", "ssl_c
 
 
 def settle_values(given: Values, catalog: Catalog, lines: Lines) -> SettledValues:
-    """The values that help prints; `given` holds what the `lines` made, by canonical name, the last line last."""
+    """Return the values that `--verbose --help` prints.
+
+    `given` maps canonical names to the values of `lines`; the order is that of the last line of each option.
+    """
     settled = SettledValues(dict(given), {}, {})
     target = catalog.target
     _aliases(settled.values, catalog)
@@ -90,7 +93,7 @@ def settle_values(given: Values, catalog: Catalog, lines: Lines) -> SettledValue
 
 
 def find_refusals(values: Values, catalog: Catalog, lines: Lines) -> dict[str, str]:
-    """The options that the server stops at because of other options, with the reason."""
+    """Return the options that make the server refuse to start because of other options, each with the reason."""
     found, target = {}, catalog.target
     if _before_8(target) and "log_bin" in values and is_binary_log_on(values, lines) and "server_id" not in lines:
         found["log_bin"] = "The binary log is on and server_id is not set: set server_id too."
@@ -110,7 +113,7 @@ def find_refusals(values: Values, catalog: Catalog, lines: Lines) -> dict[str, s
 
 
 def _find_clashes(values: Values, catalog: Catalog, lines: Lines) -> dict[str, str]:
-    """The options that MySQL stops at because of each other; nothing is said of one whose value is a template."""
+    """Return the options that MySQL refuses in combination; an option whose value is a template is not reported."""
     found = _replication_clashes(values, catalog.target, lines)
     gtid = next((name for name in (CONSISTENT, MODE) if name in values), None)
     if gtid and _gtid_clash(values, catalog, lines):
@@ -162,19 +165,22 @@ def _before_8(target: Target) -> bool:
 
 
 def _default_charset(target: Target) -> str:
-    """Without a character set in the file: utf8mb4 since MySQL 8.0 and MariaDB 11.6, latin1 before."""
+    """Return the default character set: utf8mb4 since MySQL 8.0 and MariaDB 11.6, latin1 before."""
     return "utf8mb4" if target.since("mysql", 8) or target.since("mariadb", 11, 6) else "latin1"
 
 
 def _aliases(values: Values, catalog: Catalog) -> None:
-    """Two names of one variable hold the value that the later line of the two gave."""
+    """Give both names of one variable the value of the later line."""
     roots = {name: (option.alias_of if (option := catalog.get(name)) else None) or name for name in values}
     last = {root: values[name] for name, root in roots.items()}
     values.update({name: last[root] for name, root in roots.items()})
 
 
 def _binary_log_name(settled: SettledValues, target: Target, *, stopped: bool) -> None:
-    """Servers cut the extension off, MySQL the last one and MariaDB all, unless one has stopped at it before."""
+    """Strip extensions from the binary log's base name: MySQL strips the last one, MariaDB all.
+
+    A server that refuses log_bin (`stopped`) has not stripped any.
+    """
     name = settled.values.get("log_bin")
     if name is None or name == NO_DEFAULT:
         return
@@ -192,7 +198,7 @@ def _binary_log_name(settled: SettledValues, target: Target, *, stopped: bool) -
 
 
 def _base_name(values: Values) -> str:
-    """MariaDB names logs by log_basename, else by the pid file."""
+    """Return the binary log name that MariaDB derives from log_basename, else from the pid file."""
     if values.get("log_basename"):
         return values["log_basename"] + "-bin"
     stem = values.get("pid_file", "").rpartition("/")[2].partition(".")[0]
@@ -206,18 +212,18 @@ def _no_network(settled: SettledValues) -> None:
 
 
 def _no_core_file(settled: SettledValues, lines: Lines) -> None:
-    """gdb disables core files, whichever of the two lines comes first: all servers that were asked do so."""
+    """gdb disables core files, whichever of the two lines comes first; all servers tested do so."""
     values, core = settled.values, lines.get("core_file")
     if core is None or "TRUE" not in (values.get("gdb"), values.get("debug_gdb")):
         return
     if values["core_file"] == "TRUE" if "core_file" in values else is_switched_on(core):
         settled.why["core_file"] = "gdb disables core files: the server runs with core_file = OFF."
-        if "core_file" in values:  # MySQL's help prints no value of it
+        if "core_file" in values:  # MySQL's --verbose --help prints no value for core_file
             values["core_file"] = "FALSE"
 
 
 def _ssl(settled: SettledValues, target: Target) -> None:
-    """Each of SSL's files, an empty name too, switches SSL on when its line is read; a later line may switch it off."""
+    """Each SSL file option, even if empty, switches SSL on when its line is read; a later ssl line can disable it."""
     names = (*SSL_FILES, "tls_version") if target.is_mysql else SSL_FILES
     switches = [name for name in settled.values if name == "ssl" or name in names]
     if switches and switches[-1] != "ssl":
@@ -225,7 +231,7 @@ def _ssl(settled: SettledValues, target: Target) -> None:
 
 
 def _base_name_of_logs(settled: SettledValues, lines: Lines) -> None:
-    """log_basename names every log when its line is read; only later lines name them otherwise, empty ones don't."""
+    """log_basename names every log when its line is read; only later lines with a non-empty value change a name."""
     names, base = list(settled.values), settled.values.get("log_basename")
     if not base or lines["log_basename"].outcome in REFUSED:
         return
@@ -237,19 +243,19 @@ def _base_name_of_logs(settled: SettledValues, lines: Lines) -> None:
 
 
 def _query_cache(settled: SettledValues) -> None:
-    """A size alone, or beside type 0, switches MariaDB's query cache on."""
+    """A nonzero query_cache_size, alone or with type 0, switches MariaDB's query cache on."""
     if settled.values.get("query_cache_type") == "OFF" and settled.values.get("query_cache_size", "0") != "0":
         move_value(settled, "query_cache_type", "ON", "a query_cache_size other than 0 switches the query cache on")
 
 
 def _small_query_cache(settled: SettledValues) -> None:
-    """MySQL 5.7 needs room for the cache's own tables."""
+    """MySQL 5.7 needs a minimum size for the query cache's own structures."""
     if 0 < (parse_digits(settled.values.get("query_cache_size")) or 0) < MIN_QUERY_CACHE:
         move_value(settled, "query_cache_size", "0", "a query cache that small has no room for its own tables")
 
 
 def _thread_cache(settled: SettledValues, catalog: Catalog) -> None:
-    """MariaDB caches no more threads than it has connections."""
+    """MariaDB limits thread_cache_size to max_connections."""
     threads = parse_digits(settled.values.get("thread_cache_size"))
     connections = parse_digits(_value("max_connections", settled, catalog)) or DEFAULT_CONNECTIONS
     if threads is not None and threads > connections:
@@ -257,14 +263,14 @@ def _thread_cache(settled: SettledValues, catalog: Catalog) -> None:
 
 
 def _relay_log_size(settled: SettledValues, catalog: Catalog) -> None:
-    """0 stands for the size of the binary log, and MariaDB puts it there at once."""
+    """MariaDB replaces max_relay_log_size = 0 by max_binlog_size at once."""
     size = _value("max_binlog_size", settled, catalog)
     if settled.values.get("max_relay_log_size") == "0" and size:
         move_value(settled, "max_relay_log_size", size, "0 stands for max_binlog_size")
 
 
 def _expiry(settled: SettledValues, catalog: Catalog) -> None:
-    """Days and seconds are one setting; the later line counts."""
+    """Days and seconds are one setting; the later line takes effect."""
     given = [name for name in settled.values if name in (DAYS, SECONDS)]
     if set(given) != {DAYS, SECONDS}:
         return
@@ -283,7 +289,7 @@ def _value(name: str, settled: SettledValues, catalog: Catalog) -> str | None:
 
 
 def _log_warnings(settled: SettledValues, lines: Lines) -> None:
-    """On MySQL 5.7 log_warnings and log_error_verbosity are one setting; of the two the later line counts."""
+    """On MySQL 5.7 log_warnings and log_error_verbosity are one setting; the later line takes effect."""
     given = [name for name in settled.values if name in ("log_warnings", "log_error_verbosity")]
     number = parse_digits(settled.values[given[-1]]) if given else None
     if number is None:

@@ -1,4 +1,4 @@
-"""Texts with a grammar of their own: formats of dates and times, addresses to redirect to, lists of algorithms."""
+"""Values with their own grammar: date and time formats, redirect URLs, algorithm lists, locales, tracked variables."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ if TYPE_CHECKING:
     from advisor.verdict.outcome import ValueContext
 
 
-# Which part of a moment each letter stands for; %p is the half of the day that 12 hours need.
+# The part of a date or time that each letter stands for; %p is AM or PM, required by 12-hour formats.
 PARTS = dict.fromkeys("yY", "year") | dict.fromkeys("cm", "month") | dict.fromkeys("de", "day")
 PARTS |= dict.fromkeys("hIlkH", "hour") | dict.fromkeys("sS", "second") | {"i": "minute", "f": "fraction", "p": "half"}
 TWELVE = "hIl"
@@ -26,7 +26,7 @@ ALGORITHMS = frozenset({"zlib", "zstd", "uncompressed"})
 
 
 def parse_format(case: ValueContext) -> TakenValue | None:
-    """A format that nobody uses and that old servers check all the same."""
+    """Check date_format, time_format or datetime_format: unused variables that old servers still validate."""
     if (case.text is None and case.target.is_mysql) or not case.option.shown:
         return None
     text = case.text or ""
@@ -38,7 +38,7 @@ def parse_format(case: ValueContext) -> TakenValue | None:
 
 
 def _is_format(text: str, needed: set[str]) -> bool:
-    """Every part once and one sign between two of them; 12 hours want %p, and it wants them."""
+    """Whether each part occurs once, with one separator between parts, and %p exactly with a 12-hour letter."""
     if not re.fullmatch(r"%[a-zA-Z](?:[^\w%\x80-\uffff]?%[a-zA-Z])*", text):
         return False
     letters = re.findall(r"%(.)", text)
@@ -59,7 +59,7 @@ def _is_format(text: str, needed: set[str]) -> bool:
 
 
 def parse_url(case: ValueContext) -> TakenValue | None:
-    """Where MariaDB sends clients on to: nothing, or a host with a port."""
+    """Check MariaDB's redirect_url: empty, or a mysql:// or mariadb:// URL with a host and an optional port."""
     text = case.text or ""
     port = text.rpartition(":")[2]
     if not text or (URL.fullmatch(text) and not (port.isdecimal() and int(port) > HIGHEST_PORT)):
@@ -70,7 +70,7 @@ def parse_url(case: ValueContext) -> TakenValue | None:
 
 
 def parse_algorithms(case: ValueContext) -> TakenValue | None:
-    """Algorithms that connections may use; a list with any other word in it is dropped for the default."""
+    """Check protocol_compression_algorithms; MySQL replaces a list with any unknown word by the default."""
     text = case.text
     if text is None or all(word.lower() in ALGORITHMS for word in text.split(",")):
         return None
@@ -82,7 +82,7 @@ def parse_algorithms(case: ValueContext) -> TakenValue | None:
 
 
 DEFAULT = "en_US"
-# Languages with their countries; asked of the servers one by one.
+# Languages with their countries; each tested on the servers.
 COUNTRIES = {
     "ar": "AE BH DZ EG IN IQ JO KW LB LY MA OM QA SA SD SY TN YE",
     "de": "AT BE CH DE LU",
@@ -104,7 +104,7 @@ SINGLE = (
 
 
 def parse_locale(case: ValueContext) -> TakenValue | None:
-    """The name of a locale, in any case; since 8.0 MySQL falls back to en_US where the others stop."""
+    """Check a locale name, case-insensitively; MySQL 8.0 and later fall back to en_US, the others refuse to start."""
     if case.text is None and case.target.is_mysql:
         return None
     text = case.text or ""
@@ -118,7 +118,7 @@ def parse_locale(case: ValueContext) -> TakenValue | None:
 
 
 def locales(target: Target) -> frozenset[str]:
-    """The locales that a server knows, in lower case."""
+    """Return the locales that a server knows, in lower case."""
     names = {f"{language}_{country.lower()}" for language, of in COUNTRIES.items() for country in of.split()}
     names.update(SINGLE.split())
     if target.is_mariadb:
@@ -127,7 +127,7 @@ def locales(target: Target) -> frozenset[str]:
     return frozenset(names)
 
 
-# Variables that no option sets, as the servers list them; the first ones exist in sessions alone.
+# System variables without an option, as the servers list them; the first ones exist for sessions only.
 WITHOUT_OPTION: Final = """
 error_count external_user identity insert_id last_insert_id proxy_user pseudo_slave_mode
 pseudo_thread_id rand_seed1 rand_seed2 sql_log_bin timestamp warning_count character_set_client
@@ -158,7 +158,7 @@ wsrep_gtid_seq_no wsrep_patch_version
 
 
 def parse_tracked(case: ValueContext) -> TakenValue | None:
-    """Names that exist, separated by commas, or a star; MySQL minds a name that comes twice."""
+    """Check a comma-separated list of system variables, or *; MySQL refuses duplicates."""
     text = case.text or ""
     if not text.strip(" ") or text.strip(" ") == "*":
         return None

@@ -1,4 +1,4 @@
-"""Judges the option lines of a file, in the server's order, for one target."""
+"""Judges the option lines of a file for one target, in the order in which the server reads them."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from advisor.optionfile.lines import ResolvedFiles
     from advisor.verdict.outcome import NameMatch
 
-# Each of these adds to a list, so that a later line does not replace an earlier one.
+# Options that add to a list: a later line does not replace an earlier one.
 LISTS = frozenset(
     [
         "plugin_load_add",
@@ -42,9 +42,9 @@ LOOSE_HELPS = frozenset(
 
 
 def judge_file(resolved: ResolvedFiles, catalog: Catalog) -> FileVerdict:
-    """How the target's server takes every option line of the groups that it reads, and which line counts for an option.
+    """Judge every option line of the groups that the target reads, and find the effective line of each option.
 
-    A line that a later check refuses counts too: the reader took its value before the server stopped at it.
+    A line that the server refuses after parsing is effective too: the option parser has already stored its value.
     """
     groups = groups_read(catalog.target)
     lines = _judge_lines([p for p in resolved.options if (p.line.group or "").lower() in groups], catalog)
@@ -59,7 +59,7 @@ def judge_file(resolved: ResolvedFiles, catalog: Catalog) -> FileVerdict:
 
 
 def judge_value(option_name: str, value: str | None, catalog: Catalog) -> LineVerdict:
-    """How the server takes one option given by itself, as a line of a file would give it."""
+    """Judge one option on its own, as if it were a line of a file."""
     key = (option_name, value)
     known: LineVerdict | None = catalog.kept.get(key)
     if known is None:
@@ -95,7 +95,7 @@ def _judge_lines(placed: Iterable[PlacedLine], catalog: Catalog) -> list[LineVer
 
 
 def _read_switch(placed: list[PlacedLine], catalog: Catalog, name: str, *, on: bool) -> bool:
-    """What a boolean that decides how other lines are read comes to; `on` is what it is where no line sets it."""
+    """Return the value of a boolean that decides how other lines are read; `on` is its default."""
     option = catalog.get(name)
     if option is None:
         return False
@@ -120,14 +120,14 @@ def _judge_line(
 
 
 def _value_after(taken: TakenValue, option: Option, values: dict[str, str]) -> TakenValue:
-    """What help prints after a line that was taken: the old value where the line adds none."""
+    """Fill in what `--verbose --help` prints after an accepted line: the previous value if the line sets none."""
     if not option.shown:
         taken = taken._replace(value=None)
     elif taken.value is None:
         taken = taken._replace(value=values.get(option.alias_of or option.name, option.default))
     if not option.ignored:
         return taken
-    if taken.outcome is Outcome.ADJUSTED:  # of this the server tells, and only of this
+    if taken.outcome is Outcome.ADJUSTED:  # the server warns about the adjustment only
         return taken._replace(reason=f"{taken.reason} It does nothing with {option.name}.")
     return TakenValue(Outcome.IGNORED, taken.value, f"The server accepts {option.name} and does nothing with it.")
 
@@ -154,14 +154,14 @@ def _build_verdict(
 
 
 def _is_uncertain(option: Option | None, outcome: Outcome) -> bool:
-    """Whether the verdict rests on a plugin being what it usually is, or on a server that was not examined."""
+    """Whether the verdict assumes a plugin's usual options, or a server that was not examined."""
     if outcome is Outcome.UNEXAMINED:
         return True
     return bool(option.plugin) if option else outcome is Outcome.ACCEPTED
 
 
 def _judge_template_line(placed: PlacedLine, catalog: Catalog) -> LineVerdict:
-    """A line whose value is made later: only its name is looked at, and that never refused."""
+    """Judge a line with a template as its value: only the name is checked, and it is never refused."""
     found, _ = judge_option(placed.line.name or "", placed.line.value, catalog, {})
     option = catalog.get(found.canonical) if found.canonical else None
     reason = "The value is a template: what the server makes of it, no one can tell before it is filled in."
@@ -172,7 +172,7 @@ def _judge_template_line(placed: PlacedLine, catalog: Catalog) -> LineVerdict:
 
 
 def _accept_replaced(lines: list[LineVerdict]) -> list[LineVerdict]:
-    """A later check looks at the last value alone, so that it passes a bad one that a good one replaces."""
+    """Accept values that fail a check after parsing if a later line replaces them: the check sees only the last one."""
     good: set[str] = set()
     found = []
     for line in reversed(lines):
@@ -197,13 +197,13 @@ def _split_by_effect(lines: list[LineVerdict]) -> tuple[dict[str, LineVerdict], 
         if not _only_bounds(line):
             effective.pop(name, None)
         elif before is None:
-            effective = {name: line, **effective}  # the default counts, and every line comes after it
+            effective = {name: line, **effective}  # the default is in effect, and every line comes after it
         effective[name] = line
     return effective, {name: tuple(earlier) for name, earlier in overridden.items()}
 
 
 def _only_bounds(line: LineVerdict) -> bool:
-    """Whether the line is a `maximum-` that leaves the option's value as it was, and so takes no place in the order."""
+    """Whether the line is a `maximum-` that leaves the option's value unchanged, so that the order ignores it."""
     if line.option is None or line.option.maximum == "sets" or "maximum" not in (line.placed.line.name or "").lower():
         return False
     from advisor.verdict.bounds import is_bound
@@ -212,7 +212,7 @@ def _only_bounds(line: LineVerdict) -> bool:
 
 
 def _settle_lines(effective: dict[str, LineVerdict], catalog: Catalog) -> dict[int, LineVerdict]:
-    """The effective lines, by identity, as they are once options have acted on each other."""
+    """Return the effective lines by `id()`, with their values after all options have affected each other."""
     given = {name: line.value for name, line in effective.items() if line.value is not None}
     after = effects.settle_values(given, catalog, effective)
     up = startup.find_running_values(after.values, effective, catalog)
@@ -236,7 +236,7 @@ def _settle_lines(effective: dict[str, LineVerdict], catalog: Catalog) -> dict[i
 def _apply_stops(
     settled: dict[int, LineVerdict], effective: dict[str, LineVerdict], catalog: Catalog, loaded: frozenset[str]
 ) -> None:
-    """Refuse the effective lines at whose values the server stops when it starts for good."""
+    """Mark the effective lines whose values make a real start fail."""
     from advisor.verdict.startup.stops import find_stops
 
     lines = {name: settled[id(line)] for name, line in effective.items()}
@@ -250,5 +250,5 @@ def _apply_stops(
 
 
 def _asks_for_zero(line: LineVerdict) -> bool:
-    """Whether the line itself says 0, with a suffix or without: what it would be alone may have been something else."""
+    """Whether the line itself sets 0, with or without a suffix; alone, 0 may be adjusted: port = 0 becomes 3306."""
     return (line.placed.line.value or "").strip("0")[:1].upper() in "KMGTPE"

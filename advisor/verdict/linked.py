@@ -1,4 +1,4 @@
-"""Options that are one setting under several names, or that switch others: the values that move with them in help."""
+"""Options that share one setting or switch others, and how they change the values that `--verbose --help` prints."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ if TYPE_CHECKING:
     from advisor.catalog.load import Catalog
     from advisor.verdict.outcome import SettledValues, Values
 
-# Sets of MariaDB with the switches that are members of them, and whether a switch that is on puts its member there.
+# MariaDB's set options with the switches for single members; True: ON adds the member, False: ON removes it.
 SWITCHES = {
     "log_slow_disabled_statements": (
         ("log_slow_admin_statements", "admin", False),
@@ -26,8 +26,8 @@ DROPPED_WITH_INNODB = frozenset(
 )
 OLD_MODES = frozenset({"NO_PROGRESS_INFO", "IGNORE_INDEX_ONLY_FOR_JOIN", "COMPAT_5_1_CHECKSUM"})
 MAX_BACK_LOG = 900
-MANY, MOST_HOSTS = 500, 2000  # connections beyond those count a twentieth; names that the cache sized so may hold
-# What MariaDB's Performance Schema takes for -1: with up to twice the default connections, and with more.
+MANY, MOST_HOSTS = 500, 2000  # connections above MANY count a twentieth; MOST_HOSTS limits the autosized host cache
+# Values that MariaDB's Performance Schema uses for -1: up to twice the default connections, and above.
 SIZED = {
     "history_long_size": ("1000", "10000"),
     "history_size": ("10", "10"),
@@ -37,7 +37,7 @@ SIZED = {
 
 
 def settle_linked(settled: SettledValues, catalog: Catalog, names: list[str]) -> None:
-    """Move the values, with the reason where a line loses what it asked for; `names` are the options in order."""
+    """Apply the linked values, with a reason where a line's value is lost; `names` are the options in file order."""
     values = settled.values
     connections = parse_digits(values.get("max_connections")) or DEFAULT_CONNECTIONS
     if values.get("flush") == "TRUE":
@@ -57,7 +57,7 @@ def settle_linked(settled: SettledValues, catalog: Catalog, names: list[str]) ->
 
 
 def _apply_autosize(values: Values, connections: int) -> None:
-    """What MariaDB makes of the connections where autoset- asks it to."""
+    """Replace values that autoset- leaves to MariaDB by those it derives from max_connections."""
     more = max(0, connections - MANY) // 20
     sizes = {
         "back_log": min(50 + connections // 5, MAX_BACK_LOG),
@@ -82,7 +82,7 @@ def _settle_mariadb(settled: SettledValues, catalog: Catalog, connections: int) 
 
 
 def ansi_values(catalog: Catalog) -> Values:
-    """What the option ansi sets, by the options that it stands for."""
+    """Return the values that the option ansi sets, by option."""
     from advisor.verdict.sets import expand_modes
 
     option = catalog.get("sql_mode")
@@ -91,14 +91,14 @@ def ansi_values(catalog: Catalog) -> Values:
 
 
 def _apply_ansi(settled: SettledValues, catalog: Catalog, earlier: list[str]) -> None:
-    """It sets what it stands for when its line is read; only later lines set that otherwise."""
+    """ansi sets its values when its line is read; only later lines change them."""
     for name, value in ansi_values(catalog).items():
         if name in earlier:
             move_value(settled, name, value, "ansi stands after it, and sets it too")
 
 
 def _unset_mysqlx(settled: SettledValues, catalog: Catalog) -> None:
-    """A plugin that is off leaves its texts unset, all but one; numbers are printed as they were given."""
+    """With mysqlx off, all its string options but one are unset; numbers are printed as given."""
     for name, value in settled.values.items():
         option = catalog.get(name)
         text = option is not None and option.kind == "string" and not option.values
@@ -110,7 +110,7 @@ def _unset_mysqlx(settled: SettledValues, catalog: Catalog) -> None:
 def _apply_switches(
     settled: SettledValues, catalog: Catalog, name: str, switches: tuple[tuple[str, str, bool], ...]
 ) -> None:
-    """Each line changes what the lines before it left, be it the whole set or one member."""
+    """Apply lines in order: each changes the state of the lines before, as a whole set or one member."""
     option = catalog.get(name)
     given = [other for other in settled.values if other == name or other in [switch for switch, _, _ in switches]]
     if option is None or not given:
@@ -130,7 +130,7 @@ def _apply_switches(
 
 
 def _apply_old_modes(settled: SettledValues, catalog: Catalog) -> None:
-    """The switch adds what it stood for to the modes that took its place."""
+    """The switch old adds its modes to old_mode, which replaced it."""
     modes, option = settled.values.get("old_mode"), catalog.get("old_mode")
     if settled.values.get("old") == "TRUE" and option and modes is not None:
         state = OLD_MODES.union(modes.split(","))
@@ -138,14 +138,14 @@ def _apply_old_modes(settled: SettledValues, catalog: Catalog) -> None:
 
 
 def _apply_query_time(values: Values) -> None:
-    """Two names of one variable, of which the catalog knows no other way."""
+    """Two names of one variable that the catalog does not record as aliases."""
     given = [name for name in values if name in ("long_query_time", "log_slow_query_time")]
     for name in given:
         values[name] = values[given[-1]]
 
 
 def _size_performance_schema(values: Values, connections: int) -> None:
-    """A size of -1 is left to the server, which goes by the connections."""
+    """Replace sizes of -1 by those that the server derives from max_connections."""
     for name, value in values.items():
         end = next((end for end in SIZED if name.endswith(end)), None)
         if value == "-1" and end and name.startswith("performance_schema_"):

@@ -1,4 +1,4 @@
-"""Finds the option that a name in a file leads to: exact names, prefixes, abbreviations, key caches."""
+"""Finds the option that a name in a file refers to: exact names, prefixes, abbreviations, key caches."""
 
 from __future__ import annotations
 
@@ -12,15 +12,15 @@ if TYPE_CHECKING:
     from advisor.catalog.load import Catalog
     from advisor.core.model import Target
 
-# Tried in this order; where one fits, the rest of the name is looked up and the search begins again.
+# Tried in this order; after a match, the rest of the name is looked up and the search starts again.
 PREFIXES = ("skip", "disable", "enable", "maximum", "loose")
 KEY_CACHE = (
     *("key_buffer_size", "key_cache_block_size", "key_cache_division_limit", "key_cache_age_threshold"),
     *("key_cache_file_hash_size", "key_cache_segments"),  # of MariaDB
 )
-# MariaDB 10.11.19 and 11.8.9 read option names in any case, 11.4.5 does not; the releases between were not asked.
+# MariaDB 10.11.19 and 11.8.9 read option names case-insensitively, 11.4.5 does not; releases between: not tested.
 ANY_CASE: dict[tuple[int, ...], tuple[int, ...]] = {(10, 11): (10, 11, 19), (11, 8): (11, 8, 9)}
-# Names with capitals of their own, which a server that minds the case insists on.
+# Names with capital letters; servers with case-sensitive names accept only this spelling.
 CAPITALS = {
     "wsrep_certify_nonpk": "wsrep_certify_nonPK",
     "wsrep_convert_lock_to_trx": "wsrep_convert_LOCK_to_trx",
@@ -29,9 +29,9 @@ CAPITALS = {
     "wsrep_slave_uk_checks": "wsrep_slave_UK_checks",
     "wsrep_sr_store": "wsrep_SR_store",
 }
-# Read before all others, so that a beginning that suits one of them is taken at once.
+# Parsed before all others, so an abbreviation that fits one of them is accepted at once.
 EARLY = ("performance_schema", "max_connections", "getopt_prefix_matching")
-# Plugins whose name begins another option that is read earlier.
+# Plugins whose name is an abbreviation of another option that is parsed earlier.
 SHADOWED = {
     "innodb_cmp": "innodb_cmp_per_index_enabled",
     "innodb_cmp_per_index": "innodb_cmp_per_index_enabled",
@@ -39,7 +39,7 @@ SHADOWED = {
     "innodb_sys_tables": "innodb_sys_tablestats",
     "innodb_sys_foreign": "innodb_sys_foreign_cols",
 }
-# Plugins of one engine are read one after the other; these come before those whose names begin alike.
+# Plugins of one engine are parsed one after the other; these come before plugins whose names start the same.
 TABLES = (
     "innodb_sys_tablestats",
     "innodb_sys_fields",
@@ -49,14 +49,14 @@ TABLES = (
     "innodb_ft_deleted",
     "innodb_ft_index_table",
 )
-LONG = 100  # characters of what is no option's name
+LONG = 100  # characters; longer names are not cached
 BY_CAPITALS = {spelt: name for name, spelt in CAPITALS.items()}
 
 
 def find_name(written: str, catalog: Catalog, *, has_value: bool, short: bool = True) -> NameMatch:
-    """The option that a name as written leads to.
+    """Find the option that a name as written refers to.
 
-    `has_value` says whether a value follows it, `short` whether MariaDB may take a beginning for the whole name.
+    `has_value` says whether a value follows, `short` whether MariaDB accepts abbreviations.
     """
     key = ("find", written, has_value, short)
     known: NameMatch | None = catalog.kept.get(key)
@@ -72,13 +72,13 @@ def find_name(written: str, catalog: Catalog, *, has_value: bool, short: bool = 
 
 
 def reads_any_case(target: Target) -> bool:
-    """Whether the server takes upper case for lower in option names."""
+    """Whether option names are case-insensitive on this server."""
     since = ANY_CASE.get(target.version[:2])
     return target.is_mariadb and (target.version >= since if since else target.version >= (11, 8))
 
 
 def _split_key_cache(name: str, target: Target, *, has_value: bool) -> tuple[str, str]:
-    """Splits `hot.key_buffer_size`; servers before MySQL 8 and MariaDB drop what stands before any option's dot."""
+    """Split `hot.key_buffer_size`; MySQL before 8.0 and MariaDB drop what precedes the dot of any option name."""
     before, dot, after = name.partition(".")
     if not dot or not before or (not after and not has_value):
         return "", name
@@ -88,7 +88,7 @@ def _split_key_cache(name: str, target: Target, *, has_value: bool) -> tuple[str
 
 
 def _search_name(name: str, catalog: Catalog, *, short: bool) -> NameMatch:
-    """The servers' own search: a prefix is stripped only where the name as it stands is unknown."""
+    """Search as the servers do: a prefix is stripped only if the name including it is unknown."""
     found = _look_up(name, catalog, short=short)
     prefix, loose = "", False
     while not found:
@@ -111,7 +111,7 @@ def _split_prefix(name: str, target: Target) -> str:
 
 
 def _look_up(name: str, catalog: Catalog, *, short: bool) -> tuple[str, ...]:
-    """The option of that name, or on MariaDB all options that begin with it."""
+    """Return the option of that name; on MariaDB, all options that start with it."""
     strict = not reads_any_case(catalog.target)
     if strict and name in BY_CAPITALS:
         name = BY_CAPITALS[name]
@@ -123,19 +123,19 @@ def _look_up(name: str, catalog: Catalog, *, short: bool) -> tuple[str, ...]:
 
 
 def _look_up_mariadb(name: str, catalog: Catalog, *, short: bool) -> tuple[str, ...]:
-    """MariaDB reads a file in passes, each with options of its own, and a beginning is enough in each."""
+    """MariaDB parses a file in passes, each with its own options, and accepts unique abbreviations in each."""
     if short and SHADOWED.get(name) in catalog.options:
         return (SHADOWED[name],)
     raw = catalog.options.get(name)
     if raw is not None and "plugin" not in raw:
         return (name,)
     begun = catalog.names_starting_with(name) if short else []
-    # The options of loaded plugins come last: even the whole name of one is a beginning of the server's own options.
+    # Options of loaded plugins are parsed last: their full name can still be an abbreviation of a server option.
     own = [option for option in begun if "plugin" not in catalog.options[option]]
     if raw is not None and not own:
         return (name,)
     begun = own or begun
-    # Names that are kept for old files alone never make a beginning ambiguous.
+    # Names kept only for old files never make an abbreviation ambiguous.
     shown = [option for option in begun if not _is_obsolete(catalog.options[option])]
     early = [option for option in begun if option.startswith(EARLY)]
     engine = [option for option in shown if option.startswith("innodb")]
@@ -145,7 +145,10 @@ def _look_up_mariadb(name: str, catalog: Catalog, *, short: bool) -> tuple[str, 
 
 
 def _without_later_states(names: list[str], catalog: Catalog) -> list[str]:
-    """The options without states of plugins, which come after the server's own; a plugin's own options come with it."""
+    """Return the options without plugin states, which are parsed after the server's own.
+
+    A plugin state stays if the plugin's own options are among the names.
+    """
     return [
         name
         for name in names
@@ -154,10 +157,10 @@ def _without_later_states(names: list[str], catalog: Catalog) -> list[str]:
 
 
 def _is_obsolete(raw: dict[str, Any]) -> bool:
-    """Whether the option does nothing, and help doesn't tell of it."""
+    """Whether the option does nothing and `--verbose --help` does not list it."""
     return bool(raw.get("ignored")) and not raw.get("shown", True)
 
 
 def is_plugin_state(raw: dict[str, Any]) -> bool:
-    """Whether the option is the state of a plugin, as each of InnoDB's tables of information is one."""
+    """Whether the option is the state of a plugin, such as one of InnoDB's INFORMATION_SCHEMA tables."""
     return raw["kind"] == "enum" and raw.get("values", ())[:1] == ["OFF"] and "variable" not in raw

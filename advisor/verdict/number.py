@@ -1,4 +1,4 @@
-"""Numbers: suffixes, signs and overflow as each flavour reads them, then maximum, block size and minimum."""
+"""Parses numbers: suffixes, signs and overflow per flavour, then maximum, block size and minimum."""
 
 from __future__ import annotations
 
@@ -15,16 +15,16 @@ if TYPE_CHECKING:
 SUFFIXES = {"k": 10, "m": 20, "g": 30, "t": 40, "p": 50, "e": 60}
 LARGEST = {"int": (1 << 63) - 1, "uint": (1 << 64) - 1}
 SPACES = " \t\n\v\f\r"
-PORT = "3306"  # the default of port, and what it is where no number can be read
-MAX_DIGITS = 20  # of the greatest number in 64 bits
+PORT = "3306"  # the default of port, also used where its value is not a number
+MAX_DIGITS = 20  # digits of the largest 64-bit number
 
 
-class UnreadableNumber(Exception):  # noqa: N818 - a value the server refuses is no error of ours
-    """The server can't read the text as a number; the message says why, in the server's sense."""
+class UnreadableNumber(Exception):  # noqa: N818 - the value is invalid for the server, not an error in mycnf
+    """The server cannot read the text as a number; the message gives its reason."""
 
 
 def parse_number(text: str, option: Option, target: Target) -> TakenValue:
-    """A whole number for an option of kind int or uint."""
+    """Parse a whole number for an option of kind int or uint."""
     if not text and target.is_mysql:
         return TakenValue(Outcome.INVALID, None, "A number is needed, and the value is empty.")
     if option.kind == "uint" and target.is_mysql and text.lstrip(SPACES).startswith("-"):
@@ -47,7 +47,7 @@ def parse_number(text: str, option: Option, target: Target) -> TakenValue:
 
 
 def limit_number(number: int, option: Option) -> TakenValue:
-    """A number that was read, as the option's maximum, block size and minimum leave it."""
+    """Apply the option's maximum, block size and minimum to a parsed number."""
     value = _apply_limits(number, option)
     if value == number:
         return TakenValue(Outcome.ACCEPTED, str(value))
@@ -57,7 +57,7 @@ def limit_number(number: int, option: Option) -> TakenValue:
 
 
 def _apply_limits(number: int, option: Option) -> int:
-    """Maximum first, then rounding towards zero, then the minimum: the order decides, and is the same everywhere."""
+    """Apply the maximum, round towards zero, then apply the minimum: all servers use this order, and it matters."""
     most = int(option.max or 0) or LARGEST[option.kind]
     number = min(number, most, (1 << (option.bits or 64) - (option.kind == "int")) - 1)
     if option.block > 1:
@@ -99,7 +99,7 @@ def _read_mariadb_number(text: str, digits: int, rest: str, option: Option) -> i
 
 
 def leading_digits(text: str) -> tuple[int, str]:
-    """What C's strtoll makes of a text: the number that it begins with (0 without one), and what is left over."""
+    """Parse as C's strtoll: return the leading number (0 if none) and the rest of the text."""
     at = len(text) - len(text.lstrip(SPACES))
     start = at + 1 if text[at : at + 1] in ("+", "-") and text[at:] else at
     end = start
@@ -111,7 +111,7 @@ def leading_digits(text: str) -> tuple[int, str]:
 
 
 def _suffix_factor(text: str, rest: str, known: str) -> int:
-    """What the first character after the digits multiplies by; the servers don't look at what follows it."""
+    """Return the factor of the first character after the digits; servers ignore the characters after it."""
     if not rest:
         return 1
     suffix = rest[0].lower()
@@ -133,7 +133,7 @@ def _check_range(text: str, number: int, option: Option) -> int:
 
 
 def _wrap_64_bits(number: int, option: Option) -> int:
-    """What is left of a product in 64 bits, where the server multiplies without looking."""
+    """Truncate a product to 64 bits: the server multiplies without an overflow check."""
     number &= LARGEST["uint"]
     return number - (1 << 64) if option.kind == "int" and number >> 63 else number
 
@@ -142,7 +142,7 @@ DIGITS = "0123456789"
 
 
 def parse_real(text: str, option: Option, target: Target) -> TakenValue:
-    """A number with a fraction for an option of kind double; no suffix is known here."""
+    """Parse a number with a fraction for an option of kind double; suffixes are not supported."""
     if not text and target.is_mysql:
         return TakenValue(Outcome.INVALID, None, "A number is needed, and the value is empty.")
     number = _parse_decimal(text.lstrip(" "))
@@ -162,7 +162,7 @@ def parse_real(text: str, option: Option, target: Target) -> TakenValue:
 
 
 def _parse_decimal(text: str) -> float | None:
-    """Decimal digits with a point and an exponent; the empty text is 0, anything after the number makes it None."""
+    """Parse a decimal with an optional exponent; empty text is 0, trailing characters give None."""
     if not text:
         return 0.0
     mantissa, _, exponent = text.lower().partition("e")
@@ -177,12 +177,12 @@ def _parse_decimal(text: str) -> float | None:
 
 
 def parse_digits(text: str | None) -> int | None:
-    """A plain number of as many digits as 64 bits have, or None."""
+    """Return a plain number with at most the digits of 64 bits, else None."""
     return int(text) if text and len(text) <= MAX_DIGITS and text.isascii() and text.isdigit() else None
 
 
 def number_behind_loose(option: Option, text: str) -> str:
-    """The number that MariaDB takes where it can't read one behind loose-: 0, with two exceptions."""
+    """Return the number that MariaDB uses for an invalid one behind loose-: 0, except for log_warnings and port."""
     if option.name == "log_warnings":
         return str(leading_digits(text)[0] & LARGEST["uint"])
     return PORT if option.name == "port" else "0"

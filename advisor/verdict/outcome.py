@@ -1,4 +1,4 @@
-"""What a verdict is: how a server takes one option, one line, one file."""
+"""Types of a verdict: how a server takes one option, one line, one file."""
 
 from enum import StrEnum
 from typing import NamedTuple
@@ -9,11 +9,11 @@ from advisor.optionfile.lines import PlacedLine, ResolvedFiles
 
 
 class Outcome(StrEnum):
-    """What the server does with an option; that it is deprecated is told beside it.
+    """What the server does with an option; deprecation is recorded separately.
 
-    STOPS is a value that the reader takes, help prints, and at which the server ends when it starts for good.
-    UNEXAMINED is a name or a word that the examined server does not know, and that another may: another vendor's build,
-    another platform, or a version newer than all that were examined. It counts as no refusal.
+    STOPS: the option parser accepts the value and `--verbose --help` prints it, but a real start fails. UNEXAMINED: the
+    examined server does not know the name or word, but another may: another vendor's build, another platform, or a
+    version newer than all examined ones. It does not count as refused.
     """
 
     ACCEPTED = "accepted"
@@ -43,17 +43,17 @@ REFUSED = frozenset(
 
 
 class Argument(NamedTuple):
-    """The value that reaches an option: `text` is None without one; `implied` where a prefix put a 0 or 1 there."""
+    """The value that an option receives: `text` is None without a value; `implied` if a prefix supplied 0 or 1."""
 
     text: str | None
     implied: bool = False
 
 
 class TakenValue(NamedTuple):
-    """How a value was taken: `value` in the notation of `--verbose --help`, None where the option keeps what it had.
+    """How a value was taken: `value` as `--verbose --help` prints it, None if the option keeps its previous value.
 
-    A refusal with a value is one of a later check: the reader takes the value, and the server stops at it afterwards.
-    `likely` says that something outside of the files decides: a plugin that was installed, another vendor's build.
+    A refusal with a value comes from a check after parsing: the parser accepts the value, then the server stops.
+    `likely` means that something outside the files decides: an installed plugin or another vendor's build.
     """
 
     outcome: Outcome
@@ -63,7 +63,7 @@ class TakenValue(NamedTuple):
 
 
 class ValueContext(NamedTuple):
-    """A value on its way to an option of a target; `before` is what earlier lines of the file made of the option."""
+    """A value to be read for an option of a target; `before` is the option's value after the earlier lines."""
 
     argument: Argument
     option: Option
@@ -72,18 +72,18 @@ class ValueContext(NamedTuple):
 
     @property
     def text(self) -> str | None:
-        """The value, None without one."""
+        """The value; None if there is none."""
         return self.argument.text
 
 
 class LineVerdict(NamedTuple):
     """How the server takes one option line.
 
-    `canonical` and `option` are None where the name leads to no option. `value` is what `--verbose --help` prints for
-    the option after this line, None where help prints nothing or the reader refuses it. `running` is what SHOW GLOBAL
-    VARIABLES says once the server is up, where that differs and can be told. `certain` says that a server of this very
-    version was asked. `reason` is in plain words and empty for an option that is taken as written. `candidates` are
-    the options that an abbreviation may mean, or the name that was probably meant.
+    `canonical` and `option` are None if the name matches no option. `value` is what `--verbose --help` prints for the
+    option after this line; None if it prints nothing or the option parser refuses the value. `running` is the value in
+    SHOW GLOBAL VARIABLES of the started server, if it differs and is known. `certain` means that a server of exactly
+    this version was tested. `reason` is a sentence, empty for an option accepted as written. `candidates` are the
+    options that an abbreviation may mean, or the suggested name.
     """
 
     placed: PlacedLine
@@ -103,8 +103,8 @@ class LineVerdict(NamedTuple):
 class FileVerdict(NamedTuple):
     """How the server takes a file with its includes.
 
-    `lines` are the option lines of the groups that it reads, in its order; `effective` the line that counts for each
-    option, `overridden` the earlier ones that it replaced.
+    `lines` are the option lines of the groups that the server reads, in its order. `effective` maps each option to the
+    line in effect, `overridden` to the earlier lines that it replaced.
     """
 
     lines: tuple[LineVerdict, ...]
@@ -115,9 +115,9 @@ class FileVerdict(NamedTuple):
 
 
 class NameMatch(NamedTuple):
-    """Where a name leads.
+    """The option that a name refers to.
 
-    `canonical` is the option's name, None where there is none or several (`candidates`). `prefix` is the prefix that
+    `canonical` is the option's name, None if there is none or several (`candidates`). `prefix` is the prefix that
     decides how the value is read, "" without one. `cache` is the name of a key cache other than the default one.
     """
 
@@ -132,8 +132,11 @@ Values = dict[str, str]
 
 
 class SettledValues(NamedTuple):
-    """Values by canonical name after all options are read, why some moved (an alias moves without a word), and at which
-    options the server stops because of others."""
+    """Values by canonical name after all options are read.
+
+    `why` gives the reasons of changed values (aliases change without one), `refused` the reasons of options that the
+    server refuses because of others.
+    """
 
     values: Values
     why: dict[str, str]

@@ -1,4 +1,4 @@
-"""Which plugins the lines of a file load, and which libraries of plugins a server no longer comes with."""
+"""Plugins that the lines of a file load, and plugin libraries that a server version no longer includes."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 
 NOT_LOADED = "which this file does not load"
 LOADERS = frozenset({"plugin_load", "plugin_load_add", "early_plugin_load"})
-# The options of a library begin with another name than the library's own.
+# Libraries whose options start with another name than the library's own.
 OPTIONS_OF = {
     "semisync_master": ("rpl_semi_sync_master",),
     "semisync_slave": ("rpl_semi_sync_slave",),
@@ -28,12 +28,12 @@ OPTIONS_OF = {
     "libpluginmecab": ("mecab",),
     "version_token": ("version_tokens",),
 }
-# The servers that were asked with their plugins loaded; those of 5.7, 8.0 and 11.4 came without the libraries.
+# Servers tested with their plugins loaded; 5.7, 8.0 and 11.4 came without the libraries.
 WITH_PLUGINS = (("mysql", 9, 7), ("mariadb", 11, 8))
 NO_LIBRARY = ("", "0", "off")
-# Libraries that MySQL removed: the first version without them by its manual (what is new in 8.4, installing
-# semisynchronous replication in 9.5, the version reference of options), and what took their place. Asked: 5.7.22,
-# 8.0.15, 9.7.4 and MariaDB log an error where a library is not there, start without it, and refuse its options.
+# Libraries that MySQL removed: the first version without them according to its manual (What Is New in MySQL 8.4,
+# Installing Semisynchronous Replication in 9.5, the version reference of options), and the replacement. Tested: 5.7.22,
+# 8.0.15, 9.7.4 and MariaDB log an error for a missing library, start without it, and refuse its options.
 REMOVED: dict[str, tuple[tuple[int, ...], str]] = {
     "authentication_fido": ((8, 4, 0), "authentication_webauthn"),
     "keyring_encrypted_file": ((8, 4, 0), "component_keyring_encrypted_file"),
@@ -47,7 +47,7 @@ REMOVED: dict[str, tuple[tuple[int, ...], str]] = {
 
 
 def plugins_loaded_by(placed: Iterable[PlacedLine]) -> frozenset[str]:
-    """The names that the options of the plugins loaded by these lines begin with."""
+    """Return the name prefixes of the options of the plugins that these lines load."""
     names: set[str] = set()
     for at in placed:
         name = (at.line.name or "").lower().replace("-", "_").removeprefix("loose_")
@@ -66,7 +66,7 @@ def _names(value: str) -> list[str]:
 
 
 def _libraries(value: str) -> Iterator[tuple[str, str]]:
-    """`name=library.so` or `library`, separated by semicolons (or colons), as the plugin's and the library's name."""
+    """Parse `name=library.so` or `library`, separated by semicolons or colons, into pairs of plugin and library."""
     for part in value.replace(":", ";").split(";"):
         plugin, _, library = part.strip().lower().rpartition("=")
         stem = library.rpartition("/")[2].partition(".")[0].replace("-", "_")
@@ -75,12 +75,12 @@ def _libraries(value: str) -> Iterator[tuple[str, str]]:
 
 
 def option_prefixes(stem: str) -> tuple[str, ...]:
-    """What the names of a library's options begin with."""
+    """Return the prefixes of the names of a library's options."""
     return OPTIONS_OF.get(stem, (stem.removeprefix("ha_"),))
 
 
 def was_examined(stem: str, catalog: Catalog) -> bool:
-    """Whether the very server was asked with the library's plugin loaded, so that its list of options is whole."""
+    """Whether exactly this server was tested with the library's plugin loaded, so that its option list is complete."""
     if not catalog.exact or not any(catalog.target.since(*version) for version in WITH_PLUGINS):
         return False
     raws = (raw for raw in catalog.options.values() if raw.get("plugin") == stem)
@@ -88,15 +88,15 @@ def was_examined(stem: str, catalog: Catalog) -> bool:
 
 
 def is_component_option(name: str, target: Target) -> bool:
-    """Whether only a component can have the option: MySQL 9.7.4 knew such names once a component was installed."""
+    """Whether only a component can own the option: MySQL 9.7.4 knew such names once a component was installed."""
     before, dot, after = name.partition(".")
     return bool(dot and before and after) and target.since("mysql", 8)
 
 
 def find_removed_library(name: str, target: Target) -> tuple[str, str, str] | None:
-    """Of the library whose options begin like the name: itself, the version that removed it, and what replaced it.
+    """Return the removed library whose options start like the name, the version that removed it, and its replacement.
 
-    None where the target still has it, or no such library was ever removed.
+    None if the target still includes the library, or if no such library was removed.
     """
     stem = removed_plugin_of(name, target)
     if not stem or target.version < REMOVED[stem][0]:
@@ -106,13 +106,13 @@ def find_removed_library(name: str, target: Target) -> tuple[str, str, str] | No
 
 
 def removed_plugin_of(name: str, target: Target) -> str:
-    """The plugin, of those that MySQL has removed by now, whose options begin like the name; empty where none."""
+    """Return the plugin removed from MySQL whose options start like the name; empty if there is none."""
     stems = (stem for stem in REMOVED if name.startswith((stem, *OPTIONS_OF.get(stem, ()))))
     return next(stems, "") if target.is_mysql else ""
 
 
 def check_libraries(line: LineVerdict, target: Target) -> LineVerdict:
-    """The line that loads plugins, as a server takes it that no longer comes with one of the libraries."""
+    """Return the plugin-loading line, marked as ignored if the server no longer includes one of the libraries."""
     gone = [
         found for _, stem in _libraries(line.placed.line.value or "") if (found := find_removed_library(stem, target))
     ]
@@ -129,9 +129,9 @@ def check_libraries(line: LineVerdict, target: Target) -> LineVerdict:
 
 
 def drop_innodb(catalog: Catalog) -> Catalog:
-    """What MariaDB knows where ignore_builtin_innodb leaves the engine out: of InnoDB only the names that do nothing.
+    """Return MariaDB's catalog with ignore_builtin_innodb: of InnoDB only the options that do nothing remain.
 
-    Since 11.8 the tables that tell of InnoDB are known all the same.
+    From 11.8 on, the options of InnoDB's INFORMATION_SCHEMA plugins remain too.
     """
     tables_stay = catalog.target.since("mariadb", 11, 8)
     left = {
@@ -141,5 +141,5 @@ def drop_innodb(catalog: Catalog) -> Catalog:
 
 
 def _is_innodb_option(name: str, raw: dict[str, Any], *, tables_stay: bool) -> bool:
-    state = is_plugin_state(raw) and name != "innodb"  # the engine's own goes with it
+    state = is_plugin_state(raw) and name != "innodb"  # innodb, the state of the engine itself, is dropped
     return name.startswith("innodb") and raw.get("shown", True) and not (tables_stay and state)

@@ -1,4 +1,4 @@
-"""Rules of replication filters, and lists of error numbers that a replica treats apart."""
+"""Replication filters, and lists of error numbers that a replica skips or retries."""
 
 from __future__ import annotations
 
@@ -11,17 +11,17 @@ from advisor.verdict.outcome import Outcome, TakenValue
 if TYPE_CHECKING:
     from advisor.verdict.outcome import ValueContext
 
-# The highest number that each release takes; 10.6 was not asked.
+# The highest error number that each release accepts; 10.6 was not tested.
 LAST: dict[tuple[int, ...], int] = {(10, 11): 4192, (11, 4): 4205}
 NEWEST_LAST = 4208
-# The server stops to print when fewer than ten characters of its 2048 are left.
+# The server stops printing when fewer than ten characters of its buffer of 2048 are left.
 MAX_TEXT = 2038
-# 11.4.5 prints ALL; 10.11.19 and 11.8.9 print the numbers, as far as their buffer reaches.
+# 11.4.5 prints ALL; 10.11.19 and 11.8.9 print the numbers, as many as fit into their buffer.
 IN_NUMBERS: dict[tuple[int, ...], tuple[int, ...]] = {(10, 11): (10, 11, 19), (11, 8): (11, 8, 9)}
 
 
 def parse_table_rule(case: ValueContext) -> TakenValue | None:
-    """A filter names a table together with its database."""
+    """Check a table filter: it must name the database and the table."""
     text = case.text or ""
     if "." in text:
         return None
@@ -29,7 +29,7 @@ def parse_table_rule(case: ValueContext) -> TakenValue | None:
 
 
 def parse_rewrite(case: ValueContext) -> TakenValue | None:
-    """A rule that renames one database to another."""
+    """Check a rule that renames one database to another."""
     text = case.text or ""
     old, arrow, new = text.partition("->")
     if arrow and old.strip() and new.strip():
@@ -38,7 +38,7 @@ def parse_rewrite(case: ValueContext) -> TakenValue | None:
 
 
 def parse_skip_errors(case: ValueContext) -> TakenValue:
-    """The error numbers that a MariaDB replica passes over, in order; reading stops at the first that is none."""
+    """Parse the error numbers that a MariaDB replica skips; they are sorted, and unknown numbers are dropped."""
     text = (case.text or "").lstrip(" ")
     if case.argument.implied:
         return TakenValue(Outcome.ACCEPTED, case.text)
@@ -52,7 +52,7 @@ def parse_skip_errors(case: ValueContext) -> TakenValue:
 
 
 def parse_retry_errors(case: ValueContext) -> TakenValue:
-    """Error numbers that a MariaDB replica tries again at, behind those it always does."""
+    """Parse the error numbers at which a MariaDB replica retries; they are appended to those that it always retries."""
     always = (case.option.default or "").split(",")
     more = [str(n) for n in _read_numbers((case.text or "").lstrip(" ")) if n]
     return TakenValue(Outcome.ACCEPTED, ",".join([*always, *more]))

@@ -1,4 +1,4 @@
-"""Ciphers and error codes: lists of names that MySQL checks when it starts."""
+"""Ciphers, error codes and authentication factors: lists of names that MySQL checks when it starts."""
 
 from __future__ import annotations
 
@@ -13,24 +13,24 @@ if TYPE_CHECKING:
     from advisor.verdict.outcome import ValueContext
 
 SUITES = frozenset({"TLS_AES_128_GCM_SHA256", "TLS_AES_256_GCM_SHA384", "TLS_CHACHA20_POLY1305_SHA256"})
-# Each asked of 9.7.4: an exchange of keys, and what it may go with.
+# Key exchanges and the ciphers that they combine with; each combination tested on 9.7.4.
 EXCHANGES = ("ECDHE-ECDSA-", "ECDHE-RSA-", "DHE-RSA-", "")
 WITH_ALL = ("AES256-GCM-SHA384", "AES128-GCM-SHA256")
 WITH_CCM = ("ECDHE-ECDSA-", "DHE-RSA-", "")
 CODE = re.compile(r"(?:MY-)?(\d+)|ER_\w+", re.IGNORECASE)
-# Numbers of the messages that go into the error log: those of the system, and the server's own from 10000 on.
+# Error numbers in the error log: system errors below SYSTEM, the server's own from FIRST on.
 SYSTEM, FIRST = 1000, 10000
 LAST: dict[tuple[int, ...], int] = {(8, 0): 13300, (9, 7): 15999}
 FACTORS = 3
-# Plugins that keep passwords, which only the first factor may name.
+# Plugins that store passwords; only the first factor may name them.
 BUILT_IN = ("caching_sha2_password", "sha256_password", "mysql_native_password")
 
 
 def parse_ciphers(case: ValueContext) -> TakenValue | None:
-    """Names of allowed ciphers, letter by letter, between colons."""
+    """Check a colon-separated list of allowed ciphers; names are case-sensitive."""
     text = case.text or ""
     known = SUITES if case.option.name.endswith("suites") else _known_ciphers()
-    # The server looks for each name in the text of its list, so that a part of a name will do.
+    # The server searches for each name as a substring of its list, so part of a name is accepted.
     bad = next((name for name in text.split(":") if not any(name in whole for whole in known)), None)
     if bad is None:
         return None
@@ -45,7 +45,7 @@ def _known_ciphers() -> frozenset[str]:
 
 
 def parse_suppressed(case: ValueContext) -> TakenValue | None:
-    """Codes of messages to leave out; a list with anything else in it is dropped whole."""
+    """Check a list of error codes to suppress; MySQL drops the whole list if one entry is invalid."""
     text = case.text or ""
     if not text or all(_is_code(code.strip(" "), case) for code in text.split(",")):
         return None
@@ -54,7 +54,7 @@ def parse_suppressed(case: ValueContext) -> TakenValue | None:
 
 
 def parse_services(case: ValueContext) -> TakenValue | None:
-    """Names of parts that write the error log, some built in; with one that can't be loaded the default is taken."""
+    """Check names of error log components, some built in; if one cannot be loaded, the server uses the default."""
     names = [name.strip(" ") for name in re.split("[,;]", case.text or "")]
     if all(not name or name.startswith(("log_filter_", "log_sink_")) for name in names):
         return None
@@ -71,9 +71,9 @@ def _is_code(text: str, case: ValueContext) -> bool:
 
 
 def find_policy_fault(text: str, target: Target, *, loads: bool) -> str | None:
-    """Why a started server stops at an authentication_policy; None where it does not.
+    """Return why a server refuses to start with an authentication_policy; None if it starts.
 
-    `loads` says that the file loads plugins: then a name that isn't built in is believed.
+    `loads` means that the file loads plugins: then names that are not built in are accepted.
     """
     factors = [factor.strip() for factor in text.split(",")]
     if not factors[0]:
@@ -93,6 +93,6 @@ def find_policy_fault(text: str, target: Target, *, loads: bool) -> str | None:
 
 
 def _plugin_of(factor: str) -> str | None:
-    """The plugin that a factor names: by itself, or as the default behind a star; None where it leaves it open."""
+    """Return the plugin that a factor names: directly, or as the default after *; None if any plugin is allowed."""
     star, colon, name = factor.partition(":")
     return (name.strip() if colon and star.strip() == "*" else factor).lower() if factor != "*" else None

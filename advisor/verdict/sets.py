@@ -1,4 +1,4 @@
-"""Flag sets such as optimizer_switch: flag=on, flag=off, flag=default, or default for all."""
+"""Flag sets such as optimizer_switch (flag=on, flag=off, flag=default, or default for all), and sql_mode."""
 
 from __future__ import annotations
 
@@ -21,12 +21,12 @@ SETTINGS = ("off", "on", "default")
 
 
 def split_flags(text: str) -> dict[str, str]:
-    """Flags as help prints them, `a=on,b=off`, by name."""
+    """Return flags as `--verbose --help` prints them, `a=on,b=off`, by name."""
     return dict(part.split("=", 1) for part in text.split(",") if "=" in part)
 
 
 def parse_flags(text: str, option: Option, before: str | None, target: Target) -> TakenValue:
-    """Flags set over what was there before; setting one twice is refused."""
+    """Apply flags to the previous state; setting a flag twice is refused."""
     state, bad = _read_flags(text, option, before, target)
     if bad is not None:
         return TakenValue(
@@ -36,7 +36,7 @@ def parse_flags(text: str, option: Option, before: str | None, target: Target) -
 
 
 def flags_before_error(text: str, option: Option, before: str | None) -> str:
-    """What MariaDB makes of flags of which one is bad, where it goes on: those before the bad one are set."""
+    """Return MariaDB's flags behind loose- if one is invalid: those before the invalid one are set."""
     state, _ = _read_flags(text, option, before, None)
     return _print_flags(state)
 
@@ -44,14 +44,14 @@ def flags_before_error(text: str, option: Option, before: str | None) -> str:
 def _read_flags(
     text: str, option: Option, before: str | None, target: Target | None
 ) -> tuple[dict[str, str], str | None]:
-    """The flags that a text sets over those before, and the first bad part of it; no target stands for MariaDB's."""
+    """Return the resulting flags and the first invalid part; `target` None applies MariaDB's rules."""
     defaults = _all_flags(option, option.default)
     changed: dict[str, str] = {}
     whole, bad = False, None
     parts = text.split(",") if text else []
     for at, part in enumerate(parts, 1):
         name, equals, setting = part.partition("=")
-        # MySQL takes a beginning for the whole word at the very end of the text, and only there.
+        # MySQL accepts abbreviations only at the very end of the text.
         short = target is not None and target.is_mysql and at == len(parts)
         flag = _find_flag(name, defaults, whole=not short or bool(equals))
         if flag == ALL and not equals and not whole:
@@ -59,7 +59,7 @@ def _read_flags(
             continue
         place = find_member(setting, SETTINGS, whole=not short)
         if flag in defaults and flag not in changed and place == SEVERAL and short and setting:
-            continue  # MySQL takes the beginning of several words at the very end, and does nothing with it
+            continue  # MySQL accepts an ambiguous abbreviation at the very end, and ignores it
         if flag is None or flag == ALL or flag in changed or place < 0:
             bad = part
             break
@@ -69,7 +69,7 @@ def _read_flags(
 
 
 def _all_flags(option: Option, printed: str | None) -> dict[str, str]:
-    """Every flag with its setting; help leaves out those behind the last that is on."""
+    """Return every flag with its setting; `--verbose --help` omits those after the last that is on."""
     known = split_flags(printed or "")
     names = [name for name in option.values if name.lower() != ALL] or list(split_flags(option.default or ""))
     return {name: known.get(name, "off") for name in names}
@@ -88,7 +88,7 @@ def _find_flag(name: str, flags: dict[str, str], *, whole: bool) -> str | None:
 
 _ANSI = ("REAL_AS_FLOAT", "PIPES_AS_CONCAT", "ANSI_QUOTES", "IGNORE_SPACE")
 _OTHERS = ("PIPES_AS_CONCAT", "ANSI_QUOTES", "IGNORE_SPACE", "NO_KEY_OPTIONS", "NO_TABLE_OPTIONS", "NO_FIELD_OPTIONS")
-# What each server printed for the mode alone; members that a target doesn't have are passed over.
+# Values that each server printed for the mode alone; members that a target does not have are dropped.
 MODE_EXPANSIONS = {
     "ANSI": _ANSI,
     "TRADITIONAL": (
@@ -108,7 +108,7 @@ MODE_EXPANSIONS = {
     "MYSQL323": ("HIGH_NOT_PRECEDENCE",),
     "MYSQL40": ("HIGH_NOT_PRECEDENCE",),
 }
-# What MySQL 5.7 has and 8.0 has no longer.
+# Modes of MySQL 5.7 that 8.0 removed.
 REMOVED_MODES = (
     *("DB2", "MAXDB", "MSSQL", "MYSQL323", "MYSQL40", "NO_AUTO_CREATE_USER", "NO_FIELD_OPTIONS", "NO_KEY_OPTIONS"),
     *("NO_TABLE_OPTIONS", "ORACLE", "POSTGRESQL"),
@@ -116,7 +116,7 @@ REMOVED_MODES = (
 
 
 def parse_sql_mode(case: ValueContext) -> TakenValue | None:
-    """A list of modes, printed with all that they bring."""
+    """Parse a list of SQL modes; the value includes the modes that combination modes stand for."""
     if not case.option.values:
         return None
     bits = parse_set_bits(case.text or "", case.option.values, equals_ends=case.target.is_mysql)
@@ -127,7 +127,7 @@ def parse_sql_mode(case: ValueContext) -> TakenValue | None:
 
 
 def _refuse_removed_mode(case: ValueContext) -> TakenValue | None:
-    """Modes of MySQL 5.7 alone stand in the way; None where others do."""
+    """Return a refusal if the only unknown modes are those that MySQL 8.0 removed; None otherwise."""
     strange = unknown_words(case.text or "", case.option.values, equals_ends=case.target.is_mysql)
     gone = [mode.strip().upper() for mode in strange]
     if not case.target.is_mysql or not set(gone) <= set(REMOVED_MODES):
@@ -137,7 +137,7 @@ def _refuse_removed_mode(case: ValueContext) -> TakenValue | None:
 
 
 def expand_modes(given: Sequence[str], values: Sequence[str], target: Target) -> str:
-    """The modes with all that they bring; MySQL's ANSI brings ONLY_FULL_GROUP_BY too, MariaDB's does not."""
+    """Expand combination modes; MySQL's ANSI includes ONLY_FULL_GROUP_BY, MariaDB's does not."""
     names = set(given).union(*(MODE_EXPANSIONS.get(mode, ()) for mode in given))
     if "ANSI" in names and target.is_mysql:
         names.add("ONLY_FULL_GROUP_BY")

@@ -1,4 +1,4 @@
-"""The settings that rules read: variables by name, with values as the server prints them and where they came from."""
+"""Settings that rules read: variables by name, with values as the server prints them and their origins."""
 
 from __future__ import annotations
 
@@ -17,14 +17,14 @@ if TYPE_CHECKING:
 BOOLEANS = {"TRUE": "ON", "FALSE": "OFF"}
 EXPLICIT_ORIGINS = frozenset({Origin.FILE, Origin.PERSISTED, Origin.COMMAND_LINE, Origin.RUNTIME})
 NO_DEFAULT = "(No default value)"
-MAX_DIGITS = 30  # digits
-BITS = 64  # of the largest number that a server holds
+MAX_DIGITS = 30  # shorter numbers are parsed by int() directly
+BITS = 64  # width of the largest number on a server
 
 
 class Settings:
-    """Variables by name; a value that nobody can tell (autosized on a host that isn't known) is absent.
+    """Variables by name; unknown values, such as those autosized on an unknown host, are absent.
 
-    Those of a running server are `ServerSettings`.
+    For a running server see `ServerSettings`.
     """
 
     __slots__ = ("_catalog", "_values_given")
@@ -35,7 +35,7 @@ class Settings:
 
     @classmethod
     def from_file(cls, verdict: FileVerdict) -> Settings:
-        """The values of a file over the defaults of its target."""
+        """Create settings from a file's values over the defaults of its target."""
         given = {}
         for name, line in verdict.effective.items():
             variable = (line.option.variable if line.option else None) or name
@@ -47,27 +47,27 @@ class Settings:
         return cls(given, verdict.catalog)
 
     def get(self, var: str) -> Setting | None:
-        """The variable with its value as SHOW GLOBAL VARIABLES prints it; None where it is absent or can't be told."""
+        """Return the variable with its value as SHOW GLOBAL VARIABLES prints it; None if absent or unknown."""
         return self._values_given.get(var) or self._default(var)
 
     def text(self, var: str) -> str | None:
-        """The value as text."""
+        """Return the value as text."""
         setting = self.get(var)
         return None if setting is None else setting.value
 
     def number(self, var: str) -> int | None:
-        """The value as a whole number (bytes, or a count); None where it is none."""
+        """Return the value as a whole number (bytes or a count); None if it is not one."""
         text = self.text(var)
         if text is None:
             return None
         if len(text) < MAX_DIGITS and text.isascii() and text.isdigit():
-            return int(text)  # nearly all of them; rules ask hundreds of times a run
+            return int(text)  # the usual case; rules call this hundreds of times per run
         number, rest = leading_digits(text)
-        # A server that is none may send any digits; rules divide by what they get here.
+        # Not every peer is a real server: it may send any digits, and rules divide by this number.
         return None if rest.strip("0") not in ("", ".") or not text or abs(number) >> BITS else number
 
     def real(self, var: str) -> float | None:
-        """The value as a number with a fraction; None where it is none, or more than any."""
+        """Return the value as a float; None if it is not a number or too large."""
         try:
             number = float(self.text(var) or "")
         except ValueError:
@@ -75,16 +75,16 @@ class Settings:
         return number if abs(number) < 1 << BITS else None
 
     def on(self, var: str) -> bool | None:
-        """Whether a boolean is on; None where it is absent or no boolean."""
+        """Whether a boolean is on; None if it is absent or not a boolean."""
         return {"ON": True, "OFF": False, "1": True, "0": False}.get((self.text(var) or "").upper())
 
     def is_set(self, var: str) -> bool:
-        """Whether somebody set the variable, in a file, on the command line or at run time."""
+        """Whether the variable is set explicitly: in a file, persisted, on the command line or at run time."""
         setting = self._values_given.get(var)
         return setting is not None and setting.origin in EXPLICIT_ORIGINS
 
     def names(self) -> list[str]:
-        """The variables that were read: all of a server's, those that a file sets."""
+        """Return the known variables: those that the file sets."""
         return sorted(self._values_given)
 
     def _default(self, var: str) -> Setting | None:
@@ -96,7 +96,7 @@ class Settings:
 
 
 def _ansi_variables(verdict: FileVerdict) -> dict[str, Setting]:
-    """The variables that the option ansi sets."""
+    """Return the variables that the option ansi sets."""
     from advisor.verdict.linked import ansi_values
 
     line, found = verdict.effective["ansi"], {}
@@ -108,7 +108,7 @@ def _ansi_variables(verdict: FileVerdict) -> dict[str, Setting]:
 
 
 def location_of(line: LineVerdict) -> Location:
-    """Where the line's option stands."""
+    """Return the location of the line's option."""
     at = line.placed.line
     return Location(line.placed.path, at.number, at.column, at.number, at.end_column)
 
@@ -120,7 +120,7 @@ def _variable_value(line: LineVerdict) -> str | None:
 
 
 def as_variable(option: Option, value: str | None) -> str | None:
-    """A value of `--verbose --help` in the notation of SHOW GLOBAL VARIABLES."""
+    """Convert a value of `--verbose --help` to the notation of SHOW GLOBAL VARIABLES."""
     if value is None or value == NO_DEFAULT:
         return None if value is None else ""
     if option.kind == "bool":
@@ -135,41 +135,41 @@ if TYPE_CHECKING:
 
 
 class ServerSettings(Settings):
-    """The values that a server says; `source_of` tells where the value of a variable came from, if it is known."""
+    """The values that a server reports; `source_of` returns the source of a variable's value, if known."""
 
     __slots__ = ("_source_of", "_values")
 
     def __init__(self, variables: Mapping[str, str], source_of: Callable[[str], Source]) -> None:
-        super().__init__({}, None)  # a running server leaves no default to be looked up
+        super().__init__({}, None)  # a running server reports every value, so no catalog of defaults is needed
         names = "".join(variables)
         self._values = variables if names == names.lower() else {name.lower(): v for name, v in variables.items()}
         self._source_of = source_of
 
     def get(self, var: str) -> Setting | None:
-        """The variable with its value as the server says it; None where it has none of that name."""
+        """Return the variable with its value as the server reports it; None if there is no such variable."""
         made = self._values_given.get(var)
         if made is None and (value := self._values.get(var)) is not None:
             made = self._values_given[var] = Setting(var, value, *self._source_of(var))
         return made
 
     def text(self, var: str) -> str | None:
-        """The value as text."""
+        """Return the value as text."""
         return self._values.get(var)
 
     def number(self, var: str) -> int | None:
-        """The value as a whole number (bytes, or a count); None where it is none."""
+        """Return the value as a whole number (bytes or a count); None if it is not one."""
         text = self._values.get(var, "")
         return int(text) if len(text) < MAX_DIGITS and text.isascii() and text.isdigit() else super().number(var)
 
     def is_set(self, var: str) -> bool:
-        """Whether somebody set the variable, in a file, on the command line or at run time."""
+        """Whether the variable is set explicitly: in a file, persisted, on the command line or at run time."""
         made = self._values_given.get(var)
         if made is not None:
             return made.origin in EXPLICIT_ORIGINS
         return (
             var in self._values and self._source_of(var)[0] in EXPLICIT_ORIGINS
-        )  # for most of them nothing more is asked
+        )  # no Setting is built: most variables are not read further
 
     def names(self) -> list[str]:
-        """All variables of the server."""
+        """Return the names of all variables of the server."""
         return sorted(self._values)

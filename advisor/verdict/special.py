@@ -1,4 +1,4 @@
-"""Options whose value the server treats in a way of their own, beside what their kind says; asked of real servers."""
+"""Options whose values the server treats differently from their kind; all tested on real servers."""
 
 from __future__ import annotations
 
@@ -20,15 +20,15 @@ if TYPE_CHECKING:
     Handler = Callable[[ValueContext], TakenValue | None]
 
 ENABLED = Argument("1", implied=True)
-# The very builds that were asked.
+# The exact builds that were tested.
 WITHOUT_REVOCATION = frozenset({("mysql", (5, 7, 22)), ("mariadb", (11, 4, 5))})
-ADDRESSES = 1 << 47  # bytes that a process can have
-# They stay off as long as the engine is.
+ADDRESSES = 1 << 47  # bytes of address space of a process
+# These stay OFF while the NDB engine is off.
 NDB_PLUGINS = ("ndbinfo", "ndb_transid_mysql_connection_map")
-# MariaDB dies of a 0 here.
+# Options with which MariaDB crashes at the value 0.
 KILLED_BY_0 = ("key_cache_block_size", "table_cache", "table_open_cache", "table_open_cache_instances")
-KILLED_BY_NOTHING = ("performance_schema_instrument",)  # MariaDB dies without a value
-NO_MEMBER = {"myisam_recover_options": "OFF"}  # what help prints where it isn't the empty text
+KILLED_BY_NOTHING = ("performance_schema_instrument",)  # MariaDB crashes without a value
+NO_MEMBER = {"myisam_recover_options": "OFF"}  # what --verbose --help prints for the empty set, if not the empty text
 WITHOUT_OLD_TLS = (8, 0, 28)
 PLUGIN_STATES = ("OFF", "ON", "FORCE", "FORCE_PLUS_PERMANENT")
 HOST_BINLOG = "(host name)-bin"
@@ -39,7 +39,7 @@ FT_SYNTAX = '+ -><()~*:""&|'
 
 
 def _skip_name_resolve(case: ValueContext) -> TakenValue | None:
-    """MySQL switches it on whatever stands behind it; 9.7 lets OFF and a prefix switch it off, but not 0 or FALSE."""
+    """MySQL switches it on whatever the value; 9.7 lets OFF and a prefix switch it off, but not 0 or FALSE."""
     text = case.text
     off = case.argument == Argument("0", implied=True) or (text or "").lower() == "off"
     if off and case.target.since("mysql", 8, 4):
@@ -54,7 +54,7 @@ def _skip_name_resolve(case: ValueContext) -> TakenValue | None:
 
 
 def _log_bin(case: ValueContext) -> TakenValue | None:
-    """A base name; without one the server makes it of the host's name. `effects` tells what becomes of an extension."""
+    """Read a base name; without one the server uses the host name. `effects` strips extensions."""
     if case.argument == Argument("0", implied=True):
         return TakenValue(Outcome.ACCEPTED, NO_DEFAULT if case.target.since("mysql", 8) else "0")
     if case.text and case.argument != ENABLED:
@@ -65,7 +65,7 @@ def _log_bin(case: ValueContext) -> TakenValue | None:
 
 
 def _port(case: ValueContext) -> TakenValue | None:
-    """Port 0 means the compiled one, or what /etc/services says of mysql; MySQL 5.7 takes an empty value for 0."""
+    """Port 0 means the compiled default or the mysql entry in /etc/services; MySQL 5.7 reads an empty value as 0."""
     if case.text == "" and not case.target.since("mysql", 8) and case.target.is_mysql:
         return TakenValue(Outcome.ADJUSTED, PORT, f"The server takes {PORT}, its default: the value is empty.")
     taken = parse_number(case.text or "", case.option, case.target)
@@ -77,7 +77,7 @@ def _port(case: ValueContext) -> TakenValue | None:
 
 
 def _relay_log(case: ValueContext) -> TakenValue | None:
-    """Since 8.0 MySQL makes an empty name of the host's name at once; 5.7 drops what it had."""
+    """MySQL 8.0 and later replace an empty name by one of the host name at once; 5.7 drops the previous value."""
     if case.text:
         return None
     if not case.target.since("mysql", 8):
@@ -86,8 +86,7 @@ def _relay_log(case: ValueContext) -> TakenValue | None:
 
 
 def _query_log(case: ValueContext) -> TakenValue | None:
-    """An empty name is made of the host's name (where log_basename is set, of that: `effects`); so is none behind a
-    prefix, which MariaDB takes for an empty one."""
+    """An empty name becomes one of log_basename or the host (`effects`); MariaDB: also no value behind a prefix."""
     if case.text == "" or (case.text is None and case.target.is_mariadb):
         other = " of log_basename, or" if case.target.is_mariadb else ""
         return TakenValue(Outcome.ACCEPTED, HOST_LOG, f"The server makes the name{other} of the host's name.")
@@ -95,17 +94,17 @@ def _query_log(case: ValueContext) -> TakenValue | None:
 
 
 def _relay_log_size(case: ValueContext) -> TakenValue | None:
-    """MariaDB tells a least value of 4096, yet takes less for 0, which stands for the size of the binary log."""
+    """MariaDB reports a minimum of 4096, but accepts 0, which stands for max_binlog_size."""
     return None if case.text is None else parse_number(case.text, case.option._replace(min=0), case.target)
 
 
 def _table_cache(case: ValueContext) -> TakenValue | None:
-    """The old name of table_open_cache has a range of its own; what help prints of it is bounded by the host too."""
+    """The old name of table_open_cache has its own range; the host also limits what `--verbose --help` prints."""
     return None if case.text is None else parse_number(case.text, case.option._replace(min=1, max=524288), case.target)
 
 
 def _plugin_state(case: ValueContext) -> TakenValue | None:
-    """Help prints ON of what is off too (`startup.in_help`), on MariaDB and before 8.4, and nothing for FORCE."""
+    """MariaDB and MySQL before 8.4 print the default for OFF too (`startup.help_value`), and nothing for FORCE."""
     states = case.option._replace(values=PLUGIN_STATES)
     taken = parse_enum("1" if case.text is None else case.text, states, case.target)
     if taken.outcome is not Outcome.ACCEPTED:
@@ -119,12 +118,12 @@ def _plugin_state(case: ValueContext) -> TakenValue | None:
 
 
 def _instrument(case: ValueContext) -> TakenValue | None:
-    """MySQL cuts its own copy of the value at the equals sign before it prints it; no value leaves what was there."""
+    """MySQL cuts the value at the equals sign before it prints it; without a value the previous one stays."""
     return None if case.text is None else TakenValue(Outcome.ACCEPTED, case.text.partition("=")[0])
 
 
 def _log_warnings(case: ValueContext) -> TakenValue | None:
-    """Read as a number, then by its digits alone: no suffix counts. No value is one more than before."""
+    """Read as a number, then by its digits only: suffixes do not count. Without a value it is incremented."""
     if case.text is None:
         before = "1" if case.target.is_mariadb else case.before or "0"
         return TakenValue(Outcome.ACCEPTED, str(int(before) + 1 & LARGEST["uint"]))
@@ -140,7 +139,7 @@ def _log_warnings(case: ValueContext) -> TakenValue | None:
 
 
 def _lower_case(case: ValueContext) -> TakenValue | None:
-    """2 needs a file system that doesn't tell case apart: elsewhere, as on Linux, the server falls back to 0."""
+    """2 needs a case-insensitive file system; on a case-sensitive one, as on Linux, the server falls back to 0."""
     taken = parse_number("1" if case.text is None else case.text, case.option, case.target)
     if taken.value != "2":
         return taken
@@ -156,18 +155,18 @@ def _alter_algorithm(case: ValueContext) -> TakenValue | None:
 
 
 def _recover_options(case: ValueContext) -> TakenValue | None:
-    """No option at all is printed as OFF."""
+    """The empty set is printed as OFF."""
     taken = parse_set("1" if case.text is None else case.text, case.option, case.target)
     return taken._replace(value=NO_MEMBER[case.option.name]) if taken.value == "" else None
 
 
 def _slow_filter(case: ValueContext) -> TakenValue | None:
-    """No filter at all is the same as all of them; only a 0 is none."""
+    """An empty filter means all of them; only 0 means none."""
     return TakenValue(Outcome.ACCEPTED, ",".join(case.option.values)) if case.text == "" else None
 
 
 def _ignored_folders(case: ValueContext) -> TakenValue | None:
-    """Each line adds folders, and an empty one takes all back."""
+    """Each line adds directories; an empty value clears the list."""
     if case.text is None:
         return TakenValue(Outcome.ACCEPTED, "1")
     if not case.text or not case.before:
@@ -176,24 +175,24 @@ def _ignored_folders(case: ValueContext) -> TakenValue | None:
 
 
 def _exit_info(case: ValueContext) -> TakenValue:
-    """Bits for developers: any text is taken, an empty one is not."""
+    """Debugging bits for developers: any text is accepted; MySQL refuses an empty one."""
     if case.text == "" and case.target.is_mysql:
         return TakenValue(Outcome.INVALID, None, "A value is needed, and it is empty.")
     return TakenValue(Outcome.ACCEPTED)
 
 
 def _revocation(case: ValueContext) -> TakenValue | None:
-    """Servers built with a small TLS library know no lists of revoked certificates, and drop them."""
+    """Servers built with a small TLS library do not support revocation lists, and drop the value."""
     return TakenValue(Outcome.ACCEPTED, NO_DEFAULT) if case.target in WITHOUT_REVOCATION else None
 
 
 def _partial_json(case: ValueContext) -> TakenValue:
-    """A set of one member."""
+    """Parse a set with a single member."""
     return parse_set(case.text or "", case.option._replace(values=("PARTIAL_JSON",)), case.target)
 
 
 def _lazy_enumeration(*values: str) -> Handler:
-    """A handler for an enumeration whose members the catalog doesn't tell."""
+    """Return a handler for an enumeration whose members the catalog does not list."""
 
     def take(case: ValueContext) -> TakenValue:
         return parse_enum("1" if case.text is None else case.text, case.option._replace(values=values), case.target)
@@ -202,7 +201,7 @@ def _lazy_enumeration(*values: str) -> Handler:
 
 
 def _basename(case: ValueContext) -> TakenValue | None:
-    """A base name, which the releases that read names in any case take with a folder before it, the others without."""
+    """Check a base name; releases with case-insensitive names accept a directory before it, the others do not."""
     text = case.text or ""
     whole = "/" not in text or (reads_any_case(case.target) and (text == "/" or not text.endswith("/")))
     if text and "." not in text and whole:
@@ -211,7 +210,7 @@ def _basename(case: ValueContext) -> TakenValue | None:
 
 
 def _query_cache_size(case: ValueContext) -> TakenValue | None:
-    """What no memory holds leaves MySQL 5.7 without a query cache."""
+    """MySQL 5.7 disables the query cache if its size exceeds the address space."""
     taken = parse_number(case.text or "1", case.option, case.target)
     if int(taken.value or 0) < ADDRESSES:
         return None
@@ -219,7 +218,7 @@ def _query_cache_size(case: ValueContext) -> TakenValue | None:
 
 
 def _boolean_syntax(case: ValueContext) -> TakenValue | None:
-    """Fourteen characters, none twice but the quotes, no letters or digits, a space first or second."""
+    """Fourteen ASCII characters, none twice but the quotes, no letters or digits, a space first or second."""
     if case.text is None and case.target.is_mysql:
         return None
     text = case.text or ""
@@ -252,7 +251,7 @@ def _old_passwords(case: ValueContext) -> TakenValue | None:
 
 
 def _authentication(case: ValueContext) -> TakenValue | None:
-    """Only what is built into the server is taken; a plugin that is loaded is not."""
+    """Only built-in plugins are accepted; a loaded plugin is not."""
     known = ["mysql_native_password", "sha256_password"]
     known += ["caching_sha2_password"] if case.target.since("mysql", 8) else []
     text = case.text or ""
@@ -262,7 +261,7 @@ def _authentication(case: ValueContext) -> TakenValue | None:
 
 
 def _tls_version(case: ValueContext) -> TakenValue | None:
-    """Looked at when its line is read, so that no later line helps; a prefix that switches it on says 1 there."""
+    """Checked when its line is read, so no later line corrects it; a prefix that switches it on passes 1."""
     if not case.target.since("mysql", *WITHOUT_OLD_TLS):
         return None
     text = "1" if case.text is None else case.text
@@ -442,7 +441,7 @@ def is_plugin(option: Option) -> bool:
 
 
 def handler_for(option: Option, target: Target) -> Handler | None:
-    """What reads the value of that option on that flavour, where it isn't the option's kind alone."""
+    """Return the handler that reads the option's value on this target; None if its kind alone decides."""
     if is_plugin(option):
         return MYSQL.get(option.name, _plugin_state) if target.is_mysql else _plugin_state
     own = MARIADB if target.is_mariadb else MYSQL

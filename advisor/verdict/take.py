@@ -1,4 +1,4 @@
-"""How a server takes one option and its value: finds the option, applies prefixes, and goes by the option's kind."""
+"""Judges one option with its value: finds the option, applies prefixes, and reads the value by the option's kind."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ ENABLED = Argument("1", implied=True)
 NUMBERS = ("int", "uint", "double")
 WORDS = ("enum", "set", "flagset")
 READERS = {"int": parse_number, "uint": parse_number, "enum": parse_enum, "set": parse_set}
-# All that MariaDB sizes by itself when asked by autoset-; at any other it stops, and behind loose- it dies.
+# The options that MariaDB sizes with autoset-; with any other it stops, and behind loose- it crashes.
 AUTOSIZED = frozenset(
     {
         "back_log",
@@ -32,10 +32,10 @@ AUTOSIZED = frozenset(
         "tcp_keepalive_time",
     }
 )
-# What those begin with that MariaDB sizes by the connections, unless a line names them.
+# Initial values of options that MariaDB derives from max_connections unless a line sets them.
 COMPILED = {"back_log": "150", "host_cache_size": "128"}
-LEFT_TO_SERVER = "-1"  # until the number of connections is known
-# Where the catalog doesn't know the members, every one is believed.
+LEFT_TO_SERVER = "-1"  # until max_connections is known
+# If the catalog lists no members, any value is accepted.
 LISTED = (parse_enum, parse_set)
 
 
@@ -48,15 +48,15 @@ def judge_option(
     *,
     short: bool = True,
 ) -> tuple[NameMatch, TakenValue]:
-    """Where the name leads and how the value is taken.
+    """Return the option that the name refers to and how the server takes the value.
 
-    `before` holds what options had before this line, in help notation; `loaded` the plugins that the file loads;
-    `short` says whether MariaDB may take a beginning for the whole name.
+    `before` holds the options' values before this line, as `--verbose --help` prints them; `loaded` the plugins that
+    the file loads; `short` says whether MariaDB accepts abbreviations.
     """
     found = find_name(written, catalog, has_value=value is not None, short=short)
     option = None if found.canonical is None else catalog.get(found.canonical)
     if option is None or (option.plugin and option.plugin not in loaded):
-        # What other servers know takes a file of its own to read: only a name that leads nowhere is worth it.
+        # Imported lazily: reading what other servers know is needed for unknown names only.
         from advisor.verdict.unknown import explain_missing
 
         return explain_missing(written, found, catalog, loaded)
@@ -83,7 +83,7 @@ def judge_option(
 def _take_cached(
     option: Option, found: NameMatch, value: str | None, catalog: Catalog, before: str | None
 ) -> TakenValue:
-    """How the value is taken, looked up where the same was asked before."""
+    """Return the cached result for the value, or judge it."""
     key = ("take", found, value, before)
     known: TakenValue | None = catalog.kept.get(key)
     if known is None:
@@ -110,7 +110,7 @@ def _take(option: Option, found: NameMatch, value: str | None, target: Target, b
 
 
 def _apply_prefix(prefix: str, value: str | None) -> Argument:
-    """skip- and disable- replace the value by 0, enable- by 1, and each by its contrary where the value is 0."""
+    """skip- and disable- replace the value by 0, enable- by 1; with the value 0 each does the opposite."""
     if prefix in NEGATIVE:
         return Argument("1" if value == "0" else "0", implied=True)
     if prefix == "enable":
@@ -119,7 +119,7 @@ def _apply_prefix(prefix: str, value: str | None) -> Argument:
 
 
 def _read_by_kind(argument: Argument, option: Option, target: Target, before: str | None) -> TakenValue:
-    """The value as options of that kind read it."""
+    """Read the value as options of that kind do."""
     if option.arg == "none" and option.kind != "bool" and argument.text is not None:
         return TakenValue(Outcome.UNEXPECTED_ARGUMENT, None, f"{option.name} takes no value.")
     if option.kind == "string":
@@ -131,14 +131,14 @@ def _read_by_kind(argument: Argument, option: Option, target: Target, before: st
 
 
 def _take_text(text: str | None, target: Target) -> TakenValue:
-    """A text, as it is; without a value MySQL leaves what was there, MariaDB empties it."""
+    """Read a string; without a value MySQL keeps the previous one, MariaDB empties it."""
     if text is None:
         return TakenValue(Outcome.ACCEPTED, None if target.is_mysql else "")
     return TakenValue(Outcome.ACCEPTED, text)
 
 
 def _read_text_kind(text: str, option: Option, target: Target, before: str | None) -> TakenValue:
-    """The value of a kind that reads 1 where none is given."""
+    """Read the value of a kind for which no value means 1."""
     if option.kind == "flagset":
         from advisor.verdict.sets import parse_flags
 
@@ -154,14 +154,14 @@ def _read_text_kind(text: str, option: Option, target: Target, before: str | Non
 
 
 def _has_argument(option: Option, target: Target) -> bool:
-    """Whether the option reads one at all: the others are set at once, before a prefix is looked at."""
+    """Whether the option takes a value; MariaDB sets the others before it looks at a prefix."""
     return option.arg != "none" or target.is_mysql
 
 
 def _take_maximum(
     option: Option, found: NameMatch, value: str | None, target: Target, before: str | None
 ) -> TakenValue:
-    """maximum- bounds what sessions may set, and the option's own value stays; engines take it for the value."""
+    """maximum- limits session values and leaves the option's own value alone; engine options use it as the value."""
     from advisor.verdict.bounds import apply_bound, reads_64_bits
 
     if option.arg == "required" and value is None:
@@ -187,8 +187,11 @@ def _take_autoset(option: Option, value: str | None) -> TakenValue:
 def _ignore_bad_value(
     option: Option, found: NameMatch, taken: TakenValue, value: str, before: str | None
 ) -> TakenValue:
-    """MariaDB starts with a bad value behind loose-: a number becomes 0, whatever its minimum; of flags those before
-    the bad one are set; all else stays."""
+    """MariaDB starts with an invalid value behind loose-.
+
+    A number becomes 0 regardless of its minimum; of flags, those before the invalid one are set; other kinds keep their
+    value.
+    """
     if option.name in special.KILLED_BY_0 or not option.shown or found.prefix == "autoset":
         return taken
     if found.prefix == "maximum" and option.maximum != "sets":
@@ -208,7 +211,7 @@ def _ignore_bad_value(
 
 
 def _ignore_bad_bound(option: Option, taken: TakenValue, before: str | None) -> TakenValue:
-    """A bound behind loose- that the server can't read: the option's own value stays, yet sessions are bound to 0."""
+    """An unreadable maximum- behind loose-: the option keeps its value, but sessions are limited to 0."""
     if option.maximum is None:
         value = COMPILED.get(option.name) if before in (None, LEFT_TO_SERVER) else None
         size = f", and no longer sizes {option.name} by itself" if value else ""

@@ -1,4 +1,4 @@
-"""Names that lead to no option: ambiguous, gone, from elsewhere, mistyped, or a plugin's."""
+"""Explains names that match no option: ambiguous, removed, of another server, mistyped, or of a plugin."""
 
 from __future__ import annotations
 
@@ -38,9 +38,9 @@ FLAVOURS = {"mysql": "MySQL", "mariadb": "MariaDB"}
 def explain_missing(
     written: str, found: NameMatch, catalog: Catalog, loaded: frozenset[str]
 ) -> tuple[NameMatch, TakenValue]:
-    """Why the target knows no such option, with the names that may be meant.
+    """Explain why the target has no such option, and suggest names.
 
-    What rests on the absence of the name, in a server that stands for one that was not examined, is no refusal.
+    If the target was not examined, a name missing from the server examined instead is not refused.
     """
     if found.candidates:
         return found, _explain_ambiguous(written, found)
@@ -56,7 +56,7 @@ def explain_missing(
         if other is not None:
             sentence = other.sentence(name, catalog.read_as)
             option = catalog.get(name)
-            if option is not None:  # as a plugin's
+            if option is not None:  # as an option of a plugin
                 here = f"in MySQL Community it belongs to the plugin {option.plugin}, {NOT_LOADED}."
                 sentence = f"{other.vendor} documents {name}; {here}"
             return found._replace(canonical=None), TakenValue(
@@ -67,12 +67,12 @@ def explain_missing(
 
 
 def _can_be_name(name: str) -> bool:
-    """Whether this can be a name; with a blank or a colon it holds a value whose = is missing, maybe a secret."""
+    """Whether this can be an option name; with a blank or colon it may hold a value without =, perhaps a secret."""
     return name.replace(".", "_").isidentifier()
 
 
 def judge_unknown_word(option: Option, value: str, taken: TakenValue, catalog: Catalog) -> TakenValue:
-    """How a word is taken that the examined server's option does not know: another build or version may know it."""
+    """Judge a word that the examined server does not know for the option; another build or version may know it."""
     other = vendor_of_value(option.name, value, catalog.target)
     if other is not None:
         outcome = Outcome.INVALID if _outcome_of_other_build(catalog) is Outcome.UNKNOWN else Outcome.UNEXAMINED
@@ -84,7 +84,7 @@ def judge_unknown_word(option: Option, value: str, taken: TakenValue, catalog: C
 
 
 def _outcome_of_other_build(catalog: Catalog) -> Outcome:
-    """How a line counts that another build takes: the very version of a build that was asked refuses it."""
+    """Return the outcome for options of another build: UNKNOWN only if exactly this version and build was tested."""
     return Outcome.UNKNOWN if catalog.exact and not catalog.any_build else Outcome.UNEXAMINED
 
 
@@ -100,7 +100,7 @@ def _refuse_unless_stand_in(name: str, taken: TakenValue, catalog: Catalog) -> T
 
 
 def _documented_since(name: str, target: Target) -> str | None:
-    """The version, in the target's series or before, that the manuals say introduced the option."""
+    """Return the version, in the target's series or before, that introduced the option according to the manuals."""
     presence = find_presence(name)
     own = presence.span(target.flavour) if presence else None
     if own is None or own.gone or not own.came or _introduced_later(own, target):
@@ -109,7 +109,7 @@ def _documented_since(name: str, target: Target) -> str | None:
 
 
 def _not_loaded_or_unknown(name: str, written: str, found: NameMatch, catalog: Catalog) -> tuple[NameMatch, TakenValue]:
-    """A plugin's option that the file does not load, one that other versions have, or none at all."""
+    """Explain an option of a plugin that is not loaded, of another version, or an unknown one."""
     option = catalog.get(name)
     if option is not None and option.plugin:
         return found._replace(canonical=None), _explain_not_loaded(name, option.plugin)
@@ -132,13 +132,13 @@ def _explain_not_loaded(name: str, plugin: str) -> TakenValue:
 
 
 def _explain_component(name: str, catalog: Catalog) -> TakenValue:
-    """A file cannot load a component, so that no file says whether the server knows its options."""
+    """A file cannot load a component, so it does not show whether the server knows the component's options."""
     why = f"{name} belongs to a component, which INSTALL COMPONENT must have installed before."
     return TakenValue(_outcome_of_other_build(catalog), None, why, likely=True)
 
 
 def _explain_unlisted(name: str, found: NameMatch, catalog: Catalog) -> tuple[NameMatch, TakenValue]:
-    """A name that no list of options holds: a removed plugin's, or one that is mistyped."""
+    """Explain a name in no list of options: of a removed plugin, or mistyped."""
     library = find_removed_library(name, catalog.target)
     if library is not None:
         return found, _explain_removed_library(name, library)
@@ -165,11 +165,11 @@ def _explain_mistyped(name: str, found: NameMatch, catalog: Catalog) -> tuple[Na
 def _explain_loaded_plugin(
     name: str, found: NameMatch, catalog: Catalog, loaded: frozenset[str]
 ) -> tuple[NameMatch, TakenValue]:
-    """An option of a plugin that the file loads, and that the target's catalog does not hold for that plugin."""
+    """Explain an option of a plugin that the file loads if the target's catalog does not list it."""
     presence = find_presence(name)
     own = presence.span(catalog.target.flavour) if presence else None
     if presence is not None and presence.spans and own is None and catalog.target.is_mariadb:
-        return found, _explain_elsewhere(presence, catalog)._replace(likely=True)  # a library of MySQL's
+        return found, _explain_elsewhere(presence, catalog)._replace(likely=True)  # from a MySQL library
     gone = own is not None and own.gone is not None and _version(own.gone) <= catalog.target.version
     if presence is not None and own is not None and (gone or _introduced_later(own, catalog.target)):
         return found, _explain_elsewhere(presence, catalog)
@@ -198,13 +198,13 @@ def _explain_removed_library(name: str, library: tuple[str, str, str]) -> TakenV
 
 
 def strip_prefix(written: str, found: NameMatch) -> str:
-    """The name as written without a prefix that every option may have."""
+    """Return the name as written, without loose-."""
     name = written.lower().replace("-", "_")
     return name.removeprefix("loose_") if found.loose else name
 
 
 def _strip_switch(name: str) -> str:
-    """The option that a name switches, which is the one that other servers list."""
+    """Return the name without skip_, disable_ or enable_, as other servers list it."""
     prefix = next((prefix for prefix in SWITCHES if name.startswith(prefix)), "")
     return name.removeprefix(prefix)
 
@@ -233,7 +233,7 @@ def _explain_elsewhere(presence: Presence, catalog: Catalog) -> TakenValue:
 
 
 def _explain_absent(presence: Presence, own: KnownSpan, instead: str, catalog: Catalog) -> TakenValue:
-    """An option of the flavour that the target lacks, without a manual that says when it went or came."""
+    """Explain an option of the flavour that the target lacks, without a version of removal or introduction."""
     name = presence.name
     if presence.built:
         return TakenValue(
@@ -245,7 +245,10 @@ def _explain_absent(presence: Presence, own: KnownSpan, instead: str, catalog: C
 
 
 def _explain_other_flavour(presence: Presence) -> str:
-    """Who knows an option that the flavour never had; what went before the supported series both may have had."""
+    """Explain an option that the flavour never had.
+
+    Both flavours may have had an option that was removed before the supported series.
+    """
     other = presence.spans[0] if presence.spans else None
     if other is None or _version(other.last)[:2] < min(SERIES[other.flavour]):
         return f"Unknown option {presence.name}."

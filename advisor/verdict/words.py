@@ -1,4 +1,4 @@
-"""Booleans, enumerations and sets: what is on and off, and members by name, by its beginning, and by number."""
+"""Parses booleans, enumerations and sets: ON and OFF words, members by name, abbreviation and number."""
 
 from __future__ import annotations
 
@@ -17,16 +17,16 @@ if TYPE_CHECKING:
 
 ON = ("1", "on", "true")
 OFF = ("0", "off", "false")
-MAX_SHOWN = 10  # members that a message may list
+MAX_SHOWN = 10  # members that a message lists at most
 SEVERAL = -1
 NONE = -2
-ALL = "ALL"  # MariaDB's word for every member, where no member begins so
+ALL = "ALL"  # MariaDB's word for every member, unless a member starts with it
 
 
 def find_member(text: str, values: Sequence[str], *, whole: bool = False) -> int:
-    """The place of the member that a text names, else NONE or SEVERAL.
+    """Return the index of the member that a text names, else NONE or SEVERAL.
 
-    A beginning that no other member has is enough unless `whole` is asked; spaces at the end don't count.
+    A unique abbreviation is enough unless `whole` is set; trailing spaces are ignored.
     """
     word = text.upper()
     names = [value.upper() for value in values]
@@ -39,7 +39,7 @@ def find_member(text: str, values: Sequence[str], *, whole: bool = False) -> int
 
 
 def parse_enum(text: str, option: Option, target: Target) -> TakenValue:
-    """One member of an enumeration; printed by name."""
+    """Parse one member of an enumeration; the value is the member's name."""
     if not text and target.is_mysql:
         return TakenValue(Outcome.INVALID, None, "One of the names is needed, and the value is empty.")
     place = find_member(text, option.values)
@@ -59,7 +59,7 @@ def _parse_enum_number(text: str, count: int) -> int:
 
 
 def parse_set(text: str, option: Option, target: Target) -> TakenValue:
-    """Members of a set, separated by commas, or the number that stands for them; printed in the server's order."""
+    """Parse set members separated by commas, or their number; the value lists them in the server's order."""
     bits = parse_set_bits(text, option.values, equals_ends=target.is_mysql)
     if bits is None:
         strange = unknown_words(text, option.values, equals_ends=target.is_mysql)
@@ -72,7 +72,7 @@ def parse_set(text: str, option: Option, target: Target) -> TakenValue:
 
 
 def parse_set_bits(text: str, values: Sequence[str], *, equals_ends: bool) -> int | None:
-    """The set as bits, None where the text is none; all servers refuse a comma at the end and a space after one."""
+    """Return the set as bits, None if invalid; all servers refuse a trailing comma and a space after a comma."""
     bits = 0
     for _, place in _find_places(text, values, equals_ends=equals_ends):
         if place < 0:
@@ -83,26 +83,26 @@ def parse_set_bits(text: str, values: Sequence[str], *, equals_ends: bool) -> in
 
 
 def unknown_words(text: str, values: Sequence[str], *, equals_ends: bool) -> list[str]:
-    """The words of a text that name no member."""
+    """Return the words of a text that name no member."""
     return [word for word, place in _find_places(text, values, equals_ends=equals_ends) if place < 0]
 
 
 def _find_places(text: str, values: Sequence[str], *, equals_ends: bool) -> Iterator[tuple[str, int]]:
-    """The words of a text, each with the place of its member, or NONE or SEVERAL."""
+    """Yield the words of a text, each with the index of its member, or NONE or SEVERAL."""
     words = text.replace("=", ",").split(",") if equals_ends else text.split(",")
     for at, word in enumerate(words if text else [], 1):
-        # Only at the very end does the servers' reader take a beginning for the whole name; MariaDB stops at an =.
+        # The servers' parser accepts an abbreviation only at the very end; MariaDB stops at an =.
         name, equals, _ = word.partition("=")
         yield word, find_member(name, values, whole=at < len(words) or bool(equals))
 
 
 def named_members(values: Sequence[str]) -> list[str]:
-    """The members that mean something: MySQL keeps places of modes that it has no longer."""
+    """Return the members in use: MySQL keeps placeholders for removed modes."""
     return [value for value in values if value != "," and not value.startswith("NOT_USED")]
 
 
 def members_of_bits(bits: int, values: Sequence[str]) -> list[str]:
-    """The members that the bits stand for, in the server's order."""
+    """Return the members that the bits stand for, in the server's order."""
     return [value for place, value in enumerate(values) if bits >> place & 1]
 
 
@@ -112,7 +112,7 @@ def _parse_set_number(text: str, count: int) -> int | None:
 
 
 def parse_boolean(text: str | None, option: Option, target: Target) -> TakenValue:
-    """A boolean; without a value it is on. Help prints TRUE and FALSE."""
+    """Parse a boolean; no value means ON. `--verbose --help` prints TRUE and FALSE."""
     word = "1" if text is None else text.lower()
     if option.arg == "none":
         return _parse_loosely("1" if text is None else text, target)
@@ -125,7 +125,7 @@ def parse_boolean(text: str | None, option: Option, target: Target) -> TakenValu
 
 
 def _parse_loosely(text: str, target: Target) -> TakenValue:
-    """A boolean that knows no argument officially; for MariaDB the first character of a number is enough."""
+    """Parse a boolean that officially takes no argument; MariaDB accepts any value that starts with 0 or 1."""
     word = text.lower()
     if word in ON or (target.is_mariadb and word.startswith("1")):
         return TakenValue(Outcome.ACCEPTED, "TRUE")
@@ -136,12 +136,12 @@ def _parse_loosely(text: str, target: Target) -> TakenValue:
 
 
 def is_switch(line: LineVerdict) -> bool:
-    """Whether the line sets a boolean: log_bin is none, though some servers call it so."""
+    """Whether the line sets a boolean; log_bin is not one, though some servers list it as such."""
     return line.option is not None and line.option.kind == "bool" and line.value in ("TRUE", "FALSE", None)
 
 
 def is_misread(line: LineVerdict) -> bool:
-    """Whether the server takes a word for OFF or 0 that is neither boolean nor number, or an empty value."""
+    """Whether the server reads an invalid boolean or number, or an empty value, as OFF or 0."""
     text, option = line.placed.line.value, line.option
     if line.outcome is not Outcome.ADJUSTED or text is None or option is None:
         return False

@@ -1,4 +1,4 @@
-"""Leave out the findings that a comment in the file asks to be left out, and tell of comments that ask for nothing."""
+"""Suppresses findings by comments in the files, and reports comments that suppress nothing."""
 
 from typing import TYPE_CHECKING, NamedTuple
 
@@ -14,9 +14,9 @@ Key = tuple[str, int, str]
 
 
 class Suppressed(NamedTuple):
-    """The findings of one reading: those to show, those about suppressions among them, and those that were left out.
+    """The findings of one reading: those to report, including those about suppressions, and the suppressed ones.
 
-    `reasons` has for each one that was left out what the comments say, "" where they say nothing.
+    `reasons` has the comment's reason for each suppressed finding, "" if there is none.
     """
 
     kept: tuple[Finding, ...]
@@ -25,10 +25,10 @@ class Suppressed(NamedTuple):
 
 
 def suppress(readings: "Sequence[FileFindings]") -> list[Suppressed]:
-    """What is left of each reading, in the same order.
+    """Apply the suppressions to each reading, in the same order.
 
-    A suppression is used as soon as it hides something in one of the readings, so what speaks on one target only, or
-    only where two files are read together, is not told as unused because of the others.
+    A suppression counts as used if it hides a finding in any reading. So one for findings of a single target, or of
+    files read together, is not reported as unused because of the other readings.
     """
     from advisor.analysis.suppress.unused import report_suppressions
 
@@ -45,7 +45,7 @@ def suppress(readings: "Sequence[FileFindings]") -> list[Suppressed]:
 
 
 def _rules_by_word() -> "dict[str, tuple[Rule, ...]]":
-    """The rules that each code, name and family stands for, in lower case."""
+    """Map each code, name and family, in lower case, to its rules."""
     from rules import all_rules
 
     found: dict[str, tuple[Rule, ...]] = {}
@@ -63,7 +63,7 @@ def _comments(readings: "Iterable[FileFindings]") -> list[Suppression]:
 def _requests_by_place(
     comments: "Iterable[Suppression]", rules: "dict[str, tuple[Rule, ...]]"
 ) -> "dict[Key, list[Word]]":
-    """By path, line (0: the whole file) and code, the words that ask for silence there."""
+    """Map path, line (0: the whole file) and code to the words that suppress findings there."""
     asked: dict[Key, list[Word]] = {}
     for comment in comments:
         path, own = comment.location.path, comment.location.line
@@ -82,7 +82,7 @@ def _split(
     said: "dict[Location, str]",
     met: set[Key],
 ) -> Suppressed:
-    """The findings apart, by whether a word asks for silence; what was met on the way is noted."""
+    """Split the findings by whether a word suppresses them; adds the keys used to `met`."""
     kept: list[Finding] = []
     hidden: list[Finding] = []
     reasons: list[str] = []

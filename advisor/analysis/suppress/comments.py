@@ -1,4 +1,4 @@
-"""Suppressions as they stand in option files: comments that begin with `mycnf:`, and what each speaks of."""
+"""Reads suppressions from option files: comments that begin with `mycnf:`, and the lines they apply to."""
 
 import re
 from typing import TYPE_CHECKING, NamedTuple
@@ -25,11 +25,11 @@ _PARTS = re.compile(rf"mycnf:\s*(?P<keyword>[\w-]*)\s*{_LIST}?(?P<reason>.*)", r
 
 
 class Suppression(NamedTuple):
-    """One comment that asks for silence.
+    """One suppression comment.
 
-    `words` are codes, names or families as written. `line` is the line that it speaks of: its own, the one under it,
-    or 0 where nothing follows. `wrong` says why it suppresses nothing, "" where it is well formed, `remedy` what to
-    write instead.
+    `words` are codes, names or families as written. `line` is the line it applies to: its own, the one below it, or 0
+    if nothing follows. `wrong` says why it suppresses nothing, "" if it is well formed; `remedy` says what to write
+    instead.
     """
 
     location: Location
@@ -42,7 +42,7 @@ class Suppression(NamedTuple):
 
 
 def read_suppressions(file: "OptionFile") -> "Iterator[Suppression]":
-    """Every suppression of one file, malformed ones too, in the order of its lines."""
+    """Yield every suppression of one file in line order, including malformed ones."""
     spoken_of = _lines_under_comments(file)
     number = offset = before = 0
     for line, under in zip(file.lines, spoken_of, strict=True):
@@ -55,7 +55,7 @@ def read_suppressions(file: "OptionFile") -> "Iterator[Suppression]":
 
 
 def _lines_under_comments(file: "OptionFile") -> list[int]:
-    """For each line the one that a comment on it speaks of: itself, or under a line of comment the next other one."""
+    """Return, per line, the line that a comment on it applies to: itself, or for a comment line the next other."""
     under = 0
     found = []
     for line in reversed(file.lines):
@@ -80,7 +80,7 @@ def _read_line(path: str, line: "Line", under: int) -> Suppression | None:
 
 
 def _find_comment(line: "Line", text: str) -> tuple[int, bool]:
-    """Where the comment of a line begins for the server, and whether it is the comment's mark that stands there."""
+    """Return where the comment of a line begins for the server, and whether the comment mark is at that position."""
     begin = len(text) - len(text.lstrip())
     if line.kind is LineKind.COMMENT:
         return begin, True
@@ -101,7 +101,7 @@ def _parse_comment(comment: str, place: Location, line: int) -> Suppression:
 
 
 def _fault(match: "re.Match[str]", words: tuple[str, ...]) -> tuple[str, str]:
-    """What is wrong with a suppression, and what to write; empty where it is well formed."""
+    """Return what is wrong with a suppression, and what to write; empty strings if it is well formed."""
     keyword = match["keyword"]
     sample = f"write # mycnf: {keyword}[BUF001] and the reason"
     if keyword not in KEYWORDS:
@@ -115,11 +115,11 @@ def _fault(match: "re.Match[str]", words: tuple[str, ...]) -> tuple[str, str]:
 
 
 def _find_misplaced(path: str, line: "Line", text: str, start: int) -> Suppression | None:
-    """A suppression that is no comment to the server, or not the beginning of the one that starts there."""
+    """Return a suppression that the server does not read as a comment, or that does not begin its comment."""
     match = _BURIED.search(text)
     before = text[: match.start()].rstrip() if match else ""
     if match is None or (line.kind is LineKind.COMMENT and before.endswith("#")):
-        return None  # a line that was commented out keeps its suppression until it comes back
+        return None  # an option that was commented out keeps its suppression
     place = Location(path, line.number, match.start() + 1, line.number, len(text.rstrip()) + 1)
     return Suppression(place, (), False, 0, "", *_why_misplaced(line, before, within=match.start() >= start))
 
@@ -133,9 +133,9 @@ def _why_misplaced(line: "Line", before: str, *, within: bool) -> tuple[str, str
 
 
 class FileFindings(NamedTuple):
-    """One file with its includes, read for one target: the codes of the rules that looked, and what they found.
+    """One file with its includes, read for one target: the codes of the rules that ran, and the findings.
 
-    `silent` are codes of rules about suppressions that the user doesn't want to hear of.
+    `silent` are codes of rules about suppressions that are not selected.
     """
 
     resolved: "ResolvedFiles"

@@ -1,4 +1,4 @@
-"""What there is to say about suppressions themselves: unused, malformed, without a reason."""
+"""Findings about suppressions themselves: unused, malformed, or without a reason."""
 
 from __future__ import annotations
 
@@ -16,8 +16,8 @@ if TYPE_CHECKING:
     from rules.core.rule import Rule
 
 NO_HINT = "`mycnf rules` lists them"
-MAX_WORD = 40  # characters of a word that are shown
-MAX_SUGGESTIONS = 100  # to look for a name that is near takes a while, and no one misspells so many
+MAX_WORD = 40  # characters of a word that are printed
+MAX_SUGGESTIONS = 100  # searching similar names takes time; no file misspells as many
 
 
 def report_suppressions(
@@ -26,7 +26,7 @@ def report_suppressions(
     rules: dict[str, tuple[Rule, ...]],
     used: set[Word],
 ) -> list[list[Finding]]:
-    """The findings about suppressions, one list a reading: each in the first reading of the file that it stands in."""
+    """Return the findings about suppressions per reading: each in the first reading of the comment's file."""
     told: list[list[Finding]] = [[] for _ in readings]
     having = _readings_by_file(readings)
     hints = _suggest_rules(comments, rules)
@@ -80,7 +80,7 @@ def _comment_findings(
 
 
 def _suggest_rules(comments: Sequence[Suppression], rules: dict[str, tuple[Rule, ...]]) -> dict[str, str]:
-    """For words that name no rule, what was meant."""
+    """Return suggestions for words that match no rule."""
     unknown = dict.fromkeys(w for c in comments for w in c.words if w.lower() not in rules and len(w) <= MAX_WORD)
     known = (
         {name for meant in rules.values() for r in meant for name in (r.code, r.name, r.family)} if unknown else set()
@@ -102,7 +102,7 @@ def _describe_scope(comment: Suppression) -> str:
 
 
 def _is_judged(meant: tuple[Rule, ...], readings: Sequence[FileFindings]) -> bool:
-    """Whether for one of the targets every rule that the word means, and that files alone can answer, has looked."""
+    """Whether, for one of the targets, all rules matched by the word that need only files have run."""
     if any(rule.family == suppressions.FAMILY for rule in meant):
         return False
     for reading in readings:

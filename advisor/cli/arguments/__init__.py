@@ -1,4 +1,4 @@
-"""The arguments that several commands share; each command's own are in the modules of this package."""
+"""Arguments shared by several commands; each command's own are in the modules of this package."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ SEVERITIES = ("error", "warning", "note", "never")
 
 
 class _InOrder(argparse.Action):
-    """Keeps --format and -o in the order given, as (const, value): a file belongs to the format beside it."""
+    """Stores --format and -o in the given order, as (const, value): a file belongs to the format next to it."""
 
     def __call__(
         self, _parser: argparse.ArgumentParser, namespace: argparse.Namespace, values: Any, _option: str | None = None
@@ -21,7 +21,7 @@ class _InOrder(argparse.Action):
 
 
 def add_reports(p: argparse.ArgumentParser, command: str) -> None:
-    """The command's formats and the files they go to, in pairs."""
+    """Add the command's formats and their files, in pairs."""
     p.add_argument(
         "--format",
         dest="reports",
@@ -42,7 +42,7 @@ def add_reports(p: argparse.ArgumentParser, command: str) -> None:
 
 
 def add_report_options(p: argparse.ArgumentParser, command: str, default: str | None = "text") -> None:
-    """The one format of the command's report, and the file that it goes to."""
+    """Add the format of the command's report, and its file."""
     usual = default or "the app on a terminal, text otherwise"
     choices = formats.names(command)
     p.add_argument("--format", default=default, choices=choices, help=f"output format (default: {usual})")
@@ -50,24 +50,24 @@ def add_report_options(p: argparse.ArgumentParser, command: str, default: str | 
 
 
 def add_output(p: argparse.ArgumentParser) -> None:
-    """The file that a report goes to."""
+    """Add the file that a report is written to."""
     p.add_argument("-o", "--output", metavar="FILE", help="write to FILE instead of stdout")
 
 
 def add_reading(p: argparse.ArgumentParser) -> None:
-    """How option files are found and read."""
+    """Add how option files are found and read."""
     p.add_argument("--root", metavar="DIR", help="read absolute !include paths below DIR")
     add_configuration(p)
 
 
 def add_configuration(p: argparse.ArgumentParser) -> None:
-    """Which configuration file is used."""
+    """Add which configuration file is used."""
     p.add_argument("--config", metavar="FILE", help="the configuration file (default: the closest mycnf.toml)")
     p.add_argument("--isolated", action="store_true", help="use no configuration file and no baseline")
 
 
 def add_rule_selection(p: argparse.ArgumentParser, *, fail_on: str) -> None:
-    """Which rules run, and which severity fails."""
+    """Add which rules run, and which severity fails."""
     p.add_argument(
         "--select", action="append", metavar="RULES", help="only these codes, names or families (comma-separated)"
     )
@@ -76,13 +76,13 @@ def add_rule_selection(p: argparse.ArgumentParser, *, fail_on: str) -> None:
 
 
 def add_baseline(p: argparse.ArgumentParser) -> None:
-    """Findings that are known already."""
+    """Add the baseline options."""
     p.add_argument("--baseline", metavar="FILE", help="leave out the findings in this baseline")
     p.add_argument("--write-baseline", metavar="FILE", help="write the current findings as a baseline")
 
 
 def add_host(p: argparse.ArgumentParser) -> None:
-    """What the host has, where it can't be read."""
+    """Add the facts of a host that cannot be read."""
     p.add_argument("--ram", metavar="SIZE", help="the server's memory, such as 64G, if it can't be read")
     p.add_argument("--cpus", type=int, metavar="N", help="the server's processors, if they can't be read")
     p.add_argument("--disk", choices=("hdd", "ssd", "nvme"), help="the kind of disk, if it can't be read")
@@ -90,7 +90,7 @@ def add_host(p: argparse.ArgumentParser) -> None:
 
 
 def add_window(p: argparse.ArgumentParser) -> None:
-    """The time between two samples of counters."""
+    """Add the time between two samples of counters."""
     p.add_argument(
         "--window",
         type=float,
@@ -101,7 +101,7 @@ def add_window(p: argparse.ArgumentParser) -> None:
 
 
 def add_connection(p: argparse.ArgumentParser) -> None:
-    """The server to connect to, and the account."""
+    """Add the server to connect to, and the account."""
     p.add_argument("-S", "--socket", metavar="PATH", help="the server's Unix socket")
     p.add_argument("--host", metavar="NAME", help="connect by TCP to this host")
     p.add_argument("-P", "--port", type=int, metavar="N", help="TCP port (default: 3306)")

@@ -1,4 +1,4 @@
-"""Arguments of the commands that read files and ask no server."""
+"""Arguments of the commands that read files and connect to no server."""
 
 from __future__ import annotations
 

@@ -124,7 +124,7 @@ def history(p: argparse.ArgumentParser) -> None:
 
 
 def add_keep(p: argparse.ArgumentParser) -> None:
-    """Save the collected facts in the history."""
+    """Add the option that saves the collected facts in the history."""
     p.add_argument(
         "--keep",
         action="store_true",

@@ -1,4 +1,4 @@
-"""Arguments of the commands that ask a server, or start one."""
+"""Arguments of the commands that connect to a server, or start one."""
 
 from __future__ import annotations
 

@@ -1,1 +1,1 @@
-"""What `mycnf probe` is made of: the user's wishes, the place, the run, and the results that are kept."""
+"""The parts of `mycnf probe`: the request, the directory, the run, and saved results."""

@@ -1,4 +1,4 @@
-"""Where an experiment takes place: the directory under test, this host, and the server programs on it."""
+"""Where a probe runs: the directory under test, this host, and the server programs on it."""
 
 from __future__ import annotations
 
@@ -28,17 +28,17 @@ IN_MEMORY = frozenset({"tmpfs", "ramfs"})
 
 
 class ProbeDirectory(NamedTuple):
-    """The directory under test, and why it was chosen; `why` is empty where the user named it."""
+    """The directory under test, and why it was chosen; `why` is empty if the user named it."""
 
     path: str
     why: str = ""
 
 
 def choose_directory(given: str | None) -> ProbeDirectory:
-    """The directory that the user named, or one on the file system of this host's data directory.
+    """Return the directory that the user named, or one on the file system of this host's data directory.
 
-    Without a server that runs here it is one for temporary files that isn't in memory. MycnfError for a directory that
-    isn't there.
+    Without a running server it is a directory for temporary files that is not in memory. Raises MycnfError if a named
+    directory does not exist.
     """
     if given is not None:
         if not os.path.isdir(given):
@@ -65,14 +65,14 @@ def choose_directory(given: str | None) -> ProbeDirectory:
 
 
 def make_environment(path: str, programs: Sequence[str] | None, report: Callable[[str], None]) -> Environment:
-    """This host with the storage under `path`, and the server programs that were named, or that it has."""
+    """Return this host with the storage under `path`, and the named server programs, or those that it has."""
     from probes.sandbox import host_binaries
 
     binaries = [_binary(given) for given in programs] if programs else host_binaries(running_programs())
     return Environment(
         host=read_host(open_root("/"), datadir=path),
         host_id=current_host_id(),
-        binaries=tuple(binaries),  # in the order of PATH: the first is the one that the host itself would run
+        binaries=tuple(binaries),  # in PATH order: the first is the host's default
         report=report,
         open_latency_session=open_latency_session,
         remove_leftovers=remove_leftovers,
@@ -80,7 +80,7 @@ def make_environment(path: str, programs: Sequence[str] | None, report: Callable
 
 
 def current_host_id() -> str:
-    """What tells this host from others in results."""
+    """Return the id that distinguishes this host's results."""
     try:
         return host_id(make_results_folder())
     except MycnfError:
@@ -88,7 +88,7 @@ def current_host_id() -> str:
 
 
 def file_system(path: str) -> str:
-    """The type of the file system that holds a path, such as ext4; empty where it can't be told."""
+    """Return the type of a path's file system, such as ext4; empty if unknown."""
     from advisor.collect.host import read_devices, trace_storage
 
     root = open_root("/")
@@ -97,7 +97,7 @@ def file_system(path: str) -> str:
 
 
 def _binary(given: str) -> Binary:
-    """The server program at a path, on PATH, or of a target such as mysql-8.0 among those of this host."""
+    """Return the server program at a path, on PATH, or of a target such as mysql-8.0 among those of this host."""
     import shutil
 
     from probes.sandbox import describe_binary, host_binaries
@@ -115,7 +115,7 @@ def _temporary_directories() -> tuple[str, ...]:
 
 
 def _parent_directories(datadir: str) -> Iterator[str]:
-    """The directories above a data directory, the nearest first."""
+    """Yield the directories above a data directory, nearest first."""
     path = os.path.dirname(os.path.realpath(datadir))
     while path != os.path.dirname(path):
         yield path
@@ -136,7 +136,7 @@ def _same_device(one: str, other: str) -> bool:
 def preview_run(
     experiment: Experiment, environment: Environment, place: ProbeDirectory, wanted: ProbeRequest | None = None
 ) -> ProbeEntry:
-    """The plan of a run, or why there is none; with `wanted` also what would be refused, after a second of looking."""
+    """Return the plan of a run, or why there is none; with `wanted` also why it would be refused (takes a second)."""
     wish = wanted or ProbeRequest(place.path)
     try:
         plan = experiment.plan(environment, wish)

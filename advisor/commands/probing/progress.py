@@ -1,4 +1,4 @@
-"""How far a run is, on stderr: a bar with the variant, the round and the time left where a terminal shows it."""
+"""Progress of a run on stderr: a bar with the variant, the round and the time left on a terminal, else lines."""
 
 from __future__ import annotations
 
@@ -24,32 +24,32 @@ NAME = 24
 
 
 def make_progress() -> ProgressLog:
-    """The bar where stderr is a terminal, lines otherwise."""
+    """Return a bar if stderr is a terminal, else a line log."""
     return _ProgressBar() if sys.stderr.isatty() else ProgressLog()
 
 
 class ProgressLog(AbstractContextManager["ProgressLog"]):
-    """Says lines one below the other, and nothing of each round: what a log wants."""
+    """Prints lines, and nothing per round, as is useful in a log."""
 
     def __exit__(
         self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
     ) -> None:
-        """Leave nothing behind."""
+        """Nothing to clean up."""
 
     def say(self, line: str) -> None:
-        """One line for the user."""
+        """Print one line for the user."""
         print_notice(line)
 
     def show(self, progress: Progress) -> None:
-        """How far the run is."""
+        """Show the progress of the run: nothing here."""
 
     def write_from_signal(self, line: str) -> None:
-        """One line said by the handler of a signal: past Python's streams, which may be in the middle of a write."""
+        """Print one line from a signal handler, bypassing Python's streams, which may be in the middle of a write."""
         _raw(f"mycnf: {line}\n")
 
 
 class _ProgressBar(ProgressLog):
-    """The bar of rich: width, colours and the terminal's abilities are its business."""
+    """A progress bar drawn by rich, which handles width, colours and terminal capabilities."""
 
     def __init__(self) -> None:
         self._rich, self._task = _make_rich_progress()
@@ -61,15 +61,15 @@ class _ProgressBar(ProgressLog):
     def __exit__(
         self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
     ) -> None:
-        """Take the bar off the screen, and give the cursor back."""
+        """Remove the bar from the screen, and restore the cursor."""
         self._rich.stop()
 
     def say(self, line: str) -> None:
-        """One line above the bar."""
+        """Print one line above the bar."""
         self._rich.console.print(f"mycnf: {escape_text(line)}", markup=False, highlight=False, soft_wrap=True)
 
     def show(self, progress: Progress) -> None:
-        """The bar moves when a block begins and when it ends."""
+        """Update the bar; called when a block begins and ends."""
         self._rich.update(
             self._task,
             completed=progress.done,
@@ -80,7 +80,7 @@ class _ProgressBar(ProgressLog):
         self._rich.refresh()
 
     def write_from_signal(self, line: str) -> None:
-        """The same, in the place of the bar, which is drawn again below."""
+        """Print one line in place of the bar, which is redrawn below."""
         _raw(f"\r\x1b[Kmycnf: {line}\n")
 
 
@@ -95,17 +95,17 @@ def _make_rich_progress() -> tuple[RichProgress, TaskID]:
     from rich.progress import Progress as RichProgress
 
     class Narrower(Console):
-        """A terminal with room at the end of each line for the ^C that it echoes itself."""
+        """A console that leaves room at the end of each line for the ^C that the terminal echoes."""
 
         @property
         def size(self) -> ConsoleDimensions:
-            """Columns and lines."""
+            """Return columns and lines."""
             whole = super().size
             return ConsoleDimensions(max(1, whole.width - ECHO), whole.height)
 
         @size.setter
         def size(self, new: tuple[int, int]) -> None:
-            """As the console has it."""
+            """Ignore a new size: the terminal determines it."""
 
     columns = (
         TextColumn("{task.fields[words]}", markup=False),
@@ -113,24 +113,24 @@ def _make_rich_progress() -> tuple[RichProgress, TaskID]:
         TextColumn("{task.fields[at]}", markup=False),
         TextColumn("{task.fields[left]}", markup=False),
     )
-    # Once a second and no more: what redraws takes processor time from what is measured.
+    # At most once a second: redrawing takes processor time from the measurement.
     rich = RichProgress(*columns, console=Narrower(stderr=True), refresh_per_second=1, transient=True, expand=True)
     return rich, rich.add_task("", total=1.0, words="preparing   ", at="", left=_TimeLeft())
 
 
 def _name_tail(name: str) -> str:
-    """A name's last letters, where variants of one option differ."""
+    """Return the end of a name, where variants of one option differ."""
     return name if len(name) <= NAME else f"…{name[1 - NAME :]}"
 
 
 class _TimeLeft:
-    """The time that is left, as it is whenever it is drawn; empty while unknown."""
+    """The time left, computed when it is drawn; empty while unknown."""
 
     def __init__(self, seconds: float | None = None) -> None:
         self._until = None if seconds is None else time.monotonic() + seconds
 
     def __str__(self) -> str:
-        """3:05 left, or 1:02:09 left."""
+        """Return `3:05 left` or `1:02:09 left`."""
         if self._until is None:
             return ""
         whole = max(0, int(self._until - time.monotonic() + 0.5))

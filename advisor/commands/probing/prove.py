@@ -1,4 +1,4 @@
-"""`mycnf probe prove CODE`: measure the value that a rule reports against the one it recommends."""
+"""`mycnf probe prove CODE`: measures the value that a rule reports against the one it recommends."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ MOST_WORDS = 2  # the rule and an option file
 
 
 class ProofTask(NamedTuple):
-    """A rule's claim with the two values to lay side by side on a server of which so much is known."""
+    """A rule's claim with the two values to compare, and the context of the server."""
 
     rule: Rule
     claim: Claim
@@ -41,11 +41,11 @@ class ProofTask(NamedTuple):
     after: str
 
     def wish(self, wanted: ProbeRequest) -> ProbeRequest:
-        """The wishes of the user, with the choices that the claim needs where the user made none."""
+        """Return the user's request, with the parameters that the claim needs where the user set none."""
         return replace(wanted, choices={**self.claim.wish(self.known, self.before, self.after), **wanted.choices})
 
     def proof(self, result: ProbeResult) -> Proof:
-        """What the run says of the claim."""
+        """Return what the run proves about the claim."""
         from advisor.analysis.local_results import answers
         from advisor.report.probe.proof import Proof
 
@@ -56,7 +56,7 @@ class ProofTask(NamedTuple):
 
 
 def find_claim(words: Sequence[str]) -> tuple[Rule, Claim]:
-    """The rule that the words after prove name, and its claim. MycnfError where it makes none that can be measured."""
+    """Return the rule named after `prove`, and its claim; raises MycnfError if it has none that can be measured."""
     if not words or len(words) > MOST_WORDS:
         raise MycnfError("prove takes a rule and optionally an option file: mycnf probe prove CODE [FILE]")
     rule = find_rule(words[0])
@@ -74,9 +74,9 @@ def find_claim(words: Sequence[str]) -> tuple[Rule, Claim]:
 
 
 def make_task(rule: Rule, claim: Claim, file: str | None, environment: Environment) -> tuple[ProofTask, Environment]:
-    """What to prove on which of the ground's servers: with the user's file, the running server's values, or an example.
+    """Return the claim and the server to use: with the user's file, the running server's values, or an example.
 
-    MycnfError where no server here is one of the rule's targets, or the rule has no finding in the file.
+    Raises MycnfError if no server here is a target of the rule, or if the rule has no finding in the file.
     """
     running = None if file else _running_context(rule)
     binary = _binary(rule, environment, running.target if running else None)
@@ -105,7 +105,7 @@ def _task_from(rule: Rule, claim: Claim, known: RuleContext, source: str) -> Pro
 
 
 def _binary(rule: Rule, environment: Environment, running: Target | None) -> Binary:
-    """A server of the running one's series where there is one, else the first of the rule's targets."""
+    """Return a server of the running one's series if there is one, else the first that the rule applies to."""
     fitting = [binary for binary in environment.binaries if rule.concerns(binary.target)]
     if not fitting:
         spans = ", ".join(map(str, rule.targets))
@@ -116,7 +116,7 @@ def _binary(rule: Rule, environment: Environment, running: Target | None) -> Bin
 
 
 def _running_context(rule: Rule) -> RuleContext | None:
-    """What is known of the server that runs here, if mycnf can connect and the rule has a finding."""
+    """Return the context of the server running here, if mycnf can connect and the rule has a finding."""
     from advisor.analysis.context import build_context
     from advisor.collect.collect import CollectRequest, collect
     from probes.safety.neighbours import find_other_servers
@@ -144,7 +144,7 @@ def _file_context(path: str, target: Target, environment: Environment) -> RuleCo
 
 
 def _default_context(target: Target) -> RuleContext:
-    """A server with nothing but its defaults."""
+    """Return the context of a server with its defaults only."""
     catalog = load(target)
     verdict = judge_file(ResolvedFiles((), (), ()), catalog)
     return RuleContext(target, catalog, Settings.from_file(verdict), verdict)

@@ -1,4 +1,4 @@
-"""What the user asked of an experiment, checked before anything is made."""
+"""The user's request for a probe, validated before anything is created."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 
 
 def make_probe_request(args: argparse.Namespace, experiment: Experiment, directory: str) -> ProbeRequest:
-    """The wishes for one run; what a choice's value may be, the experiment says. MycnfError for what can't be meant."""
+    """Return the request for one run; the probe validates parameter values. Raises MycnfError for invalid options."""
     if args.rounds is not None and args.rounds < 1:
         raise MycnfError(f"--rounds {args.rounds} measures nothing; write 1 or more, 5 is better")
     return ProbeRequest(
@@ -26,7 +26,7 @@ def make_probe_request(args: argparse.Namespace, experiment: Experiment, directo
         rounds=args.rounds,
         choices=_choices(args, experiment),
         force=frozenset(name for words in args.force for name in words.split(",")),
-        seed=random.randrange(1 << 31) if args.seed is None else args.seed,  # noqa: S311 - an order, no secret
+        seed=random.randrange(1 << 31) if args.seed is None else args.seed,  # noqa: S311 - an order, not a secret
     )
 
 
@@ -38,7 +38,7 @@ def _seconds(written: str) -> float:
 
 
 def _choices(args: argparse.Namespace, experiment: Experiment) -> dict[str, str]:
-    """The choices of the experiment by its own names, as --option and the options of their own give them."""
+    """Return the probe's parameters by their own names, from --option and from dedicated options."""
     known = {_plain(choice.name): choice for choice in experiment.choices}
     chosen: dict[str, str] = {}
     for name, value, spelling in _given_choices(args):
@@ -50,7 +50,7 @@ def _choices(args: argparse.Namespace, experiment: Experiment) -> dict[str, str]
 
 
 def _given_choices(args: argparse.Namespace) -> list[tuple[str, str, str]]:
-    """Name, value and the words of the command line, in the order of --option, then the options of their own."""
+    """Return name, value and spelling on the command line: first of --option, then of the dedicated options."""
     given = []
     for words in args.option:
         name, equals, value = words.partition("=")

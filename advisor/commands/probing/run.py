@@ -1,4 +1,4 @@
-"""Run an experiment with progress on stderr, and save its result however it ends."""
+"""Runs a probe with progress on stderr, and saves its result however it ends."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ SIGNALS = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)
 
 
 class SignalHandler:
-    """What signals do meanwhile; once `clearing` is set, nothing more can break in."""
+    """Handles signals during a run; once `clearing` is set, nothing interrupts any more."""
 
     def __init__(self, stop: StopSignal, say: Callable[[str], None]) -> None:
         self._stop, self._say = stop, say
@@ -44,7 +44,7 @@ class SignalHandler:
 
     def __call__(self, _number: int, _frame: FrameType | None) -> None:
         if os.getpid() != self._owner or self.clearing:
-            return  # a worker process ends with its parent's word; and what is being removed is removed to the end
+            return  # workers end with their parent, and clean-up is never interrupted
         self._times += 1
         if self._times == 1:
             self._stop.say("cancelled")
@@ -53,11 +53,11 @@ class SignalHandler:
             self._end()
 
     def uninterrupted(self, draw: Callable[[Shown], None]) -> Callable[[Shown], None]:
-        """The same, ended by nothing half-way: a console that is left in mid-draw prints no more, nor a cursor."""
+        """Return a function that signals cannot interrupt: an interrupted console loses its output and the cursor."""
 
         def drawn(said: Shown) -> None:
             if self._drawing or threading.current_thread() is not threading.main_thread():
-                draw(said)  # signals are the main thread's
+                draw(said)  # signals arrive in the main thread only
                 return
             self._drawing = True
             try:
@@ -76,7 +76,7 @@ class SignalHandler:
 
 @contextmanager
 def handle_signals(stop: StopSignal, say: Callable[[str], None]) -> Iterator[SignalHandler]:
-    """Take the signals over, and give them back; one that was to be ignored, as nohup does it, stays so."""
+    """Handle the signals, and restore them afterwards; ignored signals (nohup) stay ignored."""
     handler = SignalHandler(stop, say)
     before = {n: signal.getsignal(n) for n in SIGNALS}
     taken = [n for n in SIGNALS if before[n] is not signal.SIG_IGN]
@@ -89,12 +89,12 @@ def handle_signals(stop: StopSignal, say: Callable[[str], None]) -> Iterator[Sig
             signal.signal(number, before[number])
 
 
-LONG = 5.0  # seconds of preparation that are worth a line
+LONG = 5.0  # seconds; longer preparations are announced
 GOOD_ENDS = frozenset({"finished", "precise", "time"})
 
 
 class RunOutcome(NamedTuple):
-    """What a run left: its result, None where there is none, and the exit code."""
+    """The result of a run, None if there is none, and the exit code."""
 
     result: ProbeResult | None
     code: int
@@ -103,10 +103,10 @@ class RunOutcome(NamedTuple):
 def run_probe(
     experiment: Experiment, environment: Environment, wanted: ProbeRequest, earlier: KeptResult | None = None
 ) -> RunOutcome:
-    """Run it with a bar, until it ends or the user stops it; `earlier` is the saved run that this one resumes.
+    """Run a probe with a progress bar until it ends or the user stops it; `earlier` is the saved run to resume.
 
-    Raises ProbeError where it is refused or breaks off before its first round is whole, and KeyboardInterrupt for
-    the second Ctrl-C, everything removed and whole rounds kept.
+    Raises ProbeError if the run is refused or fails before its first round is complete, and KeyboardInterrupt for the
+    second Ctrl-C, after clean-up and with complete rounds saved.
     """
     stop = StopSignal()
     with make_progress() as shown, handle_signals(stop, shown.write_from_signal) as signals:
@@ -138,7 +138,7 @@ def _code(ended: str) -> int:
 
 
 class _SignalSafeExperiment:
-    """An experiment that says when it begins to clear up, so that no signal breaks into that."""
+    """A probe that signals the start of its clean-up, so that no signal interrupts that."""
 
     def __init__(self, experiment: Experiment, signals: SignalHandler) -> None:
         self._experiment, self._signals = experiment, signals
@@ -146,13 +146,13 @@ class _SignalSafeExperiment:
         self.kind, self.evidence, self.choices = experiment.kind, experiment.evidence, experiment.choices
 
     def plan(self, environment: Environment, wanted: ProbeRequest) -> RunPlan:
-        """As the experiment itself."""
+        """Delegate to the probe."""
         return self._experiment.plan(environment, wanted)
 
     def prepare(
         self, environment: Environment, wanted: ProbeRequest, plan: RunPlan, stop: StopSignal
     ) -> AbstractContextManager[Bench]:
-        """As the experiment itself, announced where it takes long, and deaf to signals from the moment it is left."""
+        """Delegate to the probe; announces long preparations, and ignores signals once the context is left."""
         if plan.cost.prepare >= LONG:
             environment.report(f"preparing takes about {plan.cost.prepare:.0f} s")
         return _ignore_signals_at_end(self._experiment.prepare(environment, wanted, plan, stop), self._signals)
@@ -170,7 +170,7 @@ def _ignore_signals_at_end(prepared: AbstractContextManager[Bench], signals: Sig
 def earlier_run(
     experiment: Experiment, environment: Environment, wanted: ProbeRequest, plan: RunPlan
 ) -> KeptResult | None:
-    """The kept run that this one can go on with; None, said why, where there is none."""
+    """Return the saved run to resume; None, with a notice on the reason, if there is none."""
     kept, why = find_matching_run(experiment, environment, wanted, plan)
     if kept is not None:
         print_notice(f"resuming the run of {kept.result.began_at}, {kept.result.rounds} rounds so far")

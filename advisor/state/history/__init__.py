@@ -1,1 +1,1 @@
-"""Snapshots that were kept on request, by server, so that what changed since can be told."""
+"""Snapshots saved on request, by server, to show what changed since."""

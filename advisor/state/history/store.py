@@ -1,4 +1,4 @@
-"""The servers whose snapshots are kept, and the snapshots of each."""
+"""The servers with saved snapshots, and the snapshots of each."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 
 
 class StoredServer(NamedTuple):
-    """A server: its id, its name as last seen, and the files of its snapshots, the oldest first."""
+    """A server: its id, its latest name, and its snapshot files, oldest first."""
 
     id: str
     name: str
@@ -30,7 +30,7 @@ class StoredServer(NamedTuple):
 
 
 def list_servers(tell: Callable[[str], object]) -> list[StoredServer]:
-    """Every server with a snapshot that can be read, by name; what is damaged is told and passed over."""
+    """Return every server with a readable snapshot, sorted by name; damaged ones are reported and ignored."""
     found = []
     for folder in _folders():
         paths = _paths(folder, tell)
@@ -41,7 +41,7 @@ def list_servers(tell: Callable[[str], object]) -> list[StoredServer]:
 
 
 def find_server(kept: Sequence[StoredServer], word: str) -> StoredServer:
-    """The server of that name or id, or whose id begins so. Raises MycnfError where none is meant, or several are."""
+    """Return the server of that name, id or id prefix; raises MycnfError if there is none, or several."""
     for fits in (lambda one: word in (one.name, one.id), lambda one: one.id.startswith(word)):
         found = [one for one in kept if fits(one)]
         if len(found) == 1:
@@ -52,7 +52,7 @@ def find_server(kept: Sequence[StoredServer], word: str) -> StoredServer:
 
 
 def newest_first(paths: Sequence[str], tell: Callable[[str], object]) -> Iterator[Facts]:
-    """The snapshots from the newest on; those that can't be read are told and passed over."""
+    """Yield the snapshots, newest first; unreadable ones are reported and ignored."""
     for path in reversed(paths):
         try:
             yield load(path)
@@ -78,19 +78,19 @@ def _paths(folder: str, tell: Callable[[str], object]) -> list[str]:
 
 FOLDER = "history"
 ENDING = ".json"
-MAX_SNAPSHOTS = 100  # snapshots of a server, at two to four hundred kilobytes each
+MAX_SNAPSHOTS = 100  # per server, 200 to 400 KB each
 MAX_AGE = timedelta(days=800)
-MIN_SNAPSHOTS = 2  # stay however old they are: without two there is nothing to compare
-AT_ONCE = 2  # go for their age each time: a clock that is years ahead for a day must not cost the whole history
-WRITING = 60.0  # seconds after which nobody is still writing
+MIN_SNAPSHOTS = 2  # kept regardless of age: a comparison needs two
+AT_ONCE = 2  # deleted for age per call: a clock that is years ahead for a day must not delete the whole history
+WRITING = 60.0  # seconds after which a temporary file is abandoned
 
 
 def save_snapshot(facts: Facts) -> str:
-    """Keep the facts in the history of their server and return where; the same facts twice are kept once.
+    """Save the facts in their server's history and return the path; identical facts are saved once.
 
-    Of what was told in a text, or stands in a large snapshot, the parts that nobody could read again are left out.
+    The largest parts are left out if the snapshot would exceed the size limit, as from pasted texts or large snapshots.
 
-    Raises MycnfError, what was kept before untouched, where there is no server in them or they can't be written.
+    Raises MycnfError if the facts have no server or cannot be written; saved snapshots stay unchanged.
     """
     if not facts.server.variables:
         raise MycnfError("no variables were read, so the server cannot be identified: nothing was kept")
@@ -110,16 +110,16 @@ def save_snapshot(facts: Facts) -> str:
 
 
 def _name(folder: str, at: str, data: bytes) -> str:
-    """The name of these facts in the folder: theirs where they are kept, else one behind all of the same second."""
+    """Return the file name for these facts: the existing one, or a new one sorted after those of the same second."""
     ending = f"-{hashlib.sha256(data).hexdigest()[:8]}{ENDING}"
     of_second = [name for name in snapshot_names(folder) if name.startswith(at)]
     known = [name for name in of_second if name.endswith(ending)]
-    after = f".{len(of_second):02}" if of_second else ""  # a point sorts behind the hyphen of the first
+    after = f".{len(of_second):02}" if of_second else ""  # a dot sorts after the hyphen of the first name
     return known[0] if known else f"{at}{after}{ending}"
 
 
 def file_stamp(taken_at: str) -> str:
-    """The time of a snapshot as names of files have it, which sort by time: 20261121T050100."""
+    """Return a snapshot's time as used in file names, which sort by time: 20261121T050100."""
     try:
         at = datetime.fromisoformat(taken_at)
         return (at if at.tzinfo else at.replace(tzinfo=UTC)).astimezone(UTC).strftime("%Y%m%dT%H%M%S")
@@ -128,12 +128,12 @@ def file_stamp(taken_at: str) -> str:
 
 
 def snapshot_names(folder: str) -> list[str]:
-    """The files of snapshots in a server's folder, the oldest first. Raises OSError."""
+    """Return the snapshot files in a server's directory, oldest first; raises OSError."""
     return sorted(name for name in os.listdir(folder) if name.endswith(ENDING))
 
 
 def _delete_expired(folder: str) -> None:
-    """Remove what is beyond the number or the age that is kept, and the parts that a kill left."""
+    """Delete snapshots above the limits of number and age, and temporary files left by a killed process."""
     kept = snapshot_names(folder)
     eldest = file_stamp((datetime.now(UTC) - MAX_AGE).isoformat())
     aged = [name for name in kept[-MAX_SNAPSHOTS:-MIN_SNAPSHOTS] if name < eldest]

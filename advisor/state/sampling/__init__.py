@@ -1,1 +1,1 @@
-"""A small ring of counters for each server, so that rules can speak of the busiest hour and not of a moment."""
+"""A small ring buffer of counters per server, so that rules can use the busiest hour instead of the present moment."""

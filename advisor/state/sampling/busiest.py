@@ -1,4 +1,4 @@
-"""The busiest hours of a ring: for redo, for connections and for temporary tables each its own."""
+"""The busiest hours of a ring: one each for redo, connections and temporary tables."""
 
 from __future__ import annotations
 
@@ -14,24 +14,24 @@ if TYPE_CHECKING:
     from advisor.state.sampling.ring import RingSample
 
 HOUR = 3600
-SHORTEST, LONGEST = 0.75 * HOUR, 1.5 * HOUR  # what counts as an hour: schedules slip, and samples may be missed
-LATE = 60  # by which a sample may come too early or too late
-WARM = 600  # seconds of uptime before which everything looks cold
-MAX_SAMPLES = 13  # of an hour in the facts
+SHORTEST, LONGEST = 0.75 * HOUR, 1.5 * HOUR  # length of an hour: timers are delayed, and samples may be missing
+LATE = 60  # seconds by which a sample may be early or late
+WARM = 600  # seconds of uptime before the caches are warm
+MAX_SAMPLES = 13  # per hour in the facts
 FLUSHED = "uptime_since_flush_status"
 
 Weight = tuple[float, float]
 
 
 class HourSpan(NamedTuple):
-    """Samples of about an hour without a restart, by their places in the ring."""
+    """Samples of about an hour without a restart, by their indices in the ring."""
 
     first: int
     last: int
 
 
 def summarize_samples(entries: Sequence[RingSample]) -> SampledHours | None:
-    """What the ring tells of its server; None where it is empty."""
+    """Summarise the samples of a ring; None if it is empty."""
     if not entries:
         return None
     spans = list(hour_spans(entries))
@@ -41,7 +41,7 @@ def summarize_samples(entries: Sequence[RingSample]) -> SampledHours | None:
 
 
 def hour_spans(entries: Sequence[RingSample]) -> Iterator[HourSpan]:
-    """From each sample on about an hour, as far as the server ran on and its counters were not reset."""
+    """Yield about an hour from each sample on, if the server did not restart and its counters were not reset."""
     for first, begin in enumerate(entries):
         last = first
         while last + 1 < len(entries) and entries[last].uptime - begin.uptime < HOUR - LATE:
@@ -54,7 +54,7 @@ def hour_spans(entries: Sequence[RingSample]) -> Iterator[HourSpan]:
 
 
 def _is_continuous(earlier: RingSample, later: RingSample) -> bool:
-    """Whether counters of both may be subtracted: no restart, no jump of the clock, no FLUSH STATUS in between."""
+    """Whether the counters can be subtracted: no restart, clock jump or FLUSH STATUS in between."""
     before, after = earlier.counters.get(FLUSHED), later.counters.get(FLUSHED)
     return same_start(earlier, later) and (before is None or after is None or after >= before)
 
@@ -65,7 +65,7 @@ def _busiest(
     entries: Sequence[RingSample],
     spans: Sequence[HourSpan],
 ) -> BusyHour | None:
-    """The hour that weighs most, the later one of equals; None without an hour."""
+    """Return the hour with the highest weight, the later of equals; None without an hour."""
     if not spans:
         return None
 

@@ -1,4 +1,4 @@
-"""Keep a sample in the ring of its server."""
+"""Saves a sample in the ring of its server."""
 
 from __future__ import annotations
 
@@ -16,12 +16,12 @@ if TYPE_CHECKING:
 
 FOLDER = "samples"
 ENDING = ".ring"
-MOST_NAME = 300  # characters of a server's name that a head has room for, whatever they are
-STARTS_AGREE = 120  # seconds by which two samples of one start may differ in when it was: clocks are adjusted
+MOST_NAME = 300  # characters of a server's name; fits into the head in any encoding
+STARTS_AGREE = 120  # seconds by which the start times computed from two samples may differ, since clocks are adjusted
 
 
 class SavedSample(NamedTuple):
-    """What became of a sample: the ring's file, how many that holds now, and whether this one came too soon."""
+    """The result of saving a sample: the ring's file, its number of samples, and whether this one was too early."""
 
     path: str
     held: int = 0
@@ -29,15 +29,15 @@ class SavedSample(NamedTuple):
 
 
 def ring_path(variables: Mapping[str, str]) -> str:
-    """The file of a server's ring, whether it is there or not."""
+    """Return the path of a server's ring, which may not exist."""
     return os.path.join(state_folder(FOLDER), f"{server_id(variables)}{ENDING}")
 
 
 def save_sample(sample: Sample, variables: Mapping[str, str], now: int, slots: int = SLOTS) -> SavedSample:
-    """Put a sample into the ring of the server with these variables; `now` is seconds since 1970.
+    """Save a sample in the ring of the server with these variables; `now` is seconds since 1970.
 
-    A sample less than half the resolution after the newest is left out, so that the ring spans its days whoever calls.
-    Raises MycnfError, the ring as it was, where it can't be written.
+    A sample less than half the resolution after the newest is dropped, so that the ring covers its days however often
+    it is called. Raises MycnfError if the ring cannot be written; it stays unchanged.
     """
     folder = make_state_folder(FOLDER)
     path = os.path.join(folder, f"{server_id(variables)}{ENDING}")
@@ -58,7 +58,7 @@ def save_sample(sample: Sample, variables: Mapping[str, str], now: int, slots: i
 
 
 def same_start(earlier: RingSample, later: RingSample) -> bool:
-    """Whether the server didn't start anew in between, by its uptime against the clock, nor did the clock jump."""
+    """Whether both samples are from one start of the server, by uptime and clock, without a clock jump."""
     started = (earlier.time - earlier.uptime, later.time - later.uptime)
     return later.uptime >= earlier.uptime and abs(started[1] - started[0]) <= STARTS_AGREE
 
@@ -68,7 +68,7 @@ def _too_soon(newest: RingSample, entry: RingSample) -> bool:
 
 
 def _prepare_ring(path: str, head: Head) -> None:
-    """Make the ring where there is none; one of other counters, of an older mycnf, is written anew with what it has."""
+    """Create a missing ring; rewrite one with other counters, from another version of mycnf, with its samples."""
     if not os.path.exists(path):
         ring.create(path, head)
     elif ring.read_head(path)[1:] != head[1:]:

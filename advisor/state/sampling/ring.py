@@ -1,7 +1,7 @@
-"""The file of a ring: a head, and a fixed number of slots, the oldest of which is written over.
+"""The file format of a ring: a head, and a fixed number of slots, the oldest of which is overwritten.
 
-A slot is whole numbers of 64 bits and their checksum, written in place: whatever cuts a write off spoils that slot
-alone, and it is passed over. All slots are there from the start, so a disk that is full later changes nothing.
+A slot has 64-bit integers and a checksum, written in place: an interrupted write damages only that slot, which is then
+ignored. All slots are allocated at creation, so a full disk does not matter later.
 """
 
 from __future__ import annotations
@@ -26,18 +26,18 @@ SLOTS = 14 * 86400 // RESOLUTION
 MAGIC = b"mycnf ring 1\n"
 HEAD = 4096  # bytes
 WORD = 8  # bytes
-FIXED = 4  # words of a slot before the counters: number, time, uptime, redo position
-NONE = (1 << 64) - 1  # a number that the server doesn't tell
+FIXED = 4  # words of a slot before the counters: number, time, uptime, redo log position
+NONE = (1 << 64) - 1  # marks a missing value
 MAX_SLOTS = 1 << 20
 MAX_NAMES = 200
 
 
 class RingError(MycnfError):
-    """A ring can't be read or written; the message is one line with the remedy."""
+    """A ring cannot be read or written; the message is one line with the remedy."""
 
 
 class RingSample(NamedTuple):
-    """One sample: seconds since 1970, seconds since the server's start, the redo position, and counters by name."""
+    """One sample: seconds since 1970, seconds since the server's start, redo log position, and counters by name."""
 
     time: int
     uptime: int
@@ -46,7 +46,7 @@ class RingSample(NamedTuple):
 
 
 class Head(NamedTuple):
-    """What the slots hold, and of which server, in words."""
+    """The server's name, the names of the counters, and the number of slots."""
 
     server: str
     names: tuple[str, ...]
@@ -54,7 +54,7 @@ class Head(NamedTuple):
 
 
 def create(path: str, head: Head, entries: Iterable[RingSample] = ()) -> None:
-    """Write a ring beside `path` and put it there whole, with the entries in the first slots. Raises OSError."""
+    """Write a ring atomically, with the entries in the first slots; raises OSError."""
     size = _width(head.names) * WORD
     body = bytearray(size * head.slots)
     for number, entry in enumerate(entries, start=1):
@@ -64,7 +64,7 @@ def create(path: str, head: Head, entries: Iterable[RingSample] = ()) -> None:
 
 
 def append(path: str, head: Head, entry: RingSample) -> int:
-    """Write an entry over the oldest, on the disk when this returns, and tell how many there are. Raises OSError."""
+    """Overwrite the oldest entry, synced to disk, and return the number of entries; raises OSError."""
     with open(path, "r+b", buffering=0) as file:
         number = _newest(file.fileno(), head) + 1
         data = _pack(number, entry, head.names)
@@ -74,14 +74,14 @@ def append(path: str, head: Head, entry: RingSample) -> int:
 
 
 def last(path: str, head: Head) -> RingSample | None:
-    """The newest entry; None in an empty ring. Raises OSError."""
+    """Return the newest entry, None if the ring is empty; raises OSError."""
     with open(path, "rb", buffering=0) as file:
         number = _newest(file.fileno(), head)
         return _slot(file.fileno(), number, head) if number else None
 
 
 def read(path: str) -> tuple[Head, list[RingSample]]:
-    """The head and all whole entries, the oldest first. Raises OSError, and RingError for what is no ring."""
+    """Return the head and all valid entries, oldest first; raises OSError, and RingError for an invalid ring."""
     with open(path, "rb") as file:
         head = _parse_head(file.read(HEAD), path)
         words = _slots(file, head, path)
@@ -93,13 +93,13 @@ def read(path: str) -> tuple[Head, list[RingSample]]:
 
 
 def read_head(path: str) -> Head:
-    """The head alone. Raises OSError and RingError."""
+    """Return the head; raises OSError and RingError."""
     with open(path, "rb") as file:
         return _parse_head(file.read(HEAD), path)
 
 
 def _width(names: tuple[str, ...]) -> int:
-    """Words of a slot; the last is the checksum."""
+    """Return the number of words of a slot, including the checksum at the end."""
     return FIXED + len(names) + 1
 
 
@@ -111,7 +111,7 @@ def _pack(number: int, entry: RingSample, names: tuple[str, ...]) -> bytes:
 
 
 def _unpack(words: array[int], slot: int, names: tuple[str, ...]) -> RingSample | None:
-    """The entry of a slot, None where it is not whole."""
+    """Return the entry of a slot; None if it is damaged."""
     width = _width(names)
     own = words[slot * width : (slot + 1) * width]
     if own.pop() != _checksum(own):
@@ -126,9 +126,10 @@ def _checksum(words: array[int]) -> int:
 
 
 def _newest(handle: int, head: Head) -> int:
-    """The number of the newest whole entry; 0 in an empty ring.
+    """Return the number of the newest valid entry; 0 if the ring is empty.
 
-    Numbers rise from slot to slot up to the newest, which halving finds; where slots are spoiled all are looked at.
+    Numbers increase from slot to slot up to the newest, which is found by bisection; if slots are damaged, all are
+    read.
     """
     first = _number(handle, 1, head)
     low, high = 0, head.slots
@@ -140,23 +141,23 @@ def _newest(handle: int, head: Head) -> int:
     sound = first % head.slots == 1 % head.slots and after in (0, found + 1 - head.slots)
     if sound and _slot(handle, first, head) and _slot(handle, found, head):
         return found
-    there = min(head.slots, (os.fstat(handle).st_size - HEAD) // (_width(head.names) * WORD) + 1)  # one may be cut off
+    there = min(head.slots, (os.fstat(handle).st_size - HEAD) // (_width(head.names) * WORD) + 1)  # may be truncated
     numbers = sorted((_number(handle, slot, head) for slot in range(1, there + 1)), reverse=True)
     return next((n for n in numbers if n and _number(handle, n, head) == n and _slot(handle, n, head)), 0)
 
 
 def _place(number: int, head: Head) -> int:
-    """Where in the file the entry of that number lies."""
+    """Return the file offset of the entry with that number."""
     return HEAD + (number - 1) % head.slots * _width(head.names) * WORD
 
 
 def _number(handle: int, number: int, head: Head) -> int:
-    """The number that stands in the slot of a number; 0 where the file has none."""
+    """Return the number stored in the slot for `number`; 0 if the file has no such slot."""
     return int.from_bytes(os.pread(handle, WORD, _place(number, head)).ljust(WORD, b"\0"), sys.byteorder)
 
 
 def _slot(handle: int, number: int, head: Head) -> RingSample | None:
-    """The entry of that number, None where it isn't whole."""
+    """Return the entry with that number; None if it is damaged."""
     words = array("Q")
     words.frombytes(
         os.pread(handle, _width(head.names) * WORD, _place(number, head)).ljust(WORD * _width(head.names), b"\0")
@@ -190,7 +191,7 @@ def _parse_head(data: bytes, path: str) -> Head:
 
 
 def _slots(file: IO[bytes], head: Head, path: str) -> array[int]:
-    """The words of the slots that the file has whole, however many its head speaks of."""
+    """Return the words of all complete slots in the file, whatever number the head has."""
     size = _width(head.names) * WORD
     length = os.fstat(file.fileno()).st_size
     if length < HEAD:

@@ -1,4 +1,4 @@
-"""All rings that are kept here."""
+"""Reads all saved rings."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 
 
 class SampleRing(NamedTuple):
-    """One server's ring: its name, its file, and what it tells; None where it is empty."""
+    """One server's ring: its name, its file, and its summary; None if it is empty."""
 
     server: str
     path: str
@@ -23,7 +23,7 @@ class SampleRing(NamedTuple):
 
 
 def read_rings() -> tuple[list[SampleRing], list[str]]:
-    """The rings by the names of their servers, and a line on each file that is none."""
+    """Return the rings sorted by server name, and a line on each invalid file."""
     folder = state_folder(FOLDER)
     try:
         names = sorted(name for name in os.listdir(folder) if name.endswith(ENDING))

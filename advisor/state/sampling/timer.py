@@ -1,4 +1,4 @@
-"""How to have samples taken: a line for cron, and units for systemd, with the connection options that were given."""
+"""Instructions to run the sampling: a cron line and systemd units, with the given connection options."""
 
 from __future__ import annotations
 
@@ -37,7 +37,7 @@ WantedBy=timers.target
 
 
 def timer_text(arguments: list[str]) -> str:
-    """Both, for the command line that asked for them."""
+    """Return the cron line and the systemd units for these arguments."""
     program = shutil.which("mycnf") or "mycnf"
     kept = [argument for argument in arguments if argument not in LEFT_OUT]
     command = shlex.join([program, *kept])

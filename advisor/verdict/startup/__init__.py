@@ -1,7 +1,7 @@
-"""What a server makes of its settings while it starts: values that SHOW GLOBAL VARIABLES prints and help does not.
+"""Values that a server changes when it starts: those that differ between SHOW GLOBAL VARIABLES and `--verbose --help`.
 
-Each rule is what real servers did. Rules for whole families of options stand in rooms of their own, which are opened
-when a file sets one of those options.
+Every rule was observed on real servers. Rules for families of options are in modules of their own, imported only if a
+file sets one of those options.
 """
 
 from typing import TYPE_CHECKING
@@ -21,10 +21,10 @@ if TYPE_CHECKING:
     Rule = Callable[[StartupSettings, str], str | None]
 
 WORD = 32
-# MySQL shows the old utf8 by this name since then, and calls its collations so.
+# From these versions on MySQL reports the old utf8 as utf8mb3, as a character set and in collation names.
 UTF8MB3, UTF8MB3_COLLATIONS = (8, 0, 28), (8, 0, 30)
 DIGITS = 6
-# Options at which a start may stop though help takes their values.
+# Options that can make a start fail although `--verbose --help` accepts their values.
 STOPPING = frozenset(
     {
         "authentication_policy",
@@ -51,16 +51,17 @@ MOST_CAPACITY, LEAST_CAPACITY = "innodb_io_capacity_max", 2000
 
 
 def find_running_values(values: Values, lines: dict[str, LineVerdict], catalog: Catalog) -> Values:
-    """The options in `values` that run with another value than help prints; `lines` are those that set them."""
+    """Return the options in `values` whose running value differs from `--verbose --help`; `lines` set them."""
     start = StartupSettings(values, lines, catalog)
     told = {name: _find_running_value(name, start) for name in values}
     return {name: value for name, value in told.items() if value is not None and value != values[name]}
 
 
 def help_value(value: str | None, option: "Option | None", target: "Target") -> str | None:
-    """A value as help prints it: MySQL 5.7 and 8.0.15 print the upper half of 32 bits as negative numbers.
+    """Return a value as `--verbose --help` prints it.
 
-    No server before 8.4 prints that a plugin is off.
+    MySQL before 8.0.16 prints the upper half of 32-bit numbers as negative. No server before 8.4 prints that a plugin
+    is off.
     """
     if value is None or option is None:
         return value
@@ -83,7 +84,7 @@ def _find_running_value(name: str, start: StartupSettings) -> str | None:
 
 
 def _log_bin(start: StartupSettings, name: str) -> str:
-    """ON with any base name, and 0 is one: only a prefix switches the log off, and not where flashback needs it."""
+    """ON with any base name, including 0; only a prefix switches the log off, unless flashback needs it."""
     return (
         "ON"
         if is_binary_log_on({name: start.values[name]}, start.lines) or start.values.get("flashback") == "TRUE"
@@ -92,7 +93,7 @@ def _log_bin(start: StartupSettings, name: str) -> str:
 
 
 def _charset(start: StartupSettings, name: str) -> str:
-    """A character set or a collation in lower case; MariaDB says which utf8 is meant, and MySQL has one name for it."""
+    """Character sets and collations are in lower case; MariaDB names the utf8 that old_mode selects."""
     written = start.values[name].lower()
     first, line, rest = written.partition("_")
     target = start.catalog.target
@@ -109,14 +110,14 @@ def _charset(start: StartupSettings, name: str) -> str:
 
 
 def _log_warnings(start: StartupSettings, name: str) -> str | None:
-    """Where no line gives a value, one is added to what a server starts with, which is more than help begins with."""
+    """A line without a value increments the start value, which is higher than that of `--verbose --help`."""
     alone = start.values[name] == "1" and "log_error_verbosity" not in start.lines and is_increment(start.lines[name])
     option = start.catalog.get(name)
     return option.running if option and alone else None
 
 
 def _at_most(most: str) -> "Rule":
-    """A size that may not exceed another option's."""
+    """Return a rule that limits a size by another option."""
 
     def bounded(start: StartupSettings, name: str) -> str | None:
         size, bound = start.number(name), start.number(most)
@@ -130,13 +131,16 @@ def _always(value: str, instead_of: str) -> "Rule":
 
 
 def _as_default(start: StartupSettings, name: str) -> str | None:
-    """Set to the default, it runs as if it were not set."""
+    """An option set to its default runs as if it were not set."""
     option = start.catalog.get(name)
     return option.running if option and start.values[name] == option.default else None
 
 
 def _io_capacity(start: StartupSettings, name: str) -> str | None:
-    """The rate may not exceed its maximum; before 8.4 a maximum at its greatest is no limit, but made of the rate."""
+    """innodb_io_capacity is limited by innodb_io_capacity_max.
+
+    Before MySQL 8.4 and on MariaDB a maximum at its default is no limit; the server derives it from the rate.
+    """
     rate, greatest = start.number("innodb_io_capacity") or 0, start.catalog.get(MOST_CAPACITY)
     most, unset = start.text(MOST_CAPACITY), greatest.default if greatest else None
     if name == MOST_CAPACITY:
@@ -146,12 +150,15 @@ def _io_capacity(start: StartupSettings, name: str) -> str | None:
 
 
 def _chunked(start: StartupSettings, name: str) -> str | None:
-    """MariaDB's pool is made of chunks until it knows how to grow in place, and then runs as it is set."""
+    """MariaDB rounds the pool to chunks until it can resize in place; from then on it runs with the size set."""
     return None if "innodb_buffer_pool_size_max" in start.catalog.options else _POOL(start, name)
 
 
 def _days(start: StartupSettings, name: str) -> str | None:
-    """Days beside seconds: MySQL drops them for any seconds, MariaDB holds both as one, and help rounds the days."""
+    """expire_logs_days with binlog_expire_logs_seconds.
+
+    MySQL sets the days to 0 for any seconds; MariaDB stores both as one setting. `--verbose --help` rounds the days.
+    """
     seconds = parse_digits(start.values.get(SECONDS))
     if start.catalog.target.is_mysql:
         return "0" if seconds else None
@@ -161,7 +168,7 @@ def _days(start: StartupSettings, name: str) -> str | None:
 
 
 def _may_be_rounded(printed: str) -> bool:
-    """Whether help may have left digits out; it prints six at least."""
+    """Whether `--verbose --help` may have dropped digits; it prints at least six."""
     return len(printed) >= DIGITS or "e" in printed
 
 
@@ -239,7 +246,7 @@ def _gtid_consistency(start: StartupSettings, name: str) -> str | None:
 
 
 def _when_set(other: str, rule: "Rule") -> "Rule":
-    """A rule that is asked where a line sets another option."""
+    """Return a rule that applies only if a line sets another option."""
     return lambda start, name: rule(start, name) if other in start.values else None
 
 

@@ -1,4 +1,4 @@
-"""InnoDB's sizes and rates when it is up: rounded to what it is built of, and held below each other."""
+"""InnoDB's sizes and rates on a running server: rounded to units, and limited by each other."""
 
 from __future__ import annotations
 
@@ -14,7 +14,8 @@ INSTANCES = "innodb_buffer_pool_instances"
 CHUNK = "innodb_buffer_pool_chunk_size"
 MOST, LEAST = "innodb_buffer_pool_size_max", "innodb_buffer_pool_size_auto_min"
 CLEANERS = "innodb_page_cleaners"
-# What MariaDB makes of options for how files are opened where the method of flushing, which is older, says it too.
+# Values that MariaDB gives these options if the older innodb_flush_method is set: for a method in BUFFERED, and for
+# O_DSYNC; None leaves the option alone.
 FILE_OPENING = {
     "innodb_data_file_buffering": ("ON", "OFF"),
     "innodb_data_file_write_through": ("OFF", "ON"),
@@ -22,14 +23,14 @@ FILE_OPENING = {
     "innodb_log_file_write_through": ("OFF", "ON"),
 }
 BUFFERED = ("fsync", "littlesync", "nosync")
-LARGE_INSTANCES = 8  # of a pool of 1 GiB or more, before 8.4; from then on it goes by the processors
-CHUNKS = 64  # in a pool whose chunks MariaDB sizes by itself
-EXTENT = 8 * MIB  # MariaDB keeps room for a growing pool in these
+LARGE_INSTANCES = 8  # for a pool of 1 GiB or more before 8.4; later versions use the number of processors
+CHUNKS = 64  # chunks of a pool whose chunk size MariaDB chooses
+EXTENT = 8 * MIB  # MariaDB rounds the maximum of a resizable pool up to this unit
 FEW_FILES, DEFAULT_FILES = 10, 300
 
 
 def buffer_pool_value(start: StartupSettings, name: str) -> str | None:
-    """A size or number of the buffer pool; None where the processors decide."""
+    """Return a size or count of the buffer pool; None if it depends on the number of processors."""
     target = start.catalog.target
     size = start.number(POOL)
     if not size or (start.text("innodb_dedicated_server") == "TRUE" and POOL not in start.values):
@@ -40,7 +41,7 @@ def buffer_pool_value(start: StartupSettings, name: str) -> str | None:
 
 
 def instances_of(start: StartupSettings, size: int) -> int | None:
-    """How many instances MySQL makes of a pool of that size; None where the processors decide."""
+    """Return MySQL's number of pool instances for a size; None if it depends on the number of processors."""
     if size < GIB:
         return 1
     known = None if start.catalog.target.since("mysql", 8, 4) else LARGE_INSTANCES
@@ -48,7 +49,7 @@ def instances_of(start: StartupSettings, size: int) -> int | None:
 
 
 def _pool_mysql(start: StartupSettings, size: int) -> Values:
-    """Every instance holds whole chunks, so the pool is rounded up to chunks times instances."""
+    """Every instance has whole chunks, so the pool size is rounded up to chunk size times instances."""
     instances, chunk = instances_of(start, size), start.number(CHUNK)
     if not instances or not chunk:
         return {}
@@ -61,13 +62,13 @@ def _pool_mysql(start: StartupSettings, size: int) -> Values:
 
 
 def _chunk_value(start: StartupSettings, size: int) -> Values:
-    """MariaDB before its pool could grow in place: a chunk is never larger than the pool."""
+    """MariaDB without in-place resizing: a chunk is never larger than the pool."""
     chunk = min(start.number(CHUNK) or 0, size) or max(size // CHUNKS, MIB)
     return {POOL: str(_round_up(size, chunk)), CHUNK: str(chunk)}
 
 
 def _extent_value(start: StartupSettings, size: int) -> Values:
-    """MariaDB whose pool may grow: never less room than the pool, nor a lower bound above that."""
+    """MariaDB with a resizable pool: the maximum is at least the pool size, the lower bound at most the maximum."""
     most = max(start.number(MOST) or 0, _round_up(size, EXTENT))
     least = min(start.number(LEAST) or most, most)
     return {MOST: str(most), LEAST: str(least)}
@@ -78,13 +79,13 @@ def _round_up(number: int, unit: int) -> int:
 
 
 def low_water_mark(start: StartupSettings, name: str) -> str | None:
-    """The low-water mark of dirty pages is no higher than their greatest share."""
+    """The low-water mark of dirty pages is limited by innodb_max_dirty_pages_pct."""
     most = start.text("innodb_max_dirty_pages_pct")
     return f"{float(most):.6f}" if most and float(start.values[name]) > float(most) else None
 
 
 def open_files(start: StartupSettings, name: str) -> str | None:
-    """A handful counts as none: then it is 300, or as many as tables may be open where each has a file."""
+    """A value below 10 counts as unset: then 300, or table_open_cache if larger and innodb_file_per_table is on."""
     number = start.number(name)
     if number is None or number >= FEW_FILES:
         return None
@@ -92,19 +93,19 @@ def open_files(start: StartupSettings, name: str) -> str | None:
 
 
 def sort_degree(start: StartupSettings, name: str) -> str | None:
-    """Sorting threads of full-text indexes: the next power of two."""
+    """Full-text index sort threads: rounded up to a power of two."""
     number = start.number(name)
     return str(1 << (number - 1).bit_length()) if number else None
 
 
 def write_ahead(start: StartupSettings, name: str) -> str | None:
-    """A block of the redo log: the power of two below."""
+    """Redo log block size: rounded down to a power of two."""
     number = start.number(name)
     return str(1 << number.bit_length() - 1) if number else None
 
 
 def file_opening(start: StartupSettings, name: str) -> str | None:
-    """How files are opened and the doublewrite is synced, where a method of flushing decides it for MariaDB 11."""
+    """File options and the doublewrite setting that innodb_flush_method overrides on MariaDB 11."""
     method = start.text("innodb_flush_method")
     if "innodb_data_file_buffering" not in start.catalog.options:
         return None

@@ -1,4 +1,4 @@
-"""Settings of which the host decides what runs: the operating system's limits, processors, disks."""
+"""Settings whose running value depends on the host: limits of the operating system, processors, disks."""
 
 from __future__ import annotations
 
@@ -14,15 +14,15 @@ if TYPE_CHECKING:
 
     Note = Callable[[StartupSettings, str], str | None]
 
-ORDINARY = 1024  # open files that Linux allows a process without further words
-OTHERS, OTHERS_MARIADB = 10, 30  # files beside those of connections and tables
-LEAST_TABLES, LEAST_TABLES_MARIADB = 400, 200  # the server leaves room for as many before it lowers the connections
+ORDINARY = 1024  # default limit of open files per process on Linux
+OTHERS, OTHERS_MARIADB = 10, 30  # files besides those of connections and tables
+LEAST_TABLES, LEAST_TABLES_MARIADB = 400, 200  # open tables kept before max_connections is lowered
 TABLE_INSTANCES = 8
 BLOCK = 4096
 
 
 def host_note(verdict: FileVerdict, name: str) -> str | None:
-    """What of the host decides about an option that the file sets, in one sentence; None where nothing does."""
+    """Return how the host affects an option that the file sets, in one sentence; None if it does not."""
     found = NOTES.get(name)
     if found is None:
         return None
@@ -59,7 +59,7 @@ def _reserved_files(start: StartupSettings) -> int:
 
 
 def _connections_and_tables(start: StartupSettings) -> tuple[int, int]:
-    """Connections and open tables, as set or as compiled."""
+    """Return max_connections and the number of open tables, as set or compiled."""
     return start.number("max_connections") or DEFAULT_CONNECTIONS, start.tables
 
 
@@ -111,21 +111,21 @@ NOTES: dict[str, Note] = {
 }
 
 
-# What stands for -1 on a server with its default settings or less, with up to twice as much, and with more.
+# Values for -1 on a server with default settings or less, with up to twice as much, and with more.
 SIZES = {
     "_history_long_size": ("100", "1000", "10000"),
     "_history_size": ("5", "10", "10"),
     "_digests_size": ("1000", "5000", "10000"),
     "_session_connect_attrs_size": ("512", "512", "512"),
 }
-# These stay when the rest is switched off.
+# These keep their value when the Performance Schema is off.
 NEVER_AUTOSIZED = ("performance_schema_error_size", "performance_schema_max_digest_sample_age")
 DEFINITIONS = 400
 MOST_DEFINITIONS = 2000
 
 
 def size(start: StartupSettings, name: str) -> str | None:
-    """A size: 0 without a Performance Schema, and its own choice for -1 where the server makes one."""
+    """Return a size: 0 with the Performance Schema off, and the server's own choice for -1."""
     option = start.catalog.get(name)
     if option is None or option.kind not in ("int", "uint"):
         return None
@@ -136,7 +136,7 @@ def size(start: StartupSettings, name: str) -> str | None:
 
 
 def _size_class(start: StartupSettings) -> int:
-    """0, 1 or 2, by the connections and the tables that the server is to bear."""
+    """Return 0, 1 or 2, by the number of connections and tables."""
     default = 4000 if start.catalog.target.since("mysql", 8) else 2000
     tables = start.tables
     definitions = start.number("table_definition_cache") or min(DEFINITIONS + tables // 2, MOST_DEFINITIONS)

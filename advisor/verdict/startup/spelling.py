@@ -1,4 +1,4 @@
-"""Values that help prints as they were written, and a running server in its own spelling."""
+"""Values that `--verbose --help` prints as written, and a running server in its own spelling."""
 
 from __future__ import annotations
 
@@ -16,18 +16,21 @@ OTHER_NAMES = {"heap": "MEMORY", "innobase": "InnoDB", "merge": "MRG_MYISAM"}
 CONSISTENCY = {"0": "OFF", "off": "OFF", "false": "OFF", "1": "ON", "on": "ON", "true": "ON"}
 CONSISTENCY |= {"2": "WARN", "warn": "WARN"}
 MAX_ERROR = 13999
-MAX_DIGITS = 20  # zeros in front of it included
+MAX_DIGITS = 20  # including leading zeros
 DDL_EXIST_ERRORS = "1007,1008,1050,1051,1054,1060,1061,1068,1091,1146"
 
 
 def storage_engine(start: StartupSettings, name: str) -> str | None:
-    """The engine's name as the engine spells it."""
+    """Return the engine's name in its own spelling."""
     written = start.values[name].lower()
     return OTHER_NAMES.get(written) or next((engine for engine in ENGINE_SPELLINGS if engine.lower() == written), None)
 
 
 def gtid_consistency(start: StartupSettings, name: str) -> str:
-    """OFF, ON or WARN, however it is said: no value is ON, which help does not print; other words leave the default."""
+    """Return OFF, ON or WARN for any spelling.
+
+    No value means ON, which `--verbose --help` does not print; unknown words leave the default.
+    """
     default = option.default or "" if (option := start.catalog.get(name)) else ""
     words = [start.values.get(name, default).lower(), default.lower()]
     if name in start.lines and is_switched_on(start.lines[name]):
@@ -36,7 +39,7 @@ def gtid_consistency(start: StartupSettings, name: str) -> str:
 
 
 def skipped_errors(start: StartupSettings, name: str) -> str | None:
-    """The numbers of errors that a replica passes over, in order; a word stands for some of them."""
+    """Return the error numbers that a replica skips, sorted; a word stands for a list of them."""
     text = start.values[name].strip(" ")
     if text.lower() in ("all", "off", ""):
         return text.upper() or None
@@ -48,7 +51,7 @@ def skipped_errors(start: StartupSettings, name: str) -> str | None:
 
 
 def flags(start: StartupSettings, name: str) -> str | None:
-    """All flags: help leaves out those behind the last that is on."""
+    """Return all flags: `--verbose --help` omits those after the last that is on."""
     option = start.catalog.get(name)
     state = split_flags(start.values[name])
     known = [flag for flag in option.values if flag.lower() != "default"] if option else []
@@ -56,9 +59,9 @@ def flags(start: StartupSettings, name: str) -> str | None:
 
 
 def decimal(start: StartupSettings, name: str) -> str | None:
-    """Six decimals of the number that was written, where help rounds it to fewer digits."""
+    """Return the written number with six decimals, if `--verbose --help` rounds it to fewer digits."""
     printed = start.values[name]
-    lines = (start.lines[name], *start.lines.values())  # another name of the variable may have decided
+    lines = (start.lines[name], *start.lines.values())  # another name of the variable may be in effect
     number = next(
         (within for line in lines if (within := _limit_to_range(line)) is not None and line.value == printed), None
     )
@@ -66,7 +69,7 @@ def decimal(start: StartupSettings, name: str) -> str | None:
 
 
 def _limit_to_range(line: LineVerdict) -> float | None:
-    """The number of a line, brought into the range of its option."""
+    """Return the number of a line, limited to the range of its option."""
     option, number = line.option, _number(line.placed.line.value)
     if option is None or option.kind != "double" or number is None:
         return None

@@ -1,4 +1,4 @@
-"""Values that the reader takes and help prints, and at which the server stops all the same when it starts for good."""
+"""Values that the option parser accepts and `--verbose --help` prints, but with which a real start fails."""
 
 from __future__ import annotations
 
@@ -20,19 +20,19 @@ ZONE, MOST_HOURS, MOST_MINUTES = "default_time_zone", 15, 59
 PAGE, ALGORITHM, BINLOG = "innodb_page_size", "innodb_compression_algorithm", "encrypt_binlog"
 BUILT_IN = ("none", "zlib")
 POLICY = "authentication_policy"
-# What MariaDB encrypts with the keys of a plugin alone.
+# Options of MariaDB that need the keys of a plugin.
 ENCRYPTED = (
     *("encrypt_tmp_files", BINLOG, "innodb_encrypt_log", "innodb_encrypt_tables"),
     "innodb_encrypt_temporary_tables",
 )
-KEYS = "key_management"  # part of the name of every plugin that gives keys
+KEYS = "key_management"  # part of the name of every key management plugin
 OFF = ("FALSE", "OFF")
 DEFAULTS, INNODB = ("default_storage_engine", "default_tmp_storage_engine", "enforce_storage_engine"), "innodb"
 DATA_FILES = ("innodb_data_file_path", "innodb_temp_data_file_path")
 
 
 class StartupStop(NamedTuple):
-    """Why the server stops; `certain` where no other file can change it, by loading a plugin."""
+    """Why the server stops; `certain` if no other file can change it by loading a plugin."""
 
     reason: str
     certain: bool
@@ -41,9 +41,9 @@ class StartupStop(NamedTuple):
 def find_stops(
     values: Values, loaded: frozenset[str], catalog: Catalog, unread: frozenset[str] = frozenset()
 ) -> dict[str, StartupStop]:
-    """The options that stop the start, by name.
+    """Return the options that make the start fail, by name.
 
-    `loaded` are the plugins that the file loads, `unread` the options whose values a template is yet to fill in.
+    `loaded` are the plugins that the file loads, `unread` the options whose values are templates.
     """
     target = catalog.target
     found = {}
@@ -67,7 +67,7 @@ def find_stops(
 
 
 def _is_no_offset(zone: str) -> bool:
-    """Whether it is written as an offset that no server takes: all stop at 15 hours, and at minutes beyond 59."""
+    """Whether the zone is written as an offset that all servers refuse: 15 hours or more, or minutes above 59."""
     hours, colon, minutes = zone[1:].partition(":")
     if zone[:1] not in ("+", "-") or not colon or not (hours + minutes).isdecimal() or not hours or not minutes:
         return False
@@ -75,7 +75,10 @@ def _is_no_offset(zone: str) -> bool:
 
 
 def _engines(values: Values, target: Target) -> dict[str, StartupStop]:
-    """Default engines that nobody has, and InnoDB switched off where it is the default; another file may say more."""
+    """Find default engines that the target lacks, and InnoDB off while it is a default engine.
+
+    Another file may load the engine, so these are not certain.
+    """
     if not any(name in values for name in (*DEFAULTS, INNODB)):
         return {}
 
@@ -88,7 +91,7 @@ def _engines(values: Values, target: Target) -> dict[str, StartupStop]:
 
 
 def _data_files(values: Values, target: Target) -> dict[str, StartupStop]:
-    """Lists of files that InnoDB can't read."""
+    """Find data file lists that InnoDB cannot read."""
     named = [name for name in DATA_FILES if name in values]
     if not named:
         return {}
@@ -98,12 +101,12 @@ def _data_files(values: Values, target: Target) -> dict[str, StartupStop]:
 
 
 def _is_no_power_of_two(size: int) -> bool:
-    """Whether a size is no power of two."""
+    """Whether a size is not a power of two."""
     return size & (size - 1) != 0
 
 
 def _without_provider(values: Values, loaded: frozenset[str], target: Target) -> dict[str, StartupStop]:
-    """Since 10.7 every algorithm but zlib comes with a plugin."""
+    """Since 10.7 every algorithm but zlib needs a provider plugin."""
     algorithm = values.get(ALGORITHM, BUILT_IN[0])
     plugin = f"provider_{algorithm}"
     if algorithm in BUILT_IN or plugin in loaded or not target.since("mariadb", 10, 7):
@@ -113,7 +116,7 @@ def _without_provider(values: Values, loaded: frozenset[str], target: Target) ->
 
 
 def _without_keys(values: Values, loaded: frozenset[str]) -> dict[str, StartupStop]:
-    """Nothing is encrypted without keys, and the server doesn't start without what it is to encrypt."""
+    """Encryption needs keys: the server does not start if it cannot encrypt what is configured."""
     if any(KEYS in name for name in loaded):
         return {}
     logged = values.get("log_bin", NO_DEFAULT) not in ("0", NO_DEFAULT)
@@ -126,7 +129,7 @@ def _without_keys(values: Values, loaded: frozenset[str]) -> dict[str, StartupSt
 
 
 def _nodes(values: Values, unread: frozenset[str]) -> dict[str, StartupStop]:
-    """Nodes of a cluster that lack what the server asks of them; the command line may say it."""
+    """Find cluster nodes that lack required options; the command line may set them."""
     if "wsrep_on" not in values:
         return {}
 
@@ -134,11 +137,11 @@ def _nodes(values: Values, unread: frozenset[str]) -> dict[str, StartupStop]:
 
 
 SYSTEM, TEMPORARY = "innodb_data_file_path", "innodb_temp_data_file_path"
-MEGABYTE = 1 << 20  # the least size of a file
+MEGABYTE = 1 << 20  # the minimum size of a file
 LEAST = {SYSTEM: 5 * MEGABYTE, TEMPORARY: 12 * MEGABYTE}  # bytes of all files together
 _UNITS = {"": 1, "k": 1 << 10, "m": 1 << 20, "g": 1 << 30}
 _SIZE = r"\s*\+?([0-9]{1,19})([KkMmGg]?)"
-SIZE, MOST = 1, 4  # the groups of the numbers, each with its unit behind it
+SIZE, MOST = 1, 4  # the groups of the numbers, each followed by its unit
 _FILE = re.compile(
     r"(?:[^:]|:(?=[\\/:]))*:"  # a colon before a slash belongs to the name, as in C:\ib
     rf"{_SIZE}(?P<grows>:autoextend(?::max:{_SIZE})?)?(?P<raw>(?:new)?(?:raw)?)(?:;|\Z)"
@@ -146,7 +149,7 @@ _FILE = re.compile(
 
 
 def find_files_fault(name: str, written: str, target: Target) -> str:
-    """Why InnoDB can't take this list of files, empty where it can; asked of six servers by starting them."""
+    """Return why InnoDB cannot use this list of files, empty if it can; tested by starting six servers."""
     at = total = 0
     grows = False
     while at < len(written) or not at:
@@ -166,7 +169,7 @@ def find_files_fault(name: str, written: str, target: Target) -> str:
 
 
 def _check_sizes(found: re.Match[str], target: Target) -> bool:
-    """Whether the sizes are some, and what may grow is the last; MySQL 8 wants room between size and limit too."""
+    """Whether the sizes are valid and only the last file may grow; since MySQL 8, max must not be below the size."""
     size, most = _matched_bytes(found, SIZE), _matched_bytes(found, MOST)
     if size < MEGABYTE or (found[MOST] and most < MEGABYTE):
         return False
@@ -182,7 +185,7 @@ def _matched_bytes(found: re.Match[str], at: int) -> int:
 EVERYWHERE = ("InnoDB", "MyISAM", "MEMORY", "CSV", "MRG_MYISAM", "PERFORMANCE_SCHEMA")
 OF_MYSQL = ("ARCHIVE", "BLACKHOLE")
 OF_MARIADB = ("Aria", "SEQUENCE")
-# Engines that another option file, a package's or a table of the server may load: nothing is said of them.
+# Engines that another option file, a package's file or a server table may load: never reported.
 LOADABLE = frozenset(
     [
         *("archive", "blackhole", "cassandra", "columnstore", "connect", "duckdb", "example", "federated"),
@@ -193,7 +196,7 @@ LOADABLE = frozenset(
 
 
 def find_engine_fault(written: str, target: Target) -> str:
-    """Why no server of the target starts with this engine, empty where one may: six were started with it."""
+    """Return why the target does not start with this engine, empty if it may; tested by starting six servers."""
     name = (written.rstrip(" ") if target.since("mysql", 8) else written).lower()
     built_in = (*EVERYWHERE, *(OF_MYSQL if target.is_mysql else OF_MARIADB))
     if name in OTHER_NAMES or name in LOADABLE or name in {engine.lower() for engine in built_in}:
@@ -205,7 +208,7 @@ def find_engine_fault(written: str, target: Target) -> str:
 
 
 def is_innodb(written: str) -> bool:
-    """Whether InnoDB is meant, by either of its names."""
+    """Whether the name is one of InnoDB's two."""
     return written.lower() in ("innodb", "innobase")
 
 
@@ -215,7 +218,7 @@ OFF, NO_PROVIDER = ("FALSE", "OFF"), ("", "none")
 
 
 def find_node_faults(values: Values, unread: frozenset[str]) -> dict[str, str]:
-    """Why a node doesn't start, by the option to blame; `unread` are options that a template is yet to fill in."""
+    """Return why a node does not start, by the option at fault; `unread` are options whose values are templates."""
     if values.get(ON, "OFF") in OFF or values.get(PROVIDER, "").lower() in NO_PROVIDER:
         return {}
     named = values.get(ADDRESS) or ADDRESS in unread or METHOD in unread
