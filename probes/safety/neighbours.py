@@ -1,4 +1,4 @@
-"""Other database servers on this host: who they are, how busy they are, and what they wait for."""
+"""Other database servers on this host: their processes, CPU and disk use, and wait times."""
 
 from __future__ import annotations
 
@@ -16,12 +16,12 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
 
 
-QUERY_OPTIONS = ("--help", "-?", "--validate-config", "--print-defaults")  # it answers and ends, and serves nobody
+QUERY_OPTIONS = ("--help", "-?", "--validate-config", "--print-defaults")  # it prints something and exits
 TICKS_PER_SECOND = os.sysconf("SC_CLK_TCK")
 
 
 class OtherServer(NamedTuple):
-    """A server that we didn't start; `datadir` is its working directory, empty where we may not see it."""
+    """A server that mycnf did not start; `datadir` is its working directory, empty if it is not visible to us."""
 
     pid: int
     name: str
@@ -33,9 +33,10 @@ class OtherServer(NamedTuple):
 
 
 class WaitTimes(NamedTuple):
-    """What a process waited for since it began, in seconds, over all its threads; None where the kernel doesn't tell.
+    """Seconds that a process has waited since its start, summed over its threads; None if the kernel does not report
+    them.
 
-    `disk` is its control group's pressure, told only where the group is the server's own.
+    `disk` is the pressure of its control group, reported only if the server has a control group of its own.
     """
 
     processor: float | None
@@ -43,7 +44,7 @@ class WaitTimes(NamedTuple):
 
 
 def find_other_servers() -> tuple[OtherServer, ...]:
-    """The database servers on this host that are no throwaway servers of ours."""
+    """The database servers on this host, other than mycnf's throwaway servers."""
     found = []
     for pid in server_pids(open_root("/")):
         datadir = ""
@@ -56,7 +57,7 @@ def find_other_servers() -> tuple[OtherServer, ...]:
 
 
 def running_programs() -> Iterator[str]:
-    """The programs of those servers, where they are files of this host: a container's are not."""
+    """The programs of those servers if they are files of this host; programs inside containers are not."""
     for neighbour in find_other_servers():
         with contextlib.suppress(OSError):
             program = os.readlink(f"/proc/{neighbour.pid}/exe")
@@ -65,19 +66,19 @@ def running_programs() -> Iterator[str]:
 
 
 def processor_seconds(pid: int) -> float | None:
-    """Processor time of a process since it began; None where it is gone."""
+    """CPU seconds of a process since its start; None if it has ended."""
     fields = _read(f"/proc/{pid}/stat").rpartition(")")[2].split()
     return (int(fields[11]) + int(fields[12])) / TICKS_PER_SECOND if len(fields) > 12 else None  # noqa: PLR2004 - utime, stime
 
 
 def disk_bytes(pid: int) -> int | None:
-    """Bytes that a process read from and wrote to disks since it began; None where we may not see it."""
+    """Bytes that a process has read from and written to disks since its start; None if they are not visible to us."""
     rows = dict(line.split(": ") for line in _read(f"/proc/{pid}/io").splitlines() if ": " in line)
     return int(rows["read_bytes"]) + int(rows["write_bytes"]) if "read_bytes" in rows else None
 
 
 def read_wait_times(pid: int) -> WaitTimes:
-    """What a process has waited for so far."""
+    """The wait times of a process so far."""
     return WaitTimes(_processor_wait(pid), _disk_wait(pid))
 
 
@@ -91,7 +92,7 @@ def _processor_wait(pid: int) -> float | None:
 
 
 def _disk_wait(pid: int) -> float | None:
-    """The time in which some task of the server's own control group stood still for a disk."""
+    """Seconds in which some task of the server's own control group was stalled on disk I/O."""
     group = next((line[3:] for line in _read(f"/proc/{pid}/cgroup").splitlines() if line.startswith("0::")), "/")
     ours = next((line[3:] for line in _read("/proc/self/cgroup").splitlines() if line.startswith("0::")), "/")
     if group in ("/", ours):
@@ -108,18 +109,18 @@ def _read(path: str) -> str:
         return ""
 
 
-MINIMUM_SECONDS = 0.5  # seconds; the kernel counts processor time in hundredths, so less says nothing
+MINIMUM_SECONDS = 0.5  # seconds; CPU time is counted in hundredths, so shorter intervals are not accurate
 
 
 class CpuSeconds(NamedTuple):
-    """Processor seconds so far: of the whole host, time that the hypervisor took included, and of our processes."""
+    """CPU seconds so far: of the whole host, including time stolen by the hypervisor, and of mycnf's own processes."""
 
     moment: float
     whole: float
     own: float
 
     def others_share(self, later: CpuSeconds) -> float | None:
-        """What others used since then, as a share of all processors; None over too short a time."""
+        """The share of all CPU time that other processes used since then; None if the interval is too short."""
         seconds = later.moment - self.moment
         if seconds < MINIMUM_SECONDS:
             return None
@@ -128,9 +129,9 @@ class CpuSeconds(NamedTuple):
 
 
 def read_cpu_seconds() -> CpuSeconds:
-    """The host's processor time and our own, with that of every process that we started."""
+    """The CPU time of the host, and of this process with all processes that it started."""
     times = psutil.cpu_times()
-    guests = getattr(times, "guest", 0.0) + getattr(times, "guest_nice", 0.0)  # counted as user and nice already
+    guests = getattr(times, "guest", 0.0) + getattr(times, "guest_nice", 0.0)  # already counted as user and nice
     waiting = times.idle + getattr(times, "iowait", 0.0)
     ours = psutil.Process()
     own = sum(map(_process_seconds, (ours, *ours.children(recursive=True))))
@@ -138,7 +139,7 @@ def read_cpu_seconds() -> CpuSeconds:
 
 
 def _process_seconds(process: psutil.Process) -> float:
-    """A process's own time, and that of its children that have ended and were waited for."""
+    """The CPU time of a process and of its children that have ended and were waited for."""
     with contextlib.suppress(psutil.Error):
         times = process.cpu_times()
         return float(times.user + times.system + times.children_user + times.children_system)
