@@ -2,7 +2,7 @@
 
 usage: formatpages.py [--check]
 
-A table stands between `<!-- made: NAME -->` and `<!-- end -->`; --check says whether all are current (exit 1 if not).
+A table is between `<!-- made: NAME -->` and `<!-- end -->`; --check reports whether all are current (exit 1 if not).
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ TABLE = re.compile(r"(<!-- made: (?P<name>[a-z]+) -->\n).*?(<!-- end -->\n)", re
 
 
 def main() -> int:
-    """Write or check both."""
+    """Write or check both files."""
     sys.path.insert(0, TOP)
     with open(PAGE, encoding="utf-8") as file:
         page = TABLE.sub(lambda found: f"{found[1]}{_table(found['name'])}{found[3]}", file.read())
