@@ -181,8 +181,9 @@ class Experiment(Protocol):
     choices: tuple[Choice, ...]
 
     def plan(self, environment: Environment, request: ProbeRequest) -> RunPlan:
-        """The plan and cost of a run, without any side effect; raises ProbeError with the override if the probe
-        refuses.
+        """The plan and cost of a run, without any side effect.
+
+        Raises ProbeError, which names the override, if the probe refuses.
         """
 
     def prepare(
@@ -192,8 +193,9 @@ class Experiment(Protocol):
 
 
 class ProbeEntry(NamedTuple):
-    """A probe with its plan for `directory`; `why` is the reason for the directory, `refused` the reason for a missing
-    plan.
+    """A probe with its plan for `directory`.
+
+    `why` is the reason for the directory, `refused` the reason for a missing plan.
     """
 
     experiment: Experiment

@@ -1,6 +1,4 @@
-"""Run a probe: measure every variant in every round until the time is up, the result is precise, or the run is
-stopped.
-"""
+"""Run a probe: measure every variant in each round, until time is up, the result is precise, or the run is stopped."""
 
 from __future__ import annotations
 

@@ -94,8 +94,9 @@ def collect_from_account(
 def _read_everything(
     session: Session, request: CollectRequest, notes: Notes, wait: Callable[[float], object]
 ) -> tuple[Server, Workload | None]:
-    """The server's facts, read in an order that loses least if the connection fails: replication, which may hang, is
-    last.
+    """The server's facts, read in an order that loses least if the connection fails.
+
+    Replication, which may hang, is last.
     """
     greeting = read_greeting(session, notes)
     if len(greeting.number) < VERSION_PARTS:

@@ -182,8 +182,9 @@ def _top_files(start: StartOptions, named: list[str] | tuple[()], place: Callabl
 def _read_all(
     tops: list[str], reader: OptionFileReader, place: Callable[[str], str]
 ) -> tuple[dict[str, FileCopy], list[str]]:
-    """Read each file once, at its first position, with includes after the including file; also returns listed
-    directories.
+    """Read each file once, at its first position, with includes after the including file.
+
+    Also returns the directories that were listed.
     """
     copies: dict[str, FileCopy] = {}
     folders: list[str] = []

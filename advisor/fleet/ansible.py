@@ -60,8 +60,9 @@ _QUIET = {
 
 
 class Fleet(NamedTuple):
-    """The inventories, ansible's options and limits; times are seconds per host, `forks` None means ansible's
-    default.
+    """The inventories, ansible's options and limits.
+
+    Times are seconds per host; `forks` None means ansible's default.
     """
 
     folder: str
@@ -103,8 +104,9 @@ def run_fleet(fleet: Fleet, tell: Callable[[HostRow, int, int], object], lock: i
 def _run_guard(
     fleet: Fleet, program: str, lock: int | None, errors: IO[bytes], tell: Callable[[HostRow, int, int], object]
 ) -> bool:
-    """Run ansible in a guard process and report the rows; returns whether ansible completed. No process is left
-    running.
+    """Run ansible in a guard process and report the rows; returns whether ansible completed.
+
+    No process is left running.
     """
     spared, place = finished_hosts(fleet.folder), scratch_directory(fleet.folder)
     lifeline, ours = os.pipe()
@@ -133,8 +135,9 @@ def _run_guard(
 
 
 def find_ansible() -> str:
-    """The user's own `ansible`, which has its collections and plugins, else the one next to Python; MycnfError for
-    none.
+    """The path of `ansible`; raises MycnfError if there is none.
+
+    The user's own one has its collections and plugins; otherwise it is the one next to Python.
     """
     beside = os.path.join(os.path.dirname(sys.executable), "ansible")
     found = shutil.which("ansible") or (beside if os.access(beside, os.X_OK) else None)

@@ -16,9 +16,7 @@ if TYPE_CHECKING:
 
 
 class MemberValue(NamedTuple):
-    """A variable's value as the server prints it, whether it is set explicitly, and its origin: file and line, or
-    text.
-    """
+    """A variable's value as the server prints it, whether it is explicit, and its origin: file and line, or text."""
 
     text: str
     is_set: bool

@@ -87,8 +87,10 @@ def _task_settings(variant: Variant) -> dict[str, int]:
 
 
 def _facts(tally: DiskTally, names: list[str]) -> dict[str, float | str]:
-    """Facts: the latency of one read as a sentence, `most_reads` per second with its variant, `one_read` in µs, and
-    the kind of device that this indicates.
+    """The facts of the run.
+
+    They are the latency of one read as a sentence, `most_reads` per second with its variant, `one_read` in µs, and the
+    kind of device that this indicates.
     """
     best, most = tally.best(names, READS.name)
     told = f"One read takes {tally.latency_text(names[0], MEDIAN.name, P99.name)} with {names[0]}"

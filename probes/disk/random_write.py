@@ -93,7 +93,9 @@ def _task_settings(variant: Variant) -> dict[str, int]:
 
 
 def _facts(tally: DiskTally, names: list[str]) -> dict[str, float | str]:
-    """Facts: the highest rate of durable writes as a sentence, `most_writes` per second with its variant, and the rate
+    """The facts of the run.
+
+    They are the highest rate of durable writes as a sentence, `most_writes` per second with its variant, and the rate
     rounded to two digits as `io_capacity_bound`.
     """
     best, most = tally.best(names, WRITES.name)

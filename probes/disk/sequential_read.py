@@ -57,8 +57,9 @@ class SequentialRead:
     )
 
     def plan(self, environment: Environment, request: ProbeRequest) -> RunPlan:
-        """One variant for each block size and method with one reader, and for every other size with several; two
-        files.
+        """One variant for each block size and method with one reader, and for every other size with several.
+
+        The run uses two files.
         """
         chosen = ChosenOptions(self.choices, request)
         ways, dropped = _possible_methods(environment, request, chosen.words("ways", *METHODS))
@@ -132,7 +133,9 @@ class SequentialReadBench:
         return self._tally.add(variant, whole, {THROUGHPUT.name: whole.bytes / whole.seconds / 1e6})
 
     def facts(self) -> dict[str, float | str]:
-        """Facts: the throughput as a sentence, the bends in bytes by method and readers (`enough_direct_1`,
+        """The facts of the run.
+
+        They are the throughput as a sentence, the bends in bytes by method and readers (`enough_direct_1`,
         `falls_above_direct_1`), and the host's own limits.
         """
         facts: dict[str, float | str] = {ANSWER: self._answer_sentence()}

@@ -100,8 +100,9 @@ class BandwidthBench:
         return BlockMeasurement(metrics, {})
 
     def facts(self) -> dict[str, float | str]:
-        """Facts: the rates as a sentence; `allocation_cliff` is the smallest size in bytes whose allocation causes
-        page faults.
+        """The facts of the run: the rates as a sentence, and `allocation_cliff`.
+
+        That is the smallest size in bytes whose allocation causes page faults.
         """
         cliff = self._allocation_cliff()
         facts: dict[str, float | str] = {"measured_by": self._answers.name}

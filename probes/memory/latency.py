@@ -92,8 +92,10 @@ class LatencyBench:
         return BlockMeasurement({LATENCY.name: min(given)}, {})
 
     def facts(self) -> dict[str, float | str]:
-        """Facts: `boundary` is the largest resolved cache boundary in bytes; `sysfs_…` is the kernel's description of
-        each cache.
+        """The facts of the run.
+
+        `boundary` is the largest resolved cache boundary in bytes; `sysfs_…` is the kernel's description of each
+        cache.
         """
         facts: dict[str, float | str] = {"measured_by": self._answers.name}
         if not self._given:

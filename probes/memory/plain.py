@@ -26,8 +26,9 @@ class PythonDriver:
         self._far: bytearray | None = None
 
     def measure(self, what: str, size: int, seconds: float) -> float | None:
-        """One measurement, as described in kernel.c; None for malloc, which Python hides, and for chains that are too
-        large.
+        """One measurement, as described in kernel.c.
+
+        None for malloc, which Python hides, and for chains that are too large.
         """
         if what == "chase":
             return self._chain_latency(size, seconds) if size <= LARGEST_CHAIN else None

@@ -33,10 +33,10 @@ class OtherServer(NamedTuple):
 
 
 class WaitTimes(NamedTuple):
-    """Seconds that a process has waited since its start, summed over its threads; None if the kernel does not report
-    them.
+    """Seconds that a process has waited since its start, summed over its threads.
 
-    `disk` is the pressure of its control group, reported only if the server has a control group of its own.
+    A value is None if the kernel does not report it. `disk` is the pressure of its control group, reported only if the
+    server has a control group of its own.
     """
 
     processor: float | None

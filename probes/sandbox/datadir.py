@@ -85,11 +85,10 @@ def _await_end(process: subprocess.Popen[bytes], binary: Binary, datadir: str) -
 
 
 def copy_template(binary: Binary, templates: str, datadir: str, initial: tuple[str, ...] = ()) -> None:
-    """Fill `datadir` from the template for exactly this binary in `templates`; the template is created if it is
-    missing.
+    """Fill `datadir` from the template for exactly this binary in `templates`.
 
-    Each set of `initial` options has a template of its own, in a folder named after them. A template is never started
-    itself and has no server UUID: each copy generates its own.
+    A missing template is created. Each set of `initial` options has a template of its own, in a folder named after
+    them. A template is never started itself and has no server UUID: each copy generates its own.
     """
     if initial:
         templates = os.path.join(templates, "".join(initial).strip("-").replace(os.sep, "_"))

@@ -117,8 +117,9 @@ def reports_disk_full(log: str) -> bool:
 
 
 def log_tail(log: str) -> str:
-    """The last lines of a log, preceded by its last errors, which MySQL 5.7 follows with messages of an orderly
-    shutdown.
+    """The last lines of a log, preceded by its last errors.
+
+    MySQL 5.7 writes messages of an orderly shutdown after its errors.
     """
     kept = [line.rstrip() for line in log.splitlines() if line.strip()]
     errors = [number for number, line in enumerate(kept) if ERROR_LINE.search(line)][-TAIL_ERRORS:]

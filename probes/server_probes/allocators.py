@@ -71,8 +71,9 @@ def allocator_variables(word: str, own: str) -> dict[str, str]:
 
 
 def uses_allocator(pid: int, variables: dict[str, str], own: str) -> bool:
-    """Whether a process has these variables and the library that they name, or only its own allocator if they name
-    none.
+    """Whether a process has these variables and the library that they name.
+
+    If they name no library, it must use only its own allocator.
     """
     with open(f"/proc/{pid}/environ", "rb") as text:
         environment = dict(part.split(b"=", 1) for part in text.read().split(b"\0") if b"=" in part)

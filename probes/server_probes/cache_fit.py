@@ -1,5 +1,6 @@
-"""Probe of how many rows a buffer pool caches, by page size and compression; each step adds a fifth more random
-keys.
+"""Probe of how many rows a buffer pool caches, by page size and compression.
+
+Each step adds a fifth more random keys.
 """
 
 from __future__ import annotations

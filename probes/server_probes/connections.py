@@ -184,8 +184,9 @@ class ConnectionsBench(WorkloadBench):
         return {**super().facts(), **({TLS: self._agreed} if self._agreed else {})}
 
     def _warm_up(self, variant: Variant, turn: Turn, stop: StopSignal) -> None:
-        """Read the table into the pool, which is empty after a restart, so that no page is read during the
-        measurement.
+        """Read the table into the pool, so that no page is read during the measurement.
+
+        The pool is empty after a restart.
         """
         self.server.query("SELECT SUM(k) FROM sbtest.sbtest1")
         super()._warm_up(variant, turn, stop)
@@ -256,8 +257,9 @@ def _pool_bounds(case: ConnectionCase, _activity: BlockActivity) -> Bounds | Non
 
 
 def _read_tcp_accepted(pid: int) -> dict[str, int]:
-    """The number of TCP connections accepted in a process's network namespace; empty if the kernel does not
-    report it.
+    """The number of TCP connections accepted in a process's network namespace.
+
+    Empty if the kernel does not report it.
     """
     try:
         with open(f"/proc/{pid}/net/snmp", encoding="ascii") as text:

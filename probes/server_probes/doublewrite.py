@@ -89,8 +89,9 @@ class Doublewrite:
     )
 
     def plan(self, environment: Environment, request: ProbeRequest) -> RunPlan:
-        """One variant per mode; raises ProbeError for modes that the server lacks, and for data that fits in the
-        pool.
+        """One variant per mode.
+
+        Raises ProbeError for modes that the server lacks, and for data that fits in the pool.
         """
         chosen = ChosenOptions(self.choices, request)
         binary = choose_binary(environment, chosen.word("server"))
@@ -169,8 +170,9 @@ def _copy_bounds(variant: Variant, _activity: BlockActivity) -> Bounds:
 
 
 def _copy_size_bounds(variant: Variant, _activity: BlockActivity) -> Bounds | None:
-    """Bounds for the written size, because with DETECT_ONLY the server counts pages although it writes only their
-    numbers.
+    """Bounds for the written size.
+
+    They are needed because with DETECT_ONLY the server counts pages although it writes only their numbers.
     """
     mode = variant.settings[OPTION]
     return Bounds(LEAST_KIB) if mode == "ON" else Bounds(high=MOST_KIB) if mode == DETECT else None

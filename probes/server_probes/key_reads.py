@@ -91,8 +91,10 @@ class KeyedBench:
         return BlockMeasurement(metrics, {"qps": ran.qps}, checked.counters)
 
     def facts(self) -> dict[str, float | str]:
-        """Facts for each layout: the keys held at the acceptable rate, the keys whose pages were cached, the steepest
-        step, and the pages read per query.
+        """The facts for each layout.
+
+        They are the keys held at the acceptable rate, the keys whose pages were cached, the steepest step, and the
+        pages read per query.
         """
         facts: dict[str, float | str] = {}
         for name, rates in self._rates.items():
@@ -125,9 +127,7 @@ class KeyedBench:
         return tuple(said)
 
     def _first_keys(self, count: int) -> list[int]:
-        """The first `count` keys of one long random sequence, so that each step includes the keys of the
-        previous one.
-        """
+        """The first `count` keys of one long random sequence, so that each step includes the previous one's keys."""
         if len(self._keys) < count:
             self._keys = random.Random(self._seed).sample(range(1, self._rows + 1), min(2 * count, self._rows))  # noqa: S311
         return self._keys[:count]
@@ -204,8 +204,10 @@ def _most_cached(misses: dict[int, list[float]]) -> int:
 
 
 def _preconditions(layout: Layout, *, fits: bool) -> tuple[Precondition, ...]:
-    """Preconditions: each query looked up a row, pages came from memory if all keys fit, and compressed pages were
-    uncompressed when they were read.
+    """The preconditions of a layout.
+
+    Each query looked up a row, pages came from memory if all keys fit, and compressed pages were uncompressed when
+    they were read.
     """
 
     def uncompressed(_variant: Variant, activity: BlockActivity) -> Bounds | None:

@@ -84,8 +84,9 @@ def _require_closed_port(server: VariantServer, port: int) -> None:
 
 
 def _certificates(server: VariantServer) -> list[str]:
-    """Create the clients' files in the scratch folder and return the server's options: its own certificate or
-    openssl's.
+    """Create the clients' files in the scratch folder and return the server's options.
+
+    The certificate is the server's own, or one created by openssl.
     """
     room = server.scratch_folder
     if shutil.which("openssl") is None:

@@ -23,8 +23,7 @@ FEW_SYNCS, FEW_SYNCS_PER_SECOND = 0.1, 30.0  # per transaction, and per second
 
 
 class BlockActivity(NamedTuple):
-    """The activity of a block: its load, and the server's status counters, as their growth and as values after the
-    block.
+    """The activity of a block: its load, and the growth and the final values of the server's status counters.
 
     `repeated` transactions failed with a deadlock or lock wait timeout and count in no rate, although the server
     worked.

@@ -158,8 +158,7 @@ class RangesBench:
 
 
 def gains_over_control(gains: dict[tuple[int, int], dict[int, float]]) -> dict[str, float | str]:
-    """For each length and concurrency, the gain relative to the shortest ranges, with simultaneous confidence
-    intervals.
+    """For each length and concurrency, the gain over the shortest ranges, with simultaneous confidence intervals.
 
     `gains` has logarithms by length and concurrency, and by round; rounds without the control are left out.
     """

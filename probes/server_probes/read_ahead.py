@@ -61,9 +61,7 @@ class ReadAhead:
     )
 
     def plan(self, environment: Environment, request: ProbeRequest) -> RunPlan:
-        """Variants by kind of load: linear read-ahead with its default, none (a threshold of 0), and random
-        read-ahead.
-        """
+        """Variants by kind of load: default linear read-ahead, none (a threshold of 0), and random read-ahead."""
         chosen = ChosenOptions(self.choices, request)
         binary = choose_binary(environment, chosen.word("server"))
         table = choose_data_set(chosen)

@@ -169,8 +169,9 @@ class RedoBench(WorkloadBench):
 
 
 def preconditions(smallest: float) -> tuple[Precondition, ...]:
-    """Preconditions: every log was used up at least once, and the `smallest` (in bytes) was so full that it forced
-    flushing.
+    """The preconditions of a block.
+
+    Every log was used up at least once, and the `smallest` (in bytes) was so full that it forced flushing.
     """
 
     def filled(variant: Variant, _activity: BlockActivity) -> Bounds | None:

@@ -218,8 +218,9 @@ class VariantServer:
             cursor.execute(f"SET GLOBAL {self._variable_of(name) or name} = {self._literal(name, value)}")
 
     def _literal(self, name: str, value: str) -> str:
-        """A value as a SET literal: numbers without quotes and with the suffix resolved, switches as ON or OFF,
-        anything else quoted.
+        """A value as a literal for SET.
+
+        Numbers are unquoted with their suffix resolved, switches are ON or OFF, anything else is quoted.
         """
         made = judge_value(name, value, self.catalog)
         kind = made.option.kind if made.option else "string"

@@ -20,8 +20,9 @@ MINIMUM_SECONDS = 6  # of a block's series; shorter ones are not divided into ha
 
 
 def drift_notes(arms: tuple[Arm, ...], metric: Metric, baseline: str) -> tuple[str, ...]:
-    """Sentences on what rose or fell over time, for example throttling, an incomplete warm-up or a cache that
-    filled.
+    """Sentences on what rose or fell over time.
+
+    Causes are throttling, an incomplete warm-up or a cache that filled.
     """
     return tuple(filter(None, (_drift_over_rounds(arms, metric, baseline), _drift_within_blocks(arms, metric))))
 
@@ -60,8 +61,9 @@ def _drift_within_blocks(arms: tuple[Arm, ...], metric: Metric) -> str:
 
 
 def _change_text(logs: list[float]) -> str:
-    """Whether the values rose or fell and by how much, if the change is significant and large enough; otherwise
-    empty.
+    """Whether the values rose or fell and by how much.
+
+    Empty if the change is small or not significant.
     """
     if len(logs) < MINIMUM_VARIANTS:
         return ""

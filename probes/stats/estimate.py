@@ -47,8 +47,9 @@ class MeanDifference(NamedTuple):
 
 
 def estimate_differences(rows: list[list[float]]) -> list[MeanDifference]:
-    """The estimate for each row of differences, which has one difference per round; after one round the error is
-    infinite.
+    """The estimate for each row of differences, which has one difference per round.
+
+    After one round the error is infinite.
     """
     rounds = len(rows[0])
     means = [statistics.fmean(row) for row in rows]
@@ -64,8 +65,7 @@ def estimate_differences(rows: list[list[float]]) -> list[MeanDifference]:
 
 
 def _variances(rests: list[list[float]]) -> list[tuple[float, float]]:
-    """Variance and degrees of freedom of each row: its own variance combined with the common one, by credibility
-    theory.
+    """Variance and degrees of freedom of each row: its own variance combined with the common one (credibility theory).
 
     Three rounds say little about one variant's noise. If the rows are similar, their variances are pooled; if they
     differ more than by chance, each keeps its own.

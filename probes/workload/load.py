@@ -52,10 +52,10 @@ class Login(NamedTuple):
 
 
 class Task(NamedTuple):
-    """A load on a server: the tables (sbtest1 to sbtest`tables`, of `rows` rows each), the workload and the
-    concurrency.
+    """A load on a server: the tables, the workload and the concurrency.
 
-    `room` is a folder in a scratch directory for the driver's scripts and reports; equal `seed`s draw equal rows.
+    The tables are sbtest1 to sbtest`tables`, of `rows` rows each. `room` is a folder in a scratch directory for the
+    driver's scripts and reports; equal `seed`s draw equal rows.
     """
 
     socket: str

@@ -43,8 +43,9 @@ class StatementMix(NamedTuple):
 
 
 class Access(NamedTuple):
-    """The distribution of rows: `kind` is uniform or pareto; `keys_file` contains the only keys to use, one per
-    line.
+    """The distribution of rows.
+
+    `kind` is uniform or pareto; `keys_file` contains the only keys to use, one per line.
     """
 
     kind: str = "uniform"
@@ -90,8 +91,9 @@ def simple_ranges(span: int) -> StatementMix:
 
 
 def sorts(span: int) -> StatementMix:
-    """Sorts of that many rows by a text of 120 bytes; only the last row is returned, so that the sort dominates the
-    cost.
+    """Sorts of that many rows by a text of 120 bytes.
+
+    Only the last row is returned, so that the sort dominates the cost.
     """
     text = f"SELECT id FROM {{table}} {_RANGE} ORDER BY c LIMIT {span - 1}, 1"  # noqa: S608 - numbers of our own
     return StatementMix(f"sorts_{span}", (TransactionStep((text,)),), span=span)

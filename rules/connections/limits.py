@@ -148,8 +148,9 @@ def _disabled_host_cache(context: RuleContext) -> Subject | None:
     ),
 )
 def uncounted_connect_errors(context: RuleContext) -> Iterator[Finding]:
-    """Report max_connect_errors while skip_name_resolve or a disabled host cache stops the server from counting
-    errors.
+    """Report max_connect_errors if the server does not count errors.
+
+    It counts none with skip_name_resolve or a disabled host cache.
     """
     unresolved = context.settings.on("skip_name_resolve") is True
     if context.is_set("max_connect_errors") and (unresolved or _disabled_host_cache(context) is not None):

@@ -147,8 +147,9 @@ class RuleContext:
 
     @property
     def findings(self) -> None:
-        """Always raises MissingFact: rules that need the findings of other rules are run separately, after all
-        others.
+        """Always raises MissingFact.
+
+        Rules that need the findings of other rules are run separately, after all others.
         """
         self._part("findings")
 

@@ -141,8 +141,9 @@ def _new_name(line: LineVerdict, catalog: Catalog) -> str | None:
 
 
 def fix_deprecated(line: LineVerdict, context: RuleContext) -> Fix | None:
-    """Write the new name: safe if both names set the same variable, unsafe if the successor only serves the same
-    purpose.
+    """Write the new name.
+
+    It is safe if both names set the same variable, unsafe if the successor only serves the same purpose.
     """
     old, catalog = line.option, context.catalog
     found = _find_successor(line, context) if bare_name(line) in CONVERTIBLE else None
@@ -192,8 +193,9 @@ def help_adjusted(line: LineVerdict, fix: Fix | None) -> str:
 
 
 def _fix_switch(line: LineVerdict, catalog: Catalog) -> Fix | None:
-    """Set a switch to the intended value, or to the effective one; remove the line if no value switches the option
-    off.
+    """Set a switch to the intended value, or to the effective one.
+
+    The line is removed if no value switches the option off.
     """
     placed, name = line.placed.line, line.placed.line.name or ""
     # An accepted value was changed by another option, so no other spelling helps.

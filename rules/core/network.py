@@ -15,8 +15,9 @@ _TRUE = frozenset({"TRUE", "ON"})
 
 
 def listens_to_other_hosts(context: RuleContext, name: str = "bind_address") -> bool:
-    """Whether the server accepts TCP connections from other hosts at the addresses in the variable; False if
-    unknown.
+    """Whether the server accepts TCP connections from other hosts at the addresses in the variable.
+
+    False if the addresses are unknown.
     """
     setting = context.settings.get(name)
     if setting is None or context.text(name) is None or context.settings.on("skip_networking"):

@@ -66,8 +66,9 @@ def _adapt_finding(context: RuleContext, finding: Finding) -> Finding:
 
 
 def _adapt_help(text: str, decided: ValueSource, option: Option) -> str:
-    """The help text adapted to this origin: another way to remove the setting, or an added sentence on where it is
-    set.
+    """The help text adapted to this origin.
+
+    It says how to remove the setting there, or gets a sentence on where the value is set.
     """
     taken = removal_step(decided, option)
     if REMOVE_LINE in text:

@@ -13,9 +13,7 @@ _TAKEN: set[str] = set()  # codes and names; searching RULES for each new rule t
 
 
 class Span(NamedTuple):
-    """A version range of one flavour: from `since` (empty: no lower bound) to before `before` (empty: no upper
-    bound).
-    """
+    """A version range of one flavour: from `since` to before `before`; an empty tuple means no bound."""
 
     flavour: str
     since: tuple[int, ...] = ()

@@ -82,8 +82,9 @@ def is_nvme(context: RuleContext) -> bool:
 
 
 def measured_read(context: RuleContext) -> tuple[float, LocalAnswer] | None:
-    """The measured latency of a random read in microseconds, with its probe result; None if a spinning disk could do
-    it too.
+    """The measured latency of a random read in microseconds, with its probe result.
+
+    None if a spinning disk could do it too.
     """
     for answer in context.probes:
         latency = answer.facts.get("one_read")

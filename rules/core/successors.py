@@ -108,8 +108,9 @@ def _seconds_to_days(old: OldLine) -> Successor:
 
 
 def _warnings_to_verbosity(old: OldLine) -> Successor | None:
-    """Convert log_warnings to log_error_verbosity on MySQL; without a value log_warnings meant one more than its
-    default, 1.
+    """Convert log_warnings to log_error_verbosity on MySQL.
+
+    Without a value log_warnings meant one more than its default, 1.
     """
     if not old.context.target.is_mysql:
         return None

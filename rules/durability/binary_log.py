@@ -103,8 +103,9 @@ def binary_log_never_expires(context: RuleContext) -> Iterator[Finding]:
 
 
 def _expiry_setting(context: RuleContext) -> tuple[str, int | None]:
-    """The expiry variable that this version uses, and its value in seconds; MariaDB and MySQL 8.0 have two
-    variables.
+    """The expiry variable that this version uses, and its value in seconds.
+
+    MariaDB and MySQL 8.0 have two variables.
     """
     seconds = context.number("binlog_expire_logs_seconds")
     days = context.settings.real("expire_logs_days")

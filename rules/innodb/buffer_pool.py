@@ -91,8 +91,9 @@ def _largest_pool(context: RuleContext) -> int:
 
 
 def _remaining_pool(context: RuleContext, pool: int) -> int:
-    """The pool size, or the size that MEM001 advises for a pool that is too large, so that both pieces of advice
-    agree.
+    """The pool size, or the size that MEM001 advises for a pool that is too large.
+
+    This keeps the advice of both rules consistent.
     """
     if not context.has("host"):
         return pool
@@ -196,9 +197,7 @@ def random_read_ahead(context: RuleContext) -> Iterator[Finding]:
     ),
 )
 def oversized_io_capacity(context: RuleContext) -> Iterator[Finding]:
-    """Report innodb_io_capacity above the measured write rate of the disk, or above the vendor's recommendation for
-    it.
-    """
+    """Report innodb_io_capacity above the disk's measured write rate, or above the vendor's recommendation."""
     value = context.number(CAPACITY)
     if value is None or not context.is_set(CAPACITY) or is_aurora(context):
         return

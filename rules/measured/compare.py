@@ -33,9 +33,7 @@ METRIC_WORDS = {
 
 
 class MeasuredPair(NamedTuple):
-    """The comparison of two values in one metric; `where` distinguishes several such pairs, for example `at threads
-    8`.
-    """
+    """The comparison of two values in one metric; `where` distinguishes several, for example `at threads 8`."""
 
     metric: str
     arm: str

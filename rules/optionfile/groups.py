@@ -99,8 +99,9 @@ def _describe_group(name: str, options: "list[Line]", catalog: "Catalog") -> tup
 
 
 def _similar_group(name: str) -> str | None:
-    """The server group of which the name is a typo: one letter wrong, missing or extra, or two swapped; otherwise
-    None.
+    """The server group of which the name is a typo; None if there is none.
+
+    A typo is one letter wrong, missing or extra, or two swapped.
     """
     from advisor.catalog.elsewhere import edit_distance
 
@@ -130,8 +131,9 @@ def with_group_read(resolved: "ResolvedFiles", path: str, group: str) -> "Resolv
 def findings_if_read(
     findings: "Iterable[Finding]", resolved: "ResolvedFiles", path: str, group: str
 ) -> "list[Finding]":
-    """The findings on the lines of an unread group, reworded as conditional: confidence likely, severity at most
-    warning.
+    """The findings on the lines of an unread group, reworded as conditional.
+
+    Their confidence is likely, their severity at most warning.
     """
     low = group.lower()
     lines = {p.line.number for p in resolved.options if p.path == path and (p.line.group or "").lower() == low}

@@ -224,8 +224,9 @@ def _sets_whole_value(winner: LineVerdict, context: RuleContext) -> bool:
 
 
 def _is_intentional(line: LineVerdict, winner: LineVerdict) -> bool:
-    """Whether the duplicate is intended: the winning line is in a version's group, or a template includes only one
-    line.
+    """Whether the duplicate is intended.
+
+    It is if the winning line is in a version's group, or a template includes only one of the lines.
     """
     if line.placed.line.conditional or winner.placed.line.conditional:
         return True

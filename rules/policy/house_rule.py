@@ -69,8 +69,9 @@ def house_rules_by_option(rules: "Iterable[HouseRule]", catalog: "Catalog") -> d
 
 
 def find_option(name: str, catalog: "Catalog") -> "Option | None":
-    """The option with that name, alias or `loose_` prefix; None if the target lacks it or for prefixes such as
-    skip_.
+    """The option with that name, alias or `loose_` prefix.
+
+    None if the target lacks it, or for prefixes such as skip_.
     """
     led = find_name(name, catalog, has_value=True, short=False)
     return catalog.get(led.canonical) if led.canonical and not led.prefix else None

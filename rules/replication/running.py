@@ -183,8 +183,9 @@ def relay_logs_not_recovered(context: RuleContext) -> Iterator[Finding]:
 
 
 def _file_position_variable(context: RuleContext) -> str | None:
-    """The variable for the finding if the replica uses file positions, by its channels or by its file; otherwise
-    None.
+    """The variable for the finding if the replica uses file positions; otherwise None.
+
+    A running replica is checked by its channels, otherwise its file is.
     """
     if context.has("server"):
         by_file = any(channel.get("auto_position") == "0" for channel in replica_channels(context))

@@ -51,8 +51,9 @@ def no_access_control(context: RuleContext) -> Iterator[Finding]:
 
 
 def _reachability_text(context: RuleContext) -> str:
-    """The addition to the message if the server accepts no TCP connection because of skip_grant_tables; otherwise
-    empty.
+    """The addition to the message if skip_grant_tables stops the server from accepting TCP connections.
+
+    Otherwise empty.
     """
     from rules.core.network import is_socket_only
 
@@ -165,8 +166,9 @@ def local_infile(context: RuleContext) -> Iterator[Finding]:
     ),
 )
 def files_anywhere(context: RuleContext) -> Iterator[Finding]:
-    """Report an empty secure_file_priv: explicit, or the default if other accounts than the local administrator's have
-    FILE.
+    """Report an empty secure_file_priv that is explicit or risky.
+
+    The default is reported if other accounts than the local administrator's have the FILE privilege.
     """
     if context.text("secure_file_priv") != "":
         return

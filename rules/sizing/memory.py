@@ -68,8 +68,9 @@ def memory_budget(context: RuleContext) -> Budget | None:
 
 
 def largest_session_part(context: RuleContext, connections: int) -> tuple[str, int]:
-    """The option that bounds the largest part of the ceiling, and the size of that part in bytes for all sessions
-    together.
+    """The option that bounds the largest part of the ceiling, and the size of that part in bytes.
+
+    The size is for all sessions together.
     """
     parts = {name: size * connections for name, size in session_part(context).items()}
     parts |= {name: context.number(name) or 0 for name in (POOL, *CACHES)} | {
@@ -88,8 +89,9 @@ def expected_memory(context: RuleContext) -> int:
 
 
 def measured_memory(context: RuleContext) -> int | None:
-    """The resident memory of the server's process, else the memory that the server instruments itself; None if
-    unknown.
+    """The resident memory of the server's process, else the memory that the server instruments itself.
+
+    None if neither is known.
     """
     if context.has("host") and context.host.process is not None and context.host.process.resident:
         return context.host.process.resident
@@ -107,11 +109,10 @@ def usable_memory(context: RuleContext) -> tuple[int, str] | None:
 
 
 def pool_that_fits(context: RuleContext, usable_bytes: int) -> int:
-    """The largest pool for that much memory, in whole steps of chunk size times instances, which the server does not
-    round.
+    """The largest pool for that much memory, in whole steps of chunk size times instances.
 
-    It is what remains after the system's memory, the server's other memory, its sessions and a reserve of a few
-    percent.
+    The server does not round such a size. It is what remains after the system's memory, the server's other memory, its
+    sessions and a reserve of a few percent.
     """
     resting = series_memory(context)
     others = resting.at_rest + resting.schema + shared_without_pool(context) + _session_totals(context)
@@ -310,8 +311,9 @@ def session_part(context: RuleContext) -> dict[str, int]:
 
 
 def session_in_use(context: RuleContext) -> int:
-    """The memory of a running session in addition to `idle_session`: buffers that are in use, and one temporary
-    table.
+    """The memory of a running session in addition to `idle_session`.
+
+    It consists of the buffers that are in use, and one temporary table.
     """
     counted = BUFFERS | _binary_log_caches(context)
     buffers = sum(
@@ -357,9 +359,7 @@ def memory_table_size(context: RuleContext) -> int:
 
 
 def temptable_memory(context: RuleContext) -> int:
-    """The memory that TempTable shares among all sessions of MySQL 8.0 and later; 0 if the MEMORY engine is
-    configured.
-    """
+    """The memory that TempTable shares among all sessions of MySQL 8.0 and later."""
     if context.text("internal_tmp_mem_storage_engine") == "MEMORY":
         return 0
     # By default MySQL 8.4 uses 3 % of memory, and never less than this.

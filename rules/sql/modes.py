@@ -121,8 +121,9 @@ def _four_bytes(context: RuleContext) -> tuple[Action, ...]:
     ),
 )
 def overruled_client_character_set(context: RuleContext) -> Iterator[Finding]:
-    """Report a disabled client handshake; a warning unless the server's character set is the one that clients use
-    today.
+    """Report a disabled client handshake.
+
+    It is a warning unless the server's character set is the one that clients use today.
     """
     line = context.file_verdict.effective.get(HANDSHAKE)
     if line is None or line.value != "FALSE":

@@ -28,8 +28,9 @@ RECORDING = "--demo"
 async def driven(
     *words: str, size: tuple[int, int] = (80, 24), wait: bool = True
 ) -> AsyncIterator[tuple[AuditApp, Pilot[int]]]:
-    """The app as started by `mycnf audit` with these arguments, by default with the demo's recording, once it has
-    findings.
+    """The app as started by `mycnf audit` with these arguments, once it has findings.
+
+    The default is the demo's recording.
     """
     args = build_parser("audit").parse_args(["audit", *(words or (RECORDING,))])
     app = AuditApp(make_opening(args))

@@ -31,9 +31,7 @@ def lasting(facts: Facts, later: float = 0.0) -> Facts:
 
 @contextlib.contextmanager
 def rising(sandbox: Sandbox, **least: int) -> Iterator[Callable[[], bool]]:
-    """Yields a function that returns whether status counters have risen by these amounts since the start of the
-    block.
-    """
+    """Yields a function that returns whether status counters have risen this much since the block started."""
     with sandbox.connect(autocommit=True) as connection:
         before = _counters(connection, least)
 

@@ -1,6 +1,4 @@
-"""Compare two ways of reading a busy host: fields that differ by the way of reading, and fields that changed
-meanwhile.
-"""
+"""Compare two ways of reading a busy host: differing fields, and fields that changed in the meantime."""
 
 from __future__ import annotations
 
@@ -26,8 +24,10 @@ _KEYS = ("kernel_name", "name", "number", "variable")
 
 
 class Compared(NamedTuple):
-    """The fields that were stable but differ, by name, with both values; and the names of the fields that changed
-    meanwhile, so that their values cannot be compared.
+    """The result of a comparison.
+
+    `differ` has the fields that were stable but differ, by name, with both values. `moved` has the names of the fields
+    that changed in the meantime, so that their values cannot be compared.
     """
 
     differ: dict[str, tuple[object, object]]

@@ -217,8 +217,9 @@ def numbers(option: Option) -> Iterator[str]:
 
 
 def _fits(number: int, option: Option) -> bool:
-    """Whether the server accepts the number at all: some are rejected for their size, or because they are no power of
-    two.
+    """Whether the server accepts the number at all.
+
+    Some numbers are rejected for their size, or because they are not a power of two.
     """
     if option.name == "innodb_log_write_ahead_size":
         return number >= 512 and number & (number - 1) == 0

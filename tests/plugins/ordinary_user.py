@@ -46,8 +46,9 @@ def start_as_ordinary_user(
 
 
 def _hand_over(sandbox: Sandbox) -> None:
-    """Give the account access to what the server checks by access(), which ignores capabilities: its data and the path
-    to it.
+    """Give the account access to the data directory and the path to it.
+
+    The server checks these by access(), which ignores capabilities.
     """
     if os.geteuid() != 0:
         return

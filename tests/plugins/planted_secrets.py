@@ -1,6 +1,4 @@
-"""Passwords planted in all places where people store them, each with a unique mark that shows where a leak came
-from.
-"""
+"""Passwords planted in all places where people store them, each with a unique mark that shows the source of a leak."""
 # ruff: noqa: S608 - statements that options and errors quote
 
 from __future__ import annotations

@@ -63,8 +63,9 @@ class Start(Protocol):
 
 
 def names_of(words: Iterable[str]) -> list[str]:
-    """The servers that a marker's arguments select: names, flavours (`mysql`, `mariadb`), or `all`; the default is
-    all.
+    """The servers that a marker's arguments select.
+
+    Arguments are names, flavours (`mysql`, `mariadb`), or `all`, which is the default.
     """
     meanings = {word: [name for name in RECIPES if word in ("all", name, name.partition("-")[0])] for word in words}
     unknown = [word for word, names in meanings.items() if not names]
@@ -161,8 +162,9 @@ class Pool:
         self.used: dict[str, float] = {}
 
     def get(self, binary: Binary, in_use: set[str]) -> Sandbox:
-        """The running server of a program; the least recently used ones are stopped for it, but not those of this
-        test.
+        """The running server of a program.
+
+        The least recently used ones are stopped to make room, but not those of this test.
         """
         found = self.running.pop(binary.name, None)
         if found is None or not found.running:
@@ -234,10 +236,10 @@ def untouched(server_name: str, server: Server, binary: Binary, templates: Path)
 
 
 def quickly(binary: Binary, *, small: bool = False) -> tuple[str, ...]:
-    """Arguments that avoid MariaDB's generation of a 4096-bit key at each start since 11.4: up to 20 seconds of CPU
-    time.
+    """Arguments that speed up the start of a server.
 
-    Small MySQL servers run without Performance Schema, which takes a third of their start.
+    Since 11.4 MariaDB generates a key of 4096 bits at each start, which takes up to 20 seconds of CPU time. Small
+    MySQL servers run without Performance Schema, which takes a third of their start.
     """
     if binary.target.since("mariadb", 11, 4):
         return ("--skip-ssl",)

@@ -62,8 +62,9 @@ def statements(size: Sizes) -> dict[str, str]:
 
 
 def make_tables(sandbox: Sandbox, size: Sizes) -> None:
-    """Create the database `filling`: `t` in InnoDB with enough rows for each buffer, and `m`, its first thousand in
-    MyISAM.
+    """Create the database `filling` with its tables.
+
+    `t` is in InnoDB and has enough rows for each buffer; `m` has its first thousand rows in MyISAM.
     """
     wanted = max(FIRST, size.rows(max(size.sort, size.join, size.table)))
     first = ", ".join(f"({n}, {n * 7919 % 1000}, REPEAT('{n % 10}', 800))" for n in range(1, FIRST + 1))

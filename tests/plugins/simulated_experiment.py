@@ -22,12 +22,12 @@ METRIC = Metric("throughput", "1/s", "more")
 
 
 class Noise(NamedTuple):
-    """The noise of blocks, in logarithms: `spread` of a block, `likeness` is the autocorrelation of consecutive
-    blocks.
+    """The noise of blocks, in logarithms.
 
-    `seconds` is the spread of single seconds, which are autocorrelated too. `drift` is the decrease over the whole
-    run, `stalls` the probability that a second starts a stall of three seconds with a tenth of the rate. `own` is
-    additional noise of variants, by index.
+    `spread` is the spread of a block, `likeness` the autocorrelation of consecutive blocks. `seconds` is the spread of
+    single seconds, which are autocorrelated too. `drift` is the decrease over the whole run, `stalls` the probability
+    that a second starts a stall of three seconds with a tenth of the rate. `own` is additional noise of variants, by
+    index.
     """
 
     spread: float = 0.03

@@ -82,9 +82,7 @@ NAMED = re.compile(
 
 
 class Server(NamedTuple):
-    """A server to query: its name (mysql-8.0.15), the command that starts it, its messages and plugins folders, a
-    plugin.
-    """
+    """A server to query: its name (mysql-8.0.15), its start command, its messages and plugins folders, a plugin."""
 
     name: str
     command: str

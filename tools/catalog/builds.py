@@ -221,8 +221,9 @@ def fill(build: Build) -> Build:
 
 
 def is_switch(record: Record) -> bool:
-    """Whether the option can only be present or absent: the help lists it without argument and value, such as
-    core-file.
+    """Whether the option can only be present or absent, such as core-file.
+
+    The help lists it without an argument and without a value.
     """
     lists = "shown" in record and not record["shown"].value and record["shown"].source == "asked"
     return lists and (record["arg"].value, record["kind"].value) == ("none", "bool")
@@ -244,8 +245,9 @@ def asked(name: str) -> Build:
 
 
 def add_maximum(build: Build, name: str) -> None:
-    """Add the effect of the prefix maximum-: it sets the option, leaves it, or also limits it. Without a row it is
-    rejected.
+    """Add the effect of the prefix maximum-: it sets the option, leaves it, or also limits it.
+
+    Without a row it is rejected.
     """
     for row in read("servers", name, "maximum.tsv"):
         if row["option"] in build:
@@ -284,10 +286,10 @@ def printed(name: str, build_name: str) -> Build:
 
 
 def add_bool_arguments(build: Build, name: str) -> None:
-    """Set whether booleans take an argument, from a queried build or the sources, because the help lists all without
-    one.
+    """Set whether booleans take an argument.
 
-    Options printed without a value are switches. If the sources declare another kind, the option used to be a boolean.
+    The help lists all without one, so a queried build or the sources decide. Options printed without a value are
+    switches. If the sources declare another kind, the option used to be a boolean.
     """
     takes: dict[str, str | None] = {}
     for source in DECLARED_FOR.get(name, ()):

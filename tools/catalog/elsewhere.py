@@ -87,9 +87,7 @@ def text(made: Catalogs) -> str:
 
 
 def vendors() -> str:
-    """The text of the file of options documented by other vendors: one option per line, with the build and its
-    series.
-    """
+    """The text of the file of options documented by other vendors: one per line, with the build and its series."""
     rows = {row["option"]: [row["build"], *(s for s in row["series"].split(",") if s)] for row in read("vendors.tsv")}
     lines = [f"{json.dumps(option)}:{json.dumps(row, separators=(',', ':'))}" for option, row in sorted(rows.items())]
     return "{\n" + ",\n".join(lines) + "\n}\n"

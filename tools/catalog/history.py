@@ -72,8 +72,9 @@ def had(option: str, flavour: str, at: Version) -> bool:
 
 
 def introduced(option: str, flavour: str, series: Version) -> Version | None:
-    """The first version with the option: in this series if an earlier patch lacked it, else in the flavour; None if
-    unknown.
+    """The first version with the option; None if unknown.
+
+    It is in this series if an earlier patch lacked the option, else in the flavour.
     """
     if flavour == "mariadb":
         return introduced_mariadb(option, series)
@@ -161,8 +162,9 @@ def add_change(before: list[tuple[Version, Record]], at: Version, changed: Recor
 
 
 def lend_running(builds: dict[Version, Build]) -> None:
-    """Copy the running values of the started build of a series to builds that were not started, if the defaults are
-    equal.
+    """Copy the running values of a series' started build to builds that were not started.
+
+    A value is copied only if the defaults are equal.
     """
     started = next((b for b in builds.values() if any("running" in r for r in b.values())), {})
     for build in builds.values():

@@ -55,8 +55,9 @@ def wraps(printed: Printed) -> bool:
 
 
 def unsigned(printed: Printed, messages: list[str]) -> bool:
-    """Whether the number is unsigned: it prints a value beyond the signed range, or a message about an adjustment says
-    so.
+    """Whether the number is unsigned.
+
+    It is if it prints a value beyond the signed range, or a message about an adjustment says so.
     """
     large = any(int(v) > int(SIGNED_MOST) for v in printed.values() if v and v.isdigit())
     return large or wraps(printed) or any("unsigned value" in m for m in messages)

@@ -38,8 +38,9 @@ def mysql_57() -> Merged:
 
 
 def mysql_80() -> Merged:
-    """8.0.15 queried; 8.0.11 and 8.0.23 from printed help; 8.0.43 partly from its tests' recorded help, and
-    declared.
+    """8.0.15 queried, 8.0.11 and 8.0.23 from printed help, 8.0.43 from recorded help and declarations.
+
+    The help of 8.0.43 was recorded by its tests, which print only part of it.
     """
     full = builds.printed("mysql-8.0.23", "mysql-8.0.23")
     merged = history.merge(
@@ -69,10 +70,10 @@ def mysql_80() -> Merged:
 
 
 def after_full(full: Build, build: Build, at: Version, upto: Version) -> Build:
-    """A build printed by the servers' tests, which mask values and set options: known options keep a real build's
-    facts.
+    """A build printed by the servers' tests, completed from a full build.
 
-    Documented changes since then are applied.
+    The tests mask values and set options, so known options keep the full build's facts. Documented changes since then
+    are applied.
     """
     found: Build = {}
     for option, record in build.items():
@@ -129,8 +130,9 @@ def recorded(folder: str, name: str) -> Build:
 
 
 def in_84(option: str, older: bool, newer: bool) -> bool:
-    """Whether 8.4 has an option that the fork's tests do not print: both neighbors have it, or documented changes say
-    so.
+    """Whether 8.4 has an option that the fork's tests do not print.
+
+    It does if both neighbors have it, or documented changes say so.
     """
     if older and newer:
         return True
@@ -174,9 +176,7 @@ def mariadb_106() -> Merged:
 
 
 def only_documented() -> Build:
-    """Options that were removed between 10.6 and 10.11 according to the documentation, so that no queried build has
-    them.
-    """
+    """Options removed between 10.6 and 10.11 according to the documentation; no queried build has them."""
     found: Build = {}
     said = manuals.mariadb((10, 6, 24))
     for option in sorted({name for name, fact in said if fact == "arg"}):

@@ -103,8 +103,9 @@ class Copying:
 
 
 class Count(NamedTuple):
-    """The results of runs of one probe; `claiming` and `uneven` count runs, by the first metric and by its
-    variation.
+    """The results of runs of one probe.
+
+    `claiming` and `uneven` count runs, by the first metric and by its variation.
     """
 
     runs: int

@@ -59,8 +59,9 @@ def _timed(command: list[str], top: str) -> tuple[float, str]:
 
 
 def _statements(server: Sandbox, command: list[str], top: str) -> int:
-    """The number of statements in the server's general log after an audit, without those that enable and disable the
-    log.
+    """The number of statements in the server's general log after an audit.
+
+    The statements that enable and disable the log are not counted.
     """
     log = os.path.join(server.directory, "general.log")
     with server.connect(autocommit=True) as connection, connection.cursor() as cursor:

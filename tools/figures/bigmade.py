@@ -71,8 +71,9 @@ def _schema(sandbox: Sandbox, order: int) -> None:
 
 @contextlib.contextmanager
 def _crowds(socket: str) -> Iterator[None]:
-    """Processes that share the connections, once all are open; they end with this process, because their pipes are
-    closed.
+    """Processes that share the connections, once all are open.
+
+    They end with this process, because their pipes are closed.
     """
     program = os.path.join(os.path.dirname(os.path.abspath(__file__)), "bigcrowd.py")
     command = [sys.executable, program, socket, str(CONNECTIONS // CROWDS), str(BUSY)]

@@ -26,9 +26,7 @@ WINDOW = 1
 
 
 def figures(top: str) -> Iterator[Figure]:
-    """Seconds of a run with the real servers, a dead host and a hanging one; of its slowest host; and the
-    difference.
-    """
+    """Seconds of a run with the real servers, a dead host and a hanging one, compared with its slowest host."""
     name = "audit of a fleet: six servers, one dead, one hanging"
     missing = [reason for server in names_of(()) if (reason := lacking(server))]
     missing += [] if find_spec("ansible") else ["ansible-core isn't installed"]

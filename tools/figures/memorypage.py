@@ -70,8 +70,9 @@ class Run(NamedTuple):
 
     @property
     def lasting(self) -> int:
-        """The peak without mapped files of temporary tables, which the kernel can reclaim; the program's files are
-        included.
+        """The peak without mapped files of temporary tables, which the kernel can reclaim.
+
+        The program's own files are included.
         """
         return self.highest.resident - max(0, self.highest.files - self.steps[0].files)
 

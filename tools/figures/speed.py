@@ -60,8 +60,9 @@ def _beside_the_advisor(lint_ms: float, advisor_ms: float | None = None) -> Iter
 
 
 def _advisor(file: str, variables: str) -> list[list[str]]:
-    """The command of pt-variable-advisor, empty if not installed; it gets SHOW VARIABLES because it reads no option
-    files.
+    """The command of pt-variable-advisor; empty if it is not installed.
+
+    It gets SHOW VARIABLES because it reads no option files.
     """
     program = shutil.which("pt-variable-advisor")
     if program is None:

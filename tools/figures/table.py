@@ -27,8 +27,9 @@ class Table(NamedTuple):
 
 
 def keep(path: str, figures: list[Figure], commit: str) -> list[str]:
-    """Add the figures at the top of the file's tables; returns a line for each figure that changed much since the
-    last.
+    """Add the figures at the top of the file's tables.
+
+    Returns a line for each figure that changed much since the last table of the machine.
     """
     tables, machine = read(path), machine_of()
     last = next((table for table in tables if table.machine == machine), None)

@@ -69,10 +69,10 @@ def ring() -> dict[str, Any]:
 
 
 def history() -> dict[str, Any]:
-    """The data of `mycnf history` for a server with increasing counters and a snapshot per minute, and the time to
-    report it.
+    """The data of `mycnf history` with a snapshot per minute, and the time of a report.
 
-    A report evaluates all hundred saved snapshots, so it runs only once in five hundred.
+    The server's counters increase. A report evaluates all hundred saved snapshots, so it runs only once in five
+    hundred.
     """
     from advisor.cli.parser import build_parser
     from advisor.commands.history import run

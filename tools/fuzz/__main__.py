@@ -1,6 +1,4 @@
-"""Fuzz with generated inputs: settings for real servers, odd bytes for my_print_defaults, mangled files for all
-readers.
-"""
+"""Fuzz: settings for real servers, odd bytes for my_print_defaults, mangled input for lint and all readers."""
 
 from __future__ import annotations
 

@@ -11,8 +11,9 @@ from packets import Server
 
 
 class Line(socket.socket):
-    """The client's end. Everything sent is answered at once; reading more than the answer finds the connection
-    closed.
+    """The client's end of the connection.
+
+    Everything sent is answered at once; reading more than the answer finds the connection closed.
     """
 
     def __init__(self, server: Server) -> None:

@@ -26,8 +26,9 @@ def read_text(data: bytes, folder: str) -> None:
 
 
 def recorded_dice(chance: random.Random) -> bytes:
-    """A random seed for a recorded server's text; loads the recordings, so that it is not counted as the reader's
-    time.
+    """A random seed for a recorded server's text.
+
+    Also loads the recordings, so that loading is not counted as the reader's time.
     """
     seeds.recorded()
     return dice(chance)

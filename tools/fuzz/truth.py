@@ -82,8 +82,9 @@ class Interview:
         return bool(named) and all("loose" in line.lower() for line in whole or named)
 
     def _search(self, left: list[int], stop: Stop) -> tuple[int | None, Stop]:
-        """The first line that must be removed, by bisection: the server rejects the beginning of the file that
-        includes it.
+        """The first line that must be removed, found by bisection.
+
+        The server rejects the beginning of the file that includes it.
         """
         low, high = 0, len(left) - 1
         while low < high:

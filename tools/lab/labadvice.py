@@ -41,8 +41,9 @@ def advice_of(report: dict[str, Any]) -> Advice:
 
 
 def apply(data: bytes, advice: Advice, catalog: Catalog) -> bytes:
-    """The option file with the lines applied: each replaces the option's own line, new ones are added at the group's
-    end.
+    """The option file with the lines applied.
+
+    Each line replaces the option's own line; new ones are added at the group's end.
     """
     rows = parse(data, "my.cnf").lines
     own = {_name(row, catalog) for row in rows}

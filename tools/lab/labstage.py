@@ -24,9 +24,7 @@ BEFORE, AFTER, REPORT, TOLD = "before.cnf", "after.cnf", "report.json", "told.js
 
 
 class Stage(NamedTuple):
-    """A lab whose advice is known: the audit's report, the output of other tools, and the folder of both option
-    files.
-    """
+    """A lab with known advice: the audit's report, the output of other tools, and the folder of both option files."""
 
     lab: Lab
     folder: str

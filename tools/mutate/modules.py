@@ -86,10 +86,10 @@ def in_order(names: Collection[str], modules: Mapping[str, Module]) -> list[str]
 
 @contextmanager
 def carried_out(codes: Mapping[str, CodeType]) -> Iterator[dict[str, rule_module.Rule]]:
-    """Execute modules in this order, and yield the rules that they register, by name; the state is restored
-    afterwards.
+    """Execute modules in this order, and yield the rules that they register, by name.
 
-    In the context, imports find them instead of the real ones. Raises whatever they raise.
+    The state is restored afterwards. In the context, imports find them instead of the real ones. Raises whatever they
+    raise.
     """
     real = {name: sys.modules.get(name) for name in codes}
     listed, taken = rule_module.RULES, rule_module._TAKEN  # noqa: SLF001 - what a changed module lists stays out of the list

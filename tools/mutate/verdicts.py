@@ -19,9 +19,7 @@ PACKAGE, TESTS = os.path.join("advisor", "verdict"), os.path.join("tests", "verd
 
 
 class Changed(NamedTuple):
-    """A module of the verdict with one change: its path in the checkout, the line, a description, and the changed
-    text.
-    """
+    """A module of the verdict with one change: its path, the line, a description, and the changed text."""
 
     path: str
     line: int

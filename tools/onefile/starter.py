@@ -11,8 +11,9 @@ NEEDS_COMPILED = {"audit", "collect"}
 
 
 def _unpacked() -> str:
-    """The folder with this zip's packages; it is created next to its final name and renamed, so that it is never
-    incomplete.
+    """The folder with this zip's packages.
+
+    It is created next to its final name and renamed, so that it is never incomplete.
     """
     cache = os.environ.get("XDG_CACHE_HOME") or os.path.expanduser("~/.cache")
     folder = os.path.join(cache, "mycnf", "zipapp", DIGEST)

@@ -19,8 +19,7 @@ if TYPE_CHECKING:
 
 
 class ConnectionLimits(NamedTuple):
-    """Timeouts in seconds: for connecting, for silence at the client, and for one statement at the server if
-    supported.
+    """Timeouts in seconds: to connect, of silence at the client, and for one statement at the server if supported.
 
     `answer` is for one complete answer, however fast its parts arrive, and `whole` is for all answers of an audit.
     """

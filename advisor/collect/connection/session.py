@@ -113,8 +113,9 @@ def open_session(account: Account, limits: ConnectionLimits = DEFAULT_LIMITS) ->
 
 
 def set_server_limits(session: Session, flavour: str) -> None:
-    """Set limits for statements and waits on the server; `unlimited` is the reason if it refuses. Raises
-    ConnectionLost.
+    """Set limits for statements and waits on the server; raises ConnectionLost.
+
+    `session.unlimited` is the reason if the server refuses.
     """
     seconds = session.limits.statement
     session.unlimited = ""

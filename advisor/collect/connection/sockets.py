@@ -21,8 +21,9 @@ _LISTENING = "00010000"  # the flag of a listening socket in /proc/net/unix, see
 
 
 def default_socket() -> str:
-    """The first usual socket that exists, MYSQL_UNIX_PORT first; raises ConnectError with the remedy if there is
-    none.
+    """The first usual socket that exists, MYSQL_UNIX_PORT first.
+
+    Raises ConnectError with the remedy if there is none.
     """
     said = os.environ.get("MYSQL_UNIX_PORT")
     for path in (said, *USUAL_SOCKETS) if said else USUAL_SOCKETS:

@@ -35,8 +35,9 @@ class StatementNotListed(Exception):  # noqa: N818 - no error of the user's: a d
 
 
 class ProtocolError(OperationalError):
-    """Invalid data from the server: an endless answer, or a packet that is not of the protocol. The connection is
-    closed.
+    """Invalid data from the server: an endless answer, or a packet that is not of the protocol.
+
+    The connection is closed.
     """
 
 
@@ -118,9 +119,7 @@ class Wire(Connection):
         return bytes(data)
 
     def _ready(self) -> int:
-        """The number of bytes available without waiting, after waiting for the first ones; 0 at the end of the
-        stream.
-        """
+        """The number of bytes available after waiting for the first ones; 0 at the end of the stream."""
         timeout = min(self._read_timeout, self.allowance.left())
         if self._sock is not None and timeout != self._current_timeout:
             self._sock.settimeout(timeout)

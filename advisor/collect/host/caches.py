@@ -71,8 +71,9 @@ def _cpu_caches(
 
 
 def _position(name: str, cpu: int, known: dict[tuple[str, int], CacheInstance]) -> int:
-    """The number of a cache on kernels before 4.10, which have none: the instance that lists this processor, or a new
-    one.
+    """The number of a cache on kernels before 4.10, which do not number caches.
+
+    It is the number of the instance that lists this processor, or of a new one.
     """
     same = [instance for (other, _), instance in known.items() if other == name]
     return next((i for i, instance in enumerate(same) if cpu in instance.shared), len(same))

@@ -141,9 +141,7 @@ def _firmware(root: Root) -> Firmware | None:
 
 
 def read_architecture(root: Root, kind: CoreKind) -> str | None:
-    """The architecture: from the live machine, else from the kernel's files (6.1 and later), else from the CPU
-    features.
-    """
+    """The architecture: from the live machine, the kernel's files (6.1 and later), or the CPU features."""
     return root.machine() or read_line(root, "/proc/sys/kernel/arch") or _infer_architecture(root, kind)
 
 

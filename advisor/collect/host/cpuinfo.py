@@ -29,9 +29,7 @@ _ONE_KIND = ("vendor", "model", "name", "stepping")
 """The fields that distinguish kinds; flags and frequencies differ between processors of one kind."""
 _KEY_VALUE = 2
 _KEPT_FLAGS = ("model", "name", "vendor", "bogomips", "revision")
-"""If two kinds differ only in other fields, the first one is dropped: POWER ends with facts about the machine, which
-would otherwise make its last processor a separate kind.
-"""
+"""Fields that a kind must have, apart from those in which it differs; otherwise the first of two kinds is dropped."""
 
 
 class CoreKind(NamedTuple):

@@ -81,8 +81,9 @@ def _array_stripe(device: BlockDevice) -> Stripe | None:
 
 
 def _queue_stripe(device: BlockDevice, devices: tuple[BlockDevice, ...]) -> Stripe | None:
-    """The stripe from a queue's hints: the optimal I/O size, with the minimum as chunk if it is larger than a
-    sector.
+    """The stripe from a queue's hints: the optimal I/O size, and the minimum I/O size as chunk.
+
+    The minimum I/O size is used only if it is larger than a sector.
     """
     minimum, optimal = device.minimum_io or 0, device.optimal_io or 0
     if not _may_hint(device, devices) or optimal < _MIN_STRIPE or optimal % _MIN_STRIPE:

@@ -187,8 +187,9 @@ class DirectoryRoot(LiveRoot):
 
 
 class PathEntry(Protocol):
-    """Looks up a path whose parent contains no link: a link's target, "" for anything else, None if it does not
-    exist.
+    """Looks up a path whose parent contains no link.
+
+    Returns a link's target, "" for anything else, None if it does not exist.
     """
 
     def __call__(self, path: str, /) -> str | None:

@@ -1,6 +1,4 @@
-"""Assemble facts from texts: one server's variables, counters and machine, and reasons for everything that is
-missing.
-"""
+"""Assemble facts from texts: one server's variables, counters and machine, and the reasons for missing parts."""
 
 from __future__ import annotations
 
@@ -206,9 +204,9 @@ OF_TEXT = (
 
 
 def inferred_origins(variables: dict[str, str], target: str) -> dict[str, VariableOrigin]:
-    """Infer origins: DIFFERS if a value differs from the target's default, COMPILED if it is equal or cannot be
-    compared.
+    """Infer the origins of variables from texts.
 
+    The origin is DIFFERS if a value differs from the target's default, COMPILED if it is equal or cannot be compared.
     Empty for a version older than the catalogs. Raises MycnfError for a target that cannot be parsed.
     """
     server = running_target(target)

@@ -86,8 +86,9 @@ def read_bare_rows(ahead: Ahead) -> Iterator[Row]:
 
 
 def read_rows(ahead: Ahead) -> Iterator[Row]:
-    """Rows of the form `| name | value |` below their heading; a multi-line value ends with a line that ends in the
-    bar.
+    """Rows of the form `| name | value |` below their heading.
+
+    A multi-line value ends with a line that ends in the bar.
     """
     ahead.take()
     found = False

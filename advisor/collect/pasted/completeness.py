@@ -64,8 +64,9 @@ def _incomplete_message(what: str, missing: list[str], count: int, ask: str) -> 
 
 
 def is_session_status(counters: Mapping[str, str]) -> bool:
-    """Whether they come from SHOW STATUS without GLOBAL: from a session that sent only few of the server's
-    statements.
+    """Whether they come from SHOW STATUS without GLOBAL.
+
+    That is the case if the session sent only few of the server's statements.
     """
     cost = counters.get(_SESSION_COUNTER)
     if cost is not None and (_SINCE_57 in counters or not _ZERO.fullmatch(cost)):

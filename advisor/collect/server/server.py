@@ -143,8 +143,9 @@ def _plugins(session: Session, notes: Notes) -> tuple[Plugin, ...]:
 
 
 def _memory(session: Session, variables: dict[str, str], notes: Notes) -> int | None:
-    """The memory that performance_schema accounts for; None if it is off or counts only itself, as in 5.7 by
-    default.
+    """The memory that performance_schema accounts for, in bytes.
+
+    None if it is off or counts only itself, as in 5.7 by default.
     """
     if variables.get("performance_schema", "").upper() != "ON":
         notes.append(Unavailable("server.memory", "needs performance_schema, which is off"))

@@ -70,8 +70,9 @@ def sample_of(reading: CounterReading, first: CounterReading) -> Sample:
 
 
 def _elapsed_seconds(first: CounterReading, last: CounterReading) -> float:
-    """Seconds between two readings, by the local clock, which is finer, unless the server's disagrees (a paused
-    machine).
+    """Seconds between two readings, by the local clock, which is finer than the server's.
+
+    If the two disagree (a paused machine), the server's is used.
     """
     ours, theirs = last.clock - first.clock, float(last.uptime - first.uptime)
     return ours if abs(ours - theirs) <= _CLOCKS_AGREE else theirs
@@ -82,8 +83,9 @@ def _sample(reading: CounterReading, at: float) -> Sample:
 
 
 def sample_at(status: dict[str, str], at: float, innodb_text: str = "") -> Sample:
-    """A sample from counters as text, at a time of the server's clock; the redo position is from a counter or the
-    text.
+    """A sample from counters as text, at a time of the server's clock.
+
+    The redo position is from a counter or from the status text.
     """
     counters = {name: int(text) for name, text in status.items() if _COUNTER.fullmatch(text)}
     took = status.get("query_time", "")
