@@ -1,3 +1,3 @@
-"""The experiments of mycnf, and the one starter of throwaway servers."""
+"""The probes of mycnf, and the package that starts throwaway servers."""
 
 PRODUCT = "mycnf-advisor"

@@ -1,4 +1,4 @@
-"""Write a run's finished rounds to the state directory while it runs, so that a crash loses at most a minute."""
+"""Write the complete rounds of a running probe to the state directory, so that a crash loses at most a minute."""
 
 from __future__ import annotations
 
@@ -17,13 +17,13 @@ if TYPE_CHECKING:
     from advisor.facts.probes import ProbeResult
     from probes.results import KeptResult
 
-CHECKPOINT_SECONDS = 60.0  # seconds between two notes of what there is so far, in a run that may be killed
+CHECKPOINT_SECONDS = 60.0  # seconds between two checkpoints of a run, which may be killed
 
 
 class ResultWriter:
-    """Writes results to the state directory; one that can't be written costs a line, not the answer.
+    """Writes results to the state directory; a failed write is reported but does not lose the result.
 
-    `say` takes lines for the user; `earlier` is the kept run that this one continues.
+    `say` prints a line for the user; `earlier` is the saved run that this one continues.
     """
 
     def __init__(self, say: Callable[[str], None], earlier: KeptResult | None = None) -> None:
@@ -34,21 +34,21 @@ class ResultWriter:
         self._noted = time.monotonic()
 
     def checkpoint(self, so_far: ProbeResult) -> None:
-        """Remember the whole rounds, and write them where the last writing is long ago."""
+        """Keep the complete rounds, and write them if the last checkpoint is old enough."""
         self._latest = replace(so_far, ended="cancelled")
         if time.monotonic() - self._noted >= CHECKPOINT_SECONDS:
             self._write(self._with_earlier_rounds(self._latest))
             self._noted = time.monotonic()
 
     def write_checkpoint(self) -> None:
-        """Write what there was when the run was ended by force."""
+        """Write the latest complete rounds of a run that was terminated."""
         if self._latest is not None:
             whole = self._with_earlier_rounds(self._latest)
             if self._write(whole):
                 self._say(f"{whole.rounds} complete rounds are saved; continue with --resume")
 
     def write_final(self, result: ProbeResult) -> ProbeResult:
-        """Write the result, the earlier rounds before it where there are any, and say under which name it is kept."""
+        """Write the result, together with the rounds of the earlier run, and report its id."""
         whole = self._with_earlier_rounds(result)
         if self._write(whole) and self._path:
             self._say(f"saved: mycnf probe results {results.result_id(self._path)}")

@@ -1,4 +1,4 @@
-"""Read what the user chose for an experiment, each by its kind; the experiment's default where nothing was chosen."""
+"""Parse the user's `--option` values of a probe by kind; options that were not given have the probe's defaults."""
 
 from __future__ import annotations
 
@@ -21,10 +21,10 @@ UNIT_SECONDS = {"": 1, "s": 1, "m": 60, "min": 60, "h": 3600}
 
 
 class ChosenOptions:
-    """The choices of one run; asking for a name that the experiment doesn't offer is a mistake of ours."""
+    """The options of one run; a name that the probe does not offer is a programming error."""
 
     def __init__(self, offered: tuple[Choice, ...], request: ProbeRequest) -> None:
-        """Raises ProbeError for a choice that the experiment doesn't offer."""
+        """Raises ProbeError for an option that the probe does not offer."""
         self._values = {choice.name: choice.default for choice in offered}
         for name in request.choices:
             if name not in self._values:
@@ -33,7 +33,7 @@ class ChosenOptions:
         self._values.update(request.choices)
 
     def word(self, name: str, *among: str) -> str:
-        """A word; one `among` these, where some are given."""
+        """A word, one of `among` if given."""
         return self._parse(name, self._values[name].strip(), lambda text: _require_one_of(text, among))
 
     def words(self, name: str, *among: str) -> list[str]:
@@ -41,7 +41,7 @@ class ChosenOptions:
         return self._parse_list(name, lambda text: _require_one_of(text, among))
 
     def size(self, name: str, least: int = 1) -> int:
-        """Bytes; 128K, 1.5G and plain digits are sizes."""
+        """Bytes; accepts sizes such as 128K and 1.5G, and plain digits."""
         return self._parse(name, self._values[name], lambda text: _parse_size(text, least))
 
     def sizes(self, name: str, least: int = 1) -> list[int]:
@@ -71,7 +71,7 @@ class ChosenOptions:
 
 
 def parse_duration(text: str) -> float | None:
-    """Seconds of 60s, 10m, 3h or 90; None for an invalid duration."""
+    """Seconds of a duration such as 60s, 10m, 3h or 90; None if it is invalid."""
     match = re.fullmatch(r"(\d+(?:\.\d+)?)\s*(s|m|min|h)?", text.strip())
     return float(match[1]) * UNIT_SECONDS[match[2] or ""] or None if match else None
 

@@ -1,4 +1,4 @@
-"""The conclusion of a result: the best variant or none, with the difference that the run could have missed."""
+"""The conclusion of a result: the best variant or none, with the largest difference that the run could have missed."""
 
 from __future__ import annotations
 
@@ -28,26 +28,25 @@ UNSAFE_SETTINGS = {
 
 
 def crash_risk(settings: dict[str, str]) -> str:
-    """What a crash may leave under these settings, empty where they are safe."""
+    """What a crash may do with these settings; empty if they are safe."""
     risks = (UNSAFE_SETTINGS.get(name, {}).get(value.upper(), "") for name, value in settings.items())
     return next(filter(None, risks), "")
 
 
-INCONCLUSIVE_BOUND = 0.5  # relative; a run that could have missed this much has not answered its question
-FACTOR_LIMIT = 2.0  # from where on a ratio reads better as times than as percent
-FEW_ROUNDS, MANY_ROUNDS = 3, 1000  # fewer don't know their own scatter; noise that takes more is no matter of time
+INCONCLUSIVE_BOUND = 0.5  # relative; a run that could have missed a difference of this size is inconclusive
+FACTOR_LIMIT = 2.0  # from this ratio on a factor is more readable than a percentage
+FEW_ROUNDS, MANY_ROUNDS = 3, 1000  # fewer hide their scatter; if more are needed, a longer run is futile
 MORE_TIME = "give it more time (--time)"
 
 
 @dataclass(frozen=True, slots=True)
 class Conclusion:
-    """What follows from one result's samples.
+    """The conclusion from the samples of one result.
 
-    `verdict` is better (than the baseline: `best` names the variant), baseline (others are worse), none (no difference
-    larger than `within`), described (the metric is neither good nor bad), or unknown (too few rounds, too much noise).
-    `alike` are the variants that cannot be
-    distinguished from the best. `within` is relative. `comparisons` are of the first
-    metric, `varied` of how much it varies within blocks.
+    `verdict` is better (`best` names the variant that is better than the baseline), baseline (others are worse), none
+    (no difference larger than `within`), described (the metric is neither good nor bad), or unknown (too few rounds or
+    too much noise). `alike` are the variants that cannot be distinguished from the best. `within` is relative.
+    `comparisons` are of the first metric, `varied` of its variation within blocks.
     """
 
     verdict: str
@@ -60,14 +59,14 @@ class Conclusion:
     limits: tuple[str, ...]
 
     def of(self, arm: str) -> VariantComparison | None:
-        """That variant beside the baseline."""
+        """The comparison of that variant with the baseline."""
         return next((comparison for comparison in self.comparisons if comparison.arm == arm), None)
 
 
 def conclude(result: ProbeResult) -> Conclusion:
-    """The conclusion of a result, worked out from its samples alone.
+    """The conclusion of a result, computed from its samples only.
 
-    Where variants stand in groups, `verdict`, `best` and `alike` are of the baseline's group, and each group has a
+    If variants are in groups, `verdict`, `best` and `alike` refer to the baseline's group, and each group has a
     sentence.
     """
     metric = result.metrics[0]
@@ -101,9 +100,9 @@ def conclude(result: ProbeResult) -> Conclusion:
 
 
 def metric_means(result: ProbeResult, metric: Metric) -> dict[str, float]:
-    """The mean of a metric for each variant that has it: the one that comparisons are made of, in every metric alike.
+    """The mean of a metric for each variant, as comparisons use it.
 
-    A geometric mean, where no value forbids one, with single outliers drawn in.
+    It is a geometric mean, unless a value forbids it, of values with winsorized outliers.
     """
     found: dict[str, float] = {}
     for comparison in compare_in_groups(result.arms, metric, result.baseline):
@@ -113,12 +112,12 @@ def metric_means(result: ProbeResult, metric: Metric) -> dict[str, float]:
         if arm.name not in found and (alone := round_table([arm], metric.name, arm.name)) is not None:
             found[arm.name] = alone.mean(0)
         elif arm.name not in found and any(metric.name in block.metrics for block in arm.blocks):
-            found[arm.name] = 0.0  # zero throughout, which is no baseline
+            found[arm.name] = 0.0  # all values are zero, so it cannot be a baseline
     return found
 
 
 def format_ratio(ratio: float) -> str:
-    """A ratio as a relative change or a factor: +12 %, -3.4 %, 5.1 times."""
+    """A ratio as a relative change or a factor, such as +12 %, -3.4 % or 5.1 times."""
     if not math.isfinite(ratio):
         return "an unlimited factor"
     if not 1 / FACTOR_LIMIT <= ratio <= FACTOR_LIMIT:
@@ -132,7 +131,7 @@ def _comparisons_with(comparisons: tuple[VariantComparison, ...], baseline: str)
 
 
 def _answer_sentence(result: ProbeResult, comparisons: tuple[VariantComparison, ...]) -> str:
-    """The answer in a sentence; where there are groups, one for those of which it is the same."""
+    """The answer as text; groups with the same answer share a sentence."""
     metric, first = result.metrics[0], baselines(result.arms, result.baseline)
     if result.is_void:
         return _no_result_sentence(result)
@@ -198,7 +197,7 @@ def _verdict_sentence(
 
 
 def _no_result_sentence(result: ProbeResult) -> str:
-    """How many blocks did not exercise what they measure, and the reason given most often."""
+    """The number of invalid blocks and the most frequent reason, as a sentence."""
     blocks = [block for arm in result.arms for block in arm.blocks]
     reasons = Counter(block.invalid for block in blocks if block.invalid)
     usual = reasons.most_common(1)[0][0]
@@ -234,7 +233,7 @@ def _inconclusive_sentence(result: ProbeResult, metric: Metric, comparisons: tup
 
 
 def _rounds_needed(comparison: VariantComparison) -> float:
-    """Rounds with the same scatter after which the interval reaches BLIND to either side; infinite of one round."""
+    """The number of rounds with this scatter after which the interval is narrow enough; infinite after one round."""
     if not math.isfinite(comparison.bound) or comparison.ratio <= 0:
         return math.inf
     half, wanted = math.log1p(comparison.bound) - abs(math.log(comparison.ratio)), math.log1p(INCONCLUSIVE_BOUND)
@@ -250,7 +249,7 @@ def _difference_sentence(comparison: VariantComparison, metric: Metric) -> str:
 
 
 def _difference_text(comparison: VariantComparison) -> str:
-    """`-20 % against a (95 %: -22 % to -18 %)`."""
+    """The difference as text: `-20 % against a (95 %: -22 % to -18 %)`."""
     interval = f"(95 %: {format_ratio(comparison.low)} to {format_ratio(comparison.high)})"
     return f"{format_ratio(comparison.ratio)} against {comparison.baseline} {interval}"
 
@@ -266,7 +265,7 @@ def _variation_sentence(comparison: VariantComparison, metric: Metric) -> str:
 
 
 def _detectable_sentences(comparisons: tuple[VariantComparison, ...]) -> tuple[str, ...]:
-    """What could have been seen: in the median variant, and in the one that scatters most."""
+    """Sentences on the smallest detectable difference, for the median variant and for the one with the most scatter."""
     if not comparisons or math.isinf(comparisons[0].detectable):
         return ()
     worst = max(comparisons, key=lambda comparison: comparison.detectable)
@@ -283,7 +282,7 @@ def _detectable_sentences(comparisons: tuple[VariantComparison, ...]) -> tuple[s
 
 
 def _invalid_block_sentences(result: ProbeResult) -> Iterator[str]:
-    """A sentence on each invalid block of a run that has a result all the same."""
+    """A sentence for each invalid block of a run that has a result nevertheless."""
     if not result.is_void:
         for arm in result.arms:
             for block in arm.blocks:

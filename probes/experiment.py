@@ -1,4 +1,4 @@
-"""What an experiment is: variants, what it costs, and a bench on which one variant at a time is measured."""
+"""The interface of probes: variants, costs, and a bench that measures one variant at a time."""
 
 from __future__ import annotations
 
@@ -20,13 +20,13 @@ if TYPE_CHECKING:
 
 
 class ProbeError(MycnfError):
-    """An experiment can't be run, or broke off; the message is one line with what to do."""
+    """A probe cannot run, or failed; the message is one line that says what to do."""
 
 
 class Variant(NamedTuple):
-    """One of the things that are compared: `settings` are the options that make it, `point` its place on an axis.
+    """One of the compared alternatives: `settings` are its options, `point` its position on an axis.
 
-    Variants of one `group` are compared with that group's first variant, and with the plan's baseline in its own.
+    Variants of one `group` are compared with the group's first variant; in the baseline's group, with the baseline.
     """
 
     name: str
@@ -36,9 +36,9 @@ class Variant(NamedTuple):
 
 
 class Choice(NamedTuple):
-    """Something that the user may choose for one experiment, as `--option NAME=VALUE`.
+    """A user option of one probe, given as `--option NAME=VALUE`.
 
-    `kind` is size, number, seconds, word, or a list of these with an s: sizes, numbers, words.
+    `kind` is size, number, seconds or word, or a list of these: sizes, numbers, words.
     """
 
     name: str
@@ -48,9 +48,9 @@ class Choice(NamedTuple):
 
 
 class Cost(NamedTuple):
-    """What a run takes: bytes on disk and in memory at its peak, seconds of preparation, and the things it creates.
+    """The cost of a run: peak bytes on disk and in memory, seconds of preparation, and what it creates.
 
-    `elsewhere` are directories that it uses besides the one under test; the bytes on disk are shared out evenly.
+    `elsewhere` are further directories that it uses; the bytes on disk are divided equally among all directories.
     """
 
     disk: int
@@ -62,13 +62,12 @@ class Cost(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class RunPlan:
-    """What a run would do.
+    """The plan of a run.
 
-    `seconds` is its time besides preparation and `rounds` how often each variant has its turn; `overhead` is what a
-    block takes besides measuring (a restart), in seconds, `warm_up` what the first block of a variant takes besides
-    that. `shortest` is the least seconds of measuring that a block makes sense with, `grain` the steps in which its
-    driver can be told how long, 0 for any. The first of `metrics` answers the question. `limits` are
-    sentences on what such a run can't show.
+    `seconds` is the measuring time without preparation, `rounds` the number of rounds. `overhead` is the time of a
+    block besides measuring (a restart) in seconds, `warm_up` the additional time of the first block of a variant.
+    `shortest` is the minimum measuring time of a block, `grain` the time resolution of the driver, 0 for any. The
+    first of `metrics` answers the question. `limits` are sentences on what such a run cannot show.
     """
 
     variants: tuple[Variant, ...]
@@ -90,11 +89,11 @@ class RunPlan:
 
 
 class Turn(NamedTuple):
-    """One block to measure: its round from 1 on, the seconds to measure, and seeds for what it draws.
+    """One block to measure: its round, starting at 1, the seconds to measure, and random seeds.
 
-    `round_seed` is shared by the variants of a round, for variants with a server and data of their own. `block_seed`
-    is this block's alone, for variants that share a server: a load that repeats the draws of the block before it finds
-    its pages cached and its updates made already.
+    `round_seed` is the same for all variants of a round; use it for variants with their own server and data.
+    `block_seed` is different for each block; use it for variants that share a server: a load that repeats the random
+    draws of the previous block would find its pages cached and its updates already done.
     """
 
     round: int
@@ -104,9 +103,9 @@ class Turn(NamedTuple):
 
 
 class BlockMeasurement(NamedTuple):
-    """What one block gave: metrics by name, per-second values by name of the metric, counters with units in the name.
+    """The measurements of one block: metrics by name, per-second values by metric, counters with units in their names.
 
-    `invalid` says why the block did not exercise what it measures, empty where it did.
+    `invalid` is the reason why the block did not exercise what it measures; empty if it did.
     """
 
     metrics: dict[str, float]
@@ -117,10 +116,11 @@ class BlockMeasurement(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class ProbeRequest:
-    """What the user asked for.
+    """The user's request.
 
-    `seconds` and `rounds` are None for the plan's own; `directory` is the file system under test; `choices` are
-    the experiment's own; `force` holds the names of refusals that are overridden; equal `seed`s give equal orders.
+    `seconds` and `rounds` are None for the plan's own values. `directory` is the file system under test, `choices` are
+    the probe's options. `force` holds the names of overridden objections. The same `seed` gives the same order of
+    variants.
     """
 
     directory: str
@@ -131,18 +131,18 @@ class ProbeRequest:
     seed: int = 0
 
     def budget(self, seconds: float, rounds: int) -> float:
-        """Seconds that the rounds may take: the user's, or as many as so many rounds of a plan that takes `seconds`."""
+        """Seconds for all rounds: as requested, or the requested number of rounds at the plan's time per round."""
         return self.seconds or seconds * (self.rounds or rounds) / rounds
 
 
 @dataclass(frozen=True, slots=True)
 class Environment:
-    """Where an experiment takes place: the host as it was read, and the server programs that may be started.
+    """Where a probe runs: the facts of the host, and the server programs that may be started.
 
-    `host_id` tells this machine from others. `report` takes one line for the user while things are prepared.
-    `templates` is a folder of initialised data directories to copy from, None to initialize each one.
-    `open_latency_session` opens a session that times the answers of another server of this host, or gives None.
-    `remove_leftovers` takes the directories of a run, and removes what killed runs left there and elsewhere.
+    `host_id` distinguishes this machine from others. `report` prints one line for the user during preparation.
+    `templates` is a folder of initialized data directories to copy from; None initializes each one.
+    `open_latency_session` opens a session that measures the response time of another server on this host, or returns
+    None. `remove_leftovers` takes the directories of a run and removes what killed runs left there and elsewhere.
     """
 
     host: Host
@@ -155,23 +155,23 @@ class Environment:
 
 
 class Bench(Protocol):
-    """A prepared experiment."""
+    """A prepared probe."""
 
     def measure(self, variant: Variant, turn: Turn, stop: StopSignal) -> BlockMeasurement:
-        """Measure one variant for about so long; returns early, with whatever is whole, once `stop` is set.
+        """Measure one variant for about the turn's seconds; returns early with complete data if `stop` is set.
 
-        Raises ProbeError where it breaks off for good.
+        Raises ProbeError if the run cannot continue.
         """
 
     def facts(self) -> dict[str, float | str]:
-        """Single findings beside the samples, asked once after the last round."""
+        """Facts found besides the samples; called once after the last round."""
 
     def notes(self) -> tuple[str, ...]:
-        """Sentences for the reader on what happened, asked once after the last round."""
+        """Sentences for the reader on what happened; called once after the last round."""
 
 
 class Experiment(Protocol):
-    """One experiment of the list; modules of this package offer one each under the name EXPERIMENT."""
+    """A probe; each module of a probe has one in the constant EXPERIMENT."""
 
     name: str
     title: str
@@ -181,16 +181,22 @@ class Experiment(Protocol):
     choices: tuple[Choice, ...]
 
     def plan(self, environment: Environment, request: ProbeRequest) -> RunPlan:
-        """What a run would do and cost; touches nothing. Raises ProbeError where it refuses, with the override."""
+        """The plan and cost of a run, without any side effect.
+
+        Raises ProbeError, which names the override, if the probe refuses.
+        """
 
     def prepare(
         self, environment: Environment, request: ProbeRequest, plan: RunPlan, stop: StopSignal
     ) -> AbstractContextManager[Bench]:
-        """Make what the run needs; leaving the context removes it all, whatever happened."""
+        """Prepare the run; leaving the context removes everything again."""
 
 
 class ProbeEntry(NamedTuple):
-    """An experiment as it would run in `directory`, chosen for the reason `why`; without a plan `refused` says why."""
+    """A probe with its plan for `directory`.
+
+    `why` is the reason for the directory, `refused` the reason for a missing plan.
+    """
 
     experiment: Experiment
     directory: str

@@ -15,21 +15,21 @@ if TYPE_CHECKING:
 
 
 MACHINE_ID = "/etc/machine-id"
-SALT = "mycnf probes"  # machine-id(5) asks that the id be hashed with something of the program's own
+SALT = "mycnf probes"  # machine-id(5) requires an application-specific hash of the id
 DIGITS = 16
 
 
 def host_id(state: str, machine_id: str = MACHINE_ID) -> str:
-    """A hash of the machine's id; where it has none, of a random number that is kept in the folder `state`.
+    """A hash of the machine id or, if there is none, of a random number that is kept in the folder `state`.
 
-    Where neither can be had (a container without an id, a state folder that can't be written) it is "unknown".
+    It is "unknown" if neither is available (a container without an id and a state folder that cannot be written).
     """
     known = _read_id(machine_id) or _own_id(state)
     return hashlib.sha256(f"{SALT} {known}".encode()).hexdigest()[:DIGITS] if known else "unknown"
 
 
 def _own_id(state: str) -> str:
-    """A number made once, with the host's name: a home directory may be shared by many hosts."""
+    """A random number, created once per host name, because a home directory may be shared by several hosts."""
     place = os.path.join(state, "host-id")
     number = _read_id(place)
     if not number:
@@ -49,11 +49,11 @@ def _read_id(path: str) -> str:
             text = file.read(100).strip()
     except OSError:
         return ""
-    return "" if text == "uninitialized" else text  # what systemd writes until the first boot is over
+    return "" if text == "uninitialized" else text  # systemd writes this value until the first boot is complete
 
 
 def run_place(environment: Environment, directory: str) -> RunPlace:
-    """The host and the file system under `directory`, as the host's reader found them."""
+    """The host and the file system under `directory`."""
     host = environment.host
     file_system, device = file_system_of(host.storage)
     return RunPlace(
@@ -69,7 +69,7 @@ def run_place(environment: Environment, directory: str) -> RunPlace:
 
 
 def file_system_of(storage: Storage | None) -> tuple[str | None, str | None]:
-    """The type of a file system and the disks beneath it, None where that can't be told."""
+    """The file system type and the names of its disks; None if unknown."""
     if storage is None:
         return None, None
     return storage.mount.fs_type, ", ".join(disk.name for disk in storage.disks) or None

@@ -1,4 +1,4 @@
-"""Where runs made what they needed, so that the next one finds what a kill -9 left, wherever that was."""
+"""Remember the directories of runs, so that a later run can remove what a killed run left there."""
 
 from __future__ import annotations
 
@@ -18,14 +18,14 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
 
 PLACES_FILE = "places"
-MAXIMUM_PLACES = 100  # places that are remembered, the latest ones
+MAXIMUM_PLACES = 100  # the latest directories that are remembered
 MAXIMUM_BYTES = 1 << 20
 
 
 def remove_leftovers(places: tuple[str, ...]) -> None:
-    """Remove what dead runs left, in all directories that are remembered and in these, in which a run is to begin.
+    """Remove what killed runs left in all remembered directories and in `places`, where a run is about to start.
 
-    These are remembered then; others are forgotten once nothing of ours is in them any more.
+    `places` are then remembered; directories without leftovers are forgotten.
     """
     remove_partial_files()
     begun = (*places, default_base())
@@ -37,7 +37,7 @@ def remove_leftovers(places: tuple[str, ...]) -> None:
 
 @contextlib.contextmanager
 def _remembered_places() -> Iterator[list[str]]:
-    """The places that are remembered, locked while they change; empty where the file cannot be written."""
+    """The remembered directories, locked while they are changed; empty if the file cannot be written."""
     try:
         how = os.O_RDWR | os.O_CREAT | os.O_CLOEXEC | os.O_NOFOLLOW
         file = os.open(os.path.join(make_results_folder(), PLACES_FILE), how, PRIVATE)
@@ -66,7 +66,7 @@ def _read_places(file: int) -> list[str]:
 
 def _write_places(file: int, known: list[str]) -> None:
     text = json.dumps(known).encode("ascii")
-    with contextlib.suppress(OSError):  # a full disk costs the note, not the run
+    with contextlib.suppress(OSError):  # a full disk prevents only this record, not the run
         os.pwrite(file, text, 0)
         os.ftruncate(file, len(text))
 

@@ -1,4 +1,4 @@
-"""Evict our own files from the page cache, and measure how much of a file it holds."""
+"""Evict files of the probes from the page cache, and measure how much of a file is cached."""
 
 from __future__ import annotations
 
@@ -15,9 +15,9 @@ PAGE = mmap.PAGESIZE
 
 
 def evict(paths: list[str]) -> None:
-    """Write files back and drop them from the page cache."""
+    """Sync files and evict them from the page cache."""
     for path in paths:
-        with contextlib.suppress(FileNotFoundError):  # a server removes files of its own now and then
+        with contextlib.suppress(FileNotFoundError):  # a server sometimes removes files itself
             handle = os.open(path, os.O_RDONLY | os.O_CLOEXEC)
             try:
                 os.fsync(handle)
@@ -27,7 +27,7 @@ def evict(paths: list[str]) -> None:
 
 
 def resident_share(path: str) -> float:
-    """The share of a file that lies in the page cache, 0 for an empty one."""
+    """The share of a file that is in the page cache; 0 for an empty file."""
     size = os.path.getsize(path)
     if size == 0:
         return 0.0
@@ -38,7 +38,7 @@ def resident_share(path: str) -> float:
     libc.mincore.argtypes = [ctypes.c_void_p, ctypes.c_size_t, ctypes.c_char_p]
     handle = os.open(path, os.O_RDONLY | os.O_CLOEXEC)
     try:
-        # Mapped unread: looking at pages of a mapping brings none of them in.
+        # Mapping a file and checking its pages does not read them.
         address = libc.mmap(None, size, mmap.PROT_READ, mmap.MAP_SHARED, handle, 0)
         if address in (None, ctypes.c_void_p(-1).value):
             raise OSError(ctypes.get_errno(), os.strerror(ctypes.get_errno()), path)
@@ -55,5 +55,5 @@ def resident_share(path: str) -> float:
 
 
 def has_device(host: Host) -> bool:
-    """Whether files of the file system under test can leave memory: on tmpfs there is nowhere else for them to go."""
+    """Whether the file system under test has a device; files on tmpfs cannot be evicted from memory."""
     return host.storage is None or host.storage.mount.fs_type not in ("tmpfs", "ramfs")

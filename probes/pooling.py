@@ -1,4 +1,4 @@
-"""One result out of several runs of one configuration: pooled, without the runs that scatter far more than the rest."""
+"""Pool several runs of one configuration into one result, without the runs that scatter far more than the others."""
 
 from __future__ import annotations
 
@@ -20,25 +20,25 @@ if TYPE_CHECKING:
     from advisor.facts.probes import Arm, ProbeResult
 
 
-ERRORS_APART = 3.0  # standard errors between the scatter of two runs from which on it is no chance
-LONG_RUN_ROUNDS = 10  # rounds from which on a run knows its own scatter
-MAXIMUM_AGE = timedelta(days=180)  # before the newest run: the host has changed in ways that nobody wrote down
+ERRORS_APART = 3.0  # standard errors; a larger difference in scatter between two runs is not chance
+LONG_RUN_ROUNDS = 10  # a run with at least so many rounds has a reliable scatter of its own
+MAXIMUM_AGE = timedelta(days=180)  # before the newest run; by then the host may have changed in unrecorded ways
 
 
 def pool_runs(runs: Sequence[ProbeResult]) -> ProbeResult:
     """Pool the runs of one configuration, that of the newest run, which comes first.
 
-    Runs of another configuration (host, server, driver, metrics, format of the samples), runs much older and runs
-    without a result are left out beside it, and so are those that scatter more than the quietest beyond chance. A long
-    run alone is taken where all together know less; of short ones chance alone makes some look quiet. Findings beside
-    the samples are those of the longest run in it, the date is that of the newest.
+    Left out are runs of another configuration (host, server, driver, metrics, schema of the samples), much older runs,
+    runs without a result, and runs that scatter more than the quietest one beyond chance. A long run is used alone if
+    the pooled runs have a wider interval; among short runs some look quiet only by chance. The facts are those of the
+    longest pooled run, the date is that of the newest.
     """
     newest = next((run for run in runs if not run.is_void), runs[0])
     alike = [run for run in runs if run is newest or (not run.is_void and _is_same_configuration(run, newest))]
     scatters = [scatter(run) for run in alike]
     quietest = scatters.index(min(scatters))
     chosen = [run for place, run in enumerate(alike) if _scatters_alike(alike, scatters, place, quietest)]
-    longest = max(reversed(chosen), key=lambda run: run.rounds)  # the first of several: no later one replaces it
+    longest = max(reversed(chosen), key=lambda run: run.rounds)  # the first of several equally long runs
     if len(chosen) == 1:
         return longest
     whole = replace(reduce(merge_runs, reversed(chosen)), began_at=chosen[0].began_at, facts=longest.facts)
@@ -46,20 +46,20 @@ def pool_runs(runs: Sequence[ProbeResult]) -> ProbeResult:
 
 
 def interval_width(run: ProbeResult) -> float:
-    """How wide the interval of the usual comparison is, as a logarithm; infinite of one round."""
+    """The width of the median comparison's interval, as a logarithm; infinite for one round."""
     found = compare_in_groups(run.arms, run.metrics[0], run.baseline)
     widths = [math.log(c.high / c.low) if 0 < c.low <= c.high < math.inf else math.inf for c in found]
     return statistics.median(widths) if widths else math.inf
 
 
 def scatter(run: ProbeResult) -> float:
-    """The standard deviation of a round in the usual comparison, as a logarithm; infinite of one round."""
+    """The standard deviation of a round in the median comparison, as a logarithm; infinite for one round."""
     half = interval_width(run) / 2
     return half * math.sqrt(run.rounds) / t_quantile(0.05, run.rounds - 1) if math.isfinite(half) else math.inf
 
 
 def _scatters_alike(runs: Sequence[ProbeResult], scatters: Sequence[float], place: int, quietest: int) -> bool:
-    """Whether a run scatters no more than the quietest does, but for chance."""
+    """Whether a run's scatter is no larger than the quietest run's, apart from chance."""
     if place == quietest:
         return True
     seen, least = scatters[place], scatters[quietest]
@@ -70,7 +70,7 @@ def _scatters_alike(runs: Sequence[ProbeResult], scatters: Sequence[float], plac
 
 
 def _is_same_configuration(run: ProbeResult, newest: ProbeResult) -> bool:
-    """Whether a run was made on the newest one's configuration, and not long before it."""
+    """Whether a run has the newest one's configuration and is not much older."""
     same = (run.place, run.schema) == (newest.place, newest.schema) and not difference_between(run, newest)
     return same and _start_time(newest) - _start_time(run) <= MAXIMUM_AGE
 
@@ -83,7 +83,7 @@ def _start_time(run: ProbeResult) -> datetime:
 
 
 def difference_between(earlier: ProbeResult, later: ProbeResult) -> str:
-    """What keeps two runs from being one longer run, in a word or two; empty where nothing does."""
+    """What prevents two runs from being pooled, in a few words; empty if nothing does."""
     for words, one, other in (
         ("the experiment", earlier.probe, later.probe),
         ("the host", earlier.place.host, later.place.host),
@@ -101,9 +101,9 @@ def difference_between(earlier: ProbeResult, later: ProbeResult) -> str:
 
 
 def merge_runs(earlier: ProbeResult, later: ProbeResult) -> ProbeResult:
-    """Two runs of the same parameters as one, the later one's rounds after the earlier one's.
+    """Merge two runs of the same parameters, the later run's rounds after the earlier run's.
 
-    Raises ProbeError where they differ in more than their time.
+    Raises ProbeError if they differ in more than their time.
     """
     if what := difference_between(earlier, later):
         raise ProbeError(f"the runs of {earlier.began_at} and {later.began_at} cannot be combined: {what} changed")

@@ -1,4 +1,4 @@
-"""The list of experiments: names in the order of the list, each with the module that holds it."""
+"""The list of probes: names in display order, each with its module."""
 
 from __future__ import annotations
 
@@ -36,7 +36,7 @@ MODULES: dict[str, str] = {
 
 
 def load(name: str) -> Experiment:
-    """The experiment of that name. Raises ProbeError for a name that is not on the list, with the nearest one."""
+    """The probe with that name; raises ProbeError with a suggestion for an unknown name."""
     if name not in MODULES:
         from advisor.core.suggestions import did_you_mean
 
@@ -46,5 +46,5 @@ def load(name: str) -> Experiment:
 
 
 def load_all() -> list[Experiment]:
-    """All experiments, in the order of the list."""
+    """All probes, in display order."""
     return [load(name) for name in MODULES]

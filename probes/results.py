@@ -1,4 +1,4 @@
-"""Results of experiments as they are kept: one JSON file a run in the user's state directory, its owner's alone."""
+"""Saved probe results: one JSON file per run in the user's state directory, readable only by its owner."""
 
 from __future__ import annotations
 
@@ -20,14 +20,14 @@ from probes.experiment import ProbeError
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
-MAXIMUM_BYTES = 64 << 20  # bytes: hours of per-second values of many variants take less than one megabyte
+MAXIMUM_BYTES = 64 << 20  # bytes; hours of per-second values of many variants take less than one megabyte
 FOLDER = "probes"
-WRITING_SECONDS = 60.0  # seconds after which nobody is still writing
+WRITING_SECONDS = 60.0  # seconds; no write takes longer
 SCHEMA_MAJOR = PROBE_SCHEMA.partition(".")[0]
 
 
 class KeptResult(NamedTuple):
-    """A result with the file that keeps it; `id` is how the user names it."""
+    """A result and its file; the user refers to it by `id`."""
 
     id: str
     path: str
@@ -35,19 +35,19 @@ class KeptResult(NamedTuple):
 
 
 class KeptResults(NamedTuple):
-    """All kept results, the newest first, and a line on each file that holds none."""
+    """All saved results, newest first, and a line for each file that is not a valid result."""
 
     kept: tuple[KeptResult, ...]
     damaged: tuple[str, ...]
 
 
 def results_folder() -> str:
-    """Where results are kept: $XDG_STATE_HOME/mycnf/probes, ~/.local/state/mycnf/probes without it."""
+    """The folder of results: $XDG_STATE_HOME/mycnf/probes or ~/.local/state/mycnf/probes."""
     return state_folder(FOLDER)
 
 
 def make_results_folder() -> str:
-    """The folder, made where it isn't there, closed to others. Raises ProbeError where it can't be written."""
+    """Create the folder, closed to other users, and return it; raises ProbeError if it cannot be written."""
     try:
         return make_state_folder(FOLDER)
     except MycnfError as error:
@@ -55,7 +55,7 @@ def make_results_folder() -> str:
 
 
 def write_result(result: ProbeResult, path: str | None = None) -> str:
-    """Write a result, over the one at `path` where that is given, and return where it is. Raises ProbeError."""
+    """Write a result, to `path` if given, and return its path; raises ProbeError."""
     place = path or os.path.join(make_results_folder(), f"{_file_stem(result)}.json")
     try:
         replace_private(place, result_json(result).encode("ascii"))
@@ -67,7 +67,7 @@ def write_result(result: ProbeResult, path: str | None = None) -> str:
 
 
 def remove_partial_files() -> None:
-    """Remove the parts of results that a kill -9 kept from becoming whole."""
+    """Remove incomplete result files that killed processes left."""
     with contextlib.suppress(OSError):
         for entry in list(os.scandir(results_folder())):
             if entry.name.endswith(PART) and time.time() - entry.stat(follow_symlinks=False).st_mtime > WRITING_SECONDS:
@@ -75,18 +75,18 @@ def remove_partial_files() -> None:
 
 
 def result_json(result: ProbeResult) -> str:
-    """The result as the JSON that is kept."""
+    """The result as JSON text for its file."""
     return json.dumps(result_fields(result), ensure_ascii=True, indent=1) + "\n"
 
 
 def result_fields(result: ProbeResult) -> dict[str, Any]:
-    """The result as plain values, as JSON has them."""
+    """The result as plain values for JSON."""
     told: dict[str, Any] = to_plain(result)
     return told
 
 
 def read_all() -> KeptResults:
-    """Every result that is kept, whichever host it is of (a home directory may be shared)."""
+    """All saved results, of all hosts, because a home directory may be shared."""
     kept: list[KeptResult] = []
     damaged: list[str] = []
     for path in _result_files():
@@ -98,28 +98,28 @@ def read_all() -> KeptResults:
 
 
 def results_of_host(kept: Iterable[KeptResult], host: str) -> list[KeptResult]:
-    """Those that were measured on the host of that id; none for a host that can't be told from others."""
+    """The results from the host with that id; empty if the id is unknown."""
     return [k for k in kept if k.result.place.host == host and host != "unknown"]
 
 
 def latest_results(found: KeptResults, host: str) -> tuple[ProbeResult, ...]:
-    """What the host of that id measured in each kind of experiment, the newest kind first, for rules and snapshots.
+    """The results of the host with that id, one per configuration, newest first, for rules and snapshots.
 
-    One kind is one experiment with the same values compared under the same parameters, on one server program and disk.
-    Its runs are one result as far as they can be (see `pooled`), so that a worse run takes nothing from a better one.
+    A configuration is a probe with the same compared values and parameters, on one server program and disk. Its runs
+    are pooled if possible (see `pool_runs`), so that a worse run does not replace a better one.
     """
     kinds: dict[tuple[object, ...], list[ProbeResult]] = {}
     for kept in results_of_host(found.kept, host):
         kinds.setdefault(_configuration(kept.result), []).append(kept.result)
     if not any(len(runs) > 1 for runs in kinds.values()):
         return tuple(run for runs in kinds.values() for run in runs)
-    from probes.pooling import pool_runs  # imported lazily: statistics take longer to load than one run of a kind needs
+    from probes.pooling import pool_runs  # lazily: statistics take long to load
 
     return tuple(pool_runs(runs) for runs in kinds.values())
 
 
 def read_result(path: str) -> ProbeResult:
-    """One kept result. Raises ProbeError with the file's name where it holds none that this version reads."""
+    """One saved result; raises ProbeError with the file name if this version cannot read it."""
     try:
         with open(path, "rb") as file:
             data = file.read(MAXIMUM_BYTES + 1)
@@ -140,12 +140,12 @@ def read_result(path: str) -> ProbeResult:
 
 
 def result_id(path: str) -> str:
-    """How the user names a kept result: the last word of its file's name."""
+    """The id of a saved result: the last part of its file name."""
     return os.path.basename(path).removesuffix(".json").rpartition("-")[2]
 
 
 def find_result(kept: Iterable[KeptResult], name: str) -> KeptResult | None:
-    """The result of that id, or the newest of the experiment of that name."""
+    """The result with that id, or the newest result of the probe with that name."""
     return next((k for k in kept if name in (k.id, k.result.probe)), None)
 
 

@@ -1,4 +1,4 @@
-"""Going on with a kept run: the one of the same parameters, and what is left of what is asked for."""
+"""Resume a saved run: find the one with the same parameters, and compute what remains of the request."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 def find_matching_run(
     experiment: Experiment, environment: Environment, request: ProbeRequest, plan: RunPlan
 ) -> tuple[KeptResult | None, str]:
-    """The newest kept run of this host that differs from this one in its time alone; without any None, and why."""
+    """The newest saved run of this host with the same parameters; otherwise None and the reason."""
     blank = _empty_result(experiment, environment, request, plan)
     known = [k for k in results_of_host(read_all().kept, environment.host_id) if k.result.probe == experiment.name]
     reasons = [difference_between(kept.result, blank) for kept in known]
@@ -29,7 +29,7 @@ def find_matching_run(
 
 
 def remaining_request(request: ProbeRequest, plan: RunPlan, earlier: ProbeResult) -> ProbeRequest | None:
-    """The request less what the earlier run measured, with another order of variants; None where nothing is left."""
+    """The request minus what the earlier run measured, with another order of variants; None if nothing remains."""
     seconds, rounds = request.seconds, request.rounds
     if seconds is not None:
         seconds -= earlier.seconds
@@ -45,7 +45,7 @@ def remaining_request(request: ProbeRequest, plan: RunPlan, earlier: ProbeResult
 def _empty_result(
     experiment: Experiment, environment: Environment, request: ProbeRequest, plan: RunPlan
 ) -> ProbeResult:
-    """What the run would be with no round in it."""
+    """The result of the run without any rounds."""
     return ProbeResult(
         schema=PROBE_SCHEMA,
         tool=__version__,

@@ -1,4 +1,4 @@
-"""Run an experiment: every variant has its turn in every round, until time is up, precise enough, or told to stop."""
+"""Run a probe: measure every variant in each round, until time is up, the result is precise, or the run is stopped."""
 
 from __future__ import annotations
 
@@ -25,16 +25,16 @@ if TYPE_CHECKING:
     from probes.experiment import Bench, Environment, Experiment, ProbeRequest, RunPlan, Variant
     from probes.stop import StopSignal
 
-OVERRUN_SHARE = 0.02  # the share of its time by which a run may overrun
-MINIMUM_ROUNDS = 3  # rounds before anything can be called precise
-SEEDS_PER_ROUND = 1_000  # one for each variant, with room for warm-ups
+OVERRUN_SHARE = 0.02  # share of its time by which a run may overrun
+MINIMUM_ROUNDS = 3  # rounds before a result can count as precise
+SEEDS_PER_ROUND = 1_000  # one seed per variant, with room for warm-ups
 SEEDS_PER_RUN = 1_000_000
 MAXIMUM_OTHERS = 0.25
 
 
 @dataclass(frozen=True, slots=True)
 class Progress:
-    """How far a run is: `round` of `rounds` (an estimate while time decides), and the seconds that are left."""
+    """The progress of a run: `round` of `rounds` (an estimate if the time decides), and the remaining seconds."""
 
     variant: str
     round: int
@@ -54,16 +54,16 @@ def run_experiment(
     keep: Callable[[ProbeResult], None] = lambda _: None,
     clock: Callable[[], float] = time.monotonic,
 ) -> ProbeResult:
-    """Plan, prepare and measure, and give what was measured; whole rounds are kept when it is stopped half-way.
+    """Plan, prepare and measure, and return the result; a stopped run keeps its complete rounds.
 
-    `keep` is given what there is after each whole round, should the run end by force before its time. `clock` gives
-    seconds; simulations have their own.
-    Raises ProbeError where it is refused, or ends before its first round is whole.
+    `keep` is called with the result so far after each complete round, in case the process is killed. `clock` returns
+    seconds; simulations use their own. Raises ProbeError if the probe is refused or ends before its first round is
+    complete.
     """
     plan = experiment.plan(environment, request)
     began = datetime.now(UTC)
     require_enough_time(plan, request)
-    environment.remove_leftovers((request.directory, *plan.cost.elsewhere))  # before a disk counts as full of it
+    environment.remove_leftovers((request.directory, *plan.cost.elsewhere))  # else they could fill the disk
     require_no_objection(environment, request, plan.cost)
 
     def so_far(measuring: _Measurement) -> ProbeResult:
@@ -83,16 +83,16 @@ def run_experiment(
 
 
 def without_metrics(arms: tuple[Arm, ...]) -> tuple[Arm, ...]:
-    """The variants as they are kept: where too many blocks are invalid, no block keeps a metric that could be read."""
+    """The variants as saved: without any metrics if too many blocks are invalid."""
     if not has_no_result(arms):
         return arms
     return tuple(replace(arm, blocks=tuple(replace(b, metrics={}, series={}) for b in arm.blocks)) for arm in arms)
 
 
 def require_enough_time(plan: RunPlan, request: ProbeRequest) -> None:
-    """Raise ProbeError, before anything is prepared, where no round fits into the time."""
+    """Raise ProbeError, before any preparation, if not even one round fits in the time."""
     if request.rounds and not request.seconds:
-        return  # who asks for rounds alone gets them, each as short as makes sense
+        return  # with rounds but no time requested, each block has the minimum length
     budget = request.budget(plan.seconds, plan.rounds)
     count = len(plan.variants)
     least = (plan.shortest + plan.overhead) * count
@@ -127,7 +127,7 @@ def _result(
 
 
 def _bench_findings(bench: Bench) -> tuple[dict[str, float | str], tuple[str, ...]]:
-    """What the bench adds to the samples; one that broke may have nothing more to say, and the samples stay."""
+    """The facts and notes of the bench; a bench that failed may have none, but the samples are kept."""
     try:
         facts = {name: told if isinstance(told, str) else float(told) for name, told in bench.facts().items()}
         return facts, bench.notes()
@@ -136,14 +136,14 @@ def _bench_findings(bench: Bench) -> tuple[dict[str, float | str], tuple[str, ..
 
 
 class _RoundPlan(NamedTuple):
-    """A round to come: how long each of its blocks measures, and whether no other follows it."""
+    """The next round: the measuring time of its blocks, and whether it is the last."""
 
     seconds: float
     last: bool
 
 
 class _Measurement:
-    """The rounds of one run: how long each block may take is calculated before every round."""
+    """The rounds of one run; the time per block is calculated before every round."""
 
     def __init__(
         self,
@@ -171,11 +171,11 @@ class _Measurement:
         self.notes: tuple[str, ...] = ()
 
     def elapsed_seconds(self) -> float:
-        """Seconds since the measuring began."""
+        """Seconds since the measurement began."""
         return self._clock() - self._began
 
     def measured_arms(self) -> tuple[Arm, ...]:
-        """The variants with the blocks of the whole rounds. Raises ProbeError where no round is whole."""
+        """The variants with the blocks of all complete rounds; raises ProbeError if there is no complete round."""
         if not self._finished:
             word, _, sentence = self._stop.reason.partition(": ")
             words = "the run stopped before its first round was complete: nothing is saved"
@@ -194,7 +194,7 @@ class _Measurement:
         )
 
     def run_rounds(self) -> None:
-        """Measure until the rounds are done, time is up, further rounds would add nothing, or the stop is said."""
+        """Measure until the rounds are done, the time is up, more rounds would add nothing, or the run is stopped."""
         while self._finished < self._rounds and not self._stop.is_set():
             turns = self._plan_round()
             if turns is None:
@@ -217,20 +217,20 @@ class _Measurement:
             self.notes += (f"Stopped: {sentence}.",) if sentence else ()
 
     def _plan_round(self) -> _RoundPlan | None:
-        """How long the blocks of the next round measure, and whether it is the last; None where none fits any more."""
+        """The plan for the next round; None if no round fits in the remaining time."""
         plan, count = self.plan, len(self.plan.variants)
         warming = 0.0 if self._finished else plan.warm_up
         left = self._budget - self.elapsed_seconds()
         least = (plan.shortest + self._overhead) * count
         left -= warming * count
-        fitting = int((left + self._budget * OVERRUN_SHARE) / least)  # a round that overruns a little beats an idle end
+        fitting = int((left + self._budget * OVERRUN_SHARE) / least)  # a slight overrun is better than an idle rest
         if fitting < 1 and self._finished:
             return None
         rounds = max(1, min(self._rounds - self._finished, fitting))
         return _RoundPlan(max(plan.shortest, left / (rounds * count) - self._overhead), rounds == 1)
 
     def _run_round(self, turns: _RoundPlan) -> bool:
-        """One block of each variant, in an order of its own; whether it became whole."""
+        """Measure one block of each variant in random order; returns whether the round is complete."""
         started, seconds = self._clock(), 0.0
         order = list(self.plan.variants)
         self._order.shuffle(order)
@@ -250,13 +250,13 @@ class _Measurement:
             self._blocks[variant.name].append(block)
             self._report_progress(variant, place + 1, block)
         besides = (self._clock() - started - seconds) / len(order)
-        # The order decides how often a server restarts in a round: the most that any took is what the next may take.
+        # The order determines how often a server restarts, so the largest overhead of a round is used for the next.
         least = self._overhead if self._finished else 0.0
         self._overhead = max(least, besides if self._finished else besides - self.plan.warm_up)
         return True
 
     def _block_seconds(self, turns: _RoundPlan, to_come: int) -> float:
-        """Seconds that one block measures; in the last round the blocks share what is left, as it is by then."""
+        """The measuring time of one block; in the last round the remaining blocks share the remaining time."""
         plan, seconds = self.plan, turns.seconds
         if turns.last:
             left = self._budget - self.elapsed_seconds()
@@ -288,7 +288,7 @@ class _Measurement:
         return Turn(number, seconds, shared, shared + 1 + self.plan.variants.index(variant))
 
     def _disturbance(self, others: float | None) -> str:
-        """Why other processes make a block worthless, empty where they don't or the user said to measure anyway."""
+        """Why other processes invalidate a block; empty if they do not or the user forced the run."""
         if "busy" in self._force or others is None or others <= MAXIMUM_OTHERS:
             return ""
         return f"other processes used {others:.0%} of the processors; the limit is {MAXIMUM_OTHERS:.0%}"

@@ -1,4 +1,4 @@
-"""The word to stop: said by the user, a watch over another server, or a signal; the first reason stays."""
+"""StopSignal: the request to stop a run, by the user, by the watch over other servers, or by a signal."""
 
 from __future__ import annotations
 
@@ -6,13 +6,16 @@ import threading
 
 
 class StopSignal(threading.Event):
-    """An event with a reason: a word (cancelled, neighbour, broken), which a sentence may follow behind `: `."""
+    """An event with a reason: cancelled, neighbour or broken, optionally followed by `: ` and a sentence.
+
+    The first reason is kept.
+    """
 
     def __init__(self) -> None:
         super().__init__()
         self.reason = ""
 
     def say(self, reason: str) -> None:
-        """Ask for the end of the run."""
+        """Request the end of the run."""
         self.reason = self.reason or reason
         self.set()

@@ -1,4 +1,4 @@
-"""The rules of mycnf: one module a family, the evidence beside them."""
+"""The rules of mycnf: one subpackage per subject, and the evidence store in `rules/evidence`."""
 
 from __future__ import annotations
 
@@ -11,22 +11,24 @@ if TYPE_CHECKING:
 
     from rules.core.rule import Rule
 
-# Another distribution installs a package of this name: advisor.cli.parser compares this before it trusts the import.
+# Another distribution may install a package named `rules`: advisor.cli.parser compares this before it trusts the
+# import.
 PRODUCT = "mycnf-advisor"
 
-# Its rules are those that the user's configuration asks for.
+# Imported only if the user's configuration has house rules.
 HOUSE_RULES = "rules.policy.rules"
 
 
 def all_rules() -> list[Rule]:
-    """Every rule, by code."""
+    """All rules, sorted by code."""
     return _load_rules((*ANY_OPTION, *BY_OPTION, *BEYOND_FILES))
 
 
 def file_rules(*, house: bool = False, modules: tuple[str, ...] | None = None) -> list[Rule]:
-    """The rules that need nothing but option files, by code; those that need more are not even imported.
+    """The rules that need only option files, sorted by code; modules whose rules all need more are not imported.
 
-    `house` adds house rules; `modules` are those of `rule_modules_for`, all where it is None.
+    `house` includes the house rules. `modules` is the result of `rule_modules_for`; None means all modules of
+    BY_OPTION.
     """
     bound = tuple(BY_OPTION) if modules is None else modules
     wanted = (*ANY_OPTION, *bound, *((HOUSE_RULES,) if house else ()))
@@ -34,12 +36,12 @@ def file_rules(*, house: bool = False, modules: tuple[str, ...] | None = None) -
 
 
 def rule_modules_for(options: Container[str]) -> tuple[str, ...]:
-    """The modules of BY_OPTION with rules that concern one of the options."""
+    """The modules of BY_OPTION with rules that check one of these options."""
     return tuple(name for name, about in BY_OPTION.items() if any(option in options for option in about))
 
 
 def find_rule(word: str) -> Rule | None:
-    """The rule of that code or name, in either case; None where there is none."""
+    """The rule with this code or name, ignoring case; None if there is none."""
     wanted = word.strip().lower().replace("_", "-")
     return next((r for r in all_rules() if wanted in (r.code.lower(), r.name)), None)
 

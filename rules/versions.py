@@ -1,4 +1,4 @@
-"""VER: the version itself."""
+"""VER: rules about the server's version."""
 
 from __future__ import annotations
 
@@ -15,9 +15,9 @@ if TYPE_CHECKING:
     from advisor.core.model import Finding
     from rules.core.context import RuleContext
 
-SOON = 183  # days of notice
-YEARS_FROM = 24  # months
-MONTHS = 30.44  # days in a mean month
+SOON = 183  # days before the end of support
+YEARS_FROM = 24  # months; from here on periods are given in years
+MONTHS = 30.44  # days in an average month
 
 
 @rule(
@@ -37,7 +37,7 @@ MONTHS = 30.44  # days in a mean month
     ),
 )
 def end_of_life(context: RuleContext) -> Iterator[Finding]:
-    """Series whose support has ended by the host's clock, or soon will."""
+    """Report a series whose support has ended by the host's clock, or ends soon."""
     end = END_OF_LIFE.get(context.target.flavour, {}).get(context.target.version[:2])
     now = context.host.os.time if context.host.os else None
     if now is None:
@@ -56,13 +56,13 @@ def end_of_life(context: RuleContext) -> Iterator[Finding]:
 
 
 def _days_since_epoch(date: tuple[int, int, int]) -> float:
-    """Days since 1970 of a date, near enough for months; day 0 is the end of the month."""
+    """Approximate days since 1970; day 0 is the end of the month."""
     year, month, day = date
     return (year - 1970) * 365.2425 + (month - 1) * MONTHS + (day or 30)
 
 
 def _period_text(days: float) -> str:
-    """A stretch of time in months, or in years from two years on."""
+    """A period in months, or in years from two years on."""
     months = round(days / MONTHS)
     if months >= YEARS_FROM:
         return f"{months // 12} years"
@@ -86,7 +86,7 @@ def _period_text(days: float) -> str:
     ),
 )
 def newer_than_catalog(context: RuleContext) -> Iterator[Finding]:
-    """A server of a series, or a patch, beyond the catalog."""
+    """Report a server whose series or patch is newer than the catalog."""
     read_as = context.catalog.read_as
     if read_as.version[:2] < context.target.version[:2]:
         yield newer_than_catalog.finding(
@@ -113,7 +113,7 @@ def newer_than_catalog(context: RuleContext) -> Iterator[Finding]:
     ),
 )
 def older_than_catalog(context: RuleContext) -> Iterator[Finding]:
-    """A server of a series below the catalogs."""
+    """Report a server whose series is older than all catalogs."""
     read_as = context.catalog.read_as
     if read_as.version[:2] > context.target.version[:2]:
         oldest = f"{read_as.flavour}-{read_as.series}"

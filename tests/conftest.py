@@ -1,4 +1,4 @@
-"""What all tests share: the way to the shared material, and the real servers."""
+"""Configuration of all tests: hypothesis, garbage collection, and the folder of shared material."""
 
 from __future__ import annotations
 
@@ -17,8 +17,9 @@ sys.path[:0] = [str(HERE / "plugins"), *(str(HERE.parent / "tools" / tool) for t
 
 pytest_plugins = ["real_servers", "start_and_compare", "failed_list", "quick_selection"]
 
-# What hypothesis draws is the same in every run. `make fuzz DRAWN=1` draws anew, and what it finds stays as an example.
-# How long an example takes is for the benchmarks to say: hosts that are busy would fail tests at random.
+# hypothesis draws the same examples in every run. `make fuzz DRAWN=1` draws new ones, and saves what it finds as
+# examples. There is no deadline per example, because busy hosts would fail tests at random; benchmarks measure the
+# time.
 QUIET = (
     HealthCheck.too_slow,
     HealthCheck.data_too_large,
@@ -29,14 +30,14 @@ settings.register_profile("same", deadline=None, derandomize=True, database=None
 settings.register_profile("new", settings.get_profile("same"), derandomize=False, print_blob=True)
 settings.load_profile(DRAWS := os.environ.get("MYCNF_DRAWS", "same"))
 if DRAWS == "same":
-    # It also draws from the constants of all modules loaded so far, which differ from one process of tests to another.
+    # It also draws from the constants of all modules loaded so far, which differ between test processes.
     providers._get_local_constants = lambda: providers._local_constants  # no setting turns it off
 
 
 def pytest_configure() -> None:
-    """Hear Ctrl-C: a shell in the background ignores it, and so would all that tests start and interrupt.
+    """Restore the SIGINT handler, which background shells disable, and with it for all processes that tests start.
 
-    What is imported and collected is no garbage, so that none is looked for until all is.
+    Garbage collection is disabled until collection has finished, because imported modules are not garbage.
     """
     gc.disable()
     if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:
@@ -44,10 +45,9 @@ def pytest_configure() -> None:
 
 
 def pytest_collection_finish() -> None:
-    """Look for garbage again, but never among what was imported and collected.
+    """Enable garbage collection again, without the objects created by import and collection.
 
-    Without that a third of the time of the app's tests goes to looks at it. The product does the like:
-    `advisor.__main__`.
+    Otherwise it would take a third of the time of the app's tests. The product does the same in `advisor.__main__`.
     """
     gc.freeze()
     gc.set_threshold(20_000, 20, 20)
@@ -56,7 +56,7 @@ def pytest_collection_finish() -> None:
 
 @pytest.fixture(scope="session")
 def shared() -> Path:
-    """The folder of shared material; the test skips by name where it is not at hand."""
+    """The folder of shared material; skips the test with a reason if it is not available."""
     folder = Path(os.environ.get("MYCNF_SHARED", HERE.parent.parent / "shared"))
     if not folder.is_dir():
         pytest.skip(f"shared material is not at hand (MYCNF_SHARED={folder})")

@@ -1,4 +1,4 @@
-"""Write docs/cli.md from the command line's own parser; --check says whether it is current instead (exit 1 where not).
+"""Write docs/cli.md from the command line parser; --check reports whether it is current (exit 1 if not).
 
 usage: clidoc.py [--check]
 """
@@ -40,7 +40,7 @@ def main() -> int:
 
 
 def keep(page: str, path: str, stale: str) -> int:
-    """Write a page to its path; with --check, say that it is stale where it is, exit code 1."""
+    """Write a page to its path; with --check, print `stale` and return 1 if the file differs."""
     if sys.argv[1:] != ["--check"]:
         with open(path, "w", encoding="utf-8") as file:
             file.write(page)

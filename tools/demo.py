@@ -1,8 +1,8 @@
-"""The main job in one command: start a throwaway server with a bad option file, audit it, and remove it.
+"""Demo in one command: start a throwaway server with a bad option file, audit it, and remove it.
 
 usage: demo.py [--server NAME]
 
-The server is the host's own, or the one of that name that `make servers` unpacked. Where this host has none, a
+The server is the host's own, or the one with that name that `make servers` unpacked. If this host has none, a
 recording of a real server is audited instead.
 """
 
@@ -25,7 +25,7 @@ WINDOW = "3"  # seconds between the two samples of an idle server's counters
 
 
 def main() -> int:
-    """Audit what can be had: the host's own server, or a recording."""
+    """Audit the host's own server program, or a recording."""
     parser = argparse.ArgumentParser(description="audit a throwaway server with a bad option file")
     parser.add_argument("--server", metavar="NAME", help="one that `make servers` unpacked (default: the host's own)")
     name = parser.parse_args().server
@@ -41,7 +41,7 @@ def main() -> int:
 
 
 def unpacked(name: str) -> Binary:
-    """The server of that name from the cache; without it the demo ends and says how to get it."""
+    """The server with that name from the cache; otherwise exit with instructions."""
     sys.path.insert(0, os.path.join(TOP, "tests", "plugins"))
     from real_servers import lacking, names_of, provisioned
 
@@ -59,7 +59,7 @@ def audit_throwaway(binary: Binary) -> int:
         start_server(binary, option_file=OPTION_FILE) as server,
         tempfile.NamedTemporaryFile(suffix=".cnf") as no_options,
     ):
-        # An empty option file: the account in ~/.my.cnf is not this server's.
+        # An empty option file, because the account in ~/.my.cnf is not this server's.
         return mycnf("audit", "--defaults-file", no_options.name, "--socket", server.socket, "--user", "root")
 
 
@@ -75,7 +75,7 @@ def audit_recording(reason: str) -> int:
 
 
 def mycnf(*words: str) -> int:
-    """Show the command and run it; findings are what a demo is for, so they are no failure."""
+    """Print the command and run it; findings are expected and not a failure."""
     window = () if "--snapshot" in words else ("--window", WINDOW)
     say(" ".join(["mycnf", *words, *window]))
     ran = subprocess.run([sys.executable, "-m", "advisor", *words, *window], cwd=TOP, check=False)
@@ -86,7 +86,7 @@ def mycnf(*words: str) -> int:
 
 
 def say(text: str) -> None:
-    """One line of narration."""
+    """Print one line of narration."""
     print(f"demo: {text}", file=sys.stderr, flush=True)
 
 

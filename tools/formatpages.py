@@ -2,7 +2,7 @@
 
 usage: formatpages.py [--check]
 
-A table stands between `<!-- made: NAME -->` and `<!-- end -->`; --check says whether all are current (exit 1 if not).
+A table is between `<!-- made: NAME -->` and `<!-- end -->`; --check reports whether all are current (exit 1 if not).
 """
 
 from __future__ import annotations

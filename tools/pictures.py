@@ -1,4 +1,4 @@
-"""Write docs/pictures: each screen of the terminal app as it draws it of the demo's recording.
+"""Write docs/pictures: each screen of the terminal app, drawn from the demo's recording.
 
 usage: python tools/pictures.py
 """
@@ -22,7 +22,7 @@ FOLDER = os.path.join(TOP, "docs", "pictures")
 SIZE = (100, 30)
 SETTLED = 0.5  # seconds
 KEYS = {"findings": ("down", "down", "down"), "variables": ("d",)}
-_OWN_NAME = r"terminal-\d+"  # made anew for every picture; without it equal screens give equal files
+_OWN_NAME = r"terminal-\d+"  # different in every picture; without it equal screens give equal files
 
 
 async def picture(place: str, digit: str) -> str:
@@ -39,7 +39,7 @@ async def picture(place: str, digit: str) -> str:
 
 
 def main() -> int:
-    """Draw them all."""
+    """Draw all screens."""
     os.makedirs(FOLDER, exist_ok=True)
     with tempfile.TemporaryDirectory() as own:
         os.environ |= {"XDG_STATE_HOME": own, "XDG_CONFIG_HOME": own, "TZ": "UTC"}

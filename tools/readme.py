@@ -1,4 +1,4 @@
-"""Run the commands that README.md shows and put their real output there; --check says whether it is current instead.
+"""Run the commands in README.md and insert their real output; --check reports whether it is current.
 
 usage: readme.py [--check]
 
@@ -20,7 +20,7 @@ BLOCK = re.compile(r"(<!-- run: (?P<command>[^\n]*?) -->\n```[a-z]*\n)(?P<shown>
 
 
 def main() -> int:
-    """Rewrite the blocks, or name those that no longer show what the program says."""
+    """Rewrite the blocks, or name those that are no longer current."""
     with open(PAGE, encoding="utf-8") as file:
         page = file.read()
     if sys.argv[1:] == ["--check"]:
@@ -28,14 +28,14 @@ def main() -> int:
         for command in stale:
             print(f"README.md no longer shows what this prints: {command} (make docs)")
         return int(bool(stale))
-    made = BLOCK.sub(lambda m: m[1] + _shown(m["command"]) + m[4], page)  # before the page is opened: it may fail
+    made = BLOCK.sub(lambda m: m[1] + _shown(m["command"]) + m[4], page)  # may fail, so before the page is opened
     with open(PAGE, "w", encoding="utf-8") as file:
         file.write(made)
     return 0
 
 
 def _shown(command: str) -> str:
-    """The prompt with the command, then what it prints, stderr first as a terminal would show it."""
+    """The prompt with the command, then its output, stderr first."""
     program, _, lines = command.partition(" | head -")
     words = shlex.split(program)
     if words[0] != "mycnf":

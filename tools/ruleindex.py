@@ -1,8 +1,8 @@
-"""Write rules/_index.py, which rule modules lint imports for which options; --check says whether it is current.
+"""Write rules/_index.py: the rule modules that lint imports for each option; --check reports whether it is current.
 
 usage: ruleindex.py [--check]
 
-Every module below `rules` that registers a rule is listed; its options are those that its rules of files name.
+Every module below `rules` that registers a rule is listed, with the options that its option file rules name.
 """
 
 from __future__ import annotations
@@ -33,7 +33,7 @@ BEYOND_FILES = (
 
 
 def main() -> int:
-    """Write the index, or say whether it is current: exit code 1 where it is not."""
+    """Write the index, or check it: exit code 1 if it is not current."""
     sys.path.insert(0, str(TOP))
     wanted = index()
     if sys.argv[1:] == ["--check"]:
@@ -64,7 +64,7 @@ def index() -> str:
 
 
 def rules_by_module() -> dict[str, list[Rule]]:
-    """The rules that each module below `rules` registers when it is imported, modules in alphabetical order."""
+    """The rules that each module below `rules` registers when imported; modules are in alphabetical order."""
     import rules
     from rules.core.rule import RULES
 
@@ -77,7 +77,7 @@ def rules_by_module() -> dict[str, list[Rule]]:
 
 
 def _entry(name: str, options: list[str]) -> str:
-    if len(options) == 1:  # as ruff format writes it
+    if len(options) == 1:  # the format of ruff
         return f'    "{name}": ("{options[0]}",),\n'
     return f'    "{name}": (\n' + "".join(f'        "{option}",\n' for option in options) + "    ),\n"
 

@@ -1,4 +1,4 @@
-"""Write docs/rules, the reference of all rules, from the rules; --check says whether it is current (exit 1 where not).
+"""Write docs/rules, the reference of all rules, from the rules; --check reports whether it is current (exit 1 if not).
 
 usage: rulepages.py [--check]
 """
@@ -56,7 +56,7 @@ def main() -> int:
 
 
 def pages() -> dict[str, str]:
-    """The pages by the names of their files: one for each subject, and the list of all rules by code."""
+    """The pages by file name: one for each subject, and the list of all rules by code."""
     from advisor.report.rules.markdown import document, table_of
     from rules import all_rules
     from rules.core.evidence import all_evidence

@@ -1,6 +1,6 @@
 #!/bin/sh
-# Makes a virtual environment of this checkout, or brings it up to date: setup.sh VENV WHAT..., where each WHAT is the
-# checkout (.) or a file of requirements with hashes. Whatever is missing is said in one line, with the way to get it.
+# Creates or updates a virtual environment of this checkout: setup.sh VENV WHAT..., where each WHAT is the checkout (.)
+# or a requirements file with hashes. If something is missing, it prints one line with the remedy.
 set -eu
 venv=$1
 shift
@@ -11,7 +11,7 @@ end() {
     exit 1
 }
 
-# The newest Python first; PYTHON in the environment wins.
+# The newest Python first; PYTHON in the environment takes precedence.
 find_python() {
     for name in ${PYTHON:-python3.13 python3.12 python3.11 python3}; do
         if "$name" -c 'import sys; sys.exit(sys.version_info < (3, 11))' 2>/dev/null; then
@@ -32,9 +32,9 @@ make_venv() {
 
 "$venv/bin/python" -m pip --version >/dev/null 2>&1 || make_venv
 
-# With the requirements there is all that the checkout needs, and what builds it too. The list is whole, so that pip
-# need not resolve anything (--no-deps): pip 23 looks for a package with an extra (coverage[toml]) beside its pin, and
-# refuses the whole list on the day when a newer version of it appears.
+# The requirements contain everything that the checkout needs, including its build tools. The list is complete, so pip
+# need not resolve anything (--no-deps): pip 23 also searches for a package with an extra (coverage[toml]) besides its
+# pin, and rejects the whole list as soon as a newer version of it is released.
 install() {
     case $1 in
     *.txt) set -- --no-deps --require-hashes --requirement "$1" ;;
@@ -54,5 +54,5 @@ for what in "$@"; do
     pinned=yes
 done
 [ -e "$venv/../pyproject.toml" ] || exit 0
-# pip leaves out what is installed for editing, and where bytecode may not be written each start would compile it.
+# pip does not compile editable installations, and without writable bytecode each start would compile them.
 "$venv/bin/python" -m compileall -q advisor rules probes || :

@@ -1,4 +1,4 @@
-"""Write schemas/snapshot.schema.json from the types of advisor.facts; --check says whether it is current.
+"""Write schemas/snapshot.schema.json from the types of advisor.facts; --check reports whether it is current.
 
 usage: snapshotschema.py [--check]
 """

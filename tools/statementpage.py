@@ -1,4 +1,4 @@
-"""Write docs/statements.md from the closed list itself; --check says whether it is current (exit 1 where not).
+"""Write docs/statements.md from the closed list; --check reports whether it is current (exit 1 if not).
 
 usage: statementpage.py [--check]
 """
@@ -15,7 +15,7 @@ from clidoc import TOP, keep
 if TYPE_CHECKING:
     from advisor.collect.connection.statements import Statement
 
-ALL = "all"  # as the list says it
+ALL = "all"  # the word in the list
 PAGE = os.path.join(TOP, "docs", "statements.md")
 INTRO = """# Every statement that mycnf can send
 

@@ -1,10 +1,10 @@
-"""Run the tests; a few that failed are run once more, one at a time, and what passes only then is named as unsteady.
+"""Run the tests; failed ones are run again, one at a time, and those that then pass are reported as unsteady.
 
 usage: python tools/tests.py [ARGUMENT OF PYTEST]…
 
-A test that fails among others and passes alone has found a race: of its own, or of the product. It must not pass in
-silence, nor keep a change out that has nothing to do with it; so the run's last lines name it. More than a handful of
-failures is no accident, and nothing is run again.
+A test that fails among others and passes alone has found a race, in itself or in the product. It must not pass
+silently, nor block an unrelated change; so the last lines of the run name it. If more than a handful fail, it is not a
+coincidence, and nothing is run again.
 """
 
 from __future__ import annotations
@@ -17,12 +17,12 @@ import tempfile
 from pathlib import Path
 
 MOST = 5
-FAILED = 1  # pytest's exit code where tests failed; others mean that it could not do its work
+FAILED = 1  # pytest's exit code for failed tests; others mean that pytest itself failed
 
 
 def main(arguments: list[str]) -> int:
-    """Run pytest with the arguments, and again what failed; return its exit code, 0 where all passed in the end."""
-    # A shell in the background ignores it, and so would all that is started from here, which tests interrupt.
+    """Run pytest with the arguments, then the failed tests again; returns its exit code, 0 if all passed in the end."""
+    # A background shell ignores SIGINT, and so would all processes started here, which tests interrupt.
     signal.signal(signal.SIGINT, signal.default_int_handler)
     code, failed = _run(arguments)
     if code != FAILED or not 0 < len(failed) <= MOST:
@@ -37,7 +37,7 @@ def main(arguments: list[str]) -> int:
 
 
 def _run(arguments: list[str]) -> tuple[int, list[str]]:
-    """The exit code of pytest, and the names of the tests that failed."""
+    """The exit code of pytest, and the names of the failed tests."""
     with tempfile.TemporaryDirectory(prefix="mycnf-tests-") as folder:
         file = Path(folder) / "failed"
         command = [sys.executable, "-m", "pytest", *arguments]

@@ -1,6 +1,6 @@
 #!/bin/sh
-# Uses what `make wheel zipapp` built as a new user would: try.sh DIST. An empty environment gets the wheel; then the wheel and the
-# zipapp each say their version, lint a file, and audit a recorded snapshot.
+# Tests the results of `make wheel zipapp` as a new user would use them: try.sh DIST. The wheel is installed into an
+# empty environment; then wheel and zipapp each print their version, lint a file, and audit a recorded snapshot.
 set -eu
 dist=$1
 here=$(cd "$(dirname "$0")/.." && pwd)
@@ -9,7 +9,7 @@ trap 'rm -rf "$work"' EXIT INT TERM
 
 say() { printf 'try: %s\n' "$1"; }
 
-# Findings are what the examples are for: exit 1 is the right answer, anything else is not.
+# The examples have findings on purpose, so the expected exit code is 1.
 finds() {
     rc=0
     "$@" >"$work/out" 2>"$work/err" || rc=$?
@@ -31,7 +31,7 @@ judge() {
 
 "$here/.venv/bin/python" -m venv "$work/venv"
 "$work/venv/bin/python" -m pip install --quiet --disable-pip-version-check "$dist"/*.whl
-cd "$work" # nothing of the checkout may help
+cd "$work" # files of the checkout must not be used
 say "the wheel, in an empty environment"
 judge "$work/venv/bin/mycnf"
 say "the zipapp"

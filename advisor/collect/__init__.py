@@ -1,1 +1,1 @@
-"""Read a running server, its workload and its host."""
+"""Collect facts from a running server, its workload and its host."""

@@ -1,4 +1,4 @@
-"""Collect all that an audit may know of one server: its answers, its workload, its host and its files."""
+"""Collect all facts for an audit of one server: the server itself, its workload, its host and its files."""
 
 from __future__ import annotations
 
@@ -39,12 +39,12 @@ if TYPE_CHECKING:
 
 
 DEFAULT_WINDOW = 10.0
-VERSION_PARTS = 2  # numbers, without which no series is known and no rule can be asked
+VERSION_PARTS = 2  # numbers; with fewer, the series is unknown and no rule applies
 
 
 @dataclass(frozen=True, slots=True)
 class CollectRequest:
-    """What to collect: which server, and for how many seconds to watch its counters (0: not at all)."""
+    """What to collect: the server, and the length of the counter window in seconds (0 for no window)."""
 
     connection: ConnectRequest = field(default_factory=ConnectRequest)
     window: float = DEFAULT_WINDOW
@@ -52,10 +52,11 @@ class CollectRequest:
 
 
 def collect(request: CollectRequest, wait: Callable[[float], object] = time.sleep) -> Facts:
-    """Facts of the server that the request names; what couldn't be read stands in `unavailable` with its reason.
+    """Collect facts from the requested server; `unavailable` lists the parts that could not be read, with reasons.
 
-    Raises ConnectError where no connection can be had, or nothing that tells the version. A server lost on the way
-    leaves what was read until then, and `lost` says it. So do parts that a snapshot would have no room for.
+    Raises ConnectError if there is no connection, or nothing shows the version. If the connection is lost midway, the
+    facts read so far are returned and `lost` is set. Parts that are too large for a snapshot are listed in
+    `unavailable` too.
     """
     return collect_from_account(resolve_account(request.connection), request, wait)
 
@@ -63,7 +64,7 @@ def collect(request: CollectRequest, wait: Callable[[float], object] = time.slee
 def collect_from_account(
     chosen: Account, request: CollectRequest, wait: Callable[[float], object] = time.sleep
 ) -> Facts:
-    """Facts of the server behind an account that is settled already; otherwise as `collect`."""
+    """As `collect`, for an account that is already resolved."""
     started = time.monotonic()
     taken_at = datetime.now(UTC).isoformat(timespec="seconds")
     notes: Notes = []
@@ -95,7 +96,10 @@ def collect_from_account(
 def _read_everything(
     session: Session, request: CollectRequest, notes: Notes, wait: Callable[[float], object]
 ) -> tuple[Server, Workload | None]:
-    """The server's answers in the order that loses least if it stops: replication, which may hang, is last."""
+    """The server's facts, read in an order that loses least if the connection fails.
+
+    Replication, which may hang, is last.
+    """
     greeting = read_greeting(session, notes)
     if len(greeting.number) < VERSION_PARTS:
         raise ConnectError(session.lost or _untold(session, greeting, notes))
@@ -123,13 +127,13 @@ def _untold(session: Session, greeting: Greeting, notes: Notes) -> str:
     return f"{session.account.place} told no version of MySQL or MariaDB ({why}); check host and port"
 
 
-# Of directories on one mount the first is told, so those whose files matter most come first.
+# Only the first directory per mount is reported, so the most important ones come first.
 _DIRECTORIES = ("innodb_log_group_home_dir", "innodb_undo_directory", "innodb_data_home_dir")
 _BASENAMES = ("log_bin_basename", "relay_log_basename")
 
 
 class HostFacts(NamedTuple):
-    """What a server's host has; None for what it has not, or what can't be told to be the server's."""
+    """Facts about a server's host; None if they are missing, or are not proved to be the server's."""
 
     host: Host | None = None
     files: OptionFiles | None = None
@@ -137,7 +141,7 @@ class HostFacts(NamedTuple):
 
 
 def read_host_facts(server: Server, notes: Notes) -> HostFacts:
-    """What stands around a server that is a process of this host; else nothing, with the reason noted for each part."""
+    """Facts around a server that runs on this host; otherwise empty, with the reason noted for each part."""
     root = open_root("/")
     found = find_server_process(root, server_claim(server))
     if isinstance(found, NotProved):
@@ -151,19 +155,19 @@ def read_host_facts(server: Server, notes: Notes) -> HostFacts:
 
 
 def configured_directories(server: Server) -> dict[str, str]:
-    """Where the server says that it keeps files outside its data directory, by variable; of a list the first."""
+    """The configured directories outside the data directory, by variable; the first one of a list."""
     told = {name: server.variables.get(name, "") for name in _DIRECTORIES}
     told |= {name: posixpath.dirname(server.variables.get(name, "")) for name in _BASENAMES}
     return told | {"tmpdir": server.variables.get("tmpdir", "").split(":")[0]}
 
 
 def named_files(server: Server) -> list[str]:
-    """The files that the server says values came from."""
+    """The files that the server reports as origins of values."""
     return [origin.path for origin in server.origins.values()]
 
 
 def option_file_reader(server: Server) -> OptionFileReader:
-    """Whose reader of option files the server has."""
+    """The flavour and version that decide how the server reads option files."""
     return OptionFileReader(server.flavour, version_numbers(server.version) or None)
 
 
@@ -173,9 +177,9 @@ def _service(root: Root, pid: int) -> Service | None:
 
 
 def service_below(facts: Facts, top: str, name: str) -> Service | None:
-    """The service as a directory has it that holds a copy of a host's files, / for this host; None for no such unit.
+    """The systemd service in a directory with a copy of a host's files (/ for this host); None without such a unit.
 
-    `name` is the service's; without it, it is the server's own, or the only one there under a usual name.
+    `name` is the service's name; the default is the server's own, or the only one there with a usual name.
     """
     root, own = open_root(top), facts.service
     wanted = name or (own.name if own else "") or usual_service(root)
@@ -183,24 +187,24 @@ def service_below(facts: Facts, top: str, name: str) -> Service | None:
 
 
 def reread_option_files(facts: Facts, leading: Iterable[str], top: str = "") -> Facts:
-    """The facts with the option files that a start with these leading words reads, below `top` if it is given."""
+    """The facts with the option files that a start with these leading arguments reads, below `top` if given."""
     files = facts.files or OptionFiles()
     server = facts.server
     return replace(facts, files=reread_files(files, leading, named_files(server), option_file_reader(server), top=top))
 
 
 def server_claim(server: Server) -> ServerClaim:
-    """What the connection and the server's own variables say about where it runs."""
+    """What the connection and the server's variables say about where the server runs."""
     told = {name: server.variables.get(name, "") for name in ("datadir", "pid_file", "socket", "hostname")}
     link = server.link
     return ServerClaim(via=link.via, peer_pid=link.peer_pid, proxied=link.proxied, **told)
 
 
 def read_variables_and_counters(request: ConnectRequest) -> tuple[dict[str, str], Sample]:
-    """The server's variables and its counters now, at its own uptime.
+    """The server's variables and its current counters, at its uptime.
 
-    The redo position is read from InnoDB's status where no counter tells it, and is None where the account may not.
-    Raises ConnectError where no connection can be had or it is lost on the way.
+    If no counter shows the redo position, it is read from InnoDB's status; None if the account may not read that.
+    Raises ConnectError if there is no connection or it is lost.
     """
     notes: Notes = []
     session = open_session(resolve_account(request))

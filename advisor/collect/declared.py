@@ -1,4 +1,4 @@
-"""A host as its user describes it: for servers whose machine can't be read from here."""
+"""A host as described on the command line, for servers whose machine cannot be read from here."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ SAID = "not read: only what --ram, --cpus and --disk say is known"
 
 
 def parse_size(text: str) -> int:
-    """Bytes of a size such as 64G or 512M; MycnfError for anything else."""
+    """Bytes of a size such as 64G or 512M; raises MycnfError for anything else."""
     match = re.fullmatch(r"([0-9]{1,20}(?:\.[0-9]+)?)\s*([KMGT]?)(?:i?B)?", text.strip(), re.IGNORECASE)
     if not match or float(match[1]) <= 0:
         raise MycnfError(f"--ram {text!r} is not a size; write it as 64G or 512M")
@@ -23,7 +23,7 @@ def parse_size(text: str) -> int:
 
 
 def host_from_options(*, ram: str | None, cpus: int | None, disk: str | None, tar: str | None) -> Host:
-    """The host of --host-tar, if given, with what --ram, --cpus and --disk say put in its place."""
+    """The host from --host-tar, if given, with the values of --ram, --cpus and --disk."""
     host = _from_tar(tar) if tar else Host(skipped=(SkippedPart("host", SAID),))
     if ram:
         host = replace(host, memory=Memory(total=parse_size(ram)), cgroup=None)

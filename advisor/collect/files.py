@@ -1,4 +1,4 @@
-"""Find and copy the option files that a local server reads, without the secrets in them."""
+"""Find and copy the option files that a local server reads, with secrets removed."""
 
 from __future__ import annotations
 
@@ -23,12 +23,12 @@ from advisor.redaction.secrets import redact_arguments, redact_text
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable
 
-# Every build reads the first two; the others are compiled in here and there, so they count where the server names them.
+# Every build reads the first two; the others depend on the build, so they are used only if the server names them.
 COMMON_OPTION_FILES = ("/etc/my.cnf", "/etc/mysql/my.cnf")
 
 
 class StartOptions(NamedTuple):
-    """What a server was started with, as far as it decides which files are read; paths are absolute."""
+    """The start options that decide which option files are read; paths are absolute."""
 
     arguments: tuple[str, ...] = ()
     no_defaults: bool = False
@@ -40,7 +40,7 @@ class StartOptions(NamedTuple):
 
 
 class OptionFileReader(NamedTuple):
-    """Whose reader of option files it is: flavour, and version where it is known."""
+    """The flavour, and the version if known, that decide how option files are read."""
 
     flavour: str = "mysql"
     version: tuple[int, ...] | None = None
@@ -52,10 +52,10 @@ NEWEST_MYSQL = OptionFileReader()
 def read_files(
     pid: int, named: Iterable[str], datadir: str, proc: str = "/proc", *, reader: OptionFileReader = NEWEST_MYSQL
 ) -> OptionFiles:
-    """The option files of the server that is process `pid`, in its reading order.
+    """The option files that process `pid` reads, in its order.
 
-    `named` are the files that the server itself says values came from: those that the usual places don't explain are
-    read too. A file that can't be read is listed without a text.
+    `named` are files that the server reports as origins of values: those outside the usual places are read too. A file
+    that cannot be read is listed without text.
     """
     start = start_options_of(pid, proc)
     copies, folders = _read(start, named, reader, _here)
@@ -77,9 +77,10 @@ def read_files(
 def reread_files(
     files: OptionFiles, leading: Iterable[str], named: Iterable[str], reader: OptionFileReader, *, top: str = ""
 ) -> OptionFiles:
-    """The option files as a start with these leading words reads them.
+    """The option files that a start with these leading arguments reads.
 
-    `top` is a directory that holds a copy of a host's files, read in their place; when they changed says nothing there.
+    `top` is a directory with a copy of the host's files, which is read instead; modification times have no meaning
+    there.
     """
     start = start_options_from(leading)
     root = open_root(top) if top else None
@@ -98,7 +99,7 @@ def reread_files(
 
 
 def start_options_from(leading: Iterable[str]) -> StartOptions:
-    """What the words right behind the program's name decide, where no process is there to be asked for the rest."""
+    """The start options in the leading arguments, if there is no process to read them from."""
     said = dict(word.removeprefix("--").partition("=")[::2] for word in leading)
     return StartOptions(
         no_defaults="no-defaults" in said,
@@ -115,7 +116,7 @@ def _here(path: str) -> str:
 def _read(
     start: StartOptions, named: Iterable[str], reader: OptionFileReader, place: Callable[[str], str]
 ) -> tuple[dict[str, FileCopy], list[str]]:
-    """The files of that start and those that the server names beyond; `place` is where a path lies."""
+    """The files of that start, and further ones that the server names; `place` maps a path to its location."""
     named = list(dict.fromkeys(named))
     copies, folders = _read_all(_top_files(start, (), place), reader, place)
     missing = [path for path in named if path and path not in copies and _is_option_file(path, place)]
@@ -123,7 +124,7 @@ def _read(
 
 
 def start_options_of(pid: int, proc: str = "/proc") -> StartOptions:
-    """Command line and environment of a process, read for what they say about option files."""
+    """The start options from the command line and environment of a process."""
     arguments = _strings(f"{proc}/{pid}/cmdline")
     environment = environment_of(pid, proc)
     cwd = environment.get("PWD", "/")
@@ -144,12 +145,12 @@ def start_options_of(pid: int, proc: str = "/proc") -> StartOptions:
 
 
 def environment_of(pid: int, proc: str = "/proc") -> dict[str, str]:
-    """The environment that a process was started with; nothing where it can't be read. It holds secrets."""
+    """The environment of a process at its start; empty if it cannot be read. It may contain secrets."""
     return dict(entry.partition("=")[::2] for entry in _strings(f"{proc}/{pid}/environ"))
 
 
 def _leading_arguments(arguments: tuple[str, ...]) -> list[tuple[str, str]]:
-    """The options that stand right behind the program's name: only there do the servers obey those about files."""
+    """The leading options after the program name: servers accept options about option files only there."""
     program = next((i for i, word in enumerate(arguments) if posixpath.basename(word) in SERVER_PROGRAMS), 0)
     found = []
     for argument in arguments[program + 1 :]:
@@ -167,7 +168,7 @@ def _leading_arguments(arguments: tuple[str, ...]) -> list[tuple[str, str]]:
 
 
 def _top_files(start: StartOptions, named: list[str] | tuple[()], place: Callable[[str], str]) -> list[str]:
-    """The files that the server opens by itself, in its order; `named` stands where compiled-in places do."""
+    """The files that the server opens itself, in order; `named` are inserted at the compiled-in locations."""
     if start.no_defaults:
         return []
     if start.defaults_file:
@@ -182,7 +183,10 @@ def _top_files(start: StartOptions, named: list[str] | tuple[()], place: Callabl
 def _read_all(
     tops: list[str], reader: OptionFileReader, place: Callable[[str], str]
 ) -> tuple[dict[str, FileCopy], list[str]]:
-    """Each file once, where it is read first, includes behind the file that names them; and the directories listed."""
+    """Read each file once, at its first position, with includes after the including file.
+
+    Also returns the directories that were listed.
+    """
     copies: dict[str, FileCopy] = {}
     folders: list[str] = []
 
@@ -205,7 +209,7 @@ def _read_all(
         try:
             resolve([path], flavour=reader.flavour, version=reader.version, loader=take, lister=names)
         except (MycnfError, OSError):
-            continue  # it is among the copies, without a text
+            continue  # it is among the copies, without text
     return copies, folders
 
 
@@ -220,17 +224,17 @@ def _copy(path: str, lies: str, data: bytes | None, *, included: bool) -> FileCo
 
 
 def _is_option_file(path: str, place: Callable[[str], str]) -> bool:
-    """Whether a path that the server names is an option file's: one that lies could name any file of root's."""
+    """Whether a path from the server is an option file: a malicious server could name any file that root can read."""
     if posixpath.basename(path) == PERSISTED or not os.path.isfile(place(path)):
         return False
     try:
         return re.search(rb"^[ \t]*\[", load(place(path)).data, re.MULTILINE) is not None
     except MycnfError:
-        return True  # it is named among the files, without a text
+        return True  # it is listed, without text
 
 
 def _strings(path: str) -> tuple[str, ...]:
-    """The NUL-ended strings of a file of /proc; none where it can't be read."""
+    """The NUL-terminated strings in a /proc file; empty if it cannot be read."""
     try:
         with open(path, "rb") as file:
             return tuple(s.decode("utf-8", "surrogateescape") for s in file.read(1 << 20).split(b"\0")[:-1])

@@ -1,4 +1,4 @@
-"""What MySQL says of its logs beside its counters: how often the redo log was full, and the bytes of binary log."""
+"""MySQL's log statistics beyond status counters: redo log full warnings, and bytes of binary log."""
 
 from __future__ import annotations
 
@@ -12,11 +12,11 @@ if TYPE_CHECKING:
     from advisor.collect.connection.session import Notes, Session
     from advisor.collect.server.server import Greeting
 
-_CAPACITY = "innodb_redo_log_capacity"  # where it exists, MySQL warns of a full redo log in its error log
+_CAPACITY = "innodb_redo_log_capacity"  # versions with this option log a warning if the redo log is full
 
 
 def read_redo_waits(session: Session, greeting: Greeting, notes: Notes) -> RedoWaits | None:
-    """Warnings of a full redo log since the start; None where the server has no such warnings, or did not answer."""
+    """Warnings about a full redo log since startup; None if the server has no such warnings or did not answer."""
     if not _has_schema(greeting) or _CAPACITY not in greeting.variables:
         return None
     answer = ask(session, REDO_WAITS, "server.redo_waits", notes)
@@ -27,7 +27,7 @@ def read_redo_waits(session: Session, greeting: Greeting, notes: Notes) -> RedoW
 
 
 def read_binary_log_bytes(session: Session, greeting: Greeting, notes: Notes) -> int | None:
-    """Bytes of binary log since the start; None where there is none, a status counter tells, or nothing answered."""
+    """Bytes of binary log since startup; None without a binary log, if a status counter has it, or on failure."""
     if not _has_schema(greeting) or greeting.variables.get("log_bin") != "ON":
         return None
     answer = ask(session, BINARY_LOG_BYTES, "server.binary_log_bytes", notes)

@@ -1,4 +1,4 @@
-"""Read mysqld-auto.cnf, where MySQL 8 and later keep what `SET PERSIST` was told."""
+"""Read mysqld-auto.cnf, in which MySQL 8 and later store variables set by `SET PERSIST`."""
 
 from __future__ import annotations
 
@@ -13,15 +13,15 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
 
 NAME = "mysqld-auto.cnf"
-LARGEST = 4 << 20  # bytes; a thousand variables take a tenth of it
-DEEPEST = 4  # levels of objects; the servers nest two
+LARGEST = 4 << 20  # bytes; a thousand variables take a tenth of that
+DEEPEST = 4  # maximum nesting of objects; the servers use two levels
 VALUE = "Value"
 
 
 class PersistedFile(NamedTuple):
-    """What a server takes of the file, why it takes nothing, and when the file last changed.
+    """The variables that a server reads from the file, the reason if it ignores the file, and the modification time.
 
-    `options` is None where it can't be read, and where the server stops at it.
+    `options` is None if the file cannot be read, or if the server would stop at it.
     """
 
     options: tuple[PersistedOption, ...] | None
@@ -30,7 +30,7 @@ class PersistedFile(NamedTuple):
 
 
 def read_persisted(path: str) -> PersistedFile:
-    """The persisted variables with their places, secrets masked; both layouts, that of 8.0.15 and that of 9.7."""
+    """The persisted variables with their locations, secrets masked; in both formats, that of 8.0.15 and that of 9.7."""
     try:
         with open(path, "rb") as file:
             state = os.fstat(file.fileno())
@@ -53,7 +53,7 @@ def read_persisted(path: str) -> PersistedFile:
 
 
 def _named_values(node: dict[str, Any], levels: int, section: str = "") -> Iterator[tuple[str, str, str]]:
-    """Every name that has a value of its own, with the section; versions nest them differently."""
+    """Every name with a value, and its section; the nesting depends on the version."""
     for name, child in node.items():
         if isinstance(child, dict) and isinstance(child.get(VALUE), str):
             yield name, child[VALUE], section

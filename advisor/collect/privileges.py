@@ -1,4 +1,4 @@
-"""The privileges that an audit reads with, each with what it is for."""
+"""The privileges that an audit uses, each with its purpose."""
 
 from __future__ import annotations
 
@@ -9,9 +9,9 @@ if TYPE_CHECKING:
 
 
 class Grant(NamedTuple):
-    """One privilege and what an audit reads with it; one that is `optional` gives more away than an audit needs.
+    """A privilege and what an audit reads with it; an `optional` one gives access to more than an audit needs.
 
-    `gives` says what that is, `since` is the version from which the server has the table.
+    `gives` describes that access, `since` is the first version that has the table.
     """
 
     privilege: str
@@ -23,11 +23,11 @@ class Grant(NamedTuple):
 
     @property
     def needed(self) -> str:
-        """How a part of the facts that could not be read calls it: PROCESS, or SELECT on a table."""
+        """The name of the privilege for parts that could not be read: PROCESS, or SELECT on a table."""
         return self.privilege if self.on == "*.*" else f"{self.privilege.partition(' ')[0]} on {self.on}"
 
     def statement(self, account: str) -> str:
-        """The statement that gives it to a quoted account."""
+        """The GRANT statement for a quoted account."""
         return f"GRANT {self.privilege} ON {self.on} TO {account};"
 
 
@@ -83,12 +83,12 @@ _MARIADB = (
 
 
 def grants_for(target: Target) -> tuple[Grant, ...]:
-    """All that an audit of this server can use, the optional last."""
+    """All privileges that an audit of this server can use, optional ones last."""
     grants = _MARIADB if target.is_mariadb else _MYSQL
     return tuple(grant for grant in grants if target.version >= grant.since)
 
 
 def quoted(account: str) -> str:
-    """An account as CURRENT_USER() tells it (name@host), as statements want it: 'name'@'host'."""
+    """An account from CURRENT_USER() (name@host), quoted for statements: 'name'@'host'."""
     name, _, host = account.rpartition("@")
     return "@".join("'" + part.replace("\\", "\\\\").replace("'", "''") + "'" for part in (name, host))

@@ -1,4 +1,4 @@
-"""Find the systemd service of a server, and copy its unit, drop-ins and environment files without their secrets."""
+"""Find a server's systemd service, and copy its unit, drop-ins and environment files with secrets removed."""
 
 from __future__ import annotations
 
@@ -15,16 +15,16 @@ if TYPE_CHECKING:
 
     from advisor.collect.host.root import Root
 
-# Where systemd looks for units and their drop-ins, what wins first.
+# The directories in which systemd searches units and drop-ins, highest priority first.
 FOLDERS = (
     *("/etc/systemd/system.control", "/run/systemd/system.control", "/run/systemd/transient"),
     *("/run/systemd/generator.early", "/etc/systemd/system", "/etc/systemd/system.attached", "/run/systemd/system"),
     *("/run/systemd/system.attached", "/run/systemd/generator", "/usr/local/lib/systemd/system"),
     *("/usr/lib/systemd/system", "/lib/systemd/system", "/run/systemd/generator.late"),
 )
-# What packages call the service, where nothing says which one it is.
+# The packages' names for the service, if nothing else identifies it.
 USUAL = ("mysql.service", "mysqld.service", "mariadb.service")
-# Made anew by ExecStartPre at each start, so that what the process got says nothing of the next one.
+# Set again by ExecStartPre at each start, so the process's values say nothing about the next start.
 ONCE = frozenset({"_WSREP_NEW_CLUSTER", "_WSREP_START_POSITION"})
 _SPOKEN = r"(?:(?P<dashes>--)|(?<![\w-]))(?P<name>[A-Za-z_][\w-]*)(?:=|[ \t]+(?!-))"
 _OPENING = r"\\?[\"']"
@@ -32,7 +32,7 @@ _END = r"\s|\\?[\"']"
 
 
 def service_of(root: Root, pid: int) -> str:
-    """The name of the service that a process belongs to; empty where it isn't one of the system's own services."""
+    """The name of the service that a process belongs to; empty if it is not a system service."""
     for line in (root.read(f"/proc/{pid}/cgroup") or "").split("\n"):
         steps = line.rpartition(":")[2].split("/")
         name = next((step for step in reversed(steps) if step.endswith(".service")), "")
@@ -42,9 +42,9 @@ def service_of(root: Root, pid: int) -> str:
 
 
 def read_service(root: Root, name: str, environment: Mapping[str, str] | None = None) -> Service | None:
-    """The service as its files are now; None where there is no such unit.
+    """The service with its current files; None if there is no such unit.
 
-    `environment` is that of the running process, of which only what the unit's command line names is kept.
+    `environment` is the running process's; only variables that the unit's command line names are kept.
     """
     unit = _unit(root, name)
     if unit is None:
@@ -64,14 +64,14 @@ def read_service(root: Root, name: str, environment: Mapping[str, str] | None = 
 
 
 def usual_service(root: Root) -> str:
-    """The one database service that a root has under one of its usual names; empty for none or several."""
+    """The only database service with one of the usual names; empty if there are none or several."""
     found = [name for name in USUAL if _unit(root, name) is not None]
     real = {root.real(copy.path) for name in found if (copy := _unit(root, name))}
     return found[-1] if len(real) == 1 else ""
 
 
 def _unit(root: Root, name: str) -> FileCopy | None:
-    """The unit's own file: the first of its name, or of its template's."""
+    """The unit file: the first with its name, or with its template's name."""
     for wanted in dict.fromkeys([name, _template(name)]):
         for folder in FOLDERS:
             copy = _read_copy(root, f"{folder}/{wanted}")
@@ -85,7 +85,7 @@ def _template(name: str) -> str:
 
 
 def _drop_ins(root: Root, name: str, unit_path: str) -> list[str]:
-    """The drop-ins of a unit under all its names, sorted by their own names; of two alike the first folder's counts."""
+    """The drop-ins of a unit under all its names, sorted by file name; the first directory wins if names are equal."""
     found: dict[str, str] = {}
     for alias in [*_unit_names(root, name, unit_path), "service"]:
         for folder in FOLDERS:
@@ -111,7 +111,7 @@ def _unit_names(root: Root, name: str, unit_path: str) -> list[str]:
 
 
 def _folder_names(name: str) -> list[str]:
-    """The unit itself, its template, and each beginning of its name that ends with a dash."""
+    """The names of drop-in directories: the unit, its template, and each prefix of its name that ends with a dash."""
     if name == "service":
         return [name]
     stem, dot, kind = name.rpartition(".")
@@ -145,7 +145,7 @@ def _read_copy(root: Root, path: str) -> FileCopy:
 
 
 def _redact(text: str) -> str:
-    """Secret options and variables masked wherever they stand in a line, with and without quotes."""
+    """Mask secret options and variables anywhere in a line, with or without quotes."""
     return "\n".join(map(_redact_line, text.split("\n")))
 
 
@@ -160,7 +160,7 @@ def _redact_line(line: str) -> str:
 
 
 def _value_length(rest: str, before: str) -> int:
-    """How much of the rest is the value: to its closing quote where one is open, else to the end of the word."""
+    """The length of the value in the rest: up to its closing quote if one is open, else to the end of the word."""
     own = re.match(_OPENING, rest)
     around = own or re.search(rf"{_OPENING}$", before)
     if around:

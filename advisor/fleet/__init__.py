@@ -1,1 +1,1 @@
-"""Many servers at once: ansible reaches the hosts, mycnf asks the servers, and a run directory keeps what was told."""
+"""Audit many servers: ansible connects to the hosts, mycnf reads the servers, and a run directory holds the results."""

@@ -1,4 +1,4 @@
-"""Have ansible go to each host: which program, with what words and environment, and how its end is told."""
+"""Run ansible on each host: find the program, prepare its arguments and environment, and read its results."""
 
 from __future__ import annotations
 
@@ -40,13 +40,13 @@ if TYPE_CHECKING:
 
 ACTION = "mycnf_fleet"
 PLUGINS = "plugins"
-LOOK = 0.2  # seconds between two looks at which hosts have ended
+LOOK = 0.2  # seconds between two checks for finished hosts
 _NOT_BEGUN = "ansible can't go there; what it says: ansible {} -m ansible.builtin.raw -a true"
-LONGEST = 500  # characters of what ansible said
+LONGEST = 500  # characters of ansible's output
 INSTALL = (
     "mycnf fleet needs ansible: install mycnf with its extra, pipx install 'mycnf-advisor[fleet]', or ansible-core"
 )
-# What would have ansible tell more than it should, or in another form; words of the run, not of the team's set-up.
+# Settings that would make ansible print more than needed, or in another format; options of this run only.
 _QUIET = {
     "ANSIBLE_NO_LOG": "true",
     "ANSIBLE_DEBUG": "false",
@@ -60,7 +60,10 @@ _QUIET = {
 
 
 class Fleet(NamedTuple):
-    """Which hosts, through what, and within what bounds; times are seconds a host, `forks` None is ansible's own."""
+    """The inventories, ansible's options and limits.
+
+    Times are seconds per host; `forks` None means ansible's default.
+    """
 
     folder: str
     inventories: tuple[str, ...] = ()
@@ -73,17 +76,17 @@ class Fleet(NamedTuple):
 
 
 def run_fleet(fleet: Fleet, tell: Callable[[HostRow, int, int], object], lock: int | None = None) -> None:
-    """Ask every host that has no row yet, and call `tell` with each row as it comes, its number and their count.
+    """Read every host without a row, and call `tell` with each new row, its number and the total.
 
-    `lock` is the handle that holds the run directory. Raises MycnfError with what ansible said where no host came of
-    the inventory. Ended by Ctrl-C, all that was started is ended with it, and what came until then stays in the run
-    directory; killed, a guard does the same behind it.
+    `lock` is the handle that locks the run directory. Raises MycnfError with ansible's message if the inventory gave
+    no host. After Ctrl-C all started processes are stopped, and the results so far stay in the run directory; if mycnf
+    is killed, a guard process does the same.
     """
     program = find_ansible()
-    # kill and a closed terminal end all that was started, as Ctrl-C does
+    # SIGTERM and a closed terminal stop all started processes, as Ctrl-C does
     with interrupt_on_signals(), tempfile.TemporaryFile() as errors:
         try:
-            remove_scratch_files(fleet.folder)  # what a run may have left that was killed with its guard
+            remove_scratch_files(fleet.folder)  # left if an earlier run was killed together with its guard
             delete_failed_rows(fleet.folder)
             through = _run_guard(fleet, program, lock, errors, tell)
             errors.seek(0)
@@ -101,10 +104,13 @@ def run_fleet(fleet: Fleet, tell: Callable[[HostRow, int, int], object], lock: i
 def _run_guard(
     fleet: Fleet, program: str, lock: int | None, errors: IO[bytes], tell: Callable[[HostRow, int, int], object]
 ) -> bool:
-    """Have a guard run ansible, and tell of the rows; whether ansible came to its end. Nothing runs any more then."""
+    """Run ansible in a guard process and report the rows; returns whether ansible completed.
+
+    No process is left running.
+    """
     spared, place = finished_hosts(fleet.folder), scratch_directory(fleet.folder)
     lifeline, ours = os.pipe()
-    with adopt_orphans() as before, os.fdopen(ours, "wb", 0) as held:  # where our end is closed the guard ends it all
+    with adopt_orphans() as before, os.fdopen(ours, "wb", 0) as held:  # the guard stops when our end is closed
         process = subprocess.Popen(
             guard.command(fleet.folder, lifeline, lock, [program, *_arguments(fleet)]),
             env=_environment(fleet, place),
@@ -116,8 +122,8 @@ def _run_guard(
         )
         os.close(lifeline)
         try:
-            _write_plugin_files(place, spared)  # only now: whoever kills us leaves a guard that puts it away
-            with contextlib.suppress(BrokenPipeError):  # the guard has ended already, and its exit code tells how
+            _write_plugin_files(place, spared)  # not earlier: from now on the guard removes it if mycnf is killed
+            with contextlib.suppress(BrokenPipeError):  # the guard has ended already; its exit code gives the reason
                 held.write(guard.READY)
             _follow_rows(process, fleet.folder, spared, tell)
         finally:
@@ -129,7 +135,10 @@ def _run_guard(
 
 
 def find_ansible() -> str:
-    """The team's own `ansible`, which has its collections and plugins, or the one beside us; MycnfError for none."""
+    """The path of `ansible`; raises MycnfError if there is none.
+
+    The user's own one has its collections and plugins; otherwise it is the one next to Python.
+    """
     beside = os.path.join(os.path.dirname(sys.executable), "ansible")
     found = shutil.which("ansible") or (beside if os.access(beside, os.X_OK) else None)
     if found is None:
@@ -138,7 +147,7 @@ def find_ansible() -> str:
 
 
 def _arguments(fleet: Fleet) -> list[str]:
-    # As if there were a playbook in the working directory: group_vars and host_vars beside it count.
+    # As with a playbook in the working directory: group_vars and host_vars next to it are used.
     words = ["all", "-m", ACTION, f"--playbook-dir={os.getcwd()}", *(f"--inventory={one}" for one in fleet.inventories)]
     words += [f"--limit={fleet.limit}"] if fleet.limit else []
     words += [f"--forks={fleet.forks}"] if fleet.forks else []
@@ -146,7 +155,7 @@ def _arguments(fleet: Fleet) -> list[str]:
 
 
 def _write_plugin_files(place: str, spared: list[str]) -> None:
-    """Write what ansible and the plugin need: the plugin, the script for the hosts, and whom to spare."""
+    """Write the files for ansible: the plugin, the script for the hosts, and the list of finished hosts."""
     make_scratch_directory(place)
     plugins = os.path.join(place, PLUGINS)
     os.mkdir(plugins, 0o700)
@@ -156,7 +165,7 @@ def _write_plugin_files(place: str, spared: list[str]) -> None:
 
 
 def _environment(fleet: Fleet, place: str) -> dict[str, str]:
-    """Ours, with the plugin and its work added, which are yet to be written; no secret is in it."""
+    """The environment with the paths of the plugin and its files, which are written later; it contains no secret."""
     plugins = os.path.join(place, PLUGINS)
     given = os.environ.get("ANSIBLE_ACTION_PLUGINS")
     paths = [guard.package_path(), *filter(None, [os.environ.get("PYTHONPATH")])]
@@ -164,7 +173,7 @@ def _environment(fleet: Fleet, place: str) -> dict[str, str]:
         **os.environ,
         **_QUIET,
         "ANSIBLE_ACTION_PLUGINS": f"{plugins}{os.pathsep}{given}" if given else plugins,
-        "ANSIBLE_LOCAL_TEMP": os.path.join(place, "temporary"),  # which it leaves behind where it is ended
+        "ANSIBLE_LOCAL_TEMP": os.path.join(place, "temporary"),  # otherwise left behind if ansible is stopped
         "MYCNF_FLEET_DIR": os.path.abspath(fleet.folder),
         "MYCNF_FLEET_WINDOW": str(fleet.window),
         "MYCNF_FLEET_TIMEOUT": str(fleet.timeout),
@@ -184,7 +193,7 @@ def _write(path: str, data: bytes) -> None:
 def _follow_rows(
     process: subprocess.Popen[bytes], folder: str, spared: list[str], tell: Callable[[HostRow, int, int], object]
 ) -> None:
-    """Until the guard has ended, tell of each row as it comes; of one that is begun, where ansible came to its end."""
+    """Report each row as it appears, until the guard has ended; unfinished rows only if ansible completed."""
     told = {file_name(name) + ROW for name in spared}
     hosts: tuple[str, ...] = ()
     ended = False
@@ -202,14 +211,14 @@ def _follow_rows(
 
 
 def _add_missing_rows(hosts: tuple[str, ...], folder: str) -> None:
-    """A host without a row is one that ansible failed to give a worker: each worker begins with a row."""
+    """Add rows for hosts that ansible failed to start a worker for: each worker starts by writing a row."""
     for name in hosts:
         if read_row(folder, name) is None:
             write_row(folder, HostRow(name=name, status=Status.FAILED, reason=_NOT_BEGUN.format(name)))
 
 
 def _error_line(said: str) -> str:
-    """What ansible said about why, on one line: errors first, then warnings."""
+    """Ansible's explanation in one line: errors if there are any, else warnings."""
     lines = [" ".join(line.split()) for line in said.splitlines() if line.strip()]
     picked = [line for line in lines if line.startswith(("ERROR", "[ERROR]"))] or [
         line for line in lines if line.startswith("[WARNING]")

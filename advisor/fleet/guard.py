@@ -1,8 +1,8 @@
-"""Runs ansible for `mycnf fleet`; once either of the two is gone it ends and puts away whatever the run has begun.
+"""Runs ansible for `mycnf fleet`; if either of them ends, it stops and removes everything that the run started.
 
-It is a process of its own, in a process group of its own, so that it outlives mycnf however that is killed. It learns
-of that by a pipe whose other end mycnf holds: where that is closed, the run is to end. It begins before the run makes
-anything that is to be put away, and waits for mycnf's word that all is made.
+It is a separate process in its own process group, so that it outlives mycnf even if that is killed. It detects that by
+a pipe whose other end mycnf holds: when that is closed, the run has to stop. It starts before the run creates anything
+that has to be removed, and waits for mycnf's signal that everything is prepared.
 """
 
 from __future__ import annotations
@@ -18,28 +18,28 @@ from functools import partial
 from advisor.fleet.process_group import adopt_orphans, children_of, end_children, end_with_parent
 from advisor.fleet.run_directory import delete_begun_rows, remove_scratch_files
 
-THROUGH = frozenset((0, 2, 4, 6, 8))  # exit codes of an ansible that came to its end, hosts failed or not
-ENDED = 254  # the exit code where it did not, beside those that ansible has itself
-FORSAKEN = 15.0  # seconds without any worker after which ansible waits, for ever, for one that was killed
-LOOK = 0.2  # seconds between two looks at ansible
-READY = b"."  # mycnf's word
-# -P: nothing is imported from the working directory. The environment, PYTHONPATH too, is the one that ansible gets.
+THROUGH = frozenset((0, 2, 4, 6, 8))  # exit codes of an ansible that completed, with or without failed hosts
+ENDED = 254  # the exit code if it did not complete; ansible itself does not use it
+FORSAKEN = 15.0  # seconds without any worker; then ansible is waiting forever for a worker that was killed
+LOOK = 0.2  # seconds between two checks of ansible
+READY = b"."  # sent by mycnf when everything is prepared
+# -P: nothing is imported from the working directory. The environment, including PYTHONPATH, is passed to ansible.
 _BEGIN = "import sys; sys.path.insert(0, sys.argv.pop(1)); from advisor.fleet.guard import main; sys.exit(main())"
 
 
 def command(folder: str, lifeline: int, lock: int | None, words: list[str]) -> list[str]:
-    """The command line of a guard over a run in `folder`, with the handles that it inherits, and ansible's words."""
+    """The command line of a guard for a run in `folder`, with its inherited handles and ansible's arguments."""
     handles = (str(lifeline), "" if lock is None else str(lock))
     return [sys.executable, "-P", "-c", _BEGIN, package_path(), folder, *handles, str(os.getpgrp()), *words]
 
 
 def package_path() -> str:
-    """Where our packages are imported from: a directory, or a zipapp."""
+    """The path from which mycnf's packages are imported: a directory or a zipapp."""
     return os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
 
 
 def main() -> int:
-    """Run ansible; its exit code, or ENDED where it did not come to its end."""
+    """Run ansible; returns its exit code, or ENDED if it did not complete."""
     folder, lifeline, lock, group, *words = sys.argv[1:]
     _discard_signals()
     code = ENDED
@@ -58,7 +58,7 @@ def main() -> int:
 
 
 def _discard_signals() -> None:
-    """Leave signals to mycnf. They are heard and not ignored, for ansible would inherit that."""
+    """Leave signals to mycnf: handle them without effect, because ansible would inherit ignored signals."""
     for number in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP):
         if signal.getsignal(number) is not signal.SIG_IGN:
             signal.signal(number, lambda *_: None)
@@ -70,18 +70,18 @@ def _start_ansible(words: list[str], handles: list[int], group: int) -> subproce
 
 
 def _become_ansible(group: int, guard: int) -> None:
-    """With mycnf in the terminal's foreground, where it may ask for a password; and with us in its end."""
-    signal.signal(signal.SIGHUP, signal.SIG_IGN)  # it would be gone at once, and nobody would tell its workers
+    """Join mycnf's process group, so that ansible can prompt for a password, and die with the guard."""
+    signal.signal(signal.SIGHUP, signal.SIG_IGN)  # otherwise ansible would end at once without stopping its workers
     try:
         os.setpgid(0, group)
     except OSError:
-        os._exit(1)  # mycnf is gone already
+        os._exit(1)  # mycnf has ended already
     end_with_parent(guard)
 
 
 def _wait_for_end(process: subprocess.Popen[bytes], lifeline: int) -> int:
-    """Wait until ansible has ended, mycnf has, or ansible waits for a worker that is gone."""
-    seen = 0.0  # when it last had a worker
+    """Wait until ansible has ended, mycnf has ended, or ansible waits for a worker that no longer exists."""
+    seen = 0.0  # time of the last check with a worker
     while process.poll() is None:
         if select.select([lifeline], [], [], LOOK)[0]:
             return ENDED

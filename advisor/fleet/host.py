@@ -1,7 +1,7 @@
-"""One host of a fleet, in a process of its own that ends with its time: `python -m advisor.fleet.host`.
+"""Audit one host of a fleet in a separate process with a time limit: `python -m advisor.fleet.host`.
 
-What to do comes as a line of JSON on stdin, so that no password stands on a command line or in the environment; the
-answer of the host's shell comes as a second line while the server is being asked. The row and the snapshot are files.
+The task is a line of JSON on stdin, so that no password is on a command line or in the environment; the output of the
+host's shell follows as a second line while the server is being read. The results are files: a row and a snapshot.
 """
 
 from __future__ import annotations
@@ -31,10 +31,10 @@ if TYPE_CHECKING:
     from advisor.collect.connection.options import Account
     from advisor.facts import Facts, ProbeResult
 
-# Of the server's and the driver's errors, those that say the account isn't let in: mysqld_error.h.
+# Errors of server and driver that mean that the account may not log in: mysqld_error.h.
 _NOT_LET_IN = frozenset({1044, 1045, 1130, 1524, 1698, 1820, 1862, 3118, 3159, 4151, 2054, 2058, 2059, 2061})
 _LEAST = 0.01  # seconds
-_GUARDED = 4  # characters; a shorter password would be found in the middle of words
+_GUARDED = 4  # characters; a shorter password would also match inside words
 
 
 class HostTask(Struct, frozen=True):
@@ -58,14 +58,14 @@ class HostTask(Struct, frozen=True):
 
 
 def main() -> int:
-    """Ask one server and keep what it told; always exit code 0, for the row says how it went."""
+    """Read one server and save the results; the exit code is always 0, because the row has the status."""
     os.umask(0o077)
     signal.signal(signal.SIGTERM, _raise_on_signal)
     job = to_value(json.loads(sys.stdin.buffer.readline()), HostTask)
     end_with_parent(job.parent)  # ask nobody any more once ansible's worker is gone, and leave no tar of a host behind
     began = time.monotonic()
     _name_hosts(job)
-    # What is told should the time be up before there is more to tell.
+    # The row that remains if the time is up before there is a result.
     _row(job, began - job.timeout, Status.SILENT, f"gave no answer within {job.timeout:g} s", host=UNREAD)
     try:
         _ask(job, began)
@@ -82,12 +82,12 @@ def main() -> int:
 
 
 def _raise_on_signal(number: int, _frame: object) -> NoReturn:
-    signal.signal(number, signal.SIG_IGN)  # several may tell it, and what is put away now is put away once
+    signal.signal(number, signal.SIG_IGN)  # the signal may come several times, but the cleanup runs once
     raise SystemExit
 
 
 def _name_hosts(job: HostTask) -> None:
-    """The first host that is asked writes down all that are to be."""
+    """Write the list of all hosts, unless another host has done so."""
     path = os.path.join(job.folder, HOSTS)
     if job.hosts and not os.path.exists(path):
         replace_private(path, json.dumps(job.hosts, ensure_ascii=True).encode("ascii"))
@@ -103,7 +103,7 @@ def _ask(job: HostTask, began: float) -> None:
     except ConnectError as error:
         _row(job, began, _status(error), _error_message(error), place=chosen.place)
         return
-    if job.local and facts.host is not None:  # proved to be this one: what was measured here was measured there
+    if job.local and facts.host is not None:  # proved to be this host, so its probe results apply
         facts = replace(facts, probes=_latest_probe_results())
     _save(job, began, facts, chosen, UNREAD)
     answer = json.loads(sys.stdin.buffer.readline() or b"{}")
@@ -114,7 +114,7 @@ def _ask(job: HostTask, began: float) -> None:
 
 
 def _latest_probe_results() -> tuple[ProbeResult, ...]:
-    """The latest kept results of experiments on this host."""
+    """The latest saved probe results of this host."""
     from probes.host_identity import host_id
     from probes.results import latest_results, read_all, results_folder
 
@@ -123,7 +123,7 @@ def _latest_probe_results() -> tuple[ProbeResult, ...]:
 
 
 def _limits(timeout: float) -> ConnectionLimits:
-    """The usual limits, or less where the host's whole time is less."""
+    """The default limits, or lower ones if the host's total time is shorter."""
     usual = ConnectionLimits()
     return ConnectionLimits(
         connect=min(usual.connect, timeout),
@@ -160,18 +160,18 @@ def _row(
 
 
 def _without_secrets(text: str, job: HostTask) -> str:
-    """Without anything secret, whoever said it."""
+    """The text with secrets masked, whatever its source."""
     password = job.variables.get("mycnf_password", "")
     return escape_text(redact_value("", text.replace(password, MASK) if len(password) >= _GUARDED else text))
 
 
 def _error_message(error: MycnfError) -> str:
-    """What went wrong, without the advice for the options of a single server's commands."""
+    """The error message without advice on command-line options for a single server."""
     return str(error).split("; ")[0] if isinstance(error, ConnectError) else str(error)
 
 
 def _status(error: ConnectError) -> Status:
-    """What kind of refusal it was, by what lies beneath."""
+    """The status for a connection error, by its cause."""
     cause: BaseException | None = error
     while cause is not None:
         if isinstance(cause, ConnectionRefusedError):

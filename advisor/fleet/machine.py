@@ -1,4 +1,4 @@
-"""The machine under a server, from the tar that its host's shell made, where it is that server's."""
+"""Host facts of a server from the tar that the host's shell created, if it is proved to be the server's host."""
 
 from __future__ import annotations
 
@@ -27,12 +27,12 @@ if TYPE_CHECKING:
 
 INSTEAD = "give mycnf_ram, mycnf_cpus and mycnf_disk"
 DESCRIBED = frozenset({"mycnf_ram", "mycnf_cpus", "mycnf_disk"})
-# How the collector ends a reason: in the words of the commands that are about one server.
+# The end of a collector's reason that names command-line options for a single server.
 _OF_ONE = "give --ram, --cpus and --disk, or a tar of its host"
 
 
 class MachineFacts(NamedTuple):
-    """The facts with their host, and in words why there is none; empty where there is one."""
+    """The facts with their host, and the reason if there is none (otherwise empty)."""
 
     facts: Facts
     reason: str
@@ -41,10 +41,10 @@ class MachineFacts(NamedTuple):
 def with_host(
     facts: Facts, answer: Mapping[str, Any], variables: Mapping[str, str], scratch: str | None = None
 ) -> MachineFacts:
-    """The facts with the machine that the host's shell told of, or that the variables describe.
+    """The facts with the host from the shell's tar, or as the variables describe it.
 
-    The tar lies in the directory `scratch` meanwhile, by default in the system's. A host that the collector proved to
-    be the server's own stays.
+    The tar is written to the directory `scratch`, by default the system's. A host that the collector has already
+    proved to be the server's is kept.
     """
     if facts.host is not None:
         return MachineFacts(facts, "")
@@ -78,7 +78,7 @@ def _described_host(variables: Mapping[str, str]) -> Host | None:
 
 
 def _from_tar(server: Server, answer: Mapping[str, Any], scratch: str | None) -> Host:
-    """The host in the shell's answer. Raises ValueError or ArchiveError with the reason where it can't be had."""
+    """The host in the shell's output; raises ValueError or ArchiveError with the reason if it is not available."""
     if "printed" not in answer:
         raise ValueError(str(answer.get("reason") or "the host's shell was not asked"))
     with tempfile.TemporaryDirectory(prefix="mycnf-fleet-", dir=scratch) as place:
@@ -95,10 +95,10 @@ def _from_tar(server: Server, answer: Mapping[str, Any], scratch: str | None) ->
 
 
 def _process_of(root: Root, server: Server) -> int:
-    """The server's process in the tar. Raises ValueError where the tar is of another machine than the server's.
+    """The server's process in the tar; raises ValueError if the tar is from another machine.
 
     A name in the inventory proves nothing: an address may lead to a proxy, a container or a managed service. The tar
-    must be of the host that the server names as its own, and hold a server that works in its data directory.
+    must be from the host whose name the server reports, and contain a server that works in its data directory.
     """
     own = server.variables.get("hostname", "").split(".")[0]
     there = (root.read("/proc/sys/kernel/hostname") or "").strip().split(".")[0]
@@ -127,8 +127,8 @@ def _without_host(facts: Facts, reason: str) -> Facts:
 
 BEGIN, END = "MYCNF-TAR-BEGIN", "MYCNF-TAR-END"
 _BEGUN = re.compile(rf"{BEGIN}-(base64|hex)\s")
-# Connection plugins may give the command a terminal, which mixes in what is said on stderr, changes the ends of lines
-# and is no place for bytes. base64 is everywhere but in the smallest systems, od is POSIX's.
+# Connection plugins may run the command in a terminal, which mixes in stderr, changes line ends and cannot transfer
+# binary data. base64 is available except on the smallest systems, od is part of POSIX.
 _WRAPPED = """host_tar() (
 {script}
 )
@@ -144,14 +144,14 @@ fi
 
 
 def command() -> str:
-    """The text that a POSIX shell on the host is given."""
+    """The script for a POSIX shell on the host."""
     return _WRAPPED.format(script=host_tar_script(), begin=BEGIN, end=END)
 
 
 def unpack_tar(printed: str) -> bytes:
-    """The tar in what the shell printed, gzipped where the host could; ValueError in one line where there is none.
+    """The tar in the shell's output, gzipped if the host has gzip; raises ValueError with one line if there is none.
 
-    Takes time and memory by its length alone, whatever it holds.
+    Time and memory depend only on the length of the output.
     """
     begun = None
     for begun in _BEGUN.finditer(printed):  # noqa: B007 - the last one counts

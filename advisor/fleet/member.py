@@ -1,4 +1,4 @@
-"""One audited server of a fleet, as far as it is compared with others."""
+"""One audited server of a fleet, with the data for comparisons."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 
 
 class MemberValue(NamedTuple):
-    """A variable's value as the server prints it, whether somebody set it, and where: file and line, or words."""
+    """A variable's value as the server prints it, whether it is explicit, and its origin: file and line, or text."""
 
     text: str
     is_set: bool
@@ -24,10 +24,10 @@ class MemberValue(NamedTuple):
 
 
 class Member(NamedTuple):
-    """A server by its host's name: groups of the inventory, version, values, and the sets of equals it is in.
+    """A server by its host's name: inventory groups, version, values, and the peer sets it belongs to.
 
-    `plain` are the values in one notation, the server's own names and directories taken out: equals compare as equal.
-    `sets` are (kind, name): replicas of a source, nodes of a Galera cluster, members of a replication group.
+    `plain` are normalized values with the server's own names and directories replaced, so that equivalent values are
+    equal. `sets` are (kind, name): replicas of a source, nodes of a Galera cluster, members of a replication group.
     """
 
     name: str
@@ -39,7 +39,7 @@ class Member(NamedTuple):
 
 
 def member_of(name: str, groups: tuple[str, ...], known: RuleContext, server: Server) -> Member:
-    """What of one server's facts is compared."""
+    """Extract from one server's facts what is compared."""
     values = {variable: _value(known.settings.get(variable), text) for variable, text in server.variables.items()}
     own = _own_words(name, server)
     plain = {
@@ -59,12 +59,12 @@ def _value(setting: Setting | None, text: str) -> MemberValue:
 
 @lru_cache(maxsize=1 << 16)
 def _interned_value(text: str, *, is_set: bool, where: str) -> MemberValue:
-    """One value for all servers that have it: fleets repeat themselves."""
+    """One object per distinct value, because servers of a fleet share most values."""
     return MemberValue(text, is_set, where)
 
 
 def _own_words(name: str, server: Server) -> tuple[tuple[str, str], ...]:
-    """What stands for this server alone, longest first: its directories, its names, its number."""
+    """The names and values specific to this server, longest first: its directories and names."""
     told = [(server.variables.get(v, "").rstrip("/"), f"<{v}>") for v in ("datadir", "basedir")]
     told += [(server.variables.get("hostname", ""), "<host>"), (name, "<host>")]
     return tuple(sorted(((w, sign) for w, sign in told if len(w) > 1), key=lambda pair: -len(pair[0])))

@@ -1,4 +1,4 @@
-"""Who differs from whom: outliers from the majority of their group, and drift between servers that should be alike."""
+"""Compare the servers of a fleet: outliers in their group, and drift between servers that should be alike."""
 
 from __future__ import annotations
 
@@ -14,8 +14,8 @@ if TYPE_CHECKING:
     from advisor.fleet.member import Member
 
 VERSION = "version"
-MIN_GROUP = 3  # members: of two nobody is the majority
-# Beside what differs between any two servers: what equals need different values of, or have by their place.
+MIN_GROUP = 3  # members; two have no majority
+# Further variables that servers in the same role need different values of, or that depend on their location.
 OWN = frozenset(
     (
         *("auto_increment_offset", "group_replication_member_weight", "wsrep_gtid_domain_id", "wsrep_provider_options"),
@@ -25,9 +25,9 @@ OWN = frozenset(
 
 
 class Outlier(NamedTuple):
-    """A variable of which few members of a group have another value: the usual one, the group's size, who differs.
+    """A variable for which few members of a group differ: the usual value, the group's size, and the outliers.
 
-    `is_set` says whether somebody set it on any of the group; else servers sized it by something else.
+    `is_set` is whether any member of the group sets it explicitly; otherwise the servers derived it.
     """
 
     group: str
@@ -40,7 +40,7 @@ class Outlier(NamedTuple):
 
 
 class Difference(NamedTuple):
-    """A variable's values among equals: each with the members that have it, most first; `is_set` where any was set."""
+    """A variable's values among peers, most frequent first, each with its members; `is_set` if any is explicit."""
 
     variable: str
     values: tuple[tuple[str, tuple[str, ...]], ...]
@@ -48,7 +48,7 @@ class Difference(NamedTuple):
 
 
 class PeerGroup(NamedTuple):
-    """Servers that should be alike, and where they are not. `kind` is replicas, galera or group_replication."""
+    """Servers that should be alike, and their differences. `kind` is replicas, galera or group_replication."""
 
     kind: str
     name: str
@@ -58,10 +58,10 @@ class PeerGroup(NamedTuple):
 
 
 def outliers(members: Sequence[Member]) -> list[Outlier]:
-    """Variables in which less than half of a group of one series differ from the rest, the fewest first.
+    """Variables for which less than half of a group of one series differ from the rest, fewest outliers first.
 
-    Groups with the same members are told of once, by the name that comes first; of groups within each other the
-    smaller one decides, since it is the more alike.
+    Groups with the same members are reported once, by the first name. Of nested groups the smaller one is reported,
+    because its members are more alike.
     """
     found: dict[tuple[str, str], Outlier] = {}
     for group, series, alike in sorted(_groups(members), key=lambda one: (len(one[2]), one[0])):
@@ -78,7 +78,7 @@ def outliers(members: Sequence[Member]) -> list[Outlier]:
 
 
 def _versions(members: Sequence[Member]) -> Iterator[Outlier]:
-    """Groups of which more than half run one version, and the members that run another."""
+    """Groups in which more than half of the members run one version, with the members that run another."""
     told = set()
     for group, alike in sorted(_by_group(members, lambda _: "").items(), key=lambda one: (len(one[1]), one[0])):
         usual, count = Counter(m.target.label for m in alike).most_common(1)[0]
@@ -89,7 +89,7 @@ def _versions(members: Sequence[Member]) -> Iterator[Outlier]:
 
 
 def peer_groups(members: Sequence[Member]) -> list[PeerGroup]:
-    """Replicas of one source, nodes of one cluster and members of one group, at least two, and how they differ."""
+    """Replicas of one source, nodes of one cluster and members of one group, at least two, with their differences."""
     sets: dict[tuple[str, str], list[Member]] = {}
     for member in members:
         for one in dict.fromkeys(member.peer_sets):
@@ -117,13 +117,13 @@ def _difference(variable: str, alike: list[Member]) -> Difference | None:
 
 
 def _groups(members: Sequence[Member]) -> Iterator[tuple[str, str, list[Member]]]:
-    """Members of each inventory group by series, for other series have other defaults."""
+    """The members of each inventory group by series, because defaults depend on the series."""
     found = _by_group(members, _series)
     return ((group, series, alike) for (group, series), alike in found.items() if len(alike) >= MIN_GROUP)
 
 
 def _by_group(members: Sequence[Member], part: Callable[[Member], str]) -> dict[tuple[str, str], list[Member]]:
-    """Members by group of the inventory, and by another trait; all of them are a group as well."""
+    """Members by inventory group and another property; all members also form a group."""
     found: dict[tuple[str, str], list[Member]] = {}
     for member in members:
         for group in dict.fromkeys((*member.groups, "all")):
@@ -136,19 +136,19 @@ def _series(member: Member) -> str:
 
 
 def _comparable_variables(alike: list[Member]) -> list[str]:
-    """Variables that all have and of which not every server has a value of its own."""
+    """Variables that all members have, except those that are specific to each server."""
     return sorted(set.intersection(*(set(m.plain) for m in alike)) - OWN)
 
 
 def _differ(variable: str, one: Member, other: Member) -> bool:
-    """Whether two have chosen differently, their names, places and histories aside."""
+    """Whether two members differ in more than their names, locations and histories."""
     if one.plain[variable] == other.plain[variable]:
         return False
     return not differs_by_nature(variable, one.values[variable].text, other.values[variable].text)
 
 
 def _majority(variable: str, alike: list[Member]) -> tuple[str, list[Member]] | None:
-    """The value of more than half, and the members with another; None where all agree or nobody is the majority."""
+    """The value of more than half, and the members with another one; None if all are equal or there is no majority."""
     counts = Counter(m.plain[variable] for m in alike)
     usual, count = counts.most_common(1)[0]
     if count == len(alike) or 2 * count <= len(alike):
@@ -159,5 +159,5 @@ def _majority(variable: str, alike: list[Member]) -> tuple[str, list[Member]] | 
 
 
 def _sort_key(one: Outlier) -> tuple[object, ...]:
-    """What somebody set first, then the loneliest."""
+    """Explicit settings first, then by the share of outliers."""
     return (not one.is_set, len(one.others) / one.members, one.variable, one.group)

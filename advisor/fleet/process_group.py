@@ -1,4 +1,4 @@
-"""Whatever ansible started ends with the run: its workers have sessions of their own, where no terminal ends them."""
+"""Stop all processes that ansible started at the end of the run; its workers have sessions of their own."""
 
 from __future__ import annotations
 
@@ -12,16 +12,16 @@ from typing import TYPE_CHECKING
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-ENDING = 15.0  # seconds that a process has to end in, once it is told to
-LOOK = 0.02  # seconds between two looks at which are left
+ENDING = 15.0  # seconds that a process may take to end after SIGTERM
+LOOK = 0.02  # seconds between two checks for remaining processes
 _DEATH, _SUBREAPER = 1, 36  # prctl(2): PR_SET_PDEATHSIG, PR_SET_CHILD_SUBREAPER
 
 
 @contextlib.contextmanager
 def adopt_orphans() -> Iterator[frozenset[int]]:
-    """For the block, processes below this one that lose their parent become its own children.
+    """In the block, orphaned descendants of this process become its own children.
 
-    Gives those that it has already: a shell that became this program may have left it some.
+    Yields the children that it already has: a shell that became this program by exec may have left some.
     """
     before = frozenset(_children())
     _set_subreaper(1)
@@ -37,7 +37,7 @@ def _set_subreaper(on: int) -> None:
 
 
 def end_with_parent(parent: int) -> None:
-    """From now on this process is told to end (SIGTERM) where its parent ends; at once where that has already."""
+    """Send SIGTERM to this process when its parent ends; at once if that has ended already."""
     with contextlib.suppress(OSError, AttributeError):
         ctypes.CDLL(None).prctl(_DEATH, signal.SIGTERM, 0, 0, 0)
     if os.getppid() != parent:
@@ -45,7 +45,7 @@ def end_with_parent(parent: int) -> None:
 
 
 def children_of(pid: int) -> list[int]:
-    """The processes that another one has started and that have not ended; itself where the kernel doesn't tell."""
+    """The running children of a process; the process itself if the kernel does not report them."""
     try:
         with open(f"/proc/{pid}/task/{pid}/children", encoding="ascii") as file:
             return [child for child in map(int, file.read().split()) if _is_alive(child)]
@@ -62,9 +62,9 @@ def _is_alive(pid: int) -> bool:
 
 
 def end_children(before: frozenset[int]) -> None:
-    """Tell every process below this one to end, but those from before; wait, and kill what takes too long.
+    """Send SIGTERM to all descendants except those in `before`; wait, and kill those that take too long.
 
-    A connection that ssh keeps for other runs too is not ours to end: it ends by itself.
+    A connection that ssh keeps for other runs is not stopped here: it ends by itself.
     """
     told: set[int] = set()
     until = time.monotonic() + ENDING
@@ -79,7 +79,7 @@ def end_children(before: frozenset[int]) -> None:
 
 
 def _children() -> list[int]:
-    """The processes whose parent this one is. One that has just ended counts: what it leaves comes to us by then."""
+    """The child processes. Ended ones are reaped first, so that their orphans are already our children."""
     with contextlib.suppress(ChildProcessError):
         while os.waitpid(-1, os.WNOHANG)[0]:
             pass

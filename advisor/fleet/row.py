@@ -14,22 +14,22 @@ if TYPE_CHECKING:
     from collections.abc import Mapping
 
 SCHEMA = "1.0"
-UNREAD = "its machine was not read in time"  # until it has been
+UNREAD = "its machine was not read in time"  # until the machine has been read
 
 
 class Status(StrEnum):
-    """How it ended, best first; of `audited` and `lost` there is a snapshot."""
+    """The outcome, best first; `audited` and `lost` have a snapshot."""
 
     AUDITED = "audited"
-    LOST = "lost"  # the connection broke on the way; what was read until then is kept
-    REFUSED = "refused"  # nothing listens there
-    DENIED = "denied"  # the server doesn't let the account in
+    LOST = "lost"  # the connection was lost; what was read until then is saved
+    REFUSED = "refused"  # connection refused
+    DENIED = "denied"  # the server denied access to the account
     SILENT = "silent"  # no answer in time
-    FAILED = "failed"  # anything else: variables that make no sense, names that don't resolve, TLS, …
-    UNASKED = "unasked"  # the run ended before its turn
+    FAILED = "failed"  # anything else: invalid variables, unresolvable names, TLS, …
+    UNASKED = "unasked"  # the run ended before this host
 
 
-# What to do about each; the words of one server's commands name options that a fleet has as variables.
+# The remedy for each status; messages for a single server name options that are variables in a fleet.
 REMEDIES: Mapping[Status, str] = {
     Status.LOST: "go on with --resume once the server stays up",
     Status.REFUSED: "is the server running, and does it listen there? See mycnf_host and mycnf_port",
@@ -44,8 +44,8 @@ REMEDIES: Mapping[Status, str] = {
 class HostRow:
     """One host: its inventory groups, how it ended and why, where its server was looked for, and what was kept.
 
-    `snapshot` is the file's name below the run directory, empty where there is none; `host` says in words what came of
-    reading the machine under the server, empty where it was read; `seconds` is the time it all took.
+    `snapshot` is the file name relative to the run directory, empty without one. `host` is the reason why the machine
+    under the server was not read, empty if it was. `seconds` is the total time.
     """
 
     name: str
@@ -60,10 +60,10 @@ class HostRow:
 
     @property
     def has_facts(self) -> bool:
-        """Whether there are facts of its server, be they incomplete."""
+        """Whether there are facts about its server, even incomplete ones."""
         return bool(self.snapshot)
 
     @property
     def remedy(self) -> str:
-        """What to do about it; empty where there is nothing to do."""
+        """What to do; empty if nothing."""
         return REMEDIES.get(self.status, "")

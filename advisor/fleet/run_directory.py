@@ -1,7 +1,7 @@
-"""A run's directory: who was to be asked, a row and a snapshot for each host as they come, all its owner's alone.
+"""The directory of a run: the hosts, and a row and a snapshot for each, accessible only to the owner.
 
-`hosts.list` names the hosts that the inventory gave for this run, `rows/NAME.row` says what came of each, and
-`snapshots/NAME.json` are the facts of its server, as `mycnf collect` writes them.
+`hosts.list` has the hosts from the inventory of this run, `rows/NAME.row` the result for each, and
+`snapshots/NAME.json` the facts about its server, as `mycnf collect` writes them.
 """
 
 from __future__ import annotations
@@ -38,25 +38,25 @@ if TYPE_CHECKING:
 
 FOLDER = "fleet"
 HOSTS, ROWS, SNAPSHOTS = "hosts.list", "rows", "snapshots"
-EARLIER = "hosts.before"  # the list of the part before, until --resume has one of its own
-# Only snapshots end as such do, so that `mycnf report` takes the directory as it is.
+EARLIER = "hosts.before"  # the list of the previous part, until --resume has its own
+# Only snapshots have the extension .json, so that `mycnf report` accepts the directory.
 ROW, SNAPSHOT = ".row", ".json"
 PRIVATE = 0o700
-LONGEST = 150  # characters of a file's name before the ending
-LARGEST = 64 << 20  # bytes of a list of hosts: a hundred thousand take four
+LONGEST = 150  # characters of a file name without the extension
+LARGEST = 64 << 20  # maximum bytes of a list of hosts; a hundred thousand hosts take four million
 
 
 def default_directory(now: str) -> str:
-    """A new directory for a run that nobody named one for, below $XDG_STATE_HOME, or ~/.local/state without it.
+    """Create a directory for a run without an explicit one, below $XDG_STATE_HOME or ~/.local/state.
 
-    Two runs that begin in the same second have one each. Raises MycnfError where it can't be made.
+    Runs that start in the same second get separate directories. Raises MycnfError if it cannot be created.
     """
     first = os.path.join(make_state_folder(FOLDER), now.replace(":", ""))
     for number in count(1):
         place = first if number == 1 else f"{first}-{number}"
         try:
             os.mkdir(place, PRIVATE)
-            os.chmod(place, PRIVATE)  # of which the umask may have taken a part
+            os.chmod(place, PRIVATE)  # the umask may have restricted the mode
         except FileExistsError:
             continue
         except OSError as error:
@@ -66,7 +66,7 @@ def default_directory(now: str) -> str:
 
 
 def file_name(host: str) -> str:
-    """A file's name, without its ending, for a host: another for another, whatever characters the inventory gives."""
+    """The file name for a host, without extension; unique for each host name, whatever its characters."""
     plain_name = quote(host, safe="@+,=", errors="surrogatepass")
     if plain_name.startswith("."):
         plain_name = f"%2E{plain_name[1:]}"
@@ -77,19 +77,19 @@ def file_name(host: str) -> str:
 
 
 def snapshot_name(host: str) -> str:
-    """The name of a host's snapshot below the run directory."""
+    """The name of a host's snapshot, relative to the run directory."""
     return os.path.join(SNAPSHOTS, file_name(host) + SNAPSHOT)
 
 
 def prepare_directory(folder: str, *, resume: bool) -> None:
-    """Make the directory, or take one that holds a run to go on with. Raises MycnfError where it can't be had so."""
+    """Create the directory, or check the existing one for --resume; raises MycnfError if it is not suitable."""
     there = holds_run(folder)
     if resume and not there:
         raise MycnfError(f"{folder} holds no run to go on with; leave --resume out, or name the directory of one")
     if there and not resume:
         raise MycnfError(f"{folder} holds a run already; go on with it by --resume, or name another directory")
     try:
-        if not os.path.isdir(folder):  # one that its owner made stays as open as that wanted it
+        if not os.path.isdir(folder):  # an existing directory keeps its mode
             make_private_folders(*os.path.split(os.path.abspath(folder)))
         make_private_folders(folder, ROWS)
         make_private_folders(folder, SNAPSHOTS)
@@ -98,7 +98,7 @@ def prepare_directory(folder: str, *, resume: bool) -> None:
 
 
 def holds_run(folder: str) -> bool:
-    """Whether a run has named its hosts there, so that one can go on with it."""
+    """Whether the directory contains a run with a list of hosts, which can be resumed."""
     lists = any(os.path.exists(os.path.join(folder, name)) for name in (HOSTS, EARLIER))
     return lists or _holds(os.path.join(folder, ROWS))
 
@@ -111,7 +111,7 @@ def _holds(folder: str) -> bool:
 
 
 def delete_failed_rows(folder: str) -> None:
-    """Take away what an earlier part of the run did not get done, and the list of hosts: the inventory may differ.
+    """Delete the rows of unfinished hosts, and rename the list of hosts, because the inventory may differ.
 
     Raises OSError.
     """
@@ -125,7 +125,7 @@ def delete_failed_rows(folder: str) -> None:
 
 
 def delete_begun_rows(folder: str) -> None:
-    """Take away the rows of hosts whose asking was ended before anything came of it."""
+    """Delete the rows of hosts that were interrupted without a result."""
     for file in new_rows(folder, frozenset()):
         row = row_in(folder, file)
         if row is not None and row.host == UNREAD and not row.snapshot:
@@ -133,41 +133,41 @@ def delete_begun_rows(folder: str) -> None:
 
 
 def finished_hosts(folder: str) -> list[str]:
-    """The hosts that need no asking again."""
+    """The hosts that need not be read again."""
     rows = (row_in(folder, file) for file in new_rows(folder, frozenset()))
     return [row.name for row in rows if row is not None and is_finished(folder, row.name)]
 
 
 def remove_if_empty(folder: str) -> None:
-    """Take away the directory of a run that asked nobody; one that holds anything stays."""
+    """Remove the directory of a run that read no host; a directory with any content is kept."""
     with suppress(OSError):
         for place in (os.path.join(folder, ROWS), os.path.join(folder, SNAPSHOTS), folder):
             os.rmdir(place)
 
 
 def write_row(folder: str, row: HostRow) -> None:
-    """Write what came of one host. Raises OSError."""
+    """Write the row of one host; raises OSError."""
     data = json.dumps(to_plain(row), ensure_ascii=True).encode("ascii")
     replace_private(os.path.join(folder, ROWS, file_name(row.name) + ROW), data + b"\n")
 
 
 def read_row(folder: str, host: str) -> HostRow | None:
-    """What came of a host so far; None where nothing has, or the file is damaged, so that it is asked again."""
+    """The row of a host; None without one, or if the file is damaged, so that the host is read again."""
     return _row_at(os.path.join(folder, ROWS, file_name(host) + ROW))
 
 
 def new_rows(folder: str, seen: AbstractSet[str]) -> set[str]:
-    """The names of the files of rows that are not among those."""
+    """The names of row files that are not in `seen`."""
     return {file for file in os.listdir(os.path.join(folder, ROWS)) if file.endswith(ROW)} - seen
 
 
 def row_in(folder: str, file: str) -> HostRow | None:
-    """The row in a file of that name; None for one that is damaged."""
+    """The row in that file; None if it is damaged."""
     return _row_at(os.path.join(folder, ROWS, file))
 
 
 def hosts_of(folder: str) -> tuple[str, ...]:
-    """The hosts that the run is about; none where ansible hasn't got as far as to name them."""
+    """The hosts of the run; empty until ansible has loaded the inventory."""
     return _host_names(os.path.join(folder, HOSTS))
 
 
@@ -179,18 +179,18 @@ def _host_names(path: str) -> tuple[str, ...]:
 
 
 def last_hosts_of(folder: str) -> tuple[str, ...]:
-    """The same, or the hosts of the part before where the last was ended before it had any."""
+    """The hosts of the run, or of the previous part if the last one ended before it had any."""
     return hosts_of(folder) or _host_names(os.path.join(folder, EARLIER))
 
 
 def rows_of(folder: str, hosts: Iterable[str] | None = None) -> tuple[HostRow, ...]:
-    """A row for each host of the run, in the inventory's order; one that nothing came of is `unasked`."""
+    """A row for each host in inventory order; `unasked` for hosts without a result."""
     names = last_hosts_of(folder) if hosts is None else hosts
     return tuple(read_row(folder, name) or HostRow(name=name) for name in names)
 
 
 def is_finished(folder: str, host: str) -> bool:
-    """Whether a host needs no asking again. One that was ended while its machine was still being read does."""
+    """Whether a host need not be read again; a host interrupted while its machine was read does."""
     row = read_row(folder, host)
     return (
         row is not None
@@ -202,7 +202,7 @@ def is_finished(folder: str, host: str) -> bool:
 
 
 def check_run(folder: str) -> None:
-    """Raise MycnfError where the directory holds no run to report on."""
+    """Raise MycnfError if the directory contains no run to report on."""
     if not last_hosts_of(folder):
         raise MycnfError(f"{escape_text(folder)} holds no run of mycnf fleet; name the directory of one")
 
@@ -234,17 +234,17 @@ def _read(path: str) -> object:
 
 
 SCRATCH = "scratch"
-PATIENCE = ENDING + 5  # seconds: a run that was killed has let go by then
-LOOK = 0.2  # seconds between two tries
-_PART = re.compile(r".+\.(?:row|json|list)\.[0-9a-f]{8}\.part")  # as privatefile names them
+PATIENCE = ENDING + 5  # seconds; by then a killed run has released its lock
+LOOK = 0.2  # seconds between two attempts
+_PART = re.compile(r".+\.(?:row|json|list)\.[0-9a-f]{8}\.part")  # partial files of replace_private
 
 
 @contextlib.contextmanager
 def lock_run(folder: str) -> Iterator[int | None]:
-    """Keep the directory for this run: gives the open handle that holds it, None where nothing can be locked.
+    """Lock the directory for this run; yields the locked handle, or None if locking is not supported.
 
-    Processes that inherit the handle hold it too. A run that was killed is waited for until all it began has ended;
-    raises MycnfError where another one goes on.
+    Processes that inherit the handle also hold the lock. After a killed run, this waits until all its processes have
+    ended; raises MycnfError if another run is active.
     """
     handle = os.open(folder, os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC)
     try:
@@ -263,7 +263,7 @@ def _lock(handle: int, folder: str) -> bool:
                 print_notice(f"waiting for the run in {folder} that has not ended yet")
                 told = True
         except OSError:
-            return False  # some network file systems lock no directories
+            return False  # some network file systems cannot lock directories
         else:
             return True
         if time.monotonic() > until:
@@ -272,18 +272,18 @@ def _lock(handle: int, folder: str) -> bool:
 
 
 def scratch_directory(folder: str) -> str:
-    """The directory for what is needed while the run goes on."""
+    """The directory for temporary files of the run."""
     return os.path.join(folder, SCRATCH)
 
 
 def make_scratch_directory(place: str) -> None:
-    """Make that directory. Raises OSError."""
+    """Create the temporary directory; raises OSError."""
     os.mkdir(place, 0o700)
-    os.chmod(place, 0o700)  # of which the umask may have taken a part
+    os.chmod(place, 0o700)  # the umask may have restricted the mode
 
 
 def remove_scratch_files(folder: str) -> None:
-    """Take away what a run needed, and what a process that was killed left half written."""
+    """Remove the temporary files of a run, and partial files that killed processes left."""
     shutil.rmtree(os.path.join(folder, SCRATCH), ignore_errors=True)
     for place in (folder, os.path.join(folder, ROWS), os.path.join(folder, SNAPSHOTS)):
         with contextlib.suppress(OSError):

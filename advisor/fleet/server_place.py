@@ -1,4 +1,4 @@
-"""Where a host's server is and who asks it, out of the host's `mycnf_*` variables."""
+"""The address and account of a host's server, from the host's `mycnf_*` variables."""
 
 from __future__ import annotations
 
@@ -13,11 +13,11 @@ if TYPE_CHECKING:
 
 
 def account_of(variables: Mapping[str, str], *, address: str, local: bool) -> Account:
-    """The account at the server that belongs to a host.
+    """The account for the server of a host.
 
-    Without `mycnf_host` a host that is reached over a connection has its server at the address that ansible goes to,
-    whatever host an option file names, for one such file may serve the whole fleet; a local one has it at a socket.
-    Raises MycnfError for variables that make no sense, ConnectError where no socket or file is to be found.
+    Without `mycnf_host`, the server of a remote host is at the address that ansible connects to, even if an option
+    file names another host, because one such file may serve the whole fleet; the server of a local host is at a
+    socket. Raises MycnfError for invalid variables, ConnectError if no socket or file is found.
     """
     request = ConnectRequest(
         user=variables.get("mycnf_user"),
@@ -52,7 +52,7 @@ def _socket(variables: Mapping[str, str], local: bool) -> str | None:
 
 
 def _reachable(address: str) -> str:
-    # To the servers' clients `localhost` means a socket of this host, and a tunnel's end is none.
+    # For the servers' clients `localhost` means a local socket, which the end of a tunnel is not.
     return "127.0.0.1" if address == "localhost" else address
 
 

@@ -1,1 +1,1 @@
-"""The terminal app: an audit that one walks through, fed by the same engine as the reports; it only ever reads."""
+"""The terminal app: browse an audit made by the same engine as the reports; read-only."""

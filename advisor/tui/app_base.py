@@ -1,4 +1,4 @@
-"""The interface of the app that screens and dialogs use; below them, so that no import circle forms."""
+"""The interface of the app that screens and dialogs use; a separate module avoids circular imports."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ if TYPE_CHECKING:
 
 
 class AppBase(App[int]):
-    """What screens may ask of the app."""
+    """The methods of the app that screens may call."""
 
     opening: StartOptions
     view: View | None = None

@@ -1,1 +1,1 @@
-"""Experiments on the storage under a directory: commits, random reads and writes, sequential reads."""
+"""Probes of the storage under a directory: commits, random reads and writes, sequential reads."""

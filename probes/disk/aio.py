@@ -1,4 +1,4 @@
-"""Linux's asynchronous I/O, asked of the kernel itself: many requests at once from one thread."""
+"""Linux asynchronous I/O by system calls: many concurrent requests from one thread."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ WORDS_OF_EVENT = 4
 
 
 class _Request(ctypes.Structure):
-    """struct iocb of the kernel; the two halves of the second word are both zero, so their order doesn't matter."""
+    """The kernel's struct iocb; both halves of the second word are zero, so their order does not matter."""
 
     _fields_ = (
         ("data", ctypes.c_uint64),
@@ -48,7 +48,7 @@ class _Request(ctypes.Structure):
 
 
 def aio_available() -> bool:
-    """Whether this kernel grants asynchronous I/O to this process."""
+    """Whether the kernel allows asynchronous I/O for this process."""
     try:
         _destroy(_setup(1))
     except OSError:
@@ -57,9 +57,9 @@ def aio_available() -> bool:
 
 
 class AioRing:
-    """Requests of one size on one open file, a buffer to each slot; `memory` holds the buffers one after another.
+    """Requests of one size on one open file, with a buffer per slot; `memory` holds the buffers one after another.
 
-    Raises OSError where the kernel grants none.
+    Raises OSError if the kernel does not allow asynchronous I/O.
     """
 
     def __init__(self, file: int, slots: int, block: int, opcode: int = READ) -> None:
@@ -76,24 +76,24 @@ class AioRing:
         self._sent = [ctypes.c_void_p(ctypes.addressof(self._addresses) + slot * WORD_BYTES) for slot in range(slots)]
         self._events = (ctypes.c_uint64 * (WORDS_OF_EVENT * slots))()
         self._context = _setup(slots)
-        # All words of the two calls that stay the same are made once: each call is a good part of what we cost.
+        # The constant arguments of the two calls are created once: each call is a good part of the driver's own cost.
         one, none = ctypes.c_long(1), ctypes.c_void_p(None)
         self._submit_one = _call(SUBMIT, self._context, one)
         self._get_events = _call(GET_EVENTS, self._context, one, ctypes.c_long(slots), self._events, none)
 
     def submit(self, slots: Iterable[int], places: Iterator[int]) -> None:
-        """Send the requests of these slots, each to the next of the places (bytes into the file)."""
+        """Submit the requests of these slots, each at the next offset in `places` (bytes in the file)."""
         each, sent, ask = self._each, self._sent, self._submit_one
         for slot in slots:
             each[slot].offset = next(places)
-            # One by one: of many that are handed over together the first would wait until the last is made ready.
+            # Submitted one by one: in a batch the first request would wait until the last is prepared.
             while ask(sent[slot]) < 1:
                 _raise_errno_unless(errno.EAGAIN, errno.EINTR)
 
     def reap(self) -> list[int]:
-        """Slots whose requests are done; waits for the first. Raises OSError where one failed.
+        """Wait for at least one request, and return the slots of the finished ones; raises OSError if one failed.
 
-        A signal may leave none.
+        The list is empty if a signal interrupted the wait.
         """
         events = self._events
         got = self._get_events()
@@ -107,7 +107,7 @@ class AioRing:
         return words[::WORDS_OF_EVENT]
 
     def close(self) -> None:
-        """Wait for what is under way, and give the context back."""
+        """Wait for the pending requests and release the context."""
         if self._context.value:
             _destroy(self._context)
             self._context = ctypes.c_ulong(0)
@@ -130,7 +130,10 @@ def _destroy(context: ctypes.c_ulong) -> None:
 
 
 def _call(which: int, *words: Any) -> Callable[..., int]:
-    """One of the four calls with its first words. Raises OSError on an architecture whose numbers aren't known."""
+    """A function for one of the four system calls with its first arguments bound.
+
+    Raises OSError on an architecture whose system call numbers are not known.
+    """
     numbers = CALL_NUMBERS.get(os.uname().machine)
     if numbers is None or sys.maxsize < 1 << 32:
         raise OSError(errno.ENOSYS, "this architecture's numbers of asynchronous I/O aren't known")

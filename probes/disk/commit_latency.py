@@ -1,4 +1,4 @@
-"""Time until a commit is durable on this disk: fsync and fdatasync by write size, with and without O_DIRECT."""
+"""Probe of commit latency on this disk: fsync and fdatasync by write size, with and without O_DIRECT."""
 
 from __future__ import annotations
 
@@ -35,7 +35,7 @@ LIMITS = (
 
 
 class CommitLatency:
-    """Write a piece of a log, wait until it is safe, again."""
+    """The probe `commit-latency`: write a block of a log, sync it, and repeat."""
 
     name = "commit-latency"
     title = "Commit latency"
@@ -49,7 +49,7 @@ class CommitLatency:
     )
 
     def plan(self, environment: Environment, request: ProbeRequest) -> RunPlan:
-        """Each call with each way of opening and each size; it takes one small file."""
+        """One variant for each call, open method and size; the run uses one small file."""
         chosen = ChosenOptions(self.choices, request)
         direct, smallest = io_method.can_use_o_direct(environment, request), io_method.sector_size(environment)
         ways = chosen.words("open", *OPEN_METHODS)
@@ -91,7 +91,7 @@ def _task_settings(variant: Variant) -> dict[str, int | str | bool]:
 
 
 def _facts(tally: DiskTally, names: list[str]) -> dict[str, float | str]:
-    """The usual commit in a sentence, the `quickest` variant and its median latency in us as `quickest_latency`."""
+    """Facts: the usual commit as a sentence, `quickest` variant, and its median latency in µs as `quickest_latency`."""
     best, latency = tally.best(names, LATENCY.name, least=True)
     first = f"{names[0]}: {tally.latency_text(names[0], LATENCY.name, P99.name)}"
     fastest = "" if best == names[0] else f" {best} has the shortest median, {format_latency(latency)}."

@@ -1,4 +1,4 @@
-"""Start and control the driver processes; separate processes keep our own work out of the measurement."""
+"""Start and control the driver processes; separate processes keep mycnf's own work out of the measurement."""
 
 from __future__ import annotations
 
@@ -29,13 +29,13 @@ if TYPE_CHECKING:
 WORKER_CODE = (
     "import json, sys; sys.path[:] = json.loads(sys.argv[1]); from probes.disk.worker import run_worker; run_worker()"
 )
-ANSWER_TIMEOUT = 60.0  # seconds that the last request of a measurement may take
+ANSWER_TIMEOUT = 60.0  # seconds until the reports at the end of a measurement must have arrived
 POLL = 0.02
 STOP_TIMEOUT = 5.0
 
 
 class DriverProcesses:
-    """Some processes that wait for tasks; leaving the context ends them."""
+    """Several processes that wait for tasks; leaving the context ends them."""
 
     def __init__(self, count: int) -> None:
         self._processes: list[subprocess.Popen[bytes]] = []
@@ -53,9 +53,9 @@ class DriverProcesses:
         self.close()
 
     def run(self, tasks: list[dict[str, Any]], seconds: float, stop: StopSignal) -> list[dict[str, Any]]:
-        """Do the tasks at the same time, a process each, for so long; the reports, of what was done once `stop` is set.
+        """Run the tasks concurrently, one per process, for `seconds`; returns their reports.
 
-        Raises ProbeError where one breaks off.
+        If `stop` is set, the reports cover what was done until then. Raises ProbeError if a process fails.
         """
         doing = self._processes[: len(tasks)]
         for process, task in zip(doing, tasks, strict=True):
@@ -66,7 +66,7 @@ class DriverProcesses:
         return self._read_answers(doing, seconds + ANSWER_TIMEOUT, stop)
 
     def close(self) -> None:
-        """End them all; the second time nothing happens."""
+        """End all processes; calling it again has no effect."""
         for process in self._processes:
             with contextlib.suppress(OSError):
                 if process.stdin:
@@ -103,7 +103,7 @@ class DriverProcesses:
 
 
 def _start_worker() -> subprocess.Popen[bytes]:
-    # In a group of its own: Ctrl-C is said to us, and we say it to the driver.
+    # In its own process group: Ctrl-C reaches only mycnf, which then stops the driver.
     return subprocess.Popen(
         [sys.executable, "-I", "-S", "-c", WORKER_CODE, json.dumps(sys.path)],
         stdin=subprocess.PIPE,
@@ -123,7 +123,7 @@ def _send_line(process: subprocess.Popen[bytes], words: Any) -> None:
 
 
 def _has_answer(process: subprocess.Popen[bytes]) -> bool:
-    """Whether an answer is there, after a short wait for it."""
+    """Whether an answer is available, after a short wait."""
     assert process.stdout  # noqa: S101 - it was started with one
     return bool(select.select([process.stdout], [], [], POLL)[0])
 
@@ -140,12 +140,15 @@ def _read_answer(process: subprocess.Popen[bytes]) -> dict[str, Any]:
 
 
 OVERHEAD = 0.03
-DRIVER_MEMORY = 32 << 20  # bytes of memory: an interpreter, and what it notes down
+DRIVER_MEMORY = 32 << 20  # bytes of memory: an interpreter and its measurements
 
 
 class DiskWork(NamedTuple):
-    """What one experiment has done: `task` for all variants and `order` for one, the metric's name for done a second
-    (`rate`) and those of what the process reports (`reported`), and `facts` of all that was measured.
+    """The work of one probe.
+
+    `task` is common to all variants, `task_of` returns the additions for one. `rate` is the name of the metric for
+    operations per second; `reported` maps further metrics to keys in the driver's report. `facts` are computed from
+    all measurements.
     """
 
     task: dict[str, Any]
@@ -156,7 +159,7 @@ class DiskWork(NamedTuple):
 
 
 def run_cost(request: ProbeRequest, size: int, buffers: int) -> Cost:
-    """What a run on one file of that size takes, the driver's buffers being so large."""
+    """The cost of a run with one file of that size and driver buffers of `buffers` bytes."""
     creates = f"a file of {format_size(size)} in a scratch directory in {request.directory}"
     return Cost(
         disk=size, memory=DRIVER_MEMORY + buffers, prepare=io_method.preparation_seconds(size), creates=(creates,)
@@ -167,21 +170,21 @@ def run_cost(request: ProbeRequest, size: int, buffers: int) -> Cost:
 def prepared_bench(
     environment: Environment, request: ProbeRequest, plan: RunPlan, stop: StopSignal, work: DiskWork
 ) -> Iterator[SingleFileBench]:
-    """Write the file, start the process, and take both away again."""
+    """Write the file and start the process; both are removed when the context ends."""
     with ScratchFiles(request.directory, environment.report, stop) as material, DriverProcesses(1) as crew:
         path = material.create("pages", plan.cost.disk)
         yield SingleFileBench(crew, plan, work, {"path": path, "size": os.path.getsize(path), "seed": request.seed})
 
 
 class SingleFileBench:
-    """The bench."""
+    """A bench that measures variants with one driver process on one file."""
 
     def __init__(self, crew: DriverProcesses, plan: RunPlan, work: DiskWork, file: dict[str, Any]) -> None:
         self._crew, self._work, self._file, self._tally = crew, work, file, DiskTally()
         self._names = [variant.name for variant in plan.variants]
 
     def measure(self, variant: Variant, turn: Turn, stop: StopSignal) -> BlockMeasurement:
-        """Do a variant's work for so long."""
+        """Run a variant's work for one block."""
         task = self._file | self._work.task | self._work.task_of(variant)
         report = self._crew.run([task], turn.seconds, stop)
         whole = combine_reports(report)
@@ -191,9 +194,9 @@ class SingleFileBench:
         return self._tally.add(variant, whole, metrics)
 
     def facts(self) -> dict[str, float | str]:
-        """The facts of the experiment, and the variants whose figures are lower bounds."""
+        """The facts of the probe, and the variants whose figures are lower bounds."""
         return self._work.facts(self._tally, self._names) | self._tally.facts(self._names)
 
     def notes(self) -> tuple[str, ...]:
-        """Where the figures are lower bounds."""
+        """Sentences on figures that are lower bounds."""
         return self._tally.notes(self._names)

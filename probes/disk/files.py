@@ -1,4 +1,4 @@
-"""Scratch files that the disk probes read and write: filled with incompressible data, removed afterwards."""
+"""Scratch files for the disk probes, filled with incompressible data and removed afterwards."""
 
 from __future__ import annotations
 
@@ -24,17 +24,17 @@ CHUNK = 4 << 20
 PAGE = 4096
 STAMP_BYTES = 8
 FILL_SECONDS = 20.0
-"""Seconds after which a file that is still being written must do as it is."""
+"""Seconds after which writing a file ends, even if it is not complete."""
 MINIMUM_BYTES = 64 << 20
-"""Bytes that are written however long it takes."""
+"""Bytes that are always written, however long it takes."""
 
 
 class ScratchFiles:
-    """A scratch directory with our files; leaving the context removes it, and so does the end of the process."""
+    """A scratch directory for the probe's files; it is removed when the context or the process ends."""
 
     def __init__(self, directory: str, report: Callable[[str], None], stop: StopSignal) -> None:
         sweep(directory)
-        self._scratch = Scratch(directory, needed=0)  # whether a file has room is found out when it is made
+        self._scratch = Scratch(directory, needed=0)  # the space for a file is checked when it is created
         self._report, self._stop = report, stop
         register(self)
 
@@ -45,14 +45,14 @@ class ScratchFiles:
         self.close()
 
     def close(self) -> None:
-        """Remove everything; the second time nothing happens."""
+        """Remove everything; calling it again has no effect."""
         self._scratch.remove()
         unregister(self)
 
     def create(self, name: str, size: int) -> str:
-        """The path of a new file of that size, written through to the disk, in one piece where the disk has room.
+        """Create a file of that size and return its path; it is synced to disk and contiguous if the disk has room.
 
-        On a slow disk it is shorter. Raises ProbeError where it can't be written.
+        On a slow disk it is shorter. Raises ProbeError if it cannot be written.
         """
         path = self._scratch.file(os.path.join("data", name))
         self._report(f"writing a file of {format_size(size)}")
@@ -71,14 +71,14 @@ class ScratchFiles:
         return path
 
     def _fill(self, file: int, size: int) -> int:
-        """Write it in chunks, each through to the disk, until it is whole, told to stop, or past all patience."""
+        """Write and sync the file in chunks, until it is complete, the run is stopped, or FILL_SECONDS are over."""
         chunk = mmap.mmap(-1, CHUNK)
         chunk[:] = os.urandom(CHUNK)
         began, done = time.monotonic(), 0
         while done < size:
             if self._stop.is_set() or (done >= MINIMUM_BYTES and time.monotonic() - began > FILL_SECONDS):
                 break
-            for page in range(0, CHUNK, PAGE):  # no two pages alike, should something beneath look for doubles
+            for page in range(0, CHUNK, PAGE):  # make each page unique, in case a layer below deduplicates
                 chunk[page : page + STAMP_BYTES] = (done + page).to_bytes(STAMP_BYTES, "little")
             length = min(CHUNK, size - done)
             with memoryview(chunk)[:length] as piece:
@@ -89,11 +89,11 @@ class ScratchFiles:
 
 
 def supports_o_direct(directory: str) -> bool:
-    """Whether files there can be opened past the page cache; nothing is left behind, and nothing is ever seen of it."""
+    """Whether the directory supports O_DIRECT; leaves no file behind and never creates a visible one."""
     try:
         os.close(os.open(directory, os.O_TMPFILE | os.O_RDWR | os.O_DIRECT | os.O_CLOEXEC, 0o600))
     except OSError as error:
-        # A file system without nameless files answers so (NFS, older overlayfs); most of these take O_DIRECT.
+        # The file system has no O_TMPFILE (NFS, older overlayfs); most of these support O_DIRECT.
         return error.errno in (errno.EOPNOTSUPP, errno.EISDIR, errno.ENOENT)
     return True
 

@@ -1,4 +1,4 @@
-"""How disk probes send requests: O_DIRECT and Linux AIO where the host supports them, with the resulting limits."""
+"""How disk probes issue requests: O_DIRECT and Linux AIO if the host supports them, with the resulting limits."""
 
 from __future__ import annotations
 
@@ -23,25 +23,25 @@ SIZE = Choice("size", "size", "1G", "size of the test file; choose far more than
 
 
 class IoMethod(NamedTuple):
-    """Whether files are opened past the page cache, and `many`: aio, or threads, for requests under way at once."""
+    """Whether files are opened with O_DIRECT, and the backend for concurrent requests: aio or threads."""
 
     direct: bool
     backend: str
 
     @property
     def driver(self) -> str:
-        """For the result: who asked, and how."""
+        """The driver and its method, as text for the result."""
         many = "Linux AIO" if self.backend == "aio" else "threads"
         return f"mycnf ({many}, {'O_DIRECT' if self.direct else 'through the page cache'})"
 
 
 def can_use_o_direct(environment: Environment, request: ProbeRequest) -> bool:
-    """Whether O_DIRECT reaches a device from the directory: tmpfs takes the flag and has no device."""
+    """Whether O_DIRECT reaches a device from the directory; tmpfs accepts the flag but has no device."""
     return has_device(environment.host) and supports_o_direct(request.directory)
 
 
 def choose_io_method(environment: Environment, request: ProbeRequest, chosen: ChosenOptions) -> IoMethod:
-    """How random reads and writes are made. Raises ProbeError where O_DIRECT is demanded and can't be had."""
+    """The method for random reads and writes; raises ProbeError if O_DIRECT is required but not supported."""
     word = chosen.word(OPEN.name, "auto", "direct", "buffered")
     direct = word != "buffered" and can_use_o_direct(environment, request)
     if word == "direct" and not direct:
@@ -51,11 +51,11 @@ def choose_io_method(environment: Environment, request: ProbeRequest, chosen: Ch
         )
     return IoMethod(
         direct, "aio" if direct and aio_available() else "threads"
-    )  # on buffered files the kernel's AIO waits
+    )  # on buffered files the kernel's AIO blocks
 
 
 def io_method_limits(environment: Environment, way: IoMethod) -> tuple[str, ...]:
-    """Sentences on what the way of asking takes from the result."""
+    """Sentences on the limits that the I/O method imposes on the result."""
     if not has_device(environment.host):
         return ("The directory is on tmpfs: this measures memory and the driver, not a disk.",)
     if not way.direct:
@@ -66,7 +66,7 @@ def io_method_limits(environment: Environment, way: IoMethod) -> tuple[str, ...]
 
 
 def block_sizes(chosen: ChosenOptions, name: str, step: int = SECTOR) -> list[int]:
-    """Sizes of requests in bytes, ascending, multiples of `step`. Raises ProbeError for others."""
+    """Request sizes in bytes, ascending, multiples of `step`; raises ProbeError for invalid sizes."""
     sizes = sorted(chosen.sizes(name, step))
     for size in sizes:
         if size % step or size > LARGEST_BLOCK:
@@ -78,7 +78,7 @@ def block_sizes(chosen: ChosenOptions, name: str, step: int = SECTOR) -> list[in
 
 
 def file_size(chosen: ChosenOptions, name: str = SIZE.name) -> int:
-    """The size of the file to be made, in whole MiB."""
+    """The size of the scratch file, rounded down to whole MiB."""
     size = chosen.size(name, SMALLEST_FILE)
     if size > LARGEST_FILE:
         raise ProbeError(f"invalid {name}={exact_size(size)}: the maximum is {exact_size(LARGEST_FILE)}")
@@ -86,11 +86,11 @@ def file_size(chosen: ChosenOptions, name: str = SIZE.name) -> int:
 
 
 def sector_size(environment: Environment) -> int:
-    """The smallest write that the devices under the directory take past the page cache."""
+    """The smallest O_DIRECT write that the devices under the directory support, in bytes."""
     devices = environment.host.storage.devices if environment.host.storage else ()
     return max([SECTOR, *(device.logical_sector or 0 for device in devices)])
 
 
 def preparation_seconds(size: int) -> float:
-    """Seconds that writing so many bytes takes on a plain disk; ours gives up at some time and makes do with less."""
+    """The estimated seconds to write that many bytes on an ordinary disk; writing ends after FILL_SECONDS."""
     return min(FILL_SECONDS, 1 + size / 150e6)

@@ -1,4 +1,4 @@
-"""Find the bends in a curve of throughput over block size, and the host's I/O limits near them."""
+"""Find the bends in a curve of throughput by block size, and the host's I/O limits near them."""
 
 from __future__ import annotations
 
@@ -14,15 +14,17 @@ if TYPE_CHECKING:
     from advisor.facts.host import Host
 
 NEAR_BEST = 0.9
-"""The share of the best throughput that is as good as the best."""
-MINIMUM_ROUNDS = 3  # rounds, below which one slow spell of the host could make a bend
+"""Throughput of at least this share of the best counts as equally good."""
+MINIMUM_ROUNDS = 3  # with fewer rounds, one slow period of the host could look like a bend
 LIMIT_FACTOR = 2.0
-"""A limit of the device explains a bend that is at most so many times away."""
+"""A device limit explains a bend if they differ at most by this factor."""
 
 
 class CurveBends(NamedTuple):
-    """Bends of one curve in bytes: no block above `enough` was surely faster; all above `falls_above` were surely
-    slower than the best, which is None where there are none.
+    """The bends of one curve in bytes.
+
+    No block size above `enough` was certainly faster; all above `falls_above` were certainly slower than the best
+    (None if there are none).
     """
 
     sufficient: int
@@ -32,7 +34,8 @@ class CurveBends(NamedTuple):
 def find_bends(curve: Mapping[int, Sequence[float]]) -> CurveBends | None:
     """The bends of throughput by block size; None with fewer than two sizes or three rounds.
 
-    Surely slower than the best is what was so in every round against every round of the best, by a tenth in the median.
+    A size is certainly slower than the best if it was slower in each round than the best in any round, and its median
+    by a tenth.
     """
     if len(curve) < 2 or min(len(values) for values in curve.values()) < MINIMUM_ROUNDS:  # noqa: PLR2004 - it takes two points
         return None
@@ -49,9 +52,9 @@ def _is_slower(these: Sequence[float], those: Sequence[float]) -> bool:
 
 
 def host_io_limits(host: Host) -> dict[str, int]:
-    """What the host says of block sizes, in bytes: `read_ahead`, `largest_request`, `chunk`, `stripe`, if known.
+    """The host's limits on block sizes in bytes: `read_ahead`, `largest_request`, `chunk`, `stripe`, if known.
 
-    The first device of the path that tells it counts: it is the one that a file system asks.
+    The first device in the path that has a limit counts, because the file system sends its requests to that device.
     """
     found: dict[str, int] = {}
     storage = host.storage
@@ -83,7 +86,7 @@ LIMIT_TEXTS = {
 
 
 def nearest_limit_text(block: int, limits: Mapping[str, int], way: str) -> str:
-    """A half-sentence on the nearest of the host's limits that such reads meet, empty where none is near."""
+    """A clause on the nearest host limit that applies to such reads; empty if none is near."""
     met = LIMITS_BY_METHOD[way]
     near = [name for name in met if name in limits and abs(math.log2(limits[name] / block)) <= math.log2(LIMIT_FACTOR)]
     if not near:

@@ -1,4 +1,4 @@
-"""Random reads and writes of pages, many at once, within a process of the driver."""
+"""Concurrent random reads and writes of pages, in a driver process."""
 
 from __future__ import annotations
 
@@ -17,16 +17,16 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
 
 STAMP_BYTES = 8
-SWITCH_INTERVAL = 0.0005  # seconds: threads of Python wait so long for one another, ten times as long unless told
+SWITCH_INTERVAL = 0.0005  # seconds; the switch interval of Python threads, a tenth of the default
 _page_orders: dict[tuple[int, int], list[int]] = {}
 
 
 @contextlib.contextmanager
 def random_reads(task: dict[str, Any]) -> Iterator[Callable[[float], dict[str, Any]]]:
-    """Reads of `block` bytes, `depth` at a time, by `way` (aio, or threads); a single one at a time needs neither.
+    """Random reads of `block` bytes, `depth` at a time, by `way` (aio or threads; not needed for one at a time).
 
-    `path` is opened past the page cache where `direct` is set; otherwise the file is written back and dropped from it
-    first. Measuring gives `count`, `bytes` and latencies.
+    `path` is opened with O_DIRECT if `direct` is set; otherwise the file is first synced and evicted from the page
+    cache. The report has `count`, `bytes` and latencies.
     """
     with _open_file(task, os.O_RDONLY) as file:
         places = _page_offsets(task)
@@ -45,10 +45,10 @@ def random_reads(task: dict[str, Any]) -> Iterator[Callable[[float], dict[str, A
 
 @contextlib.contextmanager
 def random_writes(task: dict[str, Any]) -> Iterator[Callable[[float], dict[str, Any]]]:
-    """Batches of `batch` pages of `block` bytes at random places, each followed by one fsync.
+    """Batches of `batch` pages of `block` bytes at random offsets, each followed by one fsync.
 
-    By aio `depth` pages of a batch are under way at once, otherwise they are written one after another. Measuring
-    gives `count` and `bytes` of the pages, and the latencies of whole batches.
+    With aio, `depth` pages of a batch are written concurrently, otherwise one after another. The report has `count`
+    and `bytes` of the pages, and the latencies of whole batches.
     """
     with _open_file(task, os.O_RDWR) as file:
         places = _page_offsets(task)
@@ -87,7 +87,7 @@ def _read_by_aio(ring: AioRing, task: dict[str, Any], places: Iterator[int], sec
 
 
 def _read_singly(file: int, task: dict[str, Any], places: Iterator[int], seconds: float) -> dict[str, Any]:
-    """As a thread reads that waits for each page."""
+    """Read pages one at a time, as a thread does that waits for each page."""
     page = [aligned_buffer(task["block"])]
     latencies: list[int] = []
     preadv, note = os.preadv, latencies.append
@@ -147,7 +147,7 @@ def _write_batches(task: dict[str, Any], file: int, send: Callable[[], None], se
 
 
 def _write_batch_by_aio(ring: AioRing, slots: int, task: dict[str, Any], places: Iterator[int]) -> None:
-    """Write one batch by asynchronous I/O, and wait for all of it."""
+    """Write one batch by asynchronous I/O and wait until all of it is done."""
     left = task["batch"] - slots
     under_way = slots
     _stamp(ring.memory, range(slots), task["block"])
@@ -172,7 +172,7 @@ _stamp_numbers = itertools.count(1)
 
 
 def _stamp(memory: memoryview, slots: Any, block: int) -> None:
-    # No two pages alike: a device or a file system that finds doubles would save the work.
+    # Make each page unique: a device or file system that deduplicates would skip the write.
     for slot in slots:
         memory[slot * block : slot * block + STAMP_BYTES] = next(_stamp_numbers).to_bytes(STAMP_BYTES, "little")
 
@@ -195,9 +195,9 @@ def _open_file(task: dict[str, Any], flags: int) -> Iterator[int]:
 
 
 def _page_offsets(task: dict[str, Any]) -> Iterator[int]:
-    """Offsets of all pages of the file in a random order, from a random one on, over and over.
+    """Offsets of all pages of the file in random order, repeated endlessly from a random start.
 
-    No page comes twice before all others came: what a cache on the way has just seen isn't asked for again.
+    No page is repeated before all others were used, so that caches below do not serve repeated requests.
     """
     key = (task["size"], task["block"])
     if key not in _page_orders:

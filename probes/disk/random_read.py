@@ -1,4 +1,4 @@
-"""Random reads by queue depth: what the device can do when nothing is cached."""
+"""Probe of random reads by queue depth: what the device can do when nothing is cached."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ DEPTH_ONE = "1 at once"
 FLASH_MAXIMUM, SEEK_MINIMUM = (
     1500.0,
     3000.0,
-)  # us of one 16K read: below, nothing has to turn; above, a disk's head has to move
+)  # µs for one read of 16K; below the first, nothing rotates; above the second, a disk head has to move
 LIMITS = (
     "The probe reads its own file: the cache of the device or of the hypervisor may serve part of the reads.",
     "It shows what the device can do, not what a server requests: no setting follows from it alone.",
@@ -35,7 +35,7 @@ LIMITS = (
 
 
 class RandomRead:
-    """Random reads of pages, one at a time and many."""
+    """The probe `random-read`: random reads of pages, one at a time and many at once."""
 
     name = "random-read"
     title = "Random reads by queue depth"
@@ -50,7 +50,7 @@ class RandomRead:
     )
 
     def plan(self, environment: Environment, request: ProbeRequest) -> RunPlan:
-        """Each block size at each depth; it takes one file."""
+        """One variant for each block size and depth; the run uses one file."""
         chosen = ChosenOptions(self.choices, request)
         size, way = io_method.file_size(chosen), io_method.choose_io_method(environment, request, chosen)
         depths, blocks = _depths(chosen), io_method.block_sizes(chosen, "blocks", io_method.sector_size(environment))
@@ -87,8 +87,11 @@ def _task_settings(variant: Variant) -> dict[str, int]:
 
 
 def _facts(tally: DiskTally, names: list[str]) -> dict[str, float | str]:
-    """One read's time in a sentence; `most_reads` a second and the variant that gave them; `one_read` in us, and what
-    sort of disk that is."""
+    """The facts of the run.
+
+    They are the latency of one read as a sentence, `most_reads` per second with its variant, `one_read` in µs, and the
+    kind of device that this indicates.
+    """
     best, most = tally.best(names, READS.name)
     told = f"One read takes {tally.latency_text(names[0], MEDIAN.name, P99.name)} with {names[0]}"
     facts: dict[str, float | str] = {
@@ -114,7 +117,7 @@ def _depths(chosen: ChosenOptions) -> list[int]:
 
 
 def _device_kind(microseconds: float) -> str:
-    """The kind of device that such a latency indicates: the device's own description may be wrong."""
+    """The kind of device that such a latency indicates; the device's own description may be wrong."""
     if microseconds < FLASH_MAXIMUM:
         return "no moving parts"
     return "moving heads, or a slow network" if microseconds > SEEK_MINIMUM else "between disk and flash"

@@ -1,4 +1,4 @@
-"""Random page writes with fsync: a bound for what a server can flush, never a reason by itself to flush more."""
+"""Probe of random page writes with fsync: an upper bound for flushing, not a recommendation to flush more."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ LIMITS = (
 
 
 class RandomWrite:
-    """Pages written at random places, some to each fsync."""
+    """The probe `random-write`: pages written at random offsets, several per fsync."""
 
     name = "random-write"
     title = "Random page writes with fsync"
@@ -48,7 +48,7 @@ class RandomWrite:
     )
 
     def plan(self, environment: Environment, request: ProbeRequest) -> RunPlan:
-        """Each number of pages per fsync; it takes one file."""
+        """One variant for each number of pages per fsync; the run uses one file."""
         chosen = ChosenOptions(self.choices, request)
         size, way = io_method.file_size(chosen), io_method.choose_io_method(environment, request, chosen)
         block = io_method.block_sizes(chosen, "block", io_method.sector_size(environment))[0]
@@ -93,8 +93,11 @@ def _task_settings(variant: Variant) -> dict[str, int]:
 
 
 def _facts(tally: DiskTally, names: list[str]) -> dict[str, float | str]:
-    """The most that was kept in a sentence; `most_writes` a second, the variant that gave them, and the same to two
-    digits as `io_capacity_bound`."""
+    """The facts of the run.
+
+    They are the highest rate of durable writes as a sentence, `most_writes` per second with its variant, and the rate
+    rounded to two digits as `io_capacity_bound`.
+    """
     best, most = tally.best(names, WRITES.name)
     took = tally.latency_text(best, BATCH.name, BATCH_P99.name)
     answer = f"At most {most:,.0f} random page writes per second are durable, with {best}: a batch takes {took}."

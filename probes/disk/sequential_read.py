@@ -1,4 +1,4 @@
-"""Sequential reads by block size: where larger blocks stop helping, and where they are slower."""
+"""Probe of sequential reads by block size: where larger blocks stop helping, and where they are slower."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ THROUGHPUT = Metric("throughput", "MB/s", "more")
 AXIS = "block size"
 METHOD_TEXTS = {"cached": "From the page cache", "ahead": "Through the page cache", "direct": "With O_DIRECT"}
 METHODS = tuple(METHOD_TEXTS)
-CACHED_DIVISOR = 4  # the file that stays in the page cache is so many times smaller than the one that doesn't
+CACHED_DIVISOR = 4  # the file that stays in the page cache is smaller by this factor
 CACHED_MAXIMUM = 256 << 20
 MAXIMUM_READERS = 128  # readers
 BASELINE_BLOCK = 128 << 10
@@ -40,7 +40,7 @@ LIMITS = (
 
 
 class SequentialRead:
-    """Files read from front to back, in blocks of many sizes, by one and several readers."""
+    """The probe `sequential-read`: files read from start to end in blocks of many sizes, by one and several readers."""
 
     name = "sequential-read"
     title = "Sequential reads by block size"
@@ -57,7 +57,10 @@ class SequentialRead:
     )
 
     def plan(self, environment: Environment, request: ProbeRequest) -> RunPlan:
-        """One reader with each block in each way, several with every other one; two files."""
+        """One variant for each block size and method with one reader, and for every other size with several.
+
+        The run uses two files.
+        """
         chosen = ChosenOptions(self.choices, request)
         ways, dropped = _possible_methods(environment, request, chosen.words("ways", *METHODS))
         readers, blocks = _readers(chosen), io_method.block_sizes(chosen, "blocks", _block_step(environment))
@@ -115,7 +118,7 @@ class SequentialReadBench:
         self._tally = DiskTally()
 
     def measure(self, variant: Variant, turn: Turn, stop: StopSignal) -> BlockMeasurement:
-        """Let the readers read for so long; each finishes the block that it is at."""
+        """Let the readers read for one block; each finishes its current read."""
         way, readers = variant.settings["from"], int(variant.settings["readers"])
         block = int(variant.settings["bytes"])
         task = {
@@ -130,8 +133,11 @@ class SequentialReadBench:
         return self._tally.add(variant, whole, {THROUGHPUT.name: whole.bytes / whole.seconds / 1e6})
 
     def facts(self) -> dict[str, float | str]:
-        """The throughput in a sentence; bends in bytes by way and readers (`enough_direct_1`, `falls_above_direct_1`),
-        and the host's own limits."""
+        """The facts of the run.
+
+        They are the throughput as a sentence, the bends in bytes by method and readers (`enough_direct_1`,
+        `falls_above_direct_1`), and the host's own limits.
+        """
         facts: dict[str, float | str] = {ANSWER: self._answer_sentence()}
         facts |= {name: float(size) for name, size in host_io_limits(self._environment.host).items()}
         for (way, readers), curve in self._curves().items():
@@ -143,7 +149,7 @@ class SequentialReadBench:
         return facts | self._tally.facts(self._device_variants())
 
     def notes(self) -> tuple[str, ...]:
-        """What bends where, and what of the measuring went otherwise than meant."""
+        """Sentences on the bends and on deviations during the measurement."""
         said = [
             _bend_sentence(way, readers, curve, self._environment) for (way, readers), curve in self._curves().items()
         ]
@@ -152,7 +158,7 @@ class SequentialReadBench:
         return (*filter(None, said), *self._tally.notes(self._device_variants()))
 
     def _answer_sentence(self) -> str:
-        """The throughput of the baseline, and the most that its way of reading gave."""
+        """The throughput of the baseline, and the highest throughput of its method, as a sentence."""
         base = next(variant for variant in self._plan.variants if variant.name == self._plan.baseline)
         alike = [v.name for v in self._plan.variants if v.settings["from"] == base.settings["from"]]
         best, most = self._tally.best(alike, THROUGHPUT.name)
@@ -169,14 +175,14 @@ class SequentialReadBench:
         return curves
 
     def _device_variants(self) -> list[str]:
-        """Variants whose limit should be the device; that of cached reads is always the processor."""
+        """Variants that should be limited by the device; cached reads are always limited by the processor."""
         return [variant.name for variant in self._plan.variants if variant.settings["from"] != "cached"]
 
 
 def _possible_methods(
     environment: Environment, request: ProbeRequest, chosen: list[str]
 ) -> tuple[list[str], tuple[str, ...]]:
-    """The ways that this file system has, and a sentence on those that it hasn't."""
+    """The methods that this file system supports, and sentences on the unsupported ones."""
     ways = [way for way in METHODS if way in chosen]
     if not has_device(environment.host):
         possible, why = ["cached"], "The directory is on tmpfs: only cached reads are measured."
@@ -202,9 +208,9 @@ def _block_step(environment: Environment) -> int:
 
 
 def _variants(ways: dict[str, int], readers: list[int], blocks: list[int]) -> Iterator[Variant]:
-    """Every combination that tells something in the time that there is: read-ahead is one reader's affair.
+    """The combinations that are informative within the time; read-ahead is measured with one reader only.
 
-    Each way has the size of its file, in bytes; blocks that are larger than the file are left out.
+    `ways` maps each method to the size of its file in bytes; blocks larger than the file are left out.
     """
     for way, size in ways.items():
         for count in readers:
@@ -219,7 +225,7 @@ def _variants(ways: dict[str, int], readers: list[int], blocks: list[int]) -> It
 
 
 def _baseline(variants: tuple[Variant, ...]) -> str:
-    """128K of the last way: what servers' scans and the sources' tables begin with."""
+    """The variant with 128K of the last method: the default of server scans and the first row of published tables."""
     last = [v for v in variants if v.settings["from"] == variants[-1].settings["from"]]
     return min(last, key=lambda v: (int(v.settings["readers"]), abs(int(v.settings["bytes"]) - BASELINE_BLOCK))).name
 
@@ -229,7 +235,7 @@ def _cached_size(size: int) -> int:
 
 
 def reader_ranges(size: int, readers: int, block: int) -> list[dict[str, int]]:
-    """Where each reader begins, and how much it goes over again and again: parts of whole blocks, apart if they fit."""
+    """The start and length of each reader's range, which it reads repeatedly: whole blocks, disjoint if they fit."""
     length = max(block, size // readers // block * block)
     last = max(0, size - length) // block * block
     return [{"start": min(place * length, last), "length": length} for place in range(readers)]

@@ -1,4 +1,4 @@
-"""The time of one measurement within a process of the driver, and what it used of the processor."""
+"""Timing and CPU use of one measurement in a driver process."""
 
 from __future__ import annotations
 
@@ -15,13 +15,13 @@ if TYPE_CHECKING:
 
 
 LOOK_NS = 50_000_000
-"""Nanoseconds between two looks for the word to end, which is a line on standard input or its end."""
+"""Nanoseconds between two checks for the request to stop, a line on standard input or its end."""
 
 clock = time.monotonic_ns
 
 
 def time_slices(seconds: float) -> Iterator[int]:
-    """Until time is up or the word to end has come: the next moment, in ns, until which to go on without looking."""
+    """Yield the next check time in ns, until the time is up or a request to stop has arrived."""
     ending = select.poll()
     ending.register(sys.stdin.fileno(), select.POLLIN)
     now = clock()
@@ -32,7 +32,7 @@ def time_slices(seconds: float) -> Iterator[int]:
 
 
 class Stopwatch:
-    """When a measurement began and ended, in ns of the system's monotonic clock, and the processor time between."""
+    """Start and end of a measurement in ns of the monotonic clock, with the CPU time in between."""
 
     def __init__(self) -> None:
         self._used = _cpu_seconds()
@@ -40,7 +40,7 @@ class Stopwatch:
         self.began = clock()
 
     def stop(self) -> dict[str, Any]:
-        """`began`, `ended`, and in seconds `cpu` (ours and the kernel's for us) and `queued` for a processor."""
+        """The report: `began`, `ended`, and in seconds `cpu` (user and system) and `queued` (waiting for a CPU)."""
         ended = clock()
         return {
             "began": self.began,
@@ -51,7 +51,7 @@ class Stopwatch:
 
 
 def latency_percentiles(latencies: list[int]) -> dict[str, float]:
-    """Median and 99th percentile in microseconds, of nanoseconds; nothing of nothing."""
+    """Median and 99th percentile in microseconds, from nanoseconds; empty without values."""
     if not latencies:
         return {}
     ordered = sorted(latencies)
@@ -67,7 +67,7 @@ def _cpu_seconds() -> float:
 
 
 def _queued_seconds() -> float:
-    """Seconds that this process stood ready without a processor; 0 where the kernel doesn't count them."""
+    """Seconds that this process was runnable without a CPU; 0 if the kernel does not count them."""
     try:
         with open("/proc/self/schedstat", encoding="ascii") as text:
             return int(text.read().split()[1]) / 1e9
@@ -79,19 +79,19 @@ SCATTERED_BYTES = 8 << 20
 
 
 def aligned_buffer(size: int) -> memoryview:
-    """So many bytes, aligned to a page, zeroed.
+    """A zeroed buffer of that many bytes, aligned to a page.
 
-    Private memory in ordinary pages, as malloc gives it to a server. How scattered these lie decides in how many parts
-    a request is sent, and pages that a process gave back a moment ago lie more scattered than others: such are taken
-    first, and are not what is used. Each measurement has memory of its own, so that luck with it shows as what it is,
-    a difference between rounds.
+    It is private memory in ordinary pages, as a server gets from malloc. The fragmentation of its physical pages
+    decides into how many parts a request is split, and pages that a process freed recently are more fragmented: such
+    pages are allocated first and not used. Each measurement allocates its own buffer, so that this randomness appears
+    as a difference between rounds.
     """
     room = mmap.mmap(-1, SCATTERED_BYTES + size, mmap.MAP_PRIVATE | mmap.MAP_ANONYMOUS)
-    room.write(bytes(SCATTERED_BYTES + size))  # pages that were never touched would be made while we measure
+    room.write(bytes(SCATTERED_BYTES + size))  # touch all pages now, not during the measurement
     room.madvise(mmap.MADV_DONTNEED, 0, SCATTERED_BYTES)
     return memoryview(room)[SCATTERED_BYTES:]
 
 
 def buffer_address(memory: memoryview) -> int:
-    """Where it lies."""
+    """The memory address of the buffer."""
     return ctypes.addressof(ctypes.c_char.from_buffer(memory))

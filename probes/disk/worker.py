@@ -1,7 +1,7 @@
-"""One process of the driver: it takes tasks as JSON lines on standard input, and reports as JSON lines.
+"""A driver process: reads tasks as JSON lines from standard input, and writes reports as JSON lines.
 
-To each task it answers that it is ready, then waits for the start line. A line that comes while it measures ends the
-measurement early, and the end of its input ends the process, so it cannot outlive its parent.
+For each task it first answers that it is ready, then waits for the start line. A line that arrives during the
+measurement ends it early, and the end of the input ends the process, so that it cannot outlive its parent.
 """
 
 from __future__ import annotations
@@ -25,9 +25,9 @@ LARGE_BUFFER = 4 << 20
 
 @contextlib.contextmanager
 def sequential_reads(task: dict[str, Any]) -> Iterator[Callable[[float], dict[str, Any]]]:
-    """Reads of `block` bytes in a row, from byte `start` on, over `length` bytes again and again.
+    """Sequential reads of `block` bytes, from byte `start` on, over `length` bytes repeatedly.
 
-    `drop` keeps what was read out of the page cache, so that each pass reads from the device again. Measuring gives
+    `drop` evicts what was read from the page cache, so that each pass reads from the device again. The report has
     `count` and `bytes`.
     """
     flags = os.O_RDONLY | os.O_CLOEXEC | (os.O_DIRECT if task["direct"] else 0)
@@ -66,7 +66,7 @@ _large_buffers: list[memoryview] = []
 
 
 def _read_buffer(size: int) -> memoryview:
-    """An aligned buffer; a large one is kept for the next task, because allocating takes longer than reading."""
+    """An aligned buffer; a large one is kept for the next task, because allocating it takes longer than reading."""
     if size < LARGE_BUFFER:
         return aligned_buffer(size)
     if not _large_buffers or len(_large_buffers[-1]) < size:
@@ -84,9 +84,10 @@ STAMP_BYTES = 8
 
 @contextlib.contextmanager
 def log_writes(task: dict[str, Any]) -> Iterator[Callable[[float], dict[str, Any]]]:
-    """Pieces of `block` bytes over a file that was written before, one after another, each made safe by `call`.
+    """Writes of `block` bytes to a file that was written before, one after another, each synced by `call`.
 
-    Measuring gives `count`, the latencies of write and sync together, and the `sync`'s own median in microseconds.
+    The report has `count`, the latencies of write and sync together, and the median of the `sync` alone in
+    microseconds.
     """
     flags = os.O_RDWR | os.O_CLOEXEC | (os.O_DIRECT if task["direct"] else 0)
     sync = {"fsync": os.fsync, "fdatasync": os.fdatasync}[task["call"]]
@@ -122,19 +123,19 @@ def _measure_log_writes(
 
 TASKS = {"read": random_reads, "write": random_writes, "commit": log_writes, "follow": sequential_reads}
 END = "end"
-OOM_SCORE = "600"  # short of memory, the kernel takes a driver before anything of the user's
+OOM_SCORE = "600"  # if memory runs out, the kernel kills a driver before any process of the user
 
 
 def run_worker() -> None:
-    """Do what comes, until nothing comes any more."""
+    """Run tasks until the input ends."""
     try:
         with open("/proc/self/oom_score_adj", "w", encoding="ascii") as score:
             score.write(OOM_SCORE)
     except OSError:
-        pass  # it may be held higher already
+        pass  # its score may already be higher
     while line := _read_line():
         told = json.loads(line)
-        if isinstance(told, dict):  # else a word to end that came when it was done already
+        if isinstance(told, dict):  # otherwise it is a request to stop that arrived after the task was done
             _write_answer(_run_task(told))
 
 
@@ -149,7 +150,7 @@ def _run_task(told: dict[str, Any]) -> dict[str, Any]:
 
 
 def _read_line() -> bytes:
-    # Unbuffered: the next line must be seen waiting by poll.
+    # Unbuffered, so that poll sees the next line.
     line = b""
     while not line.endswith(b"\n") and (byte := os.read(sys.stdin.fileno(), 1)):
         line += byte

@@ -1,1 +1,1 @@
-"""Experiments on the memory of a host: latency by working set, and what buffers of each size cost."""
+"""Probes of the host's memory: latency by working set, and the cost of buffers by size."""

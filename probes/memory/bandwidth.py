@@ -1,4 +1,4 @@
-"""Memory bandwidth by buffer size: what a buffer costs that is filled, read, given back, and asked for again."""
+"""Probe of memory bandwidth by buffer size: the cost to allocate, fill, read and free a buffer."""
 
 from __future__ import annotations
 
@@ -23,10 +23,10 @@ THROUGH = Metric("through", "MiB/s", "more")
 READ = Metric("read", "MiB/s", "more")
 ALLOCATE = Metric("allocate", "us/MiB", "less")
 MIB = 1 << 20
-SOURCE_BYTES = 128 << 20  # bytes of the memory that buffers are filled from, as kernel.c has it
-DEFAULT_BUFFER = "128K"  # read_buffer_size of every supported server
+SOURCE_BYTES = 128 << 20  # bytes of the memory that buffers are filled from; the same value as in kernel.c
+DEFAULT_BUFFER = "128K"  # the default read_buffer_size of every supported server
 BUFFER_SIZES = "16K,32K,64K,128K,256K,512K,1M,2M,4M,8M,16M,32M,64M"
-CLIFF_FACTOR = 4.0  # times the cheapest allocation; page faults make it many more
+CLIFF_FACTOR = 4.0  # times the cheapest allocation; page faults cost far more
 LIMITS = (
     "It measures memory, not a server: a query does more work per row, so the effect on it is smaller.",
     "One thread was measured: several threads share the memory bandwidth and slow down earlier.",
@@ -35,7 +35,7 @@ LIMITS = (
 
 
 class MemoryBandwidth:
-    """The experiment `memory-bandwidth`."""
+    """The probe `memory-bandwidth`."""
 
     name = "memory-bandwidth"
     title = "Memory bandwidth by buffer size"
@@ -45,7 +45,7 @@ class MemoryBandwidth:
     choices = (Choice("buffers", "sizes", BUFFER_SIZES, "buffer sizes"), compiled_module.BY_CHOICE)
 
     def plan(self, _environment: Environment, request: ProbeRequest) -> RunPlan:
-        """Each buffer size, beside the default of read_buffer_size where that is among them."""
+        """One variant per buffer size; the baseline is the default read_buffer_size if it is among them."""
         chosen = ChosenOptions(self.choices, request)
         driver = compiled_module.choose_driver(chosen)
         sizes = sorted(chosen.sizes("buffers", 4 << 10))
@@ -71,7 +71,7 @@ class MemoryBandwidth:
     def prepare(
         self, environment: Environment, _request: ProbeRequest, plan: RunPlan, _stop: StopSignal
     ) -> Iterator[BandwidthBench]:
-        """Have the far memory touched."""
+        """Start the driver and touch the source memory once."""
         with compiled_module.memory_driver(plan.driver, environment.report) as answers:
             answers.measure("through", 4 << 10, 0.001)
             yield BandwidthBench(answers, plan)
@@ -84,7 +84,7 @@ class BandwidthBench:
         self._rates: dict[str, list[float]] = {}
 
     def measure(self, variant: Variant, turn: Turn, stop: StopSignal) -> BlockMeasurement:
-        """The three questions, one after the other."""
+        """Measure the three metrics one after the other."""
         size = int(variant.settings["bytes"])
         metrics = {}
         for metric in self._plan.metrics:
@@ -100,7 +100,10 @@ class BandwidthBench:
         return BlockMeasurement(metrics, {})
 
     def facts(self) -> dict[str, float | str]:
-        """The rates in a sentence; `allocation_cliff`: the least size, in bytes, whose allocation costs page faults."""
+        """The facts of the run: the rates as a sentence, and `allocation_cliff`.
+
+        That is the smallest size in bytes whose allocation causes page faults.
+        """
         cliff = self._allocation_cliff()
         facts: dict[str, float | str] = {"measured_by": self._answers.name}
         if self._rates:
@@ -108,13 +111,13 @@ class BandwidthBench:
         return facts | ({"allocation_cliff": float(cliff[0])} if cliff else {})
 
     def _answer_sentence(self) -> str:
-        """How fast data pass through the baseline's buffer and through the largest one."""
+        """The throughput with the baseline's buffer and with the largest one, as a sentence."""
         names = dict.fromkeys((self._plan.baseline, self._plan.variants[-1].name))
         rates = {name: statistics.median(self._rates[name]) for name in names if name in self._rates}
         return "Throughput: " + ", and ".join(f"{r:,.0f} MiB/s with a buffer of {n}" for n, r in rates.items()) + "."
 
     def notes(self) -> tuple[str, ...]:
-        """A sentence on the size from which allocation costs page faults."""
+        """A sentence on the size from which on allocation causes page faults."""
         cliff = self._allocation_cliff()
         if not cliff:
             return ()
@@ -123,7 +126,7 @@ class BandwidthBench:
         return (f"{words} {cost:.0f} us/MiB instead of {least:.3g}.",)
 
     def _allocation_cliff(self) -> tuple[int, float, float] | None:
-        """The size, its cost and that of smaller ones; every size from there on costs as much."""
+        """The size of the cliff, its cost and the cost of smaller sizes; all larger sizes cost as much."""
         costs = [
             (int(variant.settings["bytes"]), statistics.median(self._costs[variant.name]))
             for variant in self._plan.variants
@@ -137,7 +140,7 @@ class BandwidthBench:
 
 
 def _in_unit(metric: Metric, rate: float) -> float:
-    """Bytes a second in the metric's unit."""
+    """Convert a rate in bytes per second to the metric's unit."""
     return 1e6 * MIB / rate if metric is ALLOCATE else rate / MIB
 
 

@@ -1,4 +1,4 @@
-"""Who answers questions on memory: a small compiled program where a C compiler is found, else Python itself."""
+"""Drivers of the memory probes: a small compiled program if there is a C compiler, otherwise Python itself."""
 
 from __future__ import annotations
 
@@ -23,20 +23,20 @@ COMPILED, PLAIN = "compiled program", "python"
 BY_CHOICE = Choice("by", "word", "auto", "measuring program: compiled (needs a C compiler), python, or auto")
 COMPILERS = ("cc", "gcc", "clang")
 COMPILE_TIMEOUT = 60.0  # seconds that a compiler may take
-SLICE_SECONDS = 0.5  # seconds of one question; a stop is heard between them
+SLICE_SECONDS = 0.5  # seconds per measurement; a request to stop is checked between them
 
 
 class MemoryDriver(Protocol):
-    """Who measures; `name` says which."""
+    """A driver of memory measurements; `name` is shown in the result."""
 
     name: str
 
     def measure(self, what: str, size: int, seconds: float) -> float | None:
-        """One figure, as kernel.c describes it; None for what this one can't measure."""
+        """One measurement, as described in kernel.c; None if this driver does not support it."""
 
 
 class CompiledDriver:
-    """The compiled program at the other end of a pipe."""
+    """The compiled program, connected by pipes."""
 
     name = COMPILED
 
@@ -44,12 +44,12 @@ class CompiledDriver:
         self._process = process
 
     def measure(self, what: str, size: int, seconds: float) -> float | None:
-        """One figure. Raises ProbeError where the program has ended."""
+        """One measurement; raises ProbeError if the program has ended."""
         answer = self.send(f"{what} {size} {seconds:.6f}")
         return answer if answer > 0 else None
 
     def send(self, line: str) -> float:
-        """The answer to one line; -1 is none."""
+        """The answer to one line; -1 means that there is none."""
         assert self._process.stdin is not None  # noqa: S101 - both are pipes, which types can't tell
         assert self._process.stdout is not None  # noqa: S101
         with contextlib.suppress(BrokenPipeError):
@@ -62,7 +62,7 @@ class CompiledDriver:
 
 
 def choose_driver(chosen: ChosenOptions) -> str:
-    """Who will measure. Raises ProbeError where a compiler is asked for and there is none."""
+    """The driver to use; raises ProbeError if `compiled` is requested without a compiler."""
     by = chosen.word("by", "auto", "compiled", "python")
     if by == "python" or (by == "auto" and _compiler() is None):
         return PLAIN
@@ -72,17 +72,17 @@ def choose_driver(chosen: ChosenOptions) -> str:
 
 
 def created_files(driver: str) -> tuple[str, ...]:
-    """What comes into being for it."""
+    """Descriptions of the files that the driver creates."""
     return ("a small compiled program in a scratch directory",) if driver == COMPILED else ()
 
 
 @contextlib.contextmanager
 def memory_driver(driver: str, report: Callable[[str], None]) -> Iterator[MemoryDriver]:
-    """Compile and start the program, in a directory of its own which goes with it; Python where that fails."""
+    """Compile and start the program in a scratch directory that is removed afterwards; Python if that fails."""
     if driver != COMPILED:
         yield PythonDriver()
         return
-    sweep()  # what an earlier run left that was killed
+    sweep()  # remove what a killed run left
     with contextlib.ExitStack() as leaving:
         scratch = Scratch(needed=0)
         leaving.callback(scratch.remove)
@@ -108,14 +108,14 @@ def _start_compiled(scratch: Scratch, report: Callable[[str], None]) -> Iterator
         return
     try:
         yield CompiledDriver(process)
-    finally:  # when we are killed it ends by itself, for its pipe is closed then
+    finally:  # if mycnf is killed, the program ends by itself because its pipe is closed
         process.kill()
         with contextlib.suppress(BrokenPipeError), process:
             pass
 
 
 def measure_in_slices(answers: MemoryDriver, what: str, size: int, seconds: float, stop: StopSignal) -> list[float]:
-    """Answers to the same question over so long, until stopped; at least one unless it can't be answered."""
+    """Repeat the same measurement for `seconds` or until stopped; at least once, unless it is not supported."""
     pieces = max(1, round(seconds / SLICE_SECONDS))
     given: list[float] = []
     for _ in range(pieces):
@@ -131,7 +131,7 @@ def _compiler() -> str | None:
 
 
 def _compile(program: str) -> None:
-    source = files("probes.memory").joinpath("kernel.c").read_bytes()  # which may lie in a zip file, so not by path
+    source = files("probes.memory").joinpath("kernel.c").read_bytes()  # not by path: the package may be in a zip file
     command = [_compiler() or COMPILERS[0], "-O2", "-x", "c", "-o", program, "-"]
     subprocess.run(command, input=source, check=True, capture_output=True, timeout=COMPILE_TIMEOUT)
 

@@ -1,12 +1,12 @@
-/* What memory can do, timed without an interpreter in between: mycnf compiles this, and asks it through a pipe.
+/* Measure memory without the overhead of an interpreter; mycnf compiles this program and controls it by pipes.
 
-   One question a line, one answer a line, until the pipe is closed:
-     chase BYTES SECONDS    nanoseconds of a load that waits for the one before it, in random order over so many bytes
-     through BYTES SECONDS  bytes a second that are copied from far memory into a buffer of that size and read there
-     read BYTES SECONDS     bytes a second read from a buffer of that size, again and again
-     allocate BYTES SECONDS bytes a second of malloc, one touch a page, free
-     huge                   bytes of this process's memory that lie in huge pages
-   An answer is the best tenth of many short turns, for whatever else runs only makes turns longer; "-1" is "no memory". */
+   It reads one request per line and prints one answer per line, until the pipe is closed:
+     chase BYTES SECONDS    nanoseconds of a load that depends on the previous one, in random order over BYTES
+     through BYTES SECONDS  bytes per second copied from far memory into a buffer of BYTES and read there
+     read BYTES SECONDS     bytes per second read repeatedly from a buffer of BYTES
+     allocate BYTES SECONDS bytes per second of malloc, one write per page, and free
+     huge                   bytes of this process's memory in huge pages
+   An answer is the first decile of many short turns, because other load only makes turns longer; "-1" means failure. */
 
 #define _GNU_SOURCE
 #include <signal.h>
@@ -22,9 +22,9 @@
 
 enum { LINE = 64, STEPS = 2048, TURNS = 1 << 14, CHAINS = 128, PAGE = 4096 };
 static const size_t FAR = (size_t)128 << 20, HUGE_PAGE = (size_t)2 << 20, MOST = (size_t)1 << 40;
-static const size_t SHUFFLED = (size_t)16 << 20; /* beyond, a shuffle would wait for memory at every step */
+static const size_t SHUFFLED = (size_t)16 << 20; /* larger chains: a shuffle would wait for memory at each step */
 
-static volatile uint64_t sink; /* keeps the compiler from leaving the work out */
+static volatile uint64_t sink; /* prevents the compiler from removing the work */
 static double turns[TURNS];
 
 static double now(void) {
@@ -35,7 +35,7 @@ static double now(void) {
 
 static size_t whole(size_t bytes) { return (bytes + HUGE_PAGE - 1) & ~(HUGE_PAGE - 1); }
 
-/* Whole huge pages, where the kernel has them: small pages lie scattered over a cache, and walks to them hide it. */
+/* Huge pages, if available: small pages are scattered over a cache, and page table walks would hide its latency. */
 static char *memory(size_t bytes) {
     size_t got = whole(bytes), room = got + HUGE_PAGE;
     char *from = mmap(NULL, room, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
@@ -59,13 +59,13 @@ static double best_tenth(int count) {
     return turns[count / 10];
 }
 
-static uint64_t chance(void) { /* xorshift64*: fast, and good enough for an order */
+static uint64_t chance(void) { /* xorshift64*: fast, and random enough for an order */
     static uint64_t state = 0x9e3779b97f4a7c15u;
     state ^= state >> 12, state ^= state << 25, state ^= state >> 27;
     return state * 0x2545f4914f6cdd1du;
 }
 
-static void shuffle(char *base, uint64_t lines) { /* Sattolo's way, which leaves one cycle through all lines */
+static void shuffle(char *base, uint64_t lines) { /* Sattolo's algorithm: a single cycle through all lines */
     for (uint64_t i = 0; i < lines; i++) *(void **)(base + i * LINE) = base + i * LINE;
     for (uint64_t i = lines - 1; i > 0; i--) {
         void **here = (void **)(base + i * LINE), **there = (void **)(base + chance() % i * LINE), *held = *here;
@@ -73,7 +73,7 @@ static void shuffle(char *base, uint64_t lines) { /* Sattolo's way, which leaves
     }
 }
 
-static void leap(char *base, uint64_t lines) { /* for 2^k or 3 * 2^k lines: one cycle too, and made in one sweep */
+static void leap(char *base, uint64_t lines) { /* a single cycle too, for 2^k or 3 * 2^k lines, in one pass */
     uint64_t factor = lines * 618 / 1000 / 12 * 12 + 1, step = lines * 381 / 1000 / 6 * 6 + 1;
     for (uint64_t i = 0; i < lines; i++)
         *(void **)(base + i * LINE) = base + (i * factor + step) % lines * LINE;
@@ -81,7 +81,7 @@ static void leap(char *base, uint64_t lines) { /* for 2^k or 3 * 2^k lines: one 
 
 struct chain { size_t bytes; void **at; };
 
-static struct chain *chain_of(size_t bytes) { /* each size has its own, made once: a cycle through all of its lines */
+static struct chain *chain_of(size_t bytes) { /* one chain per size, created once: a cycle through all lines */
     static struct chain chains[CHAINS];
     struct chain *chain = chains;
     for (; chain < chains + CHAINS && chain->bytes; chain++)
@@ -132,7 +132,7 @@ static double through(size_t bytes, double seconds) {
     if (!far) far = memory(FAR);
     if (!buffer || !far) return -1;
     int count = 0;
-    size_t at = 0, turn = bytes > ((size_t)1 << 20) ? bytes : (size_t)1 << 20; /* so short that it is timed well */
+    size_t at = 0, turn = bytes > ((size_t)1 << 20) ? bytes : (size_t)1 << 20; /* long enough to be timed accurately */
     for (double end = now() + seconds, from = now(); count < TURNS && (from < end || !count); count++) {
         for (size_t done = 0; done < turn; done += bytes, at = at + 2 * bytes <= FAR ? at + bytes : 0) {
             memcpy(buffer, far + at, bytes);
@@ -176,7 +176,7 @@ static double allocate_here(size_t bytes, double seconds) {
     return rate(count, turn);
 }
 
-static double allocate(size_t bytes, double seconds) { /* in a child, for malloc remembers what was freed before */
+static double allocate(size_t bytes, double seconds) { /* in a child, because malloc reuses freed memory */
     int ends[2];
     double rate = -1;
     if (pipe(ends)) return -1;
@@ -202,7 +202,7 @@ static double huge(void) {
     return found;
 }
 
-static void be_the_first_to_go(void) { /* with who started us, and when memory runs out, before any server */
+static void be_the_first_to_go(void) { /* with its parent, and before any server if memory runs out */
     prctl(PR_SET_PDEATHSIG, SIGKILL);
     FILE *file = fopen("/proc/self/oom_score_adj", "w");
     if (file) fputs("1000", file), fclose(file);

@@ -1,4 +1,4 @@
-"""Memory latency by working set: how long a load takes that waits for the one before it."""
+"""Probe of memory latency by working set: the time of a load that depends on the previous one."""
 
 from __future__ import annotations
 
@@ -22,9 +22,9 @@ if TYPE_CHECKING:
 
 LATENCY = Metric("latency", "ns", "neither")
 SMALLEST = 4 << 10
-HALF_STEP_MAXIMUM = 64 << 20  # up to here there is a size between two powers of two
-MEMORY_DIVISOR = 8  # part of the available memory that all chains together may take
-SECONDS_PER_BYTE = 3e-9  # seconds a byte
+HALF_STEP_MAXIMUM = 64 << 20  # up to here there is one size between two powers of two
+MEMORY_DIVISOR = 8  # all chains together use at most one in so many parts of the available memory
+SECONDS_PER_BYTE = 3e-9  # estimate for creating the chains
 LIMITS = (
     "One thread on one processor was measured: other threads share the last-level cache and the memory bandwidth.",
     "It describes this machine. It does not mean that a buffer should have the size of a cache.",
@@ -32,7 +32,7 @@ LIMITS = (
 
 
 class MemoryLatency:
-    """The experiment `memory-latency`."""
+    """The probe `memory-latency`."""
 
     name = "memory-latency"
     title = "Memory latency by working set"
@@ -45,7 +45,7 @@ class MemoryLatency:
     )
 
     def plan(self, environment: Environment, request: ProbeRequest) -> RunPlan:
-        """A chain of cache lines in random order for each working set, 4K to 512M."""
+        """One variant for each working set, 4K to 512M: a chain of cache lines in random order."""
         chosen = ChosenOptions(self.choices, request)
         driver = compiled.choose_driver(chosen)
         sizes = _sizes(_largest(environment.host, chosen.size("largest", 2 * SMALLEST), driver))
@@ -68,7 +68,7 @@ class MemoryLatency:
     def prepare(
         self, environment: Environment, _request: ProbeRequest, plan: RunPlan, stop: StopSignal
     ) -> Iterator[LatencyBench]:
-        """Make every chain, and go through it once."""
+        """Create all chains and traverse each once."""
         with compiled.memory_driver(plan.driver, environment.report) as answers:
             environment.report(f"preparing pointer chains in {format_size(plan.cost.memory)} of memory")
             for variant in plan.variants:
@@ -83,7 +83,7 @@ class LatencyBench:
         self._given: dict[int, list[float]] = {}
 
     def measure(self, variant: Variant, turn: Turn, stop: StopSignal) -> BlockMeasurement:
-        """Follow one chain for so long."""
+        """Follow one chain for the duration of a block."""
         size = int(variant.settings["bytes"])
         given = compiled.measure_in_slices(self._answers, "chase", size, turn.seconds, stop)
         if not given:
@@ -92,7 +92,11 @@ class LatencyBench:
         return BlockMeasurement({LATENCY.name: min(given)}, {})
 
     def facts(self) -> dict[str, float | str]:
-        """`boundary` is the largest that was resolved, in bytes; `sysfs_…` is what the kernel says of each cache."""
+        """The facts of the run.
+
+        `boundary` is the largest resolved cache boundary in bytes; `sysfs_…` is the kernel's description of each
+        cache.
+        """
         facts: dict[str, float | str] = {"measured_by": self._answers.name}
         if not self._given:
             return facts
@@ -110,7 +114,7 @@ class LatencyBench:
         return facts | {f"sysfs_{cache.name}": float(cache.size) for cache in caches if cache.name != "L1i"}
 
     def notes(self) -> tuple[str, ...]:
-        """What was seen, and what could not be resolved."""
+        """Sentences on the boundaries that were resolved and those that were not."""
         return (*self._find_boundaries().words, *self._sysfs_caches()) if self._given else ()
 
     def _find_boundaries(self) -> CacheBoundaries:
@@ -127,7 +131,7 @@ class LatencyBench:
 
 
 def _largest(host: Host, request: int, driver: str) -> int:
-    """The largest working set whose chains, all together, take no more than a share of the available memory."""
+    """The largest working set with which all chains together fit in the allowed share of the available memory."""
     largest = min(request, plain.LARGEST_CHAIN) if driver == compiled.PLAIN else request
     available = host.memory.available if host.memory else None
     while available and sum(_sizes(largest)) > available // MEMORY_DIVISOR and largest > 2 * SMALLEST:

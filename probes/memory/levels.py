@@ -1,4 +1,4 @@
-"""Find the boundaries of caches in a curve of latency over working set."""
+"""Find the cache boundaries in a curve of latency by working set."""
 
 from __future__ import annotations
 
@@ -8,13 +8,13 @@ from typing import NamedTuple
 
 from advisor.core.sizes import format_size
 
-MINIMUM_GROWTH = 0.07  # growth of the logarithm from one size to the next that is more than drift
-MINIMUM_FACTOR = 1.3  # a boundary makes a load at least so many times as long
-DIP_FACTOR = 3.0  # by how much growth must fall between two rises that touch
+MINIMUM_GROWTH = 0.07  # growth of the logarithm between neighboring sizes that is more than drift
+MINIMUM_FACTOR = 1.3  # minimum factor by which a boundary increases the latency
+DIP_FACTOR = 3.0  # factor by which growth must drop to separate two adjacent rises
 
 
 class Boundary(NamedTuple):
-    """A working set of `size` bytes from which on loads take nearer `above` than `below` nanoseconds."""
+    """A working set of `size` bytes above which latency is closer to `above` than to `below` nanoseconds."""
 
     size: float
     below: float
@@ -22,10 +22,10 @@ class Boundary(NamedTuple):
 
 
 def find_boundaries(curve: list[tuple[int, float]]) -> list[Boundary]:
-    """The boundaries that a curve of (bytes, nanoseconds) shows, smallest first.
+    """The boundaries in a curve of (bytes, nanoseconds), smallest first.
 
-    Each lies where latency passes the geometric mean of the levels below and above. What else runs only makes loads
-    longer, so a size is never taken to be slower than a larger one was.
+    Each is where latency passes the geometric mean of the levels below and above it. Other load can only make a size
+    slower, so no size is taken to be slower than a larger one was measured to be.
     """
     ordered = sorted(curve)
     sizes = [size for size, _ in ordered]
@@ -36,7 +36,7 @@ def find_boundaries(curve: list[tuple[int, float]]) -> list[Boundary]:
 
 
 def _rises(growth: list[float]) -> list[tuple[int, int]]:
-    """Stretches of growth, first and last place; those that touch are parted where growth dips."""
+    """Ranges of growth as first and last position; adjacent ranges are separated where growth dips."""
     rises: list[tuple[int, int]] = []
     start: int | None = None
     for place, value in enumerate([*growth, 0.0]):
@@ -64,14 +64,14 @@ def _boundary(sizes: list[int], levels: list[float], first: int, last: int) -> B
     return Boundary(size, levels[first], levels[last])
 
 
-MEMORY_LATENCY = 45.0  # ns; no cache that is near a processor takes so long, no memory less
-CAPACITY_FACTOR = 4.0  # a cache holds at least so many times what the one before it holds
-DISTINCT_FACTOR = 2.5  # times that the next cache takes, where the step is a cache's and no ragged edge
-STEADY_FACTOR = 2.0  # times by which rounds may differ on a boundary that is said to be resolved
+MEMORY_LATENCY = 45.0  # ns; caches near a processor are always faster than that, memory is always slower
+CAPACITY_FACTOR = 4.0  # each cache level is at least so many times as large as the previous one
+DISTINCT_FACTOR = 2.5  # factor in latency to the next level that indicates a cache, not an irregular edge
+STEADY_FACTOR = 2.0  # maximum factor between rounds for a boundary that counts as resolved
 
 
 class CacheBoundaries(NamedTuple):
-    """Boundaries that were `resolved`, the `share` of a cache that other work uses too, and `words` on both."""
+    """The `resolved` boundaries, the `share` of a cache that is also used by other processes, and `words` on both."""
 
     resolved: tuple[Boundary, ...]
     share: Boundary | None
@@ -79,10 +79,10 @@ class CacheBoundaries(NamedTuple):
 
 
 def cache_boundaries(given: dict[int, list[float]], *, compiled: bool, virtual: bool) -> CacheBoundaries:
-    """What latencies in ns by working set in bytes, one a round, allow to say.
+    """The boundaries that can be concluded from latencies in ns by working set in bytes, one per round.
 
-    The last step up to memory's latency is a capacity only where no other work uses that cache. On a virtual
-    machine other guests may, and rounds that differ indicate other work.
+    The last step up to memory latency is a capacity only if no other process uses that cache. On a virtual machine
+    other guests may use it, and differences between rounds indicate other load.
     """
     found = _up_to_memory(find_boundaries([(size, min(values)) for size, values in given.items()]))
     share = found[-1] if found and _is_a_share(given, found, virtual) else None
@@ -98,13 +98,13 @@ def cache_boundaries(given: dict[int, list[float]], *, compiled: bool, virtual: 
 
 
 def _up_to_memory(found: list[Boundary]) -> list[Boundary]:
-    """The first step up to memory's latency ends the caches; what rises beyond is the way to memory itself."""
+    """The boundaries up to the first one that reaches memory latency; steps beyond it are not caches."""
     far = next((place for place, boundary in enumerate(found) if boundary.above >= MEMORY_LATENCY), len(found))
     return found[: far + 1]
 
 
 def _is_edge_of(share: Boundary, boundary: Boundary) -> bool:
-    """Whether a small step just below the share is its beginning: a share that changes has a ragged edge."""
+    """Whether a small step just below the share is part of it: a share that varies has an irregular edge."""
     return share.size < CAPACITY_FACTOR * boundary.size and boundary.above < DISTINCT_FACTOR * boundary.below
 
 

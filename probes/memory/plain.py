@@ -1,4 +1,4 @@
-"""Measure memory in Python, without a compiler: its overhead exceeds the latency of the first caches."""
+"""Measure memory in Python, without a compiler; its overhead exceeds the latency of the first cache levels."""
 
 from __future__ import annotations
 
@@ -11,13 +11,13 @@ Pass = Callable[[], None]
 
 CACHE_LINE = 64
 STEPS = 1000
-LARGEST_CHAIN = 64 << 20  # bytes of a chain; making a larger one takes Python too long
+LARGEST_CHAIN = 64 << 20  # bytes of a chain; creating a larger one in Python takes too long
 SOURCE_BYTES = 128 << 20
-PASS_BYTES = 1 << 20  # bytes of a turn, at least, so that it is timed well
+PASS_BYTES = 1 << 20  # minimum bytes per pass, so that it can be timed accurately
 
 
 class PythonDriver:
-    """Answers by loops over arrays and by the copying and searching that Python leaves to C."""
+    """Measures with loops over arrays, and with copying and searching, which Python does in C."""
 
     name = "python"
 
@@ -26,7 +26,10 @@ class PythonDriver:
         self._far: bytearray | None = None
 
     def measure(self, what: str, size: int, seconds: float) -> float | None:
-        """One figure, as kernel.c describes it; None for malloc, which Python hides, and for chains too large."""
+        """One measurement, as described in kernel.c.
+
+        None for malloc, which Python hides, and for chains that are too large.
+        """
         if what == "chase":
             return self._chain_latency(size, seconds) if size <= LARGEST_CHAIN else None
         if what == "through":
@@ -88,7 +91,7 @@ def _measure_rate(turn: Pass, size: int, seconds: float) -> float:
 
 
 def _make_chain(size: int) -> array[int]:
-    """An array whose entries lead through all of its lines, in random order."""
+    """An array whose entries form a cycle through all of its cache lines, in random order."""
     lines = list(range(0, size // 8, CACHE_LINE // 8))
     random.Random(size).shuffle(lines)  # noqa: S311 - an order, no secret
     chain = array("q", bytes(size))

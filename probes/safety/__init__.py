@@ -1,4 +1,4 @@
-"""What keeps an experiment from doing harm: refusals before it starts, and a watch over other servers while it runs."""
+"""Safety of probe runs: objections before they start, and monitoring of other servers while they run."""
 
 from __future__ import annotations
 

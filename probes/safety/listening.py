@@ -1,4 +1,4 @@
-"""Ask a server that isn't ours how long it takes to answer, where the user's option files lead into it."""
+"""Measure the response time of another server, if the user's option files give access to it."""
 
 from __future__ import annotations
 
@@ -22,29 +22,29 @@ SESSION_LIMITS = ConnectionLimits(connect=2.0, read=2.0, statement=2)
 
 
 class LatencySession:
-    """A session on a server, in which one small statement is sent again and again."""
+    """A session on a server that sends one small statement repeatedly."""
 
     def __init__(self, session: Session) -> None:
         self._session = session
 
     def __call__(self) -> float | None:
-        """Seconds until the answer; None once the connection is gone."""
+        """Seconds until the answer; None if the connection is lost."""
         began = time.monotonic()
         try:
             send(self._session, IDENTITY)
         except ConnectionLost:
             return None
         except StatementFailed:
-            pass  # too slow for its limit is an answer too
+            pass  # a response beyond the time limit is a measurement too
         return time.monotonic() - began
 
     def close(self) -> None:
-        """End the session."""
+        """Close the session."""
         self._session.close()
 
 
 def open_latency_session(neighbour: OtherServer) -> LatencySession | None:
-    """A session on this server with the account of the user's option files, None where they lead into none."""
+    """Open a session on this server with the account of the user's option files; None if they give no access."""
     paths: list[str | None] = [*listening_sockets(neighbour.pid)]
     for path in paths or [None]:
         try:
@@ -58,9 +58,9 @@ def open_latency_session(neighbour: OtherServer) -> LatencySession | None:
 
 
 def listening_sockets(pid: int) -> list[str]:
-    """The Unix sockets on which a process listens, by /proc/PID/fd; none where the kernel doesn't show us.
+    """The Unix sockets that a process listens on, by /proc/PID/fd; empty if the kernel does not show them to us.
 
-    MySQL has a second one, for another protocol, whose name is the user's choice: by its usual name it comes last.
+    MySQL has a second one for X Protocol with a configurable name; a socket with its usual name is put last.
     """
     own = set()
     with contextlib.suppress(OSError):

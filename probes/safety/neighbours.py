@@ -1,4 +1,4 @@
-"""Other database servers on this host: who they are, how busy they are, and what they wait for."""
+"""Other database servers on this host: their processes, CPU and disk use, and wait times."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ NO_IO_COUNTERS = (psutil.Error, OSError, AttributeError, RuntimeError, ValueErro
 
 
 class OtherServer(NamedTuple):
-    """A server that we didn't start; `datadir` is its working directory, empty where we may not see it."""
+    """A server that mycnf did not start; `datadir` is its working directory, empty if it is not visible to us."""
 
     pid: int
     name: str
@@ -36,9 +36,10 @@ class OtherServer(NamedTuple):
 
 
 class WaitTimes(NamedTuple):
-    """What a process waited for since it began, in seconds, over all its threads; None where the kernel doesn't tell.
+    """Seconds that a process has waited since its start, summed over its threads.
 
-    `disk` is its control group's pressure, told only where the group is the server's own.
+    A value is None if the kernel does not report it. `disk` is the pressure of its control group, reported only if the
+    server has a control group of its own.
     """
 
     processor: float | None
@@ -46,7 +47,7 @@ class WaitTimes(NamedTuple):
 
 
 def find_other_servers() -> tuple[OtherServer, ...]:
-    """The database servers on this host that are no throwaway servers of ours."""
+    """The database servers on this host, other than mycnf's throwaway servers."""
     found = []
     for pid in server_pids(open_root("/")):
         datadir = ""
@@ -59,7 +60,7 @@ def find_other_servers() -> tuple[OtherServer, ...]:
 
 
 def running_programs() -> Iterator[str]:
-    """The programs of those servers, where they are files of this host: a container's are not."""
+    """The programs of those servers if they are files of this host; programs inside containers are not."""
     for neighbour in find_other_servers():
         with contextlib.suppress(OSError):
             program = os.readlink(f"/proc/{neighbour.pid}/exe")
@@ -84,7 +85,7 @@ def disk_bytes(pid: int) -> int | None:
 
 
 def read_wait_times(pid: int) -> WaitTimes:
-    """What a process has waited for so far."""
+    """The wait times of a process so far."""
     return WaitTimes(_processor_wait(pid), _disk_wait(pid))
 
 
@@ -98,7 +99,7 @@ def _processor_wait(pid: int) -> float | None:
 
 
 def _disk_wait(pid: int) -> float | None:
-    """The time in which some task of the server's own control group stood still for a disk."""
+    """Seconds in which some task of the server's own control group was stalled on disk I/O."""
     group = next((line[3:] for line in _read(f"/proc/{pid}/cgroup").splitlines() if line.startswith("0::")), "/")
     ours = next((line[3:] for line in _read("/proc/self/cgroup").splitlines() if line.startswith("0::")), "/")
     if group in ("/", ours):
@@ -115,18 +116,18 @@ def _read(path: str) -> str:
         return ""
 
 
-MINIMUM_SECONDS = 0.5  # seconds; the kernel counts processor time in hundredths, so less says nothing
+MINIMUM_SECONDS = 0.5  # seconds; CPU time is counted in hundredths, so shorter intervals are not accurate
 
 
 class CpuSeconds(NamedTuple):
-    """Processor seconds so far: of the whole host, time that the hypervisor took included, and of our processes."""
+    """CPU seconds so far: of the whole host, including time stolen by the hypervisor, and of mycnf's own processes."""
 
     moment: float
     whole: float
     own: float
 
     def others_share(self, later: CpuSeconds) -> float | None:
-        """What others used since then, as a share of all processors; None over too short a time."""
+        """The share of all CPU time that other processes used since then; None if the interval is too short."""
         seconds = later.moment - self.moment
         if seconds < MINIMUM_SECONDS:
             return None
@@ -157,7 +158,7 @@ def read_host_seconds() -> HostSeconds:
 
 
 def _process_seconds(process: psutil.Process) -> float:
-    """A process's own time, and that of its children that have ended and were waited for."""
+    """The CPU time of a process and of its children that have ended and were waited for."""
     with contextlib.suppress(psutil.Error):
         times = process.cpu_times()
         return float(times.user + times.system + times.children_user + times.children_system)

@@ -1,4 +1,4 @@
-"""Reasons not to run an experiment now and here, each with its name, so that the user may override it."""
+"""Objections to running a probe now on this host, each with a name by which the user can override it."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ SYSTEM_FILES = ("ibdata1", "mysql.ibd", "aria_log_control", "auto.cnf")
 
 
 class Objection(NamedTuple):
-    """A reason: its name for `--force`, the sentence, and whether it may be overridden."""
+    """A reason not to run: its name for `--force`, the sentence, and whether it is final."""
 
     name: str
     words: str
@@ -37,14 +37,14 @@ class Objection(NamedTuple):
 
 
 def require_no_objection(environment: Environment, request: ProbeRequest, cost: Cost) -> None:
-    """Raise ProbeError with the first reason that the user has not overridden."""
+    """Raise ProbeError with the first objection that the user has not overridden."""
     for objection in find_objections(environment, request, cost):
         if objection.final or objection.name not in request.force:
             raise ProbeError(str(objection))
 
 
 def find_objections(environment: Environment, request: ProbeRequest, cost: Cost) -> Iterator[Objection]:
-    """The reasons, gravest first; the last ones take a second of looking at the host."""
+    """The objections, most serious first; the last ones need a second to sample the host."""
     neighbours = find_other_servers()
     directories = (request.directory, *cost.elsewhere)
     for directory in directories:
@@ -54,7 +54,7 @@ def find_objections(environment: Environment, request: ProbeRequest, cost: Cost)
             directory, cost.disk * _count_on_same_device(directory, directories) // len(directories)
         )
     yield from _memory_objections(environment.host, cost.memory)
-    if "busy" not in request.force:  # looking takes a second
+    if "busy" not in request.force:  # sampling takes a second
         yield from _load_objections(neighbours)
 
 
@@ -73,7 +73,7 @@ def _data_directory_objections(directory: str, neighbours: tuple[OtherServer, ..
 
 
 def _count_on_same_device(directory: str, directories: tuple[str, ...]) -> int:
-    """How many of the directories are on this one's file system."""
+    """How many of the directories are on the same file system as this one."""
     devices = [os.stat(each).st_dev for each in directories if os.path.isdir(each)]
     return devices.count(os.stat(directory).st_dev) if os.path.isdir(directory) else 1
 
@@ -109,7 +109,7 @@ def _memory_objections(host: Host, needed: int) -> Iterator[Objection]:
 
 
 def _available_and_total(host: Host) -> tuple[int | None, int | None]:
-    """Memory that is available to us and the whole of it, the control group's limit considered."""
+    """Available and total memory, considering the control group's limit."""
     if host.memory is None:
         return None, None
     available, total = host.memory.available, host.memory.total
@@ -158,7 +158,7 @@ BURSTABLE_TYPES = (
 
 
 def host_cautions(host: Host) -> Iterator[str]:
-    """Sentences on what may flatter or spoil a short run on this host."""
+    """Sentences on properties of this host that may distort a short run."""
     system = host.os
     if system and system.cloud:
         yield (

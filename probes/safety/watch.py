@@ -1,4 +1,4 @@
-"""Watch the other servers of this host while an experiment runs, and stop it when they begin to suffer."""
+"""Monitor the other servers of this host while a probe runs, and stop the probe if they slow down."""
 
 from __future__ import annotations
 
@@ -20,17 +20,17 @@ if TYPE_CHECKING:
 
 
 class LatencyProbe(Protocol):
-    """Something that asks a server, and tells how many seconds its answer took; None where it has none to ask."""
+    """A callable that measures the response time of a server in seconds; None if there is no answer."""
 
     def __call__(self) -> float | None:
         """Seconds until the answer."""
 
     def close(self) -> None:
-        """Ask no more."""
+        """Stop measuring and close the connection."""
 
 
 class ServerSample(NamedTuple):
-    """One look at a server: seconds of waiting for processors and for disks in a second, and to get an answer."""
+    """One sample of a server: seconds per second of waiting for CPUs and for disks, and seconds until an answer."""
 
     processor: float | None
     disk: float | None
@@ -43,11 +43,10 @@ def watch_other_servers(
     force: frozenset[str] = frozenset(),
     ask: Callable[[OtherServer], LatencyProbe | None] = lambda _: None,
 ) -> Iterator[tuple[OtherServer, ...]]:
-    """Watch every other server of this host for as long as the context lasts; gives the servers that are watched.
+    """Monitor every other server of this host while the context lasts; yields the monitored servers.
 
-    First it looks at them as they are without us, which takes two and a half seconds where there are any. `ask` may
-    give a function that asks one of them something small and returns the seconds until its answer. With "neighbour"
-    in `force` nothing is watched.
+    First it samples their baseline, which takes two and a half seconds if there are any. `ask` may open a latency
+    probe for a server. With "neighbour" in `force` nothing is monitored.
     """
     found = () if "neighbour" in force else find_other_servers()
     if not found:
@@ -80,7 +79,7 @@ def _watch_until(watches: list[_Watch], stop: StopSignal, over: threading.Event)
 
 
 class _Watch:
-    """One server: what it was like without us, and its last looks."""
+    """One monitored server: its baseline without a probe, and its latest samples."""
 
     def __init__(self, neighbour: OtherServer, ask: LatencyProbe | None) -> None:
         self.neighbour = neighbour
@@ -90,16 +89,16 @@ class _Watch:
         self._latest: deque[ServerSample] = deque(maxlen=at.WORSE_LOOKS)
 
     def sample_baseline(self) -> None:
-        """One look at what it is like without us."""
+        """Take one sample of the baseline."""
         self._baseline.append(self._sample())
 
     def check(self) -> str:
-        """One look while we are at work; how the server got slower, as a phrase, or an empty string."""
+        """Take one sample during the run; returns how the server got slower as a phrase, or an empty string."""
         self._latest.append(self._sample())
         return describe_degradation(self._baseline, list(self._latest)) if len(self._latest) == at.WORSE_LOOKS else ""
 
     def close(self) -> None:
-        """Look no more."""
+        """Stop monitoring."""
         if self._ask:
             self._ask.close()
 
@@ -116,7 +115,7 @@ class _Watch:
 
 
 def describe_degradation(alone: list[ServerSample], latest: list[ServerSample]) -> str:
-    """In what way every one of the latest looks is worse than what was usual before; nothing where none is."""
+    """In what way all of the latest samples are worse than the baseline; empty if in none."""
     for field, least, words in (
         ("answer", at.WORSE_ANSWER, "answers {times:.0f} times slower than before"),
         ("processor", at.WORSE_WAIT, "waits for a processor {now:.1f} s per second, {before:.1f} before"),

@@ -1,4 +1,4 @@
-"""The one starter of throwaway servers, for tests, for the demo and for experiments."""
+"""Throwaway servers for tests, the demo and probes; no other package starts servers."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Ask a server what it makes of an option file, without starting it."""
+"""Query a server program about option files, without starting a server."""
 
 from __future__ import annotations
 
@@ -25,11 +25,12 @@ def ask_help(
     placed: bool = False,
     own_datadir: bool = False,
 ) -> subprocess.CompletedProcess[str]:
-    """Run `--verbose --help` against an option file (none: `--no-defaults`); exit code, stdout, stderr as given.
+    """Run `--verbose --help` with an option file, or with `--no-defaults`; returns exit code, stdout and stderr.
 
-    The values stand in a table after the dashed line: see `help_values`. `placed` also gives the options of the
-    server's whereabouts, which outrank the file's. The data directory is an empty scratch one, which outranks the
-    file's too, unless `own_datadir`; then the server looks into the directory that the file or its build names.
+    The values are in a table after the dashed line: see `help_values`. `placed` adds the options for the location of
+    the server's parts, which override the file's. The data directory is an empty scratch directory, which also
+    overrides the file's, unless `own_datadir` is set; then the server uses the directory from the file or its built-in
+    default.
     """
     with empty_folder() as empty:
         command = [binary.program, _defaults_option(option_file)]
@@ -43,7 +44,7 @@ def validate_config(
 ) -> subprocess.CompletedProcess[str]:
     """Run `--validate-config` of MySQL 8.0.16 and later: exit code 0 means that the server would start.
 
-    Raises SandboxError for a server that doesn't know the option.
+    Raises SandboxError for a server that does not support the option.
     """
     if not binary.target.since("mysql", *VALIDATE_CONFIG_SINCE):
         raise SandboxError(f"{binary.name} does not support --validate-config: use MySQL 8.0.16 or later, or ask_help")
@@ -61,9 +62,9 @@ def validate_config(
 def print_defaults(
     binary: Binary, option_file: str | os.PathLike[str], *groups: str, arguments: Iterable[str] = ()
 ) -> list[str]:
-    """The options that the flavour's own reader finds in the groups of a file, one `--name=value` each.
+    """The options that my_print_defaults finds in the groups of a file, one `--name=value` each.
 
-    Raises SandboxError where the server came without my_print_defaults, or when it refuses the file.
+    Raises SandboxError if the server has no my_print_defaults, or if that rejects the file.
     """
     if binary.print_defaults is None:
         raise SandboxError(f"{binary.name} has no my_print_defaults: install it, or use server_defaults")
@@ -78,11 +79,11 @@ def print_defaults(
 def server_defaults(
     binary: Binary, option_file: str | os.PathLike[str], *, suffix: str | None = None
 ) -> subprocess.CompletedProcess[str]:
-    """Run the server's own `--print-defaults`: its groups' options on the second line, separated by single spaces.
+    """Run the server's own `--print-defaults`: its groups' options are on the second line, separated by single spaces.
 
-    `suffix` is that of `--defaults-group-suffix`.
+    `suffix` is the value of `--defaults-group-suffix`.
     """
-    # Only these may stand before --print-defaults: after any other option the server ignores it and starts.
+    # Only these may precede --print-defaults: after any other option the server ignores it and starts.
     chosen = [f"--defaults-group-suffix={suffix}"] if suffix else []
     return run_briefly([binary.program, _defaults_option(option_file), *chosen, "--print-defaults"])
 
@@ -97,5 +98,5 @@ def _defaults_option(option_file: str | os.PathLike[str] | None) -> str:
 
 
 def _messages_option(binary: Binary) -> list[str]:
-    # Without its messages MySQL 5.7 reports an error of its own, which is none of the file.
+    # Without its messages file MySQL 5.7 reports an error that has nothing to do with the option file.
     return [option for option in placement_options(binary) if option.startswith("--lc-messages-dir=")]

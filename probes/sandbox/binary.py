@@ -1,4 +1,4 @@
-"""Which server a sandbox runs: the host's own, or one that was unpacked somewhere."""
+"""Server programs for throwaway servers: installed on the host, or unpacked in a directory."""
 
 from __future__ import annotations
 
@@ -44,7 +44,7 @@ STARTERS = frozenset(
 )
 LIBRARIES_BESIDE = ("lib/private", "lib", "lib64", "lib/mysql/private", "lib64/mysql/private", "lib/mysql")
 MISSING_LIBRARY = re.compile(r"error while loading shared libraries: (\S+?):")
-# What would let the developer's own surroundings reach into a throwaway server.
+# Environment variables that would let the user's own configuration affect a throwaway server.
 FOREIGN_VARIABLES = (
     "MYSQL_HOME",
     "MYSQL_UNIX_PORT",
@@ -58,10 +58,10 @@ FOREIGN_VARIABLES = (
 
 @dataclass(frozen=True)
 class Binary:
-    """One server program and where its parts stand.
+    """A server program and the locations of its parts.
 
-    `basedir`, `share` (the folder of its charsets and messages) and `plugins` are given where the server
-    stands somewhere else than it was built for; `print_defaults` is its distribution's my_print_defaults.
+    `basedir`, `share` (the folder of its charsets and messages) and `plugins` are set if the server is not installed
+    where it was built for; `print_defaults` is its distribution's my_print_defaults.
     """
 
     name: str
@@ -83,9 +83,10 @@ def describe_binary(
     plugins: str | None = None,
     print_defaults: str | None = None,
 ) -> Binary:
-    """Ask a server program what it is; parts that aren't given are looked for beside it.
+    """Query the version of a server program; parts that are not given are searched for beside it.
 
-    Raises SandboxError when it doesn't run or tells no version, and for scripts that would start a server of their own.
+    Raises SandboxError if it does not run or prints no version, and for scripts that would start a server of their
+    own.
     """
     reject_start_scripts(program)
     said = run_briefly([program, "--no-defaults", "--version"])
@@ -109,7 +110,7 @@ def describe_binary(
 
 
 def reject_start_scripts(program: str) -> None:
-    """Raise SandboxError for a script that starts a server in the background, whatever it is asked: name the server."""
+    """Raise SandboxError for a script that starts a server in the background whatever its options are."""
     for name in dict.fromkeys((os.path.basename(program), os.path.basename(os.path.realpath(program)))):
         if name in STARTERS:
             raise SandboxError(
@@ -119,7 +120,7 @@ def reject_start_scripts(program: str) -> None:
 
 
 def reject_missing_library(program: str, said: str) -> None:
-    """Raise SandboxError where the library that a program lacks lies in its own tree, where the loader doesn't look."""
+    """Raise SandboxError if a missing library is in the program's own tree, where the loader does not search."""
     match = MISSING_LIBRARY.search(said)
     base = os.path.dirname(os.path.dirname(os.path.realpath(program)))
     for folder in (os.path.join(base, place) for place in LIBRARIES_BESIDE) if match else ():
@@ -130,9 +131,9 @@ def reject_missing_library(program: str, said: str) -> None:
 
 
 def host_binaries(also: Iterable[str] = ()) -> list[Binary]:
-    """The servers installed on this host, on PATH, in the usual places, or among the programs that are given `also`.
+    """The servers installed on this host: on PATH, in the usual directories, or among the programs in `also`.
 
-    Those that don't run are left out.
+    Programs that do not run are left out.
     """
     folders = dict.fromkeys([*os.environ.get("PATH", "").split(os.pathsep), *USUAL_FOLDERS])
     found: dict[str, Binary] = {}
@@ -150,9 +151,10 @@ def host_binaries(also: Iterable[str] = ()) -> list[Binary]:
 def run_briefly(
     command: list[str], *, timeout: float = 60, cwd: str | None = None, variables: Mapping[str, str] = NO_VARIABLES
 ) -> subprocess.CompletedProcess[str]:
-    """Run a server for an answer, in the C locale, free of the caller's MySQL variables, with these variables more.
+    """Run a server program for its output, in the C locale and without the caller's MySQL variables.
 
-    Bytes that are not UTF-8 come through as surrogates. Raises SandboxError when it can't be run or hangs.
+    `variables` are added to the environment. Bytes that are not UTF-8 become surrogates. Raises SandboxError if the
+    program cannot be run or hangs.
     """
     try:
         done = subprocess.run(
@@ -173,7 +175,7 @@ def run_briefly(
 
 
 def environment(temporary: str | None = None, variables: Mapping[str, str] = NO_VARIABLES) -> dict[str, str]:
-    """The environment of a throwaway server; `temporary` is where it puts its temporary files."""
+    """The environment of a throwaway server; `temporary` is the directory for its temporary files."""
     kept = {name: value for name, value in os.environ.items() if name not in FOREIGN_VARIABLES}
     return {**kept, "LC_ALL": "C", **({"TMPDIR": temporary} if temporary else {}), **variables}
 
@@ -183,7 +185,7 @@ PLUGIN_FOLDERS = ("lib/plugin", "lib/mysql/plugin", "lib/mariadb/plugin", "lib64
 
 
 class ServerTree(NamedTuple):
-    """Where a tree of files keeps a server's parts; None for what isn't there."""
+    """The locations of a server's parts in a directory tree; None for missing parts."""
 
     basedir: str | None = None
     share: str | None = None
@@ -191,7 +193,7 @@ class ServerTree(NamedTuple):
 
 
 def find_server_tree(program: str) -> ServerTree:
-    """The parts beside a program, as archives and packages lay them out: bin or sbin, share and lib side by side."""
+    """The parts beside a program, in the layout of archives and packages: share and lib next to bin or sbin."""
     base = os.path.dirname(os.path.dirname(os.path.realpath(program)))
     shares = (os.path.join(base, name) for name in SHARE_FOLDERS)
     share = next((path for path in shares if os.path.isfile(os.path.join(path, "charsets", "Index.xml"))), None)

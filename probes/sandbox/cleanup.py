@@ -1,4 +1,4 @@
-"""End every throwaway server of this process when the process ends, except by kill -9."""
+"""Stop all throwaway servers of this process when it ends, except after kill -9."""
 
 from __future__ import annotations
 
@@ -22,10 +22,10 @@ END_SIGNALS = (signal.SIGTERM, signal.SIGHUP)
 
 
 class Closeable(Protocol):
-    """What can be ended at once."""
+    """An object that can be closed at once."""
 
     def close(self) -> None:
-        """End it; must not raise, and may be called again."""
+        """Close it; must not raise, and may be called again."""
 
 
 _open: dict[int, tuple[int, Closeable]] = {}
@@ -38,16 +38,16 @@ def register(sandbox: Closeable) -> None:
         atexit.register(close_all)
     _open[id(sandbox)] = (os.getpid(), sandbox)
     if threading.current_thread() is not threading.main_thread():
-        return  # only the main thread may take signals over; the leash and the next sweep do the rest
+        return  # only the main thread may set signal handlers; parent_death and the next sweep handle the rest
     for number in END_SIGNALS:
-        # A program that handles the signal itself leaves by an exception or an exit, and those end the server too.
+        # A program that handles the signal itself exits by an exception, and that also closes the sandbox.
         if signal.getsignal(number) is signal.SIG_DFL:
             signal.signal(number, _handle_signal)
             _handled_signals.add(number)
 
 
 def unregister(sandbox: Closeable) -> None:
-    """It has been closed; with the last one the signals get their old meaning back."""
+    """Forget a closed sandbox; after the last one the signal handlers are restored."""
     _open.pop(id(sandbox), None)
     if _open:
         return
@@ -60,7 +60,7 @@ def unregister(sandbox: Closeable) -> None:
 
 
 def close_all() -> None:
-    """Close all that this process opened; what a forked child inherited is its parent's."""
+    """Close everything that this process opened; what a forked child inherited belongs to its parent."""
     for owner, sandbox in list(_open.values()):
         if owner == os.getpid():
             sandbox.close()
@@ -72,9 +72,8 @@ def _handle_signal(number: int, _frame: FrameType | None) -> None:
     os.kill(os.getpid(), number)
 
 
-# Its parent is gone once the parent process id changes.
-# A server that ends at the same time may still write, so that it sweeps
-# until nothing of its owner's is there; what it can't sweep within its time the next run will.
+# The parent has ended when the parent process id changes. A server that ends at the same time may still write, so the
+# sweep is repeated until nothing of the owner is left; what remains after that time is removed by the next run.
 SWEEP_WHEN_ALONE = """
 import json, os, sys, time
 owner, folders, path = (json.loads(word) for word in sys.argv[1:])
@@ -91,10 +90,10 @@ for _ in range(1500):
 
 
 def sweep_afterwards(folder: str) -> None:
-    """Remove what this process leaves in `folder`, once it has ended, in a detached process.
+    """Start a detached process that removes what this process leaves in `folder`, once this process has ended.
 
-    So are the places of temporary files and of sockets, which servers need beside it. Where no process can be started,
-    the next run that sweeps a folder removes what is in it.
+    It also sweeps the directories for temporary files and sockets, which servers need as well. If no process can be
+    started, the next run that sweeps the folder removes the leftovers.
     """
     folders = sorted({os.path.abspath(place) for place in (folder, default_base(), SHORT_BASE)})
     command = [sys.executable, "-c", SWEEP_WHEN_ALONE, str(os.getpid()), json.dumps(folders), json.dumps(sys.path)]

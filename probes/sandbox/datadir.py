@@ -1,4 +1,4 @@
-"""A new data directory: initialised by the server itself, or copied from a template that it initialised before."""
+"""Create a data directory: initialized by the server, or copied from a template that was initialized before."""
 
 from __future__ import annotations
 
@@ -24,13 +24,13 @@ if TYPE_CHECKING:
     from probes.sandbox.binary import Binary
 
 FINGERPRINT_DIGITS = 16
-TIMEOUT = 180.0  # seconds; 2 to 4 on an idle disk
+TIMEOUT = 180.0  # seconds; it takes 2 to 4 on an idle disk
 POLL = 0.02
-# In the order in which mariadb-install-db feeds them.
+# In the order in which mariadb-install-db executes them.
 SYSTEM_TABLES = ("system_tables", "performance_tables", "system_tables_data")
 SYSTEM_ROUTINES = ("maria_add_gis_sp_bootstrap.sql", "sys_schema")
-# The bootstrap reader takes a line as a statement. NULL: root has no password instead of the unix_socket plugin,
-# so that every account may come in through the scratch directory's mode alone.
+# The bootstrap parser reads one statement per line. NULL: root has an empty password instead of the unix_socket
+# plugin, so that access is controlled only by the mode of the scratch directory.
 PREFACE = (
     "create database mysql;",
     "use mysql;",
@@ -41,10 +41,10 @@ PREFACE = (
 
 
 def initialize(binary: Binary, datadir: str, room: str, initial: tuple[str, ...] = ()) -> None:
-    """Let the server fill an empty data directory; its root account has no password.
+    """Initialize an empty data directory; the root account has no password.
 
-    `room` is a scratch directory for what is only needed meanwhile, `initial` are options that shape the data files,
-    such as a page size. Raises SandboxError with the server's own words.
+    `room` is a scratch directory for files that are needed only during initialization, `initial` are options that
+    shape the data files, such as a page size. Raises SandboxError with the server's error messages.
     """
     log, feed = os.path.join(room, "initialise.log"), os.devnull
     how = "--initialize-insecure"
@@ -76,7 +76,7 @@ def initialize(binary: Binary, datadir: str, room: str, initial: tuple[str, ...]
 def _await_end(process: subprocess.Popen[bytes], binary: Binary, datadir: str) -> int:
     deadline = time.monotonic() + TIMEOUT
     while (code := process.poll()) is None:
-        if is_disk_full(datadir):  # some writes would wait until somebody makes room
+        if is_disk_full(datadir):  # otherwise some writes would wait until space is freed
             raise disk_full_error(f"{binary.name} was ended while it initialised its data directory")
         if time.monotonic() > deadline:
             raise SandboxError(f"{binary.name} was not done initialising in {TIMEOUT:.0f} s: is the disk busy?")
@@ -85,17 +85,16 @@ def _await_end(process: subprocess.Popen[bytes], binary: Binary, datadir: str) -
 
 
 def copy_template(binary: Binary, templates: str, datadir: str, initial: tuple[str, ...] = ()) -> None:
-    """Fill `datadir` from the template of this very binary below `templates`, made there when it is new.
+    """Fill `datadir` from the template for exactly this binary in `templates`.
 
-    Each set of `initial` options has a template of its own, in a folder that is named for them.
-
-    A template is never started itself, and holds no server UUID: each copy makes its own.
+    A missing template is created. Each set of `initial` options has a template of its own, in a folder named after
+    them. A template is never started itself and has no server UUID: each copy generates its own.
     """
     if initial:
         templates = os.path.join(templates, "".join(initial).strip("-").replace(os.sep, "_"))
     os.makedirs(templates, mode=0o700, exist_ok=True)
     template = os.path.join(templates, f"{binary.name.replace(os.sep, '_')}-{_fingerprint(binary)}")
-    # Locked while it is copied too: whoever has a newer one drops it.
+    # The lock is also held while copying, because a process with a newer template removes the old one.
     with _lock_template(template, fcntl.LOCK_SH):
         if os.path.isdir(template):
             return _copy_folder(template, datadir)
@@ -107,7 +106,7 @@ def copy_template(binary: Binary, templates: str, datadir: str, initial: tuple[s
 
 def _make_template(binary: Binary, template: str, initial: tuple[str, ...]) -> None:
     beside = template + ".new"
-    shutil.rmtree(beside, ignore_errors=True)  # a killed maker's; the lock is ours now
+    shutil.rmtree(beside, ignore_errors=True)  # left by a killed process, because this process holds the lock
     fresh, sparse, room = (os.path.join(beside, part) for part in ("fresh", "sparse", "room"))
     try:
         for folder in (beside, fresh, sparse, room):
@@ -130,12 +129,12 @@ def _drop_older(template: str) -> None:
 
 
 def _copy_folder(source: str, target: str) -> None:
-    """Copy a folder's contents; redo logs are mostly zeros, which take no room and no time as holes."""
+    """Copy the contents of a folder; redo logs are mostly zeros, which are copied as holes."""
     cp = ["cp", "-a", "--reflink=auto", "--sparse=always", source + "/.", target]
     done = subprocess.run(cp, check=False, capture_output=True, stdin=subprocess.DEVNULL)
     if done.returncode == 0:
         return
-    try:  # another cp than GNU's
+    try:  # cp is not GNU cp
         shutil.copytree(source, target, symlinks=True, dirs_exist_ok=True)
     except (OSError, shutil.Error) as error:
         raise SandboxError(

@@ -1,4 +1,4 @@
-"""What goes wrong with a throwaway server, and what to do about it."""
+"""Errors of throwaway servers, with their causes and remedies."""
 
 from __future__ import annotations
 
@@ -29,9 +29,9 @@ SELINUX = "/sys/fs/selinux/enforce"
 
 
 class SandboxError(MycnfError):
-    """A throwaway server can't be had: one line that says why and what to do.
+    """A throwaway server is not available; the message is one line with the reason and the remedy.
 
-    `log` holds the last lines of the server's error log, empty when there is none.
+    `log` holds the last lines of the server's error log, or is empty.
     """
 
     def __init__(self, message: str, log: str = "") -> None:
@@ -40,7 +40,7 @@ class SandboxError(MycnfError):
 
 
 class Cause(NamedTuple):
-    """A known reason: what to look for in the log, what it means, what to do."""
+    """A known cause: a pattern for the log, its meaning and the remedy."""
 
     pattern: re.Pattern[str]
     meaning: str
@@ -77,7 +77,7 @@ CAUSES = (
 
 
 def explain_log(what: str, log: str) -> SandboxError:
-    """Turn a server's last words into one error: what happened, why, and the remedy."""
+    """Convert the end of a server's log to one error: what happened, why, and the remedy."""
     shown = log_tail(log)
     library = re.search(r"error while loading shared libraries: (\S+?):", log)
     if library:
@@ -95,7 +95,7 @@ def explain_log(what: str, log: str) -> SandboxError:
 
 
 def server_ended_error(who: str, when: str, code: int, log: str) -> SandboxError:
-    """The error of a server that ended by itself: who, in which phase, its exit code as subprocess has it, its log."""
+    """The error for a server that ended by itself; `code` is its exit code as in subprocess."""
     if code == -signal.SIGKILL and not reports_disk_full(log):
         return SandboxError(
             f"{who} was killed {when}, most likely by the kernel's OOM killer: "
@@ -107,17 +107,20 @@ def server_ended_error(who: str, when: str, code: int, log: str) -> SandboxError
 
 
 def disk_full_error(what: str) -> SandboxError:
-    """The error of a server whose file system has no room left."""
+    """The error for a server whose file system is full."""
     return SandboxError(f"{what}: {DISK_FULL.meaning}: {DISK_FULL.remedy}")
 
 
 def reports_disk_full(log: str) -> bool:
-    """Whether a server's last words are that nothing more can be written, or that it waits until something can."""
+    """Whether the log says that writes fail, or wait, because the disk is full."""
     return bool(DISK_FULL.pattern.search(log_tail(log)))
 
 
 def log_tail(log: str) -> str:
-    """The last lines of a log, and before them its last errors, which MySQL 5.7 buries under an orderly shutdown."""
+    """The last lines of a log, preceded by its last errors.
+
+    MySQL 5.7 writes messages of an orderly shutdown after its errors.
+    """
     kept = [line.rstrip() for line in log.splitlines() if line.strip()]
     errors = [number for number, line in enumerate(kept) if ERROR_LINE.search(line)][-TAIL_ERRORS:]
     shown = sorted({*errors, *range(max(0, len(kept) - TAIL_LINES), len(kept))})
@@ -125,7 +128,7 @@ def log_tail(log: str) -> str:
 
 
 def first_log_errors(log: str) -> str:
-    """The first errors of a log, of which the others follow, else its last lines; all on one line."""
+    """The first errors of a log, which cause the others, else its last lines; on one line."""
     kept = [line.strip() for line in log.splitlines() if line.strip()]
     errors = [line for line in kept if ERROR_LINE.search(line) and not line.endswith("Aborting")]
     said = errors[:3] or kept[-3:]
@@ -133,7 +136,7 @@ def first_log_errors(log: str) -> str:
 
 
 def _confinements() -> Iterator[tuple[str, str]]:
-    """What may deny a server a directory that its user may use, with the way out."""
+    """Security modules that may deny a server a directory that its user can access, each with the remedy."""
     if os.path.isdir(PROFILES) and _file_starts_with(APPARMOR, "Y"):
         remedy = "name a directory that the server's profile in /etc/apparmor.d allows, or put that profile into"
         yield "AppArmor", f"{remedy} complain mode (aa-complain)"

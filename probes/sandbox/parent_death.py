@@ -1,4 +1,4 @@
-"""Start a server so that it can't outlive the process that started it."""
+"""Start a server so that it cannot outlive the process that started it."""
 
 from __future__ import annotations
 
@@ -17,8 +17,8 @@ from probes.sandbox.errors import SandboxError
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
-# Runs in a small interpreter of its own that then becomes the server: asked from between fork and exec, the kernel
-# would be asked by a copy of a threaded program, which may hang.
+# Runs in a separate small interpreter that then executes the server: calling prctl between fork and exec would run
+# code in a copy of a multithreaded process, which may deadlock.
 BECOME_THE_SERVER = """
 import ctypes, os, signal, sys
 ctypes.CDLL(None).prctl(1, signal.SIGKILL, 0, 0, 0)  # PR_SET_PDEATHSIG
@@ -27,11 +27,11 @@ if os.getppid() != int(sys.argv[1]):
 signal.pthread_sigmask(signal.SIG_SETMASK, ())
 os.execv(sys.argv[2], sys.argv[2:])
 """
-OOM_SCORE = "600"  # short of memory, the kernel takes a throwaway server before anything of the user's
+OOM_SCORE = "600"  # if memory runs out, the kernel kills a throwaway server before any process of the user
 
 
 class ServerLaunch(NamedTuple):
-    """What to start, and the files that it writes to and reads from."""
+    """The command to start and its log, working directory, input and environment."""
 
     command: list[str]
     log: str
@@ -49,11 +49,11 @@ _starter_lock = threading.Lock()
 def spawn(
     command: list[str], *, log: str, temporary: str, feed: str = os.devnull, variables: Mapping[str, str] = NO_VARIABLES
 ) -> subprocess.Popen[bytes]:
-    """Start a server in a session of its own; it dies with us.
+    """Start a server in a session of its own; it is killed when this process ends.
 
-    stdout and stderr are appended to the file `log`, stdin is the file `feed`, and its working directory, which
-    takes its temporary files too, is `temporary`. `variables` are added to its environment.
-    Raises SandboxError when it can't be executed.
+    stdout and stderr are appended to the file `log`, stdin is the file `feed`. `temporary` is the working directory
+    and takes the temporary files. `variables` are added to the environment. Raises SandboxError if it cannot be
+    executed.
     """
     _ensure_starter()
     started: Future[subprocess.Popen[bytes]] = Future()
@@ -68,8 +68,8 @@ def spawn(
 
 
 def _ensure_starter() -> None:
-    # The kernel's "parent" is the thread that forked: a server started from a passing worker thread would die with
-    # that thread. So one thread forks them all, and it lasts as long as the process (a forked child gets its own).
+    # For the kernel, the parent is the thread that forked: a server started from a short-lived worker thread would die
+    # with that thread. So one thread starts them all and lives as long as the process (a forked child gets its own).
     with _starter_lock:
         owner = os.getpid()
         if owner not in _starter:

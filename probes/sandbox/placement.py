@@ -1,4 +1,4 @@
-"""The few options without which a server can't live where it stands."""
+"""Options that a server needs if it is not installed where it was built for."""
 
 from __future__ import annotations
 
@@ -15,9 +15,9 @@ UNSET = "(No default value)"
 
 @functools.lru_cache(maxsize=32)
 def placement_options(binary: Binary) -> tuple[str, ...]:
-    """Options for where the server's own parts stand, none where it finds them by itself.
+    """Options for the locations of the server's parts; empty if it finds them by itself.
 
-    The server is asked first: options whose defaults already work are not set.
+    The server's compiled-in defaults are read first: options whose defaults work are not set.
     """
     values = printed_defaults(binary)
     options: list[str] = []
@@ -30,14 +30,14 @@ def placement_options(binary: Binary) -> tuple[str, ...]:
         options.append(f"--plugin-dir={binary.plugins}")
     exports = values.get("secure-file-priv", UNSET)
     if exports not in ("", "NULL", UNSET) and not os.access(exports, os.R_OK | os.W_OK | os.X_OK):
-        # A server whose export folder is missing or closed to this user refuses to start.
+        # A server refuses to start if its secure_file_priv directory is missing or inaccessible.
         options.append("--secure-file-priv=NULL")
     return tuple(options)
 
 
 @functools.lru_cache(maxsize=32)
 def share_folder(binary: Binary) -> str:
-    """The folder that holds a server's charsets, messages and system tables."""
+    """The folder with a server's charsets, messages and system tables."""
     if binary.share:
         return binary.share
     return os.path.dirname(printed_defaults(binary).get("character-sets-dir", "").rstrip("/"))
@@ -45,7 +45,7 @@ def share_folder(binary: Binary) -> str:
 
 @functools.lru_cache(maxsize=32)
 def printed_defaults(binary: Binary) -> dict[str, str]:
-    """The server's compiled-in values as `--verbose --help` prints them, keyed by the name it prints."""
+    """The server's compiled-in values from `--verbose --help`, by printed name."""
     with empty_folder() as empty:
         told = run_briefly([binary.program, "--no-defaults", f"--datadir={empty}", "--verbose", "--help"])
     values = help_values(told.stdout)
@@ -55,7 +55,7 @@ def printed_defaults(binary: Binary) -> dict[str, str]:
 
 
 def help_values(text: str) -> dict[str, str]:
-    """The table of values at the end of `--verbose --help`: name as printed → value as printed."""
+    """The table of values at the end of `--verbose --help`: printed names and values."""
     _, line, table = text.partition("\n---")
     rows = table.partition("\n\n")[0].splitlines()[1:] if line else []
     pairs = (re.match(r"(\S+)(?: +(.*))?$", row) for row in rows)

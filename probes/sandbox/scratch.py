@@ -1,4 +1,4 @@
-"""The scratch directory of a throwaway server: made, marked, removed, and swept up after a kill -9."""
+"""Scratch directories of throwaway servers: created, marked, removed, and swept after a kill -9."""
 
 from __future__ import annotations
 
@@ -27,22 +27,22 @@ MARKER = ".mycnf-sandbox.json"
 NEW_MARKER = MARKER + ".new"
 SOCKET_PATH_MAXIMUM = (
     107 - 1 - len("mysqlx.sock.lock")
-)  # sun_path holds 107 bytes, and the servers put a lock file beside it
+)  # sun_path holds 107 bytes, and servers create a lock file beside the socket
 SHORT_BASE = "/tmp"  # noqa: S108  where sockets go when a scratch directory's path has no room for one
-KILL_TIMEOUT = 10.0  # seconds in which a killed server gives its memory back, at most
-SPACE_NEEDED = 400 << 20  # a fresh data directory takes 110 to 190 MiB, and it must be able to start
-FULL_BELOW = 4 << 20  # bytes left on a file system from which on it counts as full: what InnoDB grows a table by
+KILL_TIMEOUT = 10.0  # seconds that a killed server may take to free its memory
+SPACE_NEEDED = 400 << 20  # a fresh data directory takes 110 to 190 MiB, and the server must be able to start
+FULL_BELOW = 4 << 20  # free bytes below which a file system counts as full; InnoDB extends a tablespace by as much
 
 
 class Scratch:
-    """A directory of mode 0700 that belongs to this process for as long as it lives.
+    """A directory of mode 0700 that belongs to this process while the process lives.
 
-    Its marker is held locked by the owner. So a directory whose marker can be locked has lost its owner, whatever
-    happened to that process and in whichever container it ran.
+    The owner holds a lock on its marker file. A directory whose marker can be locked therefore has no owner any more,
+    whatever happened to that process and whatever container it ran in.
     """
 
     def __init__(self, base: str | os.PathLike[str] | None = None, *, needed: int = SPACE_NEEDED) -> None:
-        """Make it in `base`; raises SandboxError where that can't be, or has fewer than `needed` bytes free."""
+        """Create the directory in `base`; raises SandboxError if that fails or fewer than `needed` bytes are free."""
         parent = os.path.abspath(os.fspath(base)) if base is not None else default_base()
         _require_space(parent, needed)
         try:
@@ -72,11 +72,11 @@ class Scratch:
 
     @property
     def socket(self) -> str:
-        """Where the server's socket goes: in the directory, or in a short one where its path is too long."""
+        """The path of the server's socket: in the directory, or in a short one if its path is too long."""
         return os.path.join(self.runtime, "sock")
 
     def note(self, server_pid: int | None = None) -> None:
-        """Write down who owns the directory and which process serves from it."""
+        """Record the owner of the directory and the process of its server in the marker."""
         facts = {
             "product": PRODUCT,
             "owner": process_identity(self.owner),
@@ -86,19 +86,19 @@ class Scratch:
             os.pwrite(marker, json.dumps(facts).encode().ljust(512), 0)
 
     def remove(self) -> None:
-        """Remove everything, then release the marker; the second time nothing happens."""
+        """Remove everything, then release the marker; calling it again has no effect."""
         if os.getpid() != self.owner:
-            return  # a forked child must not take its parent's server away
+            return  # a forked child must not remove its parent's server
         for path in {self.path, self.runtime}:
             remove_scratch(path)
-        with contextlib.suppress(IndexError):  # two threads may come to remove it
+        with contextlib.suppress(IndexError):  # two threads may remove it at the same time
             while True:
                 os.close(self._markers.pop())
 
 
 @contextlib.contextmanager
 def empty_folder() -> Iterator[str]:
-    """A folder without anything in it, for a server that is only asked; the next sweep finds it too."""
+    """An empty folder for a server program that is only queried; a later sweep finds it too."""
     scratch = Scratch(needed=0)
     try:
         yield scratch.file("data")
@@ -112,17 +112,19 @@ def is_disk_full(path: str) -> bool:
         room = os.statvfs(path)
     except OSError:
         return False
-    return room.f_blocks > 0 and room.f_bavail * room.f_frsize < FULL_BELOW  # some network file systems don't tell
+    return (
+        room.f_blocks > 0 and room.f_bavail * room.f_frsize < FULL_BELOW
+    )  # some network file systems report no blocks
 
 
 def default_base() -> str:
-    """Where scratch directories go unless told otherwise: the system's directory for temporary files."""
+    """The default base of scratch directories: the system's directory for temporary files."""
     return tempfile.gettempdir()
 
 
 def remove_scratch(path: str) -> bool:
     """Remove a scratch directory; returns whether it is gone."""
-    # The marker goes last: what a broken removal leaves behind, the next sweep still knows as ours.
+    # The marker is removed last, so that a later sweep still recognizes an incomplete removal.
     with contextlib.suppress(OSError):
         for entry in list(os.scandir(path)):
             if entry.is_dir(follow_symlinks=False):
@@ -135,7 +137,7 @@ def remove_scratch(path: str) -> bool:
 
 
 def process_identity(pid: int) -> dict[str, object] | None:
-    """A process beyond doubt: number, start in clock ticks since boot, boot; None when it is gone."""
+    """The unambiguous identity of a process: pid, start time in clock ticks since boot, boot id; None if it is gone."""
     try:
         with open(f"/proc/{pid}/stat", "rb") as text:
             started = int(text.read().rpartition(b")")[2].split()[19])
@@ -147,7 +149,7 @@ def process_identity(pid: int) -> dict[str, object] | None:
 
 
 def _locked_marker(path: str) -> int:
-    # Locked before it has its name: no sweep ever meets a marker of a living owner unlocked.
+    # Locked before it is renamed, so that no sweep ever finds an unlocked marker of a living owner.
     nameless = os.path.join(path, NEW_MARKER)
     marker = os.open(nameless, os.O_RDWR | os.O_CREAT | os.O_EXCL | os.O_CLOEXEC, 0o600)
     fcntl.flock(marker, fcntl.LOCK_EX)
@@ -168,16 +170,16 @@ def _require_space(parent: str, needed: int) -> None:
         )
 
 
-SCRATCH_NAME = re.compile(re.escape(PREFIX) + "[a-z0-9_]{8}")  # as tempfile makes names
+SCRATCH_NAME = re.compile(re.escape(PREFIX) + "[a-z0-9_]{8}")  # the format of tempfile names
 MARKER_SECONDS = (
-    60.0  # seconds after which a directory without a marker won't get one any more; that takes well below one
+    60.0  # seconds; a directory that is older and has no marker was abandoned, as creating one takes far less
 )
 
 
 def sweep(base: str | os.PathLike[str] | None = None) -> list[str]:
-    """Remove what dead owners left in `base`: their servers, then their directories; returns those paths.
+    """Remove what dead owners left in `base`, first their servers, then their directories; returns the removed paths.
 
-    Only real directories of this user with our own marker in them are touched, and none whose owner lives.
+    Only real directories of this user with our marker are touched, and none whose owner is alive.
     """
     parent = os.path.abspath(os.fspath(base)) if base is not None else default_base()
     try:
@@ -187,12 +189,12 @@ def sweep(base: str | os.PathLike[str] | None = None) -> list[str]:
             if entry.name.startswith(PREFIX) and entry.is_dir(follow_symlinks=False)
         ]
     except OSError:
-        return []  # there is nothing to sweep; creating a directory there will raise the error
+        return []  # nothing to sweep; creating a directory there will raise the error
     return [path for path in ours if _sweep_one(path)]
 
 
 def has_leftovers(owner: int, base: str) -> bool:
-    """Whether a directory in `base` says that it is of the process of that number, alive or not."""
+    """Whether a directory in `base` is marked as owned by the process with that pid, alive or not."""
     for name in os.listdir(base) if os.path.isdir(base) else ():
         if name.startswith(PREFIX):
             with contextlib.suppress(OSError), open(os.path.join(base, name, MARKER), "rb") as marker:
@@ -218,7 +220,7 @@ def _sweep_one(path: str) -> bool:
 
 
 def _abandoned_marker(path: str) -> int | None:
-    """The locked marker of a directory without a living owner, None for any other directory."""
+    """The locked marker of a directory without a living owner; None for any other directory."""
     try:
         if not _is_private(os.lstat(path)):
             return None
@@ -236,14 +238,14 @@ def _abandoned_marker(path: str) -> int | None:
 
 
 def _is_private(directory: os.stat_result) -> bool:
-    """Whether a directory is this user's alone; what it has from a parent that hands its group down doesn't matter."""
+    """Whether only this user has access to the directory; the group, which may be inherited, does not matter."""
     return directory.st_uid == os.geteuid() and stat.S_IMODE(directory.st_mode) & 0o777 == PRIVATE
 
 
 def _remove_unmarked(path: str) -> bool:
-    """Remove a directory whose maker was killed before it had a marker, or a moment after it had none any more.
+    """Remove a directory whose process was killed before the marker existed or just after it was removed.
 
-    It holds nothing, or nothing but the marker that was still to get its name.
+    It is empty, or holds only the marker before its final rename.
     """
     if not SCRATCH_NAME.fullmatch(os.path.basename(path)):
         return False
@@ -270,7 +272,7 @@ def _read_marker(marker: int) -> dict[str, Any] | None:
 
 
 def _kill_server(server: object) -> None:
-    # The number alone could be another process by now; the time of its start can't be the same.
+    # The pid may have been reused by another process; the start time makes it unambiguous.
     if not isinstance(server, dict) or not isinstance(server.get("pid"), int):
         return
     deadline = time.monotonic() + KILL_TIMEOUT

@@ -1,4 +1,4 @@
-"""A throwaway server: started on a scratch directory, ready when you get it, gone when you leave."""
+"""Sandbox: a throwaway server that is ready when you get it and leaves nothing behind."""
 
 from __future__ import annotations
 
@@ -28,14 +28,14 @@ if TYPE_CHECKING:
 READY_TIMEOUT = 180.0
 STOP_TIMEOUT = 60.0
 POLL = 0.02
-CLIENT_ERRORS = range(2000, 3000)  # no answer from the server; every other number is an answer, if a refusal
-LOG_BYTES = 1 << 20  # bytes of an error log that are looked at, from its end
+CLIENT_ERRORS = range(2000, 3000)  # raised by the client; other numbers are answers of the server, even if it refuses
+LOG_BYTES = 1 << 20  # bytes read from the end of an error log
 
 
 class Sandbox:
-    """A running throwaway server; leave the `with` block, or call `close`, and nothing of it is left.
+    """A running throwaway server; leaving the `with` block, or calling `close`, removes everything.
 
-    `socket`, `error_log` and `datadir` are paths, `port` is None without TCP, `pid` is the server's own process.
+    `socket`, `error_log` and `datadir` are paths, `port` is None without TCP, `pid` is the server's process.
     `variables` are added to its environment at its next start.
     """
 
@@ -70,27 +70,27 @@ class Sandbox:
         return process is not None and process.poll() is None
 
     def read_log(self) -> str:
-        """The server's error log since its last start, its end if it is long; what it wrote to stderr included."""
+        """The server's error log since its last start, including stderr; only the end if it is long."""
         with contextlib.suppress(OSError), open(self.error_log, "rb") as text:
             text.seek(max(self._log_start, os.path.getsize(self.error_log) - LOG_BYTES))
             return text.read().decode("utf-8", "replace")
         return ""
 
     def ended_error(self, when: str) -> SandboxError:
-        """What to say of a server that ended by itself; `when` is the phase, such as "at its start"."""
+        """The error for a server that ended by itself; `when` is the phase, such as "at its start"."""
         process = self._process
         code = process.poll() if process else None
         return server_ended_error(self.binary.name, when, code or 0, self.read_log())
 
     def connect(self, **options: Any) -> pymysql.Connection[Any]:
-        """A PyMySQL connection as root through the socket; options as for `pymysql.connect`."""
+        """A PyMySQL connection as root over the socket; options as for `pymysql.connect`."""
         import pymysql
 
-        # The driver prepares TLS even for a socket, which takes a thousand times as long as to connect.
+        # PyMySQL prepares TLS even for a socket, which takes a thousand times as long as connecting.
         return pymysql.connect(**{"unix_socket": self.socket, "user": "root", "ssl_disabled": True, **options})
 
     def stop(self) -> None:
-        """Shut the server down in order and keep its data directory, for `restart`."""
+        """Shut the server down normally and keep its data directory for `restart`."""
         if self._process is None:
             return
         if self._process.poll() is None:
@@ -102,18 +102,18 @@ class Sandbox:
         self._process = None
 
     def kill(self) -> None:
-        """End the server at once; its directory stays until `close`."""
-        process = self._process  # the end of the program may close it while the thread that used it does the same
+        """Kill the server; its directory is kept until `close`."""
+        process = self._process  # the exit handler may close it at the same time as the thread that uses it
         if process is not None and process.poll() is None:
             process.kill()
-            # Bounded: called from a signal's handler, it may have interrupted the very wait that it repeats.
+            # With a timeout: if a signal handler calls this, it may have interrupted the same wait.
             with contextlib.suppress(subprocess.TimeoutExpired):
                 process.wait(KILL_TIMEOUT)
 
     def restart(self, arguments: Iterable[str] | None = None, *, timeout: float = READY_TIMEOUT) -> None:
-        """Shut down, and start again on the same data; new `arguments` replace the old ones.
+        """Shut down and start again on the same data; new `arguments` replace the old ones.
 
-        Raises SandboxError when it doesn't come back; its directory stays until `close`.
+        Raises SandboxError if the server does not come back; its directory is kept until `close`.
         """
         self.stop()
         if arguments is not None:
@@ -121,7 +121,7 @@ class Sandbox:
         self._launch(timeout)
 
     def close(self) -> None:
-        """End the server at once and remove its directory; the second time nothing happens."""
+        """Kill the server and remove its directory; calling it again has no effect."""
         if os.getpid() != self._scratch.owner:
             return
         self.kill()
@@ -138,7 +138,7 @@ class Sandbox:
         self.close()
 
     def command(self) -> list[str]:
-        """The whole command line; what comes later outranks what comes earlier, and the file."""
+        """The complete command line; later options override earlier ones and the file."""
         first = f"--defaults-file={self.option_file}" if self.option_file else "--no-defaults"
         return [
             self.binary.program,
@@ -161,8 +161,8 @@ class Sandbox:
         return options
 
     def _path_options(self) -> list[str]:
-        # An option file may point anywhere on the host; without one the server's own defaults lie in the scratch
-        # directory already, or come from the environment.
+        # An option file may point anywhere on the host; without one, the server's defaults are in the scratch
+        # directory or come from the environment.
         if self.option_file is None:
             return []
         inside = self._scratch.file
@@ -195,7 +195,7 @@ class Sandbox:
             time.sleep(POLL)
 
     def _is_ready(self) -> bool:
-        # A whole login and farewell, for a socket opened and closed would stand in the counters as an aborted one.
+        # A complete login and logout, because merely opening a socket would be counted as an aborted connection.
         if not os.path.exists(self.socket):
             return False
         try:
@@ -208,7 +208,7 @@ class Sandbox:
 
 
 def free_port() -> int:
-    """A TCP port of 127.0.0.1 without a listener at the moment."""
+    """A TCP port of 127.0.0.1 that has no listener at the moment."""
     with socket.socket() as probe:
         probe.bind(("127.0.0.1", 0))
         port: int = probe.getsockname()[1]

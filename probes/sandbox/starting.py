@@ -1,4 +1,4 @@
-"""Start a throwaway server."""
+"""Start throwaway servers."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 
     from probes.sandbox.binary import Binary
 
-PORT_RETRIES = 3  # ports that are tried before the last
+PORT_RETRIES = 3  # retries with another port
 SMALL_OPTIONS = (
     "--innodb-buffer-pool-size=32M",
     "--max-connections=40",
@@ -37,14 +37,13 @@ def start_server(
     templates: str | os.PathLike[str] | None = None,
     timeout: float = READY_TIMEOUT,
 ) -> Sandbox:
-    """Start a server on a scratch directory in `base` and return it when it takes connections.
+    """Start a server in a scratch directory in `base` and return it when it accepts connections.
 
-    Without further words it is an untouched default server that listens on its socket alone. `arguments` come last
-    on its command line, after `initial`, with which the data directory is made too (a page size). Without an option
-    file MySQL ignores its persisted options too (`SET PERSIST`); an empty file makes it read them. `tcp` opens a
-    free port of 127.0.0.1. `small` bounds its memory. `templates` is a directory in which an initialised data
-    directory is kept and copied from, which is faster than initializing again.
-    Raises SandboxError, and then nothing is left behind.
+    By default it is an unmodified server that listens only on its socket. `arguments` come last on its command line,
+    after `initial`, which are also used to initialize the data directory (a page size). Without an option file MySQL
+    also ignores its persisted options (`SET PERSIST`); an empty file makes it read them. `tcp` opens a free port of
+    127.0.0.1. `small` limits its memory. `templates` is a directory in which an initialized data directory is kept and
+    copied from, which is faster than initializing again. Raises SandboxError, and then leaves nothing behind.
     """
     for place in {SHORT_BASE, default_base(), os.fspath(base or default_base())}:
         sweep(place)
@@ -66,10 +65,10 @@ def start_server(
 
 
 def open_port(sandbox: Sandbox, arguments: Iterable[str], timeout: float = READY_TIMEOUT) -> None:
-    """Restart a server with these `arguments` and a free port of 127.0.0.1 besides its socket.
+    """Restart a server with these `arguments` and, in addition to its socket, a free port of 127.0.0.1.
 
-    Who may log in there is the caller's business: MariaDB's root has no password at 127.0.0.1 either.
-    Raises SandboxError when it doesn't come back.
+    The caller decides which accounts may log in there: MariaDB's root has no password at 127.0.0.1 either. Raises
+    SandboxError if the server does not come back.
     """
     sandbox.arguments = tuple(arguments)
     sandbox.port = free_port()
@@ -77,7 +76,7 @@ def open_port(sandbox: Sandbox, arguments: Iterable[str], timeout: float = READY
 
 
 def _first_start(sandbox: Sandbox, timeout: float) -> None:
-    """Start it, at another port where another program took the free one meanwhile."""
+    """Start the server; try another port if a different program took the free one in the meantime."""
     for _ in range(PORT_RETRIES):
         try:
             return sandbox.restart(timeout=timeout)

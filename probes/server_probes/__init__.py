@@ -1,10 +1,9 @@
-"""Experiments on a throwaway server, and what they have in common.
+"""Probes that run on a throwaway server, and their common modules.
 
-- `choosing.binary_for` picks the server program, `choosing.SERVER` is the choice that goes with it.
-- `measuring.arguments` bounds a server in memory and disk, `measuring.cost` says what it takes then.
-- `serving.serve` starts it and gives a `Served`, whose `set_to` brings the options of a variant into force: dynamic
-  ones by SET GLOBAL, the others by a restart.
-- `loaded.LoadedBench` measures variants under a workload; `loaded.warm` warms up until two blocks agree.
-- `scanning.Readers` scan one table by several connections at once, `keyed.KeyedBench` reads rows by sets of keys.
-- `eviction.evict` drops the server's own files from the page cache, `reading.reads_of` counts a process's reads.
+- `choices.choose_binary` selects the server program, `choices.SERVER_CHOICE` is the option for it.
+- `server_settings.server_arguments` limits a server's memory and disk use, `server_settings.server_cost` is its cost.
+- `variant_server.start_variant_server` starts a `VariantServer`, whose `apply_settings` sets a variant's options.
+- `under_load.WorkloadBench` measures variants under a workload; `under_load.warm_up` runs until two blocks agree.
+- `scanning.ScanReaders` scan one table on several connections, `key_reads.KeyedBench` reads rows by sets of keys.
+- `probes.page_cache.evict` evicts files from the page cache, `scanning.read_counters` counts a process's reads.
 """

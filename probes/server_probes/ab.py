@@ -1,4 +1,4 @@
-"""Any option, two values or more, under a workload of the user's choice."""
+"""Probe of any option with two or more values under a selectable workload."""
 
 from __future__ import annotations
 
@@ -27,11 +27,11 @@ if TYPE_CHECKING:
 WORKLOADS = {**OLTP, "simple_ranges": simple_ranges(100)}
 SECONDS = 120.0
 ROUNDS = 10
-OVERHEAD = 0.5  # a driver's start
+OVERHEAD = 0.5  # the start of the load driver
 WARM_SECONDS = 5.0
-RESTART_SECONDS = 6.0  # seconds of a shutdown, a start and a warm-up
+RESTART_SECONDS = 6.0  # seconds for a shutdown, a start and a warm-up
 LOG_RATE = 14 << 20  # bytes of binary log a second
-# Settings whose effect no run of minutes shows; the evidence for them took hours, or a data set of days.
+# Settings whose effect does not show within minutes; their evidence took hours, or a data set that took days.
 SLOW_OPTIONS = (
     "buffer_pool_instances",
     "change_buffer",
@@ -45,7 +45,7 @@ LOGGING_OPTIONS = ("binlog", "general_log", "slow_query_log", "long_query_time")
 
 
 class OptionComparison:
-    """The experiment `ab`."""
+    """The probe `ab`."""
 
     name = "ab"
     title = "Two values of any option under load"
@@ -65,7 +65,7 @@ class OptionComparison:
     )
 
     def plan(self, environment: Environment, request: ProbeRequest) -> RunPlan:
-        """One variant a value. Raises ProbeError for what the server would refuse or can't be compared."""
+        """One variant per value; raises ProbeError for values that the server refuses or that cannot be compared."""
         chosen = ChosenOptions(self.choices, request)
         binary = choose_binary(environment, chosen.word("server"))
         change = read_option_values(chosen.word("set"), binary.target)
@@ -107,7 +107,7 @@ class OptionComparison:
     def prepare(
         self, environment: Environment, request: ProbeRequest, plan: RunPlan, stop: StopSignal
     ) -> Iterator[WorkloadBench]:
-        """A server and its tables."""
+        """Start a server and fill its tables."""
         chosen = ChosenOptions(self.choices, request)
         binary = choose_binary(environment, chosen.word("server"))
         change = read_option_values(chosen.word("set"), binary.target)

@@ -1,4 +1,4 @@
-"""Memory allocators of a server's process: which one it is linked with, and which can be loaded before it."""
+"""Memory allocators of a server process: the one it is linked with, and those that can be preloaded."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ LOADED_LIBRARY = re.compile(r"calling init: \S*/lib(jemalloc|tcmalloc|mimalloc)[
 
 
 class Library(NamedTuple):
-    """An allocator that can be loaded: the names of its file, and what installs it."""
+    """An allocator that can be preloaded: its file names, and the package that installs it."""
 
     files: tuple[str, ...]
     package: str
@@ -37,22 +37,22 @@ ALLOCATORS = (GLIBC, TWO_ARENAS, *LIBRARIES)
 
 
 def library_folders() -> tuple[str, ...]:
-    """Where distributions put libraries of this machine's kind."""
+    """The folders for libraries of this machine's architecture."""
     return (f"/usr/lib/{platform.machine()}-linux-gnu", "/usr/lib64", "/usr/lib", "/usr/local/lib")
 
 
 @functools.lru_cache(maxsize=32)
 def linked_allocator(binary: Binary) -> str:
-    """The allocator that a server's program is linked with, by what the loader loads for it."""
+    """The allocator that a server program is linked with, according to the dynamic loader."""
     done = run_briefly([binary.program, "--no-defaults", "--version"], variables={"LD_DEBUG": "libs"})
     found = LOADED_LIBRARY.search(done.stderr)
     return found[1] if found else GLIBC
 
 
 def allocator_variables(word: str, own: str) -> dict[str, str]:
-    """The environment that gives a server, which is linked with `own`, this allocator.
+    """The environment variables that make a server, which is linked with the allocator `own`, use another one.
 
-    Raises ProbeError for a library that isn't installed, and for glibc's where another one is linked in.
+    Raises ProbeError for a library that is not installed, and for glibc's allocator if another one is linked.
     """
     if word == own:
         return {}
@@ -71,7 +71,10 @@ def allocator_variables(word: str, own: str) -> dict[str, str]:
 
 
 def uses_allocator(pid: int, variables: dict[str, str], own: str) -> bool:
-    """Whether a process has these variables and the library that they name; where they name none, its own alone."""
+    """Whether a process has these variables and the library that they name.
+
+    If they name no library, it must use only its own allocator.
+    """
     with open(f"/proc/{pid}/environ", "rb") as text:
         environment = dict(part.split(b"=", 1) for part in text.read().split(b"\0") if b"=" in part)
     for name in (PRELOAD, ARENA_MAX):
@@ -85,6 +88,6 @@ def uses_allocator(pid: int, variables: dict[str, str], own: str) -> bool:
 
 
 def mapped_files(pid: int) -> set[str]:
-    """The files that a process has mapped."""
+    """The files mapped by a process."""
     with open(f"/proc/{pid}/maps", encoding="utf-8", errors="replace") as text:
         return {line.split(maxsplit=5)[5].rstrip("\n") for line in text if "/" in line}

@@ -1,4 +1,4 @@
-"""Whether more buffer pool instances even out the throughput of a server whose data does not fit its pool."""
+"""Probe of whether more buffer pool instances stabilize the throughput if the data does not fit in the pool."""
 
 from __future__ import annotations
 
@@ -30,18 +30,18 @@ WORKLOAD = OLTP["oltp_read_write"]
 VARIATION_METRIC = Metric("variation", "% (standard deviation of a second's transactions)", "less")
 STALLED_METRIC = Metric("stalled", "% of seconds below a tenth of the usual", "less")
 SECONDS = 900.0
-LONG = 3600.0  # a run this long has seen checkpoints; the article's took three hours for each value
+LONG = 3600.0  # a run of this length includes checkpoints; the article measured each value for three hours
 ROUNDS = 5
-SHORTEST = 30.0  # seconds of a block; a shorter one sees no variation
+SHORTEST = 30.0  # seconds of a block; a shorter block does not show the variation
 WARM = 4.0
-FILL_RATE = 200 << 20  # bytes a second at which scans fill the pool, at least
+FILL_RATE = 200 << 20  # minimum bytes per second at which scans fill the pool
 RESTART = 4.0
 STALL = 0.1
-TABLES = 8  # one alone makes deadlocks the bottleneck
-LEAST_DEPTH = 100  # of innodb_lru_scan_depth, which every instance has for itself
-FREE_FACTOR = 2.0  # times the free pages that the server aims for
+TABLES = 8  # with a single table, deadlocks are the bottleneck
+LEAST_DEPTH = 100  # innodb_lru_scan_depth, which applies per instance
+FREE_FACTOR = 2.0  # times the server's target for free pages
 EVICTED_PAGES = "pages evicted/transaction"
-LEAST_EVICTED = 1.0  # pages a transaction; a pool that evicts nothing is no matter of instances
+LEAST_EVICTED = 1.0  # pages per transaction; without evictions the instances do not matter
 SHORT_RUN = (
     "Stalls come with checkpoints and full redo logs, minutes apart: less than an hour per value cannot show them. "
     "The published runs took three hours each: use --time 21h for seven values, and --resume to continue a run."
@@ -53,7 +53,7 @@ LIMITS = (
 
 
 class PoolInstances:
-    """The experiment `buffer-pool-instances`."""
+    """The probe `buffer-pool-instances`."""
 
     name = "buffer-pool-instances"
     title = "Stalls and buffer pool instances"
@@ -70,7 +70,7 @@ class PoolInstances:
     )
 
     def plan(self, environment: Environment, request: ProbeRequest) -> RunPlan:
-        """One variant for each number of instances. Raises ProbeError for a pool below 1G, and for MariaDB."""
+        """One variant per number of instances; raises ProbeError for a pool below 1G, and for MariaDB."""
         chosen = ChosenOptions(self.choices, request)
         binary = _binary(environment, chosen)
         table = _data_set(chosen)
@@ -98,7 +98,7 @@ class PoolInstances:
     def prepare(
         self, environment: Environment, request: ProbeRequest, plan: RunPlan, stop: StopSignal
     ) -> Iterator[EvennessBench]:
-        """A server that reads past the page cache, and one table larger than its pool."""
+        """Start a server with O_DIRECT, and fill one table that is larger than its pool."""
         chosen = ChosenOptions(self.choices, request)
         binary, table = _binary(environment, chosen), _data_set(chosen)
         with start_variant_server(environment, binary, request.directory, table.arguments(binary.target)) as server:
@@ -112,7 +112,7 @@ class PoolInstances:
 
 
 class EvennessBench(WorkloadBench):
-    """Fills the pool after each restart, and measures how even the seconds of a block are beside how much gets done."""
+    """Fills the pool after each restart, and also measures how stable the throughput is from second to second."""
 
     def _warm_up(self, variant: Variant, turn: Turn, stop: StopSignal) -> None:
         for number in range(1, TABLES + 1):
@@ -121,14 +121,14 @@ class EvennessBench(WorkloadBench):
         super()._warm_up(variant, turn, stop)
 
     def measure(self, variant: Variant, turn: Turn, stop: StopSignal) -> BlockMeasurement:
-        """One block, see LoadedBench."""
+        """Measure one block, see WorkloadBench."""
         measured = super().measure(variant, turn, stop)
         tps = measured.series.get("tps", ())
         return measured._replace(metrics={**measured.metrics, **evenness_metrics(tps)}) if tps else measured
 
 
 def evenness_metrics(tps: tuple[float, ...]) -> dict[str, float]:
-    """The variation of a block's seconds and the share that stalled, both in percent."""
+    """The variation of the per-second throughput and the share of stalled seconds, both in percent."""
     mean, usual = fmean(tps), median(tps)
     return {
         VARIATION_METRIC.name: 100 * pstdev(tps) / mean if mean else 0.0,
@@ -137,7 +137,7 @@ def evenness_metrics(tps: tuple[float, ...]) -> dict[str, float]:
 
 
 def _variant(count: int, most: int) -> Variant:
-    """So many instances, each with its share of the pages that all variants keep free alike."""
+    """The variant with that many instances; the number of free pages over all instances is the same in all variants."""
     depth = LEAST_DEPTH * most // count
     settings = {"innodb_buffer_pool_instances": str(count), "innodb_lru_scan_depth": str(depth)}
     return Variant(str(count), settings, float(count))
@@ -155,7 +155,7 @@ def _preconditions(free: int) -> tuple[Precondition, ...]:
 
 
 def evicted_per_transaction(activity: BlockActivity) -> float | None:
-    """Pages that came in less those by which the pool became fuller."""
+    """Pages that were read or created, minus the growth of the pool, per transaction."""
     came = [activity.per_transaction(f"Innodb_pages_{how}") for how in ("read", "created")]
     kept = activity.per_transaction("Innodb_buffer_pool_pages_data")
     return None if kept is None or None in came else sum(filter(None, came)) - kept

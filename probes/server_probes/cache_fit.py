@@ -1,4 +1,7 @@
-"""How many rows a buffer pool caches: random keys, a fifth more each step, by page size and compression."""
+"""Probe of how many rows a buffer pool caches, by page size and compression.
+
+Each step adds a fifth more random keys.
+"""
 
 from __future__ import annotations
 
@@ -24,20 +27,20 @@ if TYPE_CHECKING:
     from probes.stop import StopSignal
 
 KEY_STEP = 1.2
-FIRST_SHARE = 0.7  # of the pool's pages of 16K: all keys are cached in every layout
+FIRST_SHARE = 0.7  # of the pool in pages of 16K; so few keys are cached in every layout
 REDO = 64 << 20
 SECONDS = 180.0
 ROUNDS = 3
 OVERHEAD = 0.6  # the keys are read once, and the driver starts
 ROW_SIZE = 200  # bytes of a row without a secondary key
 PAGE = 16 << 10
-# Short blocks need a pool that lets go of what the block before left: otherwise pages must be read again after a
-# second to stay, and another layout's keep five eighths of the pool until then.
+# Short blocks need a pool that evicts the previous block's pages: with the defaults, pages stay only if they are read
+# again after a second, and another layout's pages keep five eighths of the pool until then.
 PLAIN_LRU = ("--innodb-old-blocks-time=0", "--innodb-old-blocks-pct=95")
 
 
 class LayoutKind(NamedTuple):
-    """A layout before there is a server for it."""
+    """A layout, before its server exists."""
 
     page: int
     database: str
@@ -58,7 +61,7 @@ KINDS = {
 
 
 class CacheFit:
-    """The experiment `cache-fit`."""
+    """The probe `cache-fit`."""
 
     name = "cache-fit"
     title = "Random keys and the buffer pool: where the cliff is"
@@ -78,7 +81,7 @@ class CacheFit:
     )
 
     def plan(self, environment: Environment, request: ProbeRequest) -> RunPlan:
-        """One variant for each layout and number of keys; at each number the layouts are compared with the first."""
+        """One variant per layout and number of keys; for each number the layouts are compared with the first one."""
         chosen = ChosenOptions(self.choices, request)
         binary = choose_binary(environment, chosen.word("server"))
         layouts = chosen.words("layouts", *KINDS)
@@ -116,7 +119,7 @@ class CacheFit:
     def prepare(
         self, environment: Environment, request: ProbeRequest, plan: RunPlan, stop: StopSignal
     ) -> Iterator[KeyedBench]:
-        """A server for each page size, with a table for each layout."""
+        """Start a server per page size, and fill a table per layout."""
         chosen = ChosenOptions(self.choices, request)
         binary = choose_binary(environment, chosen.word("server"))
         pool, rows = _pool(chosen), _rows(chosen)
@@ -125,7 +128,7 @@ class CacheFit:
         with contextlib.ExitStack() as stack:
             servers = {}
             for name in chosen.words("layouts", *KINDS):
-                if stop.is_set():  # another server would only be ended again
+                if stop.is_set():  # do not start another server
                     break
                 kind = KINDS[name]
                 if kind.page not in servers:
@@ -140,7 +143,7 @@ class CacheFit:
                 pages, compressed = pool // kind.page, "COMPRESSED" in kind.engine
                 layouts[name] = Layout(name, servers[kind.page], kind.database, pages, _fitting_keys(pool), compressed)
             for running in servers.values():
-                running.restart()  # what the filling left to be written is written now
+                running.restart()  # writes out the changes that filling left behind
             yield KeyedBench(
                 layouts,
                 plan.driver,
@@ -156,7 +159,7 @@ def _pool(chosen: ChosenOptions) -> int:
 
 
 def _fitting_keys(pool: int) -> int:
-    """Keys whose pages the pool holds in every layout."""
+    """The number of keys whose pages fit in the pool in every layout."""
     return round(FIRST_SHARE * pool / PAGE)
 
 

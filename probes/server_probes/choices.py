@@ -1,4 +1,4 @@
-"""The option that an A/B run is about, and its values: checked against what the server knows before it is started."""
+"""The compared option of an `ab` run and its values, checked against the catalog before a server is started."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from probes.sandbox import Binary
 
 
-# These say where the server stands and writes, and an experiment touches nothing but its own directory.
+# Options for the server's paths; a probe must stay within its own directory.
 PATH_SUFFIXES = ("dir", "_file", "path", "basename", "socket", "log_error", "secure_file_priv")
 RESERVED_OPTIONS = frozenset(
     [
@@ -44,10 +44,10 @@ class OptionValues(NamedTuple):
 
 
 def read_option_values(text: str, target: Target) -> OptionValues:
-    """NAME=V1,V2,… (or separated by | where a value contains commas), as the target would take it.
+    """Parse NAME=V1,V2,… (separated by | if a value contains commas) as the target reads it.
 
-    Raises ProbeError for a name or value that the server refuses, for values that are one to it, and for options
-    that would lead it out of its own directory or can't be compared on the same data.
+    Raises ProbeError for a name or value that the server refuses, for values that are equal to it, and for options
+    that would lead it out of its own directory or cannot be compared on the same data.
     """
     name, _, listed = text.partition("=")
     values = tuple(dict.fromkeys(v.strip() for v in listed.split("|" if "|" in listed else ",") if v.strip()))
@@ -93,9 +93,9 @@ SERVER_CHOICE = Choice(
 def choose_binary(
     environment: Environment, word: str, fits: Callable[[Binary], bool] = lambda _: True, why: str = "suits this probe"
 ) -> Binary:
-    """The program that `word` means (its name, path, target or the start of one), or the first that `fits`.
+    """The program that `word` denotes (its name, path, target or a prefix of one), or the first that `fits`.
 
-    Raises ProbeError where there is none; `why` says what the ones that don't fit lack.
+    Raises ProbeError if there is none; `why` describes what the programs lack that do not fit.
     """
     if not environment.binaries:
         raise ProbeError(

@@ -1,4 +1,4 @@
-"""The cost of a commit by the flush settings of redo log and binary log, and by concurrency."""
+"""Probe of the cost of a commit by the flush settings of redo log and binary log, and by concurrency."""
 
 from __future__ import annotations
 
@@ -33,14 +33,14 @@ POOL = 128 << 20
 WORKLOAD = OLTP["oltp_update_non_index"]
 FLUSH, SYNC = "innodb_flush_log_at_trx_commit", "sync_binlog"
 DELAY, DELAY_COUNT = "binlog_group_commit_sync_delay", "binlog_group_commit_sync_no_delay_count"
-WAIT, WAIT_COUNT = "binlog_commit_wait_usec", "binlog_commit_wait_count"  # MariaDB's names of the two
+WAIT, WAIT_COUNT = "binlog_commit_wait_usec", "binlog_commit_wait_count"  # MariaDB's names for the two
 COMMIT_GROUPS, GROUP_STATUS = "groups of commits", "Binlog_group_commits"
 GROUPS_PER_SECOND, GROUP_SIZE = "groups of commits/s", "commits/group"
 COMMITS_PER_CONNECTION = "commits/s of a connection"
 GROUP_METRIC = Metric("group", GROUP_SIZE, "neither")
-SECOND_US = 1_000_000  # microseconds; the longest delay that MySQL takes
+SECOND_US = 1_000_000  # microseconds; MySQL's maximum delay
 EARLY_FACTOR = (
-    1.25  # times as many groups as delays fit into a second: MariaDB ends one early that other sessions wait for
+    1.25  # times the groups that the delays allow: MariaDB ends a delay early if another session waits for it
 )
 PRECONDITIONS = (
     Precondition(LOG_SYNCS, log_syncs_per_transaction, sync_bounds(FLUSH, "1")),
@@ -52,8 +52,8 @@ PRECONDITIONS = (
 )
 SECONDS = 300.0
 ROUNDS = 5
-OVERHEAD = 0.4  # the driver's start and the statements that set the options
-LOG_RATE = 14 << 20  # bytes of binary log a second: 20,000 commits with the two images of a row each
+OVERHEAD = 0.4  # start of the driver, and the statements that set the options
+LOG_RATE = 14 << 20  # bytes of binary log a second: 20,000 commits with two row images each
 LIMITS = (
     "Data loss is not measured: settings that flush less lose the last commits in a power failure.",
     "Blocks of seconds miss checkpoints, full binary log caches and stalls that occur every few minutes.",
@@ -65,7 +65,7 @@ CONFLICTS = (
 
 
 class Commit:
-    """The experiment `commit`."""
+    """The probe `commit`."""
 
     name = "commit"
     title = "What durable commits cost"
@@ -96,8 +96,10 @@ class Commit:
     )
 
     def plan(self, environment: Environment, request: ProbeRequest) -> RunPlan:
-        """Every flush with every sync and delay at every concurrency; the first of each, 1 and 1 without a delay by
-        default, is what the others at the same concurrency are compared with."""
+        """One variant for each combination of flush, sync, delay and concurrency.
+
+        The baseline at each concurrency is the first of each: by default 1 and 1 without a delay.
+        """
         chosen = ChosenOptions(self.choices, request)
         binary = choose_binary(environment, chosen.word("server"))
         threads = chosen.numbers("threads", 1)
@@ -137,7 +139,7 @@ class Commit:
     def prepare(
         self, environment: Environment, request: ProbeRequest, plan: RunPlan, stop: StopSignal
     ) -> Iterator[CommitBench]:
-        """A server with the binary log on, and one table."""
+        """Start a server with the binary log enabled, and fill one table."""
         chosen = ChosenOptions(self.choices, request)
         binary = choose_binary(environment, chosen.word("server"))
         rows = chosen.number("rows", 100)
@@ -154,14 +156,14 @@ class Commit:
 
 
 class CommitBench(WorkloadBench):
-    """Adds to each block how many commits shared a group, where the server counts groups."""
+    """Adds the number of commits per group to each block, if the server counts groups."""
 
     def __init__(self, server: VariantServer, driver: str, task_of: Callable[[Variant], Task], count: int) -> None:
         self._settings: dict[str, str] = {}
         super().__init__(server, driver, task_of, warm_seconds=0, preconditions=_preconditions(count))
 
     def measure(self, variant: Variant, turn: Turn, stop: StopSignal) -> BlockMeasurement:
-        """One block, see LoadedBench."""
+        """Measure one block, see WorkloadBench."""
         self._settings = variant.settings
         measured = super().measure(variant, turn, stop)
         if GROUP_SIZE in measured.counters:
@@ -175,9 +177,10 @@ class CommitBench(WorkloadBench):
 
 
 def group_counter(settings: dict[str, str], status: dict[str, int]) -> str | None:
-    """The counter of groups: MariaDB has one, elsewhere it is that of the syncs of the binary log where groups sync it.
+    """The counter of commit groups: MariaDB has one; otherwise the syncs of the binary log, if groups sync it.
 
-    No other tells: MySQL's redo log is synced between groups too, up to 1.6 times a commit of one connection.
+    No other counter is reliable: MySQL also syncs the redo log between groups, up to 1.6 times per commit of one
+    connection.
     """
     synced = BINLOG_SYNCS if settings[SYNC] == "1" else ""
     return next((name for name in (GROUP_STATUS, synced) if name in status), None)
@@ -189,9 +192,9 @@ def _commits_per_group(activity: BlockActivity) -> float | None:
 
 
 def _preconditions(count: int) -> tuple[Precondition, ...]:
-    """That the logs are synced as set, and that groups wait for a delay that no `count` of commits ends early.
+    """Preconditions: the logs are synced as set, and groups wait for the delay if no `count` ends it early.
 
-    Where groups aren't counted, each connection's commits tell: every one of them waits.
+    If groups are not counted, the commits per connection are checked, because every commit waits.
     """
 
     def delayed(variant: Variant, _activity: BlockActivity) -> Bounds | None:
@@ -221,10 +224,10 @@ def _delays(chosen: ChosenOptions) -> list[int]:
 
 
 def _delay_settings(target: Target, delay: int, count: int, threads: int) -> dict[str, str]:
-    """The options of a delay in microseconds, which ends early once so many commits wait; 0 for no such count."""
+    """The options for a delay in microseconds that ends early once `count` commits wait; 0 means no such count."""
     if load(target).get(DELAY) is not None:
         return {DELAY: str(delay), DELAY_COUNT: str(count)}
-    # MariaDB waits only where there is a count: one that the connections can't reach.
+    # MariaDB waits only with a count, so one is set that the connections cannot reach.
     return {WAIT: str(delay), WAIT_COUNT: str((count or threads + 1) if delay else 0)}
 
 

@@ -1,4 +1,4 @@
-"""What connections cost: by socket, TCP and TLS, with and without a cache of threads, and with a pool of threads."""
+"""Probe of the cost of connections: by socket, TCP and TLS, with and without a thread cache, and with a thread pool."""
 
 from __future__ import annotations
 
@@ -39,15 +39,15 @@ THREAD_EACH, THREAD_POOL = "one-thread-per-connection", "pool-of-threads"
 ROUNDS = 5
 SECONDS = 180.0
 SECONDS_WITH_RESTARTS = 360.0
-OVERHEAD = 0.4  # the driver's start and the statements that set the options
+OVERHEAD = 0.4  # start of the driver, and the statements that set the options
 RESTART = 3.0
 TCP_ACCEPTED = "TCP connections accepted"
 CONNECTIONS_MADE, THREADS_CREATED, TLS_HANDSHAKES = "Connections", "Threads_created", "Ssl_finished_accepts"
 TLS_RESUMED, POOL_THREADS = "Ssl_session_cache_hits", "Threadpool_threads"
 MOST_SHARE, FEW_SHARE = 0.9, 0.1  # of connections
 HALF_SHARE = 0.5  # of connections
-TOLERANCE = 0.02  # of the connections of a storm
-EXTRA_CONNECTIONS = 3  # connections for each of the driver's threads besides those of transactions, at most
+TOLERANCE = 0.02  # of the connections in a storm
+EXTRA_CONNECTIONS = 3  # maximum connections per driver thread besides those of transactions
 LISTENS_TEXT = (
     "that server, which listens on a socket there and on a free port of 127.0.0.1; the port accepts only one "
     "account, with a random password"
@@ -65,7 +65,7 @@ FEW_SESSIONS_LIMIT = "A thread pool is meant for hundreds of sessions: use threa
 
 
 class ConnectionCase(NamedTuple):
-    """What a variant does: its load, how many connections do it, how they come, and the options of the server."""
+    """A variant: its load, the number of connections, their transport, and the server's options."""
 
     load: str
     threads: int
@@ -74,7 +74,7 @@ class ConnectionCase(NamedTuple):
 
     @property
     def variant(self) -> Variant:
-        """Its name, and its group of equal loads."""
+        """The variant with its name; variants with the same load form a group."""
         connections = "1 connection" if self.threads == 1 else f"{self.threads} connections"
         way = self.settings.get(THREAD_HANDLING, self.transport)
         if CACHE_SIZE in self.settings:
@@ -84,7 +84,7 @@ class ConnectionCase(NamedTuple):
 
 
 class Connections:
-    """The experiment `connections`."""
+    """The probe `connections`."""
 
     name = "connections"
     title = "What connections cost"
@@ -104,7 +104,7 @@ class Connections:
     )
 
     def plan(self, environment: Environment, request: ProbeRequest) -> RunPlan:
-        """A group for each load and number of connections. Raises ProbeError for what the server doesn't have."""
+        """A group for each load and number of connections; raises ProbeError for what the server does not support."""
         chosen = ChosenOptions(self.choices, request)
         binary = choose_binary(environment, chosen.word("server"))
         compare = chosen.word("compare", TRANSPORT, CACHE, HANDLING)
@@ -135,7 +135,7 @@ class Connections:
     def prepare(
         self, environment: Environment, request: ProbeRequest, plan: RunPlan, stop: StopSignal
     ) -> Iterator[ConnectionsBench]:
-        """A server with one small table, and an account of its own where it takes TCP."""
+        """Start a server with one small table, with an account for the load if it uses TCP."""
         chosen = ChosenOptions(self.choices, request)
         binary = choose_binary(environment, chosen.word("server"))
         planned = {variant.name for variant in plan.variants}
@@ -153,7 +153,7 @@ class Connections:
 
 
 class ConnectionsBench(WorkloadBench):
-    """Counts the TCP connections that the server's host accepted beside the server's own counters."""
+    """Also counts the TCP connections that the server's host accepted, besides the server's counters."""
 
     def __init__(
         self, server: VariantServer, driver: str, cases: dict[str, ConnectionCase], login: Login, agreed: str
@@ -180,11 +180,14 @@ class ConnectionsBench(WorkloadBench):
         super().__init__(server, driver, task_of, warm_seconds=0, preconditions=preconditions(cases))
 
     def facts(self) -> dict[str, float | str]:
-        """See LoadedBench; with what clients and server agreed on for TLS."""
+        """The facts of WorkloadBench, with the negotiated TLS version and cipher."""
         return {**super().facts(), **({TLS: self._agreed} if self._agreed else {})}
 
     def _warm_up(self, variant: Variant, turn: Turn, stop: StopSignal) -> None:
-        """The pool is empty after a restart: let no page be read while it is measured."""
+        """Read the table into the pool, so that no page is read during the measurement.
+
+        The pool is empty after a restart.
+        """
         self.server.query("SELECT SUM(k) FROM sbtest.sbtest1")
         super()._warm_up(variant, turn, stop)
 
@@ -193,7 +196,7 @@ class ConnectionsBench(WorkloadBench):
 
 
 def preconditions(cases: dict[str, ConnectionCase]) -> tuple[Precondition, ...]:
-    """That connections were made, came the way they should, and got their threads as the options say."""
+    """Preconditions: connections were made, used the intended transport, and got their threads as configured."""
 
     def of(
         bounds: Callable[[ConnectionCase, BlockActivity], Bounds | None],
@@ -232,7 +235,7 @@ def _handshake_bounds(case: ConnectionCase, _activity: BlockActivity) -> Bounds:
 
 
 def _tcp_bounds(case: ConnectionCase, _activity: BlockActivity) -> Bounds | None:
-    # The host's other connections count too: they spoil no lower bound.
+    # The host's other connections are counted too, but that does not invalidate a lower bound.
     return None if case.transport == SOCKET else Bounds(MOST_SHARE)
 
 
@@ -242,7 +245,7 @@ def _thread_bounds(case: ConnectionCase, activity: BlockActivity) -> Bounds | No
         return Bounds(MOST_SHARE)
     if size < 2 * case.threads:
         return None
-    filling = size / max(1, activity.grown.get(CONNECTIONS_MADE, 0))  # a cache is filled once
+    filling = size / max(1, activity.grown.get(CONNECTIONS_MADE, 0))  # the cache is filled once
     return Bounds(high=min(FEW_SHARE + filling, HALF_SHARE))
 
 
@@ -254,7 +257,10 @@ def _pool_bounds(case: ConnectionCase, _activity: BlockActivity) -> Bounds | Non
 
 
 def _read_tcp_accepted(pid: int) -> dict[str, int]:
-    """How many TCP connections have been accepted where a process lives; empty where the kernel doesn't say."""
+    """The number of TCP connections accepted in a process's network namespace.
+
+    Empty if the kernel does not report it.
+    """
     try:
         with open(f"/proc/{pid}/net/snmp", encoding="ascii") as text:
             names, values = [line.split() for line in text if line.startswith("Tcp:")]
@@ -264,14 +270,14 @@ def _read_tcp_accepted(pid: int) -> dict[str, int]:
 
 
 def _cases(chosen: ChosenOptions, binary: Binary, *, tls: bool = True) -> list[ConnectionCase]:
-    """The variants, each group's baseline first."""
+    """The cases, each group's baseline first."""
     compare, loads = chosen.word("compare", TRANSPORT, CACHE, HANDLING), chosen.words("loads", *LOADS)
     ways: list[tuple[str, dict[str, str]]] = []
     if compare == TRANSPORT:
         names = {"socket": SOCKET, "tcp": TCP, "tls": TLS}
         ways = [(names[word], {}) for word in chosen.words("transports", *names) if tls or word != "tls"]
     elif compare == CACHE:
-        loads = [NEW_EACH]  # connections that are kept create no threads
+        loads = [NEW_EACH]  # persistent connections create no threads
         ways = [(SOCKET, {CACHE_SIZE: str(size)}) for size in chosen.numbers("cache")]
     elif binary.target.is_mariadb:
         ways = [(SOCKET, {THREAD_HANDLING: handling}) for handling in (THREAD_EACH, THREAD_POOL)]
@@ -289,7 +295,7 @@ def _cases(chosen: ChosenOptions, binary: Binary, *, tls: bool = True) -> list[C
 
 
 def _tls_notes(binary: Binary, compare: str, request: ProbeRequest) -> tuple[str, ...]:
-    """Why TLS is not among the variants. Raises ProbeError where it was asked for by name."""
+    """Why TLS is not among the variants; raises ProbeError if it was requested explicitly."""
     asked = request.choices.get("transports")
     if compare != TRANSPORT or (asked is not None and "tls" not in asked):
         return ()

@@ -1,4 +1,4 @@
-"""What the doublewrite buffer costs a load of writes, by each of its modes."""
+"""Probe of the cost of the doublewrite buffer under writes, by mode."""
 
 from __future__ import annotations
 
@@ -33,23 +33,23 @@ if TYPE_CHECKING:
 OPTION = "innodb_doublewrite"
 OFF = "OFF"
 DETECT = "DETECT_ONLY"
-MODES = ("ON", DETECT, "fast", OFF)  # DETECT_AND_RECOVER is another word for ON
+MODES = ("ON", DETECT, "fast", OFF)  # DETECT_AND_RECOVER is a synonym for ON
 WORKLOAD = OLTP["oltp_write_only"]
 SECONDS = 600.0
 ROUNDS = 8
 SHORTEST = 5.0
 RESTART = 5.0
 WARM = 4.0
-SCAN_RATE = 100 << 20  # bytes a second at which scans fill the pool, at least
+SCAN_RATE = 100 << 20  # minimum bytes per second at which scans fill the pool
 TABLES = 4
 MINIMUM_DATA = 150  # percent of the pool
-LEAST_FLUSHED, LEAST_READ = 20.0, 0.05  # pages a second, pages a transaction
-MINIMUM_COPIED = 0.5  # of the flushed pages; pages that are new are written once only
-LEAST_KIB, MOST_KIB = 8.0, 4.0  # of a page of 16
+LEAST_FLUSHED, LEAST_READ = 20.0, 0.05  # pages per second, pages per transaction
+MINIMUM_COPIED = 0.5  # of the flushed pages; new pages are written only once
+LEAST_KIB, MOST_KIB = 8.0, 4.0  # KiB, of a page of 16
 RATE, COPIED = "pages flushed/s", "pages written to the doublewrite buffer/page flushed"
 COPIED_KIB = "KiB written to the doublewrite buffer/page flushed"
 COPY_BYTES = "bytes of the doublewrite buffer"
-# MySQL from 8.0.20 on has files of its own for it; other servers keep it in their system tablespace.
+# MySQL 8.0.20 and later use separate files for it; other servers use the system tablespace.
 ASK_COPY_BYTES = (
     "SELECT SUM_NUMBER_OF_BYTES_WRITE FROM performance_schema.file_summary_by_event_name "
     "WHERE EVENT_NAME = 'wait/io/file/innodb/innodb_dblwr_file'"
@@ -72,7 +72,7 @@ LIMITS = (UNSAFE_LIMIT, DURABLE_LIMIT, DATA_LIMIT)
 
 
 class Doublewrite:
-    """The experiment `doublewrite`."""
+    """The probe `doublewrite`."""
 
     name = "doublewrite"
     title = "What the doublewrite buffer costs"
@@ -89,7 +89,10 @@ class Doublewrite:
     )
 
     def plan(self, environment: Environment, request: ProbeRequest) -> RunPlan:
-        """One variant for each mode. Raises ProbeError for modes that the server lacks, and data that fit the pool."""
+        """One variant per mode.
+
+        Raises ProbeError for modes that the server lacks, and for data that fits in the pool.
+        """
         chosen = ChosenOptions(self.choices, request)
         binary = choose_binary(environment, chosen.word("server"))
         table, modes = choose_data_set(chosen, TABLES), _modes(chosen, binary)
@@ -116,7 +119,7 @@ class Doublewrite:
     def prepare(
         self, environment: Environment, request: ProbeRequest, plan: RunPlan, stop: StopSignal
     ) -> Iterator[WriteBench]:
-        """A server whose tables are larger than its pool."""
+        """Start a server with tables that are larger than its pool."""
         chosen = ChosenOptions(self.choices, request)
         binary = choose_binary(environment, chosen.word("server"))
         table = choose_data_set(chosen, TABLES)
@@ -127,13 +130,13 @@ class Doublewrite:
 
 
 class WriteBench(WorkloadBench):
-    """Fills the pool after each restart, and adds to each block how many pages were flushed."""
+    """Fills the pool after each restart, and adds the number of flushed pages to each block."""
 
     def __init__(self, server: VariantServer, plan: RunPlan, task: Task) -> None:
         super().__init__(server, plan.driver, lambda _: task, warm_seconds=WARM, preconditions=PRECONDITIONS)
 
     def measure(self, variant: Variant, turn: Turn, stop: StopSignal) -> BlockMeasurement:
-        """One block, see LoadedBench."""
+        """Measure one block, see WorkloadBench."""
         measured = super().measure(variant, turn, stop)
         if RATE in measured.counters:
             measured.metrics[FLUSH_RATE.name] = measured.counters[RATE]
@@ -151,13 +154,13 @@ class WriteBench(WorkloadBench):
 
 
 def _copies_per_page(activity: BlockActivity) -> float | None:
-    """Pages that went to the doublewrite buffer, for each page that was flushed."""
+    """Pages written to the doublewrite buffer per flushed page."""
     copies, flushed = activity.grown.get("Innodb_dblwr_pages_written"), activity.grown.get(PAGES_FLUSHED)
     return None if copies is None or not flushed else copies / flushed
 
 
 def _copied_kib_per_page(activity: BlockActivity) -> float | None:
-    """KiB that went to the files of the doublewrite buffer, for each page that was flushed."""
+    """KiB written to the doublewrite files per flushed page."""
     written, flushed = activity.grown.get(COPY_BYTES), activity.grown.get(PAGES_FLUSHED)
     return None if written is None or not flushed else written / 1024 / flushed
 
@@ -167,7 +170,10 @@ def _copy_bounds(variant: Variant, _activity: BlockActivity) -> Bounds:
 
 
 def _copy_size_bounds(variant: Variant, _activity: BlockActivity) -> Bounds | None:
-    """The server counts pages with DETECT_ONLY as well, though it writes their numbers alone."""
+    """Bounds for the written size.
+
+    They are needed because with DETECT_ONLY the server counts pages although it writes only their numbers.
+    """
     mode = variant.settings[OPTION]
     return Bounds(LEAST_KIB) if mode == "ON" else Bounds(high=MOST_KIB) if mode == DETECT else None
 

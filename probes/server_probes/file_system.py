@@ -1,4 +1,4 @@
-"""The same server and workload on two directories: two file systems, or two disks."""
+"""Probe of the same server and workload in two directories: two file systems, or two disks."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ WORKLOAD = OLTP["oltp_read_write"]
 SECONDS = 100.0
 ROUNDS = 8
 WARM = 4.0
-PRECONDITIONS = (page_read_precondition(fixed_bounds(1.0)), SYNCS_LOG)  # else the file system has no part in it
+PRECONDITIONS = (page_read_precondition(fixed_bounds(1.0)), SYNCS_LOG)  # otherwise the file system is not involved
 LIMITS = (
     "Both use new files: the age and fragmentation of the file systems are not measured.",
     "The other server is idle during a block, but its last writes may continue for a moment.",
@@ -34,7 +34,7 @@ LIMITS = (
 
 
 class FileSystem:
-    """The experiment `file-system`."""
+    """The probe `file-system`."""
 
     name = "file-system"
     title = "One workload on two file systems"
@@ -51,7 +51,7 @@ class FileSystem:
     )
 
     def plan(self, environment: Environment, request: ProbeRequest) -> RunPlan:
-        """One variant a directory. Raises ProbeError without a second directory."""
+        """One variant per directory; raises ProbeError without a second directory."""
         chosen = ChosenOptions(self.choices, request)
         binary = choose_binary(environment, chosen.word("server"))
         directories = _directories(chosen, request)
@@ -80,13 +80,13 @@ class FileSystem:
     def prepare(
         self, environment: Environment, request: ProbeRequest, plan: RunPlan, stop: StopSignal
     ) -> Iterator[DirectoriesBench]:
-        """A server with one table in each directory."""
+        """Start a server with one table in each directory."""
         chosen = ChosenOptions(self.choices, request)
         binary, table = choose_binary(environment, chosen.word("server")), choose_data_set(chosen)
         with contextlib.ExitStack() as stack:
             benches = {}
             for variant in plan.variants:
-                if stop.is_set():  # another server would only be ended again
+                if stop.is_set():  # do not start another server
                     break
                 server = stack.enter_context(
                     start_variant_server(environment, binary, variant.name, table.arguments(binary.target))
@@ -100,23 +100,23 @@ class FileSystem:
 
 
 class DirectoriesBench:
-    """Several servers, each measured for the variant of its name."""
+    """Several servers, each measured for the variant with its name."""
 
     def __init__(self, benches: dict[str, WorkloadBench]) -> None:
         self._benches = benches
 
     def measure(self, variant: Variant, turn: Turn, stop: StopSignal) -> BlockMeasurement:
-        """One block on the variant's own server."""
+        """Measure one block on the variant's own server."""
         return self._benches[variant.name].measure(variant, turn, stop)
 
     def facts(self) -> dict[str, float | str]:
-        """What each server's bench found beside its samples."""
+        """The facts of each server's bench."""
         return {
             f"{name}: {key}": value for name, bench in self._benches.items() for key, value in bench.facts().items()
         }
 
     def notes(self) -> tuple[str, ...]:
-        """The notes of each server."""
+        """The notes of each server's bench."""
         return tuple(f"{name}: {note}" for name, bench in self._benches.items() for note in bench.notes())
 
 

@@ -1,4 +1,4 @@
-"""Throughput, stalls, dirty pages and checkpoint age of a load of writes, by innodb_io_capacity."""
+"""Probe of throughput, stalls, dirty pages and checkpoint age under writes, by innodb_io_capacity."""
 
 from __future__ import annotations
 
@@ -47,7 +47,7 @@ WORKLOAD = OLTP["oltp_write_only"]
 SECONDS = 900.0
 ROUNDS = 5
 SHORTEST = 15.0  # seconds of a block
-OVERHEAD = 4.0  # seconds in which all dirty pages are written
+OVERHEAD = 4.0  # seconds to write all dirty pages
 LEAST_REDO = 16 * MIB
 TABLES = 4
 IDLE_SECONDS = 2.0
@@ -75,7 +75,7 @@ LOW_WATER_LIMIT = "{option} is {mark} here. At its default of 0, {server} flushe
 
 
 class IoCapacity:
-    """The experiment `io-capacity`."""
+    """The probe `io-capacity`."""
 
     name = "io-capacity"
     title = "Background flushing and innodb_io_capacity"
@@ -95,7 +95,7 @@ class IoCapacity:
     )
 
     def plan(self, environment: Environment, request: ProbeRequest) -> RunPlan:
-        """One variant for each value. Raises ProbeError for values below 100."""
+        """One variant per value; raises ProbeError for values below 100."""
         chosen = ChosenOptions(self.choices, request)
         binary = choose_binary(environment, chosen.word("server"))
         table, redo = choose_data_set(chosen, TABLES), chosen.size("redo", LEAST_REDO)
@@ -133,7 +133,7 @@ class IoCapacity:
     def prepare(
         self, environment: Environment, request: ProbeRequest, plan: RunPlan, stop: StopSignal
     ) -> Iterator[FlushBench]:
-        """A server with a small redo log, and its tables."""
+        """Start a server with a small redo log, and fill its tables."""
         chosen = ChosenOptions(self.choices, request)
         binary = choose_binary(environment, chosen.word("server"))
         table, redo = choose_data_set(chosen, TABLES), chosen.size("redo")
@@ -150,7 +150,7 @@ class IoCapacity:
 
 
 class FlushBench(WorkloadBench):
-    """Begins each block with no dirty pages, and reads at its end how far flushing fell behind."""
+    """Starts each block without dirty pages, and reads at its end how far flushing fell behind."""
 
     def __init__(self, server: VariantServer, plan: RunPlan, table: DataSet, idle: float) -> None:
         self._redo, self._idle = int(plan.parameters["redo"]), idle
@@ -161,7 +161,7 @@ class FlushBench(WorkloadBench):
         super().__init__(server, plan.driver, lambda _: task, warm_seconds=0, preconditions=checks)
 
     def measure(self, variant: Variant, turn: Turn, stop: StopSignal) -> BlockMeasurement:
-        """One block, see LoadedBench."""
+        """Measure one block, see WorkloadBench."""
         with self.server.explain_errors():
             write_all_pages(self.server, stop)
         measured = super().measure(variant, turn, stop)
@@ -177,11 +177,11 @@ class FlushBench(WorkloadBench):
         return measured
 
     def facts(self) -> dict[str, float | str]:
-        """What the server flushes without a load, beside what LoadedBench has."""
+        """The facts of WorkloadBench, with the rate at which the server flushes without a load."""
         return {**super().facts(), "pages flushed a second without a load": self._idle}
 
     def notes(self) -> tuple[str, ...]:
-        """Whether the values could matter at all, and where the server ignored them."""
+        """Notes on whether the values could have an effect, and on values that the server ignored."""
         return (*super().notes(), *self._too_large_values(), *self._ignored_values())
 
     def _read_status(self) -> dict[str, int]:
@@ -189,7 +189,7 @@ class FlushBench(WorkloadBench):
         return {**own, **super()._read_status()}
 
     def _medians(self, name: str) -> dict[str, float]:
-        """The median of a counter, by variant."""
+        """The median of a counter by variant."""
         return {variant: statistics.median(block[name] for block in blocks) for variant, blocks in self._seen.items()}
 
     def _too_large_values(self) -> Iterator[str]:
@@ -212,9 +212,9 @@ class FlushBench(WorkloadBench):
 
 
 def preconditions(largest: float, idle: float) -> tuple[Precondition, ...]:
-    """That more was flushed than without a load (`idle`), and with the `largest` value within the limit that it sets.
+    """Preconditions: more was flushed than without a load (`idle`), and the `largest` value was enough for its limit.
 
-    With a value that is too small the redo log fills, and all pages may be flushed for a checkpoint.
+    With a value that is too small, the redo log fills up and all pages may be flushed by checkpoints.
     """
 
     def limited(variant: Variant, _activity: BlockActivity) -> Bounds | None:
@@ -245,14 +245,14 @@ def _dirty_percent(activity: BlockActivity) -> float | None:
 
 
 def _idle_rate(server: VariantServer, stop: StopSignal) -> float:
-    """Pages that the server flushes a second while nothing is asked of it."""
+    """Pages per second that the server flushes without a load."""
     before = server.status()[PAGES_FLUSHED]
     stop.wait(IDLE_SECONDS)
     return (server.status()[PAGES_FLUSHED] - before) / IDLE_SECONDS
 
 
 def _variant(value: int, times: int) -> Variant:
-    """One value; its maximum comes first, for it caps the value."""
+    """One value; the maximum is set first, because it caps the value."""
     return Variant(str(value), {CAPACITY_MAX: str(value * times), CAPACITY: str(value)}, float(value))
 
 

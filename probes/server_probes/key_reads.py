@@ -1,4 +1,4 @@
-"""Read rows by keys from a set of so many, on one of several servers."""
+"""KeyedBench: read rows by random keys from sets of growing size, on one of several servers."""
 
 from __future__ import annotations
 
@@ -33,19 +33,19 @@ if TYPE_CHECKING:
 
 MISSES = Metric("misses", "pages read/query", "neither")
 POINT = OLTP["oltp_point_select"]
-CACHED_LIMIT = 0.1  # pages read per query, up to which the keys count as cached
+CACHED_LIMIT = 0.1  # pages read per query; up to this, the keys count as cached
 PAGES_READ, PAGES_UNCOMPRESSED = "Innodb_buffer_pool_reads", "pages uncompressed"
-UNCOMPRESSED_LEAST = 0.5  # of the pages that were read; the pool may keep some both ways
-FITTING_LIMIT = 0.3  # pages read a query where all fit: a small pool keeps some of its pages for itself
-KEYS_PER_STATEMENT = 500  # keys a statement, when keys are read to warm up
-SAMPLED_KEYS = 200  # keys that pages are counted over
+UNCOMPRESSED_LEAST = 0.5  # of the pages read; the pool may keep some pages both compressed and uncompressed
+FITTING_LIMIT = 0.3  # pages read per query if all keys fit; a small pool reserves some of its pages
+KEYS_PER_STATEMENT = 500  # keys per statement during warm-up
+SAMPLED_KEYS = 200  # keys over which pages per row are counted
 
 
 class Layout(NamedTuple):
-    """Rows laid out in pages: the server with them, the database of their table, and how many pages its pool holds.
+    """Rows in one page layout: the server, the database of the table, and the number of pages in its pool.
 
-    The pages of `fitting` keys fit the pool, whichever they are. Those of a `compressed` one are uncompressed as they
-    are read.
+    The pages of any `fitting` keys fit in the pool. In a `compressed` layout, pages are uncompressed when they are
+    read.
     """
 
     name: str
@@ -57,7 +57,7 @@ class Layout(NamedTuple):
 
 
 class KeyedBench:
-    """The same rows in several layouts; a variant's name begins with its layout, its point is the keys."""
+    """The same rows in several layouts; a variant's name begins with its layout, its point is the number of keys."""
 
     def __init__(
         self, layouts: dict[str, Layout], driver: str, rows: int, threads: int, *, seed: int, acceptable: int
@@ -71,7 +71,7 @@ class KeyedBench:
         self._misses: dict[str, dict[int, list[float]]] = {name: {} for name in layouts}
 
     def measure(self, variant: Variant, turn: Turn, stop: StopSignal) -> BlockMeasurement:
-        """Bring the keys' pages into the pool as far as it holds them, and read keys at random."""
+        """Read the keys' pages into the pool, as far as they fit, then measure random reads of these keys."""
         layout, count = self._layouts[variant.name.partition(",")[0]], int(variant.point or 1)
         keys = self._first_keys(count)
         with layout.server.explain_errors():
@@ -91,8 +91,11 @@ class KeyedBench:
         return BlockMeasurement(metrics, {"qps": ran.qps}, checked.counters)
 
     def facts(self) -> dict[str, float | str]:
-        """For each layout the keys held at the acceptable rate, those whose pages were cached, the steepest step, and
-        the pages that a query touches."""
+        """The facts for each layout.
+
+        They are the keys held at the acceptable rate, the keys whose pages were cached, the steepest step, and the
+        pages read per query.
+        """
         facts: dict[str, float | str] = {}
         for name, rates in self._rates.items():
             steps = _medians(rates)
@@ -104,7 +107,7 @@ class KeyedBench:
         return {ANSWER: self._answer_sentence(), **facts} if any(self._rates.values()) else facts
 
     def _answer_sentence(self) -> str:
-        """What the counters of pages say, which noise in the rates leaves alone."""
+        """The answer from the page counters, which are not affected by noise in the rates."""
         brackets = {name: _cached_range(misses) for name, misses in self._misses.items() if misses}
         (_, first), *rest = brackets.items()
         told = [f"{_range_text(bracket)} in {name}{_factor_text(bracket, first)}" for name, bracket in rest]
@@ -112,7 +115,7 @@ class KeyedBench:
         return f"With at most one page read per {1 / CACHED_LIMIT:.0f} queries, the pool cached {all_told}."
 
     def notes(self) -> tuple[str, ...]:
-        """Whether the cliff was seen at all."""
+        """Notes on whether the drop in throughput was seen at all."""
         said = []
         for name, rates in self._rates.items():
             slowest = min((statistics.median(seen) for seen in rates.values()), default=0.0)
@@ -124,13 +127,13 @@ class KeyedBench:
         return tuple(said)
 
     def _first_keys(self, count: int) -> list[int]:
-        """The first keys of one long random row, so that each step has those of the step before and some more."""
+        """The first `count` keys of one long random sequence, so that each step includes the previous one's keys."""
         if len(self._keys) < count:
             self._keys = random.Random(self._seed).sample(range(1, self._rows + 1), min(2 * count, self._rows))  # noqa: S311
         return self._keys[:count]
 
     def _warm_up(self, layout: Layout, keys: list[int], stop: StopSignal) -> None:
-        # More than the pool holds would only push each other out.
+        # More keys than the pool holds would only evict each other.
         reading = self._source.sample(keys, min(len(keys), layout.pages))
         for place in range(0, len(reading), KEYS_PER_STATEMENT):
             if stop.is_set():
@@ -154,7 +157,7 @@ class KeyedBench:
         )
 
     def _pages_per_row(self, layout: Layout) -> dict[str, float | str]:
-        """Pages that one row's query touches: told by MariaDB's ANALYZE, else not more than the pool was asked for."""
+        """Pages accessed by one row's query: from MariaDB's ANALYZE, otherwise at most the pool's read requests."""
         keys = self._first_keys(max(SAMPLED_KEYS, len(self._keys)))[:SAMPLED_KEYS]
         with layout.server.explain_errors():
             if layout.server.target.is_mariadb:
@@ -173,9 +176,9 @@ def _medians(seen: dict[int, list[float]]) -> list[tuple[int, float]]:
 
 
 def _cached_range(misses: dict[int, list[float]]) -> tuple[int, int | None]:
-    """The most keys that were cached in every round, and the fewest that were in none; None where the pool held all.
+    """The most keys that were cached in every round, and the fewest that were cached in none.
 
-    0 where not even the fewest were.
+    The first is 0 if not even the fewest keys were cached, the second is None if the pool held all keys.
     """
     low = most_held(((count, -max(seen)) for count, seen in sorted(misses.items())), -CACHED_LIMIT)
     return low, next((count for count, seen in sorted(misses.items()) if min(seen) > CACHED_LIMIT), None)
@@ -189,7 +192,7 @@ def _range_text(bracket: tuple[int, int | None]) -> str:
 
 
 def _factor_text(bracket: tuple[int, int | None], first: tuple[int, int | None]) -> str:
-    """How many times as many keys as the first layout, as far as the steps tell."""
+    """The ratio of cached keys to the first layout's, within the resolution of the steps, as text."""
     (low, high), (least, most) = bracket, first
     if not (low and high and least and most):
         return ""
@@ -201,8 +204,11 @@ def _most_cached(misses: dict[int, list[float]]) -> int:
 
 
 def _preconditions(layout: Layout, *, fits: bool) -> tuple[Precondition, ...]:
-    """That each query looked a row up, that pages came from memory where all fit, and that compressed ones were
-    uncompressed as they were read."""
+    """The preconditions of a layout.
+
+    Each query looked up a row, pages came from memory if all keys fit, and compressed pages were uncompressed when
+    they were read.
+    """
 
     def uncompressed(_variant: Variant, activity: BlockActivity) -> Bounds | None:
         if not layout.compressed:
@@ -221,13 +227,13 @@ def _uncompressed_per_read(activity: BlockActivity) -> float:
 
 
 def _read_status(server: VariantServer) -> dict[str, int]:
-    """The server's counters, with how many pages it has uncompressed since it started."""
+    """The server's counters, with the number of pages that it has uncompressed since it started."""
     ((count,),) = server.query("SELECT SUM(uncompress_ops) FROM information_schema.INNODB_CMP")
     return {**server.status(), PAGES_UNCOMPRESSED: int(count)}
 
 
 def most_held(steps: Iterable[tuple[int, float]], acceptable: float) -> int:
-    """The most keys of the steps before the first that falls below the rate; 0 where the first one does."""
+    """The largest number of keys before the rate first falls below `acceptable`; 0 if the first step does."""
     most = 0
     for count, rate in steps:
         if rate < acceptable:
@@ -249,7 +255,7 @@ def _select(layout: Layout, keys: list[int], what: str) -> str:
 
 
 def _pages_accessed(text: str) -> float | None:
-    """The sum of pages_accessed in an ANALYZE FORMAT=JSON, None where it tells none."""
+    """The sum of pages_accessed in the output of ANALYZE FORMAT=JSON; None without any."""
     found: list[float] = []
 
     def look(part: Any) -> None:

@@ -1,4 +1,4 @@
-"""How much memory a server takes, and what it does, by the allocator of its process."""
+"""Probe of a server's memory use and throughput by memory allocator."""
 
 from __future__ import annotations
 
@@ -40,14 +40,14 @@ if TYPE_CHECKING:
 
 MIB = 1 << 20
 POOL = 128 * MIB
-STARTS = 50_000  # rows that ranges may begin at
-SPANS = (100, 500, 2000)  # rows of the sorts and temporary tables of a transaction
+STARTS = 50_000  # rows at which ranges may start
+SPANS = (100, 500, 2000)  # rows of the sorts and temporary tables in a transaction
 WORKLOAD = sorts_and_groups(*SPANS)
 SHAPE = TableShape(STARTS + max(SPANS), key_on_k=False)
-SESSION = 8 * MIB  # that sorts and temporary tables of a session take, at most
+SESSION = 8 * MIB  # maximum memory for sorts and temporary tables of a session
 SECONDS = 300.0
 ROUNDS = 5
-RESTART = 4.0  # before every block
+RESTART = 4.0  # seconds, before every block
 SHORTEST = 2.0
 RESIDENT = Metric("resident", "MiB after the load", "less")
 PEAK = Metric("peak", "MiB", "less")
@@ -59,7 +59,7 @@ COUNTER_NAMES = {
     PEAK.name: "peak memory, MiB",
     GROWTH.name: "growth of memory, MiB",
 }
-MINIMUM_SHARE = 0.9  # of the sorts and temporary tables that a transaction asks for
+MINIMUM_SHARE = 0.9  # of the sorts and temporary tables that the transactions contain
 LIMITS = (
     "The server was just started: fragmentation, and with it the differences in memory, grows over days.",
     "The buffer pool is one allocation, the same with every allocator: the larger it is, the less the rest matters.",
@@ -68,7 +68,7 @@ LIMITS = (
 
 
 class Malloc:
-    """The experiment `malloc`."""
+    """The probe `malloc`."""
 
     name = "malloc"
     title = "Memory allocators"
@@ -83,9 +83,9 @@ class Malloc:
     )
 
     def plan(self, environment: Environment, request: ProbeRequest) -> RunPlan:
-        """A variant for each allocator, on one server that is restarted before every block.
+        """One variant per allocator, on one server that is restarted before every block.
 
-        Raises ProbeError for a library that isn't installed.
+        Raises ProbeError for a library that is not installed.
         """
         chosen = ChosenOptions(self.choices, request)
         binary = choose_binary(environment, chosen.word("server"))
@@ -114,7 +114,7 @@ class Malloc:
     def prepare(
         self, environment: Environment, request: ProbeRequest, plan: RunPlan, stop: StopSignal
     ) -> Iterator[MallocBench]:
-        """A server with one table in its pool."""
+        """Start a server with one table in its pool."""
         chosen = ChosenOptions(self.choices, request)
         binary = choose_binary(environment, chosen.word("server"))
         threads = chosen.number("threads", 1)
@@ -128,7 +128,7 @@ class Malloc:
 
 
 class MallocBench(WorkloadBench):
-    """Restarts the server before each block, so that no block reuses memory that another freed."""
+    """Restarts the server before each block, so that no block reuses memory that another block freed."""
 
     def __init__(self, server: VariantServer, driver: str, task: Task) -> None:
         self._variables: dict[str, str] = {}
@@ -137,11 +137,11 @@ class MallocBench(WorkloadBench):
         super().__init__(server, driver, lambda _: task, warm_seconds=0, preconditions=PRECONDITIONS)
 
     def measure(self, variant: Variant, turn: Turn, stop: StopSignal) -> BlockMeasurement:
-        """One block, with the memory of the server's process before and after it."""
+        """Measure one block, with the memory of the server's process before and after it."""
         with self.server.explain_errors():
             self._variables = variant.settings
             self.server.restart_with(variant.settings)
-            self.server.query("SELECT SUM(k) FROM sbtest.sbtest1")  # into the pool, which is memory too
+            self.server.query("SELECT SUM(k) FROM sbtest.sbtest1")  # read into the pool, which is memory too
             measured = self._run(variant, turn, stop)
         found = {metric: measured.counters[name] for metric, name in COUNTER_NAMES.items() if name in measured.counters}
         return measured._replace(metrics={**measured.metrics, **found})
@@ -171,7 +171,7 @@ def _sorts_per_transaction(activity: BlockActivity) -> float | None:
 
 
 def _statement_bounds(_variant: Variant, activity: BlockActivity) -> Bounds:
-    # The statements of a transaction that was under way at the end count too.
+    # The statements of transactions that were still running at the end are counted too.
     return Bounds(MINIMUM_SHARE * len(SPANS) * activity.transactions / (activity.transactions + activity.threads))
 
 
@@ -190,7 +190,7 @@ PRECONDITIONS = (
 
 
 def _allocators(chosen: ChosenOptions, binary: Binary, request: ProbeRequest) -> tuple[list[str], tuple[str, ...]]:
-    """The allocators to compare, the server's own first unless they were chosen, and what was left out."""
+    """The allocators to compare, the server's own first unless chosen otherwise, and notes on those left out."""
     words, own = chosen.words("allocators", *ALLOCATORS), linked_allocator(binary)
     if own != GLIBC and own not in LIBRARIES:
         raise ProbeError(f"{binary.name} is linked with {own}, which this probe cannot replace: choose another server")

@@ -1,7 +1,7 @@
 """Check by the server's counters that a block exercised the mechanism that it measures.
 
-A load that updates rows to the values that they have writes no redo; one that reads what is cached asks no disk. Both
-give numbers about nothing. So an experiment names the preconditions of its mechanism, and every block is checked.
+A load whose updates do not change rows writes no redo log; a load that reads cached pages does not use the disk. Both
+produce meaningless numbers. So each probe declares preconditions of its mechanism, and every block is checked.
 """
 
 from __future__ import annotations
@@ -19,13 +19,14 @@ TOLERANCE = 0.02  # of the rows that a transaction changes
 ROWS_UPDATED = "rows updated/transaction"
 LOG_SYNCS = "redo log syncs/transaction"
 PAGES_READ = "pages read from disk/transaction"
-FEW_SYNCS, FEW_SYNCS_PER_SECOND = 0.1, 30.0  # a transaction, and a second
+FEW_SYNCS, FEW_SYNCS_PER_SECOND = 0.1, 30.0  # per transaction, and per second
 
 
 class BlockActivity(NamedTuple):
-    """What a block did: its load, and the server's status counters, by how much they grew and as they are after it.
+    """The activity of a block: its load, and the growth and the final values of the server's status counters.
 
-    `repeated` transactions met a deadlock or a lock wait and count in no rate, though the server did their work.
+    `repeated` transactions failed with a deadlock or lock wait timeout and count in no rate, although the server
+    worked.
     """
 
     seconds: float
@@ -36,18 +37,18 @@ class BlockActivity(NamedTuple):
     after: dict[str, int]
 
     def per_transaction(self, counter: str) -> float | None:
-        """The growth of a counter a transaction; None where the server has no such counter, or nothing went through."""
+        """The growth of a counter per transaction; None if the server lacks it or no transaction succeeded."""
         if counter not in self.grown or not self.transactions:
             return None
         return self.grown[counter] / self.transactions
 
     def per_second(self, counter: str) -> float | None:
-        """The growth of a counter a second; None where the server has no such counter."""
+        """The growth of a counter per second; None if the server lacks it."""
         return self.grown[counter] / self.seconds if counter in self.grown else None
 
 
 class Bounds(NamedTuple):
-    """From where to where a value shows that the mechanism was exercised."""
+    """The range of values that shows that the mechanism was exercised."""
 
     low: float = 0.0
     high: float = math.inf
@@ -59,9 +60,9 @@ class Bounds(NamedTuple):
 
 
 class Precondition(NamedTuple):
-    """A value of each block by its name with the unit, and between which bounds it must lie.
+    """A value that must lie within bounds in each block; `name` includes the unit.
 
-    `value` gives None where the server doesn't count it; `bounds` None for variants that it says nothing about.
+    `value` returns None if the server does not count it; `bounds` returns None for variants without a requirement.
     """
 
     name: str
@@ -70,7 +71,7 @@ class Precondition(NamedTuple):
 
 
 class MechanismCheck(NamedTuple):
-    """The values that were looked at, and why the block is invalid, empty where it isn't."""
+    """The checked values, and the reason why the block is invalid, or an empty string."""
 
     counters: dict[str, float]
     invalid: str = ""
@@ -79,7 +80,7 @@ class MechanismCheck(NamedTuple):
 def check_preconditions(
     preconditions: Iterable[Precondition], variant: Variant, activity: BlockActivity
 ) -> MechanismCheck:
-    """Look at all preconditions of a block; the first one that fails is the reason."""
+    """Check all preconditions of a block; the first one that fails is the reason."""
     counters, invalid = {}, ""
     for precondition in preconditions:
         value = precondition.value(activity)
@@ -95,12 +96,12 @@ def check_preconditions(
 
 
 def fixed_bounds(low: float = 0.0, high: float = math.inf) -> Callable[[Variant, BlockActivity], Bounds | None]:
-    """The same bounds for each variant."""
+    """The same bounds for all variants."""
     return lambda _variant, _activity: Bounds(low, high)
 
 
 def row_preconditions(workload: StatementMix) -> tuple[Precondition, ...]:
-    """That each UPDATE of the workload changes its row; nothing to check for workloads without any."""
+    """The precondition that each UPDATE of the workload changes its row; empty for workloads without UPDATE."""
     expected = workload.updates
     if not expected:
         return ()
@@ -113,16 +114,16 @@ def row_preconditions(workload: StatementMix) -> tuple[Precondition, ...]:
 
 
 def log_syncs_per_transaction(activity: BlockActivity) -> float | None:
-    """Syncs of the redo log a transaction; MariaDB counts those of all data files with them."""
+    """Syncs of the redo log per transaction; MariaDB counts them together with the syncs of data files."""
     of_log = activity.per_transaction("Innodb_os_log_fsyncs")
     return activity.per_transaction("Innodb_data_fsyncs") if of_log is None else of_log
 
 
 def sync_bounds(option: str, when: str, least: float = 0.9) -> Callable[[Variant, BlockActivity], Bounds | None]:
-    """That each group of commits is synced where `option` is `when`, and hardly any where it is something else.
+    """Bounds: each commit group is synced if `option` has the value `when`, and hardly any otherwise.
 
-    A group holds as many commits as there are connections at most. Checkpoints and the flush of each second remain
-    where commits aren't synced.
+    A group holds at most as many commits as there are connections. If commits are not synced, checkpoints and the
+    flush once per second still sync.
     """
 
     def bounds(variant: Variant, activity: BlockActivity) -> Bounds:
@@ -134,14 +135,14 @@ def sync_bounds(option: str, when: str, least: float = 0.9) -> Callable[[Variant
 
 
 def page_read_precondition(bounds: Callable[[Variant, BlockActivity], Bounds | None]) -> Precondition:
-    """How many pages came from the disk: on MySQL those that statements waited for, on MariaDB those read ahead too."""
+    """Pages read from disk per transaction: on MySQL those that statements waited for, on MariaDB also read-ahead."""
     return Precondition(PAGES_READ, lambda activity: activity.per_transaction("Innodb_buffer_pool_reads"), bounds)
 
 
 SYNCS_LOG = Precondition(
     LOG_SYNCS, log_syncs_per_transaction, lambda _variant, activity: Bounds(0.9 / activity.threads)
 )
-# What every block of a load is kept with, whether or not its numbers depend on it.
+# Recorded with every block of a load, whether or not its result depends on them.
 RECORDED = (
     page_read_precondition(lambda _variant, _activity: None),
     Precondition(LOG_SYNCS, log_syncs_per_transaction, lambda _variant, _activity: None),

@@ -1,4 +1,4 @@
-"""Throughput, latency and misses of a working set, by the size of the buffer pool."""
+"""Probe of throughput, latency and misses of a working set by buffer pool size."""
 
 from __future__ import annotations
 
@@ -38,16 +38,16 @@ ROUNDS = 5
 SHORTEST = 3.0  # seconds of a block
 RESTART = 5.0
 WARM = 4.0
-SCAN_RATE = 100 * MIB  # bytes a second at which scans fill the pool, at least
+SCAN_RATE = 100 * MIB  # minimum bytes per second at which scans fill the pool
 LEAST = 16 * MIB
 TABLES = 4
 MISSES = "page requests read from disk, %"
 MISS_RATIO = Metric("misses", "% of page requests", "less")
 FREE_PAGES = "free pages of the pool"
-# A pool below the first share of the data must read and evict; one above the second, and a few MiB of the server's own
-# tables, must not read at all.
+# A pool below the first share of the data must read and evict; one above the second share, plus a few MiB for the
+# server's own tables, must not read at all.
 TOO_SMALL, FITS, SYSTEM_TABLES = 0.9, 1.05, 16 * MIB
-LEAST_READ, MOST_READ = 0.005, 0.01  # pages a transaction
+LEAST_READ, MOST_READ = 0.005, 0.01  # pages per transaction
 DIRECT_LIMIT = (
     "Reads bypass the page cache (innodb_flush_method=O_DIRECT). With fsync, free host memory serves some "
     "of the misses."
@@ -65,7 +65,7 @@ LIMITS = (WORKING_SET_LIMIT, SCALE_LIMIT, DIRECT_LIMIT)
 
 
 class PoolSize:
-    """The experiment `pool-size`."""
+    """The probe `pool-size`."""
 
     name = "pool-size"
     title = "Buffer pool size and the working set"
@@ -83,9 +83,9 @@ class PoolSize:
     )
 
     def plan(self, environment: Environment, request: ProbeRequest) -> RunPlan:
-        """A group for each kind of access, with a variant for each size.
+        """A group for each access pattern, with a variant for each size.
 
-        Raises ProbeError for sizes below 16M, and where no pool is smaller than the data.
+        Raises ProbeError for sizes below 16M, and if no pool is smaller than the data.
         """
         chosen = ChosenOptions(self.choices, request)
         binary = choose_binary(environment, chosen.word("server"))
@@ -121,7 +121,7 @@ class PoolSize:
     def prepare(
         self, environment: Environment, request: ProbeRequest, plan: RunPlan, stop: StopSignal
     ) -> Iterator[PoolBench]:
-        """A server that reads past the page cache, with its tables."""
+        """Start a server with O_DIRECT, and fill its tables."""
         chosen = ChosenOptions(self.choices, request)
         binary = choose_binary(environment, chosen.word("server"))
         shape, largest = _shape(chosen), max(chosen.sizes("sizes"))
@@ -134,7 +134,7 @@ class PoolSize:
 
 
 class PoolBench(WorkloadBench):
-    """Fills the pool before each block of another variant than the last, and adds the share of misses."""
+    """Fills the pool when the variant changes, and adds the percentage of misses to each block."""
 
     def __init__(self, server: VariantServer, plan: RunPlan, threads: int) -> None:
         self._last = ""
@@ -150,7 +150,7 @@ class PoolBench(WorkloadBench):
         super().__init__(server, plan.driver, task_of, warm_seconds=WARM, preconditions=checks)
 
     def measure(self, variant: Variant, turn: Turn, stop: StopSignal) -> BlockMeasurement:
-        """One block, see LoadedBench; another kind of access needs other pages in a pool of the same size."""
+        """Measure one block, see WorkloadBench; another access pattern needs other pages in a pool of the same size."""
         if variant.name != self._last:
             self._warmed.discard(variant.name)
         self._last = variant.name
@@ -160,7 +160,7 @@ class PoolBench(WorkloadBench):
         return measured
 
     def facts(self) -> dict[str, float | str]:
-        """The size of the tables' files beside what LoadedBench has."""
+        """The facts of WorkloadBench, with the size of the table files."""
         return {**super().facts(), "data files": float(_bytes_of_tables(self.server))}
 
     def _warm_up(self, variant: Variant, turn: Turn, stop: StopSignal) -> None:
@@ -169,7 +169,7 @@ class PoolBench(WorkloadBench):
 
 
 def preconditions(data: int) -> tuple[Precondition, ...]:
-    """That pools smaller than `data` (bytes) are full, read and evict, and that larger ones read nothing."""
+    """Preconditions: pools smaller than `data` bytes are full, read and evict, and larger ones read nothing."""
 
     def is_small(variant: Variant) -> bool:
         return (variant.point or 0.0) <= data * TOO_SMALL
@@ -194,13 +194,13 @@ def preconditions(data: int) -> tuple[Precondition, ...]:
 
 
 def _miss_percent(activity: BlockActivity) -> float | None:
-    """How many of a hundred requests for a page had to wait for the disk."""
+    """The percentage of page requests that had to wait for the disk."""
     reads, requests = (activity.grown.get(f"Innodb_buffer_pool_{what}") for what in ("reads", "read_requests"))
     return None if reads is None or not requests else 100 * reads / requests
 
 
 def _variant(size: int, access: str) -> Variant:
-    """One size, of which the server keeps the same share of pages free."""
+    """One size, with the same share of free pages for each size."""
     settings = {OPTION: str(size), LRU_DEPTH: str(server_settings.lru_scan_depth(size))}
     return Variant(f"{access}, {exact_size(size)}", settings, float(size), access)
 

@@ -1,4 +1,4 @@
-"""Ranges of rows by primary key on two server versions: what reading records in batches gives."""
+"""Probe of primary key range scans on two server versions: the gain from reading records in batches."""
 
 from __future__ import annotations
 
@@ -29,13 +29,13 @@ if TYPE_CHECKING:
     from probes.stop import StopSignal
 
 MIB = 1 << 20
-MAIN_SPAN = 1000  # rows of the range that the published difference was seen from
-CONTROL_SPAN = 3  # up to here InnoDB has always read record by record
+MAIN_SPAN = 1000  # rows of the ranges for which the gain was published
+CONTROL_SPAN = 3  # up to so many rows InnoDB has always read record by record
 SECONDS = 110.0
 ROUNDS = 5
 WARM = 2.0
-CACHED_LIMIT = 0.01  # pages read a query, at most: everything is meant to be in the pool
-LARGEST_LOG = 700.0  # of a logarithm
+CACHED_LIMIT = 0.01  # maximum pages read per query, because all data should be in the pool
+LARGEST_LOG = 700.0  # limit for the exponent of exp()
 EQUAL_OPTIONS = ("--performance-schema=OFF", "--character-set-server=latin1", "--collation-server=latin1_swedish_ci")
 VERSIONS_LIMIT = (
     "Two versions differ in more than batched reads: ranges of 1 to 3 rows are the control, and their "
@@ -48,7 +48,7 @@ LIMITS = (
 
 
 class RangeScan:
-    """The experiment `range-scan`."""
+    """The probe `range-scan`."""
 
     name = "range-scan"
     title = "Ranges of rows on two versions"
@@ -64,7 +64,7 @@ class RangeScan:
     )
 
     def plan(self, environment: Environment, request: ProbeRequest) -> RunPlan:
-        """A group for each length of ranges and concurrency, with one variant a server."""
+        """A group for each range length and concurrency, with one variant per server."""
         chosen = ChosenOptions(self.choices, request)
         kinds, binaries = _lengths_and_threads(chosen), _binaries(environment, chosen)
         shape = _shape(chosen)
@@ -98,13 +98,13 @@ class RangeScan:
     def prepare(
         self, environment: Environment, request: ProbeRequest, plan: RunPlan, stop: StopSignal
     ) -> Iterator[RangesBench]:
-        """Both servers with the same table in memory."""
+        """Start both servers with the same table in memory."""
         chosen = ChosenOptions(self.choices, request)
         shape = _shape(chosen)
         with contextlib.ExitStack() as stack:
             ranges = RangesBench(plan, tuple(_binaries(environment, chosen)), _lengths_and_threads(chosen))
             for name, binary in _binaries(environment, chosen).items():
-                if stop.is_set():  # another server would only be ended again
+                if stop.is_set():  # do not start another server
                     break
                 arguments = (*server_settings.server_arguments(binary.target, pool=_pool(shape)), *EQUAL_OPTIONS)
                 server = stack.enter_context(start_variant_server(environment, binary, request.directory, arguments))
@@ -116,7 +116,7 @@ class RangeScan:
 
 
 class RangesBench:
-    """Two servers; a block is one length of ranges at one concurrency on one of them."""
+    """Two servers; a block runs one range length at one concurrency on one of them."""
 
     def __init__(self, plan: RunPlan, servers: tuple[str, ...], kinds: list[tuple[int, int]]) -> None:
         self._plan, self._servers, self._kinds = plan, servers, kinds
@@ -124,7 +124,7 @@ class RangesBench:
         self._rates: dict[str, dict[int, float]] = {variant.name: {} for variant in plan.variants}
 
     def add(self, name: str, server: VariantServer, task: Task) -> None:
-        """A server by its name, and a task whose ranges and threads are filled in."""
+        """Add a server with its name, and a task whose ranges and threads are still to be set."""
         for span, count in self._kinds:
             self._benches[_variant(name, span, count).name] = WorkloadBench(
                 server,
@@ -136,14 +136,14 @@ class RangesBench:
             )
 
     def measure(self, variant: Variant, turn: Turn, stop: StopSignal) -> BlockMeasurement:
-        """One block on the variant's own server."""
+        """Measure one block on the variant's own server."""
         measured = self._benches[variant.name].measure(variant, turn, stop)
         if "qps" in measured.metrics and not measured.invalid:
             self._rates[variant.name][turn.round] = measured.metrics["qps"]
         return measured
 
     def facts(self) -> dict[str, float | str]:
-        """What ranges gain beyond what the shortest ones gain, which no batch can explain."""
+        """The gain of each range length beyond the gain of the shortest ranges, which batches cannot explain."""
         gains = {kind: self._gains(*kind) for kind in self._kinds}
         return gains_over_control(gains)
 
@@ -152,15 +152,15 @@ class RangesBench:
         return tuple(dict.fromkeys(note for bench in self._benches.values() for note in bench.notes()))
 
     def _gains(self, span: int, count: int) -> dict[int, float]:
-        """By round, the logarithm of the second server's rate over the first's."""
+        """The logarithm of the second server's rate divided by the first's, by round."""
         first, second = (self._rates[_variant(name, span, count).name] for name in self._servers)
         return {number: math.log(second[number] / first[number]) for number in first.keys() & second.keys()}
 
 
 def gains_over_control(gains: dict[tuple[int, int], dict[int, float]]) -> dict[str, float | str]:
-    """For each length and concurrency, the gain over that of the shortest ranges, with the interval of all at once.
+    """For each length and concurrency, the gain over the shortest ranges, with simultaneous confidence intervals.
 
-    `gains` has logarithms by length and concurrency, and by round; rounds that lack the control are left out.
+    `gains` has logarithms by length and concurrency, and by round; rounds without the control are left out.
     """
     rows: dict[str, list[float]] = {}
     for (span, count), gained in gains.items():
@@ -188,7 +188,7 @@ def _same_task(task: Task, span: int, threads: int) -> Callable[[Variant], Task]
 
 
 def _lengths_and_threads(chosen: ChosenOptions) -> list[tuple[int, int]]:
-    """Lengths with concurrencies, the one of the published difference first."""
+    """Combinations of length and concurrency, those with the published length first."""
     kinds = [(span, count) for count in chosen.numbers("threads", 1) for span in _spans(chosen)]
     return sorted(kinds, key=lambda kind: abs(kind[0] - MAIN_SPAN))
 

@@ -1,4 +1,4 @@
-"""What InnoDB's read-ahead gives or costs a workload of points and long ranges whose data is larger than the pool."""
+"""Probe of InnoDB's read-ahead for point queries and long ranges on data larger than the pool."""
 
 from __future__ import annotations
 
@@ -32,11 +32,11 @@ SETTINGS = {
     "linear and random": {"innodb_read_ahead_threshold": "56", "innodb_random_read_ahead": "ON"},
 }
 LONG_SCANS, POINTS = "long scans", "points"
-SHORTEST = 50_000  # rows of a scan; a shorter one ends before read-ahead can help it
+SHORTEST = 50_000  # rows of a scan; a shorter scan ends before read-ahead can help
 SECONDS = 180.0
 ROUNDS = 8
 WARM = 4.0
-ROWS_OF_PAGE = 60  # at least
+ROWS_OF_PAGE = 60  # minimum rows per page
 LIMITS = (
     "The published workload was similar to TPC-C on 10 GB; this one separates long scans and point reads with updates.",
     "The table was filled in key order, so it is sequential on disk; an old table is not.",
@@ -44,7 +44,7 @@ LIMITS = (
 
 
 class ReadAhead:
-    """The experiment `read-ahead`."""
+    """The probe `read-ahead`."""
 
     name = "read-ahead"
     title = "InnoDB's read-ahead, on and off"
@@ -61,7 +61,7 @@ class ReadAhead:
     )
 
     def plan(self, environment: Environment, request: ProbeRequest) -> RunPlan:
-        """Linear read-ahead as it is by default, none (a threshold of 0), and random read-ahead, by kind of load."""
+        """Variants by kind of load: default linear read-ahead, none (a threshold of 0), and random read-ahead."""
         chosen = ChosenOptions(self.choices, request)
         binary = choose_binary(environment, chosen.word("server"))
         table = choose_data_set(chosen)
@@ -92,7 +92,7 @@ class ReadAhead:
     def prepare(
         self, environment: Environment, request: ProbeRequest, plan: RunPlan, stop: StopSignal
     ) -> Iterator[WorkloadBench]:
-        """A server that reads past the page cache, and one table several times its pool."""
+        """Start a server with O_DIRECT, and fill one table of several times its pool."""
         chosen = ChosenOptions(self.choices, request)
         binary = choose_binary(environment, chosen.word("server"))
         table = choose_data_set(chosen)
@@ -102,7 +102,7 @@ class ReadAhead:
 
             def task_of(variant: Variant) -> Task:
                 task, load = table.task(server, loads[variant.group]), loads[variant.group]
-                return task._replace(rows=task.rows - load.span + 1)  # every scan finds all of its rows
+                return task._replace(rows=task.rows - load.span + 1)  # so that every scan finds all of its rows
 
             yield WorkloadBench(
                 server,
@@ -147,7 +147,7 @@ def _preconditions(span: int) -> tuple[Precondition, ...]:
 
 
 def points_and_updates() -> StatementMix:
-    """Ten points and two updates in a transaction."""
+    """Ten point queries and two updates per transaction."""
     update = TransactionStep(("UPDATE {table} SET c='{c}' WHERE id={id}",), 2)
     return StatementMix("points_and_updates", (TransactionStep((POINT,), 10), update), bracketed=True, span=1)
 

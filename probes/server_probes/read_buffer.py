@@ -1,4 +1,4 @@
-"""Full scans of a MyISAM or Aria table by read_buffer_size, in the page cache and beyond it."""
+"""Probe of full scans of a MyISAM or Aria table by read_buffer_size, in the page cache and from the device."""
 
 from __future__ import annotations
 
@@ -36,17 +36,17 @@ POOL = 32 << 20
 BASELINE = 128 << 10  # the default of all series
 SECONDS = 120.0
 ROUNDS = 5
-# Bytes of such a table that one reader gets through in a second, at least: by the buffer, and row by row.
+# Minimum bytes per second that one reader scans: with the buffer, and row by row.
 RATE, RATE_BY_ROW = 300 << 20, 30 << 20
-SAME_SIZE_FACTOR = 1.1  # read sizes that differ by less are one
+SAME_SIZE_FACTOR = 1.1  # read sizes that differ by a smaller factor count as the same
 KINDS = ("fixed", "varying")
-FROM_CACHE, FROM_DEVICE = 0.02, 0.9  # of the file, at most and at least
-STATUS_ROWS = 2000  # that asking for the counters reads
-RESIDENT_LIMIT = 0.02  # the share of the file that may be left in the page cache for a scan to count as beyond it
+FROM_CACHE, FROM_DEVICE = 0.02, 0.9  # of the file: maximum for cached scans, minimum for scans from the device
+STATUS_ROWS = 2000  # rows read by the query for the counters
+RESIDENT_LIMIT = 0.02  # maximum share of the file that may stay cached for a scan that counts as from the device
 
 
 class ReadBuffer:
-    """The experiment `read-buffer`."""
+    """The probe `read-buffer`."""
 
     name = "read-buffer"
     title = "Full table scans by read_buffer_size"
@@ -65,7 +65,7 @@ class ReadBuffer:
     )
 
     def plan(self, environment: Environment, request: ProbeRequest) -> RunPlan:
-        """One variant a size; every block scans the table in the page cache, and then from the device."""
+        """One variant per size; each block scans the table in the page cache, and then from the device."""
         chosen = ChosenOptions(self.choices, request)
         binary = choose_binary(environment, chosen.word("server"))
         kinds, readers = _scans(chosen, binary), chosen.number("readers", 1)
@@ -104,7 +104,7 @@ class ReadBuffer:
     def prepare(
         self, environment: Environment, request: ProbeRequest, plan: RunPlan, stop: StopSignal
     ) -> Iterator[ScanBench]:
-        """A server with one table, and its readers."""
+        """Start a server with one table, and open the readers."""
         chosen = ChosenOptions(self.choices, request)
         binary = choose_binary(environment, chosen.word("server"))
         kinds = _scans(chosen, binary)
@@ -122,7 +122,7 @@ class ReadBuffer:
 
 
 class ScanBench:
-    """Scans at one size after the other; `readers` by the kind of rows in their table."""
+    """Scans with one size after another; `kinds` maps the kind of rows to the readers of that table."""
 
     def __init__(self, server: VariantServer, readers: dict[str, ScanReaders], *, beyond: bool) -> None:
         self._server, self._kinds, self._beyond = server, readers, beyond
@@ -133,7 +133,7 @@ class ScanBench:
         self._stayed = 0.0
 
     def measure(self, variant: Variant, turn: Turn, stop: StopSignal) -> BlockMeasurement:
-        """Scans in the page cache for half of the time, and from the device for the other, one of each at least."""
+        """Scan in the page cache for half of the time and from the device for the other half, each at least once."""
         self._readers = self._kinds.get(variant.group.partition(" ")[0], self._readers)
         with self._server.explain_errors():
             before = self._server.status()
@@ -164,7 +164,7 @@ class ScanBench:
         beyond: list[ScanWave],
         status: tuple[dict[str, int], dict[str, int]],
     ) -> MechanismCheck:
-        """Whether every scan read all rows, from the page cache or from the device as it should."""
+        """Check that every scan read all rows, from the page cache or from the device as intended."""
         before, after = status
         waves, file = [*cached, *beyond], self._readers.file_size
         grown = {name: value - before[name] for name, value in after.items() if name in before}
@@ -175,14 +175,14 @@ class ScanBench:
         return check_preconditions(needed, variant, activity)
 
     def facts(self) -> dict[str, float | str]:
-        """How long the reads were at each size."""
+        """Facts: the size of reads for each variant."""
         facts: dict[str, float | str] = {"file size": float(self._readers.file_size)}
         for name in sorted(self._read_sizes, key=lambda name: self._running[name]):
             facts[f"read size at {name}"] = round(statistics.median(self._read_sizes[name]))
         return facts
 
     def notes(self) -> tuple[str, ...]:
-        """What the read sizes say, and whether the table really left the page cache."""
+        """Notes on the read sizes, and on whether the table was evicted from the page cache."""
         said = list(_read_size_notes(self._read_sizes, broken=self._readers.scan.fragmented > 0))
         differ = [f"{n} runs as {made}" for n, made in self._running.items() if exact_size(made) != n.split(", ")[-1]]
         if differ:
@@ -211,7 +211,7 @@ class ScanBench:
 
 
 def _preconditions(rows: int, cached: float | None, beyond: float | None) -> tuple[Precondition, ...]:
-    """What the scans of a block must have read: `cached` and `beyond` are the shares that came from the device."""
+    """What the scans of a block must have read; `cached` and `beyond` are the shares that came from the device."""
     return (
         Precondition(
             "rows read/scan",
@@ -224,7 +224,7 @@ def _preconditions(rows: int, cached: float | None, beyond: float | None) -> tup
 
 
 def _device_share(waves: list[ScanWave], file: int) -> float | None:
-    """The share of the file that came from the device in the usual scan; None where unknown."""
+    """The share of the file that came from the device in the median scan; None if unknown."""
     known = [wave.reads.from_device / file for wave in waves if wave.reads]
     return statistics.median(known) if known and file else None
 
@@ -235,7 +235,7 @@ def _variant(size: int, kind: str, *, named: bool) -> Variant:
 
 
 def reads_by_row(target: Target) -> bool:
-    """Whether scans read row by row instead of by the buffer, as those of MySQL 8.0 and later do."""
+    """Whether scans read row by row instead of through the buffer, as in MySQL 8.0 and later."""
     return target.since("mysql", 8)
 
 
@@ -264,7 +264,7 @@ def _read_size_notes(sizes: dict[str, list[float]], *, broken: bool) -> Iterator
 
 
 def _scans(chosen: ChosenOptions, binary: Binary) -> dict[str, ScanTable]:
-    """A table for each kind of rows."""
+    """One table for each kind of rows."""
     kinds, scan = chosen.words("rows", *KINDS), _scan(chosen, binary)
     return {kind: scan._replace(database=f"scans_{kind}", varying=kind == "varying") for kind in kinds}
 

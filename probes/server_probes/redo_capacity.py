@@ -1,4 +1,4 @@
-"""How large the redo log must be for a load of writes not to wait for checkpoints."""
+"""Probe of the redo log size that a write load needs to avoid waits for checkpoints."""
 
 from __future__ import annotations
 
@@ -36,19 +36,19 @@ if TYPE_CHECKING:
 MIB = 1 << 20
 WORKLOAD = OLTP["oltp_write_only"]
 SECONDS = 1800.0
-ROUNDS = 10  # p99 scatters more than throughput: rounds are worth more than long blocks
-SHORTEST = 30.0  # seconds of a block; a stall comes once in many seconds
-RESTART = 5.0  # with a new redo log, and the pool read in
-LEAST = 16 * MIB  # two files of 8M; MySQL takes 8M in all and MariaDB 4M
+ROUNDS = 10  # p99 scatters more than throughput, so many rounds are better than long blocks
+SHORTEST = 30.0  # seconds of a block; a stall may occur only once in many seconds
+RESTART = 5.0  # seconds, with a new redo log and reading the pool
+LEAST = 16 * MIB  # two files of 8M; the minimum of MySQL is 8M in total, MariaDB's is 4M
 TABLES = 4
-DATA = 60  # percent of the pool: what evicts dirty pages writes them whatever the redo log
-GROWTH_RATE = 4 * MIB  # bytes a second that updates add to tables and undo logs, at most
+DATA = 60  # percent of the pool; otherwise evictions would write dirty pages whatever the redo log size is
+GROWTH_RATE = 4 * MIB  # maximum bytes per second that updates add to tables and undo logs
 CAPACITY = "redo log capacity"
 WORST_METRIC = Metric("worst", "ms (p99 of the worst second)", "less")
 FLUSHED, WAITS = "Innodb_buffer_pool_pages_flushed", "Innodb_log_waits"
 REDO_TURNS = "redo written/capacity"
 REDO_FILLED = "checkpoint age/capacity"
-LEAST_FILLED = 0.1  # of the smallest log: innodb_adaptive_flushing_lwm, below which the log makes nothing be flushed
+LEAST_FILLED = 0.1  # of the smallest log: innodb_adaptive_flushing_lwm, below which the log does not trigger flushing
 COMMIT_OPTIONS = ("--innodb-flush-log-at-trx-commit=2",)
 DURABLE_LIMIT = (
     "Commits do not wait for the disk (innodb_flush_log_at_trx_commit=2), so that checkpoint waits show. With "
@@ -62,7 +62,7 @@ LIMITS = (DURABLE_LIMIT, CACHED_LIMIT, RECOVERY_LIMIT)
 
 
 class RedoCapacity:
-    """The experiment `redo-capacity`."""
+    """The probe `redo-capacity`."""
 
     name = "redo-capacity"
     title = "Stalls and the size of the redo log"
@@ -78,7 +78,7 @@ class RedoCapacity:
     )
 
     def plan(self, environment: Environment, request: ProbeRequest) -> RunPlan:
-        """One variant for each size, on one server that is restarted for it. Raises ProbeError for sizes below 16M."""
+        """One variant per size, on one server that is restarted for it; raises ProbeError for sizes below 16M."""
         chosen = ChosenOptions(self.choices, request)
         binary = choose_binary(environment, chosen.word("server"))
         sizes, pool, threads = chosen.sizes("sizes", LEAST), chosen.size("pool", LEAST), chosen.number("threads", 1)
@@ -116,7 +116,7 @@ class RedoCapacity:
     def prepare(
         self, environment: Environment, request: ProbeRequest, plan: RunPlan, stop: StopSignal
     ) -> Iterator[RedoBench]:
-        """A server whose tables fit its pool."""
+        """Start a server whose tables fit in its pool."""
         chosen = ChosenOptions(self.choices, request)
         binary = choose_binary(environment, chosen.word("server"))
         pool, threads = chosen.size("pool", LEAST), chosen.number("threads", 1)
@@ -150,7 +150,7 @@ class RedoBench(WorkloadBench):
         super().__init__(server, plan.driver, lambda _: task, warm_seconds=0, preconditions=checks)
 
     def measure(self, variant: Variant, turn: Turn, stop: StopSignal) -> BlockMeasurement:
-        """One block, see LoadedBench, with how even its seconds were."""
+        """Measure one block, see WorkloadBench; adds the variation from second to second."""
         self._capacity = variant.point or 0.0
         measured = super().measure(variant, turn, stop)
         tps, latency = measured.series.get("tps", ()), measured.series.get("p99", ())
@@ -160,7 +160,7 @@ class RedoBench(WorkloadBench):
         return measured._replace(metrics={**measured.metrics, **evenness_metrics(tps), **worst})
 
     def _warm_up(self, variant: Variant, turn: Turn, stop: StopSignal) -> None:
-        """The pool is empty after a restart: let no page be read while it is measured."""
+        """Fill the pool, which is empty after a restart, so that no page is read during the measurement."""
         fill_pool(self.server, TABLES, stop)
         super()._warm_up(variant, turn, stop)
 
@@ -169,7 +169,10 @@ class RedoBench(WorkloadBench):
 
 
 def preconditions(smallest: float) -> tuple[Precondition, ...]:
-    """That every log was written round, and that the `smallest` (in bytes) was so full that pages had to be flushed."""
+    """The preconditions of a block.
+
+    Every log was used up at least once, and the `smallest` (in bytes) was so full that it forced flushing.
+    """
 
     def filled(variant: Variant, _activity: BlockActivity) -> Bounds | None:
         return Bounds(LEAST_FILLED) if variant.point == smallest else None
@@ -194,38 +197,38 @@ def _shape(pool: int) -> TableShape:
 EXPERIMENT = RedoCapacity()
 
 
-FILES = 2  # innodb_log_files_in_group, where there is more than one
+FILES = 2  # innodb_log_files_in_group, in versions with several files
 CAPACITY, FILE_SIZE = "innodb_redo_log_capacity", "innodb_log_file_size"
 STATUS = re.compile(r"^Log sequence number\s+(\d+)\s.*?^Last checkpoint at\s+(\d+)\s", re.MULTILINE | re.DOTALL)
 LSN, AGE = "redo log sequence number", "checkpoint age"
 
 
 class RedoState(NamedTuple):
-    """The sequence number of the newest redo and of the last checkpoint, in bytes."""
+    """The log sequence numbers of the newest redo record and of the last checkpoint, in bytes."""
 
     newest: int
     checkpoint: int
 
     @property
     def age(self) -> int:
-        """Bytes of redo whose pages aren't all written yet."""
+        """The checkpoint age: bytes of redo whose pages are not all written yet."""
         return self.newest - self.checkpoint
 
 
 def redo_size_options(target: Target, size: int) -> dict[str, str]:
-    """The options of a redo log of so many bytes in all."""
+    """The options for a redo log of that many bytes in total."""
     if load(target).get(CAPACITY) is not None:
         return {CAPACITY: str(size)}
     return {FILE_SIZE: str(size if target.since("mariadb", 10, 5) else size // FILES)}
 
 
 def parse_redo_state(text: str) -> RedoState | None:
-    """What SHOW ENGINE INNODB STATUS says of the redo log, None where it says nothing."""
+    """The redo log state from SHOW ENGINE INNODB STATUS; None if it is not there."""
     found = STATUS.search(text)
     return RedoState(int(found[1]), int(found[2])) if found else None
 
 
 def read_redo_counters(server: VariantServer) -> dict[str, int]:
-    """The log sequence number and the checkpoint age under names of their own, for use beside status counters."""
+    """The log sequence number and the checkpoint age, under names that do not collide with status counters."""
     redo = parse_redo_state(str(server.query("SHOW ENGINE INNODB STATUS")[0][2]))
     return {} if redo is None else {LSN: redo.newest, AGE: redo.age}

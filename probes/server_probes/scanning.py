@@ -1,4 +1,4 @@
-"""Scan a table by several readers at once, cached or from the device."""
+"""ScanReaders: scan a table on several connections at once, cached or from the device."""
 
 from __future__ import annotations
 
@@ -20,18 +20,18 @@ if TYPE_CHECKING:
 
 POLL = 0.02
 CHUNK = 1 << 20
-CACHED_SHARE = 0.999  # the share of a file in the page cache that counts as all of it
+CACHED_SHARE = 0.999  # share of a file in the page cache from which on it counts as fully cached
 
 
 class ScanWave(NamedTuple):
-    """All readers scanned the table once: the seconds until the last was done, and what the server read."""
+    """One scan by all readers: the seconds until the last one finished, and what the server read."""
 
     seconds: float
     reads: ReadCounters | None
 
 
 class ScanReaders:
-    """So many connections that scan one table together; use it as a context."""
+    """Several connections that scan one table at the same time; a context manager."""
 
     def __init__(self, server: VariantServer, scan: ScanTable, count: int) -> None:
         self._server = server
@@ -48,27 +48,27 @@ class ScanReaders:
     def __exit__(self, *_: object) -> None:
         self._pool.shutdown(cancel_futures=True)
         for connection in self._connections:
-            with contextlib.suppress(Exception):  # a server that has died has closed them itself
+            with contextlib.suppress(Exception):  # a server that has died has closed them already
                 connection.close()
 
     @property
     def file_size(self) -> int:
-        """Bytes of the file with the rows."""
+        """The size in bytes of the data file."""
         return os.path.getsize(self._path)
 
     def set_variable(self, variable: str, value: int) -> int:
-        """Set a session variable of every reader; the value that the server made of it."""
+        """Set a session variable on every reader; returns the resulting value."""
         for connection in self._connections:
             _first_value(connection, f"SET SESSION {variable} = {value}")
         return int(_first_value(self._connections[0], f"SELECT @@session.{variable}"))
 
     def evict(self) -> float:
-        """Drop the table from the page cache; the share of it that stayed."""
+        """Evict the table from the page cache; returns the share of it that stayed."""
         evict([self._path])
         return resident_share(self._path)
 
     def read_into_cache(self) -> None:
-        """Have all of the table in the page cache, as far as memory allows."""
+        """Read the whole table into the page cache, as far as memory allows."""
         if resident_share(self._path) >= CACHED_SHARE:
             return
         with open(self._path, "rb", buffering=0) as file:
@@ -76,7 +76,7 @@ class ScanReaders:
                 pass
 
     def scan_once(self, stop: StopSignal) -> ScanWave | None:
-        """Scan once by all at once; None when told to stop meanwhile."""
+        """Scan once on all connections; None if stopped in the meantime."""
         pid = self._server.sandbox.pid
         before = read_counters(pid)
         began = time.monotonic()
@@ -88,7 +88,7 @@ class ScanReaders:
         return ScanWave(seconds, after.since(before) if before and after else None)
 
     def _wait_for_scans(self, scans: list[Future[Any]], stop: StopSignal) -> bool:
-        """Wait for all scans, and end them on the server once told to stop. Raises what a scan raised."""
+        """Wait for all scans, and kill them on the server if stopped; re-raises the exception of a scan."""
         killed = False
         while True:
             pending = wait(scans, timeout=POLL).not_done
@@ -105,7 +105,7 @@ class ScanReaders:
 
 
 def _first_value(connection: Any, sql: str) -> Any:
-    """The first value that a statement gives, None without rows."""
+    """The first value of a statement's result; None without rows."""
     with connection.cursor() as cursor:
         cursor.execute(sql)
         row = cursor.fetchone()
@@ -113,19 +113,19 @@ def _first_value(connection: Any, sql: str) -> Any:
 
 
 class ReadCounters(NamedTuple):
-    """Calls of read() and its kin, the bytes that they gave, and the bytes that came from a device meanwhile."""
+    """The number of read() and similar calls, the bytes they returned, and the bytes that came from a device."""
 
     calls: int
     bytes: int
     from_device: int
 
     def since(self, before: ReadCounters) -> ReadCounters:
-        """What was read after `before`."""
+        """The difference to the earlier counters."""
         return ReadCounters(*(now - then for now, then in zip(self, before, strict=True)))
 
     @property
     def size(self) -> float | None:
-        """Bytes a call, None without a call."""
+        """Bytes per call; None without a call."""
         return self.bytes / self.calls if self.calls else None
 
 

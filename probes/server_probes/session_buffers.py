@@ -1,4 +1,4 @@
-"""Sorts, joins and groupings by the size of their buffer, for few and many rows, by one session and several."""
+"""Probe of sorts, joins and groupings by buffer size, number of rows and number of sessions."""
 
 from __future__ import annotations
 
@@ -33,12 +33,12 @@ if TYPE_CHECKING:
 SORT, JOIN, TABLE = "sort_buffer_size", "join_buffer_size", "tmp_table_size"
 SECONDS = 180.0
 ROUNDS = 5
-OVERHEAD = 0.5  # the driver's start and the statements that set the options
-LEAST = 32 << 10  # bytes; the smallest that all servers take for all three
-START_ROWS = 20_000  # rows that ranges may begin at
+OVERHEAD = 0.5  # start of the driver, and the statements that set the options
+LEAST = 32 << 10  # bytes; the smallest value that all servers accept for all three
+START_ROWS = 20_000  # rows at which ranges may start
 INNER_ROWS = 50  # rows of the inner table of a join
-# A row takes 120 bytes of text and what the server keeps with it, which differs by version: with less than the first a
-# row the buffer must have been too small, with more than the second it must have sufficed.
+# A row is 120 bytes of text plus overhead that depends on the version: with fewer bytes per row than the first number
+# the buffer must be too small, with more than the second it must suffice.
 TOO_SMALL, ENOUGH = 100, 400
 MERGE_PASSES, DISK_TABLES, INNER_SCANS = (
     "merge passes/sort",
@@ -52,8 +52,8 @@ ASK_CHUNKS = (
     "SELECT COUNT_WRITE FROM performance_schema.file_summary_by_event_name "
     "WHERE EVENT_NAME = 'wait/io/file/sql/hash_join'"
 )
-MEMORY_LIMIT = "max_heap_table_size"  # caps tmp_table_size on MySQL 5.7 and MariaDB
-JOIN_LIMIT = "join_buffer_space_limit"  # MariaDB's, for all joins of a statement
+MEMORY_LIMIT = "max_heap_table_size"  # limits tmp_table_size on MySQL 5.7 and MariaDB
+JOIN_LIMIT = "join_buffer_space_limit"  # MariaDB's limit for all joins of a statement
 LIMITS = (
     "All rows are in the buffer pool, and temporary files may stay in the page cache: slow disks cost more.",
     "Rows have 120 bytes in one character set: other rows reach the limits at other counts.",
@@ -64,9 +64,9 @@ MEMORY_LIMIT_NOTE = f"{MEMORY_LIMIT} is set to each size as well; the smaller of
 
 
 class BufferKind(NamedTuple):
-    """What uses a buffer: its workload by rows, and a metric that counts how often a statement exceeds the buffer.
+    """The workload that uses a buffer, and a metric that counts how often statements exceed the buffer.
 
-    The metric is at least `too_small` where the buffer is too small, and at most `enough` where it suffices.
+    The metric is at least `too_small` if the buffer is too small, and at most `enough` if it suffices.
     """
 
     workload: Callable[[int], StatementMix]
@@ -84,14 +84,14 @@ HASH_JOIN = BufferKind(KINDS[JOIN].workload, HASH_WRITES, 1.0, 0.0)
 
 
 class BufferCase(NamedTuple):
-    """One variant: bytes of the buffer, rows of a statement, and how many sessions run statements at once."""
+    """One variant: buffer size in bytes, rows per statement, and number of concurrent sessions."""
 
     size: int
     rows: int
     threads: int
 
     def variant(self, buffer: str, target: Target) -> Variant:
-        """The options and the name of it."""
+        """The variant with its options and name."""
         sessions = "1 session" if self.threads == 1 else f"{self.threads} sessions"
         group = f"{self.rows} rows, {sessions}"
         return Variant(
@@ -100,7 +100,7 @@ class BufferCase(NamedTuple):
 
 
 class SessionBuffers:
-    """The experiment `session-buffers`."""
+    """The probe `session-buffers`."""
 
     name = "session-buffers"
     title = "Sort, join and temporary-table memory"
@@ -121,7 +121,7 @@ class SessionBuffers:
     def plan(self, environment: Environment, request: ProbeRequest) -> RunPlan:
         """A group for each number of rows and sessions, with a variant for each size.
 
-        Raises ProbeError where the option limits nothing on the server.
+        Raises ProbeError if the option limits nothing on the server.
         """
         chosen = ChosenOptions(self.choices, request)
         binary = choose_binary(environment, chosen.word("server"))
@@ -151,7 +151,7 @@ class SessionBuffers:
     def prepare(
         self, environment: Environment, request: ProbeRequest, plan: RunPlan, stop: StopSignal
     ) -> Iterator[BufferBench]:
-        """A server with one table in its pool."""
+        """Start a server with one table in its pool."""
         chosen = ChosenOptions(self.choices, request)
         binary = choose_binary(environment, chosen.word("server"))
         buffer, cases = _buffer(chosen, binary), _cases(chosen)
@@ -166,7 +166,7 @@ class SessionBuffers:
 
 
 class BufferBench(WorkloadBench):
-    """Adds to each block how often its statements exceeded their buffer."""
+    """Adds to each block how often its statements exceeded the buffer."""
 
     def __init__(self, server: VariantServer, driver: str, kind: BufferKind, cases: dict[str, BufferCase]) -> None:
         self._kind, self._rows = kind, 0
@@ -180,7 +180,7 @@ class BufferBench(WorkloadBench):
         super().__init__(server, driver, task_of, warm_seconds=0, preconditions=preconditions(kind, cases))
 
     def measure(self, variant: Variant, turn: Turn, stop: StopSignal) -> BlockMeasurement:
-        """One block, see LoadedBench."""
+        """Measure one block, see WorkloadBench."""
         self._rows = self._cases[variant.name].rows
         measured = super().measure(variant, turn, stop)
         if self._kind.metric in measured.counters:
@@ -195,7 +195,7 @@ class BufferBench(WorkloadBench):
 
 
 def preconditions(kind: BufferKind, cases: dict[str, BufferCase]) -> tuple[Precondition, ...]:
-    """That statements exceed buffers that are far too small for their rows, and no other."""
+    """Preconditions: statements exceed buffers that are far too small for their rows, and no others."""
 
     def bounds(variant: Variant, _activity: BlockActivity) -> Bounds | None:
         case = cases[variant.name]
@@ -207,7 +207,7 @@ def preconditions(kind: BufferKind, cases: dict[str, BufferCase]) -> tuple[Preco
 
 
 def _inner_scans(activity: BlockActivity) -> float | None:
-    """How often the inner table of a join was read: once for each filling of the join buffer."""
+    """How often the inner table of a join was read: once for each fill of the join buffer."""
     read = activity.per_transaction("Handler_read_next")
     return None if read is None else (read - activity.after[ROWS]) / INNER_ROWS
 
@@ -225,7 +225,7 @@ def _metric(kind: BufferKind) -> Metric:
 
 
 def _kind(target: Target, buffer: str) -> BufferKind:
-    hashed = buffer == JOIN and target.since("mysql", 8, 0, 18)  # which joins equal columns without an index by hash
+    hashed = buffer == JOIN and target.since("mysql", 8, 0, 18)  # hash joins for equality conditions without an index
     return HASH_JOIN if hashed else KINDS[buffer]
 
 

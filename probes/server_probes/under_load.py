@@ -1,4 +1,4 @@
-"""Measure variants of a server under a workload."""
+"""WorkloadBench: measure variants of a server under a workload."""
 
 from __future__ import annotations
 
@@ -34,22 +34,22 @@ QPS = Metric("qps", "queries/s", "more")
 P95 = Metric("p95", "ms", "less")
 P99 = Metric("p99", "ms", "less")
 METRICS = (TPS, QPS, P95, P99)
-AGREEMENT = 0.1  # two blocks agree when they differ by less than that share: the noise of a quiet host's seconds
+AGREEMENT = 0.1  # two blocks agree if they differ by less than this share, the noise of a quiet host
 SETTLE_SECONDS, POLL_SECONDS = 2.0, 0.05  # seconds
-WARMUP_SEED_OFFSET = 500  # how far the seeds of a warm-up are from its block's
-DRIVER_LIMIT = 0.4  # the driver's share of all processor time from which on it holds the server up
-EMPTY_BLOCK = BlockMeasurement({}, {})  # what a stopped block gives: it is not kept
+WARMUP_SEED_OFFSET = 500  # offset between the seeds of a warm-up and those of its block
+DRIVER_LIMIT = 0.4  # share of all CPU time from which on the driver slows down the server
+EMPTY_BLOCK = BlockMeasurement({}, {})  # result of a stopped block, which is not kept
 
 
 class WarmUp(NamedTuple):
-    """How a warm-up went: the seconds it took, and whether two consecutive blocks agreed in the end."""
+    """The result of a warm-up: the seconds it took, and whether two consecutive blocks agreed in the end."""
 
     seconds: float
     agreed: bool
 
 
 def warm_up(block: Callable[[], float | None], bound: float, stop: StopSignal) -> WarmUp:
-    """Run blocks until two in a row agree on their rate, or for `bound` seconds; `block` gives None once stopped."""
+    """Run blocks until two consecutive rates agree, or for `bound` seconds; `block` returns None once stopped."""
     began = time.monotonic()
     before: float | None = None
     while not stop.is_set():
@@ -66,13 +66,13 @@ def warm_up(block: Callable[[], float | None], bound: float, stop: StopSignal) -
 
 
 def block_activity(ran: LoadResult, task: Task, before: dict[str, int], after: dict[str, int]) -> BlockActivity:
-    """What a block did, from its load and the status counters around it."""
+    """The activity of a block, from its load and the status counters before and after it."""
     grown = {name: value - before[name] for name, value in after.items() if name in before}
     return BlockActivity(ran.seconds, ran.transactions, ran.repeated, task.threads, grown, after)
 
 
 def load_measurement(ran: LoadResult) -> BlockMeasurement:
-    """A load's figures under the names of METRICS, with the per-second series of tps, qps and p99."""
+    """The results of a load under the names of METRICS, with the per-second series of tps, qps and p99."""
     return BlockMeasurement(
         {"tps": ran.transactions / ran.seconds, "qps": ran.queries / ran.seconds, "p95": ran.p95, "p99": ran.p99},
         {"tps": ran.tps, "qps": ran.qps, "p99": ran.p99_by_second},
@@ -80,14 +80,14 @@ def load_measurement(ran: LoadResult) -> BlockMeasurement:
 
 
 class WorkloadBench:
-    """A served workload: each variant's options are brought into force, the server warmed up where it was restarted.
+    """Measures a workload on one server: applies each variant's options, and warms up after every restart.
 
-    `task_of` gives the load for a variant (its socket is the server's own). `warm_seconds` bounds a warm-up, which
-    takes place in the first block of a variant and after every restart. `counters` are status counters that are
-    measured too, a transaction: names of metrics with the names of their counters, left out where the server has none.
-    `settling` are counters that go on for a moment when the load has ended, and are waited for before and after it.
-    `preconditions` are what makes a block valid, besides that every UPDATE changes a row. With `own_server` no other
-    variant uses the server, and a round's variants send the same statements.
+    `task_of` returns the load for a variant (its socket is the server's own). `warm_seconds` limits a warm-up, which
+    takes place in the first block of a variant and after every restart. `counters` maps metrics to status counters
+    that are measured per transaction; missing counters are left out. `settling` are counters that continue to grow
+    briefly after the load has ended; they are waited for before and after it. `preconditions` make a block valid, in
+    addition to the one that every UPDATE changes a row. With `own_server`, no other variant uses the server, and the
+    variants of a round send the same statements.
     """
 
     def __init__(
@@ -117,7 +117,7 @@ class WorkloadBench:
         self._driver_share = 0.0
 
     def measure(self, variant: Variant, turn: Turn, stop: StopSignal) -> BlockMeasurement:
-        """One block. Raises ProbeError where the server or the driver breaks off."""
+        """Measure one block; raises ProbeError if the server or the driver fails."""
         with self.server.explain_errors():
             restarted = self.server.apply_settings(variant.settings)
             if restarted or variant.name not in self._warmed:
@@ -126,7 +126,7 @@ class WorkloadBench:
             return self._run(variant, turn, stop)
 
     def facts(self) -> dict[str, float | str]:
-        """Values that the server made otherwise than they were set."""
+        """Settings whose running value differs from the requested one."""
         return {f"{what} runs as": running for what, running in self._differing.items()}
 
     def notes(self) -> tuple[str, ...]:
@@ -166,7 +166,7 @@ class WorkloadBench:
         return measured._replace(counters=checked.counters, invalid=checked.invalid)
 
     def _read_status(self) -> dict[str, int]:
-        """The status counters, once those that settle have stopped growing, or SETTLING is over."""
+        """The status counters, once those in `settling` have stopped growing or SETTLE_SECONDS are over."""
         found = self.server.status()
         deadline = time.monotonic() + SETTLE_SECONDS
         while self._settling and time.monotonic() < deadline:
@@ -199,31 +199,31 @@ class WorkloadBench:
                 self._differing[f"{name}={value}"] = running
 
 
-LEAST_POOL = 6 << 20  # with less, MariaDB of today does not start
-GROWTH_RATE = 4 << 20  # bytes a second that updates add to tables and undo logs, at most
+LEAST_POOL = 6 << 20  # with less, current MariaDB versions do not start
+GROWTH_RATE = 4 << 20  # maximum bytes per second that updates add to tables and undo logs
 UNIFORM = Access()
 
 
 class DataSet(NamedTuple):
-    """A pool of so many bytes, tables larger than it, and how many connections work at once."""
+    """The pool size in bytes, tables that are larger than it, and the number of concurrent connections."""
 
     pool: int
     shape: TableShape
     threads: int
 
     def cost(self, seconds: float, servers: int = 1) -> Cost:
-        """What so many servers take, each with its table, that work for `seconds` in all."""
+        """The cost of that many servers, each with its tables, that run for `seconds` in total."""
         growth = int(seconds * GROWTH_RATE)
         return server_settings.server_cost(
             pool=self.pool, data=self.shape.bytes, growth=growth, servers=servers, threads=self.threads
         )
 
     def arguments(self, target: Target) -> tuple[str, ...]:
-        """Options of the server, which reads past the page cache."""
+        """Options of the server, which bypasses the page cache."""
         return server_settings.server_arguments(target, pool=self.pool)
 
     def parameters(self, workload: str) -> dict[str, str]:
-        """What the results say of it."""
+        """The parameters for the result."""
         return {
             "workload": workload,
             "rows": str(self.shape.rows),
@@ -233,19 +233,19 @@ class DataSet(NamedTuple):
         }
 
     def fill(self, environment: Environment, server: VariantServer, stop: StopSignal, where: str = "") -> None:
-        """Make the table and fill it."""
+        """Create and fill the tables."""
         tables = f"{self.shape.tables} tables" if self.shape.tables > 1 else "a table"
         environment.report(f"filling {tables} of {self.shape.rows} rows{where}")
         fill_tables(server.connection(), self.shape, stop)
 
     def task(self, server: VariantServer, workload: StatementMix, access: Access = UNIFORM) -> Task:
-        """The load on it."""
+        """The load on the tables."""
         rows, tables = self.shape.rows, self.shape.tables
         return Task(server.sandbox.socket, server.scratch_folder, workload, access, self.threads, rows, tables)
 
 
 def choose_data_set(chosen: ChosenOptions, tables: int = 1) -> DataSet:
-    """The pool, data (in percent of it, in so many tables) and threads that the user chose."""
+    """The data set that the user chose: the pool, the data in percent of it in that many tables, and the threads."""
     pool = chosen.size("pool", LEAST_POOL)
     rows = pool * chosen.number("data", 1) // 100 // ROW_BYTES // tables
     return DataSet(pool, TableShape(max(1, rows), tables), chosen.number("threads", 1))

@@ -1,4 +1,4 @@
-"""A throwaway server that takes on the options of one variant after the other."""
+"""VariantServer: a throwaway server that applies the options of one variant after another."""
 
 from __future__ import annotations
 
@@ -29,18 +29,16 @@ if TYPE_CHECKING:
 
 
 Connection = Any
-END_SECONDS = 1.0  # seconds until a server counts as alive whose driver broke off
-LOST_SECONDS = (
-    10.0  # the same where a connection broke: nothing else breaks one, and a large server takes its time to end
-)
+END_SECONDS = 1.0  # seconds to wait for the server's end after the driver failed; later it counts as alive
+LOST_SECONDS = 10.0  # the same after a lost connection, which has no other cause; a large server takes long to end
 POLL = 0.02
 BINLOG_SYNCS = "syncs of the binary log"
-# MISC is every call that neither reads nor writes: of this file, almost all are syncs. MariaDB's is empty by default.
+# MISC counts calls that neither read nor write; for this file these are mostly syncs. MariaDB's is empty by default.
 ASK_BINLOG_SYNCS = (
     "SELECT COUNT_MISC FROM performance_schema.file_summary_by_event_name WHERE EVENT_NAME = 'wait/io/file/sql/binlog'"
 )
-# The resizing of a pool or a redo log goes on in the background while one measures; doublewrite can't be switched on or
-# off while a server runs, though where it is dynamic its detecting form can.
+# Resizing a pool or a redo log continues in the background during the measurement. The doublewrite buffer cannot be
+# enabled or disabled at run time, although in some versions the change between ON and DETECT_ONLY is dynamic.
 RESTART_OPTIONS = frozenset(
     ["innodb_buffer_pool_size", "innodb_doublewrite", "innodb_redo_log_capacity", "innodb_log_file_size"]
 )
@@ -55,9 +53,9 @@ def start_variant_server(
     *,
     initial: Iterable[str] = (),
 ) -> Iterator[VariantServer]:
-    """Start a server in `directory`; leaving the context ends it and removes all that it wrote.
+    """Start a server in `directory`; leaving the context stops it and removes all its files.
 
-    `initial` options shape the data files. Raises ProbeError where it can't be had.
+    `initial` options shape the data files. Raises ProbeError if the server is not available.
     """
     environment.report(f"starting {binary.name} in {directory}")
     shaping, given = tuple(initial), tuple(arguments)
@@ -74,7 +72,7 @@ def start_variant_server(
 
 
 class VariantServer:
-    """A running throwaway server and the options in force on it; `room` is a folder for a driver's files."""
+    """A running throwaway server and the options set on it; `room` is a folder for the driver's files."""
 
     def __init__(self, sandbox: Sandbox, arguments: tuple[str, ...]) -> None:
         self.sandbox = sandbox
@@ -88,9 +86,9 @@ class VariantServer:
         self._connection: pymysql.Connection[Any] | None = None
 
     def apply_settings(self, settings: dict[str, str]) -> bool:
-        """Bring these options into force, and put back all others that were changed; whether that took a restart.
+        """Apply these options and restore all others that were changed; returns whether that took a restart.
 
-        Raises ProbeError where the server refuses one.
+        Raises ProbeError if the server refuses one.
         """
         at_start = {name: value for name, value in settings.items() if not self._is_dynamic(name)}
         restarted = at_start != self._at_start
@@ -108,7 +106,7 @@ class VariantServer:
         return restarted
 
     def restart(self, at_start: dict[str, str] | None = None) -> None:
-        """Restart the server, with startup options beside its own; None keeps those in force."""
+        """Restart the server with startup options in addition to its own; None keeps the current ones."""
         self._at_start = self._at_start if at_start is None else dict(at_start)
         self._changed.clear()
         self._disconnect()
@@ -119,12 +117,12 @@ class VariantServer:
             raise ProbeError(str(error)) from error
 
     def restart_with(self, variables: dict[str, str]) -> None:
-        """Restart the server with these variables in its environment, instead of those that it was given before."""
+        """Restart the server with these environment variables instead of the previous ones."""
         self.sandbox.variables = dict(variables)
         self.restart()
 
     def open_port(self, *arguments: str) -> int:
-        """Restart the server with these options more, and with a free port of 127.0.0.1, which is given back."""
+        """Restart the server with additional options and a free port of 127.0.0.1; returns the port."""
         self._base = (*self._base, *arguments)
         self._changed.clear()
         self._disconnect()
@@ -135,7 +133,7 @@ class VariantServer:
         return self.sandbox.port or 0
 
     def query(self, sql: str) -> tuple[tuple[Any, ...], ...]:
-        """The rows that a statement gives, asked as root on a connection that is kept."""
+        """The result rows of a statement, executed as root on a persistent connection."""
         with self.connection().cursor() as cursor:
             cursor.execute(sql)
             return tuple(cursor.fetchall())
@@ -147,19 +145,19 @@ class VariantServer:
         return self._connection
 
     def variable(self, name: str) -> str:
-        """What SHOW GLOBAL VARIABLES says. Raises ProbeError for a variable that the server doesn't have."""
+        """A global variable's value; raises ProbeError if the server does not have the variable."""
         rows = self.query(f"SHOW GLOBAL VARIABLES WHERE Variable_name = '{self._variable_of(name) or name}'")
         if not rows:
             raise ProbeError(f"{self.sandbox.binary.name} has no variable {name}")
         return str(rows[0][1])
 
     def purge_binary_logs(self) -> None:
-        """Purge full binary log files, which would fill the disk."""
+        """Purge completed binary log files, which would fill the disk."""
         if self._has_binary_log():
             self.query("PURGE BINARY LOGS BEFORE NOW()")
 
     def differing_value(self, name: str, value: str) -> str | None:
-        """The value that the server made of the one it was given, None where it is the same or no variable tells."""
+        """The running value if it differs from the requested one; None if it is the same or there is no variable."""
         if self._variable_of(name) is None:
             return None
         running = self.variable(name)
@@ -170,7 +168,7 @@ class VariantServer:
         return None if taken else running
 
     def status(self) -> dict[str, int]:
-        """The status counters that are whole numbers, and BINLOG_SYNCS where the server counts them."""
+        """The status counters that are integers, and BINLOG_SYNCS if the server counts them."""
         found = {str(name): int(value) for name, value in self.query("SHOW GLOBAL STATUS") if str(value).isdigit()}
         for (syncs,) in self.query(ASK_BINLOG_SYNCS) if self._has_binary_log() else ():
             found[BINLOG_SYNCS] = int(syncs)
@@ -178,7 +176,7 @@ class VariantServer:
 
     @contextlib.contextmanager
     def explain_errors(self) -> Iterator[None]:
-        """Turn what goes wrong with the server into a ProbeError with the server's own last words."""
+        """Convert errors of the server to a ProbeError with the end of the server's log."""
         import pymysql
 
         try:
@@ -205,7 +203,7 @@ class VariantServer:
         return is_dynamic(self.catalog, name)
 
     def _has_ended(self, patience: float) -> bool:
-        """Whether the server has ended; its connections break a moment before its process does."""
+        """Whether the server has ended; its connections break a moment before its process ends."""
         deadline = time.monotonic() + patience
         while self.sandbox.running and time.monotonic() < deadline:
             time.sleep(POLL)
@@ -220,8 +218,10 @@ class VariantServer:
             cursor.execute(f"SET GLOBAL {self._variable_of(name) or name} = {self._literal(name, value)}")
 
     def _literal(self, name: str, value: str) -> str:
-        """A value as SET takes it: numbers bare and with their suffix worked out, switches as ON or OFF, all else in
-        quotes."""
+        """A value as a literal for SET.
+
+        Numbers are unquoted with their suffix resolved, switches are ON or OFF, anything else is quoted.
+        """
         made = judge_value(name, value, self.catalog)
         kind = made.option.kind if made.option else "string"
         if kind in ("int", "uint", "double") and made.value is not None:
@@ -238,7 +238,7 @@ class VariantServer:
 
 
 def _is_connection_lost(error: Exception) -> bool:
-    """Whether a connection broke, or had been broken before."""
+    """Whether a connection was lost, now or before."""
     import pymysql
 
     broke = bool(error.args) and error.args[0] in CLIENT_ERRORS
@@ -246,7 +246,7 @@ def _is_connection_lost(error: Exception) -> bool:
 
 
 def _error_text(error: Exception) -> str:
-    """What an error says, a server's number behind its words."""
+    """The text of an error, followed by the server's error number."""
     import pymysql
 
     known = isinstance(error, pymysql.Error) and len(error.args) == 2  # noqa: PLR2004 - a number and words
@@ -254,7 +254,7 @@ def _error_text(error: Exception) -> str:
 
 
 def is_dynamic(catalog: Catalog, name: str) -> bool:
-    """Whether an option is brought into force by SET GLOBAL, without a restart."""
+    """Whether an option can be set by SET GLOBAL, without a restart."""
     option = _option(catalog, name)
     return bool(option and option.dynamic and option.variable not in RESTART_OPTIONS)
 
@@ -268,10 +268,10 @@ POLL_SECONDS = 0.5  # seconds
 
 @contextlib.contextmanager
 def watch_disk_space(sandbox: Sandbox) -> Iterator[None]:
-    """Look after the file system of a server for as long as the context lasts.
+    """Monitor the free space of a server's file system while the context lasts, and kill the server if it is full.
 
-    MyISAM tables and binary logs wait on a full one until space is freed, and so do their clients.
-    What else writes there would fail meanwhile: ending the server is also the first step to giving the room back.
+    MyISAM tables and binary logs, and with them the clients, wait on a full file system until space is freed.
+    Meanwhile writes of other programs fail; killing the server is also the first step to free the space.
     """
     over = threading.Event()
     thread = threading.Thread(target=_kill_when_full, args=(sandbox, over), name="mycnf-room", daemon=True)
@@ -284,7 +284,7 @@ def watch_disk_space(sandbox: Sandbox) -> Iterator[None]:
 
 
 def disk_space_error(sandbox: Sandbox, said: str = "") -> SandboxError | None:
-    """The error of a server that has no room left, by its file system, its log or what it `said`; None with room."""
+    """The disk full error, by the file system, the server's log or the error `said`; None if there is space."""
     if is_disk_full(sandbox.directory) or reports_disk_full(sandbox.read_log()) or reports_disk_full(said):
         return disk_full_error(f"{sandbox.binary.name} cannot continue in {sandbox.directory}")
     return None

@@ -1,4 +1,4 @@
-"""What samples allow to be said: intervals, differences, and what was too small to be seen."""
+"""Statistics of samples: intervals, differences, and the smallest detectable difference."""
 
 from __future__ import annotations
 

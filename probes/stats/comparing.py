@@ -17,21 +17,21 @@ if TYPE_CHECKING:
     from advisor.facts.probes import Arm
 
 
-MINIMUM_DIFFERENCE = 0.001  # relative; below it clocks and counters differ, not variants
-HALVES_ROUNDS = 4  # rounds that it takes to lay the halves of a run side by side
-HALVES_ERRORS = 3.0  # standard errors between the halves of a run that are worth a note
+MINIMUM_DIFFERENCE = 0.001  # relative; smaller differences come from clocks and counters, not from variants
+HALVES_ROUNDS = 4  # minimum rounds to compare the two halves of a run
+HALVES_ERRORS = 3.0  # standard errors; a larger difference between the halves of a run is worth a note
 
 
 @dataclasses.dataclass(frozen=True, slots=True)
 class VariantComparison:
-    """A variant beside the baseline, in one metric, or in how much that metric varies within blocks.
+    """The comparison of a variant with the baseline, in one metric or in how much that metric varies within blocks.
 
-    `ratio` is the variant's value over the baseline's, by geometric means of the rounds, with its 95 % interval.
-    `claim` is more, less or none: a difference is claimed where the interval that holds for all comparisons of the run
-    at once leaves zero out. `detectable` is the smallest relative difference that four of five such runs claim, and
-    `bound` the largest one that this run leaves possible. Of a single round both are infinite. `mean` (whose ratio to
-    `baseline_mean` is `ratio`), `median` and `variation` (of blocks, as a share of their mean) describe the variant,
-    `baseline_…` the baseline. `drawn_in` counts blocks of the run that stood far out.
+    `ratio` is the variant's value divided by the baseline's, by geometric means of the rounds, with its 95 % interval.
+    `claim` is more, less or none: a difference is claimed if the simultaneous interval for all comparisons of the run
+    excludes zero. `detectable` is the smallest relative difference that four of five such runs claim, and `bound` the
+    largest one that is compatible with this run. After a single round both are infinite. `mean` (whose ratio to
+    `baseline_mean` is `ratio`), `median` and `variation` (of blocks, relative to their mean) describe the variant,
+    `baseline_…` the baseline. `drawn_in` counts winsorized blocks of the run.
     """
 
     arm: str
@@ -54,7 +54,7 @@ class VariantComparison:
 
 
 def compare_in_groups(arms: tuple[Arm, ...], metric: Metric, baseline: str) -> tuple[VariantComparison, ...]:
-    """Every variant beside the baseline of its group; the 5 % of false claims are those of all groups together."""
+    """Compare every variant with the baseline of its group; the 5 % of false claims are for all groups together."""
     first = baselines(arms, baseline)
     groups = [tuple(arm for arm in arms if arm.group == group) for group in first]
     family = sum(len(group) - 1 for group in groups)
@@ -65,10 +65,10 @@ def compare_in_groups(arms: tuple[Arm, ...], metric: Metric, baseline: str) -> t
 def compare(
     arms: tuple[Arm, ...], metric: Metric, baseline: str, family: int | None = None
 ) -> tuple[VariantComparison, ...]:
-    """Every other variant beside the baseline, in the order of `arms`; at most 5 % of runs claim what isn't there.
+    """Compare all other variants with the baseline, in the order of `arms`; at most 5 % of runs make a false claim.
 
-    `family` is how many comparisons the run makes, where these aren't all. Variants without the metric are left out; a
-    baseline that lacks it, or is zero throughout, leaves none.
+    `family` is the number of comparisons in the run, if these are not all. Variants without the metric are left out;
+    the result is empty if the baseline lacks the metric or is always zero.
     """
     table = round_table(arms, metric.name, baseline)
     if table is None or not table.rounds or len(table.names) == 1:
@@ -83,19 +83,19 @@ def compare(
 
 
 def compare_variation(arms: tuple[Arm, ...], metric: Metric, baseline: str) -> tuple[VariantComparison, ...]:
-    """The same for how much the values within a block vary, each block's coefficient of variation being its value."""
+    """As `compare_in_groups`, for the coefficient of variation of the values within each block."""
     return compare_in_groups(variation_arms(arms, metric.name), Metric(VARIATION, "", "less"), baseline)
 
 
 def row_differences(table: RoundTable, baseline: str) -> list[list[float]]:
-    """Each other variant's rows less the baseline's, round by round."""
+    """Each other variant's rows minus the baseline's, round by round."""
     base = table.rows[table.names.index(baseline)]
     others = (row for name, row in zip(table.names, table.rows, strict=True) if name != baseline)
     return [[value - beside for value, beside in zip(row, base, strict=True)] for row in others]
 
 
 def relative_difference(difference: float, logs: bool) -> float:
-    """A difference of the table's rows as a share of the baseline."""
+    """A difference of the table's rows, relative to the baseline."""
     return _exp(difference) - 1 if logs else difference
 
 
@@ -144,13 +144,13 @@ def _exp(difference: float) -> float:
 
 
 def _coefficient_of_variation(values: list[float]) -> float:
-    """The coefficient of variation; zero of a single value."""
+    """The coefficient of variation; zero for a single value."""
     mean = statistics.fmean(values)
     return statistics.stdev(values) / abs(mean) if len(values) > 1 and mean else 0.0
 
 
 def _halves_note(row: list[float]) -> str:
-    """A sentence where the difference itself changed between the halves of the run."""
+    """A sentence if the difference changed between the halves of the run; otherwise empty."""
     half = len(row) // 2
     if len(row) < HALVES_ROUNDS:
         return ""
@@ -162,20 +162,21 @@ def _halves_note(row: list[float]) -> str:
 
 
 def _halves_limit(half: int) -> float:
-    return HALVES_ERRORS * (1 + 6 / half**2)  # few rounds know their own spread badly
+    return HALVES_ERRORS * (1 + 6 / half**2)  # with few rounds the estimated spread is unreliable
 
 
-ENOUGH_PRECISION = 0.02  # relative; who tunes a server cares about no less
-# Degrees of freedom of the noise. With fewer, intervals are often narrow by chance: of two variants without a
-# difference 9 % of the runs that ended so early claimed one, simulated in tests/probes/stats/test_simulated.py.
+ENOUGH_PRECISION = 0.02  # relative; smaller differences do not matter for tuning
+# Minimum degrees of freedom of the noise. With fewer, intervals are often narrow by chance: 9 % of the runs that ended
+# so early claimed a difference between equal variants, simulated in tests/probes/stats/test_simulated.py.
 MINIMUM_FREEDOM = 6
 
 
 def is_precise(arms: tuple[Arm, ...], metric: Metric, baseline: str) -> bool:
-    """Whether further rounds would add nothing worth the time: differences of 2 % could be seen in every variant.
+    """Whether further rounds would add nothing of value: differences of 2 % are detectable in every variant.
 
-    It must have been so a round earlier too. Stopping at the first narrow interval would prefer runs that are
-    narrow by luck. Where the interval lies plays no part, for stopping at a difference would find one always.
+    This must also have been true one round earlier: stopping at the first narrow interval would favor runs that are
+    narrow by chance. The position of the interval is not considered, because stopping at a difference would always
+    find one.
     """
     return (
         _knows_noise(arms, metric, baseline)
@@ -185,7 +186,7 @@ def is_precise(arms: tuple[Arm, ...], metric: Metric, baseline: str) -> bool:
 
 
 def _knows_noise(arms: tuple[Arm, ...], metric: Metric, baseline: str) -> bool:
-    """Whether there are rounds enough to know how much the differences scatter; a single variant has none."""
+    """Whether there are enough rounds to know the scatter of the differences; a single variant has none."""
     for group, first in baselines(arms, baseline).items():
         table = round_table([arm for arm in arms if arm.group == group], metric.name, first)
         differences = row_differences(table, first) if table and table.rounds > 1 else []
@@ -199,7 +200,7 @@ def _knows_noise(arms: tuple[Arm, ...], metric: Metric, baseline: str) -> bool:
 
 def _is_narrow(arms: tuple[Arm, ...], metric: Metric, baseline: str, less: int) -> bool:
     shortened = tuple(_without_last_rounds(arm, less) for arm in arms)
-    if len(arms) == 1:  # nothing to compare with: its own mean is the answer
+    if len(arms) == 1:  # without a comparison its own mean is the answer
         table = round_table(shortened, metric.name, baseline)
         rows = [[value - table.rows[0][0] for value in table.rows[0]]] if table else []
         return bool(

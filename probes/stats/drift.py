@@ -1,4 +1,4 @@
-"""What changed while a run went on: the machine over the whole run, and every block from its beginning to its end."""
+"""Changes during a run: drift of the machine over the rounds, and drift within each block."""
 
 from __future__ import annotations
 
@@ -12,15 +12,18 @@ from probes.stats.table import round_table
 if TYPE_CHECKING:
     from advisor.facts.probes import Arm, Metric
 
-FALSE_NOTE_RATE = 0.01  # chance of a note where nothing changed
-MINIMUM_CHANGE = 0.05  # relative; less of a change is not worth a word
+FALSE_NOTE_RATE = 0.01  # probability of a note if nothing changed
+MINIMUM_CHANGE = 0.05  # relative; a smaller change is not reported
 MINIMUM_ROUNDS = 4
 MINIMUM_VARIANTS = 3
-MINIMUM_SECONDS = 6  # of a block's series; shorter ones have no halves
+MINIMUM_SECONDS = 6  # of a block's series; shorter ones are not divided into halves
 
 
 def drift_notes(arms: tuple[Arm, ...], metric: Metric, baseline: str) -> tuple[str, ...]:
-    """Sentences on what rose or fell with time: a tired machine, a warm-up not over, a cache that filled."""
+    """Sentences on what rose or fell over time.
+
+    Causes are throttling, an incomplete warm-up or a cache that filled.
+    """
     return tuple(filter(None, (_drift_over_rounds(arms, metric, baseline), _drift_within_blocks(arms, metric))))
 
 
@@ -58,7 +61,10 @@ def _drift_within_blocks(arms: tuple[Arm, ...], metric: Metric) -> str:
 
 
 def _change_text(logs: list[float]) -> str:
-    """Rose or fell by so much, where that is no chance and worth a word."""
+    """Whether the values rose or fell and by how much.
+
+    Empty if the change is small or not significant.
+    """
     if len(logs) < MINIMUM_VARIANTS:
         return ""
     mean = statistics.fmean(logs)

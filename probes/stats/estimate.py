@@ -1,7 +1,7 @@
-"""How much each variant differs from the baseline, and how sure that is, from few rounds.
+"""Estimate from few rounds how much each variant differs from the baseline, and how certain that is.
 
-Rounds are interleaved in a random order, so what a spell of the machine does to one round falls out of the
-differences within it.
+The order of variants within each round is random, so a disturbance that affects a whole round cancels out of the
+differences within that round.
 """
 
 from __future__ import annotations
@@ -12,14 +12,14 @@ from functools import lru_cache
 from itertools import pairwise
 from typing import NamedTuple
 
-SHARED_CORRELATION = 0.25  # the square of the correlation that two differences from one baseline have, arms being alike
-FALSE_CLAIM_RATE = 0.05  # of all runs without a difference, how many may claim one
+SHARED_CORRELATION = 0.25  # squared correlation of two differences to one baseline, with equal noise
+FALSE_CLAIM_RATE = 0.05  # share of runs without a difference that may claim one
 # Standard deviations. Normal noise needs 0.84 for four of five runs; with the stalls of real hosts, or with a noisy
 # baseline, it takes this many from five rounds on: simulated in tests/probes/stats/test_simulated.py.
 POWER = 1.6
-AUTOCORRELATION_ROUNDS = 10  # rounds; with fewer, the likeness of one with the next is noise alone
-CHANCE_CORRELATION = 0.1  # likeness of a round with the next that noise alone often shows
-MAXIMUM_CORRELATION = 0.8  # the most correlation of a round with the next that so few rounds can speak of
+AUTOCORRELATION_ROUNDS = 10  # rounds; with fewer, the autocorrelation is only noise
+CHANCE_CORRELATION = 0.1  # autocorrelation that noise alone often shows
+MAXIMUM_CORRELATION = 0.8  # the largest autocorrelation that so few rounds can support
 
 
 class MeanDifference(NamedTuple):
@@ -30,14 +30,14 @@ class MeanDifference(NamedTuple):
     freedom: float
 
     def half_width(self, comparisons: int = 1) -> float:
-        """Half of the 95 % interval; with `comparisons`, of the one that holds for that many at once."""
+        """Half the width of the 95 % interval, or of the simultaneous interval for that many `comparisons`."""
         return _scale(t_quantile(1 - (1 - FALSE_CLAIM_RATE) ** (1 / comparisons), self.freedom), self.error)
 
     def detectable(self, comparisons: int) -> float:
-        """The smallest true difference that four of five such runs claim: claims begin at the family's half width.
+        """The smallest true difference that four of five such runs claim; a claim needs the family's half width.
 
-        By the usual approximation of the noncentral t distribution. A run's own error is mostly smaller than the true
-        one where there are few rounds, so that it is raised to where half of the runs would state less.
+        It uses the usual approximation of the noncentral t distribution. With few rounds a run's own error is mostly
+        smaller than the true one, so it is raised to the value that half of the runs would fall below.
         """
         if math.isinf(self.error):
             return math.inf
@@ -47,7 +47,10 @@ class MeanDifference(NamedTuple):
 
 
 def estimate_differences(rows: list[list[float]]) -> list[MeanDifference]:
-    """The estimate of each row of differences, one a round; of one round nothing is sure."""
+    """The estimate for each row of differences, which has one difference per round.
+
+    After one round the error is infinite.
+    """
     rounds = len(rows[0])
     means = [statistics.fmean(row) for row in rows]
     if rounds < 2:  # noqa: PLR2004 - a variance takes two
@@ -62,10 +65,10 @@ def estimate_differences(rows: list[list[float]]) -> list[MeanDifference]:
 
 
 def _variances(rests: list[list[float]]) -> list[tuple[float, float]]:
-    """Variance and degrees of freedom of each row: its own and what all rows have in common, by credibility.
+    """Variance and degrees of freedom of each row: its own variance combined with the common one (credibility theory).
 
-    Three rounds tell little about one variant's noise. As far as the rows look alike, their variances are pooled; as
-    far as they differ more than chance makes them, each stands for itself.
+    Three rounds say little about one variant's noise. If the rows are similar, their variances are pooled; if they
+    differ more than by chance, each keeps its own.
     """
     own_freedom = len(rests[0]) - 1
     own = [math.fsum(rest * rest for rest in row) / own_freedom for row in rests]
@@ -80,10 +83,10 @@ def _variances(rests: list[list[float]]) -> list[tuple[float, float]]:
 
 
 def _common_freedom(rests: list[list[float]], own: int) -> float:
-    """Degrees of freedom of the common variance: fewer, the more the rows rise and fall together.
+    """Degrees of freedom of the common variance: the more the rows are correlated, the fewer.
 
-    They do so with a noisy baseline. The sum of squared covariances tells, less what chance adds to it, and 2 less
-    for what chance adds to the squared trace.
+    Rows are correlated if the baseline is noisy. This is estimated from the sum of squared covariances, minus its
+    expectation by chance, and the squared trace, minus 2 for its expectation by chance.
     """
     most = own * len(rests) / (1 + (len(rests) - 1) * SHARED_CORRELATION)
     if own < 2:  # noqa: PLR2004 - the correction divides by own - 1
@@ -99,9 +102,9 @@ def _covariance(a: list[float], b: list[float], freedom: int) -> float:
 
 
 def _variance_inflation(rests: list[list[float]]) -> float:
-    """By what a mean's variance grows where rounds resemble the rounds before them, at least 1.
+    """The factor by which autocorrelation between rounds increases the variance of a mean, at least 1.
 
-    A shuffled order leaves no such likeness, but a variant may keep a state of its own from round to round.
+    A shuffled order leaves no autocorrelation, but a variant may have state of its own that persists between rounds.
     """
     rounds = len(rests[0])
     whole = math.fsum(rest * rest for row in rests for rest in row)
@@ -117,14 +120,14 @@ def _scale(quantile: float, error: float) -> float:
     return math.inf if math.isinf(error) or math.isinf(quantile) else quantile * error
 
 
-BISECTION_STEPS = 60  # halvings of the search, which leave an error far below what samples know
+BISECTION_STEPS = 60  # halvings of the search, whose remaining error is far below the accuracy of samples
 FRACTION_TERMS = 300
 
 
 def t_quantile(alpha: float, freedom: float) -> float:
-    """How many standard errors lie off zero, to either side, with the chance `alpha`.
+    """The two-sided quantile of Student's t distribution with probability `alpha`.
 
-    Degrees of freedom may be fractions; they are rounded down to quarters. Infinite below one.
+    Fractional degrees of freedom are rounded down to quarters. Infinite below one.
     """
     return _t_quantile(alpha, math.floor(freedom * 4) / 4) if freedom >= 1 else math.inf
 
@@ -142,7 +145,7 @@ def _t_quantile(alpha: float, freedom: float) -> float:
 
 
 def _two_sided_p(t: float, freedom: float) -> float:
-    """The chance of a value further from zero than `t`."""
+    """The probability of a value further from zero than `t`."""
     return _incomplete_beta(freedom / 2, 0.5, freedom / (freedom + t * t))
 
 
@@ -156,7 +159,7 @@ def _incomplete_beta(a: float, b: float, x: float) -> float:
 
 
 def _continued_fraction(a: float, b: float, x: float) -> float:
-    """Lentz's way of adding up the fraction of the incomplete beta function."""
+    """The continued fraction of the incomplete beta function by Lentz's method."""
     c, d = 1.0, 1 / (1 - (a + b) * x / (a + 1))
     total = d
     for k in range(1, FRACTION_TERMS):

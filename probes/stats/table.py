@@ -1,4 +1,4 @@
-"""The blocks of a run as a table, variant by round, with single outliers drawn in."""
+"""The blocks of a run as a table, variant by round, with winsorized outliers."""
 
 from __future__ import annotations
 
@@ -17,18 +17,18 @@ if TYPE_CHECKING:
 
 Rows = list[list[float]]
 
-OUTLIER_ROUNDS = 5  # rounds; with fewer an outlier can't be told from a habit
-OUTLIER_DEVIATIONS = 4.0  # robust standard deviations off what variant and round let expect
+OUTLIER_ROUNDS = 5  # rounds; with fewer, an outlier cannot be recognized
+OUTLIER_DEVIATIONS = 4.0  # robust standard deviations from the value expected for variant and round
 POLISH_SWEEPS = 6
-MAD_TO_SD = 1.4826  # a normal distribution's standard deviation in median absolute deviations
+MAD_TO_SD = 1.4826  # ratio of standard deviation to median absolute deviation in a normal distribution
 
 
 @dataclasses.dataclass(frozen=True, slots=True)
 class RoundTable:
-    """Values of one metric: a row for each of `names`, a column for each round that all of them finished.
+    """Values of one metric: a row for each of `names`, a column for each round that all of them completed.
 
-    With `logs` the rows hold logarithms; values of zero or below forbid these, and the rows then hold shares of the
-    baseline's mean, which is `unit` then. `raw` are the values as they were measured. `drawn_in` counts the outliers.
+    With `logs` the rows hold logarithms. If a value is zero or negative, the rows hold shares of the baseline's mean
+    instead, which is `unit`. `raw` are the measured values. `drawn_in` counts the winsorized outliers.
     """
 
     names: tuple[str, ...]
@@ -40,11 +40,11 @@ class RoundTable:
 
     @property
     def rounds(self) -> int:
-        """How many rounds there are."""
+        """The number of rounds."""
         return len(self.rows[0]) if self.rows else 0
 
     def mean(self, place: int) -> float:
-        """What the rows say of one variant, in the metric's unit: a geometric mean where they hold logarithms.
+        """The mean of one variant in the metric's unit; a geometric mean if the rows hold logarithms.
 
         The ratio of two such means is the ratio that their comparison gives.
         """
@@ -54,7 +54,7 @@ class RoundTable:
 
 
 def round_table(arms: Sequence[Arm], metric: str, baseline: str) -> RoundTable | None:
-    """The table of a metric; None where the baseline lacks it, or is zero throughout."""
+    """The table of a metric; None if the baseline lacks it or is always zero."""
     values = {arm.name: {block.round: block.metrics[metric] for block in _measured_blocks(arm, metric)} for arm in arms}
     values = {name: row for name, row in values.items() if row}
     if baseline not in values:
@@ -75,14 +75,15 @@ def _measured_blocks(arm: Arm, metric: str) -> list[Block]:
 
 
 def _winsorize(table: RoundTable) -> RoundTable:
-    """The table with blocks that stand far out drawn in, so that one stall decides nothing and blurs nothing.
+    """The table with winsorized outliers, so that a single stall neither decides a comparison nor hides a difference.
 
-    Far is by what all variants show, and by what their own does: a variant that always scatters has no outliers.
+    The limit depends on the scatter of all variants and of the variant itself: one that always scatters has no
+    outliers.
     """
     if table.rounds < OUTLIER_ROUNDS or len(table.rows) < 2:  # noqa: PLR2004 - a single variant has nothing beside it
         return table
     rests = _median_polish(table.rows)
-    # Medians leave this many rests at zero whatever the noise is.
+    # The medians leave this many residuals at zero, whatever the noise is.
     free = sorted(abs(rest) for row in rests for rest in row)[len(table.rows) + table.rounds - 1 :]
     usual = statistics.median(free) if free else 0.0
     if not usual:
@@ -99,7 +100,7 @@ def _excess(rests: list[float], reach: float) -> list[float]:
 
 
 def _median_polish(rows: Rows) -> Rows:
-    """What is left of each value when the medians of its variant and of its round are taken away, by turns."""
+    """The residuals after the medians of variant and round are subtracted alternately."""
     rests = [list(row) for row in rows]
     for _ in range(POLISH_SWEEPS):
         rests = [[value - statistics.median(row) for value in row] for row in rests]
@@ -109,11 +110,11 @@ def _median_polish(rows: Rows) -> Rows:
 
 
 VARIATION = "variation"
-MINIMUM_VALUES = 3  # values; two have a difference, no variation
+MINIMUM_VALUES = 3  # two values have a difference but no useful variation
 
 
 def variation_arms(arms: tuple[Arm, ...], metric: str) -> tuple[Arm, ...]:
-    """The variants with their blocks' coefficients of variation as the only metric.
+    """The variants with the coefficients of variation of their blocks as the only metric.
 
     Blocks without a series of that metric, or with one that is too short, have none.
     """
@@ -121,7 +122,7 @@ def variation_arms(arms: tuple[Arm, ...], metric: str) -> tuple[Arm, ...]:
 
 
 def coefficient_of_variation(series: Sequence[float]) -> float | None:
-    """Standard deviation over mean; None where there are too few values or nothing happened."""
+    """Standard deviation divided by mean; None with too few values or a mean of zero."""
     mean = statistics.fmean(series) if series else 0.0
     if len(series) < MINIMUM_VALUES or mean <= 0:
         return None

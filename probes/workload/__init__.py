@@ -1,5 +1,4 @@
-"""Tables and load for a throwaway server: sysbench's where it is installed, else a driver of our own.
+"""Tables and load for a throwaway server, driven by sysbench if it is installed, otherwise by our own driver.
 
-`tables.fill` makes sbtest tables, `scans.make` a table to scan; `statements.OLTP` are the known workloads;
-`driving.drive` runs one for a while and gives what it did, second by second.
+See `tables.fill_tables`, `scans.create_table`, `statements.OLTP` for the workloads, and `driver` to run them.
 """

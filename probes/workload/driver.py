@@ -1,4 +1,4 @@
-"""Choose who makes the load, and let it run."""
+"""Select the load driver and run a load."""
 
 from __future__ import annotations
 
@@ -16,9 +16,9 @@ DRIVER_CHOICE = Choice("driver", "word", "auto", "load generator: sysbench, mycn
 
 
 def choose_driver(word: str) -> str:
-    """The driver that a word means, as results name it: "sysbench 1.0.20" or "mycnf".
+    """The load driver that the user's word denotes, as results name it: "sysbench 1.0.20" or "mycnf".
 
-    Raises ProbeError for an unknown word, and for sysbench where there is none.
+    Raises ProbeError for an unknown word, and for sysbench if it is not installed.
     """
     if word not in ("auto", "sysbench", OWN_DRIVER):
         raise ProbeError(f"unknown driver {word!r}: use sysbench, {OWN_DRIVER} or auto")
@@ -31,9 +31,9 @@ def choose_driver(word: str) -> str:
 
 
 def run_load(driver: str, task: Task, seconds: float, stop: StopSignal) -> LoadResult | None:
-    """Run a load for about so long, in whole seconds and at least one; None once it was told to stop.
+    """Run a load for about `seconds`, rounded to whole seconds and at least one; None if it was stopped.
 
-    `driver` is what `driver_of` gave. Raises DriverError where it breaks off.
+    `driver` is the result of `choose_driver`. Raises DriverError if the load fails.
     """
     whole = max(1, round(seconds))
     return (

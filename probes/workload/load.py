@@ -14,16 +14,16 @@ if TYPE_CHECKING:
 
 
 LOOPBACK = "127.0.0.1"
-# What verifies the server, and what the client shows it; sysbench reads files of these names in its directory.
+# The CA that verifies the server, and the client's certificate and key; sysbench reads these names in its directory.
 SERVER_CERTIFICATE, CLIENT_CERTIFICATE, CLIENT_KEY = CERTIFICATES = ("cacert.pem", "client-cert.pem", "client-key.pem")
 
 
 class DriverError(ProbeError):
-    """The driver of a load broke off: it could not be started, or a server left it."""
+    """The load driver failed: it could not be started, or lost its server."""
 
 
 class Login(NamedTuple):
-    """How a driver's connections log in: through the socket, or at a `port` of 127.0.0.1, by TLS where `encrypted`.
+    """How a driver's connections log in: over the socket, or to a `port` of 127.0.0.1, with TLS if `encrypted`.
 
     For TLS the task's `room` holds the files of CERTIFICATES.
     """
@@ -34,11 +34,11 @@ class Login(NamedTuple):
     encrypted: bool = False
 
     def options(self, socket: str, folder: str = "") -> dict[str, Any]:
-        """How PyMySQL connects so; the files of CERTIFICATES lie in `folder`."""
+        """The PyMySQL options for this login; `folder` contains the files of CERTIFICATES."""
         where: dict[str, Any] = {"unix_socket": socket}
         if self.port is not None:
             where = {"host": LOOPBACK, "port": self.port}
-        # PyMySQL would encrypt even a socket, which no client of the servers' own does.
+        # PyMySQL would encrypt even a socket connection, which the servers' own clients do not.
         how = {"ssl": self._context(folder)} if self.encrypted else {"ssl_disabled": True}
         return {"user": self.user, "password": self.password, **where, **how}
 
@@ -46,15 +46,16 @@ class Login(NamedTuple):
         import ssl
 
         context = ssl.create_default_context(cafile=os.path.join(folder, SERVER_CERTIFICATE))
-        context.check_hostname = False  # certificates that servers make themselves name no host
+        context.check_hostname = False  # certificates that servers generate do not name a host
         context.load_cert_chain(os.path.join(folder, CLIENT_CERTIFICATE), os.path.join(folder, CLIENT_KEY))
         return context
 
 
 class Task(NamedTuple):
-    """A load on a server: which tables (sbtest1 to sbtest`tables`, of `rows` rows each), what, and by how many at once.
+    """A load on a server: the tables, the workload and the concurrency.
 
-    `room` is a folder in a scratch directory for the driver's scripts and reports; equal `seed`s draw equal rows.
+    The tables are sbtest1 to sbtest`tables`, of `rows` rows each. `room` is a folder in a scratch directory for the
+    driver's scripts and reports; equal `seed`s draw equal rows.
     """
 
     socket: str
@@ -70,11 +71,11 @@ class Task(NamedTuple):
 
 
 class LoadResult(NamedTuple):
-    """What a load did: whole `seconds`, counts, and per-second values of transactions and queries.
+    """The result of a load: whole `seconds`, counts, and per-second values of transactions and queries.
 
     `p95` and `p99` are percentiles of the latency of transactions, in milliseconds; `p99_by_second` is that of the
-    transactions that ended in each second, 0 where none did. `repeated` transactions met a deadlock or a lock wait
-    timeout and are in no count of transactions. `cpu` is the driver's own processor seconds, None where not counted.
+    transactions that ended in each second, 0 if none did. `repeated` transactions failed with a deadlock or lock wait
+    timeout and are not counted as transactions. `cpu` is the driver's own CPU seconds, None if not counted.
     """
 
     seconds: float

@@ -1,4 +1,4 @@
-"""Our own driver: processes with PyMySQL through the socket, for hosts without sysbench."""
+"""Our own load driver, for hosts without sysbench: processes that use PyMySQL over the socket."""
 
 from __future__ import annotations
 
@@ -25,15 +25,15 @@ WORKER_CODE = (
     "from probes.workload.worker import run_worker; run_worker(orders)"
 )
 READY_TIMEOUT = 60.0
-END_TIMEOUT = 60.0  # seconds that the last transactions may take after time is up
+END_TIMEOUT = 60.0  # seconds that the last transactions may take after the time is up
 POLL = 0.01
 START_DELAY = 0.05
 
 
 def run_own_load(task: Task, seconds: int, stop: StopSignal) -> LoadResult | None:
-    """Run a load for so many whole seconds; None once it was told to stop.
+    """Run a load for that many whole seconds; None if it was stopped.
 
-    Raises DriverError where a process can't be started or loses its server.
+    Raises DriverError if a process cannot be started or loses its server.
     """
     go = os.path.join(task.scratch_folder, "go")
     with contextlib.suppress(FileNotFoundError):
@@ -53,7 +53,7 @@ def run_own_load(task: Task, seconds: int, stop: StopSignal) -> LoadResult | Non
 
 
 def _connections_per_process(threads: int) -> list[int]:
-    """How many connections each process holds: one process a connection, up to two processes a processor."""
+    """The number of connections per process: one process per connection, up to two processes per CPU."""
     count = min(threads, 2 * (os.cpu_count() or 1))
     return [threads // count + (place < threads % count) for place in range(count)]
 
@@ -102,7 +102,7 @@ def _write_start_time(go: str) -> None:
 
 
 def _wait_until(holds: Any, timeout: float, stop: StopSignal) -> bool:
-    """Wait until it holds: True; False once told to stop. Raises DriverError when it takes too long."""
+    """Wait until `holds` returns true; False if stopped; raises DriverError on timeout."""
     deadline = time.monotonic() + timeout
     while not holds():
         if stop.wait(POLL):
@@ -145,7 +145,7 @@ def _merge_reports(reports: list[dict[str, Any]], seconds: int) -> LoadResult:
 
 
 def percentile(latencies: dict[int, int], share: float) -> float:
-    """Milliseconds below which that share of the latencies lies, to a bucket's width; 0 without any."""
+    """The percentile of the latencies in milliseconds, accurate to a bucket's width; 0 without latencies."""
     wanted = share * sum(latencies.values())
     seen = 0
     for bucket in sorted(latencies):

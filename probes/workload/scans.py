@@ -1,4 +1,4 @@
-"""Tables to be scanned: MyISAM or Aria rows of a chosen length, whole or broken in pieces."""
+"""Tables for full scans: MyISAM or Aria rows of a selectable length, optionally fragmented."""
 
 from __future__ import annotations
 
@@ -7,18 +7,18 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 if TYPE_CHECKING:
     from probes.stop import StopSignal
 
-SEED_ROWS = 20_000  # rows an INSERT
-NON_TEXT_BYTES = 5  # bytes of a row that are no text: flags and an INT
+SEED_ROWS = 20_000  # rows per INSERT
+NON_TEXT_BYTES = 5  # bytes of a row that are not text: flags and an INT
 CHAR_MAXIMUM = 255
 INITIAL_LENGTH = 10  # characters of a row before it grows
-SHORTEST, LONGEST = 20, 4000  # bytes a row
+SHORTEST, LONGEST = 20, 4000  # bytes per row
 
 
 class ScanTable(NamedTuple):
-    """A table of about so many `bytes`.
+    """A table of about that many `bytes`.
 
-    `engine` is MyISAM or Aria, `row_length` bytes a row. `fragmented` is the share of rows, in per cent, that grew
-    after others had been written behind them. With any, or where they are `varying`, rows are VARCHAR, else CHAR.
+    `engine` is MyISAM or Aria, `row_length` is in bytes. `fragmented` is the percentage of rows that grew after other
+    rows had been written behind them. If it is above 0, or rows are `varying`, rows are VARCHAR, otherwise CHAR.
     """
 
     bytes: int
@@ -30,32 +30,32 @@ class ScanTable(NamedTuple):
 
     @property
     def name(self) -> str:
-        """The table with its database."""
+        """The table name with its database."""
         return f"{self.database}.scan"
 
     @property
     def rows(self) -> int:
-        """How many rows make up the bytes."""
+        """The number of rows for that many bytes."""
         return max(1, self.bytes // self.row_length)
 
     @property
     def is_dynamic(self) -> bool:
-        """Whether rows have a length of their own each."""
+        """Whether rows have different lengths."""
         return self.varying or self.fragmented > 0
 
     @property
     def query(self) -> str:
-        """A statement that reads every row: none has that id, and no index knows it."""
+        """A statement that reads every row: no row has that id, and it is not indexed."""
         return f"SELECT COUNT(*) FROM {self.name} WHERE id = 0"  # noqa: S608 - a name of our own
 
     @property
     def file(self) -> str:
-        """The file with the rows, from the data directory."""
+        """The data file, relative to the data directory."""
         return f"{self.database}/scan{'.MYD' if self.engine == 'MyISAM' else '.MAD'}"
 
 
 def create_table(connection: Any, scan: ScanTable, stop: StopSignal) -> None:
-    """Make the table, dropping what had its name; ends half-way once `stop` is set."""
+    """Create the table, replacing an existing one; ends early if `stop` is set."""
     with connection.cursor() as cursor:
         cursor.execute("SET SESSION sql_log_bin = 0")
         cursor.execute(f"CREATE DATABASE IF NOT EXISTS {scan.database} CHARACTER SET latin1")
@@ -69,7 +69,7 @@ def create_table(connection: Any, scan: ScanTable, stop: StopSignal) -> None:
                 return
             cursor.execute(_insert(scan, base))
         if scan.fragmented:
-            # They no longer fit where they stand, so the rest of each goes to the end of the file.
+            # The rows no longer fit in their place, so the rest of each is moved to the end of the file.
             grown = f"pad = REPEAT('x', {_text_width(scan)})"
             cursor.execute(f"UPDATE {scan.name} SET {grown} WHERE {_grows_condition(scan, 'id')}")  # noqa: S608
         cursor.execute(f"DROP TABLE {scan.database}.seed")
@@ -89,7 +89,7 @@ def _columns(scan: ScanTable) -> str:
 
 
 def _storage_options(scan: ScanTable) -> str:
-    # Aria's own row format goes through its page cache; these two are read as MyISAM's are.
+    # Aria's own row format uses its page cache; these two are read like MyISAM's.
     crash_safe = " TRANSACTIONAL=0" if scan.engine == "Aria" else ""
     return f"ENGINE={scan.engine} ROW_FORMAT={'DYNAMIC' if scan.is_dynamic else 'FIXED'}{crash_safe}"
 

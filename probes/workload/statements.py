@@ -1,4 +1,4 @@
-"""Workloads as data: which statements a transaction sends, and which rows it picks."""
+"""Workloads as data: the statements of a transaction, and the distribution of the rows."""
 
 from __future__ import annotations
 
@@ -8,9 +8,9 @@ PARETO_SHAPE = 0.2  # sysbench's --rand-pareto-h: 80 % of the draws fall on the 
 
 
 class TransactionStep(NamedTuple):
-    """Statements that share one draw of values, sent `times` times in a transaction with a draw of its own each.
+    """Statements that share one draw of values, sent `times` times per transaction with a new draw each time.
 
-    They may name {table}, {id}, {end} (the last row of a range of `Workload.span`), {k}, {c} and {pad}.
+    They may contain {table}, {id}, {end} (the last row of a range of `StatementMix.span`), {k}, {c} and {pad}.
     """
 
     statements: tuple[str, ...]
@@ -18,10 +18,10 @@ class TransactionStep(NamedTuple):
 
 
 class StatementMix(NamedTuple):
-    """What one transaction sends: `bracketed` ones between BEGIN and COMMIT.
+    """The statements of one transaction, between BEGIN and COMMIT if `bracketed`.
 
-    `connecting` ones come by a connection of their own, which ends with them. `script` names sysbench's own script for
-    the same statements, None where there is none.
+    If `connecting`, each transaction uses a new connection. `script` is the name of sysbench's own script with the
+    same statements, None if there is none.
     """
 
     name: str
@@ -33,17 +33,20 @@ class StatementMix(NamedTuple):
 
     @property
     def queries(self) -> int:
-        """Statements a transaction."""
+        """Statements per transaction."""
         return sum(len(step.statements) * step.times for step in self.steps) + (2 if self.bracketed else 0)
 
     @property
     def updates(self) -> int:
-        """UPDATE statements a transaction; each changes one row."""
+        """UPDATE statements per transaction; each changes one row."""
         return sum(step.times for step in self.steps for text in step.statements if text.startswith("UPDATE"))
 
 
 class Access(NamedTuple):
-    """Which rows are picked: `kind` is uniform or pareto; `keys_file` holds one key a line to pick from alone."""
+    """The distribution of rows.
+
+    `kind` is uniform or pareto; `keys_file` contains the only keys to use, one per line.
+    """
 
     kind: str = "uniform"
     keys_file: str | None = None
@@ -78,23 +81,26 @@ OLTP: dict[str, StatementMix] = {
 }
 
 
-# A connection for each SELECT of one row.
+# A new connection for each SELECT of one row.
 CONNECT_SELECT = OLTP["oltp_point_select"]._replace(name="connect_select", script=None, connecting=True)
 
 
 def simple_ranges(span: int) -> StatementMix:
-    """Ranges of so many rows by primary key, sent alone, which none of sysbench's bundled scripts does."""
+    """Ranges of that many rows by primary key without a transaction; none of sysbench's bundled scripts does that."""
     return StatementMix(f"simple_ranges_{span}", (TransactionStep((SIMPLE_RANGE,)),), span=span)
 
 
 def sorts(span: int) -> StatementMix:
-    """Sorts of so many rows by a text of 120 bytes; the last row alone is sent back, so that the sort is what costs."""
+    """Sorts of that many rows by a text of 120 bytes.
+
+    Only the last row is returned, so that the sort dominates the cost.
+    """
     text = f"SELECT id FROM {{table}} {_RANGE} ORDER BY c LIMIT {span - 1}, 1"  # noqa: S608 - numbers of our own
     return StatementMix(f"sorts_{span}", (TransactionStep((text,)),), span=span)
 
 
 def joins(span: int, inner: int) -> StatementMix:
-    """Joins of so many rows with the first `inner` rows by columns without an index."""
+    """Joins of that many rows with the first `inner` rows on columns without an index."""
     text = (
         "SELECT COUNT(*) FROM {table} AS a STRAIGHT_JOIN {table} AS b "  # noqa: S608 - numbers of our own
         f"WHERE a.id BETWEEN {{id}} AND {{end}} AND b.id <= {inner} AND a.c = b.pad"
@@ -110,6 +116,6 @@ def sorts_and_groups(*spans: int) -> StatementMix:
 
 
 def groups(span: int) -> StatementMix:
-    """Temporary tables of so many rows, each a text of 120 bytes and more; one row is sent back."""
+    """Temporary tables of that many rows, each with a text of 120 bytes or more; one row is returned."""
     text = f"SELECT CONCAT(id, c) AS g, COUNT(*) FROM {{table}} {_RANGE} GROUP BY g ORDER BY NULL LIMIT 1"  # noqa: S608
     return StatementMix(f"groups_{span}", (TransactionStep((text,)),), span=span)

@@ -1,4 +1,4 @@
-"""sysbench as the driver of a load: its own scripts where it has them, else one made of the workload's statements."""
+"""Run sysbench as the load driver, with its own scripts if it has them, otherwise with a generated script."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from probes.workload.statements import TransactionStep
 
 POLL = 0.02
-END_TIMEOUT = 60.0  # seconds that the last transactions may take after time is up
+END_TIMEOUT = 60.0  # seconds that the last transactions may take after the time is up
 INTERVAL_LINE = re.compile(
     r"^\[ (\d+)s \] thds: \d+ tps: ([\d.]+) qps: ([\d.]+) .*?lat \(ms,99%\): ([\d.]+)", re.MULTILINE
 )
@@ -33,12 +33,12 @@ TOTAL_LINES = {
     "p99": re.compile(r"^\s+99th percentile:\s+([\d.]+)", re.MULTILINE),
 }
 TEXT_SHAPES = {"c": "-".join(["#" * 11] * 10), "pad": "-".join(["#" * 11] * 5)}
-LARGEST_SEED = (1 << 31) - 2  # sysbench takes 31 bits, and 0 as the time of day
+LARGEST_SEED = (1 << 31) - 2  # sysbench accepts 31 bits, and takes 0 as the time of day
 
 
 @functools.lru_cache(maxsize=1)
 def sysbench_version() -> str | None:
-    """What sysbench calls itself, such as "sysbench 1.0.20"; None where it isn't installed or knows no MySQL."""
+    """The version, such as "sysbench 1.0.20"; None if sysbench is not installed or has no MySQL driver."""
     program = shutil.which("sysbench")
     if program is None:
         return None
@@ -48,14 +48,14 @@ def sysbench_version() -> str | None:
     except SandboxError:
         return None
     match = re.search(r"sysbench (\d+\.\d+\S*)", told.stdout)
-    # 0.4 takes other words and has no scripts; some builds come without the driver.
+    # Version 0.4 has other options and no scripts; some builds lack the MySQL driver.
     return match[0] if match and not match[1].startswith("0.") and "--mysql-socket" in known.stdout else None
 
 
 def run_sysbench(task: Task, seconds: int, stop: StopSignal) -> LoadResult | None:
-    """Run a load for so many whole seconds; None once it was told to stop.
+    """Run a load for that many whole seconds; None if it was stopped.
 
-    Raises DriverError where sysbench can't be started, is refused, or loses its server.
+    Raises DriverError if sysbench cannot be started, is refused, or loses its server.
     """
     log = os.path.join(task.scratch_folder, "sysbench.log")
     with open(log, "wb"):
@@ -81,9 +81,9 @@ def run_sysbench(task: Task, seconds: int, stop: StopSignal) -> LoadResult | Non
 
 
 def parse_report(said: str, seconds: int) -> LoadResult:
-    """What a report of sysbench says, its per-second values brought to so many entries.
+    """Parse a report of sysbench; its per-second values are brought to `seconds` entries.
 
-    Raises DriverError for text that is no such report.
+    Raises DriverError for any other text.
     """
     found = {name: pattern.search(said) for name, pattern in TOTAL_LINES.items()}
     if any(match is None for match in found.values()):
@@ -104,7 +104,7 @@ def parse_report(said: str, seconds: int) -> LoadResult:
 
 
 def _percentile(buckets: list[tuple[float, int]], share: float) -> float:
-    """The value of the first bucket by which that share of the counts is reached; 0 without any."""
+    """The first bucket at which that share of the counts is reached; 0 without counts."""
     wanted, seen = share * sum(count for _, count in buckets), 0
     for value, count in buckets:
         seen += count
@@ -114,7 +114,7 @@ def _percentile(buckets: list[tuple[float, int]], share: float) -> float:
 
 
 def _per_second_values(rates: list[float], total: float, seconds: int) -> tuple[float, ...]:
-    # The last interval goes unreported when it ends with the run: what no interval told of belongs to it.
+    # The last interval is not reported if it ends with the run; it gets the remaining counts.
     if len(rates) < seconds:
         rates = [*rates, max(0.0, total - sum(rates))]
     return tuple(rates[:seconds])
@@ -144,9 +144,9 @@ def _command(task: Task, seconds: int) -> list[str]:
 
 
 def _login_options(task: Task) -> list[str]:
-    """The options that say where connections go, who logs in, and whether they are encrypted.
+    """The options for the server's address, the account and TLS.
 
-    A password goes by a file: others on the host may read command lines.
+    The password is passed in a file, because others on the host may read command lines.
     """
     login = task.login
     where = [f"--mysql-socket={task.socket}"]
@@ -169,8 +169,8 @@ def _write_script(task: Task) -> str:
 
 
 def lua_script(task: Task) -> str:
-    """A script for sysbench that sends the workload's statements."""
-    # The driver stays in a global: sysbench frees the one that nothing refers to, connections or no.
+    """A sysbench script that sends the workload's statements."""
+    # The driver is a global variable: sysbench frees it when there is no reference, even with open connections.
     lines = ["function thread_init()", "  drv = sysbench.sql.driver()", "  keys = {}"]
     if not task.workload.connecting:
         lines.append("  con = drv:connect()")
@@ -212,7 +212,7 @@ def _draw_expression(rows: int) -> str:
 
 
 def _statement_expression(statement: str) -> str:
-    """A statement as a Lua expression that puts the drawn values in."""
+    """A statement as a Lua expression that inserts the drawn values."""
     parts = re.split(r"\{(\w+)\}", statement)
     spliced = []
     for place, part in enumerate(parts):

@@ -1,4 +1,4 @@
-"""sbtest tables, as sysbench has them, filled fast from inside the server."""
+"""sbtest tables, as sysbench creates them, filled quickly inside the server."""
 
 from __future__ import annotations
 
@@ -13,18 +13,18 @@ if TYPE_CHECKING:
     from probes.stop import StopSignal
 
 DATABASE = "sbtest"
-SEED_ROWS = 20_000  # rows of texts that all tables are made of, and rows an INSERT
+SEED_ROWS = 20_000  # rows of texts that all tables are built from, and rows per INSERT
 SEED_BATCH = 1_000
-ROW_BYTES = 235  # a row with its key in k, in pages as full as ascending inserts leave them
+ROW_BYTES = 235  # a row with its secondary key, in pages as full as ascending inserts leave them
 CONSTANT = ("a" * 119, "q" * 59)
 COLUMNS = "(id {key} NOT NULL, k INT NOT NULL DEFAULT 0, c CHAR(120) NOT NULL DEFAULT '', pad CHAR(60) NOT NULL DEFAULT '', PRIMARY KEY (id))"  # noqa: E501 - one line of SQL
 
 
 class TableShape(NamedTuple):
-    """What tables are like: how many and of how many rows, and what follows ENGINE in CREATE TABLE.
+    """The shape of the tables: their number and rows, and the options after ENGINE in CREATE TABLE.
 
-    `filler` is digits, sysbench's random texts, or constant, which compresses as well as anything can. `key_on_k`
-    makes sysbench's secondary index.
+    `filler` is digits (sysbench's random texts) or constant (compresses as well as possible). `key_on_k` creates
+    sysbench's secondary index.
     """
 
     rows: int
@@ -36,15 +36,15 @@ class TableShape(NamedTuple):
 
     @property
     def bytes(self) -> int:
-        """About what they take on disk, uncompressed."""
+        """The approximate uncompressed size on disk."""
         return self.rows * self.tables * ROW_BYTES
 
 
 def fill_tables(connection: Any, shape: TableShape, stop: StopSignal) -> None:
-    """Make sbtest1, sbtest2, …, dropping what had those names; ends half-way once `stop` is set.
+    """Create sbtest1, sbtest2, …, replacing existing tables; ends early if `stop` is set.
 
-    The connection is root's of a throwaway server; its session leaves the binary log alone, and the server commits
-    without flushing meanwhile.
+    The connection is root's on a throwaway server. The session does not write to the binary log, and the server
+    commits without flushing during the fill.
     """
     with connection.cursor() as cursor:
         cursor.execute("SET SESSION sql_log_bin = 0")
@@ -84,7 +84,7 @@ def _seed_values(filler: str) -> Iterator[str]:
 def _fill_table(cursor: Any, shape: TableShape, table: str, stop: StopSignal) -> None:
     cursor.execute(f"DROP TABLE IF EXISTS {table}")
     cursor.execute(f"CREATE TABLE {table} {COLUMNS.format(key='INT')} ENGINE={shape.engine}")
-    # By key order, so that pages fill up as they do under sysbench, and in transactions of a few megabytes.
+    # In key order, so that pages fill up as with sysbench, and in transactions of a few megabytes.
     for base in range(0, shape.rows, SEED_ROWS):
         if stop.is_set():
             return

@@ -1,6 +1,7 @@
-"""One process of our own driver: some connections, a thread each, that send a workload and count.
+"""A process of our own driver: several connections, one thread each, that run a workload and count.
 
-It is started by `own.drive` with its orders as JSON on stdin, and reports as JSON on stdout.
+It is started by `own_driver.run_own_load`, reads its orders as JSON from stdin, and writes its report as JSON to
+stdout.
 """
 
 from __future__ import annotations
@@ -21,15 +22,15 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Sequence
 
 PARETO_POWER = math.log(PARETO_SHAPE) / math.log(1 - PARETO_SHAPE)
-# What sysbench ignores too: deadlock, lock wait timeout, and a row that changed since the snapshot (MariaDB).
+# Errors that sysbench ignores too: deadlock, lock wait timeout, and a row that changed since the snapshot (MariaDB).
 REPEATED = (1213, 1205, 1020)
-PER_DOUBLING = 16  # latency buckets: each is 4.4 % wider than the one before
+PER_DOUBLING = 16  # latency buckets per doubling: each is 4.4 % wider than the one before
 C_GROUPS, PAD_GROUPS = 10, 5
 POLL = 0.002
 
 
 class WorkerOrders:
-    """What to do, as it came by JSON."""
+    """The orders from the JSON input."""
 
     def __init__(self, told: dict[str, Any]) -> None:
         self.socket: str = told["socket"]
@@ -50,7 +51,7 @@ class WorkerOrders:
 
 
 class ConnectionCounts:
-    """What one connection did: counts by second, and latencies of transactions by second and bucket."""
+    """The counts of one connection by second, and the latencies of transactions by second and bucket."""
 
     def __init__(self, seconds: int) -> None:
         self.transactions = [0] * seconds
@@ -61,7 +62,7 @@ class ConnectionCounts:
 
 
 def run_worker(told: dict[str, Any]) -> None:
-    """Connect, wait for the start, send until time is up, and report."""
+    """Connect, wait for the start, run transactions until the time is up, and report."""
     import pymysql
 
     orders = WorkerOrders(told)
@@ -85,7 +86,7 @@ def run_worker(told: dict[str, Any]) -> None:
 
 
 def _wait_for_start(go: str) -> float:
-    """The moment to begin, on the clock that all processes share, once the file exists."""
+    """The start time, on the clock that all processes share, once the file exists."""
     while not os.path.exists(go):
         time.sleep(POLL)
     with open(go, encoding="ascii") as text:
@@ -106,7 +107,8 @@ def _send_transactions(connection: Any, orders: WorkerOrders, begin: float, tall
             started = now
             whole, sent = _send_transaction(connection, orders, draw)
             now = time.monotonic()
-            # What was under way when time was up belongs to the last second: the sums stay those of the server.
+            # Transactions still running when the time was up belong to the last second, so that sums match the
+            # server's counters.
             second = min(last, int(now - begin))
             tally.queries[second] += sent
             if whole:
@@ -120,7 +122,7 @@ def _send_transactions(connection: Any, orders: WorkerOrders, begin: float, tall
 
 
 def _send_transaction(connection: Any, orders: WorkerOrders, draw: KeyDraw) -> tuple[bool, int]:
-    """Send one transaction: whether it went through, and how many statements were sent."""
+    """Run one transaction; returns whether it succeeded, and the number of statements sent."""
     import pymysql
 
     sent = 0
@@ -151,7 +153,7 @@ def _send_transaction(connection: Any, orders: WorkerOrders, draw: KeyDraw) -> t
 
 
 class KeyDraw:
-    """Draws the values of statements; looks them up as they are asked for."""
+    """Draws the values for statements, lazily."""
 
     def __init__(self, orders: WorkerOrders, seed: int) -> None:
         self._random = random.Random(seed)  # noqa: S311 - load, no secret
@@ -159,7 +161,7 @@ class KeyDraw:
         self._id = self._by_kind()
 
     def values(self) -> dict[str, Any]:
-        """A new draw of everything that a statement may name."""
+        """A new draw of all values that a statement may contain."""
         return _LazyValues(self._random, self._orders, self._id())
 
     def _by_kind(self) -> Callable[[], int]:
@@ -172,7 +174,7 @@ class KeyDraw:
 
 
 class _LazyValues(dict[str, Any]):
-    """The values of one draw; the long texts are made only for statements that name them."""
+    """The values of one draw; long texts are generated only if a statement uses them."""
 
     def __init__(self, source: random.Random, orders: WorkerOrders, key: int) -> None:
         table = f"sbtest{1 if orders.tables == 1 else 1 + source.randrange(orders.tables)}"
@@ -186,7 +188,7 @@ class _LazyValues(dict[str, Any]):
 
 
 def random_digits(source: random.Random, groups: int) -> str:
-    """Random text in the shape of sysbench's: groups of eleven digits, separated by hyphens."""
+    """Random text in sysbench's format: groups of eleven digits, separated by hyphens."""
     text = f"{source.randrange(10 ** (11 * groups)):0{11 * groups}d}"
     return "-".join(text[place : place + 11] for place in range(0, len(text), 11))
 
@@ -199,7 +201,7 @@ def _read_keys(path: str | None) -> list[int]:
 
 
 def add_histograms(histograms: Iterable[dict[Any, int]]) -> dict[int, int]:
-    """One histogram of several, by bucket; buckets that came by JSON are text."""
+    """Add several histograms by bucket; buckets from JSON are strings."""
     total: dict[int, int] = {}
     for histogram in histograms:
         for bucket, count in histogram.items():

@@ -1,4 +1,4 @@
-"""CON: limits of connections, their stacks and the names of their hosts, as option files set them."""
+"""CON: rules about connection limits, thread stacks and the host cache, checked in option files."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from rules.core.subject import Subject
 
 
-OLD_STACK = 192 << 10  # the default of old versions
+OLD_STACK = 192 << 10  # thread_stack default of old versions
 ENOUGH_STACK = 256 << 10
 
 
@@ -42,7 +42,7 @@ ENOUGH_STACK = 256 << 10
     ),
 )
 def user_limit_without_effect(context: RuleContext) -> Iterator[Finding]:
-    """A limit for one account that all connections together reach first."""
+    """Report max_user_connections that is not below max_connections, and so limits nothing."""
     each, together = context.number("max_user_connections"), context.number("max_connections")
     if each and together and each >= together and context.is_set("max_user_connections"):
         yield user_limit_without_effect.finding(
@@ -73,7 +73,7 @@ def user_limit_without_effect(context: RuleContext) -> Iterator[Finding]:
     ),
 )
 def small_thread_stack(context: RuleContext) -> Iterator[Finding]:
-    """A stack of 256K or less, below the version's default."""
+    """Report thread_stack of 256K or less that is below the version's default."""
     stack, usual = context.number("thread_stack"), default_number(context, "thread_stack")
     if not stack or not usual or not context.is_set("thread_stack") or stack >= usual or stack > ENOUGH_STACK:
         return
@@ -107,7 +107,7 @@ def small_thread_stack(context: RuleContext) -> Iterator[Finding]:
     ),
 )
 def uncached_host_names(context: RuleContext) -> Iterator[Finding]:
-    """Names that are resolved and not kept."""
+    """Report a disabled host cache on a server that resolves the host names of remote clients."""
     about_it = _disabled_host_cache(context)
     if (
         about_it is not None
@@ -122,7 +122,7 @@ def uncached_host_names(context: RuleContext) -> Iterator[Finding]:
 
 
 def _disabled_host_cache(context: RuleContext) -> Subject | None:
-    """The setting that switches the host cache off, None where it is on or not set."""
+    """The setting that disables the host cache; None if the cache is enabled."""
     line = context.file_verdict.effective.get("skip_host_cache")
     if line is not None and line.outcome not in REFUSED:
         return verdict_subject(line)
@@ -148,7 +148,10 @@ def _disabled_host_cache(context: RuleContext) -> Subject | None:
     ),
 )
 def uncounted_connect_errors(context: RuleContext) -> Iterator[Finding]:
-    """A limit on errors that are not counted."""
+    """Report max_connect_errors if the server does not count errors.
+
+    It counts none with skip_name_resolve or a disabled host cache.
+    """
     unresolved = context.settings.on("skip_name_resolve") is True
     if context.is_set("max_connect_errors") and (unresolved or _disabled_host_cache(context) is not None):
         why = "skip_name_resolve is on" if unresolved else "the host cache is off"
@@ -178,7 +181,7 @@ def uncounted_connect_errors(context: RuleContext) -> Iterator[Finding]:
     ),
 )
 def spare_port_without_address(context: RuleContext) -> Iterator[Finding]:
-    """Options of a port that is not open."""
+    """Report options of an administrative or extra port that is not open."""
     closed = {
         "create_admin_listener_thread": context.settings.on("create_admin_listener_thread") is True
         and not context.text("admin_address"),
@@ -221,7 +224,7 @@ CONNECTION_BURST = 64  # threads inside InnoDB up to which throughput was seen t
     ),
 )
 def backlog_cut_by_kernel(context: RuleContext) -> Iterator[Finding]:
-    """A queue that is longer than the kernel allows, by its own line or by that of the connections."""
+    """Report back_log, set or derived from max_connections, above the kernel's limit."""
     wanted = context.number("back_log")
     most = context.host.os.listen_backlog_max if context.host.os else None
     own = context.is_set("back_log")
@@ -242,7 +245,7 @@ def backlog_cut_by_kernel(context: RuleContext) -> Iterator[Finding]:
 
 
 def _is_derived_backlog(context: RuleContext) -> bool:
-    """Whether the queue has the length that the server makes of a max_connections that was set."""
+    """Whether the server derived back_log from an explicitly configured max_connections."""
     return context.has("server") and context.is_set("max_connections") and not context.target.since("mysql", 9, 0)
 
 
@@ -268,7 +271,7 @@ def _is_derived_backlog(context: RuleContext) -> bool:
     ),
 )
 def thread_pool_unlike_processors(context: RuleContext) -> Iterator[Finding]:
-    """A size beyond twice the processors, or below half of them."""
+    """Report thread_pool_size above twice the number of processors or below half of it."""
     size, cpus = context.number("thread_pool_size"), context.host.usable_cpus
     if not size or not cpus or not uses_thread_pool(context) or not context.is_set("thread_pool_size"):
         return
@@ -308,7 +311,7 @@ def thread_pool_unlike_processors(context: RuleContext) -> Iterator[Finding]:
     ),
 )
 def idle_processors_by_limit(context: RuleContext) -> Iterator[Finding]:
-    """A limit below the processors."""
+    """Report innodb_thread_concurrency below the number of processors."""
     threads, cpus = context.number("innodb_thread_concurrency"), context.host.usable_cpus
     limited = threads and cpus and threads < min(cpus, CONNECTION_BURST)
     if threads and cpus and limited and context.is_set("innodb_thread_concurrency"):

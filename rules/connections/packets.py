@@ -1,4 +1,4 @@
-"""CON: how long a statement may be that a connection carries."""
+"""CON: rules about max_allowed_packet, for clients and for replicas."""
 
 from __future__ import annotations
 
@@ -37,7 +37,7 @@ OF_REPLICAS = ("replica_max_allowed_packet", "slave_max_allowed_packet")
     ),
 )
 def packet_below_dump(context: RuleContext) -> Iterator[Finding]:
-    """A packet smaller than a dump's statements."""
+    """Report max_allowed_packet below the length of the INSERT statements in a dump."""
     packet, usual = context.number("max_allowed_packet"), default_number(context, "max_allowed_packet")
     if packet and packet < DUMPED and context.is_set("max_allowed_packet"):
         risk = "memory for longer statements while they run; sessions that are open keep their limit"
@@ -69,7 +69,7 @@ def packet_below_dump(context: RuleContext) -> Iterator[Finding]:
     ),
 )
 def replica_packet_below_statements(context: RuleContext) -> Iterator[Finding]:
-    """A limit for replication below the one for clients."""
+    """Report a packet limit for replicas that is below max_allowed_packet."""
     packet = context.number("max_allowed_packet")
     for name in OF_REPLICAS:
         taken = context.number(name)

@@ -1,4 +1,4 @@
-"""CON: the threads that serve connections: the cache that keeps them, and MariaDB's pool."""
+"""CON: rules about the thread cache and about MariaDB's thread pool."""
 
 from __future__ import annotations
 
@@ -16,8 +16,8 @@ if TYPE_CHECKING:
     from rules.core.context import RuleContext
 
 MARIADB = (Span("mariadb"),)
-MOST_THREADS = 256  # what MariaDB keeps by default
-AMPLE_THREADS = 500  # threads; so many sessions seldom wait at once
+MOST_THREADS = 256  # MariaDB's default thread_cache_size
+AMPLE_THREADS = 500  # threads; it is rare that so many sessions wait at once
 POOLED = "POOL-OF-THREADS"
 OF_THE_POOL = (
     "thread_pool_size",
@@ -31,7 +31,7 @@ OF_THE_POOL = (
 
 
 def uses_thread_pool(context: RuleContext) -> bool:
-    """Whether connections share a pool of threads."""
+    """Whether connections share a thread pool instead of having one thread each."""
     return context.text("thread_handling") == POOLED
 
 
@@ -57,7 +57,7 @@ def uses_thread_pool(context: RuleContext) -> bool:
     ),
 )
 def thread_cache_off(context: RuleContext) -> Iterator[Finding]:
-    """A thread cache that is explicitly off, where threads belong to connections."""
+    """Report thread_cache_size = 0 on a server with one thread per connection."""
     if (
         context.number("thread_cache_size") == 0
         and context.is_set("thread_cache_size")
@@ -76,7 +76,10 @@ def thread_cache_off(context: RuleContext) -> Iterator[Finding]:
 
 
 def advised_thread_cache(context: RuleContext) -> int:
-    """The version's own size, or as many as were connected at once where that is more, up to MariaDB's 256."""
+    """The thread_cache_size to advise: the version's default or the connection peak, whichever is larger.
+
+    The peak counts up to 256, MariaDB's default. The result never exceeds max_connections.
+    """
     usual = default_number(context, "thread_cache_size") or 0
     peak = context.server.counter("max_used_connections") if context.has("server") else None
     return min(max(usual, min(peak or 0, MOST_THREADS)), context.number("max_connections") or MOST_THREADS)
@@ -101,7 +104,7 @@ def advised_thread_cache(context: RuleContext) -> int:
     ),
 )
 def unused_thread_pool(context: RuleContext) -> Iterator[Finding]:
-    """Sizes of a pool that isn't there."""
+    """Report thread pool options on a server that does not use the thread pool."""
     sized = [name for name in OF_THE_POOL if context.is_set(name)]
     if sized and context.text("thread_handling") is not None and not uses_thread_pool(context):
         yield unused_thread_pool.finding(
@@ -131,7 +134,7 @@ def unused_thread_pool(context: RuleContext) -> Iterator[Finding]:
     ),
 )
 def starved_thread_pool(context: RuleContext) -> Iterator[Finding]:
-    """Fewer threads than connections that may wait for each other."""
+    """Report thread_pool_max_threads below max_connections: sessions that wait for locks can use up all threads."""
     threads, connections = context.number("thread_pool_max_threads"), context.number("max_connections")
     if not uses_thread_pool(context) or not threads or not connections or not context.is_set("thread_pool_max_threads"):
         return

@@ -1,4 +1,4 @@
-"""CON: how long sessions may wait, for each other and for their clients."""
+"""CON: rules about lock wait timeouts, idle timeouts and login timeouts."""
 
 from __future__ import annotations
 
@@ -43,7 +43,7 @@ LOCK_WAITS = ("innodb_lock_wait_timeout", "lock_wait_timeout")
     ),
 )
 def idle_connections_cut(context: RuleContext) -> Iterator[Finding]:
-    """A limit for idle sessions that no pool stays below."""
+    """Report wait_timeout that is shorter than the keepalive interval of connection pools."""
     seconds = context.number("wait_timeout")
     if seconds and seconds <= KEPT_ALIVE and context.is_set("wait_timeout"):
         yield idle_connections_cut.finding(
@@ -73,7 +73,7 @@ def idle_connections_cut(context: RuleContext) -> Iterator[Finding]:
     ),
 )
 def interactive_timeout_alone(context: RuleContext) -> Iterator[Finding]:
-    """A shorter limit that programs don't get."""
+    """Report a shortened interactive_timeout without a wait_timeout: most programs are not interactive clients."""
     people, programs = context.number("interactive_timeout"), context.number("wait_timeout")
     if not people or not programs or not context.is_set("interactive_timeout") or context.is_set("wait_timeout"):
         return
@@ -105,7 +105,7 @@ def interactive_timeout_alone(context: RuleContext) -> Iterator[Finding]:
     ),
 )
 def no_lock_wait(context: RuleContext) -> Iterator[Finding]:
-    """Waits of no time at all."""
+    """Report lock wait timeouts of 0."""
     for name in LOCK_WAITS:
         if context.number(name) == 0 and context.is_set(name):
             usual = default_number(context, name)
@@ -138,7 +138,7 @@ def no_lock_wait(context: RuleContext) -> Iterator[Finding]:
     ),
 )
 def row_waits_for_hours(context: RuleContext) -> Iterator[Finding]:
-    """A wait for rows of more than an hour."""
+    """Report innodb_lock_wait_timeout of more than an hour."""
     seconds = context.number("innodb_lock_wait_timeout")
     if seconds and seconds > HOUR and context.is_set("innodb_lock_wait_timeout"):
         action = advise(
@@ -172,7 +172,7 @@ def row_waits_for_hours(context: RuleContext) -> Iterator[Finding]:
     ),
 )
 def metadata_wait_for_days(context: RuleContext) -> Iterator[Finding]:
-    """A wait for metadata locks of more than a day, explicitly configured."""
+    """Report an explicitly configured lock_wait_timeout of more than a day."""
     name = "lock_wait_timeout"
     seconds = context.number(name)
     if seconds and seconds > DAY and context.is_set(name):
@@ -209,7 +209,7 @@ def metadata_wait_for_days(context: RuleContext) -> Iterator[Finding]:
     ),
 )
 def slow_handshakes(context: RuleContext) -> Iterator[Finding]:
-    """More than a minute to log in."""
+    """Report connect_timeout of more than a minute."""
     seconds, usual = context.number("connect_timeout"), default_number(context, "connect_timeout")
     if seconds and seconds > MINUTE and context.is_set("connect_timeout"):
         risk = "clients on very slow links fail to log in"
@@ -241,7 +241,7 @@ def slow_handshakes(context: RuleContext) -> Iterator[Finding]:
     ),
 )
 def autocommit_off(context: RuleContext) -> Iterator[Finding]:
-    """Transactions that begin by themselves, for all sessions."""
+    """Report autocommit = OFF for all sessions."""
     if context.settings.on("autocommit") is False and context.is_set("autocommit"):
         yield autocommit_off.finding(
             "Every session keeps a transaction open from its first statement on, idle ones and those that only read "
@@ -269,7 +269,7 @@ def autocommit_off(context: RuleContext) -> Iterator[Finding]:
     ),
 )
 def deadlocks_time_out(context: RuleContext) -> Iterator[Finding]:
-    """Detection off, and a timeout no shorter than by default."""
+    """Report disabled deadlock detection with innodb_lock_wait_timeout at its default or longer."""
     seconds = context.number("innodb_lock_wait_timeout")
     if seconds is None or seconds < ROW_WAIT or not context.is_set("innodb_deadlock_detect"):
         return

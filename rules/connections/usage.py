@@ -1,4 +1,4 @@
-"""CON: connections and threads of a running server, by its counters and its host."""
+"""CON: rules about the connections and threads of a running server, from its counters and its host."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ WEEK = 7 * 86400
 LARGE_LIMIT = 1000
 TIMES_THE_PEAK = 20
 CREATED_A_SECOND = 10
-ABORTED = 10  # events in the window before a share says something
+ABORTED = 10  # events in the window; below, a percentage is not reliable
 ABORTED_PERCENT = 10
 TIMES_THE_CPUS = 2
 REFUSED_BY_LIMIT = "connection_errors_max_connections"
@@ -55,7 +55,7 @@ BOUND_THEM = "see what they wait for, and bound the clients' pools"
     ),
 )
 def connections_refused(context: RuleContext) -> Iterator[Finding]:
-    """Refusals in the busiest hour, or in the window."""
+    """Report connections that were refused in the busiest hour or in the window."""
     limit = context.number(LIMIT)
     for window, when, _ in counter_periods(context, CONNECTIONS):
         refused = window.delta(REFUSED_BY_LIMIT)
@@ -70,7 +70,7 @@ def connections_refused(context: RuleContext) -> Iterator[Finding]:
 
 
 def _connection_cost(context: RuleContext) -> str:
-    """What a further connection may take, as the end of a sentence."""
+    """The memory that each further connection may take, as the end of a sentence."""
     estimate = memory_budget(context)
     return f"; each further connection may take up to {format_size(estimate.per_session)}" if estimate else ""
 
@@ -96,7 +96,7 @@ def _connection_cost(context: RuleContext) -> str:
     ),
 )
 def few_connections_left(context: RuleContext) -> Iterator[Finding]:
-    """A peak near the limit, not long ago, or as many connections right now."""
+    """Report a recent peak of connections near max_connections, or as many connections right now."""
     limit, peak = context.number(LIMIT), context.server.counter("max_used_connections")
     now = context.server.counter("threads_connected")
     if not limit or peak is None or now is None:
@@ -115,7 +115,10 @@ def few_connections_left(context: RuleContext) -> Iterator[Finding]:
 
 
 def _is_recent_peak(context: RuleContext) -> bool:
-    """Whether the peak was reached within a week; the server tells the time in its own zone, so give or take a day."""
+    """Whether the connection peak was reached within a week.
+
+    The server gives the time of the peak in its own time zone, so the result may be off by a day.
+    """
     from datetime import UTC, datetime
 
     if context.server.uptime <= WEEK:
@@ -150,7 +153,7 @@ def _is_recent_peak(context: RuleContext) -> bool:
     ),
 )
 def oversized_connection_limit(context: RuleContext) -> Iterator[Finding]:
-    """A thousand connections or more, and never a twentieth of them used in a week."""
+    """Report max_connections of a thousand or more if less than a twentieth was used in a week."""
     limit, peak = context.number(LIMIT), context.server.counter("max_used_connections")
     if not limit or not peak or not context.is_set(LIMIT) or uses_thread_pool(context):
         return
@@ -190,7 +193,10 @@ def oversized_connection_limit(context: RuleContext) -> Iterator[Finding]:
     ),
 )
 def threads_made_anew(context: RuleContext) -> Iterator[Finding]:
-    """Threads made every second, by a cache smaller than the peak; one of no thread at all is CON003's."""
+    """Report threads that are created every second because thread_cache_size is below the peak.
+
+    A thread_cache_size of 0 is reported by CON003.
+    """
     kept, enough = context.number("thread_cache_size"), advised_thread_cache(context)
     for window, when, _ in counter_periods(context, CONNECTIONS):
         made = window.rate("threads_created")
@@ -235,14 +241,14 @@ def threads_made_anew(context: RuleContext) -> Iterator[Finding]:
     ),
 )
 def more_running_than_processors(context: RuleContext) -> Iterator[Finding]:
-    """As many running sessions at each sample of the busiest hour, or at both ends of the window."""
+    """Report too many running sessions, at each sample of the busiest hour or at both ends of the window."""
     cpus = context.host.usable_cpus
     for window, when, hour in counter_periods(context, CONNECTIONS):
         samples = hour.samples if hour else (window.first, window.last)
         running = [n for n in (sample.status.get(RUNNING) for sample in samples) if n is not None]
         if not cpus or not running or min(running) <= cpus * TIMES_THE_CPUS:
             continue
-        # What they waited for is asked once, at the end of the window: it says nothing of an hour that is over.
+        # Lock waits are read only at the end of the window, so they say nothing about an earlier hour.
         waits = {} if hour else _lock_waits(context)
         at_work = min(running) - sum(waits.values())
         times = f"at all {len(samples)} samples of the busiest" if hour else "at both ends of a"
@@ -258,7 +264,7 @@ def more_running_than_processors(context: RuleContext) -> Iterator[Finding]:
 
 
 def _lock_waits(context: RuleContext) -> dict[str, int]:
-    """The sessions that waited, by what they waited for, the most first."""
+    """The number of waiting sessions by lock type, in descending order."""
     rows = context.workload.last.status.get("innodb_row_lock_current_waits") if context.has("workload") else None
     states = {_lock_name(state): count for state, count in context.server.lock_waits.items() if count}
     waits = states | ({ROWS: rows} if rows else {})
@@ -266,7 +272,7 @@ def _lock_waits(context: RuleContext) -> dict[str, int]:
 
 
 def _lock_name(state: str) -> str:
-    """The lock that a thread state names; the servers show GET_LOCK as `User lock`."""
+    """The lock type in a thread state; servers show GET_LOCK as `User lock`."""
     return USER_LOCK if state == "User lock" else state.removeprefix("Waiting for ")
 
 
@@ -276,7 +282,7 @@ def _waits_text(waits: dict[str, int]) -> str:
 
 
 def _lock_holder_query(context: RuleContext, waits: dict[str, int]) -> str:
-    """Where a server of this version says who holds the lock that most sessions wait for."""
+    """Where this version shows the holder of the lock that most sessions wait for."""
     if next(iter(waits)) == ROWS:
         return "information_schema.innodb_lock_waits" if context.target.is_mariadb else "sys.innodb_lock_waits"
     if next(iter(waits)) == USER_LOCK:
@@ -310,7 +316,7 @@ def _period_rest(when: str) -> str:
     ),
 )
 def aborted_connects(context: RuleContext) -> Iterator[Finding]:
-    """A share of attempts that failed in the window."""
+    """Report a high percentage of failed connection attempts in the window."""
     window = steady_window(context)
     failed, attempts = window.delta("aborted_connects"), window.delta("connections")
     if _is_high_share(failed, attempts):
@@ -327,7 +333,7 @@ def _is_high_share(ended: int | None, attempts: int | None) -> bool:
 
 
 def _error_reasons(window: Workload) -> str:
-    """The causes, as far as MariaDB counts them."""
+    """The causes of failed connections that MariaDB counts, as text."""
     parts = {
         "access_denied_errors": "with access denied",
         "aborted_connects_preauth": "before they named an account",
@@ -357,7 +363,7 @@ def _error_reasons(window: Workload) -> str:
     ),
 )
 def aborted_clients(context: RuleContext) -> Iterator[Finding]:
-    """A share of sessions that were cut in the window."""
+    """Report a high percentage of aborted sessions in the window."""
     window = steady_window(context)
     cut, attempts, idle = window.delta("aborted_clients"), window.delta("connections"), context.number("wait_timeout")
     if _is_high_share(cut, attempts):

@@ -1,1 +1,1 @@
-"""What rules are made of: the decorator, what a rule may read, and how findings, fixes and advice are built."""
+"""The framework for rules: the `rule` decorator, the rule context, and helpers for findings, fixes and advice."""

@@ -36,10 +36,10 @@ def advise(
     risk: str = "",
     watch: str | None = None,
 ) -> Action | None:
-    """The action that gives a variable the value; None where the target lacks the option or would change the value.
+    """The action that sets a variable to the value; None if the target lacks the option or would not accept the value.
 
     `size` writes a number of bytes with its suffix; `risk` says what the change may cost, a stall included. `live` is
-    False for a variable that is dynamic and yet can't be given this value while the server runs.
+    False if the variable is dynamic but cannot be given this value at run time.
     """
     option = context.catalog.find_variable(name) or context.catalog.get(name)
     if option is None or judge_value(option.name, str(value), context.catalog).outcome is not Outcome.ACCEPTED:
@@ -59,10 +59,10 @@ def advise(
 
 
 def with_replica_stopped(context: RuleContext, action: Action | None) -> Action | None:
-    """The action with statements that stop a running replica's threads before and start them afterwards.
+    """Add statements to the action that stop a running replica's threads before the change and start them afterwards.
 
-    The server refuses such a change while they run. The channels of group replication cannot be stopped so: there the
-    line alone is advised.
+    The server refuses such a change while these threads run. The channels of Group Replication cannot be stopped this
+    way; for them only the option line is advised.
     """
     rows = context.server.replication.replica_rows if context.has("server") and context.server.replication else ()
     running = [row for row in rows if any(_is_running_thread(name, text) for name, text in row.items())]
@@ -84,7 +84,7 @@ def with_replica_stopped(context: RuleContext, action: Action | None) -> Action 
 
 
 def _persist_only(statement: str) -> str:
-    """Persisted for the next start alone."""
+    """Replace SET PERSIST by SET PERSIST_ONLY, so that the value takes effect at the next start only."""
     return statement.replace("SET PERSIST ", "SET PERSIST_ONLY ", 1)
 
 
@@ -93,19 +93,19 @@ def _is_running_thread(name: str, text: str | None) -> bool:
 
 
 def replica_keyword(context: RuleContext) -> str:
-    """What statements call a replica: REPLICA since MySQL 8.0.22, else SLAVE, which MariaDB takes as well."""
+    """The keyword for replicas in statements: REPLICA since MySQL 8.0.22, otherwise SLAVE (MariaDB accepts both)."""
     return "REPLICA" if context.target.since("mysql", 8, 0, 22) else "SLAVE"
 
 
 def default_number(context: RuleContext, name: str) -> int | None:
-    """The number that the target starts with where the variable is not set; None where it depends on the host."""
+    """The target's default as a number; None if it depends on the host."""
     option = context.catalog.find_variable(name) or context.catalog.get(name)
     text = (option.default if option else None) or ""
     return int(text) if text.isdigit() else None
 
 
 def help_line(action: Action | None) -> str:
-    """The action as the one line of help under a finding."""
+    """The action as one line of help under a finding."""
     if action is None:
         return ""
     if action.option_line:
@@ -147,5 +147,5 @@ def _is_container(context: RuleContext) -> bool:
 
 
 def present(*actions: Action | None) -> tuple[Action, ...]:
-    """The actions that could be made."""
+    """The actions that are not None."""
     return tuple(a for a in actions if a is not None)

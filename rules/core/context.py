@@ -1,4 +1,4 @@
-"""What a rule may read about one server: from its option files alone, or from all the facts of an audit."""
+"""RuleContext: everything a rule may read about one server, from option files alone or from an audit."""
 
 from __future__ import annotations
 
@@ -26,17 +26,17 @@ NO_HOUSE = AbsentPart("house rules (in mycnf.toml)")
 NO_PROBES = AbsentPart("results of probes on the server's host (mycnf probe)")
 NO_SAMPLES = AbsentPart("samples of this server (mycnf sample)")
 NO_FINDINGS = AbsentPart("the findings of all other rules")
-OUT_OF_RANGE = 1 << 64  # what no server holds in a variable: the other end is no server, or means harm
+OUT_OF_RANGE = 1 << 64  # no server variable holds a larger number: the peer is not a server, or is malicious
 
 
 class MissingFact(Exception):  # noqa: N818 - it is no error: the engine turns it into a skipped rule
-    """A rule lacks something it needs; the message names what, and how to give it."""
+    """Raised if a rule lacks something it needs; the message names it and how to provide it."""
 
 
 class RuleContext:
-    """Target, catalog, settings and verdicts, and of the server, host, workload and files what was collected.
+    """The target, catalog, settings and verdicts, and the collected parts: server, host, workload, files and others.
 
-    Reading a part that is absent raises Missing with the reason, which the engine records as skipped.
+    Reading an absent part raises MissingFact with the reason; the engine then records the rule as skipped.
     """
 
     __slots__ = (
@@ -63,10 +63,10 @@ class RuleContext:
         find_source: FindSource | None = None,
     ) -> None:
         self.target = target
-        self.service = service  # the unit that starts the server, None where there is none or nobody looked
-        self.taken_at = taken_at  # UTC in ISO 8601, empty where nothing was collected
+        self.service = service  # the systemd unit that starts the server; None if there is none or it was not looked up
+        self.taken_at = taken_at  # UTC in ISO 8601; empty if nothing was collected
         self.catalog = catalog
-        self.find_source = find_source  # of a server: what decides the value of a variable, by the names of its option
+        self.find_source = find_source  # on a server: finds the source of a value by variable and option names
         self.settings = settings
         self.file_verdict = file_verdict
         self.parts = {
@@ -81,15 +81,15 @@ class RuleContext:
         }
         self._is_running = not isinstance(
             server, AbsentPart
-        )  # what runs is no template: asked for each of its variables
+        )  # a running server has no templated values; checked once here, not for each variable
 
     def number(self, name: str) -> int | None:
-        """A variable as a whole number (bytes, or a count); None where it is absent, no number, or a template."""
+        """A variable as a whole number (bytes or a count); None if it is absent, not a number, or templated."""
         value = self.settings.number(name) if self._is_running or not self._is_templated(name) else None
         return value if value is not None and -OUT_OF_RANGE < value < OUT_OF_RANGE else None
 
     def text(self, name: str) -> str | None:
-        """A variable as the server prints it, in upper case for comparing words; None as with `number`."""
+        """A variable as the server prints it, in upper case for comparison; None as for `number`."""
         value = self.settings.text(name) if self._is_running or not self._is_templated(name) else None
         return None if value is None else value.upper()
 
@@ -107,17 +107,17 @@ class RuleContext:
         return line is not None and line.placed.line.templated
 
     def has(self, part: str) -> bool:
-        """Whether server, host, workload, files, house, probes or sampled is there."""
+        """Whether the part (server, host, workload, files, house, probes or sampled) is available."""
         return not isinstance(self.parts[part], AbsentPart)
 
     @property
     def server(self) -> Server:
-        """The running server's own answers."""
+        """Facts collected from the running server."""
         return self._part("server")  # type: ignore[return-value]
 
     @property
     def host(self) -> Host:
-        """The machine under the server."""
+        """Facts about the host that the server runs on."""
         return self._part("host")  # type: ignore[return-value]
 
     @property
@@ -127,35 +127,38 @@ class RuleContext:
 
     @property
     def files(self) -> OptionFiles:
-        """The option files of a running server, with their owners and modes."""
+        """The option files of a running server, with owners and modes."""
         return self._part("files")  # type: ignore[return-value]
 
     @property
     def house(self) -> tuple[HouseRule, ...]:
-        """The user's own rules for single options."""
+        """The house rules of the user's configuration."""
         return self._part("house")  # type: ignore[return-value]
 
     @property
     def probes(self) -> tuple[LocalAnswer, ...]:
-        """What was measured on the server's host, the newest first; where there is nothing no rule is skipped."""
+        """Probe results from the server's host, newest first; empty if there are none, without skipping the rule."""
         return self._part("probes") if self.has("probes") else ()  # type: ignore[return-value]
 
     @property
     def sampled(self) -> SampledHours:
-        """The busiest hours of the server, where its counters were sampled."""
+        """The server's busiest hours, if its counters were sampled."""
         return self._part("sampled")  # type: ignore[return-value]
 
     @property
     def findings(self) -> None:
-        """What all other rules found: never there for a rule, for those that need it speak afterwards."""
+        """Always raises MissingFact.
+
+        Rules that need the findings of other rules are run separately, after all others.
+        """
         self._part("findings")
 
     def available_parts(self) -> frozenset[str]:
-        """The parts that a rule may need without Missing."""
+        """The parts that a rule may require without MissingFact."""
         return frozenset({name for name, part in self.parts.items() if not isinstance(part, AbsentPart)} | {"probes"})
 
     def require(self, names: tuple[str, ...]) -> None:
-        """Raise Missing for the first of these parts that is absent; probes never are."""
+        """Raise MissingFact for the first absent part; `probes` is always accepted."""
         for name in names:
             part = self.parts[name]
             if isinstance(part, AbsentPart) and name != "probes":

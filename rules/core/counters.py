@@ -1,4 +1,4 @@
-"""Counters over a window, believed only after enough time and enough events."""
+"""Status counters as rates over a window, used only after enough uptime and enough events."""
 
 from __future__ import annotations
 
@@ -16,13 +16,13 @@ if TYPE_CHECKING:
     from rules.core.context import RuleContext
 
 
-MINIMUM_UPTIME = 600  # seconds; before that caches fill and everything looks cold
+MINIMUM_UPTIME = 600  # seconds; before that, caches are still filling
 MINIMUM_WINDOW = 5.0  # seconds
-MINIMUM_EVENTS = 10  # in a window; fewer are chance
+MINIMUM_EVENTS = 10  # per window; fewer may be chance
 
 
 def steady_window(context: RuleContext) -> Workload:
-    """The workload's window; Missing where the server started just now or the window is too short to tell rates."""
+    """The workload's window; raises MissingFact if the server started recently or the window is too short for rates."""
     workload = context.workload
     require_uptime(workload.last.at, MINIMUM_UPTIME)
     if workload.seconds < MINIMUM_WINDOW:
@@ -31,7 +31,7 @@ def steady_window(context: RuleContext) -> Workload:
 
 
 def require_uptime(up: float, least: float) -> None:
-    """Raise Missing where the server has been up for less than that many seconds, with the time to audit again."""
+    """Raise MissingFact if uptime `up` is below `least`, both in seconds; the message says when to audit again."""
     if up < least:
         again = f"audit again in {format_duration(least - up)}"
         raise MissingFact(
@@ -40,7 +40,7 @@ def require_uptime(up: float, least: float) -> None:
 
 
 def busy_rate(workload: Workload, counter: str, a_second: float) -> float | None:
-    """A counter's rise a second, where it is as high as that and comes of enough events to mean something."""
+    """The counter's rate per second; None if it is below `a_second` or the window has too few events."""
     events, rate = workload.delta(counter), workload.rate(counter)
     return rate if rate is not None and rate >= a_second and (events or 0) >= MINIMUM_EVENTS else None
 
@@ -54,7 +54,7 @@ REDO, CONNECTIONS, TEMPORARY = "redo", "connections", "temporary tables"
 
 
 class CounterPeriod(NamedTuple):
-    """The period that counters cover, and its name in messages: `in the busiest hour, …`."""
+    """The period that counters cover, with its description for messages: `in the busiest hour, …`."""
 
     workload: Workload
     words: str
@@ -62,12 +62,12 @@ class CounterPeriod(NamedTuple):
 
 
 def busiest_period(context: RuleContext, of: str) -> CounterPeriod:
-    """The busiest sampled hour of a kind, the window of this audit where none was sampled; Missing without either."""
+    """The busiest sampled hour of this kind, or else the window of this audit; raises MissingFact without either."""
     return next(counter_periods(context, of))
 
 
 def counter_periods(context: RuleContext, of: str) -> Iterator[CounterPeriod]:
-    """The busiest sampled hour of a kind, and then the window; Missing where there is neither."""
+    """The busiest sampled hour of this kind, then the window; raises MissingFact without either."""
     hour = context.sampled.hour(of) if context.has("sampled") else None
     if hour is not None:
         yield CounterPeriod(hour.workload, f"in the busiest hour, {hour_text(hour)}", hour)
@@ -81,7 +81,7 @@ def counter_periods(context: RuleContext, of: str) -> Iterator[CounterPeriod]:
 
 
 def hour_text(hour: BusyHour) -> str:
-    """`14:00-15:00 UTC on 2026-11-20`."""
+    """The hour as text: `14:00-15:00 UTC on 2026-11-20`."""
     try:
         began, ended = (datetime.fromisoformat(at).astimezone(UTC) for at in (hour.began_at, hour.ended_at))
     except (ValueError, OverflowError):

@@ -1,4 +1,4 @@
-"""The evidence that rules rest on: who measured or said what, on which versions, with the numbers."""
+"""The evidence behind rules: sources, measurements, the versions they apply to, and their numbers."""
 
 from __future__ import annotations
 
@@ -10,9 +10,9 @@ FOLDER = os.path.join(os.path.dirname(os.path.dirname(os.path.abspath(__file__))
 
 
 class Table(NamedTuple):
-    """Published numbers: `values` are the points where they are numbers, `labels` how they are written.
+    """Published numbers; `values` are the points as numbers, `labels` as text.
 
-    Each series has one number for each point, in `unit`; None stands for one that wasn't published.
+    Each series has one number per point, in `unit`; None stands for a number that was not published.
     """
 
     x: str
@@ -23,7 +23,7 @@ class Table(NamedTuple):
 
 
 class Evidence(NamedTuple):
-    """One measurement, statement of a vendor, fact of a source, answer of a server, or opinion, with its conditions.
+    """One measurement, vendor statement, source code fact, server answer or opinion, with its conditions.
 
     `strength` is measured, server (real servers were asked), source-code, vendor-doc or expert-opinion.
     """
@@ -45,12 +45,12 @@ _STORE: dict[str, Evidence] = {}
 
 
 def find_evidence(identity: str) -> Evidence | None:
-    """The evidence of that id, such as RBS-01; None where the store has none."""
+    """The evidence with this id, such as RBS-01; None if the store has none."""
     return all_evidence().get(identity.upper())
 
 
 def all_evidence() -> dict[str, Evidence]:
-    """The whole store by id, in the order of its files."""
+    """All evidence by id, in the order of the files."""
     if not _STORE:
         for name in sorted(n for n in os.listdir(FOLDER) if n.endswith(".toml")):
             with open(os.path.join(FOLDER, name), "rb") as file:

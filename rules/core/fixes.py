@@ -1,4 +1,4 @@
-"""Which edits mend an option line that the server refuses, changes, or knows under another name."""
+"""Edits for option lines that the server refuses, adjusts, or knows under another name."""
 
 from __future__ import annotations
 
@@ -40,14 +40,14 @@ NO_SUCH_NAME = frozenset({Outcome.UNKNOWN, Outcome.REMOVED, Outcome.AMBIGUOUS})
 SWITCH_WORDS = {"TRUE": "ON", "FALSE": "OFF"}
 ON = ("1", "on", "true")
 OFF = ("0", "off", "false")
-# Words that people write for ON and OFF; servers know none of them.
+# Words that people write for ON and OFF but that no server accepts.
 MEANS_ON = frozenset({*ON, "yes", "y", "t", "enable", "enabled", "active", "activated"})
 MEANS_OFF = frozenset({*OFF, "no", "n", "f", "none", "null", "never", "disable", "disabled", "inactive"})
-# What the server ends up with depends on the file system that it finds.
+# The effective value depends on the file system.
 DEPENDS_ON_FILE_SYSTEM = frozenset({"lower_case_table_names"})
-# Their successor does the same job in other terms, so that the old value says something else there.
+# Their successors take other values, so the old value would mean something else.
 INCOMPATIBLE_SUCCESSORS = frozenset({"log_slow_admin_statements", "old"})
-# Deprecated and ignored options with a successor in other terms: of these alone the lines that say the same are sought.
+# Deprecated and ignored options whose successors take other values; only for these an equivalent setting is looked up.
 CONVERTIBLE = frozenset(
     (
         *("admin_ssl", "default_authentication_plugin", "expire_logs_days", "innodb_checksums"),
@@ -62,14 +62,14 @@ _UNQUOTED = r"[\w.:/+-]+"  # needs no quotes in an option file
 
 
 def _find_successor(line: LineVerdict, context: RuleContext) -> Successor | None:
-    """What says the same; imported lazily, since only lines with an old or unknown option need it."""
+    """The equivalent setting; imported lazily, since only lines with an old or unknown option need it."""
     from rules.core.successors import find_successor
 
     return find_successor(bare_name(line), line.placed.line, context)
 
 
 def fix_unknown(line: LineVerdict, context: RuleContext) -> Fix | None:
-    """The name that was meant; `loose_` before an option of a plugin that isn't loaded; else as for `removed`."""
+    """Correct a mistyped name, or add `loose_` for a plugin that is not loaded; otherwise as `fix_removed`."""
     placed = line.placed.line
     plugin = is_plugin_option(line, context.catalog)
     if plugin:
@@ -85,7 +85,7 @@ def fix_unknown(line: LineVerdict, context: RuleContext) -> Fix | None:
 
 
 def fix_removed(line: LineVerdict, context: RuleContext) -> Fix | None:
-    """What says the same on the target; the line taken out only where its meaning went with the option."""
+    """Replace a removed option by its equivalent on the target, or remove the line if there is none."""
     found = _find_successor(line, context)
     if found is not None and _is_available(found, context.catalog):
         return _rewrite_fix(line, found, context.catalog)
@@ -97,7 +97,7 @@ def fix_removed(line: LineVerdict, context: RuleContext) -> Fix | None:
 
 
 def fix_ignored(line: LineVerdict, context: RuleContext) -> Fix | None:
-    """What says the same and counts; the line taken out only where its meaning went with the option."""
+    """Replace an ignored option by its effective equivalent, or remove the line if there is none."""
     found = _find_successor(line, context) if bare_name(line) in CONVERTIBLE else None
     if found is not None and _is_available(found, context.catalog):
         return _rewrite_fix(line, found, context.catalog)
@@ -105,13 +105,13 @@ def fix_ignored(line: LineVerdict, context: RuleContext) -> Fix | None:
 
 
 def fix_ambiguous(line: LineVerdict, context: RuleContext) -> Fix | None:
-    """What says the same as an old option whose name is now the beginning of several."""
+    """Replace an old option whose name is now an ambiguous abbreviation of several options."""
     found = _find_successor(line, context)
     return None if found is None else _rewrite_fix(line, found, context.catalog)
 
 
 def help_removed(line: LineVerdict, fix: Fix | None, otherwise: str, context: RuleContext) -> str:
-    """What the fix writes, else what does the same instead, else `otherwise`."""
+    """Help text: what the fix writes, or the equivalent option, or `otherwise`."""
     name = bare_name(line)
     found = _find_successor(line, context) if line.option is None or name in CONVERTIBLE else None
     if found is not None and found.lines and _are_accepted(found.lines, context.catalog):
@@ -132,7 +132,7 @@ def help_removed(line: LineVerdict, fix: Fix | None, otherwise: str, context: Ru
 
 
 def _new_name(line: LineVerdict, catalog: Catalog) -> str | None:
-    """The successor that is documented, or else the other name of the variable that only this name is deprecated of."""
+    """The documented successor, or the other name of the variable if only this name is deprecated."""
     old = line.option
     if line.replaced_by or old is None or not old.deprecated or not old.alias_of:
         return line.replaced_by
@@ -141,7 +141,10 @@ def _new_name(line: LineVerdict, catalog: Catalog) -> str | None:
 
 
 def fix_deprecated(line: LineVerdict, context: RuleContext) -> Fix | None:
-    """The new name: safe where both are names of one variable, unsafe where the successor only does the same job."""
+    """Write the new name.
+
+    It is safe if both names set the same variable, unsafe if the successor only serves the same purpose.
+    """
     old, catalog = line.option, context.catalog
     found = _find_successor(line, context) if bare_name(line) in CONVERTIBLE else None
     if found is not None:
@@ -151,13 +154,13 @@ def fix_deprecated(line: LineVerdict, context: RuleContext) -> Fix | None:
     if old is None or new is None or old.name in INCOMPATIBLE_SUCCESSORS:
         return None
     one_variable = (old.alias_of or old.name) == (new.alias_of or new.name)
-    text = line.placed.line.value  # two names of one variable may have ranges of their own
+    text = line.placed.line.value  # the two names of one variable may have different ranges
     alike = one_variable and judge_value(old.name, text, catalog).value == judge_value(new.name, text, catalog).value
     return _rename_fix(line, new.name, catalog, SAFE if alike else UNSAFE)
 
 
 def fix_adjusted(line: LineVerdict, context: RuleContext) -> Fix | None:
-    """The value that the server ends up with, where it takes that as it stands; of a switch the one that was meant."""
+    """Write the value that the server uses, if it accepts it as is; for a switch, the value that was intended."""
     option, placed = line.option, line.placed.line
     if option is None or line.value is None or placed.raw is None or not sets_value(line, context.catalog):
         return None
@@ -173,7 +176,7 @@ def fix_adjusted(line: LineVerdict, context: RuleContext) -> Fix | None:
 
 
 def help_adjusted(line: LineVerdict, fix: Fix | None) -> str:
-    """What to write instead of a value that the server changes; nothing where no value would stand."""
+    """Help text for an adjusted value; empty if there is no valid value to suggest."""
     text = fix.edits[0].text if fix else ""
     if is_misread(line) and not is_switch(line):
         return number_help(line.option)
@@ -190,9 +193,12 @@ def help_adjusted(line: LineVerdict, fix: Fix | None) -> str:
 
 
 def _fix_switch(line: LineVerdict, catalog: Catalog) -> Fix | None:
-    """A switch set to what its word means, else to what it is; without its line where no word switches it off."""
+    """Set a switch to the intended value, or to the effective one.
+
+    The line is removed if no value switches the option off.
+    """
     placed, name = line.placed.line, line.placed.line.name or ""
-    # A value that is accepted was changed by another option, so no word helps.
+    # An accepted value was changed by another option, so no other spelling helps.
     accepted = judge_value(name, placed.value, catalog).outcome is Outcome.ACCEPTED
     meant, used = (
         "" if accepted else _intended_switch(placed.value or ""),
@@ -209,7 +215,7 @@ def _fix_switch(line: LineVerdict, catalog: Catalog) -> Fix | None:
 
 
 def _intended_switch(text: str) -> str:
-    """ON or OFF for a word that means it, else nothing."""
+    """ON or OFF if the word stands for one of them; otherwise an empty string."""
     word = text.strip().lower()
     if word in MEANS_ON or (word.isdigit() and word.strip("0")):
         return "ON"
@@ -217,7 +223,7 @@ def _intended_switch(text: str) -> str:
 
 
 def number_help(option: Option | None) -> str:
-    """The range of an option, as help."""
+    """The option's range as help text."""
     if option is None or option.kind not in NUMBERS:
         return ""
     what = "a number" if option.kind == "double" else "a whole number"
@@ -227,9 +233,10 @@ def number_help(option: Option | None) -> str:
 
 
 def fix_invalid(line: LineVerdict, context: RuleContext) -> Fix | None:
-    """A size with a decimal point in whole numbers, utf8 as what it has always stood for, yes as ON, modes without one.
+    """Correct an invalid value: a fractional size, utf8, yes or no for a switch, or the mode NO_AUTO_CREATE_USER.
 
-    Without NO_AUTO_CREATE_USER MySQL 8.0 does what 5.7 did with it: GRANT creates no account.
+    A fractional size becomes a whole number, utf8 becomes utf8mb3, yes becomes ON. Without NO_AUTO_CREATE_USER, MySQL
+    8.0 behaves as 5.7 did with it: GRANT creates no account.
     """
     from rules.core.successors import whole_size
 
@@ -247,7 +254,7 @@ def fix_invalid(line: LineVerdict, context: RuleContext) -> Fix | None:
 
 
 def fix_unexpected_argument(line: LineVerdict) -> Fix | None:
-    """The switch without its value where that said on, and no line where it said off."""
+    """Remove the value of a switch that takes none if it means ON; remove the line if it means OFF."""
     word = (line.placed.line.value or "").lower()
     if word in ON:
         return drop_value(line.placed.line, UNSAFE)
@@ -255,7 +262,7 @@ def fix_unexpected_argument(line: LineVerdict) -> Fix | None:
 
 
 def readable_number(line: LineVerdict, catalog: Catalog) -> str | None:
-    """A number without the letters behind its suffix, which no server reads; None where there are none."""
+    """The number without the letters after its suffix, which servers ignore; None if there are none."""
     option, text = line.option, line.placed.line.value or ""
     if option is None or line.outcome is not Outcome.ACCEPTED or not sets_value(line, catalog):
         return None
@@ -269,19 +276,19 @@ def readable_number(line: LineVerdict, catalog: Catalog) -> str | None:
 
 
 def bare_name(line: LineVerdict) -> str:
-    """The canonical name, or the name as written without the prefix loose_."""
+    """The canonical name, or the name as written without the prefix `loose_`."""
     return line.canonical or written_name(line.placed.line).removeprefix("loose_")
 
 
 def is_plugin_option(line: LineVerdict, catalog: Catalog) -> bool:
-    """Whether the target knows the option, and lacks only its plugin; or a component may bring it."""
+    """Whether the option belongs to a plugin that may not be loaded, or may belong to a component."""
     option = catalog.get(bare_name(line))
     known_plugin = option is not None and bool(option.plugin)
     return known_plugin or NOT_LOADED in line.reason or is_component_option(bare_name(line), catalog.target)
 
 
 def spell_like(line: Line, old: str, new: str) -> str:
-    """The name as written with `new` in the place of `old`: a prefix stays, and so does the habit of writing dashes."""
+    """The name as written with `old` replaced by `new`; keeps a prefix and the author's dashes or underscores."""
     name = line.name or ""
     head = len(name) - len(old) if written_name(line).endswith(old) else _prefix_length(name)
     dashes = "-" in name[head:] and "_" not in name[head:]
@@ -309,9 +316,9 @@ def _successor_names(name: str, context: RuleContext) -> tuple[str, ...]:
 
 
 def _rename_fix(line: LineVerdict, name: str, catalog: Catalog, applicability: str) -> Fix | None:
-    """Another name with the same value; None where the target doesn't know that name either.
+    """Replace the option's name and keep the value; None if the target does not know the new name either.
 
-    A new name of a plugin's option is known once the plugin is loaded, as the old one was.
+    The new name of a removed plugin option is accepted although the target has it only with the plugin loaded.
     """
     placed = line.placed.line
     spelt = spell_like(placed, bare_name(line), name)
@@ -323,7 +330,7 @@ def _rename_fix(line: LineVerdict, name: str, catalog: Catalog, applicability: s
 
 
 def _is_available(found: Successor, catalog: Catalog) -> bool:
-    """Whether the target knows what does the same: of an option that is too new for it, it knows no successor."""
+    """Whether the target knows the equivalent options; an option newer than the target has none."""
     return not found.lines or not any(
         judge_value(name, value, catalog).outcome in NO_SUCH_NAME for name, value in found.lines
     )
@@ -334,7 +341,7 @@ def _are_accepted(options: Iterable[tuple[str, str]], catalog: Catalog) -> bool:
 
 
 def _rewrite_fix(line: LineVerdict, found: Successor, catalog: Catalog) -> Fix | None:
-    """The lines that say the same; None where there are none, or the target would not take each of them."""
+    """Replace the line by the equivalent lines; None if there are none, or the target would not accept all of them."""
     placed = line.placed.line
     literal = bare_name(line) == "set_variable"
     spelt = [(name if literal else spell_like(placed, bare_name(line), name), value) for name, value in found.lines]
@@ -348,7 +355,7 @@ def _rewrite_fix(line: LineVerdict, found: Successor, catalog: Catalog) -> Fix |
 
 
 def _notations(value: str, raw: str, option: Option) -> tuple[str, ...]:
-    """How the value may be written, as the line's author would first."""
+    """The possible notations of a value, starting with the one closest to the original."""
     if option.kind == "bool":
         return (SWITCH_WORDS.get(value, value),)
     if value.isdigit() and not raw.strip("'\"").isdigit() and option.kind in ("int", "uint"):
@@ -357,12 +364,12 @@ def _notations(value: str, raw: str, option: Option) -> tuple[str, ...]:
 
 
 def _without_obsolete_mode(text: str) -> str | None:
-    """The list of modes without the one that MySQL 8.0 no longer needs; None where no other is left."""
+    """The SQL modes without NO_AUTO_CREATE_USER, which MySQL 8.0 removed; None if no other mode is left."""
     return ",".join(mode for mode in text.split(",") if mode.strip().upper() != "NO_AUTO_CREATE_USER") or None
 
 
 def _utf8mb3_name(text: str) -> str | None:
-    """What utf8 stands for where its short name is gone."""
+    """The utf8mb3 name of a utf8 character set or collation, for versions without the short name."""
     name = text.lower()
     return text[:4] + "mb3" + text[4:] if name == "utf8" or name.startswith("utf8_") else None
 
@@ -371,7 +378,7 @@ GROUP = "mysqld"
 
 
 def close_header(line: Line) -> Fix | None:
-    """A group header with its bracket; None where more than that is missing."""
+    """Add the missing bracket to a group header; None if more than the bracket is missing."""
     text = line.text[line.column - 1 : line.end_column - 1]
     if not text.startswith("[") or not text[1:].replace("-", "").replace(".", "").replace("_", "").isalnum():
         return None
@@ -379,7 +386,7 @@ def close_header(line: Line) -> Fix | None:
 
 
 def add_header(outside: Sequence[Line], context: RuleContext) -> Fix | None:
-    """A header above the options that stand before any; None where the server would refuse one of them under it."""
+    """Add a group header above options outside any group; None if the server would refuse one of them in that group."""
     if not all(_is_accepted(line, context) for line in outside):
         return None
     first = outside[0].number
@@ -387,7 +394,7 @@ def add_header(outside: Sequence[Line], context: RuleContext) -> Fix | None:
 
 
 def move_to_server_group(file: OptionFile, line: Line, context: RuleContext) -> Fix | None:
-    """The line under the file's first [mysqld]; taken out where the server is given the option already."""
+    """Move the line to the file's first [mysqld] group, or remove it if the server already gets the option."""
     out = Edit(line.number, 1, line.number + 1, 1, "")
     if written_name(line) in context.file_verdict.effective:
         return Fix(UNSAFE, (out,))

@@ -1,4 +1,4 @@
-"""From where a server can be reached: the addresses that it listens on, and switches that are explicitly on."""
+"""Network exposure: the addresses that the server listens on, and explicitly enabled switches."""
 
 from __future__ import annotations
 
@@ -17,7 +17,10 @@ _TRUE = frozenset({"TRUE", "ON"})
 
 
 def listens_to_other_hosts(context: RuleContext, name: str = "bind_address") -> bool:
-    """Whether the server takes TCP connections from other hosts at the addresses of that variable; False if unknown."""
+    """Whether the server accepts TCP connections from other hosts at the addresses in the variable.
+
+    False if the addresses are unknown.
+    """
     setting = context.settings.get(name)
     if setting is None or context.text(name) is None or context.settings.on("skip_networking"):
         return False
@@ -25,7 +28,7 @@ def listens_to_other_hosts(context: RuleContext, name: str = "bind_address") -> 
 
 
 def is_local_only(context: RuleContext) -> bool:
-    """Whether only the server's own host can reach it: without TCP, or with all its addresses the host's own."""
+    """Whether only the local host can connect: TCP is disabled or all addresses are loopback addresses."""
     if context.settings.on("skip_networking"):
         return True
     told = [name for name in ADDRESS_VARIABLES if context.text(name)]
@@ -33,19 +36,19 @@ def is_local_only(context: RuleContext) -> bool:
 
 
 def is_socket_only(context: RuleContext) -> bool:
-    """Whether MySQL 8.0 or later takes no TCP connection because its accounts are switched off (ASK-SEC-12)."""
+    """Whether MySQL 8.0 or later disables TCP because of skip_grant_tables (ASK-SEC-12)."""
     line = context.file_verdict.effective.get("skip_grant_tables")
     return context.target.since("mysql", 8, 0) and line is not None and line.value == "TRUE"
 
 
 def _is_loopback(address: str) -> bool:
-    """Whether an address is the host's own; MySQL lets the name of a network namespace follow it."""
+    """Whether an address is a loopback address; MySQL allows a network namespace after it."""
     bare = address.partition("/")[0].strip().lower()
     return bare in LOOPBACK_NAMES or bare.startswith(LOOPBACK_PREFIX)
 
 
 def is_switched_on(context: RuleContext, name: str) -> bool:
-    """Whether an option is explicitly on; some versions have no variable for it, so its line tells."""
+    """Whether an option is explicitly ON; in versions without a variable for it, its option line decides."""
     if context.settings.get(name) is not None:
         return context.is_set(name) and context.settings.on(name) is True
     line = context.file_verdict.effective.get(name)
@@ -56,13 +59,13 @@ WSREP_ON, WSREP_PROVIDER = "wsrep_on", "wsrep_provider"
 
 
 def has_provider(context: RuleContext) -> bool:
-    """Whether the provider library is named, even by a template."""
+    """Whether wsrep_provider is set, even if only by a template."""
     named = context.is_set(WSREP_PROVIDER) or WSREP_PROVIDER in context.file_verdict.effective
     return named and context.text(WSREP_PROVIDER) not in {"", "NONE"}
 
 
 def uses_galera(context: RuleContext) -> bool:
-    """Whether the server is to be a node: replication switched on, or a provider named."""
+    """Whether the server is configured as a Galera node: wsrep_on is ON or a provider is set."""
     return context.text(WSREP_ON) == "ON" or has_provider(context)
 
 

@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from rules.core.context import FindSource, RuleContext
 
 OUTRANKING = frozenset({Origin.PERSISTED, Origin.COMMAND_LINE})
-# Two options that set the same thing in different units: the later line wins.
+# Options that set the same thing in different units; the later line wins.
 LINKED = {
     "binlog_expire_logs_seconds": ("expire_logs_days",),
     "expire_logs_days": ("binlog_expire_logs_seconds",),
@@ -24,14 +24,17 @@ LINKED = {
 
 
 def find_value_source(context: RuleContext, option: Option) -> ValueSource | None:
-    """What decides the option's value at the next start; None where nothing sets it."""
+    """The source of the option's value at the next start; None if nothing sets it."""
     names = (*context.catalog.spellings(option.name), *LINKED.get(option.name, ()))
     find_source = context.find_source or find_source_in_lines(context.file_verdict, Origin.FILE)
     return find_source(option.variable or option.name, names)
 
 
 def find_source_in_lines(verdict: FileVerdict, origin: Origin) -> FindSource:
-    """Finds the source among the option lines of one document, all of which have this origin: the last line wins."""
+    """A function that finds the source among the option lines of one document; the last line wins.
+
+    All lines of the document have the same origin.
+    """
 
     def find(_variable: str, names: tuple[str, ...]) -> ValueSource | None:
         lines = [line for name in names if (line := verdict.effective.get(name))]
@@ -42,10 +45,10 @@ def find_source_in_lines(verdict: FileVerdict, origin: Origin) -> FindSource:
 
 
 def adapt_help_to_source(context: RuleContext, findings: Iterable[Finding]) -> list[Finding]:
-    """The findings, with help that fits where the value comes from.
+    """The findings with help that matches the source of each value.
 
-    What a rule says of a line holds for an option file. Where a persisted value or the command line decides, the
-    finding's help says what to do there.
+    Rules write their help for option files. If a persisted value or the command line decides, the help says what to do
+    there.
     """
     return [_adapt_finding(context, finding) for finding in findings]
 
@@ -58,12 +61,15 @@ def _adapt_finding(context: RuleContext, finding: Finding) -> Finding:
     if decided is None or decided.origin not in OUTRANKING:
         return finding
     if finding.location is not None and finding.location != decided.place:
-        return finding  # it is about a line, whatever outranks that
+        return finding  # the finding is about a line, whatever overrides that line
     return finding._replace(help=_adapt_help(finding.help, decided, option))
 
 
 def _adapt_help(text: str, decided: ValueSource, option: Option) -> str:
-    """The help with the removal that this origin needs, or with a sentence on where the value is set."""
+    """The help text adapted to this origin.
+
+    It says how to remove the setting there, or gets a sentence on where the value is set.
+    """
     taken = removal_step(decided, option)
     if REMOVE_LINE in text:
         return text.replace(REMOVE_LINE, taken, 1)

@@ -1,4 +1,4 @@
-"""The checks that passed in an audit, with their numbers, so that no finding is not confused with no check."""
+"""The checks that passed in an audit, with their numbers, so that a passed check differs from one that never ran."""
 
 from __future__ import annotations
 
@@ -24,10 +24,10 @@ if TYPE_CHECKING:
     from rules.core.context import RuleContext
 
 HOUR = 3600
-# Findings about what syncs a commit without effect, or not at all, whatever the two options of commits are.
+# Findings that make the durability settings unreliable: syncs without effect, or no redo log at all.
 UNSAFE_STORAGE = ("unsynced-data-files", "file-system-without-barriers", "redo-log-disabled", "data-in-memory")
-CREATED_PERCENT_LIMIT = 25  # percent of the connections; a cache of threads that is large enough serves nearly all
-OVERFLOW_PERCENT_LIMIT = 10  # percent of the hits; a cache that holds the tables in use pushes none out
+CREATED_PERCENT_LIMIT = 25  # percent of the connections; a sufficient thread cache serves nearly all of them
+OVERFLOW_PERCENT_LIMIT = 10  # percent of the hits; a sufficient table cache has hardly any overflows
 
 
 class PassedCheck(NamedTuple):
@@ -38,10 +38,10 @@ class PassedCheck(NamedTuple):
 
 
 class CheckedPart(NamedTuple):
-    """How a part is described; a finding of one of `rules` means that it did not pass.
+    """How a part is described; any finding of one of `rules` means that it did not pass.
 
-    The first of these is the rule whose threshold the numbers are judged by: unless it ran, nothing is reported.
-    `describe` returns None for numbers beyond that threshold: a rule may have no finding because it has no advice.
+    The first of `rules` owns the threshold for the numbers: unless it ran, nothing is reported. `describe` returns
+    None for numbers beyond that threshold, because a rule without advice may yield no finding.
     """
 
     part: str
@@ -50,9 +50,9 @@ class CheckedPart(NamedTuple):
 
 
 def passed_checks(context: RuleContext, findings: Iterable[Finding], asked: Container[str]) -> Iterator[PassedCheck]:
-    """The parts that were looked at and that no finding is about.
+    """The parts that were checked and have no findings.
 
-    `asked` are the names of the rules that could look: a part that none of its rules looked at is not told.
+    `asked` are the names of the rules that could run; a part whose first rule is not among them is left out.
     """
     found = {finding.name for finding in findings}
     for look in CHECKED_PARTS:
@@ -80,9 +80,9 @@ def _pool(context: RuleContext) -> str | None:
     window = steady_window(context)
     asked, missed = (window.rate(f"innodb_buffer_pool_{what}") for what in ("read_requests", "reads"))
     if asked is None or missed is None or is_missing_much(missed, asked):
-        return None  # the rule needs memory for a larger pool as well
+        return None  # the rule also needs memory for a larger pool
     if missed * 100 >= asked * MISSED_PERCENT and missed:
-        return None  # too few reads for the rule, and too large a share to pass
+        return None  # too few reads for the rule, but too large a percentage to pass
     return f"{missed:,.1f} of {asked:,.0f} page requests a second went to disk"
 
 
@@ -105,10 +105,11 @@ def _connections(context: RuleContext) -> str | None:
 
 
 def _rates(*counters: tuple[str, str], below: float, share: float = 100.0) -> Callable[[RuleContext], str | None]:
-    """Counters as rates, as text, where the first is `below` so many a second, and at most a `share` of the second.
+    """A function that returns counters as rates, or None if the first is not `below` the limit or exceeds its share.
 
-    The limits are those of the rule, but the share counts at any rate: 0.9 of 1.0 is not printed as passed. A counter
-    that the server lacks is left out; without the first there are no words.
+    `below` is a rate per second; `share` is the maximum of the first counter in percent of the last one. Both limits
+    are those of the rule, but the share is checked at any rate, so that 0.9 of 1.0 is not reported as passed. Counters
+    that the server lacks are left out; without the first counter the result is None.
     """
 
     def says(context: RuleContext) -> str | None:
@@ -124,7 +125,7 @@ def _rates(*counters: tuple[str, str], below: float, share: float = 100.0) -> Ca
 
 
 def _row_locks(context: RuleContext) -> str | None:
-    """The time that sessions wait, by which the rule judges, beside the number of waits."""
+    """The average number of waiting sessions, by which the rule decides, and the number of waits."""
     window = steady_window(context)
     waits, waited = window.rate("innodb_row_lock_waits"), window.rate("innodb_row_lock_time")
     if waits is None or waited is None or waited / 1000 >= WAITING:

@@ -1,4 +1,4 @@
-"""What a rule is, and the list of them all: code, name, words for people, and the function that looks."""
+"""The `Rule` type, its documentation `Docs`, the `rule` decorator, and the list of all rules."""
 
 from collections.abc import Callable, Iterator
 from typing import NamedTuple
@@ -9,18 +9,18 @@ from rules.core.context import RuleContext
 from rules.core.subject import Subject
 
 RULES: list["Rule"] = []
-_TAKEN: set[str] = set()  # codes and names: looking through the rules for each new one took a fifth of loading them
+_TAKEN: set[str] = set()  # codes and names; searching RULES for each new rule took a fifth of the load time
 
 
 class Span(NamedTuple):
-    """Versions of one flavour: from `since` on (none: from the first), up to but without `before` (none: no end)."""
+    """A version range of one flavour: from `since` to before `before`; an empty tuple means no bound."""
 
     flavour: str
     since: tuple[int, ...] = ()
     before: tuple[int, ...] = ()
 
     def holds(self, target: Target) -> bool:
-        """Whether the target lies within."""
+        """Whether the target is in the range."""
         if target.flavour != self.flavour or target.version < self.since:
             return False
         return not self.before or target.version < self.before
@@ -36,11 +36,11 @@ EVERY = (Span("mysql"), Span("mariadb"))
 
 
 class Docs(NamedTuple):
-    """A rule's documentation, for explain, the reports and the reference pages; plain sentences, no markup.
+    """A rule's documentation for explain, the reports and the reference pages: plain sentences without markup.
 
-    `why` is what happens and on what it rests, `fix` what to do, `risk` what the cure may cost, `restart` whether
-    it needs one, `exceptions` when to leave the setting alone, `reconsider_when` what would change the advice,
-    `disagree` where the sources contradict each other.
+    `why` is what happens and the evidence for it, `fix` what to do, `risk` what the fix may cost, `restart` whether it
+    needs one, `exceptions` when to leave the setting alone, `reconsider_when` what would change the advice, `disagree`
+    where sources contradict each other.
     """
 
     why: str
@@ -53,12 +53,11 @@ class Docs(NamedTuple):
 
 
 class Rule(NamedTuple):
-    """One rule; `needs` names the parts (server, workload, host, files) without which it can't look.
+    """One rule; `needs` names the parts (server, workload, host, files) without which it is skipped.
 
-    `options` are the canonical names that it checks, none where it may check any; `triggers` are others that a
-    file may set instead to make it apply. `evidence` are ids of the
-    evidence store, `probe` is the experiment that repeats the measurement, `fix` the applicability (safe, unsafe)
-    of the edits that its findings may carry.
+    `options` are the canonical names that it checks, empty if it may check any; `triggers` are further options that
+    make the rule apply if a file sets them. `evidence` are ids of the evidence store, `probe` is the probe that
+    repeats the measurement, `fix` is the applicability (safe, unsafe) of the edits in its findings.
     """
 
     code: str
@@ -78,17 +77,17 @@ class Rule(NamedTuple):
 
     @property
     def family(self) -> str:
-        """The three letters that its code begins with."""
+        """The three letters at the start of the code."""
         return self.code[:3]
 
     @property
     def subject(self) -> str:
-        """The folder of `rules` that holds it, such as innodb; its reference page has that name."""
+        """The subfolder of `rules` that contains it, such as innodb; the reference page has the same name."""
         return self.function.__module__.split(".")[1]
 
     def concerns(self, target: Target) -> bool:
-        """Whether the rule has anything to say about that version."""
-        if self.targets is EVERY:  # most are, and each is asked this for each of thousands of snapshots
+        """Whether the rule applies to that version."""
+        if self.targets is EVERY:  # most rules apply to every version, and this runs for thousands of snapshots
             return True
         for span in self.targets:  # noqa: SIM110 - any() would make a generator, three hundred times a run
             if span.holds(target):
@@ -96,7 +95,7 @@ class Rule(NamedTuple):
         return False
 
     def check(self, context: RuleContext) -> Iterator[Finding]:
-        """What the rule finds; raises Missing, at once or on the way, where a part that it needs is absent."""
+        """The rule's findings; raises MissingFact, at once or during iteration, if a part that it needs is absent."""
         if self.needs:
             context.require(self.needs)
         return self.function(context)
@@ -112,7 +111,7 @@ class Rule(NamedTuple):
         fix: Fix | None = None,
         actions: tuple[Action, ...] = (),
     ) -> Finding:
-        """A finding of this rule about one option line or variable, or about the server as a whole."""
+        """A finding of this rule about an option line or variable, or about the whole server if `about` is None."""
         return Finding(
             code=self.code,
             name=self.name,
@@ -149,7 +148,7 @@ def rule(
     fix: str | None = None,
     triggers: tuple[str, ...] = (),
 ) -> Callable[[Callable[[RuleContext], Iterator[Finding]]], Rule]:
-    """Make a rule of a function that yields findings, and list it; ValueError where code or name is taken."""
+    """Register a function that yields findings as a rule; raises ValueError if the code or name is taken."""
 
     def register(look: Callable[[RuleContext], Iterator[Finding]]) -> Rule:
         words = (code, name, severity, confidence, summary, docs)

@@ -1,4 +1,4 @@
-"""How advice is carried out on a running server: the statement for now, and what keeps the value beyond a restart."""
+"""Actions for a running server: the statement to run now, and the setting that keeps the value after a restart."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ if TYPE_CHECKING:
     from rules.core.value_source import ValueSource
 
 
-# MariaDB truncates SET GLOBAL of the first to the second, with a warning; a start raises the second to the first.
+# MariaDB truncates SET GLOBAL of the first to the second, with a warning; a restart raises the second to the first.
 POOL, MOST_POOL = "innodb_buffer_pool_size", "innodb_buffer_pool_size_max"
 NUMBERS = frozenset({"int", "uint", "double"})
 
@@ -31,10 +31,10 @@ NUMBERS = frozenset({"int", "uint", "double"})
 def server_action(
     context: RuleContext, option: Option, value: str, shown: str, *, live: bool, risk: str, watch: str | None
 ) -> Action:
-    """The action that gives the option a value on this server; `shown` is the value as a file would hold it.
+    """The action that sets the option on this server; `shown` is the value as written in an option file.
 
-    A persisted value is persisted again, an argument of the command line is replaced in the unit that holds it, an
-    option line in its file; a value that the file holds already needs the statement alone.
+    A persisted value is persisted again, a command-line argument is replaced in the unit that holds it, an option line
+    in its file. If the file already has the value, the action is the statement alone.
     """
     does = runtime_effect(context, option, value)
     works = live and does.works
@@ -57,7 +57,7 @@ def server_action(
 
 
 def _mentions_effect(risk: str, does: RuntimeEffect) -> bool:
-    """Whether the rule's own words on the risk say it already."""
+    """Whether the rule's own text on the risk already covers the runtime effect."""
     if not does.works:
         return does.words in risk
     return does.words in risk or ("session" in does.words and "session" in risk) or ("stall" in risk)
@@ -66,7 +66,7 @@ def _mentions_effect(risk: str, does: RuntimeEffect) -> bool:
 def _with_permanent_place(
     done: Action, context: RuleContext, option: Option, decided: ValueSource | None, shown: str
 ) -> Action:
-    """The action with what keeps the value beyond a restart, in the place that decides it."""
+    """Add the setting that keeps the value after a restart, in the place that decides the value."""
     line = f"{option.name} = {shown}"
     if decided is None:
         return done._replace(option_line=line, place=server_option_file(context))
@@ -80,7 +80,7 @@ def _with_permanent_place(
 
 
 def document_action(done: Action, context: RuleContext, option: Option, value: str, shown: str) -> Action:
-    """The action for a document that gives a server its command line or its persisted values."""
+    """The action for a document that holds a server's command line or persisted values."""
     decided = find_value_source(context, option)
     if decided is not None and decided.origin is Origin.PERSISTED:
         how = "PERSIST_ONLY" if done.restart else "PERSIST"
@@ -92,13 +92,13 @@ def document_action(done: Action, context: RuleContext, option: Option, value: s
 
 
 def argument_for(decided: ValueSource, option: Option, value: str) -> str:
-    """`--sync-binlog=1`, in the spelling that the command line has now."""
+    """The command-line argument, `--sync-binlog=1`, with dashes or underscores as in the current one."""
     name = option.name if "_" in decided.name else option.name.replace("_", "-")
     return f"--{name}={shlex.quote(value)}"
 
 
 def server_option_file(context: RuleContext) -> Location | None:
-    """The file where a line that sets nothing yet belongs: the last that holds a group of the server."""
+    """The file for a new option line: the last main file with a group that the server reads; None if unknown."""
     if not context.has("files"):
         return None
     own = groups_read(context.target)
@@ -108,19 +108,19 @@ def server_option_file(context: RuleContext) -> Location | None:
 
 
 def action_place(action: Action) -> str:
-    """Where an action's line or argument belongs, `path:line`; empty where unknown."""
+    """Where the action's line or argument belongs, `path:line`; empty if unknown."""
     if action.place is None:
         return COMMAND if action.argument else ""
     return f"{action.place.path}:{action.place.line}" if action.place.line else action.place.path
 
 
 def permanent_setting(action: Action) -> str:
-    """The option line or the argument that keeps the value, empty where the statement does."""
+    """The option line or argument that keeps the value; empty if the statement itself persists it."""
     return action.option_line or action.argument or ""
 
 
 def replaced_name(action: Action) -> str:
-    """What the line or argument replaces where that goes by another name, which a reader would not look for."""
+    """The replaced line or argument if it has another name, which a reader would not look for; otherwise empty."""
 
     def name(text: str) -> str:
         return text.partition("=")[0].strip().lstrip("-").replace("-", "_").lower().removeprefix("loose_")
@@ -129,7 +129,10 @@ def replaced_name(action: Action) -> str:
 
 
 def runtime_effect(context: RuleContext, option: Option, value: str | None) -> RuntimeEffect:
-    """What SET GLOBAL of the value does on this server; an older patch may know the option, and no variable yet."""
+    """The effect of SET GLOBAL on this server.
+
+    An older patch release may know the option without a variable for it; SET GLOBAL then does not work.
+    """
     running = context.settings.text(option.variable or option.name)
     if running is None:
         return RuntimeEffect(False)
@@ -142,7 +145,7 @@ def runtime_effect(context: RuleContext, option: Option, value: str | None) -> R
 
 
 def set_statement(option: Option, value: str, how: str = "GLOBAL") -> str:
-    """`SET GLOBAL name = value;`, or PERSIST or PERSIST_ONLY in its place."""
+    """The statement `SET GLOBAL name = value;`, or with PERSIST or PERSIST_ONLY."""
     bare = option.kind in NUMBERS or value.upper() in {"ON", "OFF"}
     quoted = value if bare else "'" + value.replace("\\", "\\\\").replace("'", "''") + "'"
     return f"SET {how} {option.variable} = {quoted};"
@@ -181,9 +184,9 @@ STALLS = {
 
 
 class RuntimeEffect(NamedTuple):
-    """Whether SET GLOBAL brings about what a restart with the value would, and a note on it.
+    """Whether SET GLOBAL has the same effect as a restart with the value, with a note about it.
 
-    `works` is False where the server refuses the value while it runs, or takes it and goes on as before.
+    `works` is False if the server refuses the value at run time, or accepts it without effect.
     """
 
     works: bool
@@ -193,7 +196,7 @@ class RuntimeEffect(NamedTuple):
 def set_global_effect(
     option: Option, target: Target, value: str | None = None, running: str | None = None
 ) -> RuntimeEffect:
-    """What SET GLOBAL does to the option's variable; without a value, what it does in general."""
+    """The effect of SET GLOBAL on the option's variable; without a value, its effect in general."""
     if not option.dynamic or option.variable is None:
         return RuntimeEffect(False)
     new, now = (value or "").upper(), (running or "").upper()
@@ -210,7 +213,10 @@ def set_global_effect(
 
 
 def _refuses_doublewrite(target: Target, new: str, now: str) -> bool:
-    """MySQL changes between ON and DETECT_ONLY alone; MariaDB from 11.4 on takes each."""
+    """Whether the server refuses to change innodb_doublewrite at run time.
+
+    MySQL allows only changes between ON and DETECT_ONLY; MariaDB allows all from 11.4 on.
+    """
     return target.is_mysql and bool(new) and (new in OFF or now in OFF)
 
 
@@ -219,12 +225,12 @@ def _refuses_scheduler(_target: Target, new: str, now: str) -> bool:
 
 
 def _refuses_query_cache(target: Target, new: str, now: str) -> bool:
-    """MySQL 5.7 has no cache to switch on where it started without."""
+    """Whether MySQL 5.7 refuses to enable the query cache: it cannot if it was started without one."""
     return target.is_mysql and now in OFF and new not in OFF
 
 
 def _refuses_gtid_mode(_target: Target, new: str, now: str) -> bool:
-    """One step at a time."""
+    """Whether the server refuses the change of gtid_mode, which is allowed only one step at a time."""
     if new not in GTID_STEPS or now not in GTID_STEPS:
         return False
     return abs(GTID_STEPS.index(new) - GTID_STEPS.index(now)) > 1

@@ -1,4 +1,4 @@
-"""What the disks under the data directory are, as far as the kernel's word can be trusted."""
+"""The type of the disks under the data directory, as far as the kernel reports it reliably."""
 
 from __future__ import annotations
 
@@ -12,9 +12,9 @@ if TYPE_CHECKING:
     from rules.core.context import RuleContext
     from rules.measured.answers import LocalAnswer
 
-# A hypervisor's disk may say anything about rotation: a virtio disk claims to rotate and does 63,000 reads a second.
+# The rotational flag of a virtual disk is unreliable: a virtio disk that claimed to rotate did 63,000 reads a second.
 VIRTUAL = frozenset({"virtio", "xen", "vmbus", "nbd"})
-# A RAID controller shows an array, of whatever disks and behind a cache, as one disk that claims to rotate.
+# A RAID controller presents an array of any disks, behind its cache, as one disk that claims to rotate.
 CONTROLLER = re.compile(
     r"\b(?:raid|perc|serveraid|megaraid|mr\d{4}|logical volume|virtual (?:disk|drive)|ld \d)", re.IGNORECASE
 )
@@ -29,13 +29,13 @@ DIRECTORY_CONTENTS = {
     "tmpdir": TEMPORARY,
 }
 
-# Microseconds of one random read of 16K past the cache: below, nothing can have had to turn. A slow read proves nothing
-# of platters, for networks are slow as well.
+# Microseconds for one uncached random read of 16K: a faster read rules out spinning disks. A slow read proves nothing,
+# because network storage is slow as well.
 SOLID_STATE_LATENCY = 1500.0
 
 
 def is_solid_state(context: RuleContext) -> bool | None:
-    """Whether the data lies on solid-state disks alone, by their latency or their word; None where neither tells."""
+    """Whether the data is on solid-state disks only, by measured latency or by the kernel's flag; None if unknown."""
     if measured_read(context) is not None:
         return True
     host = context.host
@@ -49,7 +49,7 @@ def is_solid_state(context: RuleContext) -> bool | None:
 
 
 def is_solid_state_array(context: RuleContext, device: BlockDevice) -> bool:
-    """Whether an array stands on solid-state disks alone, by their word or by the latency of a read."""
+    """Whether an array consists of solid-state disks only, by the kernel's flag or by measured read latency."""
     found = {d.kernel_name: d for d in (context.host.storage.devices if context.host.storage else ())}
     disks = [d for d in _underlying_devices(device, found) if not d.under]
     solid = [_is_solid_state(disk, virtual=_is_virtual_machine(context.host)) for disk in disks]
@@ -64,7 +64,7 @@ def _underlying_devices(device: BlockDevice, found: dict[str, BlockDevice]) -> I
 
 
 def is_spinning(context: RuleContext) -> bool:
-    """Whether the data lies on spinning disks, told by real hardware and not disproved by their latency."""
+    """Whether the data is on spinning disks: real hardware reports it, and no measured latency contradicts it."""
     host = context.host
     disks = host.storage.disks if host.storage else ()
     slow = measured_read(context) is None
@@ -76,13 +76,16 @@ def is_spinning(context: RuleContext) -> bool:
 
 
 def is_nvme(context: RuleContext) -> bool:
-    """Whether the data lies on NVMe alone."""
+    """Whether the data is on NVMe disks only."""
     disks = context.host.storage.disks if context.host.storage else ()
     return bool(disks) and all(disk.transport == "nvme" for disk in disks)
 
 
 def measured_read(context: RuleContext) -> tuple[float, LocalAnswer] | None:
-    """The microseconds of a random read that was measured here, where it was too quick for a disk that turns."""
+    """The measured latency of a random read in microseconds, with its probe result.
+
+    None if a spinning disk could do it too.
+    """
     for answer in context.probes:
         latency = answer.facts.get("one_read")
         if answer.probe == "random-read" and answer.parameters.get("open") == "O_DIRECT" and isinstance(latency, float):
@@ -96,7 +99,7 @@ def disk_names(host: Host) -> str:
 
 
 def server_directories(host: Host) -> Iterator[tuple[Storage, str]]:
-    """The data directory and the server's directories outside it, each with a description of its content."""
+    """The data directory and the server's other directories, each with a description of its contents."""
     if host.storage is not None:
         yield host.storage, DATA
     for place in host.places:
@@ -104,7 +107,7 @@ def server_directories(host: Host) -> Iterator[tuple[Storage, str]]:
 
 
 def mount_under(context: RuleContext) -> Mount | None:
-    """The mount that holds the data directory; None where storage wasn't looked at."""
+    """The mount that holds the data directory; None if storage was not examined."""
     return context.host.storage.mount if context.host.storage else None
 
 

@@ -1,4 +1,4 @@
-"""What a finding is about, an option line or a variable with the line that set it, and the edits that mend it."""
+"""The subject of a finding (an option line or a variable with the line that set it), and edits of option lines."""
 
 from typing import NamedTuple
 
@@ -13,42 +13,42 @@ from rules.core.context import RuleContext
 
 SAFE = "safe"
 UNSAFE = "unsafe"
-COMMENT_PREFIX = "mycnf:"  # how a comment to mycnf begins: on a line of its own it would speak of the next line
+COMMENT_PREFIX = "mycnf:"  # prefix of comments for mycnf; on a line of its own such a comment applies to the next line
 
 
 class Subject(NamedTuple):
-    """The option as written (lower case, underscores), its canonical name, value and place; secrets are masked."""
+    """The option as written (lower case, underscores), its canonical name, value and location; secrets are masked."""
 
     option: str | None
     canonical: str | None
     value: str | None
     group: str | None = None
     location: Location | None = None
-    read_as: str = ""  # how the server reads a value that is not what the option takes: a sentence, or nothing
+    read_as: str = ""  # a sentence on how the server reads a value that is not valid for the option; or empty
 
 
 def line_subject(path: str, line: Line, canonical: str | None = None) -> Subject:
-    """An option line as it stands in a file."""
+    """The subject for an option line in a file."""
     name = written_name(line)
     value = None if line.value is None else redact_value(canonical or name, redact_value(name, line.value))
     return Subject(name, canonical, value, line.group, line_location(path, line))
 
 
 def verdict_subject(verdict: LineVerdict) -> Subject:
-    """An option line that the server's verdict is known of."""
+    """The subject for an option line with a verdict."""
     subject = line_subject(verdict.placed.path, verdict.placed.line, verdict.canonical)
     return subject._replace(read_as=_misread_sentence(verdict)) if verdict.outcome is Outcome.ADJUSTED else subject
 
 
 def _misread_sentence(verdict: LineVerdict) -> str:
-    """The sentence for a word that is read as OFF or 0: a rule that only names what follows would hide the slip."""
+    """A sentence on a word that is read as OFF or 0, so that a rule about the effect does not hide the typo."""
     from advisor.verdict.words import is_misread
 
     return f"{verdict.reason} " if is_misread(verdict) else ""
 
 
 def variable_subject(context: RuleContext, name: str) -> Subject:
-    """A variable: the line of the file that gives it its value where there is one, else the running value alone."""
+    """The subject for a variable: the option line that sets it if there is one, otherwise the running value."""
     canonical = _canonical_name(context, name)
     setting = context.settings.get(name)
     line = _effective_line(context, name)
@@ -59,7 +59,7 @@ def variable_subject(context: RuleContext, name: str) -> Subject:
 
 
 def _value_location(context: RuleContext, name: str, setting: Setting | None) -> Location | None:
-    """Where a value that no option line gives stands: in the file of persisted values, or in a service's unit."""
+    """The location of a value that no option line sets: the file of persisted values, or a service's unit file."""
     option = context.catalog.find_variable(name)
     if setting is None or option is None or setting.origin not in (Origin.PERSISTED, Origin.COMMAND_LINE):
         return setting.location if setting else None
@@ -70,7 +70,7 @@ def _value_location(context: RuleContext, name: str, setting: Setting | None) ->
 
 
 def find_line(context: RuleContext, name: str) -> Line | None:
-    """The option line that gives a variable its value, None where no file does."""
+    """The option line that sets a variable; None if no file does."""
     verdict = _effective_line(context, name)
     return verdict.placed.line if verdict is not None else None
 
@@ -81,7 +81,7 @@ def _canonical_name(context: RuleContext, name: str) -> str:
 
 
 def _effective_line(context: RuleContext, name: str) -> LineVerdict | None:
-    """The line that counts, unless the running value comes from somewhere else."""
+    """The effective line of the variable; None if the running value has another source."""
     line = _last_line(context, _canonical_name(context, name))
     setting = context.settings.get(name)
     if line is None or setting is None:
@@ -92,7 +92,7 @@ def _effective_line(context: RuleContext, name: str) -> LineVerdict | None:
 
 
 def _last_line(context: RuleContext, name: str) -> LineVerdict | None:
-    """The line that counts of an option, under another of its names maybe."""
+    """The effective line of an option, under any of its names."""
     effective = context.file_verdict.effective
     lines = [line for n in context.catalog.spellings(name) if (line := effective.get(n)) is not None]
     return lines[0] if len(lines) == 1 else max(lines, key=context.file_verdict.lines.index, default=None)
@@ -104,7 +104,7 @@ def written_name(line: Line) -> str:
 
 
 def line_location(path: str, line: Line) -> Location:
-    """Where the option's name stands in the file."""
+    """The location of the option's name in the file."""
     return Location(path, line.number, line.column, line.number, line.end_column)
 
 
@@ -113,18 +113,18 @@ def _same_place(location: Location, line: LineVerdict) -> bool:
 
 
 def sets_value(line: LineVerdict, catalog: Catalog) -> bool:
-    """Whether a line sets the option itself, not its upper bound or a key cache of another name."""
+    """Whether a line sets the option itself, not its maximum and not a named key cache."""
     found = find_name(line.placed.line.name or "", catalog, has_value=line.placed.line.value is not None)
     return not found.cache and found.prefix not in ("maximum", "autoset")
 
 
 def rename_option(line: Line, name: str, applicability: str) -> Fix:
-    """Write another name for the option; its value stays."""
+    """Replace the option's name and keep its value."""
     return Fix(applicability, (Edit(line.number, line.column, line.number, line.name_end_column, name),))
 
 
 def replace_value(line: Line, value: str, applicability: str) -> Fix | None:
-    """Write another value; None where the line has no value to replace."""
+    """Replace the value; None if the line has none."""
     if line.raw is None:
         return None
     edit = Edit(line.number, line.value_column, line.number, line.value_end_column, value)
@@ -132,25 +132,25 @@ def replace_value(line: Line, value: str, applicability: str) -> Fix | None:
 
 
 def drop_value(line: Line, applicability: str) -> Fix:
-    """Leave the name alone on its line."""
+    """Remove the value and keep the name."""
     return Fix(applicability, (Edit(line.number, line.name_end_column, line.number, line.end_column, ""),))
 
 
 def rewrite_line(line: Line, options: list[tuple[str, str]], applicability: str) -> Fix | None:
-    """Write one line or several in the place of an option; None for a part of a line, as in `remove`."""
+    """Replace an option by one or more lines; None for a part of a line, as in `remove_line`."""
     if _is_part(line):
         return None
     indent, end = line.text[: line.column - 1], "\r\n" if line.text.endswith("\r\n") else "\n"
     if indent.strip() and len(options) > 1:
-        return None  # within a document of another kind a new line would be no option
+        return None  # in a document of another format a new line would not be an option
     text = (end + indent).join(f"{name}={value}" for name, value in options)
     return Fix(applicability, (Edit(line.number, line.column, line.number, line.end_column, text),))
 
 
 def remove_line(line: Line, applicability: str) -> Fix | None:
-    """Take the option out with its line, or leave the line to the comment that stands behind it.
+    """Remove the option with its line, or keep only the comment after it.
 
-    None for a part of a line that the server reads as several: the others would go with it.
+    None if the server reads the line as several options: removing the line would remove the others too.
     """
     if _is_part(line):
         return None
@@ -163,7 +163,7 @@ def remove_line(line: Line, applicability: str) -> Fix | None:
 
 
 def _is_part(line: Line) -> bool:
-    """Whether the server reads the line of the file as several, of which this is one."""
+    """Whether the server reads the line of the file as several options, of which this is one."""
     name = line.name or ""
     if line.text[line.column - 1 : line.column - 1 + len(name)] != name:
         return True

@@ -1,4 +1,4 @@
-"""What took the place of options that went, or that a target does not have yet: the lines that say the same today."""
+"""Replacements for options that were removed, or that the target does not have yet: equivalent option lines."""
 
 import re
 from typing import TYPE_CHECKING, NamedTuple
@@ -18,26 +18,26 @@ if TYPE_CHECKING:
 ON = ("1", "on", "true")
 OFF = ("0", "off", "false")
 DAY = 86400
-REDO_FILES = 2  # innodb_log_files_in_group where no line sets it
-REDO_FILE = 48 << 20  # bytes of innodb_log_file_size where no line sets it
-LOUDEST = 3  # of log_error_verbosity
+REDO_FILES = 2  # default of innodb_log_files_in_group
+REDO_FILE = 48 << 20  # bytes; default of innodb_log_file_size
+LOUDEST = 3  # maximum of log_error_verbosity
 SWITCHES = {"skip_": False, "disable_": False, "enable_": True}
-# The pairs of words that MySQL 8.0.26 exchanged in its names; MariaDB keeps the old ones.
+# Word pairs that MySQL 8.0.26 replaced in its option names; MariaDB keeps the old ones.
 TERM_PAIRS = (("slave", "replica"), ("master", "source"), ("replica", "slave"), ("source", "master"))
-BUILT_IN = ("caching_sha2_password", "sha256_password")  # plugins that authentication_policy takes as they are
+BUILT_IN = ("caching_sha2_password", "sha256_password")  # plugins that authentication_policy accepts without loading
 
 Lines = tuple[tuple[str, str], ...]
 
 
 class Successor(NamedTuple):
-    """The lines that say the same, each a name and a value as written; none where `words` tell what does instead."""
+    """The equivalent lines, each a name and a value as written; empty if `words` describe the replacement instead."""
 
     lines: Lines = ()
     words: str = ""
 
 
 class OldLine(NamedTuple):
-    """A line of an option that went: `value` is None without one, `on` what it says as a switch, None for others."""
+    """A line with a removed option: `value` is None without one, `on` is its value as a switch or None."""
 
     line: "Line"
     value: str | None
@@ -47,7 +47,7 @@ class OldLine(NamedTuple):
 
 
 def find_successor(name: str, line: "Line", context: "RuleContext") -> Successor | None:
-    """What says the same on the target; None for an option whose meaning went with it, or that was only renamed."""
+    """The equivalent setting on the target; None if the option has no equivalent, or was only renamed."""
     prefix = next((p for p in SWITCHES if name.startswith(p) and name not in CONVERTED), "")
     make = CONVERTED.get(name.removeprefix(prefix))
     if make is None:
@@ -61,7 +61,7 @@ def find_successor(name: str, line: "Line", context: "RuleContext") -> Successor
 
 
 def other_names(name: str, context: "RuleContext") -> tuple[str, ...]:
-    """The names that other versions give the option, with the same values; those that the target has."""
+    """The names of the option in other versions, with the same values, that the target has."""
     own = context.catalog.options
     backwards = [old for old, raw in own.items() if raw.get("replaced_by") == name]
     words = [name.replace(was, now) for was, now in TERM_PAIRS if was in name]
@@ -71,7 +71,7 @@ def other_names(name: str, context: "RuleContext") -> tuple[str, ...]:
 
 
 def _log_switch(switch: str) -> "Callable[[OldLine], Successor]":
-    """A log that was switched on by being there, or named in the same line."""
+    """A converter for options that enable a log by being present, optionally with its file name."""
 
     def make(old: OldLine) -> Successor:
         if old.on is not None:
@@ -82,7 +82,7 @@ def _log_switch(switch: str) -> "Callable[[OldLine], Successor]":
 
 
 def _set_variable(old: OldLine) -> Successor:
-    """`set-variable = name=value` of MySQL 4 and 5.0."""
+    """Convert `set-variable = name=value` of MySQL 4 and 5.0."""
     name, equals, value = (old.value or "").partition("=")
     name = name.strip()
     verdict = judge_value(name, value.strip(), old.context.catalog) if equals and name else None
@@ -108,7 +108,10 @@ def _seconds_to_days(old: OldLine) -> Successor:
 
 
 def _warnings_to_verbosity(old: OldLine) -> Successor | None:
-    """On MySQL; without a value it counted one more than its default of 1."""
+    """Convert log_warnings to log_error_verbosity on MySQL.
+
+    Without a value log_warnings meant one more than its default, 1.
+    """
     if not old.context.target.is_mysql:
         return None
     number, rest = (REDO_FILES, "") if old.value is None else leading_digits(old.value)
@@ -124,7 +127,10 @@ def _verbosity_to_warnings(old: OldLine) -> Successor:
 
 
 def _redo_file_size(old: OldLine) -> Successor | None:
-    """The size of one file: the new log counts all of them. Of several lines the last says how large they are."""
+    """Convert innodb_log_file_size, the size of one file, to innodb_redo_log_capacity, the size of all files.
+
+    If several lines set it, the last one is used.
+    """
     if not old.context.target.is_mysql or "innodb_redo_log_capacity" in old.context.file_verdict.effective:
         return None
     size = redo_files_capacity(old.context) if _size_bytes(old.value) else None
@@ -134,7 +140,7 @@ def _redo_file_size(old: OldLine) -> Successor | None:
 
 
 def _redo_count(old: OldLine) -> Successor | None:
-    """The number of files: told at the line of their size, where there is one."""
+    """Convert innodb_log_files_in_group, unless a line sets the file size, where both are reported together."""
     sized = ("innodb_log_file_size", "innodb_redo_log_capacity")
     given = {written_name(p.line).removeprefix("loose_") for p in old.context.file_verdict.resolved.options}
     if not old.context.target.is_mysql or given.intersection(sized):
@@ -143,7 +149,10 @@ def _redo_count(old: OldLine) -> Successor | None:
 
 
 def _capacity_to_files(old: OldLine) -> Successor:
-    """What came with MySQL 8.0.30: one size for all files; MariaDB has a single file."""
+    """Convert innodb_redo_log_capacity (MySQL 8.0.30, one size for all files) to innodb_log_file_size.
+
+    MariaDB has a single redo log file.
+    """
     size = _size_bytes(old.value)
     files = REDO_FILES if old.context.target.is_mysql else 1
     words = "use innodb_log_file_size" + (" and innodb_log_files_in_group" if files > 1 else "")
@@ -151,7 +160,7 @@ def _capacity_to_files(old: OldLine) -> Successor:
 
 
 def redo_files_capacity(context: "RuleContext") -> int | None:
-    """Bytes that the files of the redo log hold together by the last lines about them; None without such a line."""
+    """The total size of the redo log files in bytes, by the last lines that set it; None without such a line."""
     given = {written_name(p.line).removeprefix("loose_"): p.line.value for p in context.file_verdict.resolved.options}
     if not given.keys() & {"innodb_log_file_size", "innodb_log_files_in_group"}:
         return None
@@ -173,7 +182,7 @@ def _size_bytes(text: str | None) -> int | None:
 
 
 def whole_size(text: str) -> str | None:
-    """1.5G as 1536M; None for anything but a decimal number of bytes that comes out even."""
+    """A fractional size as a whole one: 1.5G becomes 1536M; None if it is not a decimal number of whole bytes."""
     match = re.fullmatch(r"(\d{1,6})\.(\d{1,6})([kmgt])b?", text.lower())
     if match is None:
         return None
@@ -183,7 +192,10 @@ def whole_size(text: str) -> str | None:
 
 
 def _authentication_policy(old: OldLine) -> Successor | None:
-    """mysql_native_password must be switched on or loaded first, and went with MySQL 9.0. MariaDB has no policy."""
+    """Convert default_authentication_plugin to authentication_policy; MariaDB has no such option.
+
+    mysql_native_password must be enabled or loaded first, and was removed in MySQL 9.0.
+    """
     if not old.context.target.is_mysql:
         return None
     if old.value in BUILT_IN:
@@ -199,21 +211,24 @@ def _first_factor(old: OldLine) -> Successor | None:
 
 
 def _log_checksums(old: OldLine) -> Successor | None:
-    """An algorithm became a switch in MySQL 5.7; MariaDB always writes checksums."""
+    """Convert innodb_log_checksum_algorithm to innodb_log_checksums, a switch, since MySQL 5.7.
+
+    MariaDB always writes checksums of the redo log.
+    """
     if not old.context.target.is_mysql:
         return None
     return Successor((("innodb_log_checksums", "OFF" if (old.value or "").lower() == "none" else "ON"),))
 
 
 def _undo_tablespaces(old: OldLine) -> Successor | None:
-    """A statement since MySQL 8.0.14."""
+    """Convert innodb_undo_tablespaces: since MySQL 8.0.14 a statement creates undo tablespaces."""
     return Successor(words=UNDO) if old.context.target.since("mysql", 8, 0, 14) else None
 
 
 def _switch(
     *, on: Lines | None = None, off: Lines | None = None, words: str = ""
 ) -> "Callable[[OldLine], Successor | None]":
-    """An option of two words: the lines for each, None where the target does so anyway."""
+    """A converter for switches with the lines for ON and for OFF; None if the target always behaves that way."""
 
     def make(old: OldLine) -> Successor | None:
         if old.on is None:
@@ -233,7 +248,7 @@ def _same_value(name: str) -> "Callable[[OldLine], Successor]":
 
 
 def _advice_only(words: str) -> "Callable[[OldLine], Successor | None]":
-    """What no line of a file can say; where the line switches it off, nothing is lost with it."""
+    """A converter for options without an equivalent line; returns None if the line switches the option off."""
     return lambda old: None if old.on is False else Successor(words=words)
 
 
@@ -291,7 +306,7 @@ CONVERTED: "dict[str, Callable[[OldLine], Successor | None]]" = {
     "log_syslog_include_pid": _advice_only(SYSLOG),
     "log_syslog_tag": _advice_only(SYSLOG),
 }
-# Names that went, or came, with the same values as these.
+# Renamed options, in either direction, that take the same values.
 RENAMED = {
     "binlogging_impossible_mode": "binlog_error_action",
     "simplified_binlog_gtid_recovery": "binlog_gtid_simple_recovery",
@@ -309,13 +324,13 @@ RENAMED = {
 
 KEYRING = "move the keys to {} on the server that still has the plugin, then remove the line"
 SEMI_SYNC = ("rpl_semi_sync_master_", "rpl_semi_sync_slave_")
-# By beginnings of names, on MySQL: what replaced a plugin that went.
+# Replacements of removed plugins on MySQL, by the prefix of their options.
 PLUGINS = {
     "keyring_file_": KEYRING.format("component_keyring_file"),
     "keyring_encrypted_file_": KEYRING.format("component_keyring_encrypted_file"),
     "authentication_fido_": "use authentication_webauthn_rp_id, with the plugin authentication_webauthn",
 }
-# What does the same job on MariaDB as an option of MySQL, and the other way round: the option and how it differs.
+# MariaDB options that serve the same purpose as MySQL options, and the reverse, with the differences.
 ON_MARIADB = {
     "admin_port": ("extra_port", ""),
     "binlog_encryption": ("encrypt_binlog", ", with a key management plugin"),
@@ -347,7 +362,7 @@ ON_MYSQL = {
 
 
 def equivalent_help(name: str, context: "RuleContext") -> str:
-    """What to use in place of an option that the target lacks; empty where there is no equivalent."""
+    """What to use instead of an option that the target lacks; empty if there is no equivalent."""
     if name.startswith(SEMI_SYNC) and context.target.since("mysql", 9, 5):
         return semi_sync_library_help(name)
     if context.target.is_mysql:
@@ -361,7 +376,7 @@ def equivalent_help(name: str, context: "RuleContext") -> str:
 
 
 def semi_sync_library_help(name: str) -> str:
-    """The option of the library that took the place of this one's: both cannot be loaded at once."""
+    """The option of the newer semisynchronous replication library; it cannot be loaded together with the old one."""
     new = name.replace("master", "source").replace("slave", "replica")
     was, library = ("master", "source") if name.startswith(SEMI_SYNC[0]) else ("slave", "replica")
     return f"load semisync_{library}.so instead of semisync_{was}.so, and use {new}"

@@ -1,4 +1,4 @@
-"""Where a variable's value is set: an option line, an argument of the command line, or a persisted value."""
+"""ValueSource: where a variable's value is set (an option line, a command-line argument or a persisted value)."""
 
 from __future__ import annotations
 
@@ -16,10 +16,10 @@ REMOVE_LINE = "remove the line"
 
 
 class ValueSource(NamedTuple):
-    """What gives a variable its value: an option line, an argument of the command line, a persisted value.
+    """The source of a variable's value: an option line, a command-line argument or a persisted value.
 
-    `place` is None where no file that was read holds the command line. `name` is the option name as written there,
-    `text` the whole line or argument with secrets masked, `value` the server's reading of it, None if unknown.
+    `place` is None if no file that was read holds the command line. `name` is the option name as written there, `text`
+    the whole line or argument with secrets masked, `value` the server's reading of it, None if unknown.
     """
 
     origin: Origin
@@ -52,5 +52,5 @@ def removal_step(decided: ValueSource | None, option: Option) -> str:
 
 
 def source_place(decided: ValueSource) -> str:
-    """`/etc/systemd/system/mysql.service.d/a.conf:3`, or the command line."""
+    """The source's location, `/etc/systemd/system/mysql.service.d/a.conf:3`, or a phrase for the command line."""
     return f"{decided.place.path}:{decided.place.line}" if decided.place else COMMAND

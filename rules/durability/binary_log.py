@@ -1,4 +1,4 @@
-"""BIN: the binary log and replication's settings."""
+"""BIN: rules about the binary log and replication settings."""
 
 from __future__ import annotations
 
@@ -19,12 +19,12 @@ if TYPE_CHECKING:
     from rules.core.context import RuleContext
 
 
-MONTH = 2592000  # seconds: what MySQL 8.0 and later keep by default (BLOG-03)
+MONTH = 2592000  # seconds; the default of MySQL 8.0 and later (BLOG-03)
 SHORT = 86400
 TINY, DEFAULT_SIZE = 1 << 20, 1 << 30  # bytes of max_binlog_size
-LONG_DELAY = 10_000  # microseconds; a sync of a slow disk takes about as long
-TOTAL_SIZES = ("max_binlog_total_size", "binlog_space_limit")  # two names for what MariaDB 11.4 and later purge by
-MOST_NAMED = 8  # error numbers that a sentence can hold
+LONG_DELAY = 10_000  # microseconds; about as long as a sync of a slow disk
+TOTAL_SIZES = ("max_binlog_total_size", "binlog_space_limit")  # two names of one purge limit, since MariaDB 11.4
+MOST_NAMED = 8  # error numbers listed in a message
 SKIPPED = ("slave_skip_errors", "replica_skip_errors")
 SWITCHES = frozenset({"log_bin", "skip_log_bin", "disable_log_bin"})
 SWITCHED_OFF = ("skip_", "disable_")
@@ -32,7 +32,7 @@ INTENDED_OFF = frozenset({"OFF", "0", "FALSE", "NO"})
 
 
 def writes_binary_log(context: RuleContext) -> bool:
-    """Whether a binary log is written: the server says so, the file asks for it, or it is the version's default."""
+    """Whether a binary log is written: by the server, else by the file, else by the version's default."""
     if context.has("server"):
         return context.settings.on("log_bin") is True
     line = log_bin_line(context)
@@ -40,18 +40,18 @@ def writes_binary_log(context: RuleContext) -> bool:
 
 
 def log_bin_line(context: RuleContext) -> LineVerdict | None:
-    """The last line that switches the binary log on or off; some versions know skip_log_bin as an option of its own."""
+    """The last line that enables or disables the binary log; in some versions skip_log_bin is a separate option."""
     lines = reversed(context.file_verdict.lines)
     return next((line for line in lines if line.canonical in SWITCHES and line.outcome not in REFUSED), None)
 
 
 def switches_off(line: LineVerdict) -> bool:
-    """Whether a line of the binary log switches it off: `skip_log_bin`, `disable_log_bin`."""
+    """Whether the line disables the binary log, as `skip_log_bin` and `disable_log_bin` do."""
     return written_name(line.placed.line).removeprefix("loose_").startswith(SWITCHED_OFF)
 
 
 def row_format_action(context: RuleContext) -> Action | None:
-    """The action that logs rows; MySQL 8.0 and later refuse it while a replica's threads run."""
+    """The action that sets binlog_format = ROW; MySQL 8.0 and later refuse it while a replica's threads run."""
     action = advise(context, "binlog_format", "ROW", risk="sessions that are open keep their format; larger logs")
     return with_replica_stopped(context, action) if context.target.since("mysql", 8) else action
 
@@ -74,7 +74,7 @@ def row_format_action(context: RuleContext) -> Action | None:
     ),
 )
 def binary_log_never_expires(context: RuleContext) -> Iterator[Finding]:
-    """A binary log that is switched on and that neither age nor size bounds."""
+    """Report an enabled binary log that is limited by neither age nor size."""
     name, value = _expiry_setting(context)
     purged = context.settings.on("binlog_expire_logs_auto_purge") is not False
     if (
@@ -103,7 +103,10 @@ def binary_log_never_expires(context: RuleContext) -> Iterator[Finding]:
 
 
 def _expiry_setting(context: RuleContext) -> tuple[str, int | None]:
-    """The variable that this version keeps its logs by, and the seconds; MariaDB and MySQL 8.0 take either of two."""
+    """The expiry variable that this version uses, and its value in seconds.
+
+    MariaDB and MySQL 8.0 have two variables.
+    """
     seconds = context.number("binlog_expire_logs_seconds")
     days = context.settings.real("expire_logs_days")
     if seconds is None or (context.is_set("expire_logs_days") and (days or _is_set_in_days(context))):
@@ -112,7 +115,10 @@ def _expiry_setting(context: RuleContext) -> tuple[str, int | None]:
 
 
 def _is_set_in_days(context: RuleContext) -> bool:
-    """Whether expire_logs_days is set alone, or on MariaDB, where each sets the other, by the later line."""
+    """Whether the expiry is set in days: expire_logs_days alone is set or, on MariaDB, its line is the later one.
+
+    On MariaDB each of the two variables sets the other.
+    """
     if not context.is_set("binlog_expire_logs_seconds"):
         return True
     days, seconds = (find_line(context, name) for name in ("expire_logs_days", "binlog_expire_logs_seconds"))
@@ -136,7 +142,7 @@ def _auto_purge_action(context: RuleContext) -> Action | None:
 
 
 def _replica_count_action(context: RuleContext) -> Action | None:
-    """What MariaDB needs besides an expiry while fewer replicas are connected than it waits for."""
+    """An action for MariaDB if fewer replicas are connected than slave_connections_needed_for_purge requires."""
     name = "slave_connections_needed_for_purge"
     needed, connected = (
         context.number(name),
@@ -164,7 +170,7 @@ def _replica_count_action(context: RuleContext) -> Action | None:
     ),
 )
 def zero_server_id(context: RuleContext) -> Iterator[Finding]:
-    """An explicit 0 on a server with a binary log."""
+    """Report an explicitly configured server_id = 0 on a server with a binary log."""
     if context.number("server_id") == 0 and context.is_set("server_id") and writes_binary_log(context):
         yield zero_server_id.finding(
             "With server_id = 0 the server refuses replicas, although it writes a binary log for them.",
@@ -191,7 +197,7 @@ def zero_server_id(context: RuleContext) -> Iterator[Finding]:
     ),
 )
 def short_binary_log(context: RuleContext) -> Iterator[Finding]:
-    """An explicit expiry below a day."""
+    """Report an explicitly configured expiry of less than a day."""
     name, value = _expiry_setting(context)
     if value and value < SHORT and context.is_set(name) and writes_binary_log(context):
         yield short_binary_log.finding(
@@ -220,8 +226,8 @@ def short_binary_log(context: RuleContext) -> Iterator[Finding]:
     ),
 )
 def skipped_replication_errors(context: RuleContext) -> Iterator[Finding]:
-    """Errors that a replica skips."""
-    # A server that knows both names says of both that somebody set them; the file says which was written.
+    """Report replication errors that the replica is configured to skip."""
+    # A server that knows both names shows both as set; the name in the file is reported first.
     for name in sorted(SKIPPED, key=lambda name: name not in context.file_verdict.effective):
         value = context.text(name)
         if value and value != "OFF" and context.is_set(name):
@@ -234,7 +240,7 @@ def skipped_replication_errors(context: RuleContext) -> Iterator[Finding]:
 
 
 def _error_list(value: str) -> str:
-    """The errors as text, shortened so that a list of hundreds stays readable."""
+    """The skipped errors as text; only a count if there are many."""
     numbers = value.split(",")
     if value == "ALL" or len(numbers) > MOST_NAMED:
         return "All errors are" if value == "ALL" else f"{len(numbers)} errors are"
@@ -258,7 +264,7 @@ def _error_list(value: str) -> str:
     ),
 )
 def binary_log_named_off(context: RuleContext) -> Iterator[Finding]:
-    """A binary log whose file is called OFF or 0."""
+    """Report a binary log whose file name is OFF or 0."""
     line = log_bin_line(context)
     if line is None or switches_off(line):
         return
@@ -292,7 +298,7 @@ def binary_log_named_off(context: RuleContext) -> Iterator[Finding]:
     ),
 )
 def purge_waits_for_replica(context: RuleContext) -> Iterator[Finding]:
-    """A limit of age or size that waits for more replicas than are connected."""
+    """Report an age or size limit that does not purge because too few replicas are connected."""
     wanted, connected = context.number("slave_connections_needed_for_purge"), context.server.counter("slaves_connected")
     name, expiry = _expiry_setting(context)
     limited = any(map(context.number, TOTAL_SIZES)) or (expiry and context.is_set(name))
@@ -328,7 +334,7 @@ def purge_waits_for_replica(context: RuleContext) -> Iterator[Finding]:
     ),
 )
 def tiny_binary_logs(context: RuleContext) -> Iterator[Finding]:
-    """Binary logs of less than a megabyte."""
+    """Report max_binlog_size below one megabyte."""
     size = context.number("max_binlog_size")
     if size is not None and 0 < size < TINY and context.is_set("max_binlog_size") and writes_binary_log(context):
         action = advise(context, "max_binlog_size", DEFAULT_SIZE, risk="a single log takes more of the disk")
@@ -361,7 +367,7 @@ def tiny_binary_logs(context: RuleContext) -> Iterator[Finding]:
     ),
 )
 def delayed_commits(context: RuleContext) -> Iterator[Finding]:
-    """A delay of ten milliseconds or more."""
+    """Report binlog_group_commit_sync_delay of ten milliseconds or more."""
     name = "binlog_group_commit_sync_delay"
     delay = context.number(name)
     if delay is not None and delay >= LONG_DELAY and context.is_set(name) and writes_binary_log(context):
@@ -394,7 +400,7 @@ def delayed_commits(context: RuleContext) -> Iterator[Finding]:
     ),
 )
 def binary_log_switched_off(context: RuleContext) -> Iterator[Finding]:
-    """A line that switches the binary log off."""
+    """Report a line that disables the binary log."""
     line = log_bin_line(context)
     if line is not None and switches_off(line):
         yield binary_log_switched_off.finding(

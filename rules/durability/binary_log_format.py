@@ -1,4 +1,4 @@
-"""BIN: statement-based binary logs, and the functions that write to them."""
+"""BIN: rules about statement-based binary logs, and about stored functions in them."""
 
 from __future__ import annotations
 
@@ -35,7 +35,7 @@ from rules.durability.binary_log import row_format_action, writes_binary_log
     ),
 )
 def statement_based_log(context: RuleContext) -> Iterator[Finding]:
-    """The statement format, explicitly configured."""
+    """Report an explicitly configured binlog_format = STATEMENT."""
     if context.text("binlog_format") == "STATEMENT" and context.is_set("binlog_format") and writes_binary_log(context):
         action = row_format_action(context)
         yield statement_based_log.finding(
@@ -69,7 +69,7 @@ TRUST = "log_bin_trust_function_creators"
     ),
 )
 def unchecked_functions_in_statement_log(context: RuleContext) -> Iterator[Finding]:
-    """Functions created without a check, in a binary log of statements."""
+    """Report log_bin_trust_function_creators with a statement-based binary log."""
     if context.explicit_switch(TRUST) and context.text("binlog_format") == "STATEMENT" and writes_binary_log(context):
         action = advise(context, TRUST, "OFF", risk="functions without a declaration cannot be created any more")
         yield unchecked_functions_in_statement_log.finding(

@@ -1,4 +1,4 @@
-"""DUR: what is lost when a server, its system or its power fails."""
+"""DUR: rules about data loss if the server, the operating system or the power fails."""
 
 from __future__ import annotations
 
@@ -21,8 +21,8 @@ if TYPE_CHECKING:
 COMMIT = "innodb_flush_log_at_trx_commit"
 LOST = {0: "a crash of the server", 2: "a crash of the system or a loss of power"}
 LOST_BY_ALL = {0: "a crash of all nodes at once", 2: "a loss of power of all nodes at once"}
-# On these the storage writes pages of 16K whole: RDS switches doublewrite off where it does (Optimized Writes), and
-# Aurora has no data files.
+# Their storage writes pages of 16K atomically: RDS disables the doublewrite buffer with Optimized Writes, and Aurora
+# has no data files.
 WHOLE_PAGES = frozenset({"rds", "aurora"})
 UNSYNCED_DATA = "O_DIRECT_NO_FSYNC"
 UNSYNCED = frozenset({"NOSYNC", "LITTLESYNC"})
@@ -54,7 +54,7 @@ UNSAFE_MOUNT = frozenset({"nobarrier", "barrier=0"})
     ),
 )
 def lost_commits(context: RuleContext) -> Iterator[Finding]:
-    """Redo that isn't synced at each commit, explicitly configured."""
+    """Report innodb_flush_log_at_trx_commit values that do not sync the redo log at each commit."""
     value = context.number(COMMIT)
     if value in LOST and context.is_set(COMMIT):
         action = advise(context, COMMIT, 1, risk="commits take the time of a sync", watch="Innodb_data_fsyncs")
@@ -77,7 +77,7 @@ def _is_replica(context: RuleContext) -> bool:
 def _is_galera_node(context: RuleContext) -> bool:
     if not context.has("server") and not GALERA.intersection(context.file_verdict.effective):
         return False
-    from rules.core.network import uses_galera  # most files are of no node, and lint starts sooner without it
+    from rules.core.network import uses_galera  # lazily: most files configure no Galera node
 
     return uses_galera(context)
 
@@ -104,7 +104,7 @@ def _is_galera_node(context: RuleContext) -> bool:
     ),
 )
 def unsynced_binary_log(context: RuleContext) -> Iterator[Finding]:
-    """A binary log without a sync."""
+    """Report a binary log that is not synced at each commit."""
     value = context.number("sync_binlog")
     if value is None or value == 1 or not writes_binary_log(context):
         return
@@ -149,7 +149,7 @@ def unsynced_binary_log(context: RuleContext) -> Iterator[Finding]:
     ),
 )
 def no_doublewrite(context: RuleContext) -> Iterator[Finding]:
-    """Doublewrite switched off, or reduced to detection."""
+    """Report a doublewrite buffer that is disabled or only detects torn pages."""
     value = context.text("innodb_doublewrite")
     off = value in {"OFF", "FALSE", "DETECT_ONLY"} and context.is_set("innodb_doublewrite")
     if off and not _writes_whole_pages(context):
@@ -165,7 +165,7 @@ def no_doublewrite(context: RuleContext) -> Iterator[Finding]:
 
 
 def _writes_whole_pages(context: RuleContext) -> bool:
-    """Whether the storage itself writes a page whole or not at all."""
+    """Whether the storage writes pages atomically."""
     if context.has("server") and context.server.managed in WHOLE_PAGES:
         return True
     storage = context.host.storage if context.has("host") else None
@@ -190,7 +190,7 @@ def _writes_whole_pages(context: RuleContext) -> bool:
     ),
 )
 def unsynced_data_files(context: RuleContext) -> Iterator[Finding]:
-    """Flush methods that leave syncs out."""
+    """Report values of innodb_flush_method that never sync."""
     if context.text("innodb_flush_method") in UNSYNCED and context.is_set("innodb_flush_method"):
         yield unsynced_data_files.finding(
             "What the server writes is not synced to disk; a crash of the system can destroy the tablespaces.",
@@ -220,7 +220,7 @@ def unsynced_data_files(context: RuleContext) -> Iterator[Finding]:
     ),
 )
 def data_files_without_sync(context: RuleContext) -> Iterator[Finding]:
-    """The method that leaves syncs of data files out, on a version that leaves out all of them."""
+    """Report O_DIRECT_NO_FSYNC on a version that then never syncs data files."""
     if context.text("innodb_flush_method") == UNSYNCED_DATA and context.is_set("innodb_flush_method"):
         action = advise(context, "innodb_flush_method", "O_DIRECT", risk="more syncs")
         yield data_files_without_sync.finding(
@@ -249,7 +249,7 @@ def data_files_without_sync(context: RuleContext) -> Iterator[Finding]:
     ),
 )
 def checksums_off(context: RuleContext) -> Iterator[Finding]:
-    """Checksums switched off in one of three places."""
+    """Report disabled checksums of pages or of the binary log."""
     for name in ("innodb_checksum_algorithm", "innodb_checksums", CHECKSUM):
         value = context.text(name)
         off = value in HALF_CHECKED or (name == "innodb_checksums" and value == "OFF")
@@ -263,7 +263,7 @@ def checksums_off(context: RuleContext) -> Iterator[Finding]:
 
 
 def forbids_checksums(context: RuleContext) -> bool:
-    """Whether this is a member of a group of a version that takes no checksums in the binary log."""
+    """Whether the server is a Group Replication member of a version that does not support binary log checksums."""
     return context.is_set(GROUP) and context.target.version < (8, 0, 21)
 
 
@@ -285,7 +285,7 @@ def forbids_checksums(context: RuleContext) -> bool:
     ),
 )
 def file_system_without_barriers(context: RuleContext) -> Iterator[Finding]:
-    """Mount options that switch barriers off."""
+    """Report mount options that disable write barriers."""
     storage = context.host.storage
     unsafe = sorted(UNSAFE_MOUNT.intersection(storage.mount.options)) if storage else []
     if storage and unsafe:
@@ -313,7 +313,7 @@ def file_system_without_barriers(context: RuleContext) -> Iterator[Finding]:
     ),
 )
 def redo_log_disabled(context: RuleContext) -> Iterator[Finding]:
-    """A running server without redo logging."""
+    """Report a running server with redo logging disabled."""
     if context.server.status.get("innodb_redo_log_enabled", "").upper() == "OFF":
         yield redo_log_disabled.finding(
             "The server writes no redo log; a crash now loses all its data.",
@@ -344,7 +344,7 @@ STRICT = frozenset({"STRICT_TRANS_TABLES", "STRICT_ALL_TABLES", "TRADITIONAL"})
     ),
 )
 def myisam_by_default(context: RuleContext) -> Iterator[Finding]:
-    """MyISAM for tables that name no engine, explicitly configured."""
+    """Report an explicitly configured default_storage_engine = MyISAM."""
     if context.text(ENGINE) == "MYISAM" and context.is_set(ENGINE):
         action = advise(context, ENGINE, "InnoDB", risk="tables that exist keep their engine")
         yield myisam_by_default.finding(
@@ -374,7 +374,7 @@ def myisam_by_default(context: RuleContext) -> Iterator[Finding]:
     ),
 )
 def lax_sql_mode(context: RuleContext) -> Iterator[Finding]:
-    """An explicit mode without either of the strict ones."""
+    """Report an explicitly configured sql_mode without a strict mode."""
     value = context.text(MODE)
     if value is None or not context.is_set(MODE) or STRICT.intersection(value.replace(" ", "").split(",")):
         return

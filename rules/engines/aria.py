@@ -1,4 +1,4 @@
-"""ARI: settings of Aria, MariaDB's engine of system tables and internal temporary tables, about its logs and pages."""
+"""ARI: rules about the logs, checkpoints and checksums of Aria, MariaDB's engine for system and temporary tables."""
 
 from __future__ import annotations
 
@@ -44,7 +44,7 @@ NO_REPAIR = frozenset({"OFF", ""})
     ),
 )
 def aria_logs_kept(context: RuleContext) -> Iterator[Finding]:
-    """Logs that stay, explicitly configured."""
+    """Report aria_log_purge_type values that do not purge logs automatically."""
     how = context.text(PURGE)
     if how in KEPT and context.is_set(PURGE):
         action = advise(
@@ -77,7 +77,7 @@ def aria_logs_kept(context: RuleContext) -> Iterator[Finding]:
     ),
 )
 def aria_checkpoints_off(context: RuleContext) -> Iterator[Finding]:
-    """No checkpoints, explicitly configured."""
+    """Report an explicitly configured aria_checkpoint_interval = 0."""
     if context.number(CHECKPOINT) == 0 and context.is_set(CHECKPOINT):
         action = advise(
             context, CHECKPOINT, 30, risk="changed pages are written at each checkpoint", watch="Aria_pagecache_writes"
@@ -109,7 +109,7 @@ def aria_checkpoints_off(context: RuleContext) -> Iterator[Finding]:
     ),
 )
 def aria_checksums_off(context: RuleContext) -> Iterator[Finding]:
-    """Checksums switched off for new tables."""
+    """Report disabled checksums of new Aria tables."""
     if context.settings.on(CHECKSUM) is False and context.is_set(CHECKSUM):
         action = advise(
             context, CHECKSUM, "ON", risk="tables that exist keep what they have", watch="Aria_pagecache_reads"
@@ -139,7 +139,7 @@ def aria_checksums_off(context: RuleContext) -> Iterator[Finding]:
     ),
 )
 def no_aria_repair(context: RuleContext) -> Iterator[Finding]:
-    """The check switched off, explicitly configured."""
+    """Report aria_recover_options that disable the check after a crash."""
     if context.text(RECOVER) in NO_REPAIR and context.is_set(RECOVER):
         action = advise(context, RECOVER, "BACKUP,QUICK", risk="the first statement after a crash waits for the check")
         yield no_aria_repair.finding(

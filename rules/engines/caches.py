@@ -1,4 +1,4 @@
-"""MYI, ARI, MOD: what a running server shows of the caches of MyISAM and Aria, and of names in another case."""
+"""MYI, ARI, MOD: rules about the caches of MyISAM and Aria on a running server, and about lower_case_table_names."""
 
 from __future__ import annotations
 
@@ -20,17 +20,17 @@ if TYPE_CHECKING:
     from rules.core.rule import Rule
 
 MIB = 1 << 20
-MINIMUM_CACHE = 64 * MIB  # a cache up to this size is not worth a word: its bookkeeping takes some 11 MiB (ENG-08)
-IDLE_AFTER = 7 * 86400  # seconds of uptime before blocks that were never used mean anything
-IDLE_SHARE = 4  # of so many parts at most one was ever used
-BLOCKS_READ = 100  # a second: below, storage isn't what limits
+MINIMUM_CACHE = 64 * MIB  # smaller caches are not reported: the bookkeeping of a cache takes about 11 MiB (ENG-08)
+IDLE_AFTER = 7 * 86400  # seconds of uptime; after less, unused blocks mean nothing
+IDLE_SHARE = 4  # at most one in so many parts was ever used
+BLOCKS_READ = 100  # a second; below, storage is not the bottleneck
 LARGEST_FACTOR = 4
-FULL_SHARE = 10  # of so many parts less than one is free
+FULL_SHARE = 10  # less than one in so many parts is free
 CASE = "lower_case_table_names"
 
 
 class BlockCache(NamedTuple):
-    """A cache of blocks: the options that size it, its counters, and the tables that it serves."""
+    """A block cache: the options that size it, its counters, and the tables that it serves."""
 
     size: str
     block: str
@@ -51,7 +51,7 @@ def _block_bytes(context: RuleContext, cache: BlockCache, blocks: int | None) ->
 
 
 def _idle_findings(speaker: Rule, context: RuleContext, cache: BlockCache) -> Iterator[Finding]:
-    """A cache larger than the default, of which only a small part was ever used."""
+    """A finding for a cache that is larger than the default and mostly unused."""
     size, default = context.number(cache.size), default_number(context, cache.size)
     used = _block_bytes(context, cache, context.server.counter(f"{cache.counters}_used"))
     if size is None or default is None or used is None or not context.is_set(cache.size):
@@ -78,7 +78,7 @@ def _power_above(count: int) -> int:
 
 
 def _disk_read_findings(speaker: Rule, context: RuleContext, cache: BlockCache, first: str) -> Iterator[Finding]:
-    """Blocks that are read again and again because the cache is full; `first` is better than a larger one."""
+    """A finding for a full cache whose blocks are read repeatedly; `first` is advice that precedes a larger cache."""
     window = steady_window(context)
     size, reads = context.number(cache.size), busy_rate(window, cache.reads, BLOCKS_READ)
     unused = _block_bytes(context, cache, window.last.status.get(f"{cache.counters}_unused"))
@@ -100,7 +100,7 @@ def _disk_read_findings(speaker: Rule, context: RuleContext, cache: BlockCache, 
 
 
 def _larger_cache(context: RuleContext, cache: BlockCache, size: int) -> int:
-    """Twice to four times the cache, by what was read since the server started, within the memory that is left."""
+    """Twice to four times the cache size, by the amount read since the server started, limited by the free memory."""
     read = _block_bytes(context, cache, context.server.counter(cache.reads)) or 0
     wanted = min(LARGEST_FACTOR * size, _power_above(max(2 * size, size + read)))
     room = usable_memory(context) if context.has("host") else None
@@ -131,7 +131,7 @@ def _larger_cache(context: RuleContext, cache: BlockCache, size: int) -> int:
     ),
 )
 def idle_key_buffer(context: RuleContext) -> Iterator[Finding]:
-    """A key buffer of which little was ever used."""
+    """Report a key buffer that was never more than a quarter full."""
     yield from _idle_findings(idle_key_buffer, context, KEYS)
 
 
@@ -159,7 +159,7 @@ def idle_key_buffer(context: RuleContext) -> Iterator[Finding]:
     ),
 )
 def key_blocks_from_disk(context: RuleContext) -> Iterator[Finding]:
-    """A key buffer that is too small for what is asked of it."""
+    """Report a full key buffer with many index blocks read from disk."""
     yield from _disk_read_findings(key_blocks_from_disk, context, KEYS, "convert the tables to InnoDB; else")
 
 
@@ -184,7 +184,7 @@ def key_blocks_from_disk(context: RuleContext) -> Iterator[Finding]:
     ),
 )
 def idle_aria_page_cache(context: RuleContext) -> Iterator[Finding]:
-    """A page cache of which little was ever used."""
+    """Report an Aria page cache that was never more than a quarter full."""
     yield from _idle_findings(idle_aria_page_cache, context, PAGES)
 
 
@@ -211,7 +211,7 @@ def idle_aria_page_cache(context: RuleContext) -> Iterator[Finding]:
     ),
 )
 def aria_pages_from_disk(context: RuleContext) -> Iterator[Finding]:
-    """A page cache that is too small for what is asked of it."""
+    """Report a full Aria page cache with many pages read from disk."""
     yield from _disk_read_findings(
         aria_pages_from_disk, context, PAGES, "find the statements that make temporary tables on disk; then"
     )
@@ -236,7 +236,7 @@ def aria_pages_from_disk(context: RuleContext) -> Iterator[Finding]:
     ),
 )
 def changed_name_case(context: RuleContext) -> Iterator[Finding]:
-    """A value in the file that the server doesn't run with."""
+    """Report lower_case_table_names in the file if it differs from the running value."""
     line, running = context.file_verdict.effective.get(CASE), context.text(CASE)
     asked = None if line is None else line.running or line.value
     if line is None or running is None or asked is None or asked == running:

@@ -1,4 +1,4 @@
-"""MYI: settings of MyISAM that cost its tables their indexes or rows, or close all tables time and again."""
+"""MYI: rules about MyISAM settings that can corrupt indexes, lose rows, or close all tables periodically."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 
 RECOVER = "myisam_recover_options"
 LOW = "low_priority_updates"
-# With one of these a repair keeps the old data file, leaves it alone, or doesn't take place.
+# With one of these, a repair keeps the old data file, does not rewrite it, or does not run.
 KEEPS_ROWS = frozenset({"BACKUP", "BACKUP_ALL", "QUICK", "OFF", ""})
 NO_REPAIR = frozenset({"OFF", ""})
 
@@ -40,7 +40,7 @@ NO_REPAIR = frozenset({"OFF", ""})
     ),
 )
 def delayed_key_writes(context: RuleContext) -> Iterator[Finding]:
-    """Delayed writes for all tables, explicitly configured."""
+    """Report an explicitly configured delay_key_write = ALL."""
     if context.text("delay_key_write") == "ALL" and context.is_set("delay_key_write"):
         action = advise(
             context, "delay_key_write", "ON", risk="index blocks are written after each statement", watch="Key_writes"
@@ -72,7 +72,7 @@ def delayed_key_writes(context: RuleContext) -> Iterator[Finding]:
     ),
 )
 def repair_without_copy(context: RuleContext) -> Iterator[Finding]:
-    """Repairs that keep no copy of what they drop."""
+    """Report myisam_recover_options that repair without a backup of the dropped rows."""
     value = context.text(RECOVER)
     if value is None or not context.is_set(RECOVER) or KEEPS_ROWS.intersection(value.split(",")):
         return
@@ -105,7 +105,7 @@ def repair_without_copy(context: RuleContext) -> Iterator[Finding]:
     ),
 )
 def no_myisam_repair(context: RuleContext) -> Iterator[Finding]:
-    """The check switched off, explicitly configured."""
+    """Report myisam_recover_options that disable the check after a crash."""
     if context.text(RECOVER) in NO_REPAIR and context.is_set(RECOVER):
         action = advise(context, RECOVER, "BACKUP,QUICK", risk="the first statement after a crash waits for the check")
         yield no_myisam_repair.finding(
@@ -133,7 +133,7 @@ def no_myisam_repair(context: RuleContext) -> Iterator[Finding]:
     ),
 )
 def periodic_table_close(context: RuleContext) -> Iterator[Finding]:
-    """Tables that are closed at an explicit interval."""
+    """Report an explicitly configured flush_time above 0."""
     seconds = context.number("flush_time")
     if seconds and context.is_set("flush_time"):
         action = advise(context, "flush_time", 0, risk="tables stay open between statements", watch="Opened_tables")
@@ -164,7 +164,7 @@ def periodic_table_close(context: RuleContext) -> Iterator[Finding]:
     ),
 )
 def updates_behind_selects(context: RuleContext) -> Iterator[Finding]:
-    """Changes that let readers go first, explicitly configured."""
+    """Report an explicitly configured low_priority_updates = ON."""
     if context.settings.on(LOW) and context.is_set(LOW):
         action = advise(
             context, LOW, "OFF", risk="readers wait behind a change that waits for a long SELECT",

@@ -1,4 +1,4 @@
-"""INN: InnoDB's buffer pool, its flushing and its reading ahead."""
+"""INN: rules about InnoDB's buffer pool, I/O capacity and read-ahead."""
 
 from __future__ import annotations
 
@@ -23,15 +23,15 @@ CHUNK = "innodb_buffer_pool_chunk_size"
 CAPACITY = "innodb_io_capacity"
 METHOD, BUFFERING = "innodb_flush_method", "innodb_data_file_buffering"
 MYSQL = (Span("mysql"),)
-# BPI-06: each instance should hold at least 1 GB, and below 1 GB in all the server uses one whatever is set.
+# BPI-06: each instance should hold at least 1 GB; below 1 GB in total the server always uses one instance.
 LEAST_INSTANCE = GIB
 FEW_POOL = 8 * GIB
 LARGEST = 1 << 64
 FEW = 8  # BPI-01: stalls with 1 to 4, acceptable from 8
 MANY_PROCESSORS = 16  # BPI-01 was measured on 40 cores
-HIGH_CAPACITY = 20000  # IOC-02: MySQL not above without need; IOC-03: MariaDB on SATA
+HIGH_CAPACITY = 20000  # IOC-02: MySQL only if needed above that; IOC-03: MariaDB on SATA
 NVME_CAPACITY = 80000  # IOC-03, for MariaDB
-SPINNING = 200  # IOC-03: 100 to 200 a disk
+SPINNING = 200  # IOC-03: 100 to 200 per disk
 BUFFERED = frozenset({"FSYNC", "O_DSYNC", "FDATASYNC"})
 CACHED_TWICE = 4 * GIB
 CACHED_TWICE_PERCENT = 50
@@ -39,7 +39,7 @@ ROUNDED_PERCENT = 10
 
 
 def is_aurora(context: RuleContext) -> bool:
-    """Whether the server is Aurora, which has storage of its own in place of InnoDB's files and flushing (DBLW-07)."""
+    """Whether the server is Aurora, which has its own storage instead of InnoDB's files and flushing (DBLW-07)."""
     return context.has("server") and context.server.managed == "aurora"
 
 
@@ -62,7 +62,7 @@ def is_aurora(context: RuleContext) -> bool:
     ),
 )
 def pointless_buffer_pool_instances(context: RuleContext) -> Iterator[Finding]:
-    """Instances asked for with a pool below 1 GB."""
+    """Report several buffer pool instances for a pool below 1 GB."""
     wanted, pool = _requested_instances(context), context.number(POOL)
     if wanted is not None and wanted > 1 and pool is not None and pool < LEAST_INSTANCE:
         yield pointless_buffer_pool_instances.finding(
@@ -73,7 +73,7 @@ def pointless_buffer_pool_instances(context: RuleContext) -> Iterator[Finding]:
 
 
 def _requested_instances(context: RuleContext) -> int | None:
-    """The configured instances, which a small pool may not get."""
+    """The configured number of instances, which may be more than a small pool gets."""
     line = context.file_verdict.effective.get(INSTANCES)
     if line is not None and line.value is not None and line.value.isdigit() and context.is_set(INSTANCES):
         return int(line.value)
@@ -81,7 +81,7 @@ def _requested_instances(context: RuleContext) -> int | None:
 
 
 def _largest_pool(context: RuleContext) -> int:
-    """The largest pool that the host's memory has room for: what is beyond it has to go first (MEM001)."""
+    """The largest pool that fits in the host's memory; MEM001 advises to reduce a larger one."""
     if not context.has("host"):
         return LARGEST
     from rules.sizing.memory import pool_that_fits, usable_memory
@@ -91,7 +91,10 @@ def _largest_pool(context: RuleContext) -> int:
 
 
 def _remaining_pool(context: RuleContext, pool: int) -> int:
-    """The pool, or what MEM001 leaves of one that takes all memory: both are followed at once."""
+    """The pool size, or the size that MEM001 advises for a pool that is too large.
+
+    This keeps the advice of both rules consistent.
+    """
     if not context.has("host"):
         return pool
     from rules.sizing.memory import is_too_tight, pool_that_fits, usable_memory
@@ -123,7 +126,7 @@ def _remaining_pool(context: RuleContext, pool: int) -> int:
     ),
 )
 def many_buffer_pool_instances(context: RuleContext) -> Iterator[Finding]:
-    """More instances than gigabytes."""
+    """Report more buffer pool instances than gigabytes."""
     wanted, pool = _requested_instances(context), context.number(POOL)
     if wanted is None or pool is None or pool < LEAST_INSTANCE or wanted * LEAST_INSTANCE <= pool:
         return
@@ -157,7 +160,7 @@ def many_buffer_pool_instances(context: RuleContext) -> Iterator[Finding]:
     ),
 )
 def random_read_ahead(context: RuleContext) -> Iterator[Finding]:
-    """Random read-ahead switched on."""
+    """Report innodb_random_read_ahead = ON."""
     if context.is_set("innodb_random_read_ahead") and context.settings.on("innodb_random_read_ahead"):
         action = advise(context, "innodb_random_read_ahead", "OFF", watch="Innodb_buffer_pool_read_ahead_evicted")
         yield random_read_ahead.finding(
@@ -194,7 +197,7 @@ def random_read_ahead(context: RuleContext) -> Iterator[Finding]:
     ),
 )
 def oversized_io_capacity(context: RuleContext) -> Iterator[Finding]:
-    """An I/O capacity above what the disk was measured to take, or above the vendor's figure for its kind."""
+    """Report innodb_io_capacity above the disk's measured write rate, or above the vendor's recommendation."""
     value = context.number(CAPACITY)
     if value is None or not context.is_set(CAPACITY) or is_aurora(context):
         return
@@ -217,7 +220,7 @@ def oversized_io_capacity(context: RuleContext) -> Iterator[Finding]:
 
 
 def _measured_write_rate(context: RuleContext) -> float | None:
-    """Page writes a second that the disk took in an experiment on this host."""
+    """Page writes per second that a probe measured on this host; None without a result."""
     if not context.has("probes"):
         return None
     from rules.measured.apply import max_write_rate
@@ -227,7 +230,7 @@ def _measured_write_rate(context: RuleContext) -> float | None:
 
 
 def _recommended_capacity(context: RuleContext) -> tuple[int, str]:
-    """The highest capacity that a vendor recommends for the disks under the data, and its words."""
+    """The highest innodb_io_capacity that a vendor recommends for the data disks, and the recommendation as text."""
     if context.has("host"):
         from rules.core.storage import disk_names, is_nvme, is_solid_state, is_spinning
 
@@ -270,7 +273,7 @@ def _recommended_capacity(context: RuleContext) -> tuple[int, str]:
     ),
 )
 def few_buffer_pool_instances(context: RuleContext) -> Iterator[Finding]:
-    """Fewer instances than the default on a large pool, where many processors may want the same one."""
+    """Report fewer instances than the default for a large pool, unless the host is known to have few processors."""
     wanted, pool = _requested_instances(context), context.number(POOL)
     if wanted is None or pool is None or min(pool, _largest_pool(context)) < FEW_POOL or wanted >= FEW:
         return
@@ -305,7 +308,7 @@ def few_buffer_pool_instances(context: RuleContext) -> Iterator[Finding]:
     ),
 )
 def io_capacity_above_its_maximum(context: RuleContext) -> Iterator[Finding]:
-    """Both capacities in the file, the wrong way round."""
+    """Report innodb_io_capacity above innodb_io_capacity_max in the file."""
     lines = [context.file_verdict.effective.get(f"innodb_io_capacity{end}") for end in ("", "_max")]
     asked, most = (int(line.value) if line and line.value and line.value.isdigit() else None for line in lines)
     running = context.number("innodb_io_capacity") if context.has("server") else most
@@ -340,7 +343,7 @@ def io_capacity_above_its_maximum(context: RuleContext) -> Iterator[Finding]:
     ),
 )
 def double_buffering(context: RuleContext) -> Iterator[Finding]:
-    """Buffered data files under a pool that is large in itself or beside memory."""
+    """Report buffered data files with a pool that is large, or large in relation to memory."""
     pool = context.number(POOL)
     name = _buffering_option(context)
     if pool is None or name is None or not context.is_set(POOL) or not _is_large(context, pool):
@@ -358,7 +361,7 @@ def double_buffering(context: RuleContext) -> Iterator[Finding]:
 
 
 def _buffering_option(context: RuleContext) -> str | None:
-    """The option by which data files are buffered, whether set or a default; None where they are not."""
+    """The option, set or by default, that makes the server buffer data files; None if it does not."""
     if is_aurora(context):
         return None
     method = context.text(METHOD)
@@ -366,7 +369,7 @@ def _buffering_option(context: RuleContext) -> str | None:
         by_method = method == "FSYNC" and context.is_set(METHOD)
         return METHOD if by_method else BUFFERING if context.settings.on(BUFFERING) else None
     if not context.has("server") and context.target.since("mysql", 8, 4) and not context.is_set(METHOD):
-        return None  # its default is O_DIRECT where the platform has it, which a catalog can't tell
+        return None  # the default is O_DIRECT if the platform supports it, which the catalog does not know
     return METHOD if (method or "FSYNC") in BUFFERED else None
 
 
@@ -398,7 +401,7 @@ def _is_large(context: RuleContext, pool: int) -> bool:
     ),
 )
 def rounded_up_buffer_pool(context: RuleContext) -> Iterator[Finding]:
-    """A pool that its chunks make clearly larger than written."""
+    """Report a pool that the server rounds up to chunks by a clear margin."""
     line, running = context.file_verdict.effective.get(POOL), context.number(POOL)
     if line is None or line.value is None or running is None or line.running != str(running):
         return

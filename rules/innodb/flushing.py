@@ -1,4 +1,4 @@
-"""INN: how InnoDB keeps up with writing pages, throwing old rows away and filling its memory, as counters tell."""
+"""INN: rules about InnoDB's flushing, purge, free pages and adaptive hash index, from counters."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ LONG_HISTORY = 1_000_000  # transactions; INNA-12 measured what reading behind a
 BATCHED_PAGES = 200  # pages a second through the doublewrite files: what 8.0 writes in the background by default
 SMALL_BATCH = 8  # DBLW-01: up to 10 % slower than LARGE_BATCH
 LARGE_BATCH = 128  # the default from 8.4 on
-LOOKUPS = 10_000  # in the window before their shares say something
+LOOKUPS = 10_000  # in the window; below, percentages are not reliable
 FOUND_PERCENT = 50
 
 
@@ -51,7 +51,7 @@ FOUND_PERCENT = 50
     ),
 )
 def free_page_waits(context: RuleContext) -> Iterator[Finding]:
-    """Waits for a free page in the window."""
+    """Report waits for a free page in the buffer pool."""
     window = steady_window(context)
     waits, pool = window.delta("innodb_buffer_pool_wait_free"), context.number("innodb_buffer_pool_size")
     if waits and waits >= window.seconds:
@@ -88,7 +88,7 @@ def free_page_waits(context: RuleContext) -> Iterator[Finding]:
     ),
 )
 def starved_flushing(context: RuleContext) -> Iterator[Finding]:
-    """A nearly full redo log behind a limit on writes, on a disk that can do more."""
+    """Report a nearly full redo log while innodb_io_capacity limits flushing on a disk that can do more."""
     window, capacity = steady_window(context), context.number(CAPACITY)
     ages, written = _highest_checkpoint_age(context.server, window), window.rate("innodb_buffer_pool_pages_flushed")
     if ages is None or ages[0] * 100 < ages[1] * FULL_PERCENT or not capacity or written is None or written < capacity:
@@ -106,7 +106,10 @@ def starved_flushing(context: RuleContext) -> Iterator[Finding]:
 
 
 def _highest_checkpoint_age(server: Server, window: Workload) -> tuple[int, int] | None:
-    """The highest checkpoint age that was seen, and its limit: it falls for a moment whenever sessions have waited."""
+    """The highest checkpoint age of all samples and its limit.
+
+    The maximum is used because the age drops briefly whenever sessions have waited.
+    """
     moments: tuple[Callable[[str], int | None], ...] = (
         server.counter,
         window.first.status.get,
@@ -138,7 +141,7 @@ def _highest_checkpoint_age(server: Server, window: Workload) -> tuple[int, int]
     ),
 )
 def long_undo_history(context: RuleContext) -> Iterator[Finding]:
-    """A million transactions whose old rows are still kept."""
+    """Report a history list length of a million or more."""
     length = _history_list_length(context.server)
     if length is not None and length >= LONG_HISTORY:
         yield long_undo_history.finding(
@@ -148,7 +151,7 @@ def long_undo_history(context: RuleContext) -> Iterator[Finding]:
 
 
 def _history_list_length(server: Server) -> int | None:
-    """Transactions whose undo logs are not purged yet; MySQL has a metric for it, MariaDB a status counter."""
+    """The history list length; a metric on MySQL, a status counter on MariaDB."""
     length = server.counter("innodb_history_list_length")
     return server.innodb_metrics.get("trx_rseg_history_len") if length is None else length
 
@@ -176,7 +179,7 @@ def _history_list_length(server: Server) -> int | None:
     ),
 )
 def small_doublewrite_batches(context: RuleContext) -> Iterator[Finding]:
-    """Batches of a few pages under many writes."""
+    """Report small doublewrite batches under many writes."""
     window = steady_window(context)
     batch = context.number(BATCH) or context.number("innodb_write_io_threads")
     pages = window.rate("innodb_dblwr_pages_written")
@@ -213,7 +216,7 @@ def small_doublewrite_batches(context: RuleContext) -> Iterator[Finding]:
     ),
 )
 def fruitless_adaptive_hash_index(context: RuleContext) -> Iterator[Finding]:
-    """A hash index by which fewer than half of the lookups find their row."""
+    """Report an adaptive hash index that serves fewer than half of the lookups."""
     name, window = "innodb_adaptive_hash_index", steady_window(context)
     found, lookups = _hash_index_lookups(window)
     if not context.explicit_switch(name) or lookups < LOOKUPS:
@@ -230,6 +233,6 @@ def fruitless_adaptive_hash_index(context: RuleContext) -> Iterator[Finding]:
 
 
 def _hash_index_lookups(window: Workload) -> tuple[int, int]:
-    """Lookups that the hash index answered, and all of them."""
+    """Lookups that the adaptive hash index served, and all lookups."""
     found, not_found = (window.delta(f"innodb_adaptive_hash_{kind}_searches") or 0 for kind in ("hash", "non_hash"))
     return found, found + not_found

@@ -1,4 +1,4 @@
-"""INN: how InnoDB reads from and writes to the storage under a running server, and how its data is laid out there."""
+"""INN: rules about InnoDB's I/O on a running server and about the layout of its data on the storage."""
 
 from __future__ import annotations
 
@@ -25,14 +25,14 @@ NEIGHBOURS = "innodb_flush_neighbors"
 MYSQL = (Span("mysql"),)
 LARGE_PAGE = 16384
 EVICTED_PERCENT = 20
-READ_AHEAD_EVENTS = 1000  # pages in the window before their fate says something
-WRITTEN = 100  # pages a second: below, neighbours cost a solid-state disk nothing to speak of
-DISK_READS = 100  # pages a second: below, storage isn't what limits
-ROWS = 1000  # rows in the window before pages a row say something
-MOST_PAGES_A_ROW = 12  # more is no way down two indexes: long rows, or pages that the server visits for itself
-WRITTEN_PERCENT = 10  # of the rows read; where more are written, too many pages are looked at for that
-PAGES_A_ROW = 2  # a row found through an index costs two pages or more; a scan costs a small part of one
-# What statements ask of the storage engine, each mostly for one row.
+READ_AHEAD_EVENTS = 1000  # pages in the window; below, the percentage of evicted pages is not reliable
+WRITTEN = 100  # pages a second; below, flushing neighbors costs a solid-state disk hardly anything
+DISK_READS = 100  # pages a second; below, storage is not the bottleneck
+ROWS = 1000  # rows in the window; below, pages per row are not reliable
+MOST_PAGES_A_ROW = 12  # more cannot come from two index lookups: long rows or background reads
+WRITTEN_PERCENT = 10  # percent of the rows read; with more writes, too many page requests come from them
+PAGES_A_ROW = 2  # an index lookup costs two pages or more per row, a scan a small part of one
+# Requests to the storage engine, each mostly for one row.
 ROW_WRITES = ("handler_write", "handler_update", "handler_delete")
 ROW_READS = ("handler_read_key", "handler_read_next", "handler_read_prev", "handler_read_rnd", "handler_read_rnd_next")
 
@@ -58,7 +58,7 @@ ROW_READS = ("handler_read_key", "handler_read_next", "handler_read_prev", "hand
     ),
 )
 def wasted_read_ahead(context: RuleContext) -> Iterator[Finding]:
-    """A large share of pages read ahead for nothing."""
+    """Report a high percentage of pages that were read ahead and evicted unused."""
     window = steady_window(context)
     ahead = window.delta("innodb_buffer_pool_read_ahead")
     evicted = window.delta("innodb_buffer_pool_read_ahead_evicted")
@@ -100,7 +100,7 @@ def wasted_read_ahead(context: RuleContext) -> Iterator[Finding]:
     ),
 )
 def flush_neighbors_on_ssd(context: RuleContext) -> Iterator[Finding]:
-    """Neighbour flushing on solid-state disks, set or by default on a server that is put to use."""
+    """Report neighbor flushing on solid-state disks if it is set, or is the default of a server in use."""
     value = context.number(NEIGHBOURS)
     used = context.is_set(NEIGHBOURS) or context.is_set(POOL) or _writes_pages(context)
     if value and used and is_solid_state(context):
@@ -141,7 +141,7 @@ def _writes_pages(context: RuleContext) -> bool:
     ),
 )
 def page_across_stripes(context: RuleContext) -> Iterator[Finding]:
-    """A chunk smaller than InnoDB's page."""
+    """Report an array chunk size below InnoDB's page size."""
     page, stripe = context.number(PAGE), context.host.storage.stripe if context.host.storage else None
     if page is None or stripe is None or not stripe.chunk or stripe.data_disks == 1 or stripe.chunk >= page:
         return
@@ -172,7 +172,7 @@ def page_across_stripes(context: RuleContext) -> Iterator[Finding]:
     ),
 )
 def misaligned_data(context: RuleContext) -> Iterator[Finding]:
-    """A file system that begins at an offset which splits pages."""
+    """Report a file system whose offset in the stripe splits pages."""
     page, stripe = context.number(PAGE), context.host.storage.stripe if context.host.storage else None
     if page is not None and stripe is not None and stripe.offset and stripe.offset % page:
         yield misaligned_data.finding(
@@ -211,7 +211,7 @@ def misaligned_data(context: RuleContext) -> Iterator[Finding]:
     ),
 )
 def large_pages_for_single_rows(context: RuleContext) -> Iterator[Finding]:
-    """Two pages or more for each row, from disk, with large pages."""
+    """Report two or more page reads per row from disk with a large page size."""
     window, page = steady_window(context), context.number(PAGE)
     pages_a_row = _pages_per_row(window)
     reads = window.rate("innodb_buffer_pool_reads")
@@ -255,7 +255,7 @@ def _pages_per_row(window: Workload) -> float | None:
     ),
 )
 def dedicated_server_in_container(context: RuleContext) -> Iterator[Finding]:
-    """Sizing by the machine under a control group's limit."""
+    """Report innodb_dedicated_server in a control group with less memory than the machine."""
     group, memory = context.host.cgroup, context.host.memory
     on = context.is_set("innodb_dedicated_server") and context.settings.on("innodb_dedicated_server")
     if not on or group is None or group.limit is None or memory is None or context.is_set("innodb_buffer_pool_size"):

@@ -1,4 +1,4 @@
-"""LOG: InnoDB's redo log."""
+"""LOG: rules about the size of InnoDB's redo log."""
 
 from __future__ import annotations
 
@@ -21,19 +21,19 @@ MIB = 1 << 20
 GIB = 1 << 30
 HOUR = 3600
 WEEK = 7 * 86400
-SHORT = 600  # seconds in which a redo log that is full all over is far too small
+SHORT = 600  # seconds; a redo log that is filled in less time is far too small
 STEP = 64 * MIB
-LARGEST = 16 * GIB  # longer logs make crash recovery longer; the published gain was seen up to 30 GB
-LEAST_REDO = 16 * MIB  # written in the window before its rate says something; less where the log is small:
-LEAST_SHARE = 16  # of so many parts of the log one
-REWRITTEN = 4  # times that MySQL counts redo which it writes again with the next commit (REDO-06)
+LARGEST = 16 * GIB  # longer logs make crash recovery slower; the published gain was measured up to 30 GB
+LEAST_REDO = 16 * MIB  # in the window; below, the write rate is not reliable; for small logs less suffices:
+LEAST_SHARE = 16  # one in so many parts of the log
+REWRITTEN = 4  # times; MySQL counts redo again that it rewrites with the next commit (REDO-06)
 FULL_PERCENT = 80
 SPACE_WAITS = "log_on_file_space_waits"  # of MySQL 8.0 and later, disabled by default
 LARGEST_BUFFER = 128 * MIB
 POOL = "innodb_buffer_pool_size"
 SIZES = ("innodb_redo_log_capacity", "innodb_log_file_size", "innodb_log_files_in_group")
 LARGE_POOL = 4 * GIB
-SMALL_LOG = 100 * MIB  # the largest default of any version
+SMALL_LOG = 100 * MIB  # the largest default of all versions
 POOL_SHARE = 256
 
 
@@ -55,8 +55,8 @@ POOL_SHARE = 256
     ),
 )
 def log_buffer_waits(context: RuleContext) -> Iterator[Finding]:
-    """Waits for the log buffer, one a second or more, in the busiest hour or now."""
-    from rules.core.counters import REDO, counter_periods  # lint, which has no counters, does without
+    """Report log buffer waits of one per second or more, in the busiest hour or in the window."""
+    from rules.core.counters import REDO, counter_periods  # lazily: lint has no counters
 
     size = context.number("innodb_log_buffer_size")
     for window, when, _ in counter_periods(context, REDO):
@@ -101,7 +101,7 @@ def log_buffer_waits(context: RuleContext) -> Iterator[Finding]:
     ),
 )
 def small_redo_log(context: RuleContext) -> Iterator[Finding]:
-    """A redo log that holds less than an hour of the measured writes, or for whose space sessions waited."""
+    """Report a redo log that holds less than an hour of the measured writes, or whose space sessions waited for."""
     capacity, waits = redo_capacity(context), _redo_wait_text(context)
     if capacity and waits:
         yield _log_was_full(context, capacity, waits)
@@ -127,7 +127,7 @@ def small_redo_log(context: RuleContext) -> Iterator[Finding]:
 
 
 def _log_was_full(context: RuleContext, capacity: int, waits: str) -> Finding:
-    """The server's own word that the log was full, with the rate where one was measured."""
+    """The finding for a log that the server itself reported as full, with the write rate if one was measured."""
     rates = _rates_or_none(context)
     wanted = _size_after_waits(context, rates, capacity)
     action = _larger_log_action(context, wanted) if wanted > capacity else None
@@ -144,7 +144,7 @@ def _log_was_full(context: RuleContext, capacity: int, waits: str) -> Finding:
 
 
 def _redo_wait_text(context: RuleContext) -> str:
-    """How often the server itself says that statements waited for space in the redo log; empty where it doesn't."""
+    """How often the server reported waits for redo log space, as text; empty if it did not."""
     told, counted = context.server.redo_waits, context.server.innodb_metrics.get(SPACE_WAITS)
     if told is not None and told.count:
         ago = "" if told.newest is None else f", the newest {format_duration(max(0, told.newest))} ago"
@@ -169,21 +169,24 @@ def _rates_or_none(context: RuleContext) -> list[Rate]:
 
 
 def _size_after_waits(context: RuleContext, rates: list[Rate], capacity: int) -> int:
-    """The size for a log that was full: an hour of writes, and twice its size where that is unknown or fits already."""
+    """The size to advise for a log that was full: an hour of writes, but at least twice the current size.
+
+    Without reported waits it is an hour of writes if the write rate is known.
+    """
     hour = _size_for_an_hour(rates) if rates else 0
     doubled = min(2 * capacity, LARGEST)
     return max(hour, doubled) if _redo_wait_text(context) or not rates else hour
 
 
 def _require_busy_hour(context: RuleContext) -> None:
-    """Raise Missing where only the mean since the start is known, which says nothing of the busiest hour."""
-    from rules.core.counters import REDO, busiest_period  # lint, which has no counters, does without
+    """Raise MissingFact if only the mean since the start is known, which says nothing about the busiest hour."""
+    from rules.core.counters import REDO, busiest_period  # lazily: lint has no counters
 
     busiest_period(context, REDO)
 
 
 class Rate(NamedTuple):
-    """Bytes of redo a second, at least and at most, and when that was, as text."""
+    """Minimum and maximum bytes of redo per second, and the period as text."""
 
     minimum: float
     maximum: float
@@ -191,9 +194,12 @@ class Rate(NamedTuple):
 
 
 def redo_rates(context: RuleContext) -> list[Rate]:
-    """How fast redo was written: in the busiest hour, or in the window and since the start; Missing without any."""
+    """Write rates of the redo log, in the busiest hour or else in the window and since the start.
+
+    Raises MissingFact if there is none.
+    """
     from rules.core.context import MissingFact
-    from rules.core.counters import REDO, busiest_period  # lint, which has no counters, does without
+    from rules.core.counters import REDO, busiest_period  # lazily: lint has no counters
 
     ever = _mean_since_start(context)
     try:
@@ -203,14 +209,14 @@ def redo_rates(context: RuleContext) -> list[Rate]:
             raise
         return [ever]
     rate, capacity = window.redo_rate, redo_capacity(context)
-    # A small log needs less to be written before the rate says something: it is full sooner.
+    # A small log fills sooner, so less needs to be written before its rate is reliable.
     enough = rate and capacity and rate * window.seconds >= min(LEAST_REDO, capacity / LEAST_SHARE)
     measured = [Rate(rate, rate, when)] if rate and enough else []
     return measured if hour is not None or ever is None else [*measured, ever]
 
 
 def _mean_since_start(context: RuleContext) -> Rate | None:
-    """The mean since the server started; None where that was just now or nothing counts it."""
+    """The mean rate since the server started; None if it started recently or does not count redo."""
     from rules.core.counters import MINIMUM_UPTIME
 
     written, uptime = context.server.counter("innodb_os_log_written"), context.server.uptime
@@ -222,14 +228,14 @@ def _mean_since_start(context: RuleContext) -> Rate | None:
 
 
 def _size_for_an_hour(rates: list[Rate]) -> int:
-    """The size of a log for an hour of the highest rate, in whole steps."""
+    """The log size for an hour at the highest rate, rounded up to whole steps."""
     return min(LARGEST, -(-int(max(rate.maximum for rate in rates) * HOUR) // STEP) * STEP)
 
 
 def redo_capacity(context: RuleContext) -> int | None:
-    """Bytes that the whole redo log holds, from what this version sizes it by.
+    """The size of the whole redo log in bytes, from the settings that this version uses.
 
-    Where the files' sizes are set and not the capacity, MySQL goes by the files, and shows the default capacity.
+    If the file sizes are set and the capacity is not, MySQL uses the file sizes but shows the default capacity.
     """
     resized = context.server.counter("innodb_redo_log_capacity_resized") if context.has("server") else None
     by_files = any(context.is_set(name) for name in SIZES[1:]) and not context.is_set(SIZES[0])
@@ -277,7 +283,7 @@ def _larger_log_action(context: RuleContext, total: int) -> Action | None:
     ),
 )
 def checkpoint_pressure(context: RuleContext) -> Iterator[Finding]:
-    """A checkpoint age near its limit, at a sample of the busiest hour or now."""
+    """Report a checkpoint age near its limit, in the busiest hour or in the window."""
     for ages, when in _checkpoint_ages(context):
         if ages is not None and ages[0] * 100 >= ages[1] * FULL_PERCENT:
             actions, remedy = _pressure_help(context)
@@ -347,9 +353,9 @@ def _checkpoint_ages(context: RuleContext) -> Iterator[tuple[tuple[int, int] | N
 
 
 def checkpoint_age(counter: Callable[[str], int | None]) -> tuple[int, int] | None:
-    """Bytes between the newest change and the checkpoint, and the most there may be; None where nothing tells.
+    """The checkpoint age and its maximum, in bytes; None if the server shows neither.
 
-    `counter` gives status counters by name, of the server or of a sample.
+    `counter` returns status counters by name, of the server or of a sample.
     """
     age, most = counter("innodb_checkpoint_age"), counter("innodb_checkpoint_max_age")
     if age is not None and most:
@@ -379,7 +385,7 @@ def checkpoint_age(counter: Callable[[str], int | None]) -> tuple[int, int] | No
     ),
 )
 def overridden_redo_size(context: RuleContext) -> Iterator[Finding]:
-    """The old sizes beside the new capacity."""
+    """Report the sizes of redo log files if innodb_redo_log_capacity is set too."""
     if not context.is_set("innodb_redo_log_capacity"):
         return
     for name in ("innodb_log_file_size", "innodb_log_files_in_group"):
@@ -414,11 +420,11 @@ def overridden_redo_size(context: RuleContext) -> Iterator[Finding]:
     ),
 )
 def tiny_redo_log(context: RuleContext) -> Iterator[Finding]:
-    """A pool that was sized and a log that wasn't, without a measurement of the writes."""
+    """Report an explicitly sized pool with a small redo log if the write rate was not measured."""
     pool, capacity = context.number(POOL), redo_capacity(context)
     if pool is None or capacity is None or not context.is_set(POOL) or context.has("workload"):
         return
-    meant = _capacity_of_files(context)  # another rule tells of these lines, and of the new one that keeps their size
+    meant = _capacity_of_files(context)  # another rule reports these lines and advises a capacity of this size
     capacity = meant or capacity
     small = max(SMALL_LOG, min(GIB - 1, pool // POOL_SHARE))
     if pool >= LARGE_POOL and capacity <= small and not context.settings.on("innodb_dedicated_server"):
@@ -433,12 +439,12 @@ def tiny_redo_log(context: RuleContext) -> Iterator[Finding]:
 
 
 def _capacity_of_files(context: RuleContext) -> int | None:
-    """The size of the log by lines about its files, where the version goes by a capacity and none is set."""
+    """The log size in bytes by the old file options, on a version with innodb_redo_log_capacity that is not set."""
     if not context.target.since("mysql", 8, 0, 30) or context.is_set(SIZES[0]):
         return None
     names = {written_name(p.line).removeprefix("loose_") for p in context.file_verdict.resolved.options}
     if names.isdisjoint(SIZES[1:]):
         return None
-    from rules.core.successors import redo_files_capacity  # which the rule about that line opens too
+    from rules.core.successors import redo_files_capacity  # the rule about the old lines imports it too
 
     return redo_files_capacity(context)

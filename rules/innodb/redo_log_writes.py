@@ -1,4 +1,4 @@
-"""LOG: how InnoDB writes and flushes its redo log."""
+"""LOG: rules about how InnoDB writes and flushes its redo log."""
 
 from __future__ import annotations
 
@@ -17,10 +17,10 @@ if TYPE_CHECKING:
     from rules.core.context import RuleContext
 
 
-CACHE_BLOCK = 4096  # bytes in which the kernel caches files
-USUAL = 8192  # MySQL's default in every version
+CACHE_BLOCK = 4096  # bytes; block size of the kernel's page cache
+USUAL = 8192  # MySQL's default in all versions
 EACH_SECOND = 1
-UNSYNCED = (0, 2)  # of innodb_flush_log_at_trx_commit: the log is synced by the clock, not by the commit
+UNSYNCED = (0, 2)  # of innodb_flush_log_at_trx_commit: the log is synced periodically, not at each commit
 
 
 @rule(
@@ -44,7 +44,7 @@ UNSYNCED = (0, 2)  # of innodb_flush_log_at_trx_commit: the log is synced by the
     ),
 )
 def narrow_write_ahead(context: RuleContext) -> Iterator[Finding]:
-    """Write-ahead below a block of the page cache."""
+    """Report innodb_log_write_ahead_size below the block size of the page cache."""
     name = "innodb_log_write_ahead_size"
     size = context.number(name)
     if size is not None and size < CACHE_BLOCK and context.is_set(name):
@@ -77,7 +77,7 @@ def narrow_write_ahead(context: RuleContext) -> Iterator[Finding]:
     ),
 )
 def delayed_log_flush(context: RuleContext) -> Iterator[Finding]:
-    """Seconds between syncs where commits don't sync."""
+    """Report innodb_flush_log_at_timeout above one second if commits do not sync."""
     name = "innodb_flush_log_at_timeout"
     seconds, commit = context.number(name), context.number("innodb_flush_log_at_trx_commit")
     if seconds is not None and seconds > EACH_SECOND and context.is_set(name) and commit in UNSYNCED:

@@ -1,4 +1,4 @@
-"""INN: settings of InnoDB's pool, of its flushing and of its start and end that a file shows to be a mistake."""
+"""INN: rules about mistakes in the settings of the buffer pool, flushing, startup and shutdown."""
 
 from __future__ import annotations
 
@@ -18,10 +18,10 @@ if TYPE_CHECKING:
 
 GIB = 1 << 30
 POOL = "innodb_buffer_pool_size"
-SLOW_TO_WARM = GIB  # 65,536 pages of 16K: read one by one they take a spinning disk minutes
+SLOW_TO_WARM = GIB  # 65,536 pages of 16K; single reads from a spinning disk take minutes
 LIKE_A_CRASH = 2
 USUAL_TIME = 1000  # milliseconds: the default in every version
-READ_ONLY_LEVEL = 4  # from here on MySQL keeps InnoDB read-only
+READ_ONLY_LEVEL = 4  # from this level on MySQL keeps InnoDB read-only
 SIZES = (POOL, "innodb_redo_log_capacity", "innodb_log_file_size")
 
 
@@ -44,7 +44,7 @@ SIZES = (POOL, "innodb_redo_log_capacity", "innodb_log_file_size")
     ),
 )
 def no_adaptive_flushing(context: RuleContext) -> Iterator[Finding]:
-    """Adaptive flushing switched off."""
+    """Report innodb_adaptive_flushing = OFF."""
     name = "innodb_adaptive_flushing"
     if context.explicit_switch(name) is False:
         action = advise(context, name, "ON", watch="Innodb_buffer_pool_pages_dirty")
@@ -74,7 +74,7 @@ def no_adaptive_flushing(context: RuleContext) -> Iterator[Finding]:
     ),
 )
 def low_mark_above_dirty_maximum(context: RuleContext) -> Iterator[Finding]:
-    """A low-water mark that the file sets above the maximum."""
+    """Report innodb_max_dirty_pages_pct_lwm above innodb_max_dirty_pages_pct in the file."""
     line = context.file_verdict.effective.get("innodb_max_dirty_pages_pct_lwm")
     most = context.settings.real("innodb_max_dirty_pages_pct")
     asked = float(line.value) if line is not None and line.value else None
@@ -107,7 +107,7 @@ def low_mark_above_dirty_maximum(context: RuleContext) -> Iterator[Finding]:
     ),
 )
 def throttled_checkpoints(context: RuleContext) -> Iterator[Finding]:
-    """Writing at checkpoints bound to the I/O capacity."""
+    """Report innodb_flush_sync = OFF."""
     name = "innodb_flush_sync"
     if context.explicit_switch(name) is False:
         action = advise(context, name, "ON", risk="bursts of writes at checkpoints", watch="Innodb_data_writes")
@@ -140,7 +140,7 @@ def throttled_checkpoints(context: RuleContext) -> Iterator[Finding]:
     ),
 )
 def scans_displace_the_pool(context: RuleContext) -> Iterator[Finding]:
-    """No time in the older part of the pool."""
+    """Report an explicitly configured innodb_old_blocks_time = 0."""
     name = "innodb_old_blocks_time"
     if context.is_set(name) and context.number(name) == 0:
         action = advise(
@@ -175,7 +175,7 @@ def scans_displace_the_pool(context: RuleContext) -> Iterator[Finding]:
     ),
 )
 def cold_pool_after_restart(context: RuleContext) -> Iterator[Finding]:
-    """A pool of gigabytes whose pages are forgotten at a restart."""
+    """Report a pool of 1 GB or more whose page list is not dumped at shutdown or not loaded at startup."""
     pool = context.number(POOL)
     if pool is None or pool < SLOW_TO_WARM:
         return
@@ -214,7 +214,7 @@ def cold_pool_after_restart(context: RuleContext) -> Iterator[Finding]:
     ),
 )
 def shutdown_like_a_crash(context: RuleContext) -> Iterator[Finding]:
-    """A cold shutdown as a habit."""
+    """Report innodb_fast_shutdown = 2."""
     name = "innodb_fast_shutdown"
     if context.is_set(name) and context.number(name) == LIKE_A_CRASH:
         action = advise(context, name, 1, risk="a shutdown takes as long as writing the changed pages")
@@ -245,7 +245,7 @@ def shutdown_like_a_crash(context: RuleContext) -> Iterator[Finding]:
     ),
 )
 def overruled_dedicated_server(context: RuleContext) -> Iterator[Finding]:
-    """Sizes set by hand beside the switch that would set them."""
+    """Report explicit sizes that override innodb_dedicated_server."""
     name = "innodb_dedicated_server"
     sizes = [size for size in SIZES if context.is_set(size)]
     if sizes and context.explicit_switch(name):
@@ -274,7 +274,7 @@ def overruled_dedicated_server(context: RuleContext) -> Iterator[Finding]:
     ),
 )
 def forced_recovery(context: RuleContext) -> Iterator[Finding]:
-    """Recovery that is forced."""
+    """Report innodb_force_recovery above 0."""
     value = context.number("innodb_force_recovery")
     if value and context.is_set("innodb_force_recovery"):
         yield forced_recovery.finding(

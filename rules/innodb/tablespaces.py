@@ -1,4 +1,4 @@
-"""INN: where InnoDB keeps tables and old rows, how it numbers new ones, and what transactions see of each other."""
+"""INN: rules about tablespaces, undo logs, AUTO_INCREMENT locking, table statistics and transaction isolation."""
 
 from __future__ import annotations
 
@@ -16,10 +16,10 @@ if TYPE_CHECKING:
     from advisor.core.model import Finding
     from rules.core.context import RuleContext
 
-LEAST_UNDO = 2  # one is emptied while the other takes the undo logs
+LEAST_UNDO = 2  # undo tablespaces; one is truncated while the other is active
 TABLE_LOCK = 0
 INTERLEAVED = 2
-ISOLATION = ("transaction_isolation", "tx_isolation")  # the variable of MySQL 5.7 and MariaDB before 11.1 is the latter
+ISOLATION = ("transaction_isolation", "tx_isolation")  # MySQL 5.7 and MariaDB before 11.1 have the latter
 NO_BUFFERING = frozenset({"NONE", "0"})
 
 
@@ -42,7 +42,7 @@ NO_BUFFERING = frozenset({"NONE", "0"})
     ),
 )
 def lax_table_options(context: RuleContext) -> Iterator[Finding]:
-    """InnoDB's strict mode switched off."""
+    """Report innodb_strict_mode = OFF."""
     name = "innodb_strict_mode"
     if context.explicit_switch(name) is False:
         action = advise(context, name, "ON", risk="scripts with impossible table options stop with an error")
@@ -76,7 +76,7 @@ def lax_table_options(context: RuleContext) -> Iterator[Finding]:
     ),
 )
 def tables_in_the_system_tablespace(context: RuleContext) -> Iterator[Finding]:
-    """One file for all tables."""
+    """Report innodb_file_per_table = OFF."""
     name = "innodb_file_per_table"
     if context.explicit_switch(name) is False:
         action = advise(context, name, "ON", risk="a file for each new table", watch="Innodb_num_open_files")
@@ -109,14 +109,14 @@ def tables_in_the_system_tablespace(context: RuleContext) -> Iterator[Finding]:
     ),
 )
 def system_tablespace_with_an_end(context: RuleContext) -> Iterator[Finding]:
-    """A last file of fixed or limited size."""
+    """Report a system tablespace whose last file has a fixed or maximum size."""
     name = "innodb_data_file_path"
     last = (context.text(name) or "").rpartition(";")[2].strip(" \"'")
     if not context.is_set(name) or not last or (":AUTOEXTEND" in last and ":MAX:" not in last):
         return
     end = last.rpartition(":")[2]
     if not end[:1].isdigit():
-        return  # no size: the server refuses the value
+        return  # not a size; the server refuses the value
     yield system_tablespace_with_an_end.finding(
         f"The last file of the system tablespace ends at {end}; when it is full, statements fail with error 1114.",
         variable_subject(context, name),
@@ -142,7 +142,7 @@ def system_tablespace_with_an_end(context: RuleContext) -> Iterator[Finding]:
     ),
 )
 def statistics_on_metadata_queries(context: RuleContext) -> Iterator[Finding]:
-    """Statistics that metadata queries recalculate."""
+    """Report innodb_stats_on_metadata = ON."""
     name = "innodb_stats_on_metadata"
     if not context.explicit_switch(name):
         return
@@ -177,7 +177,7 @@ def statistics_on_metadata_queries(context: RuleContext) -> Iterator[Finding]:
     ),
 )
 def forgotten_statistics(context: RuleContext) -> Iterator[Finding]:
-    """Statistics that no restart survives."""
+    """Report innodb_stats_persistent = OFF."""
     name = "innodb_stats_persistent"
     if context.explicit_switch(name) is False:
         action = advise(context, name, "ON", risk="small writes to mysql.innodb_table_stats and innodb_index_stats")
@@ -209,7 +209,7 @@ def forgotten_statistics(context: RuleContext) -> Iterator[Finding]:
     ),
 )
 def undo_truncation_without_tablespaces(context: RuleContext) -> Iterator[Finding]:
-    """Truncation asked for without anything that can be truncated."""
+    """Report innodb_undo_log_truncate = ON without undo tablespaces that it could truncate."""
     name, spaces = "innodb_undo_log_truncate", context.number("innodb_undo_tablespaces")
     if context.explicit_switch(name) and spaces is not None and spaces < LEAST_UNDO:
         yield undo_truncation_without_tablespaces.finding(
@@ -241,7 +241,7 @@ def undo_truncation_without_tablespaces(context: RuleContext) -> Iterator[Findin
     ),
 )
 def growing_undo_files(context: RuleContext) -> Iterator[Finding]:
-    """Truncation of undo files switched off."""
+    """Report innodb_undo_log_truncate = OFF."""
     name = "innodb_undo_log_truncate"
     if context.explicit_switch(name) is False:
         action = advise(
@@ -275,7 +275,7 @@ def growing_undo_files(context: RuleContext) -> Iterator[Finding]:
     ),
 )
 def table_locked_auto_increment(context: RuleContext) -> Iterator[Finding]:
-    """The traditional lock mode."""
+    """Report innodb_autoinc_lock_mode = 0."""
     name = "innodb_autoinc_lock_mode"
     if context.is_set(name) and context.number(name) == TABLE_LOCK and not _is_galera_finding(context):
         action = advise(context, name, 1, risk="none known with any binlog_format", watch="Innodb_row_lock_waits")
@@ -288,7 +288,7 @@ def table_locked_auto_increment(context: RuleContext) -> Iterator[Finding]:
 
 
 def _is_galera_finding(context: RuleContext) -> bool:
-    """Whether galera-locks-auto-increment reports it."""
+    """Whether galera-locks-auto-increment reports the setting instead."""
     from rules.core.network import uses_galera
 
     return uses_galera(context)
@@ -313,7 +313,7 @@ def _is_galera_finding(context: RuleContext) -> bool:
     ),
 )
 def interleaved_ids_in_statement_log(context: RuleContext) -> Iterator[Finding]:
-    """Numbers given in turn, logged by statement."""
+    """Report innodb_autoinc_lock_mode = 2 with a statement-based binary log."""
     mode, log = context.number("innodb_autoinc_lock_mode"), context.text("binlog_format")
     if mode != INTERLEAVED or log != "STATEMENT" or not writes_binary_log(context):
         return
@@ -343,7 +343,7 @@ def interleaved_ids_in_statement_log(context: RuleContext) -> Iterator[Finding]:
     ),
 )
 def dirty_reads(context: RuleContext) -> Iterator[Finding]:
-    """Dirty reads for all sessions."""
+    """Report READ UNCOMMITTED as the default isolation level."""
     name = next((n for n in ISOLATION if context.is_set(n)), None)
     if name is not None and context.text(name) == "READ-UNCOMMITTED":
         action = advise(context, name, "READ-COMMITTED", risk="sessions that are open keep their level")
@@ -375,7 +375,7 @@ def dirty_reads(context: RuleContext) -> Iterator[Finding]:
     ),
 )
 def corrupting_change_buffer(context: RuleContext) -> Iterator[Finding]:
-    """The change buffer of MariaDB switched on again."""
+    """Report an enabled change buffer on MariaDB, which disabled it by default."""
     name = "innodb_change_buffering"
     if context.is_set(name) and (context.text(name) or "NONE") not in NO_BUFFERING:
         action = advise(

@@ -1,4 +1,4 @@
-"""INN: settings that hold InnoDB below what the machine can do, or that do nothing."""
+"""INN: rules about settings that limit InnoDB's throughput, or that have no effect."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ SOLID_CAPACITY = 2000  # IOC-03: where MariaDB's figures for solid-state disks b
 AIO = "innodb_use_native_aio"
 LAG, LAG_DELAY = "innodb_max_purge_lag", "innodb_max_purge_lag_delay"
 PURGE_THREADS, USUAL_THREADS = "innodb_purge_threads", 4
-MANY_PROCESSORS = 16  # up to which MySQL 8.4 itself takes one purge thread
+MANY_PROCESSORS = 16  # up to so many MySQL 8.4 uses one purge thread by default
 UNDO_LIMIT, LARGE_UNDO = "innodb_max_undo_log_size", 10 << 30
 PATHS = "innodb_validate_tablespace_paths"
 LOG_WRITERS, BUSY_PROCESSORS = "innodb_log_writer_threads", 32  # LOGW-01
@@ -54,7 +54,7 @@ COMPRESSED_PAGES = "innodb_log_compressed_pages"
     ),
 )
 def undersized_io_capacity(context: RuleContext) -> Iterator[Finding]:
-    """A capacity for spinning disks, set for others."""
+    """Report an innodb_io_capacity for spinning disks on solid-state disks."""
     from rules.core.storage import disk_names, is_solid_state
     from rules.innodb.buffer_pool import is_aurora
     from rules.measured.apply import max_write_rate
@@ -117,7 +117,7 @@ def _largest_capacity(context: RuleContext) -> float:
     ),
 )
 def native_aio_off(context: RuleContext) -> Iterator[Finding]:
-    """Asynchronous I/O switched off."""
+    """Report innodb_use_native_aio = OFF."""
     if context.explicit_switch(AIO) is False:
         action = advise(context, AIO, "ON", live=False, risk="fs.aio-max-nr must allow for it")
         yield native_aio_off.finding(
@@ -148,7 +148,7 @@ def native_aio_off(context: RuleContext) -> Iterator[Finding]:
     ),
 )
 def purge_lag_without_delay(context: RuleContext) -> Iterator[Finding]:
-    """A lag from which changes are delayed by nothing."""
+    """Report innodb_max_purge_lag without innodb_max_purge_lag_delay."""
     if context.number(LAG) and context.is_set(LAG) and context.number(LAG_DELAY) == 0:
         yield purge_lag_without_delay.finding(
             f"{LAG} delays no statement: {LAG_DELAY} is 0, and that is the longest delay.",
@@ -178,7 +178,7 @@ def purge_lag_without_delay(context: RuleContext) -> Iterator[Finding]:
     ),
 )
 def single_purge_thread(context: RuleContext) -> Iterator[Finding]:
-    """One purge thread beside more processors than MySQL itself gives one."""
+    """Report one purge thread on more processors than MySQL uses one for."""
     processors = context.host.usable_cpus
     if context.number(PURGE_THREADS) == 1 and context.is_set(PURGE_THREADS) and (processors or 0) > MANY_PROCESSORS:
         action = advise(context, PURGE_THREADS, USUAL_THREADS, risk="more threads compete for pages")
@@ -209,7 +209,7 @@ def single_purge_thread(context: RuleContext) -> Iterator[Finding]:
     ),
 )
 def undo_files_kept_large(context: RuleContext) -> Iterator[Finding]:
-    """A limit for truncation of tens of gigabytes."""
+    """Report innodb_max_undo_log_size of tens of gigabytes."""
     value = context.number(UNDO_LIMIT)
     if value is not None and value > LARGE_UNDO and context.is_set(UNDO_LIMIT):
         yield undo_files_kept_large.finding(
@@ -241,7 +241,7 @@ def undo_files_kept_large(context: RuleContext) -> Iterator[Finding]:
     ),
 )
 def moved_files_unnoticed(context: RuleContext) -> Iterator[Finding]:
-    """The comparison of paths switched off."""
+    """Report disabled validation of tablespace paths at startup."""
     if context.explicit_switch(PATHS) is False:
         yield moved_files_unnoticed.finding(
             "Data files that are moved while the server is stopped are not noticed; the manual then warns of "
@@ -272,7 +272,7 @@ def moved_files_unnoticed(context: RuleContext) -> Iterator[Finding]:
     ),
 )
 def log_writers_switched_off(context: RuleContext) -> Iterator[Finding]:
-    """Dedicated log writer threads switched off on many processors."""
+    """Report disabled dedicated log writer threads on many processors."""
     processors = context.host.usable_cpus or 0
     if context.explicit_switch(LOG_WRITERS) is False and processors >= BUSY_PROCESSORS:
         action = advise(context, LOG_WRITERS, "ON", risk="with few sessions at work a commit waits a little longer")
@@ -306,7 +306,7 @@ def log_writers_switched_off(context: RuleContext) -> Iterator[Finding]:
     ),
 )
 def compressed_pages_not_logged(context: RuleContext) -> Iterator[Finding]:
-    """Images of compressed pages left out of the redo log."""
+    """Report innodb_log_compressed_pages = OFF."""
     if context.explicit_switch(COMPRESSED_PAGES) is False:
         action = advise(context, COMPRESSED_PAGES, "ON", risk="changes of compressed tables write more redo log")
         yield compressed_pages_not_logged.finding(

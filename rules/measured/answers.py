@@ -1,10 +1,10 @@
-"""What experiments showed on the server's own host, as rules may read it: values that were worked out elsewhere."""
+"""Probe results from the server's own host, in the form that rules read."""
 
 from typing import NamedTuple
 
 
 class LocalArm(NamedTuple):
-    """A variant: the settings that make it, its place on the axis, and the seconds that it was measured for."""
+    """A variant of a probe: its settings, its point on the axis, and the seconds that it was measured for."""
 
     name: str
     settings: dict[str, str]
@@ -13,10 +13,10 @@ class LocalArm(NamedTuple):
 
 
 class LocalPair(NamedTuple):
-    """One variant beside another in one metric.
+    """The comparison of one variant with another in one metric.
 
-    `ratio` is its value over the other's with the 95 % interval, `bound` the largest relative difference that the run
-    leaves possible, `claim` more, less or none.
+    `ratio` is the first value divided by the second, with its 95 % interval. `bound` is the largest relative
+    difference that is compatible with the run. `claim` is more, less or none.
     """
 
     arm: str
@@ -29,11 +29,11 @@ class LocalPair(NamedTuple):
 
 
 class LocalAnswer(NamedTuple):
-    """The latest result of an experiment that holds for the server in question, in one of its metrics.
+    """The latest result of a probe that applies to this server, in one metric.
 
-    `better` is more, less or neither; `verdict`, `best` and `within` are the conclusion of the whole run. `began_at` is
-    UTC in ISO 8601, `server` the target that was started, None for an experiment on the host itself. `facts` are what
-    was found beside the samples. `pairs` hold every two variants, both ways round, where they are compared.
+    `better` is more, less or neither; `verdict`, `best` and `within` are the conclusion of the whole run. `began_at`
+    is UTC in ISO 8601. `server` is the target that was started, None for a probe of the host itself. `facts` are
+    single numbers found besides the samples. `pairs` hold all compared pairs of variants, in both directions.
     """
 
     probe: str
@@ -57,5 +57,5 @@ class LocalAnswer(NamedTuple):
         return self.began_at[:10]
 
     def pair(self, arm: str, against: str) -> LocalPair | None:
-        """One variant beside the other; None where they weren't compared."""
+        """The comparison of two variants; None if they were not compared."""
         return next((pair for pair in self.pairs if (pair.arm, pair.against) == (arm, against)), None)

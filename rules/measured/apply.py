@@ -1,4 +1,4 @@
-"""Weigh findings by what was measured on the server's own host: it outranks what was published, in either direction."""
+"""Adjust findings by what probes measured on the server's own host: local results outrank published ones."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 
 
 def apply_local_results(context: RuleContext, findings: Iterable[Finding]) -> list[Finding]:
-    """The findings, those that an experiment on this host answers with its answer, and with the advice that is left."""
+    """The findings, adjusted in severity and advice if a probe on this host measured what they claim."""
     return [_apply_to_finding(context, finding) for finding in findings]
 
 
@@ -50,9 +50,9 @@ def _compare_with_advice(context: RuleContext, finding: Finding, claim: Claim) -
 
 
 def _adjust_finding(finding: Finding, claim: Claim, judged: LocalVerdict) -> Finding:
-    """What is left of severity and advice."""
+    """The finding with the severity, confidence and advice that the local result justifies."""
     if claim.kind == COST:
-        return finding  # what may be lost stays as it is, whatever it costs to keep
+        return finding  # the cost of a safe setting does not change what may be lost
     if judged.verdict == BETTER:
         return _downgrade(finding, f"keep it: on this host {value_text(judged.of)} does better than {judged.other}")
     if judged.verdict == SAME and claim.kind != NO_EFFECT:
@@ -73,7 +73,7 @@ REMARK = "told"
 
 
 def measured_fact(context: RuleContext, probe: str, name: str) -> tuple[float, LocalAnswer] | None:
-    """A number that the newest run of an experiment found beside its samples, and that run."""
+    """A number that the newest run of a probe found besides its samples, with the result; None without one."""
     for answer in context.probes:
         told = answer.facts.get(name) if answer.probe == probe else None
         if isinstance(told, float) and told > 0:
@@ -82,7 +82,7 @@ def measured_fact(context: RuleContext, probe: str, name: str) -> tuple[float, L
 
 
 def max_write_rate(context: RuleContext) -> tuple[float, LocalAnswer] | None:
-    """Pages a second that the disks under the data were seen to take: a bound, and no reason to ask for as many."""
+    """The highest measured write rate of the data disks in pages per second: an upper bound, not a recommendation."""
     return measured_fact(context, "random-write", "most_writes")
 
 

@@ -1,4 +1,4 @@
-"""What rules claim that an experiment can show: that one value of an option does worse than another."""
+"""Claims of rules that a probe can check: one value of an option performs worse than another."""
 
 from __future__ import annotations
 
@@ -17,23 +17,23 @@ POOL = "innodb_buffer_pool_size"
 COMMIT = "innodb_flush_log_at_trx_commit"
 READ_ONLY = ("oltp_read_only", "oltp_point_select", "simple_ranges")
 HOUR = 3600.0
-MODES = {"0": "OFF", "FALSE": "OFF", "1": "ON", "TRUE": "ON"}  # of innodb_doublewrite, by what files may say
-DIGITS = 20  # of the largest number that a server holds
+MODES = {"0": "OFF", "FALSE": "OFF", "1": "ON", "TRUE": "ON"}  # of innodb_doublewrite, by the notation in files
+DIGITS = 20  # of the largest number that a server variable holds
 
-# What a claim is about: that the value does worse; that it changes nothing; or what its safe alternative costs, which
-# never changes the advice.
+# Kinds of claims: the value performs worse; it has no effect; or the cost of its safe alternative, which never changes
+# the advice.
 WORSE, NO_EFFECT, COST = "worse", "idle", "cost"
 
 
 class Claim(NamedTuple):
-    """A value of an option beside the one that the rule wants.
+    """A value of an option that a rule reports, compared with the value that the rule advises.
 
-    `example` is a value that the rule reports and the one it wants instead; `instead` that one for a server that is
-    known, None where it wants none. `wish` are the choices with which the rule's experiment lays the two side by side.
-    `along` are options that the experiment sets to go with each value, so that nothing else differs in effect.
-    `metrics` count, each by itself. `fits` says whether a result was measured under conditions like the server's.
-    `hours` are seconds of each value below which no difference is no answer. `besides` says what stays true of the
-    advice where the value turns out to make no difference.
+    `example` is a reported value and the advised one. `instead` returns the advised value for a given server, None if
+    there is none. `wish` are the probe parameters that compare the two. `along` are options that the probe sets
+    together with each value, so that nothing else differs. Each of `metrics` counts by itself. `fits` says whether a
+    result was measured under conditions like the server's. `hours` is the minimum measuring time per value in seconds;
+    a result without a difference is not conclusive below it. `besides` is the part of the advice that holds even if
+    the value makes no difference.
     """
 
     option: str
@@ -74,7 +74,7 @@ def _one_per_gigabyte(context: RuleContext) -> str | None:
 
 
 def _is_similar_pool(context: RuleContext, answer: LocalAnswer) -> bool:
-    """A pool of at least half the server's: small ones say little of large ones."""
+    """Whether the probe's pool was at least half as large as the server's; results with smaller pools do not apply."""
     pool, measured = context.number(POOL), answer.parameters.get("pool", "")
     return pool is not None and measured.isdecimal() and len(measured) <= DIGITS and int(measured) * 2 >= pool
 
@@ -177,5 +177,5 @@ CLAIMS = {
         fits=_is_write_workload,
     ),
 }
-# What is compared of each experiment that a claim may rest on.
+# The metrics of the probes that a claim uses.
 COMPARED = frozenset(metric for claim in CLAIMS.values() for metric in claim.metrics)

@@ -1,4 +1,4 @@
-"""Lay one value of an option beside another, by the latest experiment on this host that measured both."""
+"""Compare two values of an option, by the latest probe on this host that measured both."""
 
 from __future__ import annotations
 
@@ -16,14 +16,14 @@ if TYPE_CHECKING:
     from rules.measured.answers import LocalAnswer, LocalArm, LocalPair
     from rules.measured.claims import Claim
 
-UNDETECTABLE = 0.5  # relative; a run that could have missed this much has not answered
-MEANINGFUL = 0.10  # relative; a run that leaves more than this possible contradicts nothing that was published
-INTERVAL_RATIO = 2.0  # times; a newer interval that is so much wider is a worse measurement
+UNDETECTABLE = 0.5  # relative; a run that could have missed a difference of this size is not conclusive
+MEANINGFUL = 0.10  # relative; a run that leaves a larger difference possible contradicts no published result
+INTERVAL_RATIO = 2.0  # times; a newer result whose interval is wider by more than this is a worse measurement
 OLD_DAYS = 180  # days
 EPSILON = 1e-9
-LARGEST_PERCENT = 2.0  # relative; beyond it the number itself says nothing
+LARGEST_PERCENT = 2.0  # relative; beyond it the exact number is meaningless
 WORSE, BETTER, SAME, MIXED, UNKNOWN = "worse", "better", "same", "mixed", "unknown"
-# How a metric of the experiments is spoken of: where it rises, where it falls, and of which part of the work.
+# How messages describe each metric: if it rises, if it falls, and in which part of the work.
 METRIC_WORDS = {
     "beyond_cache": ("slower", "faster", " from disk"),
     "cached": ("slower", "faster", " from cache"),
@@ -33,7 +33,7 @@ METRIC_WORDS = {
 
 
 class MeasuredPair(NamedTuple):
-    """One value beside the other in one metric; `where` tells several of a kind apart, such as `at threads 8`."""
+    """The comparison of two values in one metric; `where` distinguishes several, for example `at threads 8`."""
 
     metric: str
     arm: str
@@ -43,11 +43,12 @@ class MeasuredPair(NamedTuple):
 
 
 class LocalVerdict(NamedTuple):
-    """What the latest fitting result says of value `of`, laid beside `other`.
+    """The conclusion from the latest applicable result on value `of`, compared with `other`.
 
-    `verdict` is worse, better, same (no difference larger than `bound`), mixed or unknown; better is said only where
-    nothing else is worse or unknown. `bound`, relative, is what all comparisons without a difference leave possible.
-    `seconds` are those of the variant that was measured for the shortest time. `words` say it, without a full stop.
+    `verdict` is worse, better, same (no difference larger than `bound`), mixed or unknown; it is better only if no
+    pair is worse or unknown. `bound` is relative: the largest difference that the pairs without a difference leave
+    possible. `seconds` is the measuring time of the shortest variant. `words` is the conclusion as text, without a
+    full stop.
     """
 
     probe: str
@@ -67,11 +68,11 @@ class LocalVerdict(NamedTuple):
 
 
 def compare_values(probe: str, claim: Claim, context: RuleContext, of: str, other: str) -> LocalVerdict | None:
-    """What was found of both values, or of tested ones around `of`; None where no result has them.
+    """The verdict on both values, or on tested values around `of`; None if no result has them.
 
-    The newest result that answers says under which conditions (server and parameters). Of all under these the newest
-    counts that is not much wider than the narrowest, so that a worse measurement takes nothing from a better one. Where
-    none answers it is the newest.
+    The newest conclusive result determines the conditions (server and parameters). Among the results under these
+    conditions the newest is chosen whose interval is not much wider than the narrowest, so that a worse measurement
+    does not replace a better one. Without a conclusive result the newest result is returned.
     """
     answers = [a for a in context.probes if a.probe == probe and a.metric in claim.metrics and claim.fits(context, a)]
     found: list[tuple[LocalAnswer, LocalVerdict]] = []
@@ -94,7 +95,7 @@ def _is_answer(judged: LocalVerdict) -> bool:
 
 
 def _is_comparable(answer: LocalAnswer, newest: LocalAnswer) -> bool:
-    """Whether a result was measured under the newest one's conditions, and not long before it."""
+    """Whether a result was measured under the newest one's conditions, and within OLD_DAYS before it."""
     if (answer.server, answer.parameters) != (newest.server, newest.parameters):
         return False
     try:
@@ -109,12 +110,12 @@ def _run_key(answer: LocalAnswer) -> tuple[str, tuple[str, ...]]:
 
 
 def _width(judged: LocalVerdict) -> float:
-    """How wide the widest interval is, as a share of the ratio that it is of."""
+    """The width of the widest confidence interval, relative to its ratio."""
     return max((b.pair.high - b.pair.low) / max(b.pair.ratio, EPSILON) for b in judged.pairs)
 
 
 def value_text(value: str) -> str:
-    """A value as people write it: 8388608 is 8M."""
+    """A value in the usual notation: 8388608 becomes 8M."""
     return exact_size(int(value)) if _is_number(value) else value
 
 
@@ -147,7 +148,7 @@ def _combined_verdict(verdicts: set[str]) -> str:
 def _measured_pairs(
     answer: LocalAnswer, claim: Claim, context: RuleContext, of: str, other: str
 ) -> Iterator[MeasuredPair]:
-    """Each pair of variants that differ in nothing but the two values, and what goes along with them."""
+    """Pairs of variants that differ only in the two values and in the options that go along with them."""
     option = claim.option
     on_axis = answer.axis == option
     for against in answer.arms:
@@ -182,18 +183,18 @@ def _differ_only_in(arm: LocalArm, other: LocalArm, claim: Claim, *, on_axis: bo
 
 
 def _other_settings(arm: LocalArm, claim: Claim) -> dict[str, str]:
-    """What the variant sets besides the option in question and what goes along with it."""
+    """The variant's settings other than the compared option and the options that go along with it."""
     return {name: value for name, value in arm.settings.items() if name != claim.option and name not in claim.along}
 
 
 def _matches_server(arm: LocalArm, claim: Claim, context: RuleContext) -> bool:
-    """Whether what the variant sets besides is what the server has."""
+    """Whether the variant's other settings have the server's values."""
     rest = {name: (value, context.settings.text(name)) for name, value in _other_settings(arm, claim).items()}
     return all(text is None or _is_same_value(name, value, text, context) for name, (value, text) in rest.items())
 
 
 def _nearest_arms(arms: list[LocalArm], option: str, value: str, context: RuleContext) -> list[LocalArm]:
-    """The variant of that value, else the nearest below and above it; none for a value beyond what was tested."""
+    """The variants with that value, else the nearest below and above it; empty for a value outside the tested range."""
     exactly = [arm for arm in arms if _has_value(arm, option, value, context)]
     made = _server_value(option, value, context)
     if exactly or not _is_number(made):
@@ -213,7 +214,7 @@ def _is_same_value(option: str, one: str, other: str, context: RuleContext) -> b
 
 
 def _server_value(option: str, value: str, context: RuleContext) -> str:
-    """What the server makes of a value, so that ON is 1 and 8M is 8388608."""
+    """The value as the server shows it, so that ON becomes 1 and 8M becomes 8388608."""
     found = context.catalog.find_variable(option) or context.catalog.get(option)
     return (judge_value(found.name, value, context.catalog).value or value if found else value).upper()
 

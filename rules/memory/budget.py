@@ -1,4 +1,4 @@
-"""MEM: what the server takes of the memory that it may use."""
+"""MEM: rules about the server's memory use compared with the memory that it may use."""
 
 from __future__ import annotations
 
@@ -31,17 +31,17 @@ if TYPE_CHECKING:
     from rules.core.context import RuleContext
 
 POOL = "innodb_buffer_pool_size"
-# Names whose setting makes a memory budget somebody's decision.
+# Options that show, if one is set, that the memory settings were chosen explicitly.
 CHOSEN = (POOL, "max_connections", "sort_buffer_size", "join_buffer_size", "read_buffer_size", "tmp_table_size")
-# Resident memory within a twentieth of the limit, or within 4G of it, is as good as beyond.
+# Resident memory within a twentieth of the limit, or within 4G of it, counts as beyond it.
 NEAR_SHARE = 20
 NEAR = 4 * GIB
 DISK_READS = 100  # pages a second; a spinning disk does about that many
-FEW_READS = 10  # pages a second; below, storage isn't what limits, whatever the share
-MISSED_PERCENT = 5  # of the page requests; a pool that holds what is in use misses far fewer than one in a hundred
+FEW_READS = 10  # pages a second; below, storage is not the bottleneck, whatever the percentage
+MISSED_PERCENT = 5  # of the page requests; a pool that holds the working set misses far fewer than 1 percent
 FREE_PERCENT = 5
-ROOM = 1.5  # the pool that would fit must be this much larger before it is worth a word
-IDLE_AFTER = 7 * 86400  # seconds of uptime before an empty pool means anything
+ROOM = 1.5  # times; a pool that fits must be this much larger to be worth a finding
+IDLE_AFTER = 7 * 86400  # seconds of uptime; after less, an empty pool means nothing
 IDLE_PERCENT = 50
 SWAPPED = 100 * MIB
 SHARED = (POOL, "key_buffer_size", "aria_pagecache_buffer_size", "temptable_max_ram")
@@ -70,7 +70,7 @@ SHARED = (POOL, "key_buffer_size", "aria_pagecache_buffer_size", "temptable_max_
     ),
 )
 def pool_exceeds_memory(context: RuleContext) -> Iterator[Finding]:
-    """A pool of nearly all usable memory or more."""
+    """Report a buffer pool that takes nearly all usable memory, or more."""
     pool, room = context.number(POOL), usable_memory(context)
     if pool is None or room is None or not context.is_set(POOL):
         return
@@ -113,7 +113,7 @@ def pool_exceeds_memory(context: RuleContext) -> Iterator[Finding]:
     ),
 )
 def memory_over_budget(context: RuleContext) -> Iterator[Finding]:
-    """Measured, likely or greatest memory beyond what may be used."""
+    """Report measured, likely or maximum memory above the usable memory."""
     estimate, room = memory_budget(context), usable_memory(context)
     if estimate is None or room is None or not any(context.is_set(name) for name in CHOSEN):
         return
@@ -144,7 +144,7 @@ def _budget_finding(estimate: Budget, size: int, where: str) -> tuple[Severity, 
 
 
 def exceeds_memory(estimate: Budget, size: int) -> bool:
-    """Whether what is taken is near the memory that may be used, or what is likely is beyond it."""
+    """Whether measured memory is near the usable memory, or likely memory is above it."""
     return _is_near(estimate.measured or 0, size) or (estimate.likely or 0) > size
 
 
@@ -177,7 +177,7 @@ def _is_near(measured: int, size: int) -> bool:
     ),
 )
 def small_buffer_pool(context: RuleContext) -> Iterator[Finding]:
-    """Steady reads from disk with a full pool and memory free."""
+    """Report a full buffer pool with steady reads from disk while memory is free."""
     pool, room, window = context.number(POOL), usable_memory(context), steady_window(context)
     reads, asked = (window.rate(f"innodb_buffer_pool_{what}") for what in ("reads", "read_requests"))
     free, total = (context.server.counter(f"innodb_buffer_pool_pages_{kind}") for kind in ("free", "total"))
@@ -206,14 +206,14 @@ def small_buffer_pool(context: RuleContext) -> Iterator[Finding]:
 
 
 def is_missing_much(reads: float, asked: float | None) -> bool:
-    """Whether as many pages come from disk as a disk feels, or a large part of all that are asked for."""
+    """Whether the reads from disk are many for a disk, or a high percentage of the page requests."""
     if reads >= DISK_READS:
         return True
     return bool(asked) and reads >= FEW_READS and reads * 100 >= (asked or 0) * MISSED_PERCENT
 
 
 def _memory_for_pool(context: RuleContext, pool: int, usable_bytes: int) -> int:
-    """The pool that fits, less what other programs of the host hold just now."""
+    """The largest pool that fits, minus the memory that other programs of the host use now."""
     fits, memory = pool_that_fits(context, usable_bytes), context.host.memory
     if memory is None or memory.available is None or usable_bytes < memory.total:
         return fits
@@ -222,7 +222,10 @@ def _memory_for_pool(context: RuleContext, pool: int, usable_bytes: int) -> int:
 
 
 def _pool_for_data(context: RuleContext, pool: int, most: int) -> int:
-    """No more than the data need; the pool that there is where it holds all of them, for then they are read once."""
+    """The pool size for the data, at most `most`.
+
+    It is the current pool if that holds all data: each page is then read only once.
+    """
     data = context.server.data
     if data is None:
         return most
@@ -230,7 +233,7 @@ def _pool_for_data(context: RuleContext, pool: int, most: int) -> int:
 
 
 def _reserved_free_pages(context: RuleContext, total: int) -> int:
-    """Pages that are free in a pool which is full: the server keeps innodb_lru_scan_depth of each instance ready."""
+    """Free pages that a full pool keeps in reserve: innodb_lru_scan_depth per instance, and a percentage."""
     kept = (context.number("innodb_lru_scan_depth") or 0) * (context.number("innodb_buffer_pool_instances") or 1)
     return total * FREE_PERCENT // 100 + kept
 
@@ -253,7 +256,7 @@ def _reserved_free_pages(context: RuleContext, total: int) -> int:
     ),
 )
 def idle_buffer_pool(context: RuleContext) -> Iterator[Finding]:
-    """A configured pool that stays mostly empty."""
+    """Report an explicitly sized pool that stays mostly empty."""
     free, total = (context.server.counter(f"innodb_buffer_pool_pages_{kind}") for kind in ("free", "total"))
     pool = context.number(POOL)
     if not pool or not total or free is None or pool < GIB or not context.is_set(POOL):
@@ -287,7 +290,7 @@ def idle_buffer_pool(context: RuleContext) -> Iterator[Finding]:
     ),
 )
 def swapped_server(context: RuleContext) -> Iterator[Finding]:
-    """A server process with much of it swapped out."""
+    """Report a server process with a large part swapped out."""
     process = context.host.process
     if process is not None and process.swapped is not None and process.swapped > SWAPPED:
         yield swapped_server.finding(
@@ -320,7 +323,7 @@ def _swappiness_help(context: RuleContext) -> str:
     ),
 )
 def killed_for_memory(context: RuleContext) -> Iterator[Finding]:
-    """Kills that the control group has counted."""
+    """Report OOM kills counted by the server's control group."""
     group = context.host.cgroup
     if group is not None and group.oom_kills:
         limit = f" of {format_size(group.limit)}" if group.limit else ""

@@ -1,4 +1,4 @@
-"""BUF: the query cache, which one lock guards."""
+"""BUF: rules about the query cache, which is protected by a single lock."""
 
 from __future__ import annotations
 
@@ -42,7 +42,7 @@ QUERY_CACHE_DOCS = Docs(
     docs=QUERY_CACHE_DOCS,
 )
 def query_cache(context: RuleContext) -> Iterator[Finding]:
-    """A query cache switched on with a size."""
+    """Report an enabled query cache with a size above 0."""
     kind = context.text("query_cache_type") or ""
     size = context.number("query_cache_size")
     if (
@@ -84,7 +84,7 @@ def _disable_actions(context: RuleContext) -> tuple[Action, ...]:
     ),
 )
 def rearmed_query_cache(context: RuleContext) -> Iterator[Finding]:
-    """A size in the file that switches a cache on whose type the file leaves off."""
+    """Report query_cache_size in a file that leaves query_cache_type off: on MariaDB the size enables the cache."""
     if _is_rearmed(context):
         size = context.number("query_cache_size") or 0
         yield rearmed_query_cache.finding(
@@ -97,7 +97,7 @@ def rearmed_query_cache(context: RuleContext) -> Iterator[Finding]:
 
 
 def _is_rearmed(context: RuleContext) -> bool:
-    """Whether MariaDB switches the cache on because of its size alone."""
+    """Whether MariaDB enables the query cache only because of its size."""
     size, kind = (context.file_verdict.effective.get(f"query_cache_{end}") for end in ("size", "type"))
     unset = {None, "0", str(default_number(context, "query_cache_size"))}
     if not context.target.is_mariadb or size is None or size.value in unset:

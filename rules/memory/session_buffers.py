@@ -1,4 +1,4 @@
-"""BUF: buffers that each session or statement takes for itself."""
+"""BUF: rules about buffers that are allocated per session or statement."""
 
 from __future__ import annotations
 
@@ -24,10 +24,10 @@ OLDER_MYSQL = Span("mysql", before=(8, 0))
 MYSQL_8 = Span("mysql", since=(8, 0))
 MARIADB = Span("mariadb")
 
-# RBS-01 and RBS-02: nothing above 128K was faster; from 2M on every sweep was clearly slower.
+# RBS-01 and RBS-02: nothing above 128K was faster; from 2M on every scan was clearly slower.
 FASTEST_READ = 128 * KIB
 LARGE_READ = MIB
-# SORT-04: MySQL's manual names 256K and 2M as steps where allocation gets dearer; MariaDB starts from 2M.
+# SORT-04: MySQL's manual names 256K and 2M as steps where allocation gets slower; MariaDB's default is 2M.
 LARGE_SORT = {"mysql": 2 * MIB, "mariadb": 4 * MIB}
 HUGE_SORT = 16 * MIB
 LARGE_JOIN = 4 * MIB
@@ -36,18 +36,18 @@ LARGE_RANDOM = MIB
 HUGE_RANDOM = 8 * MIB
 LARGE_TABLE = 256 * MIB
 JOIN_LIMIT = "join_buffer_space_limit"
-# What shows that tables lie in files of MyISAM or Aria: lines that size their caches, or counters that moved.
+# Options that show, if one is set, that MyISAM or Aria tables are in use.
 FOR_FILES = ("aria_pagecache_buffer_size", "aria_sort_buffer_size", "myisam_recover_options", "myisam_sort_buffer_size")
 FILE_ENGINES = ("MYISAM", "ARIA")
-LARGE_KEYS = 32 * MIB  # a key buffer that was sized for tables of MyISAM; the default of MySQL is 8M
-KEY_REQUESTS = 10_000  # far more than system tables of MyISAM cause
+LARGE_KEYS = 32 * MIB  # a key buffer that was sized for MyISAM tables; MySQL's default is 8M
+KEY_REQUESTS = 10_000  # far more than MyISAM system tables cause
 TABLE_LIMITS = ("tmp_table_size", "tmp_memory_table_size", "max_heap_table_size")
 
 NEW_SESSIONS = "sessions that are open already keep their own value"
 
 
 def _explicit_above(context: RuleContext, name: str, limit: int) -> int | None:
-    """The variable's value where it is explicitly configured above the limit."""
+    """The variable's value if it is explicitly configured above the limit."""
     value = context.number(name)
     return value if value is not None and value > limit and context.is_set(name) else None
 
@@ -55,7 +55,7 @@ def _explicit_above(context: RuleContext, name: str, limit: int) -> int | None:
 def _oversized_finding(
     speaker: Rule, context: RuleContext, name: str, message: str, severity: Severity, *, live: bool = True
 ) -> Finding:
-    """A finding that sends a buffer back to its default; `live` is False where that works at a start alone."""
+    """A finding that advises the default size; `live` is False if that takes effect only at a restart."""
     default = default_number(context, name)
     line = find_line(context, name)
     action = (
@@ -101,7 +101,7 @@ def _oversized_finding(
     ),
 )
 def oversized_read_buffer(context: RuleContext) -> Iterator[Finding]:
-    """read_buffer_size above the fastest published size, where scans use it."""
+    """Report read_buffer_size above the fastest published size, if scans use it."""
     value = _explicit_above(context, "read_buffer_size", FASTEST_READ)
     if value is not None:
         yield _oversized_finding(
@@ -116,7 +116,7 @@ def oversized_read_buffer(context: RuleContext) -> Iterator[Finding]:
 
 
 def _has_file_tables(context: RuleContext) -> bool:
-    """Whether anything shows tables of MyISAM or Aria beside the system's own."""
+    """Whether there is evidence of MyISAM or Aria tables other than system tables."""
     if context.text("default_storage_engine") in FILE_ENGINES:
         return True
     if context.has("server"):
@@ -148,7 +148,7 @@ def _has_file_tables(context: RuleContext) -> bool:
     ),
 )
 def pointless_read_buffer(context: RuleContext) -> Iterator[Finding]:
-    """read_buffer_size raised on a version that doesn't scan with it."""
+    """Report an increased read_buffer_size on a version whose table scans do not use it."""
     value = _explicit_above(context, "read_buffer_size", FASTEST_READ)
     if value is None:
         return
@@ -173,12 +173,12 @@ def pointless_read_buffer(context: RuleContext) -> Iterator[Finding]:
 
 
 def _uses_memory_engine(context: RuleContext) -> bool:
-    """Whether statements make their own temporary tables with the engine MEMORY."""
+    """Whether internal temporary tables use the MEMORY engine."""
     return context.text("internal_tmp_mem_storage_engine") == "MEMORY"
 
 
 def _is_set_at_runtime(context: RuleContext, name: str) -> bool:
-    """Whether the running value was set after the start, so that no file gives it."""
+    """Whether the running value was set at run time, so that no file sets it."""
     setting = context.settings.get(name)
     return setting is not None and setting.origin is Origin.RUNTIME
 
@@ -207,7 +207,7 @@ def _is_set_at_runtime(context: RuleContext, name: str) -> bool:
     ),
 )
 def oversized_sort_buffer(context: RuleContext) -> Iterator[Finding]:
-    """sort_buffer_size set far above the default for all sessions."""
+    """Report sort_buffer_size set far above the default for all sessions."""
     stepwise = context.target.since("mysql", 8, 0, 12)
     value = _explicit_above(context, "sort_buffer_size", HUGE_SORT if stepwise else LARGE_SORT[context.target.flavour])
     if value is None:
@@ -247,7 +247,7 @@ def oversized_sort_buffer(context: RuleContext) -> Iterator[Finding]:
     ),
 )
 def oversized_join_buffer(context: RuleContext) -> Iterator[Finding]:
-    """join_buffer_size set far above the default for all sessions."""
+    """Report join_buffer_size set far above the default for all sessions."""
     value = _explicit_above(context, "join_buffer_size", LARGE_JOIN)
     if value is None:
         return
@@ -275,7 +275,7 @@ def oversized_join_buffer(context: RuleContext) -> Iterator[Finding]:
 
 
 def join_memory_limit(context: RuleContext) -> int | None:
-    """What all join buffers of a statement may take together, on MariaDB; None where nothing bounds them."""
+    """The limit for all join buffers of a statement together on MariaDB; None if there is none."""
     unbounded = "OPTIMIZE_JOIN_BUFFER_SIZE=OFF" in (context.text("optimizer_switch") or "")
     return None if unbounded else context.number(JOIN_LIMIT)
 
@@ -300,7 +300,7 @@ def join_memory_limit(context: RuleContext) -> int | None:
     ),
 )
 def oversized_read_rnd_buffer(context: RuleContext) -> Iterator[Finding]:
-    """read_rnd_buffer_size set far above the default for all sessions."""
+    """Report read_rnd_buffer_size set far above the default for all sessions."""
     value = _explicit_above(context, "read_rnd_buffer_size", LARGE_RANDOM)
     if value is not None:
         yield _oversized_finding(
@@ -335,14 +335,14 @@ def oversized_read_rnd_buffer(context: RuleContext) -> Iterator[Finding]:
     ),
 )
 def oversized_temporary_tables(context: RuleContext) -> Iterator[Finding]:
-    """A limit of temporary tables in memory set so high that few sessions fill the memory."""
+    """Report a limit for in-memory temporary tables so high that a few sessions can fill the memory."""
     if not any(map(context.is_set, TABLE_LIMITS)):
         return
-    from rules.memory.temporary_tables import memory_table_limits  # which a file without these lines leaves unread
+    from rules.memory.temporary_tables import memory_table_limits  # lazily: not needed for files without these options
 
     names = memory_table_limits(context)
     sizes = [size for size in map(context.number, names) if size is not None]
-    # Where one of two limits can't be known, it may be the lower one.
+    # A limit that is unknown may be the lower one.
     if names and len(sizes) == len(names) and min(sizes) >= LARGE_TABLE and context.is_set(names[0]):
         yield oversized_temporary_tables.finding(
             f"Each internal temporary table may take {format_size(min(sizes))} of memory, and each "
@@ -370,7 +370,7 @@ def oversized_temporary_tables(context: RuleContext) -> Iterator[Finding]:
     ),
 )
 def capped_temporary_tables(context: RuleContext) -> Iterator[Finding]:
-    """tmp_table_size set above the limit of MEMORY tables."""
+    """Report tmp_table_size above max_heap_table_size."""
     cap = context.number("max_heap_table_size")
     value = _explicit_above(context, "tmp_table_size", cap) if cap is not None else None
     if value is not None and cap is not None:

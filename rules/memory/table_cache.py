@@ -1,4 +1,4 @@
-"""TAB: what option files say of the caches of open tables."""
+"""TAB: rules about the table cache, the table definition cache, open files and temporary tables."""
 
 from __future__ import annotations
 
@@ -21,14 +21,14 @@ if TYPE_CHECKING:
 
 
 CACHE = "table_open_cache"
-# What a server keeps of its own accord when the system grants it hardly any files (TAB-01).
+# The minimum table_open_cache of a server that the system allows hardly any open files (TAB-01).
 FLOOR_MYSQL = 400
 FLOOR_MARIADB = 200
-DEFAULT_TABLES = 2000  # the default of MySQL 5.7 and MariaDB, half of that of MySQL 8.0 and later
+DEFAULT_TABLES = 2000  # the default of MySQL 5.7 and MariaDB; half the default of MySQL 8.0 and later
 FILES_A_TABLE = 2
-CONNECTIONS = 151  # the default of all
-RESERVED = 33  # files that servers set aside for themselves: MySQL 10, MariaDB 33 (TAB-01)
-LEAST_FILES = 5000  # what MySQL asks the system for at least, and five for each connection
+CONNECTIONS = 151  # the default max_connections of all versions
+RESERVED = 33  # files that servers reserve for themselves: MySQL 10, MariaDB 33 (TAB-01)
+LEAST_FILES = 5000  # the minimum that MySQL requests from the system; it also requests five per connection
 FILES_A_CONNECTION = 5
 
 
@@ -56,11 +56,11 @@ FILES_A_CONNECTION = 5
     ),
 )
 def tiny_table_cache(context: RuleContext) -> Iterator[Finding]:
-    """A cache that was made smaller than the floor of the server, or than the connections that use it."""
+    """Report a table cache set below the server's minimum, or below max_connections."""
     value, connections = context.number(CACHE), _connection_limit(context)
     floor = FLOOR_MARIADB if context.target.is_mariadb else FLOOR_MYSQL
     crowded = value is not None and connections is not None and value < connections
-    # What the system leaves of a line is, to MariaDB, a value of its own making.
+    # On MariaDB a value that was reduced to fit the open files limit does not count as explicitly configured.
     asked = context.is_set(CACHE) or CACHE in context.file_verdict.effective
     if value is None or not asked or (value >= floor and not crowded):
         return
@@ -77,15 +77,18 @@ def tiny_table_cache(context: RuleContext) -> Iterator[Finding]:
 
 
 def _connection_limit(context: RuleContext) -> int | None:
-    """How many there may be; the catalog has no default, because the system's limit on files may lower it."""
+    """max_connections, or the default of all versions if no line sets it.
+
+    The catalog has no default, because the open files limit of the system may reduce it.
+    """
     value = context.number("max_connections")
     return CONNECTIONS if value is None and find_line(context, "max_connections") is None else value
 
 
 def larger_table_cache(context: RuleContext, value: int) -> tuple[Action | None, str]:
-    """Twice the tables, at least an ordinary cache and one for each connection; and the whole remedy as text.
+    """The action that doubles the table cache, at least to the default and max_connections, and the advice as text.
 
-    Where a running server was granted too few files for that, the remedy begins with them and takes a restart.
+    If a running server has too few open files for that, the advice begins with open_files_limit and needs a restart.
     """
     connections = _connection_limit(context) or 0
     line = context.file_verdict.effective.get(CACHE)
@@ -116,9 +119,9 @@ def _least_files(connections: int, tables: int) -> int:
 DEFINITIONS = "table_definition_cache"
 FILES = "open_files_limit"
 STORE = "temptable_max_ram"
-OPENED = 1.0  # tables a second that an old rule of thumb allows to be opened (TOC-03)
-MOST_DEFINITIONS = 524288  # what every version takes
-NEARLY_ALL_PERCENT = 85  # percent of the open files, where others begin to warn too
+OPENED = 1.0  # tables a second; an old rule of thumb for the acceptable rate (TOC-03)
+MOST_DEFINITIONS = 524288  # a value that every version accepts
+NEARLY_ALL_PERCENT = 85  # percent of the open files; other tools begin to warn there as well
 ON_DISK_A_SECOND = 10.0
 ON_DISK_PERCENT = 25
 
@@ -146,7 +149,7 @@ ON_DISK_PERCENT = 25
     ),
 )
 def overflowing_table_cache(context: RuleContext) -> Iterator[Finding]:
-    """Tables that push each other out of the cache."""
+    """Report table cache overflows at a high rate."""
     window, size = steady_window(context), context.number(CACHE)
     rate = busy_rate(window, "table_open_cache_overflows", OPENED)
     if rate is None or size is None:
@@ -183,7 +186,7 @@ def overflowing_table_cache(context: RuleContext) -> Iterator[Finding]:
     ),
 )
 def overflowing_definition_cache(context: RuleContext) -> Iterator[Finding]:
-    """Definitions that push each other out of a full cache."""
+    """Report a full table definition cache with many rereads."""
     window, size = steady_window(context), context.number(DEFINITIONS)
     rate = busy_rate(window, "opened_table_definitions", OPENED)
     held = context.server.counter("open_table_definitions")
@@ -226,7 +229,7 @@ def overflowing_definition_cache(context: RuleContext) -> Iterator[Finding]:
     ),
 )
 def open_files_near_limit(context: RuleContext) -> Iterator[Finding]:
-    """Descriptors in use against those that there are."""
+    """Report open file descriptors near open_files_limit."""
     limit = context.number(FILES)
     parts = open_descriptors(context)
     if not limit or sum(parts) * 100 < limit * NEARLY_ALL_PERCENT:
@@ -241,7 +244,7 @@ def open_files_near_limit(context: RuleContext) -> Iterator[Finding]:
 
 
 def open_descriptors(context: RuleContext) -> list[int]:
-    """File descriptors in use: of files that InnoDB didn't open, of InnoDB's, of connections."""
+    """Numbers of open file descriptors: files outside InnoDB, InnoDB's files, connections."""
     return [context.server.counter(name) or 0 for name in ("open_files", "innodb_num_open_files", "threads_connected")]
 
 
@@ -272,7 +275,7 @@ def open_descriptors(context: RuleContext) -> list[int]:
     ),
 )
 def temporary_tables_on_disk(context: RuleContext) -> Iterator[Finding]:
-    """Temporary tables on disk, in number and share, in the busiest hour or now."""
+    """Report temporary tables on disk by rate and percentage, in the busiest hour or in the window."""
     for window, when, _ in counter_periods(context, TEMPORARY):
         rate = busy_rate(window, "created_tmp_disk_tables", ON_DISK_A_SECOND)
         disk, total = (window.delta(name) or 0 for name in ("created_tmp_disk_tables", "created_tmp_tables"))
@@ -320,7 +323,7 @@ def _lowered_by_system(context: RuleContext, name: str) -> bool:
     ),
 )
 def exhausted_temporary_memory(context: RuleContext) -> Iterator[Finding]:
-    """Temporary tables that found no memory left, in the busiest hour or now."""
+    """Report temporary tables that exceeded temptable_max_ram, in the busiest hour or in the window."""
     store = context.number(STORE)
     for window, when, _ in counter_periods(context, TEMPORARY):
         rate = busy_rate(window, "temptable_count_hit_max_ram", OPENED)

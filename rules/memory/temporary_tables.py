@@ -1,4 +1,4 @@
-"""TMP: what option files say of temporary tables and the room for them."""
+"""TMP: rules about temporary tables and the space for them, checked in option files."""
 
 from __future__ import annotations
 
@@ -25,9 +25,9 @@ TABLE = "tmp_table_size"
 IN_MEMORY = (TABLE, "tmp_memory_table_size")
 USERS = "max_heap_table_size"
 STARVED = 1 << 20
-ORDINARY = 16 << 20  # the default of each limit in memory, in all versions
-UNLIMITED = (1 << 64) - 1  # the default on disk
-# Directories that systems keep in memory, and what puts files there; values are compared in capitals.
+ORDINARY = 16 << 20  # the default of each in-memory limit, in all versions
+UNLIMITED = (1 << 64) - 1  # the default of the limit on disk
+# Directories that are usually memory-backed, and the options that put files there; values are compared in upper case.
 MEMORY_BACKED = ("/DEV/SHM", "/RUN", "/VAR/RUN")
 DIRECTORIES = ("tmpdir", "innodb_tmpdir", "slave_load_tmpdir", "replica_load_tmpdir")
 
@@ -55,7 +55,7 @@ DIRECTORIES = ("tmpdir", "innodb_tmpdir", "slave_load_tmpdir", "replica_load_tmp
     ),
 )
 def padded_temporary_tables(context: RuleContext) -> Iterator[Finding]:
-    """The older engine for temporary tables in memory, explicitly configured."""
+    """Report an explicitly configured internal_tmp_mem_storage_engine = MEMORY."""
     if context.text(ENGINE) != "MEMORY" or not context.is_set(ENGINE):
         return
     action = advise(
@@ -89,7 +89,7 @@ def padded_temporary_tables(context: RuleContext) -> Iterator[Finding]:
     ),
 )
 def temptable_limits_unused(context: RuleContext) -> Iterator[Finding]:
-    """Limits of one engine, and the other one chosen."""
+    """Report TempTable limits if internal temporary tables use MEMORY."""
     named = [name for name in LIMITS if context.is_set(name)]
     if named and context.text(ENGINE) == "MEMORY":
         yield temptable_limits_unused.finding(
@@ -117,7 +117,7 @@ def temptable_limits_unused(context: RuleContext) -> Iterator[Finding]:
     ),
 )
 def temporary_tables_forced_to_disk(context: RuleContext) -> Iterator[Finding]:
-    """big_tables, switched on for all sessions."""
+    """Report big_tables = ON for all sessions."""
     if not context.settings.on("big_tables") or not context.is_set("big_tables"):
         return
     action = advise(
@@ -149,7 +149,7 @@ def temporary_tables_forced_to_disk(context: RuleContext) -> Iterator[Finding]:
     ),
 )
 def starved_temporary_tables(context: RuleContext) -> Iterator[Finding]:
-    """An explicit limit of temporary tables in memory far below the default."""
+    """Report an explicitly configured limit for in-memory temporary tables far below the default."""
     for name in memory_table_limits(context):
         value = context.number(name)
         if value is not None and value < STARVED and context.is_set(name):
@@ -164,20 +164,20 @@ def starved_temporary_tables(context: RuleContext) -> Iterator[Finding]:
 
 
 def memory_table_limits(context: RuleContext) -> tuple[str, ...]:
-    """The variables that limit an internal temporary table in memory here.
+    """The variables that limit an internal temporary table in memory on this server.
 
-    MEMORY tables have the limit of users' tables too; TempTable has only its store's limit before MySQL 8.0.28.
+    MEMORY tables are also limited by max_heap_table_size; before MySQL 8.0.28 TempTable has only its shared limit.
     """
     target = context.target
     if target.since("mysql", 8, 0) and context.text(ENGINE) != "MEMORY":
         return (TABLE,) if target.since("mysql", 8, 0, 28) else ()
-    # MariaDB knows one limit by two names, and only the name that was written counts as somebody's choice.
+    # MariaDB has two names for one limit, and only the name in the file counts as explicitly configured.
     written = next((name for name in reversed(IN_MEMORY) if context.is_set(name)), TABLE)
     return written, USERS
 
 
 def default_limit(context: RuleContext, name: str) -> Action | None:
-    """The default of a limit of temporary tables in memory."""
+    """The action that restores the default of an in-memory temporary table limit."""
     return advise(
         context,
         name,
@@ -206,7 +206,7 @@ def default_limit(context: RuleContext, name: str) -> Action | None:
     ),
 )
 def temporary_tables_too_large_for_disk(context: RuleContext) -> Iterator[Finding]:
-    """A limit on disk that lies within the one in memory."""
+    """Report a limit for temporary tables on disk that is not above the limit in memory."""
     disk = context.number(ON_DISK)
     sizes = [size for name in memory_table_limits(context) if (size := context.number(name)) is not None]
     if disk is None or not sizes or disk > min(sizes) or not context.is_set(ON_DISK):
@@ -252,7 +252,7 @@ def temporary_tables_too_large_for_disk(context: RuleContext) -> Iterator[Findin
     ),
 )
 def memory_backed_temporary_files(context: RuleContext) -> Iterator[Finding]:
-    """A directory for temporary files below one that systems keep in memory."""
+    """Report a directory for temporary files under a directory that is usually memory-backed."""
     for name in DIRECTORIES:
         places = (context.text(name) or "").split(":") if context.is_set(name) else []
         if any(f"{place}/".startswith(f"{root}/") for place in places for root in MEMORY_BACKED):
@@ -285,7 +285,7 @@ def memory_backed_temporary_files(context: RuleContext) -> Iterator[Finding]:
     ),
 )
 def endless_temporary_tablespace(context: RuleContext) -> Iterator[Finding]:
-    """An explicit file for temporary tables, without a maximum."""
+    """Report an explicit temporary tablespace file without a maximum size."""
     text = context.text(FILE)
     last = (text or "").rpartition(";")[2].split(":")
     if context.is_set(FILE) and "AUTOEXTEND" in last and "MAX" not in last:

@@ -1,4 +1,4 @@
-"""OPT: lines of an option file that the server accepts and changes, ignores, or deprecates."""
+"""OPT: rules about option lines that the server accepts but adjusts, ignores or deprecates."""
 
 from __future__ import annotations
 
@@ -19,12 +19,12 @@ if TYPE_CHECKING:
     from advisor.verdict import LineVerdict
     from rules.core.context import RuleContext
 
-# What may follow the first letter of a size in bytes: 10GB, 10gigs, 10mbytes.
+# What may follow the suffix letter of a size in bytes: 10GB, 10gigs, 10mbytes.
 BYTES = frozenset(
     ("b", "ib", "yte", "ytes", "byte", "bytes", "ig", "igs", "eg", "egs", "egabytes", "igabytes", "ilobytes")
 )
-PORTS = ("port", "extra_port")  # 0 where skip_networking switches TCP off
-ROUNDING = 0.01  # an adjustment by less than this share is a rounding that nobody will miss
+PORTS = ("port", "extra_port")  # adjusted to 0 if skip_networking disables TCP
+ROUNDING = 0.01  # a smaller relative adjustment is an insignificant rounding
 
 
 @rule(
@@ -47,7 +47,7 @@ ROUNDING = 0.01  # an adjustment by less than this share is a rounding that nobo
     ),
 )
 def adjusted_value(context: RuleContext) -> Iterator[Finding]:
-    """Lines whose value the server changes, silently or not."""
+    """Report lines whose value the server changes, silently or with a warning."""
     for line in lines_with(context, Outcome.ADJUSTED):
         from rules.core import fixes
 
@@ -69,9 +69,9 @@ def _adjusted_help(line: LineVerdict, fix: Fix | None) -> str:
 
 
 def _is_harmless(line: LineVerdict) -> bool:
-    """Whether the server does what was meant: rounded by less than one block, a log's extension cut, a port unused.
+    """Whether the adjustment keeps the intention: rounded within a block, a log's extension dropped, an unused port.
 
-    No durability option counts in blocks.
+    No durability option is rounded to blocks.
     """
     asked, given = line.placed.line.value or "", line.value or ""
     if line.option is None:
@@ -104,7 +104,7 @@ def _is_harmless(line: LineVerdict) -> bool:
     ),
 )
 def deprecated_option(context: RuleContext) -> Iterator[Finding]:
-    """Lines with an option or a spelling that the target calls deprecated."""
+    """Report lines with an option or notation that the target deprecates."""
     for line in context.file_verdict.lines:
         since = line.option.deprecated if line.option is not None else None
         if (
@@ -125,13 +125,13 @@ def deprecated_option(context: RuleContext) -> Iterator[Finding]:
 
 
 def _deprecated_since(line: LineVerdict) -> str:
-    """Since which version, where a manual says it: a server warns that an option is deprecated, not since when."""
+    """The version that deprecated the option, if a manual names it; a server's warning does not."""
     option = line.option
     return f" since {option.deprecated}" if option is not None and "deprecated" in option.documented else ""
 
 
 def _is_deprecated_in(since: str | None, target: Target) -> bool:
-    """Whether the target is as new as the version that deprecated the option, where that is known."""
+    """Whether the target is at least the version that deprecated the option; True if that version is unknown."""
     return since is None or tuple(int(n) for n in since.split(".") if n.isdigit()) <= target.version
 
 
@@ -152,7 +152,7 @@ def _is_deprecated_in(since: str | None, target: Target) -> bool:
     ),
 )
 def ignored_option(context: RuleContext) -> Iterator[Finding]:
-    """Lines that the target accepts and ignores."""
+    """Report lines that the target accepts and ignores."""
     for line in lines_with(context, Outcome.IGNORED):
         from rules.core import fixes
 
@@ -168,7 +168,7 @@ def ignored_option(context: RuleContext) -> Iterator[Finding]:
 
 
 def _library_help(line: LineVerdict) -> str:
-    """What to do about a line that loads a library which the target no longer has."""
+    """Help for a line that loads a library which the target no longer has."""
     replaced = " took its place" in line.reason
     return ("move to what replaces the plugin, then " if replaced else "") + "remove its library from the line"
 
@@ -190,7 +190,7 @@ def _library_help(line: LineVerdict) -> str:
     ),
 )
 def unread_letters(context: RuleContext) -> Iterator[Finding]:
-    """Numbers with more letters behind them than the server reads."""
+    """Report numbers with more letters after them than the server reads."""
     for line in context.file_verdict.lines:
         if (line.placed.line.value or "x")[-2:].isalpha():
             text = _readable_number(line, context)
@@ -233,7 +233,7 @@ def _readable_number(line: LineVerdict, context: RuleContext) -> str | None:
     ),
 )
 def escaped_path(context: RuleContext) -> Iterator[Finding]:
-    """Windows paths, in any group, with a letter behind a backslash that makes it another character."""
+    """Report Windows paths, in any group, with a backslash sequence that is read as another character."""
     for file in context.file_verdict.resolved.files:
         for line in file.lines:
             if line.kind is LineKind.OPTION and not line.templated and line.raw and "\\" in line.raw:

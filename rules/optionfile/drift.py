@@ -1,4 +1,4 @@
-"""OPT: option file and running server disagree about a value."""
+"""OPT: a rule about values that differ between option file and running server."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from advisor.verdict import LineVerdict
     from rules.core.context import RuleContext
 
-# The server changes these at startup, and rules of their own report that.
+# The server changes these at startup; other rules report that.
 CHECKED_BY_OTHER_RULES = frozenset({"innodb_io_capacity", "innodb_buffer_pool_instances", "query_cache_type"})
 DRIFT = {
     Origin.RUNTIME: (Severity.WARNING, "it was set at run time, and the next start brings this line's value back."),
@@ -46,7 +46,7 @@ PERSISTED_DRIFT = (Severity.WARNING, "it was set at run time, and the next start
     ),
 )
 def file_differs_from_running(context: RuleContext) -> Iterator[Finding]:
-    """Effective lines of the server's files whose variable has another value now."""
+    """Report effective lines of the server's files whose variable has another value now."""
     from advisor.verdict.compare import matches_running
     from rules.system.kernel import is_limited_by_system
 
@@ -63,7 +63,7 @@ def file_differs_from_running(context: RuleContext) -> Iterator[Finding]:
         if setting.origin is Origin.FILE and setting.name in CHECKED_BY_OTHER_RULES:
             continue
         if MASK in f"{line.value}{setting.value}":
-            continue  # a password within was masked as it was read, so there is nothing left to compare
+            continue  # a password in the value was masked when it was collected, so it cannot be compared
         weight, words = _drift(context, setting)
         running = redact_value(setting.name, setting.value)
         yield file_differs_from_running.finding(
@@ -76,7 +76,7 @@ def file_differs_from_running(context: RuleContext) -> Iterator[Finding]:
 
 
 def _drift_help(context: RuleContext, line: LineVerdict, setting: Setting) -> str:
-    """How to get the file's value, and how to keep the running one."""
+    """Help text: how to apply the file's value, and how to keep the running one."""
     from advisor.verdict.settings import as_variable
     from rules.core.origin import find_value_source
     from rules.core.statements import runtime_effect, set_statement
@@ -87,7 +87,7 @@ def _drift_help(context: RuleContext, line: LineVerdict, setting: Setting) -> st
     if option is None or decided is None or context.server.managed:
         return "write into the file what is meant"
     text = as_variable(option, line.value) or ""
-    secret = redact_value(variable, text) != text  # a statement with asterisks would set asterisks
+    secret = redact_value(variable, text) != text  # a statement with the masked value would set asterisks
     now = (
         "restart"
         if secret or not runtime_effect(context, option, text).works
@@ -106,7 +106,10 @@ def _line_place(line: LineVerdict) -> str:
 
 
 def _drift(context: RuleContext, setting: Setting) -> tuple[Severity, str]:
-    """How the running value came to differ; what SET PERSIST set counts as set at run time until the next start."""
+    """Severity and description of how the running value came to differ.
+
+    A value set by SET PERSIST has the origin RUNTIME until the next start.
+    """
     held = context.files.persisted_options if context.has("files") and setting.origin is Origin.RUNTIME else None
     persisted = next((option.value for option in held or () if option.name == setting.name), None)
     if persisted is None:

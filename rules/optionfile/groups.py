@@ -1,4 +1,4 @@
-"""Groups that no server reads as it was asked, though they look meant for one; and what backslashes become."""
+"""Groups that look meant for a server but that no server reads, and escape sequences in Windows paths."""
 
 import re
 from typing import TYPE_CHECKING, NamedTuple
@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from advisor.core.model import Finding
     from advisor.optionfile.lines import Line, OptionFile, ResolvedFiles
 
-# Programs beside the server, by the groups that they read; what stands there is their own business.
+# Groups of programs other than the server; their contents are not examined.
 PROGRAMS = frozenset(
     (
         *("client", "client-mariadb", "client-server", "mysql", "mysqladmin", "mysqlbinlog", "mysqlcheck", "mysqldump"),
@@ -31,22 +31,22 @@ PROGRAMS = frozenset(
         *("mysqlrouter", "wsrep_sst", "embedded", "innochecksum", "mysql_config_editor", "garb", "garbd", "sst"),
     )
 )
-SERVERS = ("mysqld", "mariadbd", "mariadb", "server")  # what a mistyped group is compared with
-# Signs before the suffix of a server's group: [mysqld.2], [mysqld@replica1] of systemd's template, [mysqld-b].
+SERVERS = ("mysqld", "mariadbd", "mariadb", "server")  # groups that a mistyped name is compared with
+# Separators before the suffix of a server's group: [mysqld.2], [mysqld@replica1] of systemd's template, [mysqld-b].
 SUFFIX_SIGNS = (".", "_", "@", "-")
-MINIMUM_LETTERS = 4  # letters of a group that may be a slip of the pen
+MINIMUM_LETTERS = 4  # minimum length of a group name that may be a typo
 MYSQLD_MULTI = re.compile(r"(?:mysqld|mariadbd|mariadb)\d+")
 VERSIONED_GROUP = re.compile(r"(?:mysqld|mariadbd|mariadb|mysql|server|client)[-_.]\d+(?:[._]\d+)*")
-FEW, MANY = 3, 20  # known options that make a group look like a server's; groups of a file that are looked into
-# Beginnings of option names that only servers have.
+FEW, MANY = 3, 20  # server options that make a group look like a server's; groups examined per file
+# Prefixes of option names that only servers have.
 SERVER_OPTIONS = ("innodb_", "log_bin", "binlog_", "max_connections", "server_id", "performance_schema", "query_cache")
 ESCAPES = {"b": "a backspace", "t": "a tab", "n": "a new line", "r": "a carriage return", "s": "a space"}
-# Values that are a path of Windows: from a drive, from a server, or of several folders.
+# Values that look like a Windows path: with a drive, a UNC path, or with several directories.
 WINDOWS_PATH = re.compile(r"[A-Za-z]:\\|\\\\|\.{0,2}\\?[\w .-]+\\[\w .-]+\\")
 
 
 class LikelyServerGroup(NamedTuple):
-    """A group that looks meant for a server: its name as written, the first line of it, what is said, what to write."""
+    """A group that looks meant for a server: its name as written, its first line, the message and the help."""
 
     name: str
     line: "Line"
@@ -56,7 +56,7 @@ class LikelyServerGroup(NamedTuple):
 
 
 def likely_server_groups(file: "OptionFile", catalog: "Catalog") -> list[LikelyServerGroup]:
-    """The groups of a file that the target doesn't read and that look meant for it, each once."""
+    """The groups of a file that the target does not read but that look meant for it, each once."""
     target = catalog.target
     found: dict[str, LikelyServerGroup] = {}
     for header in (line for line in file.lines if line.kind is LineKind.GROUP and line.name and not line.templated):
@@ -72,7 +72,7 @@ def likely_server_groups(file: "OptionFile", catalog: "Catalog") -> list[LikelyS
 
 
 def _describe_group(name: str, options: "list[Line]", catalog: "Catalog") -> tuple[str, str, Severity] | None:
-    """The message, help and severity for a group; None where the group belongs to another program."""
+    """The message, help and severity for a group; None if the group belongs to another program."""
     if not options:
         return None
     main = "mariadbd" if catalog.target.is_mariadb and "maria" in name else "mysqld"
@@ -99,7 +99,10 @@ def _describe_group(name: str, options: "list[Line]", catalog: "Catalog") -> tup
 
 
 def _similar_group(name: str) -> str | None:
-    """The group of a server that a name is a slip of: one letter wrong, missing, too many, or two swapped."""
+    """The server group of which the name is a typo; None if there is none.
+
+    A typo is one letter wrong, missing or extra, or two swapped.
+    """
     from advisor.catalog.elsewhere import edit_distance
 
     if len(name) < MINIMUM_LETTERS:
@@ -110,12 +113,12 @@ def _similar_group(name: str) -> str | None:
 
 
 def option_count(options: int) -> str:
-    """How many options go unread, with their verb."""
+    """The number of options that are not read, with the verb."""
     return "its option is" if options == 1 else f"its {options:,} options are"
 
 
 def with_group_read(resolved: "ResolvedFiles", path: str, group: str) -> "ResolvedFiles":
-    """The files as they would be, had the options of one group stood in [mysqld]."""
+    """The files as if the options of one group were in [mysqld]."""
     low = group.lower()
 
     def moved(line: "Line") -> "Line":
@@ -128,7 +131,10 @@ def with_group_read(resolved: "ResolvedFiles", path: str, group: str) -> "Resolv
 def findings_if_read(
     findings: "Iterable[Finding]", resolved: "ResolvedFiles", path: str, group: str
 ) -> "list[Finding]":
-    """The findings on the lines of a group that goes unread, as what they would be: likely, and no error."""
+    """The findings on the lines of an unread group, reworded as conditional.
+
+    Their confidence is likely, their severity at most warning.
+    """
     low = group.lower()
     lines = {p.line.number for p in resolved.options if p.path == path and (p.line.group or "").lower() == low}
     return [
@@ -145,7 +151,7 @@ def findings_if_read(
 
 
 def intended_include(line: "Line") -> Fix | None:
-    """The edit that makes an include of an option called so: without its ! no program reads it as one."""
+    """The edit for an option named include or includedir: without the leading ! no program reads it as an include."""
     word, path = re.match(r"(\S*)(?:\s+(.*))?", line.name or "").groups()  # type: ignore[union-attr]
     path = path or line.value or ""
     if word.lower() not in ("include", "includedir") or not path:
@@ -155,7 +161,7 @@ def intended_include(line: "Line") -> Fix | None:
 
 
 def windows_path_escapes(line: "Line") -> tuple[str, str, Fix | None] | None:
-    """What the escapes of a Windows path become, what to write instead, and the edit; None where nothing is lost."""
+    """What the escapes in a Windows path become, what to write instead, and the edit; None if nothing is lost."""
     raw = line.raw or ""
     inner = raw[1:-1] if len(raw) > 1 and raw[0] in "'\"" and raw[0] == raw[-1] else raw
     letters = [escape[1] for escape in re.findall(r"\\.", inner) if escape[1] in ESCAPES]

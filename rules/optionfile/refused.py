@@ -1,4 +1,4 @@
-"""OPT: lines of an option file that the server refuses."""
+"""OPT: rules about option lines that the server refuses."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from rules.core.rule import Rule
 
 ASKED = ("ASK-01",)
-# What is left of the values of options that servers take apart in ways of their own.
+# The values that are still valid for options that servers parse in their own way.
 VALID_VALUES = {
     "admin_tls_version": "TLSv1.2,TLSv1.3",
     "old_passwords": "0",
@@ -32,17 +32,17 @@ NO_INCLUDE = "Without its ! this line is not an include but an unknown option."
 
 
 def lines_with(context: RuleContext, outcome: Outcome) -> Iterator[LineVerdict]:
-    """The lines that the server takes so."""
+    """The lines whose verdict has this outcome."""
     return (line for line in context.file_verdict.lines if line.outcome is outcome)
 
 
 def verdict_confidence(line: LineVerdict) -> Confidence:
-    """As sure as the verdict on the line is."""
+    """The confidence of the verdict on the line."""
     return Confidence.CERTAIN if line.certain else Confidence.LIKELY
 
 
 def _without_hint(reason: str) -> str:
-    """The reason alone, where the help says what to write instead."""
+    """The reason without its trailing hint, because the help says what to write instead."""
     for hint in (" Use ", "; "):
         start, found, rest = reason.rpartition(hint)
         if found and (hint == " Use " or rest.endswith(" is near.")):
@@ -51,7 +51,7 @@ def _without_hint(reason: str) -> str:
 
 
 def _refusal(speaker: Rule, context: RuleContext, line: LineVerdict, words: str, fix: Fix | None = None) -> Finding:
-    """A finding about an option that the server refuses, or ignores where it is `loose_`."""
+    """A finding about an option that the server refuses, or ignores because of its `loose_` prefix."""
     ends = (
         "Its loose prefix lets the server start without it, with a warning."
         if line.loose
@@ -69,7 +69,7 @@ def _refusal(speaker: Rule, context: RuleContext, line: LineVerdict, words: str,
 
 
 def _refusal_text(line: LineVerdict, context: RuleContext) -> str:
-    """Which server does not start with the line: the one that was examined, on its platform."""
+    """A sentence on which server refuses to start with the line: the version that was examined."""
     examined = context.catalog.read_as
     if examined != context.target:
         return f"{examined.label}, the nearest version that mycnf knows, refuses to start with this line."
@@ -108,10 +108,10 @@ def _refusal_text(line: LineVerdict, context: RuleContext) -> str:
     ),
 )
 def unknown_option(context: RuleContext) -> Iterator[Finding]:
-    """Lines whose name no option of the target has."""
+    """Report lines whose name is no option of the target."""
     for line in lines_with(context, Outcome.UNKNOWN):
         if line.loose and _is_plugin_option(line, context):
-            continue  # whoever writes loose_ before a plugin's option knows that it may not be loaded
+            continue  # with `loose_` before a plugin's option, the author expects that the plugin may not be loaded
         from rules.core import fixes
         from rules.optionfile import groups
 
@@ -137,7 +137,7 @@ def _is_include(line: LineVerdict) -> bool:
 
 
 def _unexamined(speaker: Rule, context: RuleContext, *, of_value: bool) -> Iterator[Finding]:
-    """Notes, without a fix, on names or words that the examined server lacks, and another server may have."""
+    """Notes, without a fix, on names or values that the examined server lacks but another server may have."""
     for line in lines_with(context, Outcome.UNEXAMINED):
         if line.loose or (line.canonical is not None) is not of_value:
             continue
@@ -164,7 +164,7 @@ def _is_plugin_option(line: LineVerdict, context: RuleContext) -> bool:
 
 
 def _unknown_help(line: LineVerdict, fix: Fix | None, context: RuleContext) -> str:
-    """The successor that another flavour gave it, where the target has that, else what comes of the line."""
+    """The replacement for an option of another vendor or version; otherwise how to treat the unknown line."""
     name = written_name(line.placed.line)
     other = vendor_of_option(name, context.target) if not line.loose else None
     if other is not None and not other.windows:
@@ -201,7 +201,7 @@ def _removal_help(line: LineVerdict) -> str:
     ),
 )
 def ambiguous_option(context: RuleContext) -> Iterator[Finding]:
-    """Lines whose name is the beginning of several options."""
+    """Report lines whose name abbreviates several options."""
     for line in lines_with(context, Outcome.AMBIGUOUS):
         from rules.core import fixes
 
@@ -231,7 +231,7 @@ def ambiguous_option(context: RuleContext) -> Iterator[Finding]:
     ),
 )
 def invalid_value(context: RuleContext) -> Iterator[Finding]:
-    """Lines whose value the server can't read."""
+    """Report lines whose value the server rejects."""
     for line in lines_with(context, Outcome.INVALID):
         from rules.core import fixes
 
@@ -260,13 +260,13 @@ def invalid_value(context: RuleContext) -> Iterator[Finding]:
     ),
 )
 def refused_start(context: RuleContext) -> Iterator[Finding]:
-    """Lines at whose value the server stops after it has read its files."""
+    """Report lines with which the server stops after it has read its option files."""
     for line in lines_with(context, Outcome.STOPS):
         yield _refusal(refused_start, context, line, "set what it needs beside it, or remove the line")
 
 
 def _nearest_value(line: LineVerdict) -> str:
-    """What to write instead of a value that the server does not know; empty if the verdict lists no values."""
+    """A suggestion for an unknown value; empty if the verdict does not list the valid values."""
     from advisor.core.suggestions import nearest_word
 
     _, listed, values = line.reason.partition(" is none of ")
@@ -312,7 +312,7 @@ def _value_help(line: LineVerdict, context: RuleContext) -> str:
     ),
 )
 def missing_argument(context: RuleContext) -> Iterator[Finding]:
-    """Lines that name an option without the value it requires."""
+    """Report lines without the value that the option requires."""
     for line in lines_with(context, Outcome.MISSING_ARGUMENT):
         words = "write = and a value, or remove the line"
         yield _refusal(missing_argument, context, line, words, remove_line(line.placed.line, UNSAFE))
@@ -335,7 +335,7 @@ def missing_argument(context: RuleContext) -> Iterator[Finding]:
     ),
 )
 def unexpected_argument(context: RuleContext) -> Iterator[Finding]:
-    """Lines that give a value to an option that takes none."""
+    """Report lines with a value for an option that takes none."""
     for line in lines_with(context, Outcome.UNEXPECTED_ARGUMENT):
         from rules.core import fixes
 
@@ -361,7 +361,7 @@ def unexpected_argument(context: RuleContext) -> Iterator[Finding]:
     ),
 )
 def removed_option(context: RuleContext) -> Iterator[Finding]:
-    """Lines whose option other versions have and the target has not."""
+    """Report lines with an option that other versions have and the target does not."""
     for line in lines_with(context, Outcome.REMOVED):
         from rules.core import fixes
 
@@ -371,7 +371,7 @@ def removed_option(context: RuleContext) -> Iterator[Finding]:
 
 
 def replacement_help(line: LineVerdict, fix: Fix | None, otherwise: str, context: RuleContext) -> str:
-    """What the fix writes in its place, else a successor that the target has."""
+    """Help text: what the fix writes, or a replacement that the target has, or `otherwise`."""
     from rules.core.fixes import help_removed
 
     return help_removed(line, fix, otherwise, context)

@@ -1,4 +1,4 @@
-"""OPT: what is wrong with an option file beside the options that the server refuses or changes."""
+"""OPT: rules about the structure of option files: syntax, groups, duplicates, includes and permissions."""
 
 from __future__ import annotations
 
@@ -29,14 +29,14 @@ if TYPE_CHECKING:
     from rules.core.context import RuleContext
 
 ASKED = ("ASK-01",)
-# Groups that client programs read and servers don't; [mariadb] and [client-server] are read by MariaDB's server.
+# Groups that client programs read and servers do not; [mariadb] and [client-server] are read by MariaDB's server.
 CLIENT_GROUPS = frozenset(
     (
         *("client", "client-mariadb", "mysql", "mysqladmin", "mysqlcheck", "mysqldump", "mysqlimport", "mysqlshow"),
         *("mariadb-client", "mariadb-admin", "mariadb-check", "mariadb-dump", "mariadb-import", "mariadb-show"),
     )
 )
-# Beginnings of names that no client program has an option of.
+# Prefixes of option names that no client program has.
 SERVER_PREFIXES = (
     "innodb_",
     "performance_schema",
@@ -50,7 +50,7 @@ WORLD_WRITABLE = "world-writable"
 WRITTEN_BY_OTHERS = 0o002
 CUT_SHORT = "cut-short"
 HEADER = "put a group header such as [mysqld] above it"
-# Programs that start servers ignore what they don't know; the tables' own program stops at it.
+# Programs that start servers ignore unknown options; myisamchk and myisampack stop at them.
 STARTERS = frozenset(
     (
         *("mysqld_safe", "safe_mysqld", "mysql.server", "mysql_server"),
@@ -59,14 +59,14 @@ STARTERS = frozenset(
 )
 OTHER_FLAVOUR = frozenset({"mariadb", "mariadbd", "galera", "client-server"})
 CHECKERS = frozenset({"myisamchk", "myisampack"})
-# What they take of the server's options, by their sources: basedir and others are handed on to the server.
+# Server options that these programs accept, by their sources: basedir and others are passed to the server.
 STARTER_OPTIONS = frozenset(
     (
         *("basedir", "datadir", "log_error", "open_files_limit", "pid_file", "plugin_dir", "port", "socket", "user"),
         *("timezone", "wsrep_urls", "wsrep_on", "wsrep_start_position"),
     )
 )
-# Names that no client program has, beside those that begin so.
+# Further option names that no client program has.
 SERVER_OPTIONS = frozenset(
     (
         *("max_connections", "log_bin", "server_id", "skip_name_resolve", "slow_query_log", "slow_query_log_file"),
@@ -74,12 +74,12 @@ SERVER_OPTIONS = frozenset(
         *("max_heap_table_size", "expire_logs_days", "sync_binlog", "binlog_format", "table_definition_cache"),
     )
 )
-# Beginnings of the names of problems that only say that something isn't on this machine.
+# Prefixes of problem names that mean only that something is missing on this machine.
 HOST_DEPENDENT = ("missing-", "unreadable-", "relative-")
 
 
 def _is_included(context: RuleContext, path: str, line: int) -> bool:
-    """Whether servers leave the file at that line and go on, as they do in an included one."""
+    """Whether servers stop reading the file at that line and continue, as they do in an included file."""
     return any(p.name == CUT_SHORT and (p.path, p.line) == (path, line) for p in context.file_verdict.resolved.problems)
 
 
@@ -111,7 +111,7 @@ def _consequence(context: RuleContext, path: str, line: int) -> str:
     ),
 )
 def syntax_error(context: RuleContext) -> Iterator[Finding]:
-    """Lines that are neither option, group, include, comment nor blank."""
+    """Report lines that are neither option, group, include, comment nor blank."""
     for file in context.file_verdict.resolved.files:
         for line in file.lines:
             if line.kind is LineKind.REJECTED:
@@ -144,11 +144,11 @@ def syntax_error(context: RuleContext) -> Iterator[Finding]:
     ),
 )
 def option_outside_group(context: RuleContext) -> Iterator[Finding]:
-    """Option lines above the first group header of a file."""
+    """Report option lines above the first group header of a file."""
     for file in context.file_verdict.resolved.files:
         before = _before_groups(file.lines)
         outside = [line for line in before if line.kind is LineKind.OPTION]
-        broken = any(line.kind is LineKind.REJECTED for line in before)  # a header, maybe, that only needs mending
+        broken = any(line.kind is LineKind.REJECTED for line in before)  # maybe a mistyped group header
         fix = _header_fix(outside, context) if outside and not broken else None
         for line in outside:
             from rules.optionfile import groups
@@ -194,7 +194,7 @@ def _header_fix(outside: list[Line], context: RuleContext) -> Fix | None:
     ),
 )
 def duplicate_option(context: RuleContext) -> Iterator[Finding]:
-    """Lines that a later line overrides."""
+    """Report lines that a later line overrides."""
     verdict = context.file_verdict
     for canonical, overridden in verdict.overridden.items():
         winner = verdict.effective[canonical]
@@ -212,7 +212,7 @@ def duplicate_option(context: RuleContext) -> Iterator[Finding]:
 
 
 def _sets_whole_value(winner: LineVerdict, context: RuleContext) -> bool:
-    """Whether the line sets the whole value by itself: flag sets, and lines without a value, may build on others."""
+    """Whether the line sets the whole value; flag sets, and lines without a value, may build on earlier lines."""
     option, line = winner.option, winner.placed.line
     if option is None or not sets_value(winner, context.catalog):
         return False
@@ -224,7 +224,10 @@ def _sets_whole_value(winner: LineVerdict, context: RuleContext) -> bool:
 
 
 def _is_intentional(line: LineVerdict, winner: LineVerdict) -> bool:
-    """Whether the winning line stands in a group of its version, or a template leaves one of the two out."""
+    """Whether the duplicate is intended.
+
+    It is if the winning line is in a version's group, or a template includes only one of the lines.
+    """
     if line.placed.line.conditional or winner.placed.line.conditional:
         return True
     group = winner.placed.line.group or ""
@@ -232,12 +235,12 @@ def _is_intentional(line: LineVerdict, winner: LineVerdict) -> bool:
 
 
 def _contradicts(line: LineVerdict, winner: LineVerdict) -> bool:
-    """Whether the same group of the same file says two different things."""
+    """Whether two lines of the same group and file set different values."""
     return _in_same_group(line, winner) and line.value != winner.value
 
 
 def _in_same_group(line: LineVerdict, winner: LineVerdict) -> bool:
-    """Whether every program that reads one of the two lines reads the other as well."""
+    """Whether every program that reads one of the two lines also reads the other."""
     return (line.placed.path, line.placed.line.group) == (winner.placed.path, winner.placed.line.group)
 
 
@@ -267,7 +270,7 @@ def _override_message(line: LineVerdict, winner: LineVerdict) -> str:
     ),
 )
 def server_option_in_client_group(context: RuleContext) -> Iterator[Finding]:
-    """Options that only servers have, under [client], [mysql], [mysqldump] and their like."""
+    """Report options that only servers have in [client], [mysql], [mysqldump] and similar groups."""
     for file in context.file_verdict.resolved.files:
         for line in file.lines:
             group = (line.group or "").lower() if line.kind is LineKind.OPTION else ""
@@ -286,7 +289,7 @@ def server_option_in_client_group(context: RuleContext) -> Iterator[Finding]:
 
 
 def _readers(group: str, name: str) -> str:
-    """Who reads the group, and what they do with the option; nothing where they know it."""
+    """The programs that read the group and how they treat the option; empty if they know it."""
     if group in STARTERS:
         return "" if name in STARTER_OPTIONS else f"{group}, which ignores"
     of_server = name.startswith(SERVER_PREFIXES) or name in SERVER_OPTIONS
@@ -313,7 +316,7 @@ def _readers(group: str, name: str) -> str:
     ),
 )
 def unread_group(context: RuleContext) -> Iterator[Finding]:
-    """Groups that no server reads as this one is started, though they hold what only servers take."""
+    """Report groups with server options that no server reads."""
     read = groups_read(context.target)
     for file in context.file_verdict.resolved.files:
         names = {(line.name or "").lower() for line in file.lines if line.kind is LineKind.GROUP}
@@ -348,7 +351,7 @@ def unread_group(context: RuleContext) -> Iterator[Finding]:
     ),
 )
 def ignored_option_file(context: RuleContext) -> Iterator[Finding]:
-    """Files that are world-writable, as lint finds them and as a running server's host has them."""
+    """Report world-writable files, found by lint or on a running server's host."""
     told = {p.path for p in context.file_verdict.resolved.problems if p.name == WORLD_WRITABLE}
     found = (
         {copy.path for copy in context.files.files if copy.mode & WRITTEN_BY_OTHERS} if context.has("files") else set()
@@ -378,7 +381,7 @@ def ignored_option_file(context: RuleContext) -> Iterator[Finding]:
     ),
 )
 def include_problem(context: RuleContext) -> Iterator[Finding]:
-    """Includes that servers ignore or reject."""
+    """Report includes that servers ignore or reject."""
     for problem in context.file_verdict.resolved.problems:
         if problem.name in (WORLD_WRITABLE, CUT_SHORT):
             continue

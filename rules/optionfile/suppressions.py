@@ -1,6 +1,6 @@
-"""SUP: what is wrong with the comments that suppress findings.
+"""SUP: rules about the comments that suppress findings.
 
-These speak after all other rules, of what those found: `advisor.analysis.suppress` makes their findings.
+They run after all other rules, on the findings of those: `advisor.analysis.suppress` makes their findings.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ AFTER_ALL = ("findings",)
 
 
 def _no_findings(context: RuleContext) -> Iterator[Finding]:  # noqa: ARG001 - what every rule is given
-    """By itself such a rule has nothing to look at."""
+    """Yields nothing: the findings of these rules are made elsewhere."""
     yield from ()
 
 

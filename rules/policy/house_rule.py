@@ -1,4 +1,4 @@
-"""A house rule: what the owner of many servers asks of one option, and whether a value keeps to it."""
+"""HouseRule: a user's requirement for one option, and the functions that check a value against it."""
 
 from typing import TYPE_CHECKING, NamedTuple
 
@@ -16,14 +16,14 @@ if TYPE_CHECKING:
 INTEGER_KINDS = ("int", "uint")
 NUMBER_KINDS = (*INTEGER_KINDS, "double")
 SWITCH = {"TRUE": "ON", "1": "ON", "FALSE": "OFF", "0": "OFF"}
-NO_DEFAULT = "(No default value)"  # how help prints an option that is off, or a text that is empty
+NO_DEFAULT = "(No default value)"  # how --help prints an option without a value
 
 
 class HouseRule(NamedTuple):
-    """What is asked of one option, as the configuration says it.
+    """A requirement for one option from the configuration.
 
-    `option` is lower case with underscores. `targets` are flavours with the beginning of a version, none for all.
-    Bounds and allowed values are texts as an option file would hold them. `message` is the house's own sentence.
+    `option` is lower case with underscores. `targets` are flavours with a version prefix, empty for all. Bounds and
+    allowed values are texts as in an option file. `message` is the user's own text.
     """
 
     option: str
@@ -37,12 +37,12 @@ class HouseRule(NamedTuple):
     targets: tuple[tuple[str, tuple[int, ...]], ...] = ()
 
     def concerns(self, target: "Target") -> bool:
-        """Whether the rule is meant for that version."""
+        """Whether the rule applies to that version."""
         named = ((flavour, version) for flavour, version in self.targets if flavour == target.flavour)
         return not self.targets or any(target.version[: len(version)] == version for _, version in named)
 
     def requirement(self) -> str:
-        """What the rule asks of a value, such as `at least 1M, at most 64M`."""
+        """The requirement as text, such as `at least 1M, at most 64M`."""
         parts = [f"at least {self.minimum}"] if self.minimum is not None else []
         parts += [f"at most {self.maximum}"] if self.maximum is not None else []
         parts += [" or ".join(self.allowed)] if self.allowed else []
@@ -51,14 +51,14 @@ class HouseRule(NamedTuple):
 
 
 class OptionHouseRules(NamedTuple):
-    """An option of the target with all the house rules for it."""
+    """An option of the target with all its house rules."""
 
     option: "Option"
     rules: tuple[HouseRule, ...]
 
 
 def house_rules_by_option(rules: "Iterable[HouseRule]", catalog: "Catalog") -> dict[str, OptionHouseRules]:
-    """The options that house rules speak of, by the name that all their aliases share; what the target lacks is not."""
+    """The options with house rules, by the name that all aliases share; options that the target lacks are left out."""
     found: dict[str, OptionHouseRules] = {}
     for rule in rules:
         option = find_option(rule.option, catalog) if rule.concerns(catalog.target) else None
@@ -69,7 +69,10 @@ def house_rules_by_option(rules: "Iterable[HouseRule]", catalog: "Catalog") -> d
 
 
 def find_option(name: str, catalog: "Catalog") -> "Option | None":
-    """The option of that name, alias or loose_ included; None for what the target lacks, and behind skip_ and such."""
+    """The option with that name, alias or `loose_` prefix.
+
+    None if the target lacks it, or for prefixes such as skip_.
+    """
     led = find_name(name, catalog, has_value=True, short=False)
     return catalog.get(led.canonical) if led.canonical and not led.prefix else None
 
@@ -80,7 +83,7 @@ def root_name(option: "Option") -> str:
 
 
 def parse_number(text: str, kind: str) -> float | None:
-    """A bound or a value as a number: whole with a suffix such as 128K, or with a fraction; None for anything else."""
+    """A bound or value as a number, whole with a suffix such as 128K or fractional; None for anything else."""
     if kind not in INTEGER_KINDS:
         try:
             return float(text)
@@ -95,19 +98,19 @@ def parse_number(text: str, kind: str) -> float | None:
 
 
 def is_below_minimum(rule: HouseRule, option: "Option", value: str) -> bool:
-    """Whether the value is a number under the rule's minimum."""
+    """Whether the value is a number below the rule's minimum."""
     bound, given = parse_number(rule.minimum or "", option.kind), parse_number(value, option.kind)
     return bound is not None and given is not None and given < bound
 
 
 def is_above_maximum(rule: HouseRule, option: "Option", value: str) -> bool:
-    """Whether the value is a number over the rule's maximum."""
+    """Whether the value is a number above the rule's maximum."""
     bound, given = parse_number(rule.maximum or "", option.kind), parse_number(value, option.kind)
     return bound is not None and given is not None and given > bound
 
 
 def is_not_allowed(rule: HouseRule, option: "Option", values: "Iterable[str]", catalog: "Catalog") -> bool:
-    """Whether the rule allows certain values only, and none of these notations of one value is among them."""
+    """Whether the rule has a list of allowed values that contains none of these notations of a value."""
     if not rule.allowed:
         return False
     allowed = {
@@ -119,7 +122,7 @@ def is_not_allowed(rule: HouseRule, option: "Option", values: "Iterable[str]", c
 
 
 def meets_rules(rules: "Iterable[HouseRule]", option: "Option", said: str, catalog: "Catalog") -> bool:
-    """Whether a value, written so, would be taken by the server and keep to all of the rules."""
+    """Whether the server would accept this value and it meets all of the rules."""
     made = _accepted_value(option, said, catalog)
     return made is not None and not any(
         r.forbidden
@@ -131,13 +134,13 @@ def meets_rules(rules: "Iterable[HouseRule]", option: "Option", said: str, catal
 
 
 def _accepted_value(option: "Option", said: str, catalog: "Catalog") -> str | None:
-    """A value in the words of the target's help; None where the target refuses it."""
+    """The value as the server prints it; None if the target refuses it."""
     verdict = judge_value(option.name, said, catalog)
     return None if verdict.outcome in REFUSED else verdict.value if verdict.value is not None else said
 
 
 def _normalized_value(option: "Option", value: str) -> str:
-    """A value in a notation that equal ones share."""
+    """The value in a notation that is the same for equal values."""
     if option.kind in NUMBER_KINDS:
         given = parse_number(value, option.kind)
         return value if given is None else str(float(given) if option.kind == "double" else given)

@@ -1,4 +1,4 @@
-"""House rules stand above the built-in ones: advice that would break them is not given."""
+"""House rules take precedence: advice of built-in rules that would violate them is removed."""
 
 from __future__ import annotations
 
@@ -18,7 +18,10 @@ FAMILY = "HOU"
 
 
 def defer_to_house_rules(context: RuleContext, findings: Iterable[Finding]) -> list[Finding]:
-    """The findings, without the advice that a house rule forbids; refusals keep theirs, or nothing would start."""
+    """The findings without advice that a house rule forbids.
+
+    Findings about refused lines keep their advice, because the server would not start otherwise.
+    """
     house = house_rules_by_option(context.house, context.catalog)
     return [_without_forbidden_advice(f, _rules_for(f, context, house), context) for f in findings]
 
@@ -40,14 +43,14 @@ def _without_forbidden_advice(finding: Finding, asked: OptionHouseRules | None, 
 
 
 def _advised_values(finding: Finding, context: RuleContext) -> set[str]:
-    """The values that the finding would have written for its own option."""
+    """The values that the finding's fix and actions would set for its own option."""
     edits = finding.fix.edits if finding.fix else ()
     texts = {e.text for e in edits if e.text.strip() and "\n" not in e.text and e.text not in context.catalog.options}
     return texts.union(*(_action_values(action, finding.canonical or "") for action in finding.actions))
 
 
 def _action_values(action: Action, option: str) -> set[str]:
-    """What an action sets the option to, by its line, its argument or, where that is persisted, its statement."""
+    """The values that an action sets the option to, by its option line, its argument or its statement."""
     told = [
         (action.option_line or "").partition(" = "),
         (action.argument or "").removeprefix("--").partition("="),
@@ -57,7 +60,7 @@ def _action_values(action: Action, option: str) -> set[str]:
 
 
 def _removes_required(finding: Finding, asked: OptionHouseRules, context: RuleContext) -> bool:
-    """Whether the advice is to remove the line that counts, of an option that the house requires."""
+    """Whether the advice is to remove the effective line of an option that the house rules require."""
     counts = context.file_verdict.effective.get(finding.canonical or "")
     here = counts is not None and finding.location is not None and counts.placed.line.number == finding.location.line
     removes = "remove the line" in finding.help or any(not e.text for e in (finding.fix.edits if finding.fix else ()))

@@ -1,4 +1,4 @@
-"""HOU: what the house asks of single options, as its configuration says."""
+"""HOU: the rules that report violations of the house rules in the user's configuration."""
 
 from __future__ import annotations
 
@@ -39,7 +39,7 @@ EXCEPTIONS = "A server that may differ: `targets` narrows the rule, a suppressio
 
 
 class HouseRuleValue(NamedTuple):
-    """What an option is set to: the text to compare bounds with, and all notations of it, the running one included."""
+    """The value of an option: the text to compare bounds with, and all its notations, including the running one."""
 
     about: Subject
     text: str
@@ -63,7 +63,7 @@ class HouseRuleValue(NamedTuple):
     ),
 )
 def missing_house_option(context: RuleContext) -> Iterator[Finding]:
-    """Options that must be set, and are not."""
+    """Report required options that are not set."""
     for name, asked in house_rules_by_option(context.house, context.catalog).items():
         required = [r for r in asked.rules if r.required]
         if required and not _lines(context, name) and not context.is_set(asked.option.variable or name):
@@ -94,7 +94,7 @@ def missing_house_option(context: RuleContext) -> Iterator[Finding]:
     ),
 )
 def forbidden_house_option(context: RuleContext) -> Iterator[Finding]:
-    """Options that must not be set, and are: every line of them."""
+    """Report forbidden options that are set, with every line of them."""
     for name, asked in house_rules_by_option(context.house, context.catalog).items():
         forbidding = next((r for r in asked.rules if r.forbidden), None)
         if forbidding is None:
@@ -127,7 +127,7 @@ def forbidden_house_option(context: RuleContext) -> Iterator[Finding]:
     ),
 )
 def below_house_minimum(context: RuleContext) -> Iterator[Finding]:
-    """Numbers under the house's minimum."""
+    """Report numbers below the house rules' minimum."""
     for asked, r, value in _values_of_lines(context):
         if is_below_minimum(r, asked.option, value.text):
             limit = f"the minimum of the house rules is {r.minimum}"
@@ -149,7 +149,7 @@ def below_house_minimum(context: RuleContext) -> Iterator[Finding]:
     ),
 )
 def above_house_maximum(context: RuleContext) -> Iterator[Finding]:
-    """Numbers over the house's maximum."""
+    """Report numbers above the house rules' maximum."""
     for asked, r, value in _values_of_lines(context):
         if is_above_maximum(r, asked.option, value.text):
             limit = f"the maximum of the house rules is {r.maximum}"
@@ -172,7 +172,7 @@ def above_house_maximum(context: RuleContext) -> Iterator[Finding]:
     ),
 )
 def value_outside_house_rules(context: RuleContext) -> Iterator[Finding]:
-    """Values that the house doesn't list."""
+    """Report values that the house rules do not list."""
     for asked, r, value in _values_of_lines(context):
         if is_not_allowed(r, asked.option, value.notations, context.catalog):
             limit = f"the house rules allow {', '.join(r.allowed)}"
@@ -185,7 +185,7 @@ def _lines(context: RuleContext, name: str) -> list[LineVerdict]:
 
 
 def _values_of_lines(context: RuleContext) -> Iterator[tuple[OptionHouseRules, HouseRule, HouseRuleValue]]:
-    """Each house rule for an option whose value can be told, with that value."""
+    """Each house rule for an option whose value is known, with that value."""
     for asked in house_rules_by_option(context.house, context.catalog).values():
         value = _value(context, asked.option)
         if value is not None:
@@ -193,7 +193,7 @@ def _values_of_lines(context: RuleContext) -> Iterator[tuple[OptionHouseRules, H
 
 
 def _value(context: RuleContext, option: Option) -> HouseRuleValue | None:
-    """The option's value, in the running server if there is one, else in the file; None where that is unknown."""
+    """The option's value, on the running server if there is one, else in the file; None if it is unknown."""
     variable = option.variable or option.name
     lines = [
         x for x in context.file_verdict.effective.values() if x.option and root_name(x.option) == root_name(option)
@@ -237,7 +237,7 @@ def _house_message(
 
 
 def _advice(context: RuleContext, asked: OptionHouseRules) -> Action | None:
-    """The value to write: the first of those that the house rules name which keeps to all of them."""
+    """An action with the first value from the house rules that meets all of them; None if there is none."""
     named = [v for r in asked.rules for v in (*r.allowed, r.minimum, r.maximum) if v is not None]
     good = next((v for v in named if meets_rules(asked.rules, asked.option, v, context.catalog)), None)
     if good is None:
@@ -249,7 +249,7 @@ def _advice(context: RuleContext, asked: OptionHouseRules) -> Action | None:
 
 
 def _is_unset(context: RuleContext, option: Option) -> Subject:
-    """Where an option that is not set belongs: under the server's first group, else at the top of the first file."""
+    """The location for an option that is not set: the server's first group, else the top of the first file."""
     if context.has("server"):
         return variable_subject(context, option.variable or option.name)
     file = context.file_verdict.resolved.files[0]

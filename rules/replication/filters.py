@@ -1,4 +1,4 @@
-"""REP: filters that leave databases out of the binary log, or out of what a replica applies."""
+"""REP: rules about filters that exclude databases from the binary log or from what a replica applies."""
 
 from __future__ import annotations
 
@@ -20,13 +20,13 @@ if TYPE_CHECKING:
 
 LOGGED = ("binlog_do_db", "binlog_ignore_db")
 APPLIED = ("replicate_do_db", "replicate_ignore_db")
-MOST_NAMED = 4  # databases that a sentence can hold
-# What stands in these is never written to a binary log, so leaving them out of it changes nothing.
+MOST_NAMED = 4  # databases listed in a message
+# Changes in these are never written to a binary log, so excluding them has no effect.
 NEVER_LOGGED = frozenset({"information_schema", "performance_schema", "sys"})
 
 
 def filter_lines(context: RuleContext, names: tuple[str, ...]) -> list[LineVerdict]:
-    """The lines that name databases in these filters; each line adds to those before it."""
+    """The lines that name databases in these filters; each line adds to the previous ones."""
     lines = context.file_verdict.lines
     return [line for line in lines if line.canonical in names and line.outcome not in REFUSED and _database_name(line)]
 
@@ -52,7 +52,7 @@ def _database_name(line: LineVerdict) -> str:
     ),
 )
 def filter_list_in_one_name(context: RuleContext) -> Iterator[Finding]:
-    """Commas in the name of a database."""
+    """Report filter lines with commas, which the server reads as part of one database name."""
     for line in filter_lines(context, (*LOGGED, *APPLIED)):
         name = _database_name(line)
         if "," in name:
@@ -83,7 +83,7 @@ def filter_list_in_one_name(context: RuleContext) -> Iterator[Finding]:
     ),
 )
 def filtered_binary_log(context: RuleContext) -> Iterator[Finding]:
-    """Filters on a binary log that is written."""
+    """Report filters of an enabled binary log."""
     lines = [line for line in filter_lines(context, LOGGED) if _is_exclusion(line)]
     if lines and writes_binary_log(context):
         names = list(dict.fromkeys(_database_name(line) for line in lines if line.canonical == lines[0].canonical))
@@ -122,7 +122,7 @@ def _is_exclusion(line: LineVerdict) -> bool:
     ),
 )
 def filter_by_default_database(context: RuleContext) -> Iterator[Finding]:
-    """Filters of a replica that go by the database which the session uses."""
+    """Report replica filters that use the session's default database."""
     for line in filter_lines(context, APPLIED)[:1]:
         better = str(line.canonical).replace("_db", "_table").replace("replicate_", "replicate_wild_")
         yield filter_by_default_database.finding(

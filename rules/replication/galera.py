@@ -1,4 +1,4 @@
-"""GAL: settings of a MariaDB Galera cluster's node."""
+"""GAL: rules about the settings of a MariaDB Galera node."""
 
 from __future__ import annotations
 
@@ -24,13 +24,13 @@ ADDRESS = "wsrep_cluster_address"
 OPTIONS, NEW_CLUSTER = "wsrep_provider_options", "wsrep_new_cluster"
 USED = (WSREP_ON, WSREP_PROVIDER)
 SCHEME = "GCOMM://"
-# Options of the provider that let a part of the cluster go on by itself.
+# Provider options that let a partition of the cluster continue without quorum.
 WITHOUT_QUORUM = ("PC.IGNORE_SB", "PC.IGNORE_QUORUM")
 YES = frozenset({"TRUE", "YES", "ON", "1"})
 INTERLEAVED = 2
-TIMEOUTS = {"EVS.SUSPECT_TIMEOUT": "PT5S", "EVS.KEEPALIVE_PERIOD": "PT1S"}  # with the provider's defaults
-MESSAGES = 3  # that a node must be able to send before it is suspected
-TWO = 2  # nodes, of which neither is more than half
+TIMEOUTS = {"EVS.SUSPECT_TIMEOUT": "PT5S", "EVS.KEEPALIVE_PERIOD": "PT1S"}  # the provider's defaults
+MESSAGES = 3  # keepalive messages that must fit in the timeout before a node is suspected
+TWO = 2  # nodes; neither is a majority
 BLOCKING = {"RSYNC": "rsync", "RSYNC_WAN": "rsync_wan", "MYSQLDUMP": "mysqldump"}
 
 
@@ -52,7 +52,7 @@ BLOCKING = {"RSYNC": "rsync", "RSYNC_WAN": "rsync_wan", "MYSQLDUMP": "mysqldump"
     ),
 )
 def galera_half_configured(context: RuleContext) -> Iterator[Finding]:
-    """One half of what a node needs."""
+    """Report wsrep_provider without wsrep_on, or the reverse."""
     if context.text(WSREP_ON) == "OFF" and has_provider(context):
         yield galera_half_configured.finding(
             "A provider is named, but wsrep_on is OFF: the server loads no provider and joins no cluster.",
@@ -85,7 +85,7 @@ def galera_half_configured(context: RuleContext) -> Iterator[Finding]:
     ),
 )
 def galera_founds_itself_anew(context: RuleContext) -> Iterator[Finding]:
-    """An address without members, or the option that founds a cluster, in a file."""
+    """Report an address without nodes, or wsrep_new_cluster, in a file: each start bootstraps a new cluster."""
     address = context.text(ADDRESS) or ""
     if uses_galera(context) and context.is_set(ADDRESS) and address.startswith(SCHEME) and not _node_addresses(context):
         yield galera_founds_itself_anew.finding(
@@ -120,7 +120,7 @@ def galera_founds_itself_anew(context: RuleContext) -> Iterator[Finding]:
     ),
 )
 def galera_without_quorum(context: RuleContext) -> Iterator[Finding]:
-    """Options of the provider that ignore quorum."""
+    """Report provider options that ignore quorum."""
     given = provider_options(context)
     found = [name for name in WITHOUT_QUORUM if given.get(name) in YES]
     if found and uses_galera(context) and context.is_set(OPTIONS):
@@ -133,7 +133,7 @@ def galera_without_quorum(context: RuleContext) -> Iterator[Finding]:
 
 
 def provider_options(context: RuleContext) -> dict[str, str]:
-    """The options of the provider, names and values in upper case."""
+    """The provider options from wsrep_provider_options, names and values in upper case."""
     pairs = (part.partition("=") for part in (context.text(OPTIONS) or "").split(";"))
     return {name.strip(): value.strip() for name, _, value in pairs}
 
@@ -156,7 +156,7 @@ def provider_options(context: RuleContext) -> dict[str, str]:
     ),
 )
 def galera_not_in_rows(context: RuleContext) -> Iterator[Finding]:
-    """A node whose format isn't that of rows."""
+    """Report a node whose binlog_format is not ROW."""
     value = context.text("binlog_format")
     if uses_galera(context) and value is not None and value != "ROW" and not _is_refused_already(context):
         action = advise(
@@ -172,7 +172,7 @@ def galera_not_in_rows(context: RuleContext) -> Iterator[Finding]:
 
 
 def _is_refused_already(context: RuleContext) -> bool:
-    """Whether the verdict on the file has said already that a node doesn't start so."""
+    """Whether a verdict on the file already says that the server does not start."""
     lines = (context.file_verdict.effective.get(name) for name in ("binlog_format", WSREP_PROVIDER))
     return any(line is not None and line.outcome is Outcome.STOPS for line in lines)
 
@@ -201,7 +201,7 @@ def _galera_option(context: RuleContext) -> str:
     ),
 )
 def galera_locks_auto_increment(context: RuleContext) -> Iterator[Finding]:
-    """A node that takes locks for numbers."""
+    """Report a node whose innodb_autoinc_lock_mode is not 2."""
     name, mode = "innodb_autoinc_lock_mode", context.number("innodb_autoinc_lock_mode")
     if uses_galera(context) and mode is not None and mode != INTERLEAVED:
         action = advise(
@@ -235,7 +235,7 @@ def galera_locks_auto_increment(context: RuleContext) -> Iterator[Finding]:
     ),
 )
 def galera_logs_half(context: RuleContext) -> Iterator[Finding]:
-    """A binary log of the node's own writes alone."""
+    """Report a binary log that contains only the node's own writes."""
     if uses_galera(context) and writes_binary_log(context) and context.settings.on("log_slave_updates") is False:
         action = advise(
             context, "log_slave_updates", "ON", risk="all changes are written to the binary log",
@@ -267,7 +267,7 @@ def galera_logs_half(context: RuleContext) -> Iterator[Finding]:
     ),
 )
 def galera_local_schema_changes(context: RuleContext) -> Iterator[Finding]:
-    """The method for one session, set for all."""
+    """Report wsrep_osu_method = RSU, which is meant for single sessions."""
     name = "wsrep_osu_method"
     if uses_galera(context) and context.is_set(name) and context.text(name) == "RSU":
         action = advise(context, name, "TOI", risk="a change of a definition blocks the cluster while it runs")
@@ -298,7 +298,7 @@ def galera_local_schema_changes(context: RuleContext) -> Iterator[Finding]:
     ),
 )
 def galera_blocking_transfer(context: RuleContext) -> Iterator[Finding]:
-    """An explicitly configured SST method that blocks its donor."""
+    """Report an explicitly configured SST method that blocks its donor."""
     name = "wsrep_sst_method"
     method = BLOCKING.get(context.text(name) or "")
     if uses_galera(context) and context.is_set(name) and method:
@@ -329,7 +329,7 @@ def galera_blocking_transfer(context: RuleContext) -> Iterator[Finding]:
     ),
 )
 def galera_of_two_nodes(context: RuleContext) -> Iterator[Finding]:
-    """An address of two nodes, and no third member that the server knows."""
+    """Report a cluster of two nodes, unless the server knows a third member."""
     nodes = _node_addresses(context)
     counted = context.server.counter("wsrep_cluster_size") if context.has("server") else None
     if uses_galera(context) and context.is_set(ADDRESS) and len(nodes) == TWO and (counted is None or counted <= TWO):
@@ -341,7 +341,7 @@ def galera_of_two_nodes(context: RuleContext) -> Iterator[Finding]:
 
 
 def _node_addresses(context: RuleContext) -> list[str]:
-    """The nodes of the address, each once."""
+    """The nodes in the cluster address, without duplicates."""
     address = (context.text(ADDRESS) or "").removeprefix(SCHEME).partition("?")[0]
     return list(dict.fromkeys(node.strip() for node in address.split(",") if node.strip()))
 
@@ -367,7 +367,7 @@ def _node_addresses(context: RuleContext) -> list[str]:
     ),
 )
 def refused_galera_timeout(context: RuleContext) -> Iterator[Finding]:
-    """A time to suspect that has no room for three messages."""
+    """Report evs.suspect_timeout shorter than three keepalive periods."""
     given = provider_options(context)
     suspect, alive = (_duration_seconds(given.get(name, default)) for name, default in TIMEOUTS.items())
     if uses_galera(context) and context.is_set(OPTIONS) and suspect and alive and suspect < MESSAGES * alive:
@@ -380,6 +380,6 @@ def refused_galera_timeout(context: RuleContext) -> Iterator[Finding]:
 
 
 def _duration_seconds(text: str) -> float | None:
-    """Seconds of a duration such as PT1.5S; None for other ways to write one."""
+    """Seconds of a duration such as PT1.5S; None for other notations."""
     found = re.fullmatch(r"PT([0-9]{1,9}(?:\.[0-9]{1,9})?)S", text)
     return float(found[1]) if found else None

@@ -1,4 +1,4 @@
-"""GAL: how a MariaDB Galera cluster's node applies what the others write, and what it keeps for one that was away."""
+"""GAL: rules about how a Galera node applies write sets and caches them for other nodes."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 APPLIERS = "wsrep_slave_threads"
 NO_KEY = "wsrep_certify_nonpk"
 CACHE = "GCACHE.SIZE"
-SMALL = 128 << 20  # the provider's default
+SMALL = 128 << 20  # bytes; the provider's default
 UNITS = {"K": 1 << 10, "M": 1 << 20, "G": 1 << 30, "T": 1 << 40}
 
 
@@ -47,7 +47,7 @@ UNITS = {"K": 1 << 10, "M": 1 << 20, "G": 1 << 30, "T": 1 << 40}
     ),
 )
 def single_galera_applier(context: RuleContext) -> Iterator[Finding]:
-    """One applier, explicitly configured."""
+    """Report an explicitly configured single applier thread."""
     if uses_galera(context) and context.is_set(APPLIERS) and context.number(APPLIERS) == 1:
         yield single_galera_applier.finding(
             "One thread applies what all other nodes write; where its queue grows, the whole cluster is paused.",
@@ -77,7 +77,7 @@ def single_galera_applier(context: RuleContext) -> Iterator[Finding]:
     ),
 )
 def small_galera_cache(context: RuleContext) -> Iterator[Finding]:
-    """A cache for write sets of the default size or less, explicitly configured."""
+    """Report an explicitly configured gcache.size of the default or less."""
     size = _size_bytes(provider_options(context).get(CACHE, ""))
     if uses_galera(context) and context.is_set(OPTIONS) and size is not None and size <= SMALL:
         yield small_galera_cache.finding(
@@ -89,7 +89,7 @@ def small_galera_cache(context: RuleContext) -> Iterator[Finding]:
 
 
 def _size_bytes(text: str) -> int | None:
-    """Bytes of a size such as 128M; None for other ways to write one."""
+    """Bytes of a size such as 128M; None for other notations."""
     number = parse_digits(text[:-1] if text[-1:] in UNITS else text)
     return None if number is None else number * UNITS.get(text[-1:], 1)
 
@@ -114,7 +114,7 @@ def _size_bytes(text: str) -> int | None:
     ),
 )
 def galera_without_certification_keys(context: RuleContext) -> Iterator[Finding]:
-    """Certification of tables without a primary key, switched off."""
+    """Report disabled certification of tables without a primary key."""
     if uses_galera(context) and context.explicit_switch(NO_KEY) is False:
         action = advise(context, NO_KEY, "ON")
         yield galera_without_certification_keys.finding(

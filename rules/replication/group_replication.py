@@ -1,4 +1,4 @@
-"""GRP: settings of a member of MySQL group replication."""
+"""GRP: rules about the settings and state of a MySQL Group Replication member."""
 
 from __future__ import annotations
 
@@ -23,9 +23,9 @@ SINGLE = "group_replication_single_primary_mode"
 CHECKS = "group_replication_enforce_update_everywhere_checks"
 FLOW = "group_replication_flow_control_mode"
 LIMIT = "group_replication_transaction_size_limit"
-SURVIVING = 3  # members of the smallest group that loses one and goes on
-REACHED = ("ONLINE", "RECOVERING")  # states of members that count towards the majority
-OUTSIDE = ("OFFLINE", "ERROR")  # states in which a member has left its group, or never joined
+SURVIVING = 3  # members of the smallest group that survives the loss of one
+REACHED = ("ONLINE", "RECOVERING")  # member states that count towards the majority
+OUTSIDE = ("OFFLINE", "ERROR")  # states of a member that has left its group or never joined
 
 
 @rule(
@@ -45,7 +45,7 @@ OUTSIDE = ("OFFLINE", "ERROR")  # states in which a member has left its group, o
     ),
 )
 def group_founds_itself_anew(context: RuleContext) -> Iterator[Finding]:
-    """The option that founds a group, left ON."""
+    """Report group_replication_bootstrap_group = ON."""
     if context.is_set(FOUNDS) and context.settings.on(FOUNDS):
         yield group_founds_itself_anew.finding(
             "The next start founds a second group of the same name instead of joining the one that is there.",
@@ -74,7 +74,7 @@ def group_founds_itself_anew(context: RuleContext) -> Iterator[Finding]:
     ),
 )
 def group_needs_unmet(context: RuleContext) -> Iterator[Finding]:
-    """A member that can't join."""
+    """Report a member that lacks settings required by Group Replication."""
     lacking = list(_missing_requirements(context)) if context.is_set(GROUP) else []
     if lacking:
         yield group_needs_unmet.finding(
@@ -104,7 +104,7 @@ def _missing_requirements(context: RuleContext) -> Iterator[str]:
 
 
 def _is_certain(context: RuleContext, names: tuple[str, ...]) -> bool:
-    """Whether the value comes from a server or a file, or the default is certain: that of the old name is."""
+    """Whether the value is certain: from a server or a file, or a default of an old version, which is known."""
     return context.has("server") or any(map(context.is_set, names)) or context.target.version < (8, 0)
 
 
@@ -127,7 +127,7 @@ def _is_certain(context: RuleContext, names: tuple[str, ...]) -> bool:
     ),
 )
 def multi_primary_without_checks(context: RuleContext) -> Iterator[Finding]:
-    """Several primaries without checks."""
+    """Report several primaries without group_replication_enforce_update_everywhere_checks."""
     several = context.is_set(SINGLE) and context.settings.on(SINGLE) is False
     if several and context.settings.on(CHECKS) is not True:
         yield multi_primary_without_checks.finding(
@@ -156,7 +156,7 @@ def multi_primary_without_checks(context: RuleContext) -> Iterator[Finding]:
     ),
 )
 def group_without_flow_control(context: RuleContext) -> Iterator[Finding]:
-    """Flow control that is explicitly off."""
+    """Report explicitly disabled flow control."""
     if context.is_set(FLOW) and context.text(FLOW) == "DISABLED":
         yield group_without_flow_control.finding(
             "Writers never wait for a slow member; its queue, and the age of what it shows, have no bound.",
@@ -184,7 +184,7 @@ def group_without_flow_control(context: RuleContext) -> Iterator[Finding]:
     ),
 )
 def unlimited_group_transactions(context: RuleContext) -> Iterator[Finding]:
-    """The limit on transactions taken away."""
+    """Report group_replication_transaction_size_limit = 0."""
     if context.is_set(LIMIT) and context.number(LIMIT) == 0:
         yield unlimited_group_transactions.finding(
             "Without a limit a huge transaction can keep a member so busy that the group expels it.",
@@ -214,7 +214,7 @@ def unlimited_group_transactions(context: RuleContext) -> Iterator[Finding]:
     ),
 )
 def group_that_survives_nothing(context: RuleContext) -> Iterator[Finding]:
-    """A group that the loss of one member stops, or that has stopped."""
+    """Report a group that cannot survive the loss of a member, or that has lost its majority."""
     part = context.server.replication
     if part is None or part.group_state in OUTSIDE:
         return
@@ -239,7 +239,7 @@ def group_that_survives_nothing(context: RuleContext) -> Iterator[Finding]:
 
 
 def _member_counts(members: int, states: dict[str, int]) -> str:
-    """The members as text, by state where the states were asked."""
+    """The number of members as text, by state if the states are known."""
     told = ", ".join(f"{count} {state}" for state, count in sorted(states.items()) if count)
     return f"{members} member{'s' if members > 1 else ''}" + (f" ({told})" if told else "")
 
@@ -263,7 +263,7 @@ def _member_counts(members: int, states: dict[str, int]) -> str:
     ),
 )
 def member_outside_its_group(context: RuleContext) -> Iterator[Finding]:
-    """A member that is OFFLINE, or that failed."""
+    """Report a member whose state is OFFLINE or ERROR."""
     part = context.server.replication
     if part is None or part.group_state not in OUTSIDE:
         return

@@ -1,4 +1,4 @@
-"""REP: how far a running replica is behind its source, as a number, or why the server tells none."""
+"""REP: a rule about the lag of a running replica, or why it is unknown."""
 
 from __future__ import annotations
 
@@ -29,9 +29,9 @@ if TYPE_CHECKING:
     from advisor.facts.server import ApplierTimes
     from rules.core.context import RuleContext
 
-LAGGING = 60  # seconds behind; readers of a replica notice that
-VISIBLE = 5  # seconds behind; less comes and goes within each large transaction
-SIDE_BY_SIDE = 2  # threads; fewer apply one change after the other
+LAGGING = 60  # seconds behind; noticeable for readers of the replica
+VISIBLE = 5  # seconds behind; a smaller lag occurs with each large transaction
+SIDE_BY_SIDE = 2  # threads; fewer apply transactions one after the other
 THREADS = ("slave_parallel_threads", *WORKERS)
 BEHIND = "seconds_behind"
 
@@ -61,7 +61,7 @@ BEHIND = "seconds_behind"
     ),
 )
 def replica_lag(context: RuleContext) -> Iterator[Finding]:
-    """Each channel that is behind, or that doesn't know how far."""
+    """Report each channel that lags, or whose lag is unknown."""
     for channel in replica_channels(context):
         seconds = channel_lag(context, channel)
         if seconds is None and BEHIND in channel:
@@ -77,7 +77,7 @@ def replica_lag(context: RuleContext) -> Iterator[Finding]:
 
 
 def channel_lag(context: RuleContext, channel: dict[str, str]) -> int | None:
-    """Seconds that a channel is behind beyond its configured delay, the larger of two measures; None where unknown."""
+    """Seconds that a channel lags beyond its configured delay, by the larger of two measures; None if unknown."""
     seconds, delay = parse_digits(channel.get(BEHIND)), parse_digits(channel.get("sql_delay")) or 0
     if seconds is None:
         return None
@@ -106,7 +106,7 @@ def _seconds_behind(context: RuleContext, channel: dict[str, str], seconds: int)
 
 
 def _lag_details(context: RuleContext, channel: dict[str, str]) -> str:
-    """What is waiting, and for what, one sentence each."""
+    """What is waiting and for what, one sentence each."""
     times, waiting = _applier_times(context, channel), _unapplied_bytes(channel)
     oldest = (times.applying if times else None) or 0
     told = [
@@ -124,7 +124,7 @@ def _next_step(context: RuleContext, channel: dict[str, str]) -> str:
 
 
 def _parallel_actions(context: RuleContext) -> tuple[Action, ...]:
-    """Four threads, and on MySQL what they need to help and to keep the order of commits."""
+    """Actions for four applier threads and, on MySQL, for the settings that they need to keep the commit order."""
     clock = upper_value(context, PARALLEL_BY) == "DATABASE"
     ordered = upper_value(context, ORDER) == "OFF" and all(
         "LOGICAL_CLOCK" in need for need in missing_for_commit_order(context)
@@ -137,13 +137,13 @@ def _parallel_actions(context: RuleContext) -> tuple[Action, ...]:
 
 
 def _waits_for_lock(context: RuleContext, channel: dict[str, str]) -> bool:
-    """Whether the applier waits for a lock; with workers its own state doesn't tell, but that of its workers does."""
+    """Whether the applier waits for a lock; with workers, their states are used instead of the coordinator's."""
     state, times = channel.get("sql_running_state", "").lower(), _applier_times(context, channel)
     return bool(times and times.locked) or (state.startswith("waiting for") and state.endswith("lock"))
 
 
 def _unapplied_bytes(channel: dict[str, str]) -> int | None:
-    """Bytes received and not applied, told where both positions lie in one file of the source.
+    """Bytes received but not applied; None unless both positions are in the same file of the source.
 
     `relay_log_file` is Relay_Source_Log_File, which every server sends after Relay_Log_File.
     """

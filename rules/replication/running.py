@@ -1,4 +1,4 @@
-"""REP: what a running server says of its replication, as a replica and as a source."""
+"""REP: rules about the replication state of a running server, as a replica and as a source."""
 
 from __future__ import annotations
 
@@ -58,7 +58,7 @@ ERRORS = {"receiver": "last_io_errno", "applier": "last_sql_errno"}
     ),
 )
 def semi_sync_not_in_force(context: RuleContext) -> Iterator[Finding]:
-    """Semi-synchronous replication that waits for no replica."""
+    """Report enabled semisynchronous replication that no replica acknowledges."""
     for name in SEMI_SYNC:
         status, clients = (context.server.status.get(f"{name}_{what}", "") for what in ("status", "clients"))
         if context.settings.on(f"{name}_enabled") and (status == "OFF" or clients == "0"):
@@ -87,7 +87,7 @@ def semi_sync_not_in_force(context: RuleContext) -> Iterator[Finding]:
     ),
 )
 def stopped_replica(context: RuleContext) -> Iterator[Finding]:
-    """Threads that don't run, or can't reach the source."""
+    """Report replication threads that do not run or cannot reach the source."""
     for channel in replica_channels(context):
         for step in STEPS:
             running, error = channel.get(RUNNING[step], "Yes"), parse_digits(channel.get(ERRORS[step]))
@@ -129,7 +129,7 @@ def _start_help(running: str, error: int | None) -> str:
     ),
 )
 def replica_by_file_position(context: RuleContext) -> Iterator[Finding]:
-    """A channel without automatic positions, where they could be."""
+    """Report a channel without auto-positioning on a server with GTIDs."""
     for channel in replica_channels(context):
         by_file = channel.get("using_gtid") == "No" or (
             context.text("gtid_mode") == "ON" and channel.get("auto_position") == "0"
@@ -169,7 +169,7 @@ def replica_by_file_position(context: RuleContext) -> Iterator[Finding]:
     ),
 )
 def relay_logs_not_recovered(context: RuleContext) -> Iterator[Finding]:
-    """A replica by file and position that trusts its relay logs."""
+    """Report a replica with file positions and relay_log_recovery = OFF."""
     confirms = any(context.settings.on(f"{name}_enabled") for name in CONFIRMING)
     subject = _file_position_variable(context)
     if subject and context.settings.on(RECOVERY) is False and not confirms:
@@ -183,7 +183,10 @@ def relay_logs_not_recovered(context: RuleContext) -> Iterator[Finding]:
 
 
 def _file_position_variable(context: RuleContext) -> str | None:
-    """The variable to point at where a replica finds its place by file and position, or where its file says so."""
+    """The variable for the finding if the replica uses file positions; otherwise None.
+
+    A running replica is checked by its channels, otherwise its file is.
+    """
     if context.has("server"):
         by_file = any(channel.get("auto_position") == "0" for channel in replica_channels(context))
         return RECOVERY if by_file else None
@@ -211,7 +214,7 @@ def _file_position_variable(context: RuleContext) -> str | None:
     ),
 )
 def replica_updates_not_logged(context: RuleContext) -> Iterator[Finding]:
-    """A replica with a binary log of its own changes alone."""
+    """Report a replica whose binary log lacks the changes that it applies."""
     if replica_channels(context) and context.settings.on("log_bin") and upper_value(context, LOGS_UPDATES) == "OFF":
         action = advise_first(context, LOGS_UPDATES, "ON", risk="the replica writes each change twice")
         yield replica_updates_not_logged.finding(
@@ -248,7 +251,7 @@ def replica_updates_not_logged(context: RuleContext) -> Iterator[Finding]:
     ),
 )
 def commit_order_tracking(context: RuleContext) -> Iterator[Finding]:
-    """A source with replicas that tracks by commit order."""
+    """Report a source with replicas that tracks dependencies by commit order."""
     part = context.server.replication
     if part is None or not part.replicas_connected or context.text("transaction_write_set_extraction") == "OFF":
         return
@@ -288,12 +291,12 @@ PLAIN, SUPER = "read_only", "super_read_only"
     ),
 )
 def writable_replica(context: RuleContext) -> Iterator[Finding]:
-    """A replica without read_only, or with read_only alone where super_read_only exists."""
+    """Report a replica without read_only, or with read_only alone if super_read_only exists."""
     if context.has("server"):
         part = context.server.replication
         replica = bool(replica_channels(context)) and not (part and part.galera)
     else:
-        replica = context.explicit_switch(PLAIN) is True  # a file cannot tell more
+        replica = context.explicit_switch(PLAIN) is True  # a file shows no more
     open_to = context.text(PLAIN), context.text(SUPER)
     if not replica or "OFF" not in open_to:
         return
@@ -314,7 +317,7 @@ def _exempt_privilege(context: RuleContext) -> str:
 
 
 def _read_only_action(context: RuleContext) -> Action | None:
-    """The wider of the two that the target has; undoing it restores both."""
+    """The action that enables super_read_only, or read_only if the target lacks it; undoing it restores both."""
     name = PLAIN if context.text(SUPER) is None else SUPER
     action = advise(context, name, "ON", risk="clients that write here get errors", watch="Com_insert")
     undone = action and action.undo and name == SUPER and context.text(PLAIN) == "OFF"

@@ -1,4 +1,4 @@
-"""REP: how a replica applies changes and keeps its place, and what a source waits for."""
+"""REP: rules about how a replica applies changes and stores its position, and when a source acknowledges commits."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from rules.core.context import RuleContext
 
 MYSQL = (Span("mysql"),)
-# MySQL 8.0.26 gave most options of a replica a second name; both are read since.
+# MySQL 8.0.26 renamed most replica options; both names are accepted since then.
 EXEC_MODE = ("replica_exec_mode", "slave_exec_mode")
 CONVERSIONS = ("replica_type_conversions", "slave_type_conversions")
 WORKERS = ("replica_parallel_workers", "slave_parallel_workers")
@@ -27,47 +27,47 @@ ORDER = ("replica_preserve_commit_order", "slave_preserve_commit_order")
 PARALLEL_BY = ("replica_parallel_type", "slave_parallel_type")
 LOGS_UPDATES = ("log_replica_updates", "log_slave_updates")
 POSITIONS = ("relay_log_info_repository", "master_info_repository")
-ORDER_WITHOUT_LOG = (8, 0, 19)  # from here on the order of commits is kept without a binary log
+ORDER_WITHOUT_LOG = (8, 0, 19)  # from this version on the commit order is preserved without a binary log
 SEMI_SYNC = ("rpl_semi_sync_source", "rpl_semi_sync_master")
 
 
 def explicit_name(context: RuleContext, names: tuple[str, ...]) -> str | None:
-    """The name that is set, that of a file's line before its other name; None where none is set."""
+    """The name that is set, with preference for the name in a file; None if none is set."""
     chosen = [name for name in names if context.is_set(name)]
     return next((name for name in chosen if name in context.file_verdict.effective), chosen[0] if chosen else None)
 
 
 def upper_value(context: RuleContext, names: tuple[str, ...]) -> str | None:
-    """The value of a variable of several names, in upper case: what is set, else what the server has."""
+    """The value of a variable with several names, in upper case: the explicit one, else the one that the server has."""
     name = explicit_name(context, names)
     return context.text(name) if name else next((text for text in map(context.text, names) if text is not None), None)
 
 
 def available_name(context: RuleContext, names: tuple[str, ...]) -> str:
-    """The name that is set, or else the first that the server has."""
+    """The name that is set, else the first that the server has."""
     return explicit_name(context, names) or next((name for name in names if context.text(name) is not None), names[0])
 
 
 def worker_count(context: RuleContext) -> int:
-    """How many threads apply changes side by side."""
+    """The number of parallel applier threads."""
     return parse_digits(upper_value(context, WORKERS)) or 0
 
 
 def advise_first(context: RuleContext, names: tuple[str, ...], to: str, *, risk: str = "") -> Action | None:
-    """The action under the first of these names that the target takes."""
+    """The action for the first of these names that the target accepts."""
     tried = (advise(context, name, to, risk=risk) for name in names)
     return next((action for action in tried if action is not None), None)
 
 
 def advise_while_stopped(context: RuleContext, names: tuple[str, ...], to: str, *, risk: str = "") -> Action | None:
-    """The same for what the server refuses to change while the replica's threads run."""
+    """As `advise_first`, for a variable that the server refuses to change while the replica's threads run."""
     return with_replica_stopped(context, advise_first(context, names, to, risk=risk))
 
 
 def replica_channels(context: RuleContext) -> list[dict[str, str]]:
-    """What the server says of each source that it follows, under the names that all versions can be read by.
+    """The replication status of each channel, with column names that are the same in all versions.
 
-    Names are lower case, without the words replica, slave, source and master that differ between versions.
+    Names are lower case, without the words replica, slave, source and master, which differ between versions.
     """
     part = context.server.replication
     rows = [
@@ -104,7 +104,7 @@ def channel_suffix(channel: dict[str, str]) -> str:
     ),
 )
 def idempotent_replica(context: RuleContext) -> Iterator[Finding]:
-    """The mode that hides conflicts, explicitly configured."""
+    """Report an explicitly configured replica_exec_mode = IDEMPOTENT."""
     name = explicit_name(context, EXEC_MODE)
     if name and context.text(name) == "IDEMPOTENT":
         action = advise_first(context, EXEC_MODE, "STRICT", risk="replication stops at the next row that differs")
@@ -132,7 +132,7 @@ def idempotent_replica(context: RuleContext) -> Iterator[Finding]:
     ),
 )
 def lossy_replica_conversions(context: RuleContext) -> Iterator[Finding]:
-    """Conversions that lose data, explicitly allowed."""
+    """Report explicitly allowed type conversions that lose data."""
     name = explicit_name(context, CONVERSIONS)
     allowed = (context.text(name) or "").split(",") if name else []
     if name and "ALL_LOSSY" in allowed:
@@ -165,7 +165,7 @@ def lossy_replica_conversions(context: RuleContext) -> Iterator[Finding]:
     ),
 )
 def unsupported_commit_order(context: RuleContext) -> Iterator[Finding]:
-    """The order of commits asked for, without the clock or the log."""
+    """Report commit order preservation without LOGICAL_CLOCK or the required binary log."""
     name, needs = (
         explicit_name(context, ORDER) or explicit_name(context, PARALLEL_BY),
         missing_for_commit_order(context),
@@ -182,7 +182,7 @@ def unsupported_commit_order(context: RuleContext) -> Iterator[Finding]:
 
 
 def missing_for_commit_order(context: RuleContext) -> list[str]:
-    """What the order of commits needs and the server lacks, as text."""
+    """The requirements of commit order preservation that the server lacks, as text."""
     needs = ["the parallel type LOGICAL_CLOCK"] if upper_value(context, PARALLEL_BY) == "DATABASE" else []
     if context.target.version < ORDER_WITHOUT_LOG:
         needs += [] if writes_binary_log(context) else ["a binary log"]
@@ -209,7 +209,7 @@ def missing_for_commit_order(context: RuleContext) -> list[str]:
     ),
 )
 def unordered_parallel_replica(context: RuleContext) -> Iterator[Finding]:
-    """Two or more workers that commit out of order."""
+    """Report two or more workers without commit order preservation."""
     about_order, about_workers = explicit_name(context, ORDER), explicit_name(context, WORKERS)
     name = about_order or about_workers
     if name and upper_value(context, ORDER) == "OFF" and worker_count(context) > 1:
@@ -246,7 +246,7 @@ def unordered_parallel_replica(context: RuleContext) -> Iterator[Finding]:
     ),
 )
 def parallel_by_database(context: RuleContext) -> Iterator[Finding]:
-    """Two workers or more that are shared out by database."""
+    """Report two or more workers that are assigned by database."""
     name = explicit_name(context, PARALLEL_BY) or explicit_name(context, WORKERS)
     if name and upper_value(context, PARALLEL_BY) == "DATABASE" and worker_count(context) > 1:
         action = advise_while_stopped(context, PARALLEL_BY, "LOGICAL_CLOCK")
@@ -282,7 +282,7 @@ def parallel_by_database(context: RuleContext) -> Iterator[Finding]:
     ),
 )
 def replica_position_in_files(context: RuleContext) -> Iterator[Finding]:
-    """A place kept in files, by a line or by default."""
+    """Report replication positions stored in files, explicitly or by default."""
     names = [name for name in POSITIONS if context.text(name) == "FILE"]
     chosen = next((name for name in names if context.is_set(name)), None)
     hint = chosen or (_replica_variable(context) if POSITIONS[0] in names else None)
@@ -299,7 +299,7 @@ def replica_position_in_files(context: RuleContext) -> Iterator[Finding]:
 
 
 def _replica_variable(context: RuleContext) -> str | None:
-    """The variable to point at on a server that follows another, or whose file has lines for replicas alone."""
+    """The variable for a finding on a server that is a replica or whose file has replica options; otherwise None."""
     if context.has("server"):
         part = context.server.replication
         return POSITIONS[0] if part and part.is_replica else None
@@ -307,7 +307,7 @@ def _replica_variable(context: RuleContext) -> str | None:
 
 
 def _uses_auto_position(context: RuleContext) -> bool:
-    """Whether all channels of a running replica have automatic positions."""
+    """Whether all channels of a running replica use auto-positioning."""
     part = context.server.replication if context.has("server") else None
     rows = part.replica_rows if part else ()
     return bool(rows) and all(row.get("Auto_Position") == "1" for row in rows)
@@ -330,7 +330,7 @@ def _uses_auto_position(context: RuleContext) -> bool:
     ),
 )
 def relay_logs_never_purged(context: RuleContext) -> Iterator[Finding]:
-    """Relay logs that are explicitly kept."""
+    """Report an explicitly configured relay_log_purge = OFF."""
     if context.settings.on("relay_log_purge") is False and context.is_set("relay_log_purge"):
         action = advise(context, "relay_log_purge", "ON", risk="relay logs that were applied are removed at once")
         yield relay_logs_never_purged.finding(
@@ -360,7 +360,7 @@ def relay_logs_never_purged(context: RuleContext) -> Iterator[Finding]:
     ),
 )
 def tight_relay_log_limit(context: RuleContext) -> Iterator[Finding]:
-    """A limit that holds fewer than two relay logs."""
+    """Report relay_log_space_limit below two relay logs."""
     limit = context.number("relay_log_space_limit")
     size = context.number("max_relay_log_size") or context.number("max_binlog_size")
     if limit and size and context.is_set("relay_log_space_limit") and limit < 2 * size:
@@ -394,7 +394,7 @@ def tight_relay_log_limit(context: RuleContext) -> Iterator[Finding]:
     ),
 )
 def half_switched_gtid_mode(context: RuleContext) -> Iterator[Finding]:
-    """A permissive mode that was left behind."""
+    """Report gtid_mode left at a permissive value."""
     mode = context.text("gtid_mode") or ""
     if mode.endswith("_PERMISSIVE") and context.is_set("gtid_mode"):
         yield half_switched_gtid_mode.finding(
@@ -424,7 +424,7 @@ def half_switched_gtid_mode(context: RuleContext) -> Iterator[Finding]:
     ),
 )
 def semi_sync_after_commit(context: RuleContext) -> Iterator[Finding]:
-    """Semi-synchronous replication that waits too late."""
+    """Report semisynchronous replication with the wait point AFTER_COMMIT."""
     for name in SEMI_SYNC:
         enabled, point = f"{name}_enabled", f"{name}_wait_point"
         if context.is_set(enabled) and context.settings.on(enabled) and context.text(point) == "AFTER_COMMIT":

@@ -1,4 +1,4 @@
-"""REP: how patient a replica is, with its source and with the locks in its way, and threads that it never uses."""
+"""REP: rules about a replica's network timeout and retries, and about applier threads without work."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ RETRIES = ("replica_transaction_retries", "slave_transaction_retries")
 NET_TIMEOUT = ("replica_net_timeout", "slave_net_timeout")
 MODE, THREADS = "slave_parallel_mode", "slave_parallel_threads"
 HEARTBEAT = "lower the heartbeat period too: with the old one a quiet source makes the replica reconnect every minute"
-HOUR = 3600  # seconds: sixty times the default
+HOUR = 3600  # seconds; sixty times the default
 
 
 @rule(
@@ -42,7 +42,7 @@ HOUR = 3600  # seconds: sixty times the default
     ),
 )
 def unretried_replica_transactions(context: RuleContext) -> Iterator[Finding]:
-    """No retry, explicitly configured."""
+    """Report an explicitly configured replica_transaction_retries = 0."""
     name = explicit_name(context, RETRIES)
     if name and context.number(name) == 0:
         action = advise_first(context, RETRIES, "10", risk="a transaction that can't succeed is tried ten times")
@@ -74,7 +74,7 @@ def unretried_replica_transactions(context: RuleContext) -> Iterator[Finding]:
     ),
 )
 def slow_to_miss_its_source(context: RuleContext) -> Iterator[Finding]:
-    """A long wait, explicitly configured."""
+    """Report an explicitly configured replica_net_timeout of an hour or more."""
     name = explicit_name(context, NET_TIMEOUT)
     seconds = context.number(name) if name else None
     if name and seconds is not None and seconds >= HOUR:
@@ -111,7 +111,7 @@ def _heartbeat_help(context: RuleContext) -> str:
     ),
 )
 def parallel_threads_without_work(context: RuleContext) -> Iterator[Finding]:
-    """Configured threads, and a mode that does not use them."""
+    """Report slave_parallel_threads with slave_parallel_mode = none."""
     threads = context.number(THREADS)
     if threads and context.is_set(THREADS) and context.is_set(MODE) and context.text(MODE) == "NONE":
         action = advise_while_stopped(context, (MODE,), "optimistic")

@@ -1,4 +1,4 @@
-"""SEC: who gets in, what they may read, and where secrets lie."""
+"""SEC: rules about access control, file access from SQL, and secrets in option files and logs."""
 
 from __future__ import annotations
 
@@ -39,7 +39,7 @@ OLD_TLS = frozenset({"TLSV1", "TLSV1.0", "TLSV1.1"})
     ),
 )
 def no_access_control(context: RuleContext) -> Iterator[Finding]:
-    """Accounts switched off."""
+    """Report skip_grant_tables."""
     line = context.file_verdict.effective.get("skip_grant_tables")
     if (line is not None and line.value == "TRUE") or context.settings.on("skip_grant_tables"):
         yield no_access_control.finding(
@@ -51,7 +51,10 @@ def no_access_control(context: RuleContext) -> Iterator[Finding]:
 
 
 def _reachability_text(context: RuleContext) -> str:
-    """How the server is reached without accounts, where that is by less than usual."""
+    """The addition to the message if skip_grant_tables stops the server from accepting TCP connections.
+
+    Otherwise empty.
+    """
     from rules.core.network import is_socket_only
 
     return "'s socket (this version takes no TCP connection so)" if is_socket_only(context) else ""
@@ -74,7 +77,7 @@ def _reachability_text(context: RuleContext) -> str:
     ),
 )
 def plaintext_secret(context: RuleContext) -> Iterator[Finding]:
-    """Option lines of any group that hold a secret."""
+    """Report option lines with a secret in plain text, in any group."""
     for file in context.file_verdict.resolved.files:
         for line in file.lines:
             if line.kind is LineKind.OPTION and line.value and not line.templated and is_secret(written_name(line)):
@@ -103,7 +106,7 @@ def plaintext_secret(context: RuleContext) -> Iterator[Finding]:
     ),
 )
 def world_readable_secret(context: RuleContext) -> Iterator[Finding]:
-    """Secrets in files whose mode lets everybody read."""
+    """Report files with a secret that are world-readable."""
     for copy in context.files.files:
         if copy.holds_secret and copy.mode & READ_BY_OTHERS:
             yield world_readable_secret.finding(
@@ -132,7 +135,7 @@ def world_readable_secret(context: RuleContext) -> Iterator[Finding]:
     ),
 )
 def local_infile(context: RuleContext) -> Iterator[Finding]:
-    """Local files allowed explicitly, or by default on a server that accounts of other hosts use."""
+    """Report local_infile if it is set explicitly, or is the default of a server with accounts from other hosts."""
     if context.settings.on("local_infile") and (context.is_set("local_infile") or _has_remote_accounts(context)):
         action = advise(context, "local_infile", "OFF", risk="programs that use LOAD DATA LOCAL fail")
         yield local_infile.finding(
@@ -163,7 +166,10 @@ def local_infile(context: RuleContext) -> Iterator[Finding]:
     ),
 )
 def files_anywhere(context: RuleContext) -> Iterator[Finding]:
-    """An empty secure_file_priv: explicit, or the default where accounts besides the administrator's have FILE."""
+    """Report an empty secure_file_priv that is explicit or risky.
+
+    The default is reported if other accounts than the local administrator's have the FILE privilege.
+    """
     if context.text("secure_file_priv") != "":
         return
     chosen = context.is_set("secure_file_priv")
@@ -178,9 +184,10 @@ def files_anywhere(context: RuleContext) -> Iterator[Finding]:
 
 
 def _file_privilege_accounts(context: RuleContext) -> tuple[Severity | None, str]:
-    """How much the FILE privilege of accounts weighs, and who has it besides administrators at the host, who may all.
+    """The severity that accounts with the FILE privilege justify, and these accounts as text.
 
-    A warning where an account without SUPER may come from another host, else a note; None where nothing tells.
+    Local administrators are left out. The severity is warning if an account without SUPER can connect from another
+    host, otherwise note; None if the accounts are unknown.
     """
     from rules.core.network import is_local_only
     from rules.security.accounts import HERE, account_list
@@ -220,7 +227,7 @@ def _has_remote_accounts(context: RuleContext) -> bool:
     ),
 )
 def old_tls(context: RuleContext) -> Iterator[Finding]:
-    """Old protocol versions that are explicitly allowed."""
+    """Report explicitly allowed TLS versions 1.0 and 1.1."""
     old = [v for v in (context.text("tls_version") or "").replace(" ", "").split(",") if v in OLD_TLS]
     if old and context.is_set("tls_version"):
         yield old_tls.finding(
@@ -247,8 +254,8 @@ def old_tls(context: RuleContext) -> Iterator[Finding]:
     ),
 )
 def general_log(context: RuleContext) -> Iterator[Finding]:
-    """The general log switched on."""
-    nowhere = "NONE" in (context.text("log_output") or "").split(",")  # which outranks FILE and TABLE beside it
+    """Report general_log = ON."""
+    nowhere = "NONE" in (context.text("log_output") or "").split(",")  # NONE overrides FILE and TABLE
     if context.is_set("general_log") and context.settings.on("general_log") and not nowhere:
         action = advise(context, "general_log", "OFF")
         yield general_log.finding(

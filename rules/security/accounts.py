@@ -1,4 +1,4 @@
-"""SEC: the accounts of a running server, and what its own account may do on the host."""
+"""SEC: rules about the accounts of a running server, and about the option files that the server can write to."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ OWNER_WRITES = 0o200
 
 
 def accounts_of_kind(context: RuleContext, wanted: Callable[[Accounts], bool]) -> list[Accounts]:
-    """The kinds of accounts that are wanted; Missing where the accounts couldn't be read."""
+    """The accounts that match; raises MissingFact if the accounts could not be read."""
     if context.server.accounts is None:
         table = "global_priv" if context.target.is_mariadb else "user"
         raise MissingFact(f"SELECT on mysql.{table} (mycnf grants)")
@@ -31,14 +31,14 @@ def accounts_of_kind(context: RuleContext, wanted: Callable[[Accounts], bool]) -
 
 
 def account_list(kinds: list[Accounts]) -> str:
-    """How many accounts, and their names as far as they are known: `3 accounts (a@%, b@% and 1 more)`."""
+    """The number of accounts and the known names: `3 accounts (a@%, b@% and 1 more)`."""
     count, names = sum(kind.count for kind in kinds), [name for kind in kinds for name in kind.names.split(", ")]
     more = f" and {count - len(names)} more" if count > len(names) else ""
     return f"{count} account{'s' if count > 1 else ''} ({', '.join(names)}{more})"
 
 
 def have_verb(kinds: list[Accounts]) -> str:
-    """The verb for that many accounts."""
+    """The verb form, has or have, for that many accounts."""
     return "have" if sum(kind.count for kind in kinds) > 1 else "has"
 
 
@@ -61,7 +61,7 @@ def have_verb(kinds: list[Accounts]) -> str:
     ),
 )
 def anonymous_account(context: RuleContext) -> Iterator[Finding]:
-    """Accounts that anybody is."""
+    """Report anonymous accounts."""
     kinds = accounts_of_kind(context, lambda kind: kind.anonymous)
     if kinds:
         local = is_local_only(context) or all(kind.reach == HERE for kind in kinds)
@@ -91,7 +91,7 @@ def anonymous_account(context: RuleContext) -> Iterator[Finding]:
     ),
 )
 def passwordless_account(context: RuleContext) -> Iterator[Finding]:
-    """Accounts without a password; anonymous ones have a rule of their own."""
+    """Report accounts without a password, other than anonymous ones, which have their own rule."""
     kinds = accounts_of_kind(context, lambda kind: kind.passwordless and not kind.anonymous)
     if kinds:
         wide = [kind for kind in kinds if kind.reach != HERE]
@@ -132,7 +132,7 @@ def _host_text(wide: list[Accounts], afar: list[Accounts]) -> str:
     ),
 )
 def superuser_from_anywhere(context: RuleContext) -> Iterator[Finding]:
-    """All-powerful accounts with a wildcard for a host."""
+    """Report accounts with SUPER that may connect from any host."""
     kinds = accounts_of_kind(context, lambda kind: kind.supreme and kind.reach == ANYWHERE)
     if kinds and not is_local_only(context):
         yield superuser_from_anywhere.finding(
@@ -158,7 +158,7 @@ def superuser_from_anywhere(context: RuleContext) -> Iterator[Finding]:
     ),
 )
 def locked_out_account(context: RuleContext) -> Iterator[Finding]:
-    """Accounts without their plugin."""
+    """Report accounts whose authentication plugin is not active."""
     active = {plugin.name.lower() for plugin in context.server.plugins if plugin.status == "ACTIVE"}
     kinds = accounts_of_kind(context, lambda kind: kind.plugin.lower() not in active)
     if kinds and active:
@@ -188,7 +188,7 @@ def locked_out_account(context: RuleContext) -> Iterator[Finding]:
     ),
 )
 def native_password_account(context: RuleContext) -> Iterator[Finding]:
-    """Accounts that the next series refuses."""
+    """Report accounts that use mysql_native_password."""
     active = {plugin.name.lower() for plugin in context.server.plugins if plugin.status == "ACTIVE"}
     kinds = accounts_of_kind(context, lambda kind: kind.plugin == NATIVE)
     if kinds and NATIVE in active:
@@ -217,9 +217,9 @@ def native_password_account(context: RuleContext) -> Iterator[Finding]:
     ),
 )
 def server_writes_its_options(context: RuleContext) -> Iterator[Finding]:
-    """Option files that belong to the account under which the server runs."""
+    """Report option files that are owned by, and writable for, the server's system account."""
     uid = context.host.process.uid if context.host.process else None
-    if not uid:  # root may write everywhere: there it is another rule's matter
+    if not uid:  # root may write everywhere; another rule reports that
         return
     for copy in context.files.files:
         if copy.uid == uid and copy.mode & OWNER_WRITES:

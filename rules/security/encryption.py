@@ -1,4 +1,4 @@
-"""SEC: what encryption at rest leaves readable, and what leaves the server by other ways."""
+"""SEC: rules about data that encryption at rest leaves readable, and about other ways out of the server."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from advisor.core.model import Finding
     from rules.core.context import RuleContext
 
-# What each flavour leaves unencrypted unless told: the rows of encrypted tables pass through all of them.
+# Logs that each flavour leaves unencrypted by default, although the rows of encrypted tables pass through them.
 BESIDE = {
     "mysql": ("innodb_redo_log_encrypt", "innodb_undo_log_encrypt", "binlog_encryption"),
     "mariadb": ("innodb_encrypt_log", "encrypt_binlog", "encrypt_tmp_files"),
@@ -28,7 +28,7 @@ KEY_FILES = ("file_key_management_filename", "keyring_file_data")
 
 
 def table_encryption_variable(context: RuleContext) -> str | None:
-    """The variable that requests encrypted tables, None where none does."""
+    """The variable that enables table encryption; None if it is not enabled."""
     name = TABLES[context.target.flavour]
     return name if context.is_set(name) and context.text(name) in WANTED else None
 
@@ -54,7 +54,7 @@ def table_encryption_variable(context: RuleContext) -> str | None:
     ),
 )
 def half_encrypted(context: RuleContext) -> Iterator[Finding]:
-    """Logs in plain text beside encrypted tables."""
+    """Report unencrypted logs on a server with encrypted tables."""
     name = table_encryption_variable(context)
     plain = [n for n in BESIDE[context.target.flavour] if context.settings.on(n) is False]
     if name and plain:
@@ -84,7 +84,7 @@ def half_encrypted(context: RuleContext) -> Iterator[Finding]:
     ),
 )
 def encryption_that_waits(context: RuleContext) -> Iterator[Finding]:
-    """No plan to encrypt the existing tables."""
+    """Report encrypted tables with innodb_encryption_threads = 0, which leaves existing tables unencrypted."""
     name = table_encryption_variable(context)
     if name and context.number("innodb_encryption_threads") == 0:
         action = advise(
@@ -120,11 +120,11 @@ def encryption_that_waits(context: RuleContext) -> Iterator[Finding]:
     ),
 )
 def key_beside_data(context: RuleContext) -> Iterator[Finding]:
-    """Keys under the data directory."""
+    """Report key files in the data directory."""
     datadir = _key_path(context, "datadir")
     for name in KEY_FILES:
         path = _key_path(context, name)
-        # A relative name is looked for in the data directory, which is where the server works.
+        # A relative name is relative to the data directory, which is the server's working directory.
         if path and context.is_set(name) and (not path.startswith("/") or _is_inside(path, datadir)):
             yield key_beside_data.finding(
                 "The key lies in the data directory: anyone who gets a copy of the data has the key to it.",
@@ -162,7 +162,7 @@ def _is_inside(path: str, folder: str) -> bool:
     ),
 )
 def pool_in_core(context: RuleContext) -> Iterator[Finding]:
-    """Core files asked for, with the pool in them."""
+    """Report core files that include the buffer pool."""
     line = context.file_verdict.effective.get("core_file")
     if line is not None and context.settings.on("innodb_buffer_pool_in_core_file"):
         action = advise(context, "innodb_buffer_pool_in_core_file", "OFF")
@@ -194,7 +194,7 @@ def pool_in_core(context: RuleContext) -> Iterator[Finding]:
     ),
 )
 def reports_home(context: RuleContext) -> Iterator[Finding]:
-    """The feedback plugin asked for."""
+    """Report an enabled feedback plugin."""
     if is_switched_on(context, "feedback"):
         yield reports_home.finding(
             "The feedback plugin uploads this server's configuration and its use.",

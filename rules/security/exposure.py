@@ -1,4 +1,4 @@
-"""SEC: doors and logs that the option file leaves open."""
+"""SEC: rules about ports, authentication plugins, loadable functions and logs in option files."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 
 NATIVE = "MYSQL_NATIVE_PASSWORD"
 NEW_ACCOUNTS = ("default_authentication_plugin", "authentication_policy")
-ROOT = 0  # the number of the superuser's account
+ROOT = 0  # uid of root
 SUPERUSER = frozenset({"root", "0"})
 
 
@@ -43,7 +43,7 @@ SUPERUSER = frozenset({"root", "0"})
     ),
 )
 def native_passwords_kept(context: RuleContext) -> Iterator[Finding]:
-    """The old plugin asked for by name."""
+    """Report mysql_native_password as the explicit default, or explicitly enabled."""
     names = [
         n for n in NEW_ACCOUNTS if context.is_set(n) and (context.text(n) or "").partition(",")[0].strip() == NATIVE
     ]
@@ -73,7 +73,7 @@ def native_passwords_kept(context: RuleContext) -> Iterator[Finding]:
     ),
 )
 def old_passwords(context: RuleContext) -> Iterator[Finding]:
-    """Short hashes made or let in."""
+    """Report old password hashes that are created or accepted."""
     for name, bad in (("old_passwords", True), ("secure_auth", False)):
         if context.is_set(name) and context.settings.on(name) is bad:
             action = advise(context, name, "OFF" if bad else "ON", risk="accounts with a short hash can't log in")
@@ -105,7 +105,7 @@ def old_passwords(context: RuleContext) -> Iterator[Finding]:
     ),
 )
 def any_library_function(context: RuleContext) -> Iterator[Finding]:
-    """The check on loaded functions switched off."""
+    """Report allow_suspicious_udfs."""
     if is_switched_on(context, "allow_suspicious_udfs"):
         yield any_library_function.finding(
             "CREATE FUNCTION takes any symbol of a library, not those alone that were made for the server.",
@@ -134,7 +134,7 @@ def any_library_function(context: RuleContext) -> Iterator[Finding]:
     ),
 )
 def followed_symlinks(context: RuleContext) -> Iterator[Finding]:
-    """Symbolic links asked for."""
+    """Report enabled symbolic links for tables."""
     if is_switched_on(context, "symbolic_links"):
         yield followed_symlinks.finding(
             "Tables may be symbolic links that lead out of the data directory.",
@@ -161,7 +161,7 @@ def followed_symlinks(context: RuleContext) -> Iterator[Finding]:
     ),
 )
 def raw_log(context: RuleContext) -> Iterator[Finding]:
-    """Passwords left in the log."""
+    """Report log_raw, which writes passwords to the general log."""
     if is_switched_on(context, "log_raw"):
         action = advise(context, "log_raw", "OFF")
         yield raw_log.finding(
@@ -190,7 +190,7 @@ def raw_log(context: RuleContext) -> Iterator[Finding]:
     ),
 )
 def shown_replica_passwords(context: RuleContext) -> Iterator[Finding]:
-    """Passwords in the list of replicas."""
+    """Report show_replica_auth_info, which shows the passwords of replicas."""
     for name in ("show_slave_auth_info", "show_replica_auth_info"):
         if is_switched_on(context, name):
             yield shown_replica_passwords.finding(
@@ -219,7 +219,7 @@ def shown_replica_passwords(context: RuleContext) -> Iterator[Finding]:
     ),
 )
 def any_proxy(context: RuleContext) -> Iterator[Finding]:
-    """Every address trusted as a proxy."""
+    """Report proxy_protocol_networks that trusts every address."""
     networks = (context.text("proxy_protocol_networks") or "").replace(" ", "").split(",")
     if "*" in networks and context.is_set("proxy_protocol_networks"):
         yield any_proxy.finding(
@@ -247,7 +247,7 @@ def any_proxy(context: RuleContext) -> Iterator[Finding]:
     ),
 )
 def second_port_open(context: RuleContext) -> Iterator[Finding]:
-    """One port bound to the host, the other forgotten."""
+    """Report a server that is bound to its own host while the X Protocol port is open."""
     bound = context.is_set("bind_address") and context.text("bind_address") is not None
     if (
         not bound
@@ -265,7 +265,8 @@ def second_port_open(context: RuleContext) -> Iterator[Finding]:
 
 
 def _is_x_open(context: RuleContext) -> bool:
-    # The variable is the plugin's: a running server without it has no such port, and a file leaves it at every address.
+    # The plugin owns the variable: a running server without it has no such port. In a file the default is every
+    # address.
     if context.settings.get("mysqlx_bind_address") is None:
         return not context.has("server")
     return listens_to_other_hosts(context, "mysqlx_bind_address")
@@ -293,7 +294,7 @@ def _disable_x_action(context: RuleContext) -> bool:
     ),
 )
 def server_as_root(context: RuleContext) -> Iterator[Finding]:
-    """The superuser as the process's account, or named as the server's account for this start or the next one."""
+    """Report a server process that runs as root, or a file that sets user = root."""
     line = context.file_verdict.effective.get("user")
     process = context.host.process if context.has("host") else None
     uid = process.uid if process is not None else None

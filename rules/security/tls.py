@@ -1,4 +1,4 @@
-"""TLS: what the option file says about encrypted connections."""
+"""TLS: rules about TLS settings, and about the certificates of a running server."""
 
 from __future__ import annotations
 
@@ -18,13 +18,13 @@ if TYPE_CHECKING:
     from rules.core.context import RuleContext
 
 
-# Words of OpenSSL's names for ciphers that encrypt nothing, weakly, or for whoever asks (SSL-05).
+# Parts of OpenSSL cipher names that mean no encryption, weak encryption or no authentication (SSL-05).
 WEAK = frozenset({"NULL", "ENULL", "ANULL", "EXP", "EXPORT", "LOW", "RC4", "DES", "3DES", "MD5", "ADH", "AECDH"})
-MAKES_ITS_OWN = (11, 4)  # MariaDB: since then a server without a certificate makes one at its start
+MAKES_ITS_OWN = (11, 4)  # MariaDB: from this version on a server without a certificate generates one at startup
 
 
 def tls_switch(context: RuleContext) -> str | None:
-    """The option that switches TLS off, None where none does."""
+    """The option that disables TLS; None if there is none."""
     line = context.file_verdict.effective.get("ssl")
     if line is not None and line.value == "FALSE":
         return "ssl"
@@ -57,7 +57,7 @@ def names_file(context: RuleContext, name: str) -> bool:
     ),
 )
 def tls_switched_off(context: RuleContext) -> Iterator[Finding]:
-    """TLS explicitly off, and the port open to others."""
+    """Report explicitly disabled TLS on a server that other hosts can reach."""
     name = tls_switch(context)
     if name is not None and listens_to_other_hosts(context):
         yield tls_switched_off.finding(
@@ -88,7 +88,7 @@ def tls_switched_off(context: RuleContext) -> Iterator[Finding]:
     ),
 )
 def certificate_without_key(context: RuleContext) -> Iterator[Finding]:
-    """One of the pair alone."""
+    """Report ssl_cert without ssl_key, or the reverse."""
     given = [name for name in ("ssl_cert", "ssl_key") if names_file(context, name)]
     if len(given) == 1 and tls_switch(context) is None:
         missing = "ssl_key" if given == ["ssl_cert"] else "ssl_cert"
@@ -120,7 +120,7 @@ def certificate_without_key(context: RuleContext) -> Iterator[Finding]:
     ),
 )
 def weak_cipher(context: RuleContext) -> Iterator[Finding]:
-    """Explicitly allowed ciphers that are weak."""
+    """Report explicitly allowed weak ciphers."""
     names = (context.text("ssl_cipher") or "").replace(",", ":").replace(" ", ":").split(":")
     weak = [name for name in names if name[:1] not in ("!", "-") and not WEAK.isdisjoint(_cipher_parts(name))]
     if weak and context.is_set("ssl_cipher"):
@@ -152,7 +152,7 @@ def _cipher_parts(name: str) -> list[str]:
     ),
 )
 def required_but_not_offered(context: RuleContext) -> Iterator[Finding]:
-    """TLS demanded of clients by a server that has none."""
+    """Report require_secure_transport on a server without TLS."""
     bare = context.target.is_mariadb and context.target.version < MAKES_ITS_OWN and not names_file(context, "ssl_cert")
     asked = context.is_set("require_secure_transport") and context.settings.on("require_secure_transport")
     if asked and not context.settings.on("skip_networking") and (bare or tls_switch(context) is not None):
@@ -185,7 +185,7 @@ def required_but_not_offered(context: RuleContext) -> Iterator[Finding]:
     ),
 )
 def unproved_certificate(context: RuleContext) -> Iterator[Finding]:
-    """Encryption demanded, and nothing to tell the server by."""
+    """Report require_secure_transport with the server's self-generated certificate, which clients cannot verify."""
     asked = context.is_set("require_secure_transport") and context.settings.on("require_secure_transport")
     own = any(names_file(context, name) for name in ("ssl_cert", "ssl_key", "ssl_ca"))
     if asked and not own and tls_switch(context) is None and listens_to_other_hosts(context):
@@ -198,12 +198,12 @@ def unproved_certificate(context: RuleContext) -> Iterator[Finding]:
 
 UNTIL, SINCE = "ssl_server_not_after", "ssl_server_not_before"
 SOON = 30 * 86400  # seconds
-SHARE = 3  # of a certificate's life the last third: what lives for a week is renewed within days
+SHARE = 3  # reported in the last third of the validity period: short-lived certificates are renewed within days
 MONTHS = ("Jan", "Feb", "Mar", "Apr", "May", "Jun", "Jul", "Aug", "Sep", "Oct", "Nov", "Dec")
 
 
 def offers_tls(context: RuleContext) -> bool | None:
-    """Whether the server offers TLS; None where it doesn't say. MySQL 8.4 and later have no have_ssl any more."""
+    """Whether the server offers TLS; None if unknown. MySQL 8.4 and later no longer have have_ssl."""
     have = context.text("have_ssl")
     if have is not None:
         return have == "YES"
@@ -212,7 +212,7 @@ def offers_tls(context: RuleContext) -> bool | None:
 
 
 def parse_date(text: str) -> int | None:
-    """Seconds since 1970 of a date as OpenSSL prints it (Dec  1 17:12:52 2026 GMT); None for anything else."""
+    """Seconds since 1970 of a date in OpenSSL's format (Dec  1 17:12:52 2026 GMT); None for any other text."""
     from calendar import timegm
 
     try:
@@ -224,7 +224,7 @@ def parse_date(text: str) -> int | None:
 
 
 def collected_at(context: RuleContext) -> float:
-    """When the facts were taken, in seconds since 1970; Missing where that isn't known."""
+    """The time at which the facts were collected, in seconds since 1970; raises MissingFact if it is unknown."""
     from datetime import datetime
 
     try:
@@ -253,7 +253,7 @@ def collected_at(context: RuleContext) -> float:
     ),
 )
 def no_tls(context: RuleContext) -> Iterator[Finding]:
-    """Open to other hosts, and nothing to encrypt with."""
+    """Report a server that other hosts can reach and that offers no TLS."""
     accounts = context.server.accounts
     afar = None if accounts is None else any(kind.reach != "here" for kind in accounts)
     broken = names_file(context, "ssl_cert") or names_file(context, "ssl_key") or tls_switch(context) is not None
@@ -288,7 +288,7 @@ def no_tls(context: RuleContext) -> Iterator[Finding]:
     ),
 )
 def tls_that_failed(context: RuleContext) -> Iterator[Finding]:
-    """TLS meant and not had."""
+    """Report a server without TLS although certificate and key are set."""
     pair = names_file(context, "ssl_cert") and names_file(context, "ssl_key")
     if pair and offers_tls(context) is False and tls_switch(context) is None:
         yield tls_that_failed.finding(
@@ -315,7 +315,7 @@ def tls_that_failed(context: RuleContext) -> Iterator[Finding]:
     ),
 )
 def expired_certificate(context: RuleContext) -> Iterator[Finding]:
-    """A certificate outside its time."""
+    """Report a certificate that has expired or is not valid yet."""
     status, now = context.server.status, collected_at(context)
     until, since = parse_date(status.get(UNTIL, "")), parse_date(status.get(SINCE, ""))
     if until is not None and now >= until:
@@ -349,7 +349,7 @@ def expired_certificate(context: RuleContext) -> Iterator[Finding]:
     ),
 )
 def certificate_expires_soon(context: RuleContext) -> Iterator[Finding]:
-    """A certificate near its end."""
+    """Report a certificate that expires soon."""
     status, now = context.server.status, collected_at(context)
     until, since = parse_date(status.get(UNTIL, "")), parse_date(status.get(SINCE, ""))
     if until is None or since is None:

@@ -1,1 +1,1 @@
-"""How much memory a server needs: one model for rules and suggestions."""
+"""Estimates of the server's memory use, for rules and for suggested configurations."""

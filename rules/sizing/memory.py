@@ -1,4 +1,4 @@
-"""How much memory a server takes: measured, likely, and the ceiling that its settings allow."""
+"""The server's memory use: measured, likely, and the ceiling that its settings allow."""
 
 from __future__ import annotations
 
@@ -13,13 +13,13 @@ if TYPE_CHECKING:
 
 MIB = 1 << 20
 GIB = 1 << 30
-# What the operating system keeps, whatever the machine: a gigabyte, on small machines a sixteenth. Beyond that a pool
-# that is advised leaves a few percent to statements at work and to the page cache. Both are our choice: the shares of
-# the manuals (50 to 80 percent, BP-05) leave a hundred gigabytes idle on a machine of 512.
+# Memory of the operating system: a gigabyte, or a sixteenth of a small machine. Beyond that, an advised pool leaves a
+# few percent to running statements and the page cache. Both are our choice: the percentages in the manuals (50 to 80,
+# BP-05) leave a hundred gigabytes idle on a machine with 512.
 SYSTEM = GIB
 SYSTEM_SHARE = 16
 SPARE_PERCENT = 8
-LEAST_SHARE = 4  # of so many parts of the memory a pool is always one
+LEAST_SHARE = 4  # a pool always gets at least one in so many parts of the memory
 GROWTH_PERCENT = 25
 CHUNK = 128 * MIB
 INSTANCES = "innodb_buffer_pool_instances"
@@ -28,13 +28,12 @@ MOST_INSTANCES = 64
 
 
 class Budget(NamedTuple):
-    """Bytes; `measured` is None where nothing was measured, `likely` where no server was asked for its peak.
+    """Bytes; `measured` is None if nothing was measured, `likely` if the connection peak is unknown.
 
-    `likely` is what the peak of connections takes, as many as are at work just now using those buffers of which the
-    counters tell that sessions use them; it is never less than what the process has ever taken. `ceiling` is every
-    allowed connection using each of its buffers at once, which no server reaches. Neither includes what a session
-    creates without a bound of its own: tables of the engine MEMORY, packets up to max_allowed_packet, a buffer for
-    each further join, sort or derived table of a statement.
+    `likely` is the memory at the peak of connections: as many sessions as are running now use those buffers that
+    counters show to be in use. It is never less than the peak of the process. `ceiling` is every allowed connection
+    using each of its buffers at once, which no server reaches. Neither includes unbounded memory of sessions: MEMORY
+    tables, packets up to max_allowed_packet, a buffer for each further join, sort or derived table of a statement.
     """
 
     measured: int | None
@@ -45,7 +44,7 @@ class Budget(NamedTuple):
 
     @property
     def sessions(self) -> str:
-        """How the sessions add to the ceiling, as text."""
+        """The part of the sessions in the ceiling, as text."""
         return f"{self.connections:,} connections × {format_size(self.per_session)}"  # noqa: RUF001 - the sign is meant
 
     @property
@@ -57,7 +56,7 @@ class Budget(NamedTuple):
 
 
 def memory_budget(context: RuleContext) -> Budget | None:
-    """The three numbers; None where a size that they rest on is not known, a templated pool for instance."""
+    """The memory budget; None if a required size is unknown, for example because the pool size is templated."""
     pool, connections = context.number("innodb_buffer_pool_size"), context.number("max_connections")
     if pool is None or connections is None:
         return None
@@ -69,7 +68,10 @@ def memory_budget(context: RuleContext) -> Budget | None:
 
 
 def largest_session_part(context: RuleContext, connections: int) -> tuple[str, int]:
-    """The option that bounds the largest part of the ceiling, and the bytes that all sessions together take by it."""
+    """The option that bounds the largest part of the ceiling, and the size of that part in bytes.
+
+    The size is for all sessions together.
+    """
     parts = {name: size * connections for name, size in session_part(context).items()}
     parts |= {name: context.number(name) or 0 for name in (POOL, *CACHES)} | {
         "temptable_max_ram": temptable_memory(context)
@@ -78,7 +80,7 @@ def largest_session_part(context: RuleContext, connections: int) -> tuple[str, i
 
 
 def expected_memory(context: RuleContext) -> int:
-    """What the server takes at the peak of its connections by its counters alone, whatever was measured."""
+    """The memory at the peak of connections, from counters only, without measurements."""
     peak = context.server.counter("max_used_connections") or 0
     running = min(peak, context.server.counter("threads_running") or 0)
     tables = min(temptable_memory(context), running * memory_table_size(context))
@@ -87,14 +89,17 @@ def expected_memory(context: RuleContext) -> int:
 
 
 def measured_memory(context: RuleContext) -> int | None:
-    """Resident bytes of the server's process, else what the server accounts for itself."""
+    """The resident memory of the server's process, else the memory that the server instruments itself.
+
+    None if neither is known.
+    """
     if context.has("host") and context.host.process is not None and context.host.process.resident:
         return context.host.process.resident
     return context.server.instrumented_bytes if context.has("server") else None
 
 
 def usable_memory(context: RuleContext) -> tuple[int, str] | None:
-    """Bytes that the server may use, and what sets them: the machine's memory or a control group's limit."""
+    """The bytes that the server may use, and their source: the machine's memory or a control group's limit."""
     host = context.host
     size = host.usable_memory
     if not size:
@@ -104,9 +109,10 @@ def usable_memory(context: RuleContext) -> tuple[int, str] | None:
 
 
 def pool_that_fits(context: RuleContext, usable_bytes: int) -> int:
-    """A buffer pool for the memory, in whole steps of chunk size times instances, which the server takes unchanged.
+    """The largest pool for that much memory, in whole steps of chunk size times instances.
 
-    What remains when the system, the server's other parts, its sessions and a few percent to spare are taken off.
+    The server does not round such a size. It is what remains after the system's memory, the server's other memory, its
+    sessions and a reserve of a few percent.
     """
     resting = series_memory(context)
     others = resting.at_rest + resting.schema + shared_without_pool(context) + _session_totals(context)
@@ -115,39 +121,39 @@ def pool_that_fits(context: RuleContext, usable_bytes: int) -> int:
 
 
 def round_to_steps(context: RuleContext, size: int) -> int:
-    """The size in whole steps below it, in whole megabytes where a step is too much."""
+    """The size rounded down to whole steps, or to megabytes if it is less than a step."""
     step = _pool_step(context, size)
     return size // step * step if size >= step else size // MIB * MIB
 
 
 def is_too_tight(context: RuleContext, pool: int, usable_bytes: int) -> bool:
-    """Whether a pool with its lists, the server at rest and the system's own part are more than the memory."""
+    """Whether a pool with its overhead, the server at rest and the system's memory exceed the usable memory."""
     return pool > _pool_within(
         context, usable_bytes - system_memory(usable_bytes) - memory_at_rest(context), usable_bytes
     )
 
 
 def _pool_within(context: RuleContext, room: int, usable_bytes: int) -> int:
-    """The pool whose pages and lists fill the room, at least a part of the memory that every server may have."""
+    """The pool that fits in `room` with its overhead, but at least LEAST_SHARE of the usable memory."""
     percent = series_memory(context).pool_percent
     pool = room if room <= DEFAULT_POOL else (room * 100 + DEFAULT_POOL * percent) // (100 + percent)
     return max(pool, usable_bytes // LEAST_SHARE)
 
 
 def system_memory(usable_bytes: int) -> int:
-    """What the operating system keeps of that much memory."""
+    """The memory that the operating system needs on a machine with that much memory."""
     return min(SYSTEM, usable_bytes // SYSTEM_SHARE)
 
 
 def _session_totals(context: RuleContext) -> int:
-    """What all sessions take that may be connected, or that were at the peak, while few of them are at work."""
+    """The memory of all sessions, at the connection peak or at max_connections, if they are idle."""
     connections = context.number("max_connections") or 0
     peak = context.server.counter("max_used_connections") if context.has("server") else None
     return (connections if peak is None else min(connections, peak)) * idle_session(context)
 
 
 def pool_that_holds(context: RuleContext, data_bytes: int) -> int:
-    """A buffer pool for all of the data and a quarter more, for undo and growth; in whole steps too."""
+    """The pool that holds all data and a quarter more for undo and growth, rounded up to whole steps."""
     wanted = data_bytes * (100 + GROWTH_PERCENT) // 100
     step = _pool_step(context, wanted)
     return -(-wanted // step) * step
@@ -158,7 +164,7 @@ def _pool_step(context: RuleContext, size: int) -> int:
 
 
 def instances(context: RuleContext, size: int) -> int:
-    """A number of parts that divides a pool of that size both as it runs now and after a restart (BPI-04)."""
+    """A number of instances that divides a pool of that size, both now and after a restart (BPI-04)."""
     running = max(1, context.number(INSTANCES) or 1)
     if size < GIB or not context.target.is_mysql or context.is_set(INSTANCES):
         return running
@@ -169,7 +175,7 @@ def instances(context: RuleContext, size: int) -> int:
 
 
 def _peak_resident(context: RuleContext) -> int:
-    """The most that the process has ever had resident."""
+    """The peak resident memory of the process; 0 if unknown."""
     process = context.host.process if context.has("host") else None
     return process.peak_resident or 0 if process is not None else 0
 
@@ -179,8 +185,10 @@ MIB = 1 << 20
 
 
 class SeriesMemory(NamedTuple):
-    """Bytes, from that version on: the process `at_rest` without the buffers that variables size, what
-    performance_schema adds to it, and a `session` that has read a row, without its buffers.
+    """Bytes, valid from that version on.
+
+    `at_rest` is the process without the buffers that variables size, `schema` is the addition of performance_schema,
+    `session` is a session that has read a row, without its buffers.
     """
 
     flavour: str
@@ -191,11 +199,12 @@ class SeriesMemory(NamedTuple):
 
     @property
     def pool_percent(self) -> int:
-        """What the buffer pool's own lists take, in percent of the pool (MEM-02)."""
+        """The overhead of the buffer pool in percent of the pool (MEM-02)."""
         return 8 if self.flavour == "mysql" else 2
 
 
-# The first that fits counts. Transactions make MySQL's sessions dear: each keeps one, with its locks, once it has read.
+# The first match applies. MySQL's sessions are large because each keeps a transaction object, with its locks, once it
+# has read something.
 SERIES = (
     SeriesMemory("mysql", (8, 4), 215 * MIB, 245 * MIB, 1024 * KIB),
     SeriesMemory("mysql", (8, 0), 90 * MIB, 280 * MIB, 1024 * KIB),
@@ -204,27 +213,27 @@ SERIES = (
     SeriesMemory("mariadb", (11, 4), 170 * MIB, 100 * MIB, 320 * KIB),
     SeriesMemory("mariadb", (), 90 * MIB, 100 * MIB, 320 * KIB),
 )
-DEFAULT_POOL = 128 * MIB  # `at_rest` was measured with it, and holds its lists
+DEFAULT_POOL = 128 * MIB  # `at_rest` was measured with this pool and includes its overhead
 LEAST_TEMPTABLE = 1024 * MIB
 PREPARED = 24 * KIB  # a prepared statement that joins two tables
-# A grouped derived table that is joined again is held twice: once grouped, once as a table.
+# A grouped derived table that is joined again is stored twice: once for grouping, once as a table.
 TABLES_AT_ONCE = 2
 
 POOL = "innodb_buffer_pool_size"
 FIXED = (POOL, "innodb_log_buffer_size")
-# Caches that grow block by block: the counter is the most blocks that they ever held, of a size that a variable tells.
+# Caches that grow block by block: the counter is the peak number of blocks, and a variable gives their size.
 CACHES = {
     "key_buffer_size": ("key_blocks_used", "key_cache_block_size"),
     "aria_pagecache_buffer_size": ("aria_pagecache_blocks_used", "aria_block_size"),
 }
-# A session's buffers, and the counters of which one has moved where any session has used it.
+# Session buffers, with counters of which at least one is above 0 if any session has used the buffer.
 BUFFERS: dict[str, tuple[str, ...]] = {
     "sort_buffer_size": ("sort_scan", "sort_range", "sort_merge_passes"),
     "join_buffer_size": ("select_full_join", "select_full_range_join"),
     "read_rnd_buffer_size": ("handler_read_rnd",),
 }
 SCAN = "read_buffer_size"
-# What a transaction gathers for the binary log before it commits, and the counters of transactions that used them.
+# Caches for the binary log events of a transaction, with the counters of transactions that used them.
 LOG_CACHES: dict[str, tuple[str, ...]] = {
     "binlog_cache_size": ("binlog_cache_use",),
     "binlog_stmt_cache_size": ("binlog_stmt_cache_use",),
@@ -232,12 +241,12 @@ LOG_CACHES: dict[str, tuple[str, ...]] = {
 
 
 def series_memory(context: RuleContext) -> SeriesMemory:
-    """The measured numbers of the server's series."""
+    """The measured numbers for the server's series."""
     return next(s for s in SERIES if context.target.since(s.flavour, *s.version))
 
 
 def memory_at_rest(context: RuleContext) -> int:
-    """What the process holds beside the buffers that variables size, and the statements prepared just now."""
+    """The process without the buffers that variables size, but with the currently prepared statements."""
     resting = series_memory(context)
     schema = resting.schema if context.settings.on("performance_schema") else 0
     prepared = context.server.counter("prepared_stmt_count") or 0 if context.has("server") else 0
@@ -250,12 +259,12 @@ def shared_buffers(context: RuleContext) -> int:
 
 
 def shared_buffers_in_use(context: RuleContext) -> int:
-    """The same with the caches of tables in files as full as they have ever been; the pool fills sooner or later."""
+    """The shared buffers, with the MyISAM and Aria caches at their peak fill; the pool is counted as full."""
     return _fixed_buffers(context) + sum(_filled_cache(context, name) for name in CACHES)
 
 
 def shared_without_pool(context: RuleContext) -> int:
-    """The same without the buffer pool and its lists."""
+    """The shared buffers in use, without the buffer pool and its overhead."""
     pool = context.number(POOL) or 0
     filled = shared_buffers_in_use(context) if context.has("server") else shared_buffers(context)
     return filled - pool - pool_overhead(context, pool)
@@ -269,7 +278,7 @@ def _fixed_buffers(context: RuleContext) -> int:
 
 
 def pool_overhead(context: RuleContext, pool: int) -> int:
-    """What a pool of that size takes beside its pages, beyond what a default one does."""
+    """The overhead of a pool of that size, beyond that of a default pool."""
     return max(0, pool - DEFAULT_POOL) * series_memory(context).pool_percent // 100
 
 
@@ -281,17 +290,17 @@ def _filled_cache(context: RuleContext, name: str) -> int:
 
 
 def idle_session(context: RuleContext) -> int:
-    """A session that has read something and now waits."""
+    """The memory of a session that has read something and is idle."""
     return series_memory(context).session + (context.number("net_buffer_length") or 0)
 
 
 def session_maximum(context: RuleContext) -> int:
-    """What one session may take at once: its stack, each buffer one time, and its temporary tables in memory."""
+    """The maximum for one session: its stack, each buffer once, and its in-memory temporary tables."""
     return idle_session(context) + sum(session_part(context).values())
 
 
 def session_part(context: RuleContext) -> dict[str, int]:
-    """What one session may take by the option that bounds it."""
+    """The maximum for one session, by the option that bounds each part."""
     buffers = {name: _session_buffer(context, name) for name in (*BUFFERS, *_binary_log_caches(context))}
     stack = context.number("thread_stack") or 0
     return buffers | {
@@ -302,7 +311,10 @@ def session_part(context: RuleContext) -> dict[str, int]:
 
 
 def session_in_use(context: RuleContext) -> int:
-    """What a session at work takes beside `idle`: the buffers that any session has used, one temporary table."""
+    """The memory of a running session in addition to `idle_session`.
+
+    It consists of the buffers that are in use, and one temporary table.
+    """
     counted = BUFFERS | _binary_log_caches(context)
     buffers = sum(
         _session_buffer(context, name) for name, counters in counted.items() if _has_activity(context, counters)
@@ -311,9 +323,9 @@ def session_in_use(context: RuleContext) -> int:
 
 
 def _binary_log_caches(context: RuleContext) -> dict[str, tuple[str, ...]]:
-    """The caches of a session that changes rows; none without a binary log."""
+    """The binary log caches of a session that changes rows; empty without a binary log."""
     from rules.durability.binary_log import (
-        writes_binary_log,  # which has rules of its own: a lint that has no such line goes without
+        writes_binary_log,  # lazily: that module has rules of its own, which lint may not need
     )
 
     return LOG_CACHES if writes_binary_log(context) else {}
@@ -332,23 +344,23 @@ def _has_activity(context: RuleContext, counters: tuple[str, ...]) -> bool:
 
 
 def _scan_buffer(context: RuleContext) -> int:
-    """The buffer of scans, with which MySQL 8.0 and later never read."""
+    """read_buffer_size; 0 on MySQL 8.0 and later, whose scans do not use it."""
     return 0 if context.target.since("mysql", 8, 0) else context.number(SCAN) or 0
 
 
 def _temporary_table(context: RuleContext) -> int:
-    """One temporary table of a session's own; none where TempTable keeps those of all sessions together."""
+    """The size of a session's temporary table; 0 if TempTable holds those of all sessions together."""
     return 0 if temptable_memory(context) else memory_table_size(context)
 
 
 def memory_table_size(context: RuleContext) -> int:
-    """How large a temporary table in memory may grow."""
+    """The maximum size of an in-memory temporary table."""
     return min((s for s in map(context.number, ("tmp_table_size", "max_heap_table_size")) if s), default=0)
 
 
 def temptable_memory(context: RuleContext) -> int:
-    """The memory of TempTable, which all sessions of MySQL 8.0 and later share unless MEMORY was chosen instead."""
+    """The memory that TempTable shares among all sessions of MySQL 8.0 and later."""
     if context.text("internal_tmp_mem_storage_engine") == "MEMORY":
         return 0
-    # MySQL 8.4 takes 3 % of memory where nothing sets it, and never less than this.
+    # By default MySQL 8.4 uses 3 % of memory, and never less than this.
     return context.number("temptable_max_ram") or (LEAST_TEMPTABLE if context.target.since("mysql", 8, 4) else 0)

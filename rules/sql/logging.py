@@ -1,4 +1,4 @@
-"""OBS: what the server writes and counts about itself: slow log, error log, performance_schema."""
+"""OBS: rules about the slow query log, the general log, the error log and Performance Schema."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from rules.core.context import RuleContext
 
 MYSQL = Span("mysql")
-# Each by the name that both flavours know, then the one that MariaDB knows besides since 10.11.
+# For each option: the name that both flavours have, then the additional name in MariaDB since 10.11.
 SWITCH = ("slow_query_log", "log_slow_query")
 THRESHOLD = ("long_query_time", "log_slow_query_time")
 FILE = ("slow_query_log_file", "log_slow_query_file")
@@ -25,12 +25,12 @@ INDEXES = "log_queries_not_using_indexes"
 THROTTLE = "log_throttle_queries_not_using_indexes"
 SAMPLED = "log_slow_rate_limit"
 OUTPUT = "log_output"
-USUAL_THRESHOLD = 10  # seconds, the default of every version
-LOGINS_LOGGED = 2  # log_warnings: below, MariaDB doesn't log who was refused (OBS-06)
+USUAL_THRESHOLD = 10  # seconds; the default of all versions
+LOGINS_LOGGED = 2  # log_warnings; below, MariaDB does not log refused logins (OBS-06)
 
 
 def _explicit_name(context: RuleContext, names: tuple[str, ...]) -> str | None:
-    """The one of an option's names that is set, None where none is."""
+    """The first of an option's names that is set; None if none is."""
     return next((name for name in names if context.is_set(name)), None)
 
 
@@ -39,12 +39,12 @@ def _slow_log_on(context: RuleContext) -> bool:
 
 
 def _is_slow_log_written(context: RuleContext) -> bool:
-    """Whether the slow log is on and goes somewhere."""
+    """Whether the slow log is enabled and has an output."""
     return _slow_log_on(context) and "NONE" not in (context.text(OUTPUT) or "").split(",")
 
 
 def _is_sampled(context: RuleContext) -> bool:
-    """Whether only some of the statements that qualify are logged."""
+    """Whether only some of the qualifying statements are logged."""
     examined = any(context.number(name) for name in EXAMINED)
     return examined or (context.number(SAMPLED) or 1) > 1
 
@@ -71,7 +71,7 @@ def _is_sampled(context: RuleContext) -> bool:
     ),
 )
 def performance_schema_off(context: RuleContext) -> Iterator[Finding]:
-    """Instruments switched off, explicitly configured."""
+    """Report an explicitly configured performance_schema = OFF."""
     if context.settings.on("performance_schema") is False and context.is_set("performance_schema"):
         action = advise(context, "performance_schema", "ON", risk="it takes memory of its own")
         yield performance_schema_off.finding(
@@ -99,7 +99,7 @@ def performance_schema_off(context: RuleContext) -> Iterator[Finding]:
     ),
 )
 def every_statement_in_slow_log(context: RuleContext) -> Iterator[Finding]:
-    """A threshold of nothing."""
+    """Report long_query_time = 0 with an enabled slow log."""
     name = _explicit_name(context, THRESHOLD)
     if name is None or context.settings.real(name) != 0 or not _is_slow_log_written(context) or _is_sampled(context):
         return
@@ -130,7 +130,7 @@ def every_statement_in_slow_log(context: RuleContext) -> Iterator[Finding]:
     ),
 )
 def unused_slow_log_settings(context: RuleContext) -> Iterator[Finding]:
-    """Settings of a log that is neither set on nor off."""
+    """Report settings of a slow log that is neither enabled nor disabled explicitly."""
     wanted = (*THRESHOLD, *FILE, INDEXES) if context.explicit_switch(INDEXES) else (*THRESHOLD, *FILE)
     name = _explicit_name(context, wanted)
     if name is None or _slow_log_on(context) or _explicit_name(context, SWITCH):
@@ -160,7 +160,7 @@ def unused_slow_log_settings(context: RuleContext) -> Iterator[Finding]:
     ),
 )
 def log_output_none(context: RuleContext) -> Iterator[Finding]:
-    """A log on, and no place to write it."""
+    """Report an enabled log whose output is log_output = NONE."""
     on = [
         name
         for name, there in (("slow", _slow_log_on(context)), ("general", context.settings.on("general_log")))
@@ -198,7 +198,7 @@ def log_output_none(context: RuleContext) -> Iterator[Finding]:
     ),
 )
 def unlimited_index_log(context: RuleContext) -> Iterator[Finding]:
-    """Scans logged without a limit."""
+    """Report log_queries_not_using_indexes without a limit."""
     if not context.is_set(INDEXES) or not context.settings.on(INDEXES) or not _is_slow_log_written(context):
         return
     name = _explicit_name(context, THRESHOLD)
@@ -233,7 +233,7 @@ def unlimited_index_log(context: RuleContext) -> Iterator[Finding]:
     ),
 )
 def warnings_not_logged(context: RuleContext) -> Iterator[Finding]:
-    """An error log without warnings, explicitly configured."""
+    """Report an error log level that leaves out warnings."""
     for name, enough in (
         ("log_error_verbosity", 2),
         ("log_warnings", LOGINS_LOGGED if context.target.is_mariadb else 1),
@@ -272,7 +272,7 @@ def warnings_not_logged(context: RuleContext) -> Iterator[Finding]:
     ),
 )
 def status_in_error_log(context: RuleContext) -> Iterator[Finding]:
-    """The monitor left on, explicitly configured."""
+    """Report an explicitly configured innodb_status_output = ON."""
     if context.settings.on("innodb_status_output") and context.is_set("innodb_status_output"):
         action = advise(context, "innodb_status_output", "OFF", risk="none known")
         yield status_in_error_log.finding(

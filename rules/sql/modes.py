@@ -1,4 +1,4 @@
-"""MOD: modes, character sets and choices of the optimizer that change what statements do, or how."""
+"""MOD: rules about SQL modes, character sets, optimizer settings and default engines."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ TEMPORARY = "default_tmp_storage_engine"
 ALTER = ("old_alter_table", "alter_algorithm")
 COPIES = frozenset({"ON", "COPY"})
 THREE_BYTES = frozenset({"UTF8", "UTF8MB3"})
-# Collations that both sets have under the same name behind theirs, on every version.
+# Collation suffixes that exist for both character sets in every version.
 OF_BOTH = frozenset({"general_ci", "unicode_ci", "unicode_520_ci", "bin"})
 
 
@@ -49,7 +49,7 @@ OF_BOTH = frozenset({"general_ci", "unicode_ci", "unicode_520_ci", "bin"})
     ),
 )
 def substituted_engine(context: RuleContext) -> Iterator[Finding]:
-    """An explicit mode without the one that keeps engines."""
+    """Report an explicitly configured sql_mode without NO_ENGINE_SUBSTITUTION."""
     value = context.text(MODE)
     if value is None or not context.is_set(MODE) or NO_SUBSTITUTE in value.replace(" ", "").split(","):
         return
@@ -79,7 +79,7 @@ def substituted_engine(context: RuleContext) -> Iterator[Finding]:
     ),
 )
 def three_byte_unicode(context: RuleContext) -> Iterator[Finding]:
-    """utf8 or utf8mb3 for new tables, explicitly configured."""
+    """Report an explicitly configured utf8 or utf8mb3 as the server's character set."""
     value = context.text(CHARSET)
     if value not in THREE_BYTES or not context.is_set(CHARSET):
         return
@@ -93,7 +93,7 @@ def three_byte_unicode(context: RuleContext) -> Iterator[Finding]:
 
 
 def _four_bytes(context: RuleContext) -> tuple[Action, ...]:
-    """The set, and where a collation is set the matching one; nothing where that isn't known."""
+    """Actions for utf8mb4 and, if a collation is set, for the matching collation; empty if there is no matching one."""
     risk = "new databases and tables alone are made with it"
     charset = advise(context, CHARSET, "utf8mb4", risk=risk)
     if not context.is_set(COLLATION):
@@ -121,7 +121,10 @@ def _four_bytes(context: RuleContext) -> tuple[Action, ...]:
     ),
 )
 def overruled_client_character_set(context: RuleContext) -> Iterator[Finding]:
-    """The client's word not heard; a warning where the server's set isn't the one that clients use today."""
+    """Report a disabled client handshake.
+
+    It is a warning unless the server's character set is the one that clients use today.
+    """
     line = context.file_verdict.effective.get(HANDSHAKE)
     if line is None or line.value != "FALSE":
         return
@@ -154,7 +157,7 @@ def overruled_client_character_set(context: RuleContext) -> Iterator[Finding]:
     ),
 )
 def implicit_timestamp_defaults(context: RuleContext) -> Iterator[Finding]:
-    """The old way switched on, explicitly configured."""
+    """Report an explicitly configured explicit_defaults_for_timestamp = OFF."""
     if context.settings.on(TIMESTAMPS) is False and context.is_set(TIMESTAMPS):
         action = advise(context, TIMESTAMPS, "ON", risk="new tables get other defaults for their TIMESTAMP columns")
         yield implicit_timestamp_defaults.finding(
@@ -185,7 +188,7 @@ def implicit_timestamp_defaults(context: RuleContext) -> Iterator[Finding]:
     ),
 )
 def exhaustive_join_search(context: RuleContext) -> Iterator[Finding]:
-    """Nothing left out of the search, explicitly configured."""
+    """Report an explicitly configured optimizer_prune_level = 0."""
     if context.number(PRUNE) == 0 and context.is_set(PRUNE):
         usual = 2 if context.target.since("mariadb", 10, 10) else 1
         action = advise(context, PRUNE, usual, risk="some statements get another plan", watch="Last_query_cost")
@@ -218,7 +221,7 @@ def exhaustive_join_search(context: RuleContext) -> Iterator[Finding]:
     ),
 )
 def few_index_dives(context: RuleContext) -> Iterator[Finding]:
-    """A limit below the version's default; 0 means none."""
+    """Report eq_range_index_dive_limit below the version's default; 0 means no limit."""
     value, default = context.number(DIVES), default_number(context, DIVES)
     if not value or default is None or value >= default or not context.is_set(DIVES):
         return
@@ -252,7 +255,7 @@ def few_index_dives(context: RuleContext) -> Iterator[Finding]:
     ),
 )
 def copying_alter_table(context: RuleContext) -> Iterator[Finding]:
-    """The old way for every statement, explicitly configured."""
+    """Report settings that make every ALTER TABLE copy the table."""
     for name in ALTER:
         if context.text(name) in COPIES and context.is_set(name):
             usual = "DEFAULT" if context.target.is_mariadb else "OFF"
@@ -284,7 +287,7 @@ def copying_alter_table(context: RuleContext) -> Iterator[Finding]:
     ),
 )
 def temporary_tables_without_rollback(context: RuleContext) -> Iterator[Finding]:
-    """MyISAM for temporary tables that name no engine, explicitly configured."""
+    """Report an explicitly configured default_tmp_storage_engine = MyISAM."""
     if context.text(TEMPORARY) == "MYISAM" and context.is_set(TEMPORARY):
         action = advise(context, TEMPORARY, "InnoDB", risk="temporary tables take room in the buffer pool")
         yield temporary_tables_without_rollback.finding(

@@ -1,4 +1,4 @@
-"""WRK: what statements ask of a running server, as rates over the window."""
+"""WRK: rules about the statements of a running server, by rates over the window."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ SORT = "sort_buffer_size"
 PREPARED = "max_prepared_stmt_count"
 MERGED = 10.0  # merge passes a second
 JOINED = 1.0  # joins without an index a second
-ROWS_A_JOIN = 1000  # rows that each of them reads; joins of tiny tables need no index
+ROWS_A_JOIN = 1000  # rows read by each such join; joins of tiny tables need no index
 SCANNED = 100_000.0  # rows a second
 SCANNED_PERCENT = 90
 CHANGED = 1.0  # statements a second
@@ -65,7 +65,7 @@ DIGESTS = "performance_schema.events_statements_summary_by_digest"
     ),
 )
 def sorts_in_many_passes(context: RuleContext) -> Iterator[Finding]:
-    """Merge passes, in number."""
+    """Report a high rate of merge passes."""
     window, size = steady_window(context), context.number(SORT)
     rate = busy_rate(window, "sort_merge_passes", MERGED)
     if rate is None:
@@ -106,7 +106,7 @@ def sorts_in_many_passes(context: RuleContext) -> Iterator[Finding]:
     ),
 )
 def joins_without_index(context: RuleContext) -> Iterator[Finding]:
-    """Joins that scan, in number, and with rows enough to matter."""
+    """Report a high rate of joins without an index that read many rows."""
     window = steady_window(context)
     rate = busy_rate(window, "select_full_join", JOINED)
     rows = window.rate(NEXT_ROW)
@@ -140,7 +140,7 @@ def joins_without_index(context: RuleContext) -> Iterator[Finding]:
     ),
 )
 def rows_read_by_scans(context: RuleContext) -> Iterator[Finding]:
-    """Rows of scans, in number and share."""
+    """Report rows that scans read, by rate and percentage."""
     window = steady_window(context)
     rate = busy_rate(window, NEXT_ROW, SCANNED)
     scanned, rows = window.delta(NEXT_ROW) or 0, sum(window.delta(name) or 0 for name in ROWS)
@@ -172,7 +172,7 @@ def rows_read_by_scans(context: RuleContext) -> Iterator[Finding]:
     ),
 )
 def changes_by_full_scan(context: RuleContext) -> Iterator[Finding]:
-    """Changes that scan, of either kind."""
+    """Report UPDATE and DELETE statements that scan tables."""
     window = steady_window(context)
     rates = [busy_rate(window, name, CHANGED) for name in ("update_scan", "delete_scan")]
     if any(rates):
@@ -204,7 +204,7 @@ def changes_by_full_scan(context: RuleContext) -> Iterator[Finding]:
     ),
 )
 def prepared_for_one_execution(context: RuleContext) -> Iterator[Finding]:
-    """Preparations against executions."""
+    """Report statements that are prepared about as often as they are executed."""
     window = steady_window(context)
     rate = busy_rate(window, "com_stmt_prepare", PREPARATIONS)
     prepared, executed = (window.delta(f"com_stmt_{name}") for name in ("prepare", "execute"))
@@ -237,7 +237,7 @@ def prepared_for_one_execution(context: RuleContext) -> Iterator[Finding]:
     ),
 )
 def prepared_statements_near_limit(context: RuleContext) -> Iterator[Finding]:
-    """Open statements against those allowed."""
+    """Report prepared statements near max_prepared_stmt_count."""
     limit, held = context.number(PREPARED), context.server.counter("prepared_stmt_count")
     if not limit or held is None or held * 100 < limit * NEARLY_ALL:
         return
@@ -269,7 +269,7 @@ def prepared_statements_near_limit(context: RuleContext) -> Iterator[Finding]:
     ),
 )
 def statements_prepared_again(context: RuleContext) -> Iterator[Finding]:
-    """Preparations that the server repeats."""
+    """Report statements that the server prepares again."""
     window = steady_window(context)
     rate = busy_rate(window, "com_stmt_reprepare", REPREPARED)
     if rate is not None:
@@ -282,6 +282,6 @@ def statements_prepared_again(context: RuleContext) -> Iterator[Finding]:
 
 
 def _definitions_opened(window: Workload) -> str:
-    """How many definitions were read in the same time, where that is counted."""
+    """The rate of table definitions read in the window as text; empty if it is not counted."""
     rate = window.rate("opened_table_definitions")
     return f", and {rate:,.0f} definitions a second are read" if rate else ""

@@ -1,4 +1,4 @@
-"""WRK: transactions of a running server: what they wait for, and what they write to the binary log."""
+"""WRK: rules about row lock waits, deadlocks, binary log caches and commits of a running server."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ WAITING = 1.0  # sessions on average
 DEADLOCKS = 0.1  # a second
 SPILLS = 1.0  # a second
 SPILLED_PERCENT = 5
-LARGEST_CACHE = MIB  # every session that writes takes one
+LARGEST_CACHE = MIB  # every session that writes allocates one
 CHANGES = 100.0  # a second
 ALONE_PERCENT = 90
 TOGETHER_PERCENT = 10
@@ -53,7 +53,7 @@ CHANGING = ("com_insert", "com_update", "com_delete", "com_replace")
     ),
 )
 def sessions_waiting_for_rows(context: RuleContext) -> Iterator[Finding]:
-    """The time that was waited for rows against the time that went by."""
+    """Report row lock waits if on average at least one session is waiting."""
     window = steady_window(context)
     waits, waited = window.delta("innodb_row_lock_waits"), window.delta("innodb_row_lock_time")
     if waits is None or waited is None or waits < MINIMUM_EVENTS:
@@ -86,7 +86,7 @@ def sessions_waiting_for_rows(context: RuleContext) -> Iterator[Finding]:
     ),
 )
 def frequent_deadlocks(context: RuleContext) -> Iterator[Finding]:
-    """Deadlocks in the window, or since the start where nothing else is known."""
+    """Report deadlocks in the window, or since startup if the window does not count them."""
     window = steady_window(context)
     inside = window.delta("innodb_deadlocks")
     total = context.server.innodb_metrics.get("lock_deadlocks", 0)
@@ -120,7 +120,7 @@ def frequent_deadlocks(context: RuleContext) -> Iterator[Finding]:
     ),
 )
 def spilling_binary_log_cache(context: RuleContext) -> Iterator[Finding]:
-    """Transactions that go through a file."""
+    """Report transactions that exceed binlog_cache_size."""
     yield from _spill_findings(spilling_binary_log_cache, context, TRANSACTIONS, "Binlog_cache", "transactions")
 
 
@@ -144,7 +144,7 @@ def spilling_binary_log_cache(context: RuleContext) -> Iterator[Finding]:
     ),
 )
 def spilling_statement_cache(context: RuleContext) -> Iterator[Finding]:
-    """Statements without a transaction that go through a file."""
+    """Report nontransactional statements that exceed binlog_stmt_cache_size."""
     yield from _spill_findings(
         spilling_statement_cache, context, OTHERS, "Binlog_stmt_cache", "statements on other engines"
     )
@@ -192,7 +192,7 @@ def _spill_findings(which: Rule, context: RuleContext, name: str, counter: str, 
     ),
 )
 def transaction_for_each_change(context: RuleContext) -> Iterator[Finding]:
-    """Changes against the transactions that they were made in."""
+    """Report changes that are mostly committed one by one."""
     window = steady_window(context)
     changes = sum(window.delta(name) or 0 for name in CHANGING)
     transactions, commits = window.delta("binlog_cache_use"), window.delta("com_commit")

@@ -1,4 +1,4 @@
-"""STO: the arrays and disks under the data directory."""
+"""STO: rules about the arrays and disks under the data directory and the logs."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 NEIGHBOURS = "innodb_flush_neighbors"
 WATCH = "Innodb_data_writes"
 WITH_PARITY = frozenset({"raid4", "raid5", "raid6"})
-WRITES = 100  # a second; a spinning disk does about that many
+WRITES = 100  # a second; about what a spinning disk can do
 BUSY = {
     "recover": "being rebuilt onto a new disk",
     "resync": "being brought into step again",
@@ -57,7 +57,7 @@ def _raid_arrays(context: RuleContext) -> Iterator[tuple[BlockDevice, Raid]]:
     ),
 )
 def degraded_array(context: RuleContext) -> Iterator[Finding]:
-    """Arrays that miss disks."""
+    """Report degraded RAID arrays."""
     for device, raid in _raid_arrays(context):
         if raid.degraded:
             yield degraded_array.finding(
@@ -85,7 +85,7 @@ def degraded_array(context: RuleContext) -> Iterator[Finding]:
     ),
 )
 def busy_array(context: RuleContext) -> Iterator[Finding]:
-    """Arrays that work for themselves."""
+    """Report arrays that are being rebuilt or checked."""
     for device, raid in _raid_arrays(context):
         if raid.action in BUSY:
             yield busy_array.finding(
@@ -115,7 +115,7 @@ def busy_array(context: RuleContext) -> Iterator[Finding]:
     ),
 )
 def parity_array_under_writes(context: RuleContext) -> Iterator[Finding]:
-    """An array with parity that many writes go to."""
+    """Report an array with parity under many writes."""
     window = steady_window(context)
     writes = window.rate("innodb_data_writes")
     if writes is None or writes < WRITES:
@@ -149,7 +149,7 @@ def parity_array_under_writes(context: RuleContext) -> Iterator[Finding]:
     ),
 )
 def loop_device_under_data(context: RuleContext) -> Iterator[Finding]:
-    """A loop device anywhere on the way down."""
+    """Report a loop device at any level under the data directory."""
     loops = [d.name for d in (context.host.storage.devices if context.host.storage else ()) if d.type == "loop"]
     if loops:
         yield loop_device_under_data.finding(
@@ -179,7 +179,7 @@ def loop_device_under_data(context: RuleContext) -> Iterator[Finding]:
     ),
 )
 def lone_flush_on_spinning_disk(context: RuleContext) -> Iterator[Finding]:
-    """No neighbours on disks with seeks."""
+    """Report innodb_flush_neighbors = 0 on spinning disks."""
     if context.number(NEIGHBOURS) == 0 and is_spinning(context):
         action = advise(context, NEIGHBOURS, 1, risk="pages that soon change again are written twice", watch=WATCH)
         yield lone_flush_on_spinning_disk.finding(

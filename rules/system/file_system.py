@@ -1,4 +1,4 @@
-"""STO: the kind of file system that the data directory lies on."""
+"""STO: rules about the type of the file system that holds the data directory."""
 
 from __future__ import annotations
 
@@ -42,7 +42,7 @@ GIVING_UP = frozenset({"soft", "softerr"})
     ),
 )
 def data_in_memory(context: RuleContext) -> Iterator[Finding]:
-    """A file system or a disk that is memory, with more than temporary files on it."""
+    """Report memory-backed file systems and disks that hold data or logs, not only temporary files."""
     for storage, what in server_directories(context.host):
         disks = [disk.name for disk in storage.disks if disk.transport == "memory"]
         if what != TEMPORARY and (disks or storage.mount.fs_type in IN_MEMORY):
@@ -74,7 +74,7 @@ def data_in_memory(context: RuleContext) -> Iterator[Finding]:
     ),
 )
 def data_in_container_layer(context: RuleContext) -> Iterator[Finding]:
-    """A union of layers under the data."""
+    """Report a data directory on a union file system, such as a container's writable layer."""
     mount = mount_under(context)
     if mount is not None and mount.fs_type in LAYERED:
         yield data_in_container_layer.finding(
@@ -104,7 +104,7 @@ def data_in_container_layer(context: RuleContext) -> Iterator[Finding]:
     ),
 )
 def data_on_network_file_system(context: RuleContext) -> Iterator[Finding]:
-    """Data that another machine or process answers for."""
+    """Report a data directory on a network file system or a FUSE file system."""
     mount = mount_under(context)
     if mount is None or not (mount.fs_type in NETWORK or mount.fs_type.startswith("fuse.")):
         return
@@ -136,7 +136,7 @@ def data_on_network_file_system(context: RuleContext) -> Iterator[Finding]:
     ),
 )
 def file_system_without_journal(context: RuleContext) -> Iterator[Finding]:
-    """A file system of a kind that keeps no journal."""
+    """Report a file system type without a journal."""
     mount = mount_under(context)
     if mount is not None and mount.fs_type in WITHOUT_JOURNAL:
         yield file_system_without_journal.finding(
@@ -168,7 +168,7 @@ def file_system_without_journal(context: RuleContext) -> Iterator[Finding]:
     ),
 )
 def copy_on_write_data(context: RuleContext) -> Iterator[Finding]:
-    """A copying file system that was not told to write in place."""
+    """Report a copy-on-write file system that is not configured to write in place."""
     mount = mount_under(context)
     if mount is not None and mount.fs_type in COPYING and not IN_PLACE.intersection(mount.options):
         yield copy_on_write_data.finding(

@@ -1,4 +1,4 @@
-"""SYS: the operating system under the server."""
+"""SYS: rules about kernel settings and about limits that the system imposes on the server."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from rules.core.context import RuleContext
 
 SWAPPY = 10
-# THP-02: from these patches on MariaDB switches transparent huge pages off for itself.
+# THP-02: from these patch releases on MariaDB disables transparent huge pages for its process.
 WITHOUT_HUGE_PAGES: dict[tuple[int, ...], tuple[int, ...]] = {
     (10, 6): (10, 6, 17), (10, 11): (10, 11, 7), (11, 0): (11, 0, 5), (11, 1): (11, 1, 4), (11, 2): (11, 2, 3),
     (11, 3): (11, 3, 2),
@@ -34,9 +34,9 @@ EXEC_START = re.compile(r"^[ \t]*ExecStart[ \t]*=[ \t]*(.+)", re.MULTILINE)
 UNDER_NUMACTL = re.compile(r"\bnumactl\b.*\s(?:--interleave|-i)\b")
 FAIR = frozenset({"cfq", "bfq", "anticipatory"})
 LIMITED = ("open_files_limit", "max_connections", "table_open_cache")
-# A start changes these too; log_bin is a file name in a file and ON or OFF in a server.
+# These change at startup too; log_bin is a file name in a file and ON or OFF on a server.
 BY_THE_SYSTEM = frozenset({*LIMITED, "table_definition_cache", "log_bin"})
-# MySQL keeps so many of its files for itself, and two for each of the least number of tables.
+# Files that MySQL reserves for itself, and the minimum table_open_cache, each table of which takes two files.
 OWN, LEAST_TABLES = 10, 400
 # Defaults that the system's limit may lower: of connections, of open tables, and of the latter since MySQL 8.0.
 CONNECTIONS, TABLES, NEW_TABLES = 151, 2000, 4000
@@ -66,7 +66,7 @@ CONNECTIONS, TABLES, NEW_TABLES = 151, 2000, 4000
     ),
 )
 def transparent_huge_pages(context: RuleContext) -> Iterator[Finding]:
-    """Transparent huge pages for all memory, the server's too."""
+    """Report transparent huge pages set to always, unless the server's process does not use them."""
     if context.host.memory is not None and context.host.memory.thp == "always" and not _without_huge_pages(context):
         yield transparent_huge_pages.finding(
             "Transparent huge pages are set to always; the server's memory can grow beyond its budget.",
@@ -76,7 +76,7 @@ def transparent_huge_pages(context: RuleContext) -> Iterator[Finding]:
 
 
 def _without_huge_pages(context: RuleContext) -> bool:
-    """Whether the server's process has none: by the kernel's word, else by its version."""
+    """Whether the server's process uses no transparent huge pages: according to the kernel, else by its version."""
     told = context.host.process.thp if context.host.process else None
     if told is not None:
         return not told
@@ -106,7 +106,7 @@ def _without_huge_pages(context: RuleContext) -> bool:
     ),
 )
 def limited_by_the_system(context: RuleContext) -> Iterator[Finding]:
-    """Values that the file asks for and the server runs below."""
+    """Report values from the file that the server had to reduce."""
     for name in LIMITED:
         line, setting = context.file_verdict.effective.get(name), context.settings.get(name)
         if line is None or setting is None or setting.origin is Origin.COMMAND_LINE:
@@ -157,9 +157,9 @@ def _asked_number(context: RuleContext, name: str) -> int | None:
 
 
 def is_limited_by_system(context: RuleContext, line: LineVerdict, setting: Setting) -> bool:
-    """Whether the server may have changed that value of a line when it started, by the files that it got.
+    """Whether the server may have reduced a line's value at startup because it got too few open files.
 
-    MySQL 5.7 doesn't tell what was set at run time; there the sums that a start does say what it can't have done.
+    MySQL 5.7 does not show which values were set at run time; there, the formula for startup excludes other causes.
     """
     if setting.name not in BY_THE_SYSTEM or setting.origin in (Origin.RUNTIME, Origin.PERSISTED):
         return False
@@ -168,7 +168,7 @@ def is_limited_by_system(context: RuleContext, line: LineVerdict, setting: Setti
 
 
 def _granted_maximum(context: RuleContext, name: str) -> int | None:
-    """The most that MySQL grants at a start, None where that can't be told."""
+    """The maximum that MySQL grants at startup; None if it is unknown."""
     files, connections = context.number("open_files_limit"), context.number("max_connections")
     if context.target.is_mariadb or files is None or connections is None:
         return None
@@ -198,7 +198,7 @@ def _granted_maximum(context: RuleContext, name: str) -> int | None:
     ),
 )
 def fair_io_scheduler(context: RuleContext) -> Iterator[Finding]:
-    """A fair scheduler under the data directory."""
+    """Report a fair I/O scheduler for the data disks."""
     for disk in context.host.storage.disks if context.host.storage else ():
         if disk.scheduler in FAIR:
             better = "none" if is_solid_state(context) else "mq-deadline"
@@ -229,7 +229,7 @@ def fair_io_scheduler(context: RuleContext) -> Iterator[Finding]:
     ),
 )
 def swappiness(context: RuleContext) -> Iterator[Finding]:
-    """A swappiness that suits desktops, where there is swap."""
+    """Report a swappiness for desktops on a host with swap."""
     memory = context.host.memory
     if memory is not None and memory.swap_total and (memory.swappiness or 0) > SWAPPY:
         yield swappiness.finding(
@@ -261,7 +261,7 @@ def swappiness(context: RuleContext) -> Iterator[Finding]:
     ),
 )
 def pool_beyond_memory_node(context: RuleContext) -> Iterator[Finding]:
-    """A pool that no single node holds, not interleaved."""
+    """Report a pool that is larger than any NUMA node and not interleaved."""
     nodes = context.host.cpu.nodes if context.host.cpu else ()
     sizes = [node.memory for node in nodes if node.memory]
     pool = context.number(POOL)
@@ -278,7 +278,7 @@ def pool_beyond_memory_node(context: RuleContext) -> Iterator[Finding]:
 
 
 def _is_interleaved(context: RuleContext) -> bool:
-    """Whether the pool's pages are spread over the nodes: by the server, by its process's policy, or by its unit."""
+    """Whether the pool's pages are interleaved, by the server, by its process's memory policy, or by its unit."""
     if context.settings.on("innodb_numa_interleave"):
         return True
     policy = context.host.process.memory_policy if context.host.process else None

@@ -1,4 +1,4 @@
-"""STO: how the file system under the data directory is mounted, what room it has, and whether it is whole."""
+"""STO: rules about the mount options, the free space and the errors of the server's file systems."""
 
 from __future__ import annotations
 
@@ -18,13 +18,13 @@ if TYPE_CHECKING:
     from advisor.facts.host import Space
     from rules.core.context import RuleContext
 
-# Where the kernel keeps access times by the rules of the mount: elsewhere the options tell nothing of them.
+# File systems whose access times follow the mount options; for others the options say nothing.
 TIMED = frozenset({"ext2", "ext3", "ext4", "xfs", "btrfs", "jfs", "f2fs"})
 SPARING = frozenset({"relatime", "noatime", "lazytime"})
-# Recent kernels say so when ext4 gave up writing, and leave the mount itself rw; older ones made it ro.
+# Recent kernels show emergency_ro if ext4 stopped writing, and leave the mount rw; older kernels remount it ro.
 CLOSED = frozenset({"ro", "emergency_ro"})
 TWENTIETH, FIFTH = 20, 5
-ROOM = 20 * GIB  # where it is less than a fifth: machines with small disks live with less
+ROOM = 20 * GIB  # the limit if it is less than a fifth: on small disks less space is normal
 HOUR, DAY = 3600, 86400
 OFF = ("OFF", "FALSE", "0")
 
@@ -51,7 +51,7 @@ OFF = ("OFF", "FALSE", "0")
     ),
 )
 def data_journalled_twice(context: RuleContext) -> Iterator[Finding]:
-    """The journal mode that holds data as well."""
+    """Report the mount option data=journal."""
     mount = mount_under(context)
     if mount is not None and "data=journal" in mount.options:
         yield data_journalled_twice.finding(
@@ -81,7 +81,7 @@ def data_journalled_twice(context: RuleContext) -> Iterator[Finding]:
     ),
 )
 def data_behind_its_journal(context: RuleContext) -> Iterator[Finding]:
-    """The journal mode that doesn't order data."""
+    """Report the mount option data=writeback."""
     mount = mount_under(context)
     if mount is not None and "data=writeback" in mount.options:
         yield data_behind_its_journal.finding(
@@ -109,7 +109,7 @@ def data_behind_its_journal(context: RuleContext) -> Iterator[Finding]:
     ),
 )
 def synchronous_mount(context: RuleContext) -> Iterator[Finding]:
-    """The mount option that syncs all writes."""
+    """Report the mount option sync."""
     for storage, what in server_directories(context.host):
         if "sync" in storage.mount.options:
             yield synchronous_mount.finding(
@@ -138,7 +138,7 @@ def synchronous_mount(context: RuleContext) -> Iterator[Finding]:
     ),
 )
 def access_times_written(context: RuleContext) -> Iterator[Finding]:
-    """Access times that nothing holds back."""
+    """Report access times that are written at each read."""
     mount = mount_under(context)
     if mount is None or mount.fs_type not in TIMED or "rw" not in mount.options:
         return
@@ -170,7 +170,7 @@ def access_times_written(context: RuleContext) -> Iterator[Finding]:
     ),
 )
 def nearly_full_file_system(context: RuleContext) -> Iterator[Finding]:
-    """Little room in itself, or for a day of binary log or a copy of the largest table."""
+    """Report little free space, in itself or for a day of binary logs or a copy of the largest table."""
     binary_log = next((what for _, what in server_directories(context.host) if what == BINARY_LOG), DATA)
     young = False
     for storage, what in server_directories(context.host):
@@ -236,7 +236,7 @@ def _binary_log_bytes_per_day(context: RuleContext) -> int:
     ),
 )
 def few_files_left(context: RuleContext) -> Iterator[Finding]:
-    """Less than a twentieth of the inodes."""
+    """Report less than a twentieth of the inodes free."""
     for storage, what in server_directories(context.host):
         space = storage.space
         if space is not None and space.files_free * TWENTIETH < space.files:
@@ -268,7 +268,7 @@ def few_files_left(context: RuleContext) -> Iterator[Finding]:
     ),
 )
 def read_only_file_system(context: RuleContext) -> Iterator[Finding]:
-    """A mount that refuses writes, under a server that means to write."""
+    """Report a read-only file system under a server that is not read-only."""
     if context.settings.on("innodb_read_only"):
         return
     for storage, what in server_directories(context.host):
@@ -297,7 +297,7 @@ def read_only_file_system(context: RuleContext) -> Iterator[Finding]:
     ),
 )
 def damaged_file_system(context: RuleContext) -> Iterator[Finding]:
-    """Errors that ext4 has counted."""
+    """Report errors that ext4 has counted."""
     for storage, what in server_directories(context.host):
         if storage.errors:
             yield damaged_file_system.finding(

@@ -1,4 +1,4 @@
-"""SYS: what the operating system withholds from the server's process."""
+"""SYS: rules about the limits and priorities of the server's process."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ RESERVED = GIB
 POOL = "innodb_buffer_pool_size"
 SLOW = frozenset({"ondemand", "conservative"})
 SLOWEST = "powersave"
-# Under these drivers powersave is no fixed frequency: the processor chooses by load.
+# With these drivers, powersave is not a fixed frequency: the processor selects it by load.
 CHOOSES = frozenset({"intel_pstate", "amd-pstate-epp", "amd_pstate_epp"})
 YIELDING = frozenset({"batch", "idle"})
 
@@ -53,7 +53,7 @@ YIELDING = frozenset({"batch", "idle"})
     ),
 )
 def throttled_processors(context: RuleContext) -> Iterator[Finding]:
-    """A quota that ran out in a tenth of the periods or more."""
+    """Report a CPU quota that was exhausted in a tenth of the periods or more."""
     group = context.host.cgroup
     if group is None or group.cpus is None or not group.periods or not group.throttled or group.periods < PERIODS:
         return
@@ -86,7 +86,7 @@ def throttled_processors(context: RuleContext) -> Iterator[Finding]:
     ),
 )
 def fewer_threads_than_connections(context: RuleContext) -> Iterator[Finding]:
-    """A limit on threads that is reached before max_connections."""
+    """Report a thread limit that is not above max_connections."""
     connections, limits = context.number("max_connections"), _thread_limits(context.host)
     if connections is None or not limits or context.text("thread_handling") != THREAD_EACH:
         return
@@ -106,7 +106,7 @@ def _threads_help(context: RuleContext, connections: int) -> str:
 
 
 def _thread_limits(host: Host) -> list[tuple[int, str]]:
-    """Limits on threads with what sets them; the kernel doesn't hold root to the one of an account."""
+    """The limits on threads and their sources; the kernel does not apply an account's limit to root."""
     found = [(host.cgroup.tasks, "The control group")] if host.cgroup and host.cgroup.tasks is not None else []
     account = host.process.limit("nproc") if host.process and host.process.uid else None
     return found + ([(account.soft, "The account's limit (nproc)")] if account and account.soft is not None else [])
@@ -134,7 +134,7 @@ def _thread_limits(host: Host) -> list[tuple[int, str]]:
     ),
 )
 def unused_huge_pages(context: RuleContext) -> Iterator[Finding]:
-    """Free huge pages beside a server that doesn't want any."""
+    """Report free huge pages on a host whose server does not use them."""
     memory = context.host.memory
     if memory is None or memory.huge_page is None or context.settings.on("large_pages"):
         return
@@ -169,7 +169,7 @@ def unused_huge_pages(context: RuleContext) -> Iterator[Finding]:
     ),
 )
 def refused_large_pages(context: RuleContext) -> Iterator[Finding]:
-    """No byte in huge pages although they were asked for."""
+    """Report large_pages = ON if no memory of the server is in huge pages."""
     process, memory = context.host.process, context.host.memory
     if process is None or process.huge_pages != 0 or not context.settings.on("large_pages"):
         return
@@ -212,7 +212,7 @@ def _large_pages_help(context: RuleContext) -> str:
     ),
 )
 def saving_frequency_governor(context: RuleContext) -> Iterator[Finding]:
-    """A governor that trades speed for power, where the processor doesn't choose by itself."""
+    """Report a frequency governor that saves power, unless the processor selects the frequency itself."""
     cpu = context.host.cpu
     if cpu is None or cpu.governor is None:
         return
@@ -245,7 +245,7 @@ def saving_frequency_governor(context: RuleContext) -> Iterator[Finding]:
     ),
 )
 def first_to_be_killed(context: RuleContext) -> Iterator[Finding]:
-    """A process that was offered to the kernel's killer."""
+    """Report an oom_score_adj above 0."""
     process = context.host.process
     if process is not None and process.oom_score_adj is not None and process.oom_score_adj > 0:
         yield first_to_be_killed.finding(
@@ -274,7 +274,7 @@ def first_to_be_killed(context: RuleContext) -> Iterator[Finding]:
     ),
 )
 def low_priority_server(context: RuleContext) -> Iterator[Finding]:
-    """A nice value above zero, or a scheduling class that gives way."""
+    """Report a nice value above zero, or a scheduling class with lower priority."""
     process = context.host.process
     if process is None:
         return
@@ -305,7 +305,7 @@ def low_priority_server(context: RuleContext) -> Iterator[Finding]:
     ),
 )
 def limited_file_size(context: RuleContext) -> Iterator[Finding]:
-    """Any limit on the size of files."""
+    """Report any limit on the file size."""
     limit = context.host.process.limit("fsize") if context.host.process else None
     if limit is not None and limit.soft is not None:
         yield limited_file_size.finding(
@@ -335,7 +335,7 @@ def limited_file_size(context: RuleContext) -> Iterator[Finding]:
     ),
 )
 def io_capacity_beyond_group(context: RuleContext) -> Iterator[Finding]:
-    """A limit on writes to the data's disk that is lower than the capacity."""
+    """Report a control group's write limit for the data disk below innodb_io_capacity."""
     host, capacity = context.host, context.number("innodb_io_capacity")
     numbers = {device.number for device in host.storage.devices} if host.storage else set()
     limits = [x.writes for x in (host.cgroup.io if host.cgroup else ()) if x.number in numbers and x.writes is not None]

@@ -1,4 +1,4 @@
-"""Advice carried out on a real server, as its reader would."""
+"""Apply advice to a real server, as its reader would."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ if TYPE_CHECKING:
 
 
 def tried(sandbox: Sandbox, findings: dict[str, Finding]) -> list[str]:
-    """Send each statement of the advice, its undo, and the statement again; what was sent."""
+    """Execute each statement of the advice, its undo, and the statement again; returns the statements."""
     actions = [action for finding in findings.values() for action in finding.actions]
     sent = [s for a in actions for s in (a.statement, a.undo, a.statement) if s is not None]
     with sandbox.connect() as connection, connection.cursor() as cursor:

@@ -20,7 +20,7 @@ from advisor.commands.collect import DEMO
 from advisor.tui.app import AuditApp
 
 PAUSE = 0.025  # seconds
-Pilot._wait_for_screen.__defaults__ = (PATIENCE,)  # half a minute, which a busy host may take
+Pilot._wait_for_screen.__defaults__ = (PATIENCE,)  # half a minute is not enough on a busy host
 RECORDING = "--demo"
 
 
@@ -28,7 +28,10 @@ RECORDING = "--demo"
 async def driven(
     *words: str, size: tuple[int, int] = (80, 24), wait: bool = True
 ) -> AsyncIterator[tuple[AuditApp, Pilot[int]]]:
-    """The app as `mycnf audit` with these words starts it, by default on the demo's recording, once it is filled."""
+    """The app as started by `mycnf audit` with these arguments, once it has findings.
+
+    The default is the demo's recording.
+    """
     args = build_parser("audit").parse_args(["audit", *(words or (RECORDING,))])
     app = AuditApp(make_opening(args))
     async with app.run_test(size=size) as pilot:
@@ -38,12 +41,12 @@ async def driven(
 
 
 def filled(app: AuditApp) -> bool:
-    """Whether the screen of findings shows an audit: the list has its title once its rows are in it."""
+    """Whether the findings screen shows an audit: the list gets its title together with its rows."""
     return app.view is not None and any(shown.border_title for shown in app.screen.query("#findings-list"))
 
 
 async def until(pilot: Pilot[int], holds: Callable[[], bool]) -> None:
-    """Wait until something is so; AssertionError where it never is."""
+    """Wait until a condition is true; AssertionError on timeout."""
     deadline = time.monotonic() + PATIENCE
     while time.monotonic() < deadline:
         await pilot.pause()
@@ -54,12 +57,12 @@ async def until(pilot: Pilot[int], holds: Callable[[], bool]) -> None:
 
 
 def screen_text(app: App[Any]) -> str:
-    """The screen's characters, a line a row."""
+    """The characters of the screen, one line per row."""
     return "\n".join("".join(segment.text for segment in strip) for strip in app.screen._compositor.render_strips())
 
 
 def snapshot_with(folder: Path, change: Callable[[dict[str, Any]], None]) -> Path:
-    """The demo's recording with something changed, as a snapshot in a file."""
+    """The demo's recording with a change, as a snapshot file."""
     told = json.loads(Path(DEMO).read_text(encoding="utf-8"))
     change(told)
     path = folder / "changed.json"

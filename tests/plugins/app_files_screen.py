@@ -1,4 +1,4 @@
-"""The screen of option files: what it is given, and what it shows."""
+"""Helpers for the files screen: its audits, and its contents."""
 
 from __future__ import annotations
 
@@ -32,17 +32,17 @@ def judged(facts: Facts) -> Audited:
 
 
 def view_of(facts: Facts = RECORDED, origin: str = "snapshot") -> View:
-    """One audit of these facts, all rules asked."""
+    """An audit of these facts with all rules."""
     return View(judged(facts), origin, "a file", 0.0)
 
 
 def read(top: Path) -> OptionFiles:
-    """The option files as a start with this one reads them."""
+    """The option files as read by a start with this one."""
     return reread_files(OptionFiles(), [f"--defaults-file={top}"], [], OptionFileReader())
 
 
 async def at_files(app: AuditApp, pilot: Pilot[int]) -> FileText:
-    """The screen of files, filled."""
+    """The files screen with its contents."""
     await pilot.press("5")
     await until(pilot, lambda: bool(app.query("#files-text")) and "my.cnf" in screen_text(app))
     return app.query_one(FileText)
@@ -54,10 +54,10 @@ def title(text: FileText) -> str:
 
 
 def notices(app: AuditApp) -> str:
-    """What the app said in passing."""
+    """The notifications of the app."""
     return "\n".join(notice.message for notice in app._notifications)
 
 
 def said(app: AuditApp) -> str:
-    """What stands below the text."""
+    """The notes below the text."""
     return str(app.query_one("#files-words Static").visual)  # type: ignore[attr-defined] # a Static's

@@ -1,4 +1,4 @@
-"""The app on a server of this host, as far as experiments go: the host is real, the server is the recorded one."""
+"""The app with probes on this host: the host is real, the server is the recorded one."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ from probes.host_identity import host_id
 from probes.results import make_results_folder
 from probes.sandbox import Binary
 
-FORCED = "busy, neighbour, full, little"  # whatever else this machine is doing
+FORCED = "busy, neighbour, full, little"  # objections to override, whatever else this machine is doing
 
 
 @asynccontextmanager
@@ -34,7 +34,7 @@ async def measuring(
     size: tuple[int, int] = (80, 24),
     change: Callable[[Facts], Facts] = lambda facts: facts,
 ) -> AsyncIterator[tuple[AuditApp, Pilot[int]]]:
-    """The app on its screen of experiments, which take place in `folder`."""
+    """The app with the probes screen; probes run in `folder`."""
     app = AuditApp(_opening(folder, binaries, change))
     async with app.run_test(size=size) as pilot:
         await until(pilot, lambda: filled(app))
@@ -60,29 +60,29 @@ def _opening(folder: Path, binaries: tuple[Binary, ...], change: Callable[[Facts
 
 
 def screen(app: AuditApp) -> ProbesPane:
-    """The screen of experiments."""
+    """The probes screen."""
     return app.query_one(ProbesPane)
 
 
 def names(app: AuditApp) -> list[str]:
-    """The experiments in the order of the list."""
+    """The probes in the order of the list."""
     options = app.query_one("#probes-list", OptionList)
     return [options.get_option_at_index(place).id or "" for place in range(options.option_count)]
 
 
 def shown(app: AuditApp) -> str:
-    """The words beside the list, all of them, wherever their lines end."""
+    """The whole text next to the list, without line breaks."""
     return " ".join(str(app.query_one("#probes-detail Static").render()).split())
 
 
 async def choose_probe(app: AuditApp, pilot: Pilot[int], name: str) -> None:
-    """Mark an experiment in the list."""
+    """Select a probe in the list."""
     app.query_one("#probes-list", OptionList).highlighted = names(app).index(name)
     await until(pilot, lambda: app.query_one("#probes-detail").border_title == name)
 
 
 async def ask(app: AuditApp, pilot: Pilot[int], **fields: str) -> None:
-    """Press enter, wait until the host was looked at, and fill in these fields of the dialog."""
+    """Open the start dialog, wait for its preview, and fill in these fields."""
     await pilot.press("enter")
     await until(pilot, lambda: bool(app.screen.query("#begin-state")) and "checking" not in said(app))
     for name, value in fields.items():
@@ -90,17 +90,17 @@ async def ask(app: AuditApp, pilot: Pilot[int], **fields: str) -> None:
 
 
 async def run(app: AuditApp, pilot: Pilot[int], **fields: str) -> None:
-    """Run the chosen experiment, whatever else the host is doing."""
+    """Run the selected probe, overriding all objections."""
     await ask(app, pilot, force=FORCED, **fields)
     await pilot.press("enter")
     await until(pilot, lambda: len(app.screen_stack) == 1)
 
 
 def said(app: AuditApp) -> str:
-    """What the dialog says of the run as it would be."""
+    """The dialog's preview of the run."""
     return " ".join(str(app.screen.query_one("#begin-state").render()).split())
 
 
 def leftovers(folder: Path) -> list[str]:
-    """Scratch directories in a folder."""
+    """The scratch directories in a folder."""
     return [entry.name for entry in folder.iterdir() if entry.name.startswith("mycnf-sandbox-")]

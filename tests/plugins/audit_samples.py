@@ -1,4 +1,4 @@
-"""Audits made by hand over a recorded server, hostile ones among them."""
+"""Audits with handwritten findings on a recorded server, including hostile ones."""
 
 from __future__ import annotations
 
@@ -20,18 +20,18 @@ HOSTILE = "db|1 `<b>` @team #12 [x](http://y) \x1b[31m\u202e ~a~ **b** \n# c"
 
 @cache
 def recorded() -> Facts:
-    """What was read of the recorded server."""
+    """The facts of the recorded server."""
     return load(str(SNAPSHOT))
 
 
 def audited(*findings: Finding, facts: Facts | None = None) -> Audited:
-    """The findings as those of the recorded server."""
+    """The findings as an audit of the recorded server."""
     known = facts or recorded()
     return Audited(known, build_context(known, None), findings, (), asked=("TST001", "TST002", "OPT001"))
 
 
 def nasty_audit() -> Audited:
-    """Hostile findings with hostile actions, on a server all of whose words are hostile."""
+    """Hostile findings with hostile actions, on a server with hostile texts."""
     read = recorded()
     server = replace(read.server, variables={**read.server.variables, "hostname": HOSTILE})
     server = replace(server, version_comment=HOSTILE, managed=HOSTILE)
@@ -64,7 +64,7 @@ def _local() -> LocalResult:
 
 
 def many(count: int) -> Audited:
-    """That many findings, each as long as findings are, worst first."""
+    """That many findings of realistic length, most severe first."""
     action = Action(
         "read_buffer_size = 128K", "SET GLOBAL read_buffer_size = 131072;", "none", undo="SET GLOBAL x = 1;"
     )

@@ -1,4 +1,4 @@
-"""Runs of mycnf that a test meddles with while they last."""
+"""Runs of mycnf that a test influences while they last."""
 
 from __future__ import annotations
 
@@ -14,13 +14,13 @@ SIZE = (24, 80)
 
 
 class Begin(Protocol):
-    """Begins `mycnf ARGS` as a process of its own in the test's folder; it ends with the test."""
+    """Starts `mycnf ARGS` in a separate process in the test's folder; it ends with the test."""
 
     def __call__(self, *args: str | Path, **popen: object) -> subprocess.Popen[bytes]: ...
 
 
 class OnTerminal:
-    """`mycnf` on a terminal of its own, whose other end is ours to close."""
+    """`mycnf` on its own terminal, whose other end the test can close."""
 
     def __init__(self, begin: Begin, *words: str) -> None:
         self.ours, theirs = pty.openpty()
@@ -28,7 +28,7 @@ class OnTerminal:
 
         def settle() -> None:
             os.setsid()
-            os.close(os.open(os.ttyname(0), os.O_RDWR))  # the first terminal that is opened is the session's own
+            os.close(os.open(os.ttyname(0), os.O_RDWR))  # becomes the session's controlling terminal
 
         self.process = begin(*words, stdin=theirs, stdout=theirs, stderr=theirs, preexec_fn=settle)
         os.close(theirs)
@@ -36,19 +36,19 @@ class OnTerminal:
         self.shown = b""
 
     def shows(self, words: bytes) -> bool:
-        """Whether these words have been on the screen."""
+        """Whether this text has been on the screen."""
         with contextlib.suppress(OSError):
-            while said := os.read(self.ours, 1 << 16):  # a terminal gives some 4K at a time
+            while said := os.read(self.ours, 1 << 16):  # a terminal returns about 4K at a time
                 self.shown += said
         return words in self.shown
 
     def ended(self) -> bool:
-        """Whether it has ended; all that it had to say is read, for it would wait for that."""
+        """Whether it has ended; reads all of its output, because the process would wait for that."""
         self.shows(b"")
         ended = self.process.poll() is not None
         self.shows(b"")
         return ended
 
     def close(self) -> None:
-        """As a window that is closed."""
+        """Close the terminal, like a closed window."""
         os.close(self.ours)

@@ -1,4 +1,4 @@
-"""A real Chromium without a window, driven over its DevTools pipe: it opens files, and there is no network for it."""
+"""A real headless Chromium, driven over its DevTools pipe; it opens files and has no network."""
 
 from __future__ import annotations
 
@@ -21,15 +21,15 @@ SWITCHES = (
     *("--headless", "--no-sandbox", "--disable-gpu", "--disable-dev-shm-usage", "--no-first-run"),
     *("--disable-background-networking", "--disable-component-update", "--remote-debugging-pipe"),
 )
-# What axe-core is asked of a page by its scheme: in the dark the colours alone are others.
+# The axe-core options by colour scheme: in the dark scheme only the colours differ.
 ASKED = {"light": "", "dark": "{runOnly: ['color-contrast']}"}
-FIRST_FREE = 10  # a descriptor that the browser's own two, 3 and 4, are not
+FIRST_FREE = 10  # first free descriptor; the browser uses 3 and 4
 
 
 class Tab:
-    """One page that is open.
+    """An open page.
 
-    `told` are its console messages, its exceptions and what its policy refused; `asked` is what it may have asked for.
+    `told` are its console messages, exceptions and violations of its policy; `asked` are its allowed requests.
     """
 
     def __init__(self, pipe: _Pipe, session: str) -> None:
@@ -39,11 +39,11 @@ class Tab:
 
     @property
     def asked(self) -> list[str]:
-        """The addresses that were asked for, those aside that the page's policy kept back."""
+        """The requested addresses, except those that the page's policy blocked."""
         return list(self._asked.values())
 
     def call(self, method: str, **parameters: Any) -> dict[str, Any]:
-        """What the browser answers; AssertionError where it refuses."""
+        """The browser's answer; AssertionError if it reports an error."""
         number = self._pipe.send(method, parameters, self._session)
         while True:
             message = self._pipe.next()
@@ -54,13 +54,13 @@ class Tab:
             self._note(message)
 
     def run(self, script: str) -> Any:
-        """The value of an expression; a promise is waited for."""
+        """The value of an expression; promises are awaited."""
         found = self.call("Runtime.evaluate", expression=script, awaitPromise=True, returnByValue=True)
         assert "exceptionDetails" not in found, found["exceptionDetails"]
         return found["result"].get("value")
 
     def open(self, path: Path) -> None:
-        """Show a file, whole."""
+        """Load a file completely."""
         self.told.clear()
         self._asked.clear()
         self.call("Page.navigate", url=path.as_uri())
@@ -83,7 +83,7 @@ class Tab:
 
 
 class _Pipe:
-    """Messages to and from the browser, each ended by a zero byte."""
+    """Messages to and from the browser, each terminated by a zero byte."""
 
     def __init__(self, to: int, back: int) -> None:
         self._to, self._back = to, back
@@ -114,7 +114,7 @@ class _Pipe:
 
 @contextlib.contextmanager
 def browsing() -> Iterator[Tab]:
-    """A tab of a browser of its own, which is gone at the end; skips by name where there is no Chromium."""
+    """A tab in a new browser, which is closed at the end; skips with a reason without Chromium."""
     program = next(
         (found for name in ("chromium", "chromium-browser", "google-chrome") if (found := shutil.which(name))), None
     )
@@ -129,7 +129,7 @@ def browsing() -> Iterator[Tab]:
 
 
 def _ended(process: subprocess.Popen[bytes], pipe: _Pipe) -> None:
-    """Have the browser end its helpers, which write on into its folder where it alone is killed."""
+    """Close the browser with its helper processes, which would continue to write to its folder if it were killed."""
     with contextlib.suppress(OSError):
         pipe.send("Browser.close", {})
     with contextlib.suppress(subprocess.TimeoutExpired):

@@ -1,4 +1,4 @@
-"""What the servers' own clients, and tools that use them, print of a running server."""
+"""The output of the servers' own clients, and of tools based on them, for a running server."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ CLIENT = "mysql"
 
 
 def told(folder: Path, name: str, *command: str) -> str:
-    """What a tool prints, in a file; the test skips by name where the tool isn't installed."""
+    """The output of a tool as a file; skips the test with a reason if the tool is not installed."""
     if shutil.which(command[0]) is None:
         pytest.skip(f"{command[0]} is not installed")
     environment = {**os.environ, "HOME": str(folder), "LC_ALL": "C", "TMPDIR": str(folder)}
@@ -30,5 +30,5 @@ def told(folder: Path, name: str, *command: str) -> str:
 
 
 def at(live: Live) -> tuple[str, ...]:
-    """The words by which the servers' own clients connect."""
+    """The arguments with which the servers' own clients connect."""
     return ("--no-defaults", "--socket", live.sandbox.socket, "--user", "root")

@@ -1,4 +1,4 @@
-"""An experiment that tests steer: scans with read buffers of given speeds, no time spent, and an event at a block."""
+"""A probe controlled by tests: scans with given speeds by read buffer, without delay, and an event at a block."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ SPEEDS = {"16K": 1000.0, "128K": 1010.0, "2M": 900.0, "8M": 800.0}
 
 @dataclass
 class Steered:
-    """An experiment `scan`: `speeds` by variant, and what happens `at` the block of that number, counted from 0."""
+    """The probe `scan`: `speeds` by variant, and callbacks `at` blocks, counted from 0."""
 
     speeds: dict[str, float] = field(default_factory=lambda: dict(SPEEDS))
     rounds: int = 5
@@ -41,7 +41,7 @@ class Steered:
     )
 
     def plan(self, _ground: Environment, wanted: ProbeRequest) -> RunPlan:
-        """A second a block; what it creates is a sentence."""
+        """One second per block; what it creates is a sentence."""
         self.asked.append(wanted)
         chosen = ChosenOptions(self.choices, wanted)
         return RunPlan(
@@ -73,7 +73,7 @@ class Steered:
             self.closed += 1
 
     def measure(self, variant: Variant, _turn: Turn, _stop: StopSignal) -> BlockMeasurement:
-        """The speed, give or take three percent from block to block: too unsteady to end early."""
+        """The speed, varied by up to three percent per block, which is too noisy to end early."""
         block = len(self.measured)
         self.measured.append(variant.name)
         if block in self.at:

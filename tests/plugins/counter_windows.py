@@ -1,6 +1,6 @@
-"""Windows in which tests drive a server: each ends when enough has happened, and is told as some seconds.
+"""Windows in which tests drive a server: each ends after enough events, and gets a fixed length in seconds.
 
-Rules judge rates. How much a host does in a second is no matter here: tests do as much as some seconds' worth.
+Rules evaluate rates. The speed of the host must not matter: tests generate as many events as some seconds would have.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ SECONDS = 6.0
 
 
 def lasting(facts: Facts, later: float = 0.0) -> Facts:
-    """The facts as if their window had taken SECONDS, and the server had been up for `later` seconds longer."""
+    """The facts as if their window had taken SECONDS, with `later` seconds added to the server's uptime."""
     status = facts.server.status | {"uptime": str(int(facts.server.uptime + later))}
     window = facts.workload
     if window is not None:
@@ -31,7 +31,7 @@ def lasting(facts: Facts, later: float = 0.0) -> Facts:
 
 @contextlib.contextmanager
 def rising(sandbox: Sandbox, **least: int) -> Iterator[Callable[[], bool]]:
-    """Gives what tells whether status counters have risen as far since the block began."""
+    """Yields a function that returns whether status counters have risen this much since the block started."""
     with sandbox.connect(autocommit=True) as connection:
         before = _counters(connection, least)
 
@@ -43,7 +43,7 @@ def rising(sandbox: Sandbox, **least: int) -> Iterator[Callable[[], bool]]:
 
 
 def wait_for(sandbox: Sandbox, **least: int) -> None:
-    """Wait until status values are as high as that."""
+    """Wait until status values are at least this high."""
     with sandbox.connect(autocommit=True) as connection:
         eventually(
             lambda: all(value >= least[name] for name, value in _counters(connection, least).items()),

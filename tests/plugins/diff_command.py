@@ -1,4 +1,4 @@
-"""What tests ask of `mycnf diff`: its report by the published schema, and a plain comparison to hold it against."""
+"""Helpers for `mycnf diff`: its report by the published schema, and a simple comparison for checking it."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ WORDS = {"YES": "ON", "NO": "OFF", "TRUE": "ON", "FALSE": "OFF", "1": "ON", "0":
 
 
 def told(ended: Ended) -> dict[str, Any]:
-    """A report in JSON, which keeps to its schema and says what the exit code says."""
+    """A JSON report, checked against its schema and the exit code."""
     report: dict[str, Any] = json.loads(ended.out)
     _schema().validate(report)
     assert report["differs"] == (ended.code == 1)
@@ -29,18 +29,18 @@ def told(ended: Ended) -> dict[str, Any]:
 
 
 def diff(mycnf: Mycnf, *words: str | Path, root: bool = True) -> dict[str, Any]:
-    """What `mycnf diff` says of two sides; servers are asked as root."""
+    """The report of `mycnf diff` on two sides; servers are read as root."""
     return told(mycnf("diff", *words, "--format", "json", *(("--user", "root") if root else ())))
 
 
 def differing(report: dict[str, Any], *, arguments: bool = False) -> set[str]:
-    """The variables that differ, but those that the tests' own starter sets by arguments unless they are asked for."""
+    """The variables that differ, by default without those that the tests' own server arguments set."""
     pairs = report["differences"]
     return {p["variable"] for p in pairs if arguments or "command line" not in (p["a"]["origin"], p["b"]["origin"])}
 
 
 def counted(report: dict[str, Any]) -> list[str]:
-    """What one side alone knows, and counts as a difference."""
+    """Variables that only one side has and that count as a difference."""
     return [one["name"] for one in (*report["only_a"], *report["only_b"]) if one["counts"]]
 
 
@@ -52,7 +52,7 @@ def snapshot(mycnf: Mycnf, sandbox: Sandbox, path: Path) -> Path:
 
 
 def plainly_alike(one: str, other: str) -> bool:
-    """Whether two values that servers print are one, by rules of the tests' own: words, numbers, order and capitals."""
+    """Whether two values printed by servers are equal by the tests' own rules: words, numbers, order and case."""
     if all("=" in part for text in (one, other) for part in text.split(",")):
         mine, theirs = (dict(part.split("=") for part in text.split(",")) for text in (one, other))
         return all(theirs.get(switch, state) == state for switch, state in mine.items())

@@ -1,4 +1,4 @@
-"""What DuckDB answers, asked in a process of its own: as it ends with us, its bindings complain of what they leaked."""
+"""Query DuckDB in a separate process: its bindings report leaks when the process ends."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ print(json.dumps([duckdb.sql(query).fetchall() for query in json.load(sys.stdin)
 
 
 def asked(queries: Iterable[str]) -> list[list[list[object]]]:
-    """The rows that each query finds; what JSON has no word for is text. Fails where DuckDB refuses one."""
+    """The rows of each query; types that JSON lacks become text. Fails if DuckDB rejects a query."""
     words = [sys.executable, "-c", ASK]
     done = subprocess.run(words, input=json.dumps([*queries]), capture_output=True, text=True, timeout=600, check=False)
     assert done.returncode == 0, done.stderr

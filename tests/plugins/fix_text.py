@@ -1,4 +1,4 @@
-"""Fixes texts as `mycnf lint --fix` fixes files, in memory."""
+"""Fix texts in memory, as `mycnf lint --fix` fixes files."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ NAME = "my.cnf"
 def looks(
     names: Sequence[str], *targets: str, given: Mapping[str, bytes] | None = None, config: str | None = None
 ) -> FixReader:
-    """What lint sees in files, for these targets, with a configuration file or none."""
+    """Lint's reader of files for these targets, with or without a configuration file."""
     plans = _plans(tuple(names), targets, config) if config else _isolated(tuple(names), targets)
     return FixReader(names, plans, given or {})
 
@@ -35,11 +35,11 @@ def _plans(names: tuple[str, ...], targets: tuple[str, ...], config: str | None 
 
 @functools.lru_cache(maxsize=64)
 def _isolated(names: tuple[str, ...], targets: tuple[str, ...]) -> list[LintPlan]:
-    return _plans(names, targets)  # of the command line alone: a quarter of what a small file costs
+    return _plans(names, targets)  # from the command line only, which takes a quarter of the time of a small file
 
 
 def mended(text: bytes, *targets: str, unsafe: bool = False, config: str | None = None) -> FixOutcome:
-    """What comes of fixing one text for these targets."""
+    """The outcome of fixing one text for these targets."""
     given = {NAME: text}
     return plan_fixes([NAME], looks([NAME], *targets, given=given, config=config), unsafe=unsafe, given=given)
 
@@ -51,7 +51,7 @@ def fixed(text: bytes, *targets: str, unsafe: bool = False, config: str | None =
 
 
 def findings(text: bytes, target: str, config: str | None = None) -> list[tuple[str, str]]:
-    """Code and applicability (`-` without a fix) of what lint finds in a text, in its order."""
+    """Code and applicability (`-` without a fix) of lint's findings in a text, in order."""
     (reading,) = looks([NAME], target, config=config)(NAME, {NAME: text})
     return [(f.code, f.fix.applicability if f.fix else "-") for f in reading.findings]
 
@@ -64,7 +64,7 @@ def judged(text: bytes, target: str) -> FileVerdict:
 
 
 def values(verdict: FileVerdict) -> dict[str, tuple[str | None, str | None]]:
-    """What the server has for each variable that a file sets: in help, and running where that differs."""
+    """The value of each variable that a file sets: in help, and running if it differs."""
     return {_variable(line): (line.value, line.running) for line in verdict.effective.values() if _acts(line)}
 
 
@@ -74,5 +74,5 @@ def _variable(line: LineVerdict) -> str:
 
 
 def _acts(line: LineVerdict) -> bool:
-    """Whether the server does anything with the option."""
+    """Whether the option has any effect."""
     return line.outcome is not Taken.IGNORED and not (line.option is not None and line.option.ignored)

@@ -1,4 +1,4 @@
-"""A fleet's run that goes on while a test looks: hosts that hang, and the processes that descend from the run."""
+"""A fleet run that continues while a test inspects it: hanging hosts, and the processes of the run."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ LOCAL = {"ansible_connection": "local", "mycnf_user": "root"}
 
 @contextmanager
 def hanging() -> Iterator[tuple[socket.socket, dict[str, object]]]:
-    """A port that takes connections and says nothing, and the variables of a host whose server it would be."""
+    """A port that accepts connections and never answers, and the variables of a host with this server."""
     with socket.socket() as listener:
         listener.bind(("127.0.0.1", 0))
         listener.listen()
@@ -28,7 +28,7 @@ def hanging() -> Iterator[tuple[socket.socket, dict[str, object]]]:
 
 @contextmanager
 def begun(ground: Ground, command: list[str]) -> Iterator[subprocess.Popen[bytes]]:
-    """The run, as one that a shell began in a terminal, whatever began the tests; its processes bear a mark."""
+    """The run as if started by a shell in a terminal, with default signal handlers; its processes are marked."""
 
     def listen() -> None:
         for number in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP):
@@ -50,15 +50,15 @@ def begun(ground: Ground, command: list[str]) -> Iterator[subprocess.Popen[bytes
 
 
 def child_of(pid: int) -> int:
-    """The process that this one started."""
+    """The child process of a process."""
     return int(Path(f"/proc/{pid}/task/{pid}/children").read_text().split()[0])
 
 
 def wait_until_gone(ground: Ground) -> None:
-    """Wait for the end of all that descends from the run; fails with what is left of it."""
+    """Wait until all processes of the run have ended; fails with those that are left."""
     eventually(lambda: not marked(ground), what=lambda: f"the end of {marked(ground)}")
 
 
 def marked(ground: Ground) -> dict[int, str]:
-    """Processes that descend from the run, with their command lines."""
+    """The processes of the run, with their command lines."""
     return bearing(f"{MARK}={ground.place}")

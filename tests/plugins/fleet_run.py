@@ -1,4 +1,4 @@
-"""A fleet's inventory, and `mycnf fleet` as its user runs it, in a folder and with a home of their own."""
+"""A fleet's inventory, and `mycnf fleet` as a user runs it, in a separate folder and home directory."""
 
 from __future__ import annotations
 
@@ -14,29 +14,29 @@ from live_server import Live
 from mycnf_command import CHECKOUT, Ended
 
 VAULT_PASSWORD = "of the vault"  # noqa: S105 - the tests' own
-PATIENCE = 600  # seconds; a run takes some ten on a quiet host
+PATIENCE = 600  # seconds; a run takes about ten on a quiet host
 
 Hosts = Mapping[str, Mapping[str, object]]
 
 
 class Ground(NamedTuple):
-    """A folder with an inventory in it, and `mycnf fleet` run there with a home of its own."""
+    """A folder with an inventory, in which `mycnf fleet` runs with its own home directory."""
 
     place: Path
 
     @property
     def run_directory(self) -> Path:
-        """Where the run is kept."""
+        """The directory of the run."""
         return self.place / "run"
 
     def inventory(self, groups: Mapping[str, Hosts], **variables: object) -> None:
-        """Write inventory.yml: hosts with their variables by group, and the variables of all."""
+        """Write inventory.yml: hosts with their variables by group, and variables for all hosts."""
         children = {group: {"hosts": hosts} for group, hosts in groups.items()}
         written = {"all": {"children": children, "vars": variables}}
         (self.place / "inventory.yml").write_text(json.dumps(written))
 
     def vault(self, **variables: str) -> None:
-        """Write group_vars of all hosts, encrypted by ansible's own program with VAULT_PASSWORD, which a file holds."""
+        """Write the group_vars of all hosts, encrypted by ansible's own program; a file contains VAULT_PASSWORD."""
         (self.place / "vault-password").write_text(f"{VAULT_PASSWORD}\n")
         folder = self.place / "group_vars"
         folder.mkdir()
@@ -46,22 +46,22 @@ class Ground(NamedTuple):
         subprocess.run(words, cwd=self.place, env=self.environment(), check=True, capture_output=True)
 
     def command(self, *words: str | Path) -> list[str]:
-        """The command line, with the inventory, the run's directory and a short window."""
+        """The command line, with the inventory, the run directory and a short window."""
         run = [sys.executable, "-m", "advisor", "fleet", "--isolated", *map(str, words)]
         if "--from" in words:
             return run
         return [*run, "-i", "inventory.yml", "--dir", "run", *([] if "--window" in words else ["--window", "1"])]
 
     def environment(self, **more: str) -> dict[str, str]:
-        """What a run finds in its environment."""
+        """The environment of a run."""
         home = self.place / "home"
         home.mkdir(exist_ok=True)
-        # Names of a test's directories are too long for the socket that ssh would share connections by.
+        # The names of test directories are too long for the socket of shared ssh connections.
         alone = {"ANSIBLE_SSH_ARGS": "-C"}
         return {"PATH": os.environ["PATH"], "HOME": str(home), "PYTHONPATH": str(CHECKOUT), **alone, **more}
 
     def fleet(self, *words: str | Path, **environment: str) -> Ended:
-        """Run it to its end."""
+        """Run the fleet to its end."""
         done = subprocess.run(
             self.command(*words),
             stdin=subprocess.DEVNULL,
@@ -74,17 +74,17 @@ class Ground(NamedTuple):
         return Ended(done.returncode, done.stdout.decode(), done.stderr.decode())
 
     def report(self) -> dict[str, Any]:
-        """The kept run as JSON."""
+        """The saved run as JSON."""
         ended = self.fleet("--from", "run", "--format", "json")
         report: dict[str, Any] = json.loads(ended.out)
         return report
 
     def rows(self) -> dict[str, dict[str, Any]]:
-        """The hosts of that report by name."""
+        """The hosts of the report by name."""
         return {host["host"]: host for host in self.report()["hosts"]}
 
 
 class Servers(Protocol):
-    """Starts a server that lives as long as the module's tests."""
+    """Starts a server that runs until the module's tests are done."""
 
     def __call__(self, name: str, *arguments: str) -> Live: ...

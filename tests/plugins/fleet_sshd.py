@@ -23,18 +23,18 @@ SSHD = shutil.which("sshd", path=f"{os.environ['PATH']}{os.pathsep}/usr/sbin")
 
 
 class Key(NamedTuple):
-    """The host's and the user's private keys of one test, with their public ones beside them."""
+    """The private keys of host and user for one test, next to their public keys."""
 
     host: Path
     user: Path
 
 
 def make_keys(place: Path) -> Key:
-    """Keys made for one test alone; it skips by name where there is no sshd, or none that we could run."""
+    """Create keys for one test; skips with a reason if there is no sshd, or none that can be run."""
     if SSHD is None or not shutil.which("ssh"):
         pytest.skip("there is no sshd: apt-get install openssh-server")
     if os.geteuid() == 0 and not os.path.isdir("/run/sshd"):
-        os.mkdir("/run/sshd", 0o755)  # where sshd of root parts with its privileges
+        os.mkdir("/run/sshd", 0o755)  # the privilege separation directory of root's sshd
     for name in Key._fields:
         words = ["ssh-keygen", "-q", "-t", "ed25519", "-N", "", "-f", str(place / name)]
         subprocess.run(words, check=True)
@@ -43,9 +43,9 @@ def make_keys(place: Path) -> Key:
 
 @contextmanager
 def sshd(keys: Key, address: str, *before: str, **more: str) -> Iterator[int]:
-    """A real sshd that takes our key, on a port of its own; `before` are the words that put it into a namespace.
+    """A real sshd that accepts the key, on a separate port; `before` are arguments that put it into a namespace.
 
-    `more` are lines of its configuration, in place of the usual ones.
+    `more` are configuration lines that replace the default ones.
     """
     port = free_port()
     settings = {
@@ -73,7 +73,7 @@ def sshd(keys: Key, address: str, *before: str, **more: str) -> Iterator[int]:
 
 
 def bare(place: Path) -> Path:
-    """A directory with the few programs that a small host has: no Python among them."""
+    """A directory with the few programs of a small host, without Python."""
     tools = place / "tools"
     if not tools.exists():
         tools.mkdir()
@@ -83,7 +83,7 @@ def bare(place: Path) -> Path:
 
 
 def _answers(process: subprocess.Popen[bytes], address: str, port: int) -> None:
-    """Wait until somebody listens there."""
+    """Wait until the port has a listener."""
     until = time.monotonic() + PATIENCE
     while True:
         assert process.poll() is None, process.stderr and process.stderr.read()
@@ -95,14 +95,14 @@ def _answers(process: subprocess.Popen[bytes], address: str, port: int) -> None:
 
 
 def program(name: str) -> str:
-    """The path of a program that is none of a small host's."""
+    """The path of a program that small hosts do not have."""
     path = shutil.which(name)
     assert path is not None
     return path
 
 
 def reached_by(keys: Key) -> dict[str, object]:
-    """The variables with which ansible gets in."""
+    """The variables with which ansible logs in."""
     known = keys.host.parent / "known_hosts"
     return {
         "ansible_user": getpass.getuser(),

@@ -1,4 +1,4 @@
-"""A server that nobody started as a sandbox: what a user's own is to a probe."""
+"""A server that was not started as a sandbox: like the user's own server for a probe."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ from probes.sandbox.placement import placement_options
 
 
 class Foreign(NamedTuple):
-    """Its process, its data directory and its socket; `process` ends with the context."""
+    """Its process, data directory and socket; `process` ends with the context."""
 
     process: subprocess.Popen[bytes]
     data: Path
@@ -27,13 +27,13 @@ class Foreign(NamedTuple):
 
     @property
     def pid(self) -> int:
-        """The number of its process."""
+        """The pid of its process."""
         return self.process.pid
 
 
 @contextlib.contextmanager
 def foreign_server(binary: Binary, templates: Path, folder: Path) -> Iterator[Foreign]:
-    """Start one in a new folder, which stays."""
+    """Start a server in a new folder, which is kept."""
     data, socket = folder / "data", folder / "s"
     data.mkdir(parents=True)
     copy_template(binary, str(templates), str(data))
@@ -53,7 +53,7 @@ def foreign_server(binary: Binary, templates: Path, folder: Path) -> Iterator[Fo
 
 
 def _answers(socket: Path) -> bool:
-    # Its socket is there before the last of its files is.
+    # The socket exists before the last of its files.
     try:
         pymysql.connect(unix_socket=str(socket), user="root").close()
     except pymysql.Error:

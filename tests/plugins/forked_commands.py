@@ -1,6 +1,7 @@
-"""Runs of mycnf as processes of their own, forked from one that has imported everything and has run nothing.
+"""Run mycnf in processes forked from one that has imported everything and run nothing.
 
-Imports are most of what a short command takes. What a fresh interpreter loads is for tests/project/test_lint_path.py.
+Imports take most of the time of a short command. tests/project/test_lint_path.py checks the imports of a fresh
+interpreter.
 """
 
 from __future__ import annotations
@@ -21,12 +22,12 @@ from mycnf_command import CHECKOUT, Ended
 
 PATIENCE = 600.0  # seconds
 LARGEST = 1 << 17  # bytes of a request
-# The terminal app brings Textual along, ansible's plugin needs ansible, and a module that runs is no import.
+# The terminal app imports Textual, ansible's plugin needs ansible, and `__main__` would run.
 APART = ("advisor.tui", "advisor.commands.app", "advisor.fleet.plugin", "advisor.__main__")
 
 
 class Forks:
-    """The process that is forked; it ends when this one does."""
+    """The process that is forked; it ends with this one."""
 
     def __init__(self, home: Path) -> None:
         self._calls, theirs = socket.socketpair(socket.AF_UNIX, socket.SOCK_SEQPACKET)
@@ -34,14 +35,14 @@ class Forks:
             self._parent = subprocess.Popen(
                 [sys.executable, __file__, str(theirs.fileno())],
                 env={"PATH": os.environ["PATH"], "HOME": str(home), "PYTHONPATH": str(CHECKOUT)},
-                stdin=subprocess.PIPE,  # unused, and of the kind that runs get in their place
+                stdin=subprocess.PIPE,  # unused, but of the same kind as in the runs
                 stdout=subprocess.PIPE,
                 pass_fds=[theirs.fileno()],
                 start_new_session=True,  # Ctrl-C is for the tests, which then close it
             )
 
     def run(self, args: list[str], *, stdin: bytes, cwd: Path, env: dict[str, str]) -> Ended:
-        """Run the command line to its end; raises TimeoutError where it doesn't come to one."""
+        """Run the command line to its end; raises TimeoutError if it does not end."""
         pipes = [os.pipe() for _ in range(3)]
         (fed, into), (out_of, out), (err_of, err) = pipes
         request = json.dumps({"args": args, "cwd": str(cwd), "env": env}).encode()
@@ -62,7 +63,7 @@ class Forks:
         return Ended(int(self._calls.recv(LARGEST)), said[out_of].decode(), said[err_of].decode())
 
     def close(self) -> None:
-        """End the process; the runs are over."""
+        """End the process after the runs."""
         self._calls.close()
         self._parent.communicate(timeout=PATIENCE)
 
@@ -90,7 +91,7 @@ def _import_all() -> None:
 
 
 def _serve(calls: socket.socket) -> None:
-    """Fork for each request; returns in the children alone, which have become what the request asks for."""
+    """Fork for each request; returns only in the children, which have applied the request's settings."""
     while True:
         request, handles, _, _ = socket.recv_fds(calls, LARGEST, 3)
         if not request:

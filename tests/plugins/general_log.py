@@ -1,4 +1,4 @@
-"""What a server's general log says that clients sent."""
+"""Parse a server's general log: what clients sent."""
 
 from __future__ import annotations
 
@@ -14,13 +14,13 @@ from live_server import number_of
 from advisor.collect.connection.statements import STATEMENTS, STATUS, TAG, is_listed
 from probes.sandbox import Sandbox
 
-# 5.7 and later: a time in ISO 8601; MariaDB: day and time, left out within the same second.
+# 5.7 and later: a time in ISO 8601; MariaDB: day and time, omitted within the same second.
 _ENTRY = re.compile(r"^(?:[\dT:.Z-]+|\d{6} +[\d:]+)?\s+(\d+) ([A-Z][A-Za-z]*(?: [A-Za-z]+)?)(?:\t(.*)|\s*)$")
 _DRIVER = frozenset(s.text() for s in STATEMENTS if s.driver)
 
 
 class Said(NamedTuple):
-    """One command of a connection; a statement's text has all its lines."""
+    """One command of a connection; a statement's text includes all its lines."""
 
     connection: int
     command: str
@@ -28,7 +28,7 @@ class Said(NamedTuple):
 
 
 def logged(path: Path) -> list[Said]:
-    """All that a general log tells."""
+    """All commands in a general log."""
     found: list[Said] = []
     for line in path.read_text(encoding="utf-8", errors="replace").split("\n"):
         entry = _ENTRY.match(line)
@@ -40,13 +40,13 @@ def logged(path: Path) -> list[Said]:
 
 
 def ours(log: list[Said]) -> list[str]:
-    """The statements of connections that sent at least one with our tag."""
+    """The statements of connections that sent at least one with mycnf's tag."""
     tagged = {said.connection for said in log if TAG.strip() in said.text}
     return [said.text for said in log if said.connection in tagged and said.command not in ("Connect", "Quit")]
 
 
 def unlisted(log: list[Said]) -> list[Said]:
-    """What is neither a login, nor a goodbye, nor a statement of the list, tagged where it is ours to tag."""
+    """Commands that are neither a login nor a quit nor a statement of the closed list with its tag."""
     return [said for said in log if said.command not in ("Connect", "Quit") and not _listed(said)]
 
 
@@ -55,7 +55,7 @@ def _listed(said: Said) -> bool:
 
 
 class Ear:
-    """What a server is sent, by everybody but the one who listens; it may say something without hearing itself."""
+    """Listens to everything that clients send to a server; its own statements are not included."""
 
     def __init__(self, own: pymysql.Connection[Any], path: Path) -> None:
         self._own, self._path = own, path
@@ -63,9 +63,10 @@ class Ear:
         self._counting: set[int] = set()
 
     def __call__(self) -> list[Said]:
-        """What came since the last call."""
+        """The commands since the last call."""
         log = logged(self._path)
-        # A server's plugins ask it too, in sessions of nobody: X Plugin does, a moment after the server has come up.
+        # A server's plugins send statements too, in sessions without an account: X Plugin does so shortly after
+        # startup.
         clients = {said.connection for said in log if said.command == "Connect" and said.text.strip()}
         clients.discard(number_of(self._own))
         others = [said for said in log if said.connection in clients]
@@ -73,13 +74,13 @@ class Ear:
         return new
 
     def waiting(self) -> bool:
-        """Whether somebody who asked for counters has been answered, and is asking nothing."""
+        """Whether a client that read counters has got its answer and is idle."""
         self._counting |= {said.connection for said in self() if said.text == STATUS.text()}
         shown = self.run("SELECT ID, COMMAND FROM information_schema.PROCESSLIST")
         return any(int(number) in self._counting and command == "Sleep" for number, command in shown)
 
     def run(self, statement: str) -> tuple[tuple[Any, ...], ...]:
-        """The rows of a statement of the listener's own."""
+        """The rows of a statement on the listener's own connection."""
         with self._own.cursor() as cursor:
             cursor.execute(statement)
             return tuple(cursor.fetchall())
@@ -87,7 +88,7 @@ class Ear:
 
 @contextmanager
 def overheard(sandbox: Sandbox, path: Path) -> Iterator[Ear]:
-    """The server logs all that it is sent into the file, for the block."""
+    """In the block, the server logs everything that it receives to the file."""
     with sandbox.connect(autocommit=True) as own:
         ear = Ear(own, path)
         ear.run(f"SET GLOBAL general_log_file = '{path}'")

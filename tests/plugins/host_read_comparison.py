@@ -1,4 +1,4 @@
-"""A host at work, read in two ways: which fields differ by the way they were read, and which just moved."""
+"""Compare two ways of reading a busy host: differing fields, and fields that changed in the meantime."""
 
 from __future__ import annotations
 
@@ -14,8 +14,8 @@ if TYPE_CHECKING:
 
 Fields = dict[str, object]
 LACKING = "(not there)"
-# What other programs change while nobody touches the host's settings: memory and swap, also as a hypervisor gives it
-# (a node's total follows memory that is plugged in), asynchronous requests, what control groups count, loop devices.
+# Fields that change without any action: memory and swap, also resized by a hypervisor (a node's total follows
+# hotplugged memory), asynchronous requests, counters of control groups, loop devices.
 MOVING = re.compile(
     r"memory\.(available|free|swap_total|swap_free|huge_pages_total|huge_pages_free|anonymous_huge|committed"
     r"|commit_limit|total)|cpu\.nodes\[\d+\]\.memory|os\.(time|uptime|aio_used)"
@@ -25,8 +25,10 @@ _KEYS = ("kernel_name", "name", "number", "variable")
 
 
 class Compared(NamedTuple):
-    """Names of fields with what was read live and what the other way, for those that stood still but differ; and the
-    names of those that moved meanwhile, so that their values say nothing.
+    """The result of a comparison.
+
+    `differ` has the fields that were stable but differ, by name, with both values. `moved` has the names of the fields
+    that changed in the meantime, so that their values cannot be compared.
     """
 
     differ: dict[str, tuple[object, object]]
@@ -47,9 +49,9 @@ def fields_of(value: object, at: str = "") -> Iterator[tuple[str, object]]:
 
 
 def compared(before: Host, other: Host, after: Host) -> Compared:
-    """Compare what was read another way with what was read live before and after it.
+    """Compare another way of reading with live reads before and after it.
 
-    Of a field that moved only whether it is told at all is compared.
+    For a field that changed, only its presence is compared.
     """
     first, between, last = (dict(fields_of(host)) for host in (before, other, after))
     differ, moved = {}, set()
@@ -64,9 +66,10 @@ def compared(before: Host, other: Host, after: Host) -> Compared:
 
 
 def faults(rounds: list[Compared]) -> list[str]:
-    """A line for each field that differed in every round, and for each that moved in all of them though it shouldn't.
+    """A line for each field that differed in every round, and for each that changed in all of them unexpectedly.
 
-    What came and went while the other way was read, a loop device for one, differs in one round and not in the next.
+    Something that appeared only during the other read, such as a loop device, differs in one round but not in the
+    next.
     """
     always = set.intersection(*(set(one.differ) for one in rounds))
     never = frozenset.intersection(*(one.moved for one in rounds))

@@ -1,4 +1,4 @@
-"""Findings whose every text is hostile: they quote golden/nasty.cnf, and no rule's own words."""
+"""Findings in which every text is hostile: they quote golden/nasty.cnf and use no rule's text."""
 
 from __future__ import annotations
 
@@ -15,13 +15,13 @@ GOLDEN = CHECKOUT / "tests" / "golden"
 MYSQL = Target("mysql", (8, 4, 8))
 MARIADB = Target("mariadb", (10, 11, 19))
 BASE = "/repository"
-# Hostile names too: one that is no UTF-8, and one below the directory of the run, given as an absolute path.
+# Hostile file names too: invalid UTF-8, and an absolute path below the working directory.
 NAMES = ("conf.d/\udcff|`<b>#1%.cnf", f"{BASE}/my files/a:b,c.cnf", "../::error::\r\n.cnf")
 SECRET = "kanarienvogel"  # noqa: S105 - what must not be seen
 
 
 def nasty() -> list[Checked]:
-    """The file under three names and for two targets; of the second, all findings are left out by a comment."""
+    """The file under three names and for two targets; for the second, all findings are suppressed by a comment."""
     first, second, third = (_checked(name, target) for name, target in zip(NAMES, (MYSQL, MARIADB, MYSQL), strict=True))
     return [
         first,
@@ -36,7 +36,7 @@ def nothing() -> list[Checked]:
 
 
 def page(*broken: tuple[str, str], colour: bool = False) -> Page:
-    """The page that goldens are made for."""
+    """The page settings of the golden files."""
     return Page(colour=colour, base=BASE, broken=broken, now="2026-11-21T07:00:00")
 
 

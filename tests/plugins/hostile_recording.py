@@ -1,4 +1,4 @@
-"""Listens to a real server answer an audit, for the hostile server to have real packets."""
+"""Record a real server's packets during an audit, for the hostile server."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from advisor.collect.connection.options import Account
 
 
 def record(server: str, folder: Path) -> Recording:
-    """What the server at this socket says to an audit by root, packet by packet."""
+    """The packets of the server at this socket during an audit as root."""
     hello: list[bytes] = []
     answers: dict[str, tuple[bytes, ...]] = {}
     place = str(folder / "listen.sock")
@@ -65,7 +65,7 @@ def _listen(
 
 
 def _answer(told: BinaryIO) -> Iterator[bytes]:
-    """The packets of one answer: a success or an error alone, or columns, an end, rows, and an end."""
+    """The packets of one answer: only a success or an error, or columns, an end packet, rows, and an end packet."""
     yield (first := read_packet(told))
     ends = 0 if first[HEADER] in (OK, ERROR) else 2
     while ends:

@@ -1,6 +1,7 @@
-"""A server that means harm: it answers as a real one was heard to answer, but for what a mischief makes of it.
+"""A malicious server: it replays a real server's answers, modified by a function.
 
-The packets are a real server's, as the protocol's documentation frames them: three bytes of length, one that counts.
+The packets are a real server's, with the header from the protocol's documentation: three bytes of length and one
+sequence number.
 """
 
 from __future__ import annotations
@@ -16,18 +17,18 @@ from typing import BinaryIO, NamedTuple
 HEADER = 4
 QUERY = 3
 STEP = 1 << 16
-GREETING, LOGIN = "greeting", "login"  # what stands for a statement before there is one
+GREETING, LOGIN = "greeting", "login"  # placeholders for the statement before the first one
 OK, MORE, LOCAL_FILE, END, ERROR = 0x00, 0x01, 0xFB, 0xFE, 0xFF
-TLS_ASKED = 32  # bytes of the packet with which a client asks for TLS
-SHORT = 9  # bytes; a packet that begins as an end does and is longer is a row
+TLS_ASKED = 32  # bytes of the packet with which a client requests TLS
+SHORT = 9  # bytes; a longer packet with the same first byte as an end packet is a row
 _DIGITS = re.compile(r"[0-9]+")
 
-# Makes of the packets of a real answer what is sent in their place; the statement says which answer it is.
+# Replaces the packets of a real answer; the first argument is the statement.
 Mischief = Callable[[str, tuple[bytes, ...]], Iterable[bytes]]
 
 
 class Recording(NamedTuple):
-    """How a real server greets, lets in and answers: whole packets, the answers by `key` of their statement."""
+    """A real server's greeting, login and answers: whole packets, the answers by `key` of their statement."""
 
     hello: tuple[bytes, ...]
     answers: dict[str, tuple[bytes, ...]]
@@ -38,11 +39,11 @@ class Cut(Exception):  # noqa: N818 - what a mischief raises to close the connec
 
 
 class Hold(Exception):  # noqa: N818 - what a mischief raises to fall silent
-    """The server says no more, and keeps the connection open."""
+    """The server sends nothing more, but keeps the connection open."""
 
 
 class Heard:
-    """What clients said to a hostile server: every packet, and the statements among them; `tls` is what it offers."""
+    """What clients sent to a hostile server: every packet, and the statements; `tls` is the context that it offers."""
 
     def __init__(self, tls: ssl.SSLContext | None = None) -> None:
         self.tls = tls
@@ -61,12 +62,12 @@ def error(code: int, text: bytes, number: int = 1) -> bytes:
 
 
 def okay(number: int = 1) -> bytes:
-    """A plain success."""
+    """An OK packet."""
     return packet(b"\0\0\0\2\0\0\0", number)
 
 
 def key(statement: str) -> str:
-    """A statement without its numbers: connections and limits have others each time."""
+    """A statement without its numbers, which differ between connections and limits."""
     return _DIGITS.sub("#", statement)
 
 
@@ -76,7 +77,7 @@ def is_end(whole: bytes) -> bool:
 
 
 def columns_of(packets: tuple[bytes, ...]) -> int:
-    """How many packets of an answer come before its rows; 0 where it has none."""
+    """The number of packets in an answer before its rows; 0 without rows."""
     return next((at + 1 for at, whole in enumerate(packets) if is_end(whole)), 0)
 
 
@@ -84,7 +85,7 @@ def columns_of(packets: tuple[bytes, ...]) -> int:
 def hostile(
     recording: Recording, place: str | None, mischief: Mischief, tls: ssl.SSLContext | None = None
 ) -> Iterator[tuple[Heard, int]]:
-    """The server on a Unix socket at `place`, or on a TCP port of this host, which is given with what it hears."""
+    """Run the server on a Unix socket at `place`, or on a local TCP port; yields what it received, and the port."""
     heard = Heard(tls)
     family = socket.AF_UNIX if place else socket.AF_INET
     with socket.socket(family) as listening:
@@ -122,7 +123,7 @@ def _answer(client: socket.socket, said: BinaryIO, recording: Recording, mischie
     if _hear(said, heard):
         _say(client, mischief(LOGIN, recording.hello[1:]))
     while told := _hear(said, heard):
-        if told[3]:  # no statement: the rest of a login, or a file
+        if told[3]:  # not a statement, but the rest of a login, or a file
             client.sendall(okay(told[3] + 1))
         elif told[HEADER] == QUERY:
             statement = told[HEADER + 1 :].decode("utf-8", "replace")
@@ -146,6 +147,6 @@ def _hear(said: BinaryIO, heard: Heard) -> bytes:
 
 
 def read_packet(source: BinaryIO) -> bytes:
-    """One packet with its header; empty where the other end has closed."""
+    """One packet with its header; empty if the other end has closed."""
     header = source.read(HEADER)
     return header + source.read(int.from_bytes(header[:3], "little")) if len(header) == HEADER else b""

@@ -1,4 +1,4 @@
-"""A running server as the collectors' tests use it."""
+"""A running server with helpers for the collectors' tests."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from probes.sandbox import Sandbox
 
 
 class Live:
-    """A running server and what tests do with it: root's statements, accounts, and its general log."""
+    """A running server with helpers: statements as root, accounts, and its general log."""
 
     def __init__(self, name: str, sandbox: Sandbox) -> None:
         self.name = name
@@ -25,7 +25,7 @@ class Live:
         self.is_mariadb = name.startswith("mariadb")
 
     def freeze(self) -> None:
-        """Stop the server in its tracks until it is told to go on (SIGCONT)."""
+        """Stop the server's process until SIGCONT."""
         freeze(self.sandbox.pid)
 
     def run(self, *statements: str) -> tuple[tuple[Any, ...], ...]:
@@ -40,12 +40,12 @@ class Live:
             connection.close()
 
     def account(self, user: str = "root", password: bytes = b"", **more: Any) -> Account:
-        """An account at this server's socket."""
+        """An account on this server's socket."""
         return Account(user, password, socket=self.sandbox.socket, **more)
 
     @contextmanager
     def user(self, name: str, how: str) -> Iterator[str]:
-        """An account of a name that exists for the block."""
+        """An account that exists in the block."""
         self.run(f"DROP USER IF EXISTS '{name}'@'%'", f"CREATE USER '{name}'@'%' {how}")
         try:
             yield name
@@ -54,7 +54,7 @@ class Live:
 
     @contextmanager
     def general_log(self, path: Path) -> Iterator[Path]:
-        """The server writes every statement that it gets into the file, for the block."""
+        """In the block, the server logs every statement to the file."""
         self.run(f"SET GLOBAL general_log_file = '{path}'", "SET GLOBAL general_log = 1")
         try:
             yield path
@@ -64,12 +64,12 @@ class Live:
 
 
 def number_of(connection: pymysql.Connection[Any]) -> int:
-    """The number by which the server greeted a connection; nothing is sent for it."""
+    """The connection id from the greeting; sends nothing."""
     return int(connection.thread_id())  # type: ignore[no-untyped-call] # the stubs leave it out
 
 
 def freeze(pid: int) -> None:
-    """Stop a process, and return when each of its threads has stopped: the signal alone comes some time later."""
+    """Stop a process, and return when each of its threads has stopped, which takes some time after the signal."""
     os.kill(pid, signal.SIGSTOP)
     tasks = Path(f"/proc/{pid}/task")
     while not all(map(_stands, tasks.iterdir())):

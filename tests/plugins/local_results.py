@@ -1,4 +1,4 @@
-"""Results of experiments as a host keeps them, their blocks drawn by a simulated run through the production path."""
+"""Saved probe results of a host, whose blocks are drawn by a simulated run through the production code."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ BEGAN = "2026-11-20T04:00:00Z"
 
 
 class Variant(NamedTuple):
-    """A variant: what makes it, its true value over the first one's, and its place on the axis."""
+    """A variant: its settings, its true ratio to the first one, and its point on the axis."""
 
     name: str
     settings: dict[str, str]
@@ -36,7 +36,7 @@ class Variant(NamedTuple):
 def measured(
     probe: str, metric: Metric, variants: list[Variant], *, noise: Noise = CALM, rounds: int = 7, **more: object
 ) -> ProbeResult:
-    """A result with these true effects under such noise."""
+    """A result with these true effects and this noise."""
     effects = {place: variant.effect for place, variant in enumerate(variants)}
     ran = simulate(Simulated(noise, 7, len(variants), rounds, effects=effects))
     arms = tuple(
@@ -54,7 +54,7 @@ def _named(block: Block, metric: Metric) -> Block:
 
 
 def scans(effects: dict[str, float], server: str | None = "mariadb-10.11.19", **more: object) -> ProbeResult:
-    """A read-buffer result: the time of a scan with each size over that with the first."""
+    """A read-buffer result: the scan time with each size divided by that with the first."""
     sizes = {"16K": 1 << 14, "128K": 1 << 17, "2M": 1 << 21, "8M": 1 << 23}
     variants = [
         Variant(name, {"read_buffer_size": str(sizes[name])}, effect, float(sizes[name]))
@@ -64,14 +64,14 @@ def scans(effects: dict[str, float], server: str | None = "mariadb-10.11.19", **
 
 
 def told(probe: str, facts: dict[str, float | str], **more: object) -> ProbeResult:
-    """A result of an experiment on the host, with what it found beside its samples."""
+    """A result of a host probe with these facts."""
     return measured(probe, Metric("rate", "1/s"), [Variant("a", {}), Variant("b", {})], facts=facts, **more)  # type: ignore[arg-type]
 
 
 def audited(
     target: str, file: str, *results: ProbeResult, host: dict[str, object] | None = None, **server: object
 ) -> RuleRun:
-    """An audit of a server with this file on such a host, where these results are kept."""
+    """An audit of a server with this file on such a host, with these saved results."""
     case = Case("", "", target, file=file, host=HOST if host is None else host, server=dict(server))
     facts = facts_of(case, parse_target(target))
     return run_rules(build_context(replace(facts, probes=results)), all_rules())

@@ -1,4 +1,4 @@
-"""Writes login path files as mysql_config_editor does, enciphered by openssl."""
+"""Write login path files like mysql_config_editor, encrypted by openssl."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ KEY = bytes(range(1, 21))
 
 
 def write_login_file(path: Path, text: str) -> None:
-    """The lines of an option file as a login path file; the test skips by name where openssl isn't installed."""
+    """Write option lines as a login path file; skips the test with a reason if openssl is not installed."""
     if shutil.which("openssl") is None:
         pytest.skip("openssl is not installed: apt-get install openssl")
     folded = bytearray(16)

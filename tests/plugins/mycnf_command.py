@@ -1,4 +1,4 @@
-"""Types that fixtures and tests share."""
+"""Types shared by fixtures and tests."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ CHECKOUT = Path(__file__).resolve().parents[2]
 
 
 class Ended(NamedTuple):
-    """How a run of mycnf ended."""
+    """The result of a run of mycnf."""
 
     code: int
     out: str

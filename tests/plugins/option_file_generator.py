@@ -1,6 +1,6 @@
-"""Composes option files with which a server still starts, out of the names that it knows and of classes of values.
+"""Generate option files with which a server still starts, from option names and classes of values.
 
-Nothing here looks at the verdict: the catalog's records give names, kinds and ranges, and the classes are made up.
+The verdict is not used: the catalog's records give names, kinds and ranges, and the classes are defined here.
 """
 
 from __future__ import annotations
@@ -10,8 +10,8 @@ from collections.abc import Iterator
 
 from advisor.catalog.load import Catalog, Option
 
-# Options that end the program, need files, accounts, plugins or a network, stop or slow the start with most values,
-# or are the whereabouts of the server itself; by the beginning of the name.
+# Options that end the program, need files, accounts, plugins or a network, prevent or delay the start with most
+# values, or set the server's own paths; by prefix.
 LEFT_OUT = (
     "abort_", "admin_", "ansi", "aria_block_size", "aria_log_dir_path", "aria_log_file_size", "authentication",
     "auto_generate", "basedir", "bind_address", "binlog_do_db", "binlog_encryption", "binlog_ignore_db",
@@ -38,7 +38,7 @@ LEFT_OUT = (
     "tc_heuristic", "temp_pool", "thread_handling", "thread_pool", "tls_", "tmpdir", "transaction_write_set",
     "upgrade", "user", "validate_config", "verbose", "version", "wsrep",
 )  # fmt: skip
-# … and those that begin like one of them and are asked all the same.
+# Exceptions from these prefixes that are used nevertheless.
 BUT = ("log_error_verbosity", "large_page_")
 NEVER = frozenset(
     [
@@ -52,7 +52,7 @@ NEVER = frozenset(
         "binlog_transaction_dependency_tracking",
     ]
 )
-# What bears on each other, so that files hold more of it than chance gives; by the beginning of the name.
+# Options that affect each other, so that files contain more of them than by chance; by prefix.
 CLOSE = (
     ("innodb_buffer_pool_", "innodb_page_cleaners", "innodb_purge_threads"),
     ("innodb_io_capacity", "innodb_max_dirty", "innodb_change_buffer", "innodb_flush", "innodb_lru", "innodb_idle"),
@@ -66,7 +66,7 @@ CLOSE = (
     ("character_set", "collation", "default_", "sql_mode", "optimizer_", "event_scheduler", "lc_time", "explicit_"),
     ("aria_", "myisam_", "delay", "flush", "concurrent", "low_priority", "ft_", "range_", "query_", "max_"),
 )
-# What each option of text may say.
+# The values for each string option.
 TEXTS: dict[str, list[str | None]] = {
     "collation_server": [],
     "default_storage_engine": ["MyISAM", "innodb", "MEMORY"],
@@ -85,7 +85,7 @@ TEXTS: dict[str, list[str | None]] = {
     "replica_skip_errors": ["OFF", "1062", "1032,1062"],
     "slave_type_conversions": ["ALL_LOSSY", "ALL_NON_LOSSY", ""],
 }
-# No number goes above these, by the beginning or a part of the name: it would take memory, disk or time.
+# Upper limits for numbers, by prefix or part of the name; larger ones would take memory, disk or time.
 BOUNDS = (
     ("autoextend", 64),
     ("innodb_buffer_pool_size", 1400 << 20),
@@ -122,8 +122,8 @@ LEAST = {
 }
 PLAIN = (0, 1, 2, 3, 7, 10, 33, 100, 255, 1000, 1023, 4095, 4097, 9999, 65536, 100_000, 1_000_000, 3 << 20, 100_000_001)
 LARGEST = (1 << 64) - 1
-DASHED = 0.2  # of the names are written with dashes
-# Options that start a server only in company.
+DASHED = 0.2  # share of the names written with dashes
+# Options that a server accepts at startup only together with others.
 TOGETHER = {
     "collation_server": (
         ("character_set_server=utf8mb4", "collation_server=utf8mb4_bin"),
@@ -146,7 +146,7 @@ COMPANY = {line.partition("=")[0] for choices in TOGETHER.values() for lines in 
 
 
 def names(catalog: Catalog) -> list[str]:
-    """The options that files are made of: those that the server itself has, less what would keep it from starting."""
+    """The options for the files: the server's own, without those that would prevent it from starting."""
     found = []
     for name in sorted(catalog.options):
         option = _option(name, catalog)
@@ -157,7 +157,7 @@ def names(catalog: Catalog) -> list[str]:
 
 
 def compose(catalog: Catalog, chance: random.Random, size: int = 40) -> list[str]:
-    """The lines of a [mysqld] group; half of their options stand close to each other."""
+    """The lines of a [mysqld] group; half of the options are related to each other."""
     known = names(catalog)
     near = [name for name in known if name.startswith(chance.choice(CLOSE))]
     chosen = chance.sample(near, min(size // 2, len(near)))
@@ -184,7 +184,7 @@ def _line(option: Option, chance: random.Random) -> str:
 
 
 def values(option: Option) -> Iterator[str | None]:
-    """Values of every class that suits the option's kind."""
+    """Values of every class for the option's kind."""
     if option.name in TEXTS:
         yield from TEXTS[option.name]
     elif option.kind == "bool":
@@ -202,7 +202,7 @@ def values(option: Option) -> Iterator[str | None]:
 
 
 def numbers(option: Option) -> Iterator[str]:
-    """The limits of the range and what is beyond them, the default and its neighbourhood, and any others."""
+    """The limits of the range and values beyond them, the default and its neighbours, and random values."""
     most = next((bound for part, bound in BOUNDS if part in option.name), LARGEST)
     least = LEAST.get(option.name, 0)
     low, high = int(option.min or 0), int(option.max or LARGEST)
@@ -217,16 +217,19 @@ def numbers(option: Option) -> Iterator[str]:
 
 
 def _fits(number: int, option: Option) -> bool:
-    """Whether the reader takes the number at all: some are refused for their size, or for being no power of two."""
+    """Whether the server accepts the number at all.
+
+    Some numbers are rejected for their size, or because they are not a power of two.
+    """
     if option.name == "innodb_log_write_ahead_size":
         return number >= 512 and number & (number - 1) == 0
     return option.kind != "int" or -(1 << 63) <= number < 1 << 63
 
 
 def startable(text: str, refused: set[str], catalog: Catalog) -> list[str]:
-    """The lines of a real file's [mysqld] group that a server on this host can start with.
+    """The lines of a real file's [mysqld] group with which a server on this host can start.
 
-    Left out are options that it refuses (names with underscores), those that it can't bear here, and large numbers.
+    Options that it rejects (names with underscores), options that are not usable here, and large numbers are left out.
     """
     known, lines, ours = set(names(catalog)) - refused, ["server_id=7"], False
     for line in text.splitlines():

@@ -1,7 +1,7 @@
-"""Servers that run under an ordinary account, where tests run as root: what is quiet about them is quiet about users'.
+"""Servers that run under an ordinary account if tests run as root, because users' servers do not run as root.
 
-Root's files stay root's, the servers' programs among them, which that account may read no more than the scratch
-directory. So the process keeps root's right to pass by a file's permissions, and nothing else of root.
+Root's files stay owned by root, including the servers' programs, which that account may not be able to read. So the
+process keeps the capability to bypass file permissions, and no other capability of root.
 """
 
 from __future__ import annotations
@@ -28,9 +28,9 @@ DAY = 86400  # seconds
 def start_as_ordinary_user(
     binary: Binary, folder: Path, templates: Path, *arguments: str, option_file: Path | None = None
 ) -> Sandbox:
-    """The running server, under the account `nobody` where tests run as root, else under the tests' own.
+    """Start the server, under the account `nobody` if tests run as root, else under the tests' own account.
 
-    It skips where root has no setpriv. `folder` is for the script that becomes the server; the caller closes it.
+    Skips if root has no setpriv. `folder` takes the script that executes the server; the caller closes the sandbox.
     """
     file = None if option_file is None else str(option_file)
     sandbox = Sandbox(_demoted(binary, folder), Scratch(), None, file, arguments)
@@ -46,7 +46,10 @@ def start_as_ordinary_user(
 
 
 def _hand_over(sandbox: Sandbox) -> None:
-    """Give the account what the server asks by access(), which heeds no rights: its data, and the way there."""
+    """Give the account access to the data directory and the path to it.
+
+    The server checks these by access(), which ignores capabilities.
+    """
     if os.geteuid() != 0:
         return
     os.chmod(sandbox.directory, 0o711)  # noqa: S103 - the way alone
@@ -70,7 +73,7 @@ def _demoted(binary: Binary, folder: Path) -> Binary:
 
 
 def past_support(binary: Binary) -> set[str]:
-    """VER001 for a series whose support had ended by today, by the dates of the rule; nothing for others."""
+    """VER001 if the series' support has ended by today, by the dates of the rule; otherwise empty."""
     flavour, version = binary.target.flavour, binary.target.version[:2]
     year, month, day = END_OF_LIFE[flavour].get(version, (9999, 12, 31))
     today = time.gmtime(time.time())

@@ -1,4 +1,4 @@
-"""Passwords planted wherever people leave them, each with a mark of its own, so that one that comes out says whence."""
+"""Passwords planted in all places where people store them, each with a unique mark that shows the source of a leak."""
 # ruff: noqa: S608 - statements that options and errors quote
 
 from __future__ import annotations
@@ -21,12 +21,12 @@ def canary(place: str) -> str:
 
 
 def out_of(text: str) -> list[str]:
-    """The planted passwords that stand in a text, or parts of them, each once; also as base64."""
+    """The planted passwords, or parts of them, in a text, without duplicates; also decoded from base64."""
     return sorted(set(re.findall(rf"{WORD}[\w.]*", text + _decoded(text))))
 
 
 def _decoded(text: str) -> str:
-    """What the runs of base64 in a text say, wherever they were cut off."""
+    """The decoded base64 parts of a text, even if they are truncated."""
     found = ""
     for run in re.findall(r"[A-Za-z0-9+/]{32,}", text):
         for start in range(4):
@@ -35,7 +35,7 @@ def _decoded(text: str) -> str:
     return found
 
 
-# Option lines, each with a password; names in every spelling that somebody takes for one of a secret.
+# Option lines, each with a password; names in every notation that may denote a secret.
 LINES = {
     "loose": "loose-report_password = {}",
     "dashes": "report-password={}",
@@ -73,7 +73,7 @@ GROUPS = {"client": "password = '{}'", "mysqldump": "password={}", "xtrabackup":
 
 
 def option_file(*lines: str) -> str:
-    """An option file with a password in every line and group, and what has findings beside them."""
+    """An option file with a password in every line and group, and lines with findings."""
     told = [line.format(canary(place)) for place, line in LINES.items()]
     others = [f"[{group}]\n{line.format(canary(group))}" for group, line in GROUPS.items()]
     bad = ("read_buffer_size = 8M", "innodb_flush_log_at_trx_commit = 2", "innodb_bufer_pool_size = 1G", *lines)
@@ -81,7 +81,7 @@ def option_file(*lines: str) -> str:
 
 
 ENCODED = f"[mysqld]\nnonsense=1\nwsrep_sst_auth=r:{canary('base64')}\n"
-# What carries options: compose files, manifests, units, container files, and what SET PERSIST was told.
+# Documents with options: Compose files, manifests, units, Dockerfiles, and persisted variables.
 CARRIERS = {
     "compose.yaml": f"""services:
   db:
@@ -123,7 +123,7 @@ CMD ["mysqld", "--nonsense", "--report-password={canary("cmd")}"]
         }
     ),
 }
-# Variables as a server has them, and the words that it was started with.
+# Variables of a server, and its command-line arguments.
 VARIABLES = {
     "report_password": canary("variable"),
     "master_password": canary("mastervariable"),
@@ -142,7 +142,7 @@ ERROR = (
 
 
 def snapshot(path: Path, **more: str) -> Path:
-    """The recorded server as a snapshot that nobody took a password out of, with these variables beside."""
+    """The recorded server as an unmasked snapshot, with these additional variables."""
     told: dict[str, Any] = json.loads(SNAPSHOT.read_text("utf-8"))
     told["server"]["variables"].update(VARIABLES, **more)
     first = next(copy for copy in told["files"]["files"] if copy.get("text"))

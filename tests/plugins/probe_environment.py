@@ -1,4 +1,4 @@
-"""Where experiments take place in tests: this host, and one real server's program."""
+"""The environment of probes in tests: this host, and real servers' programs."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from probes.stop import StopSignal
 
 
 def ground_of(templates: Path, directory: Path, *binaries: Binary) -> Environment:
-    """This host with these server programs, silent while it prepares."""
+    """This host with these server programs, without output during preparation."""
     host = read_host(open_root("/"), datadir=str(directory))
     return Environment(host, "here", binaries, report=lambda _: None, templates=str(templates))
 
@@ -25,7 +25,7 @@ def ground_of(templates: Path, directory: Path, *binaries: Binary) -> Environmen
 def served(
     binary: Binary, templates: Path, directory: Path, *, pool: int = 32 << 20, binary_log: bool = False
 ) -> Iterator[VariantServer]:
-    """A server with the settings of one that is measured."""
+    """A server with the settings of a measured one."""
     arguments = server_settings.server_arguments(binary.target, pool=pool, redo=32 << 20, binary_log=binary_log)
     with start_variant_server(ground_of(templates, directory, binary), binary, str(directory), arguments) as it:
         yield it
@@ -35,7 +35,7 @@ def served(
 def prepared(
     experiment: Experiment, ground: Environment, directory: Path, stop: StopSignal, **choices: str
 ) -> Iterator[tuple[Bench, ProbeRequest]]:
-    """An experiment's bench, ready to measure; names of choices with underscores for hyphens."""
+    """A probe's bench, ready to measure; option names with underscores instead of hyphens."""
     wanted = ProbeRequest(str(directory), choices={name.replace("_", "-"): value for name, value in choices.items()})
     plan = experiment.plan(ground, wanted)
     with experiment.prepare(ground, wanted, plan, stop) as bench:
@@ -43,7 +43,7 @@ def prepared(
 
 
 def children() -> dict[int, str]:
-    """The living processes that this one started: number and command line."""
+    """The running child processes: pid and command line."""
     found = {}
     for entry in Path("/proc").iterdir():
         if entry.name.isdigit():

@@ -1,4 +1,4 @@
-"""`mycnf probe` as a process, and everything that comes of it: found by a word in its environment."""
+"""`mycnf probe` as a process, and all processes that it starts, identified by a word in their environment."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ POLL = 0.02
 
 
 class Launched(NamedTuple):
-    """A run: its process, the word in the environment of all that it starts, and where its words go."""
+    """A run: its process, the word in the environment of all its processes, and its output files."""
 
     process: subprocess.Popen[bytes]
     word: str
@@ -32,11 +32,11 @@ class Launched(NamedTuple):
     err: Path
 
     def family(self) -> dict[int, str]:
-        """The living processes of the run, whoever their parent is by now: number and command line."""
+        """The running processes of the run, whoever their parent is: pid and command line."""
         return bearing(f"{WORD}={self.word}")
 
     def wait_for(self, holds: Callable[[], object], what: str) -> None:
-        """Wait until `holds()`; fail when it never comes, or when the run ends before."""
+        """Wait until `holds()`; fails on timeout, or if the run ends before."""
         deadline = time.monotonic() + PATIENCE
         while not holds():
             assert self.process.poll() is None, f"it ended before {what}: {self.said()}"
@@ -44,11 +44,11 @@ class Launched(NamedTuple):
             time.sleep(POLL)
 
     def said(self) -> str:
-        """What it said so far on stderr."""
+        """Its output on stderr so far."""
         return self.err.read_text("utf-8")
 
     def end(self) -> int:
-        """Wait for its end; its exit code."""
+        """Wait for its end; returns the exit code."""
         return self.process.wait(2 * PATIENCE)
 
 
@@ -56,9 +56,9 @@ class Launched(NamedTuple):
 def launched(
     home: Path, *args: str | Path, env: dict[str, str] | None = None, before: tuple[str, ...] = ()
 ) -> Iterator[Launched]:
-    """Run `mycnf probe ARGS` with home, results and temporary files in `home`; nothing of it outlives the context.
+    """Run `mycnf probe ARGS` with home, results and temporary files in `home`; all processes end with the context.
 
-    `before` stands before the command, as `nice` does.
+    `before` precedes the command, for example `nice`.
     """
     word = secrets.token_hex(8)
     for folder in ("state", "tmp"):
@@ -86,9 +86,9 @@ def launched(
 
 
 def programs(*names: str) -> tuple[list[str], dict[str, str]]:
-    """Servers of the shelf as words of the command line, and the environment in which their programs find libraries.
+    """Server programs as arguments of the command line, and the environment in which they find their libraries.
 
-    Only those whose own program can be run, without a loader beside it.
+    Only servers whose program runs without a separate loader.
     """
     words: list[str] = []
     libraries: list[str] = []

@@ -1,4 +1,4 @@
-"""What tests ask of running servers and of processes."""
+"""Helpers for running servers and processes."""
 
 from __future__ import annotations
 
@@ -10,12 +10,12 @@ from pathlib import Path
 
 from probes.sandbox import Sandbox
 
-# Seconds; a test ends long before, unless something is broken: MYCNF_PATIENCE=20 while one is written.
+# Seconds; tests end long before, unless something is broken. Use MYCNF_PATIENCE=20 while writing a test.
 PATIENCE = float(os.environ.get("MYCNF_PATIENCE", "600"))
 
 
 def eventually(holds: Callable[[], object], *, what: str | Callable[[], object], every: float = 0.05) -> None:
-    """Wait until `holds()` is true, asked every so many seconds; fail with `what` when it never becomes true."""
+    """Wait until `holds()` is true, checked every `every` seconds; fails with `what` on timeout."""
     deadline = time.monotonic() + PATIENCE
     while not holds():
         assert time.monotonic() < deadline, f"never happened: {what if isinstance(what, str) else what()}"
@@ -23,7 +23,7 @@ def eventually(holds: Callable[[], object], *, what: str | Callable[[], object],
 
 
 def alive(pid: int) -> bool:
-    """Whether a process runs; a zombie that nobody has waited for counts as gone."""
+    """Whether a process runs; a zombie counts as ended."""
     try:
         state = Path(f"/proc/{pid}/stat").read_text(encoding="utf-8").rpartition(")")[2].split()[0]
     except (FileNotFoundError, ProcessLookupError):
@@ -32,9 +32,9 @@ def alive(pid: int) -> bool:
 
 
 def bearing(word: str) -> dict[int, str]:
-    """The living processes that have a word like NAME=VALUE in their environment, with their command lines.
+    """The running processes with a word such as NAME=VALUE in their environment, with their command lines.
 
-    It goes from parent to child, so whatever a program leaves behind is found, whoever its parent is by then.
+    The environment is inherited, so everything that a program leaves behind is found, whoever its parent is.
     """
     found = {}
     for pid in map(int, filter(str.isdigit, os.listdir("/proc"))):
@@ -46,9 +46,9 @@ def bearing(word: str) -> dict[int, str]:
 
 
 def _environment(process: Path) -> bytes:
-    """What the kernel shows of it; one that becomes another program has none for a moment, and must not pass as gone.
+    """The environment of a process; during execve it is briefly empty, and the process must not count as ended.
 
-    Raises OSError for threads of the kernel, which have no program, and for what ends meanwhile.
+    Raises OSError for kernel threads, which have no program, and for processes that end meanwhile.
     """
     while not (told := (process / "environ").read_bytes()):
         if (process / "cmdline").read_bytes():
@@ -59,7 +59,7 @@ def _environment(process: Path) -> bytes:
 
 
 def first_row(sandbox: Sandbox, sql: str) -> tuple[object, ...]:
-    """The first row of a statement's answer."""
+    """The first row of a statement's result."""
     with sandbox.connect() as connection, connection.cursor() as cursor:
         cursor.execute(sql)
         row = cursor.fetchone()

@@ -16,7 +16,7 @@ SERVER_FIXTURES = frozenset(
     ("any_server", "binaries", "binary", "server", "server_name", "server_pool", "start", "templates", "untouched")
 )
 SLOW_FIXTURES = frozenset(("mycnf", "forks", "begin", "wheel", "shared_tab", "ground", "module_ground", "copied"))
-# Modules that a quick test does not import: they start programs, or take longer than the rest together.
+# Modules that quick tests do not import: they start programs, or take longer than all others together.
 SLOW_MODULES = frozenset(
     (
         "ansible",
@@ -38,7 +38,7 @@ SLOW_MODULES = frozenset(
         "tmux",
     )
 )
-# Measured: each takes more than two seconds of a processor.
+# Measured: each takes more than two seconds of CPU time.
 SLOW_PATHS = (
     "collect/test_long_texts.py",
     "fuzz/",
@@ -62,7 +62,7 @@ def pytest_addoption(parser: pytest.Parser) -> None:
 
 
 def pytest_ignore_collect(collection_path: Path, config: pytest.Config) -> bool | None:
-    """Do not import modules of slow tests, where --quick is given; None leaves the decision to pytest."""
+    """Do not import modules of slow tests with --quick; None leaves the decision to pytest."""
     if not config.getoption("--quick") or collection_path.suffix != ".py" or collection_path.name == "conftest.py":
         return None
     path = collection_path.relative_to(TESTS).as_posix() if collection_path.is_relative_to(TESTS) else ""
@@ -70,7 +70,7 @@ def pytest_ignore_collect(collection_path: Path, config: pytest.Config) -> bool 
 
 
 def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
-    """Leave out what is slow, where --quick is given."""
+    """Deselect slow tests with --quick."""
     if not config.getoption("--quick"):
         return
     slow = [item for item in items if is_slow(item)]
@@ -80,13 +80,13 @@ def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item
 
 
 def is_slow(item: pytest.Item) -> bool:
-    """Whether a test needs a server, or a program that runs beside it."""
+    """Whether a test needs a server, or a program that runs in parallel."""
     fixtures = set(getattr(item, "fixturenames", ()))
     return bool(fixtures & (SERVER_FIXTURES | SLOW_FIXTURES))
 
 
 def imports_slow_module(path: Path) -> bool:
-    """Whether a file of tests imports one of the slow modules."""
+    """Whether a test file imports one of the slow modules."""
     imported: set[str] = set()
     for node in ast.walk(ast.parse(path.read_text())):
         if isinstance(node, ast.ImportFrom) and node.module:

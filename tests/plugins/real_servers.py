@@ -1,10 +1,10 @@
-"""Fixtures for real servers, and the list of what was skipped that ends every run.
+"""Fixtures for real servers.
 
-`@pytest.mark.servers("mysql-8.0", "mariadb")` names servers or whole flavours; without it a test that takes
-`any_server`, `server_name` or `binary` runs once for each server. One that isn't at hand is skipped by name.
+`@pytest.mark.servers("mysql-8.0", "mariadb")` selects servers or whole flavours; without it a test that takes
+`any_server`, `server_name` or `binary` runs once for each server. An unavailable server is skipped with a reason.
 
-What costs much and says again of another server, or in another way, what a test says already is marked `whole`, or
-named so by the marker of servers (`whole="mysql-5.7"`): it runs where MYCNF_WHOLE is set (`make unit WHOLE=1`).
+Expensive tests that repeat another test for a further server, or in another way, are marked `whole`, or their servers
+are listed in the marker (`whole="mysql-5.7"`): they run if MYCNF_WHOLE is set (`make unit WHOLE=1`).
 """
 
 from __future__ import annotations
@@ -29,26 +29,26 @@ from provisioning.build import check
 from provisioning.recipes import RECIPES
 from provisioning.shelf import ProvisionError, shelf
 
-AT_ONCE = 6  # of a worker; half a gigabyte each, and MariaDB 11.4 takes seconds to start
-IDLE = 240.0  # seconds of MySQL 8 and later without work, half a percent of a processor: as much as a start costs
+AT_ONCE = 6  # servers per worker; half a gigabyte each, and MariaDB 11.4 takes seconds to start
+IDLE = 240.0  # seconds of an idle MySQL 8 or later, which uses half a percent of a CPU: as much as a start costs
 PARAMETRISED = "server_name"
 WHOLE = "MYCNF_WHOLE"
 
 
 class Binaries(Protocol):
-    """Gives a server's program by the server's name; the test skips by name where it isn't at hand."""
+    """Returns a server's program by name; skips the test with a reason if it is not available."""
 
     def __call__(self, name: str) -> Binary: ...
 
 
 class Server(Protocol):
-    """Gives a running default server by name, with no word but quickly()'s, shared by all: leave it as you found it."""
+    """Returns a running default server by name, with only the arguments of quickly(); it is shared, so undo changes."""
 
     def __call__(self, name: str) -> Sandbox: ...
 
 
 class Start(Protocol):
-    """Starts a server of the test's own; it ends with the test. Words as for `probes.sandbox.start_server`."""
+    """Starts a server for the test; it ends with the test. Arguments as for `probes.sandbox.start_server`."""
 
     def __call__(
         self,
@@ -63,7 +63,10 @@ class Start(Protocol):
 
 
 def names_of(words: Iterable[str]) -> list[str]:
-    """The servers that a marker's words mean: names, flavours (`mysql`, `mariadb`), or `all`; none means all."""
+    """The servers that a marker's arguments select.
+
+    Arguments are names, flavours (`mysql`, `mariadb`), or `all`, which is the default.
+    """
     meanings = {word: [name for name in RECIPES if word in ("all", name, name.partition("-")[0])] for word in words}
     unknown = [word for word, names in meanings.items() if not names]
     if unknown:
@@ -72,12 +75,12 @@ def names_of(words: Iterable[str]) -> list[str]:
 
 
 def pytest_configure() -> None:
-    """Settle where the servers lie before a test has a home directory of its own."""
+    """Set the location of the servers before a test gets its own home directory."""
     os.environ.setdefault("MYCNF_SERVERS", str(shelf()))
 
 
 def pytest_generate_tests(metafunc: pytest.Metafunc) -> None:
-    """Run a test once for each server that it asks for, all tests of one server in a row."""
+    """Run a test once for each server that it selects, all tests of one server in a row."""
     if PARAMETRISED in metafunc.fixturenames:
         marker = metafunc.definition.get_closest_marker("servers")
         named = names_of(marker.args if marker else ())
@@ -87,7 +90,7 @@ def pytest_generate_tests(metafunc: pytest.Metafunc) -> None:
 
 
 def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
-    """Leave out what only a run of the whole does, but what is asked for by its very name."""
+    """Deselect tests of the whole run, except those that are named explicitly."""
     if WHOLE in os.environ or any("::" in asked for asked in config.args):
         return
     left = [item for item in items if item.get_closest_marker("whole")]
@@ -98,7 +101,7 @@ def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item
 
 @functools.cache
 def provisioned(name: str) -> Binary:
-    """The program of a server on the shelf; raises ProvisionError where it isn't there or doesn't run."""
+    """The program of an installed server; raises ProvisionError if it is missing or does not run."""
     manifest = check(name)
     folder = shelf() / name
 
@@ -117,7 +120,7 @@ def provisioned(name: str) -> Binary:
 
 @functools.cache
 def lacking(name: str) -> str | None:
-    """Why a server can't be had, None where it can."""
+    """Why a server is not available; None if it is."""
     try:
         provisioned(name)
     except ProvisionError as error:
@@ -127,7 +130,7 @@ def lacking(name: str) -> str | None:
 
 @pytest.fixture(scope="session")
 def binaries() -> Binaries:
-    """Servers' programs by name."""
+    """Server programs by name."""
 
     def by_name(name: str) -> Binary:
         if reason := lacking(name):
@@ -139,14 +142,14 @@ def binaries() -> Binaries:
 
 @pytest.fixture(scope="session")
 def server_name(request: pytest.FixtureRequest) -> str:
-    """The name of the server that this run of the test is about."""
+    """The name of the server for this run of the test."""
     name: str = request.param
     return name
 
 
 @pytest.fixture(scope="session")
 def binary(server_name: str, binaries: Binaries) -> Binary:
-    """The program of the server that this run of the test is about, for questions that need no running server."""
+    """The program of the server for this run of the test, if no running server is needed."""
     return binaries(server_name)
 
 
@@ -159,7 +162,10 @@ class Pool:
         self.used: dict[str, float] = {}
 
     def get(self, binary: Binary, in_use: set[str]) -> Sandbox:
-        """The running server of a program; the least recently used ones make room, those of this test stay."""
+        """The running server of a program.
+
+        The least recently used ones are stopped to make room, but not those of this test.
+        """
         found = self.running.pop(binary.name, None)
         if found is None or not found.running:
             if found is not None:
@@ -173,7 +179,7 @@ class Pool:
         return found
 
     def _rest(self, in_use: set[str]) -> None:
-        """End what costs something while nobody asks it anything."""
+        """Stop idle servers that use CPU time."""
         now = time.monotonic()
         self.used.update(dict.fromkeys(in_use, now))
         for name, sandbox in list(self.running.items()):
@@ -181,7 +187,7 @@ class Pool:
                 self.running.pop(name).close()
 
     def close(self) -> None:
-        """End them all."""
+        """Stop all servers."""
         for sandbox in self.running.values():
             sandbox.close()
         self.running.clear()
@@ -189,7 +195,7 @@ class Pool:
 
 @pytest.fixture(scope="session")
 def templates() -> Path:
-    """The folder of initialised data directories from which servers start quickly."""
+    """The folder of initialized data directories, from which servers start quickly."""
     return shelf() / ".templates"
 
 
@@ -203,7 +209,7 @@ def server_pool(templates: Path) -> Iterator[Pool]:
 
 @pytest.fixture
 def server(binaries: Binaries, server_pool: Pool) -> Server:
-    """Running default servers by name; the test may hold several at once."""
+    """Running default servers by name; a test may use several at once."""
     in_use: set[str] = set()
 
     def by_name(name: str) -> Sandbox:
@@ -215,13 +221,13 @@ def server(binaries: Binaries, server_pool: Pool) -> Server:
 
 @pytest.fixture
 def any_server(server_name: str, server: Server) -> Sandbox:
-    """The running default server that this run of the test is about."""
+    """The running default server for this run of the test."""
     return server(server_name)
 
 
 @pytest.fixture
 def untouched(server_name: str, server: Server, binary: Binary, templates: Path) -> Iterator[Sandbox]:
-    """A running default server without any word of ours, where that takes long one of the test's own."""
+    """A running default server without any arguments; a separate one if that makes the start slow."""
     if not quickly(binary):
         yield server(server_name)
         return
@@ -230,9 +236,10 @@ def untouched(server_name: str, server: Server, binary: Binary, templates: Path)
 
 
 def quickly(binary: Binary, *, small: bool = False) -> tuple[str, ...]:
-    """Spare MariaDB the key of 4096 bits that it makes at each start since 11.4: up to 20 seconds of a processor.
+    """Arguments that speed up the start of a server.
 
-    Small servers of MySQL go without the Performance Schema, which is a third of their start.
+    Since 11.4 MariaDB generates a key of 4096 bits at each start, which takes up to 20 seconds of CPU time. Small
+    MySQL servers run without Performance Schema, which takes a third of their start.
     """
     if binary.target.since("mariadb", 11, 4):
         return ("--skip-ssl",)
@@ -241,7 +248,7 @@ def quickly(binary: Binary, *, small: bool = False) -> tuple[str, ...]:
 
 @pytest.fixture
 def start(binaries: Binaries, templates: Path) -> Iterator[Start]:
-    """Servers of the test's own, by name, with an option file or arguments; all end with the test."""
+    """Servers for one test, by name, with an option file or arguments; all end with the test."""
     started: list[Sandbox] = []
 
     def by_name(

@@ -1,4 +1,4 @@
-"""What tests of replication share: findings of a running server, its dialect, and waiting for what it does."""
+"""Helpers for replication tests: findings of a running server, version-specific keywords, and waiting."""
 
 from __future__ import annotations
 
@@ -25,13 +25,13 @@ PATIENCE = 600.0  # seconds; a group needs a few on a busy machine
 
 
 def found(server: Live) -> dict[str, Finding]:
-    """What all rules find about a running server, by name."""
+    """The findings of all rules about a running server, by name."""
     facts = collect_from_account(server.account(), CollectRequest(window=0.0))
     return {finding.name: finding for finding in run_rules(build_context(facts), all_rules()).findings}
 
 
 def written(folder: Path, name: str, text: str) -> Path:
-    """An option file of that text."""
+    """Write an option file with that text."""
     file = folder / name
     file.write_text(text, "utf-8")
     file.chmod(0o644)
@@ -39,7 +39,7 @@ def written(folder: Path, name: str, text: str) -> Path:
 
 
 def until(true: Callable[[], bool]) -> None:
-    """Wait for something that a server does in its own time; the test fails where it never does."""
+    """Wait for an asynchronous action of a server; the test fails on timeout."""
     deadline = time.monotonic() + PATIENCE
     while not true():
         assert time.monotonic() < deadline
@@ -47,7 +47,7 @@ def until(true: Callable[[], bool]) -> None:
 
 
 def dialect(name: str) -> tuple[str, str, str, str]:
-    """How the server's statements call a replica, its source, the change of it, and what a client adds to follow."""
+    """The server's keywords for replica, source and CHANGE, and the option that a client adds to connect."""
     if name == "mysql-9.7":
         return "REPLICA", "SOURCE", "REPLICATION SOURCE", ", GET_SOURCE_PUBLIC_KEY = 1"
     without_tls = dict.fromkeys(("mariadb-11.4", "mariadb-11.8"), ", MASTER_SSL = 0")
@@ -55,7 +55,7 @@ def dialect(name: str) -> tuple[str, str, str, str]:
 
 
 def pair(name: str, start: Start, folder: Path, more_lines: Callable[[Live], str] = lambda _: "") -> tuple[Live, Live]:
-    """A source, and its replica at work by file and position, with more lines in its option file."""
+    """A source and its running replica with file positions, with more lines in the replica's option file."""
     replica, source, change, more = dialect(name)
     first = Live(name, start(name, option_file=written(folder, "source.cnf", SOURCE), tcp=True))
     text = f"[mysqld]\nlog_bin = b\nserver_id = 2\n{more_lines(first)}\n"

@@ -1,4 +1,4 @@
-"""Material for reports of every kind: snapshots, a fleet's run, a history and a probe's result, all made by hand."""
+"""Input for reports of every kind: snapshots, a fleet's run, a history and a probe result, all handwritten."""
 
 from __future__ import annotations
 
@@ -17,12 +17,12 @@ from probes.results import make_results_folder
 from probes.results import write_result as keep_result
 
 SNAPSHOT = CHECKOUT / "examples" / "snapshots" / "mariadb-10.11.json"
-# Rules whose findings stay as they are when rules are added.
+# Rules whose findings do not change when rules are added.
 RULES = ("--select", "BUF003,BIN001,SEC003,SYS004")
 MOVE = ("--from", "mysql-5.7", "--to", "mysql-8.4")
 RAW = "[mysqld]\nsort_buffer_size = 256K\nmax_connections = 500\nsql_mode = STRICT_ALL_TABLES,NO_ZERO_DATE\n"
 OLD = f"{RAW}query_cache_size = 64M\ninnodb_bufer_pool_size = 1G\ninit_connect = \"SET PASSWORD = 'kanarienvogel'\"\n"
-# The report, and the command that makes it without --format.
+# Each report with the command that prints it, without --format.
 COMMANDS: dict[str, tuple[str, ...]] = {
     "audit": ("audit", "--isolated", *RULES, "--snapshot", "db1.json"),
     "since": ("audit", "--isolated", *RULES, "--since", "db1.json", "--snapshot", "later.json"),
@@ -42,7 +42,7 @@ COMMANDS: dict[str, tuple[str, ...]] = {
 
 
 def make(folder: Path) -> None:
-    """Write all of it below a folder, whose `state` is XDG_STATE_HOME."""
+    """Write everything below a folder, whose `state` is XDG_STATE_HOME."""
     _snapshot(folder / "db1.json", 21)
     _snapshot(folder / "later.json", 22, sort_buffer_size="262144", max_connections="700", join_buffer_size="67108864")
     (folder / "raw.cnf").write_text(RAW, "utf-8")
@@ -65,7 +65,7 @@ def _snapshot(path: Path, day: int, **variables: str) -> None:
 
 
 def _run(folder: Path) -> None:
-    """A fleet of three hosts, one of which did not let the account in."""
+    """A fleet of three hosts, one of which denied access to the account."""
     prepare_directory(str(folder), resume=False)
     shop = ("shop",)
     lost = "the server went away"
@@ -82,7 +82,7 @@ def _run(folder: Path) -> None:
 
 
 def _result() -> ProbeResult:
-    """Three read buffers, the largest of them slower by a fifth."""
+    """Three read buffer sizes; the largest is slower by a fifth."""
     near = (0.98, 1.0, 1.02, 1.01, 0.99, 0.985, 1.015)
     levels = (("16K", 99.0, 16384.0), ("128K", 100.0, 131072.0), ("2M", 80.0, 2097152.0))
     arms = []

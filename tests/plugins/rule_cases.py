@@ -1,4 +1,4 @@
-"""Case tables of rules as what rules read: files written and resolved, hosts and servers made of a few words."""
+"""Case tables of rules, converted to rule contexts: files are written and resolved, hosts and servers built."""
 
 from __future__ import annotations
 
@@ -65,10 +65,10 @@ TOP = "/etc/mysql/my.cnf"
 
 @dataclass(frozen=True)
 class Case:
-    """One row of a case table: what is given, and the severity that the rule finds, empty where it is silent.
+    """One row of a case table: its input, and the severity that the rule finds, empty if it is silent.
 
-    `about`, `line` and `sure` are the option, the line in its file and the confidence of the first finding, where a
-    row says them.
+    `about`, `line` and `sure` are the option, the line in its file and the confidence of the first finding, if the row
+    has them.
     """
 
     rule: str
@@ -93,12 +93,12 @@ class Case:
 
     @property
     def text(self) -> str:
-        """The main file, under [mysqld] where the case names no group."""
+        """The main file, in [mysqld] if the case has no group."""
         return self.file if "[" in self.file or not self.file else f"[mysqld]\n{self.file}"
 
 
 def all_cases() -> list[Case]:
-    """Every row of every table. Raises ValueError for a row with an unknown field, and names table, rule and row."""
+    """All rows of all tables; raises ValueError for a row with an unknown field, with the table, rule and row."""
     return [
         _case(path, rule, row)
         for path in sorted(TABLES.rglob("*.toml"))
@@ -117,7 +117,7 @@ def _case(path: Path, rule: str, row: dict[str, Any]) -> Case:
 
 
 def cases_by_rule(cases: list[Case]) -> dict[str, list[Case]]:
-    """The cases of each rule, for a test of all of them: one for each case would take longer to begin than to run."""
+    """The cases by rule, for one test per rule: one test per case would take longer to start than to run."""
     found: dict[str, list[Case]] = defaultdict(list)
     for case in cases:
         found[case.rule].append(case)
@@ -125,7 +125,7 @@ def cases_by_rule(cases: list[Case]) -> dict[str, list[Case]]:
 
 
 def context_of_case(case: Case, folder: Path) -> RuleContext:
-    """What the rules may read in this case; files lie in `folder`."""
+    """The rule context of this case; files are written to `folder`."""
     target = running_target(case.target)
     known = _server_context(case, target) if case.server is not None else _file_context(case, target, folder)
     if case.probes:
@@ -134,7 +134,7 @@ def context_of_case(case: Case, folder: Path) -> RuleContext:
 
 
 def _local_answer(probe: str, facts: dict[str, float | str], parameters: dict[str, str] | None = None) -> LocalAnswer:
-    """A kept result of an experiment on this host, of which the case names what was found."""
+    """A saved probe result of this host with the facts that the case names."""
     began_at = "2026-01-02T03:04:05Z"
     return LocalAnswer(
         probe, "", "less", "", None, None, began_at, None, 1, "", (), (), facts=facts, parameters=parameters or {}
@@ -161,7 +161,7 @@ def _server_context(case: Case, target: Target) -> RuleContext:
 
 
 def facts_of(case: Case, target: Target) -> Facts:
-    """What was collected of a server in this case."""
+    """The collected facts about a server in this case."""
     said = case.server or {}
     catalog = load(target)
     files = _files(case, said)
@@ -211,7 +211,7 @@ def _service(unit: str) -> Service:
 
 
 def _sampled(said: dict[str, dict[str, Any]]) -> SampledHours:
-    """The busiest hour of each kind that a case names, in the words of a workload; its gauges may have many values."""
+    """The busiest hour of each kind in a case, written like a workload; its gauges may have several values."""
     return SampledHours(
         "2026-11-07T00:00:00+00:00", "2026-11-20T23:50:00+00:00", 2016, tuple(starmap(_hour, said.items()))
     )
@@ -249,7 +249,7 @@ def _workload(said: dict[str, Any]) -> Workload:
 
 
 def host_of(said: dict[str, Any]) -> Host:
-    """A host of the few things that a case names; sizes are bytes."""
+    """A host with the few facts that a case names; sizes in bytes."""
     memory = said.get("memory")
     return Host(
         cpu=_cpu(said),
@@ -276,7 +276,7 @@ def _cgroup(said: dict[str, Any]) -> Cgroup:
 
 
 def _with_parts(said: dict[str, Any], part: str, kind: Callable[..., object]) -> dict[str, Any]:
-    """The words of a case with the values that one of its parts is a list of, or a single one of."""
+    """The case's data in which one part, a table or a list of tables, is replaced by values."""
     if part not in said:
         return said
     return said | {

@@ -1,4 +1,4 @@
-"""What an account did to a server, as the server's own logs have it: the general log counts, the slow log times."""
+"""An account's load on a server from the server's logs: counts from the general log, times from the slow log."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ LONG = 100  # characters of a statement
 
 
 class Load(NamedTuple):
-    """Connections and statements of an account; their seconds in the server, the longest, and rows examined."""
+    """Connections and statements of an account; total and longest seconds in the server, and rows examined."""
 
     connections: int
     statements: int
@@ -39,14 +39,14 @@ class Load(NamedTuple):
 
 
 class Logs:
-    """The logs of a server that keeps both."""
+    """The general log and the slow log of a server."""
 
     def __init__(self, folder: str) -> None:
         self.general = os.path.join(folder, "every.log")
         self.slow = os.path.join(folder, "timed.log")
 
     def of(self, account: str) -> Load:
-        """What they tell of one account since they were begun."""
+        """The load of one account since the logs were started."""
         with open(self.general, encoding="utf-8", errors="replace") as file:
             said = list(SAID.finditer(file.read()))
         own = {one["id"] for one in said if one["command"] == "Connect" and one["words"].startswith(f"{account}@")}
@@ -66,7 +66,7 @@ class Logs:
 
 @contextlib.contextmanager
 def logged(sandbox: Sandbox) -> Iterator[Logs]:
-    """Have the server write down each statement of sessions that begin within the block, and then do as it did."""
+    """In the block, log each statement of sessions that begin in it; then restore the settings."""
     logs = Logs(sandbox.directory)
     wanted = {"general_log_file": logs.general, "slow_query_log_file": logs.slow, **SWITCHES}
     with sandbox.connect(autocommit=True) as connection, connection.cursor() as cursor:

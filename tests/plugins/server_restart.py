@@ -1,4 +1,4 @@
-"""A running server before its restart: a preflight of it, its variables, and what a restart changed."""
+"""Helpers for preflight tests: a preflight of a running server, its variables, and changes by a restart."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from probes.sandbox import Sandbox
 
 
-# Of a start of MySQL a third goes into the Performance Schema, with which most restarts have nothing to do.
+# Performance Schema takes a third of a start of MySQL, and most restarts do not need it.
 QUICKLY = "[mysqld]\nperformance_schema = OFF\n"
 
 
@@ -30,7 +30,7 @@ def preflight(mycnf: Mycnf, sandbox: Sandbox, *more: str | Path) -> Ended:
 
 
 def items(ended: Ended) -> list[dict[str, Any]]:
-    """The items of a preflight printed as JSON, which keeps to its schema."""
+    """The items of a preflight in JSON, checked against the schema."""
     report: dict[str, Any] = json.loads(ended.out)
     contents = {s: json.loads((CHECKOUT / "schemas" / f"{s}.schema.json").read_text()) for s in ("lint", "preflight")}
     known: Registry[Any] = Registry().with_resources(
@@ -56,7 +56,7 @@ def variables(sandbox: Sandbox) -> dict[str, str]:
 
 
 def stops(sandbox: Sandbox) -> SandboxError:
-    """The error in which a restart ends; where the server comes up, the test fails with what its log says."""
+    """The error with which a restart fails; the test fails with the log if the server starts."""
     try:
         sandbox.restart()
     except SandboxError as error:
@@ -65,12 +65,12 @@ def stops(sandbox: Sandbox) -> SandboxError:
 
 
 def written(path: Path, text: str) -> Path:
-    """An option file that servers read."""
+    """Write an option file that servers can read."""
     path.write_text(text)
     path.chmod(0o644)
     return path
 
 
 def differing(before: dict[str, str], after: dict[str, str]) -> dict[str, tuple[str, str | None]]:
-    """What a restart changed, beside what servers move by themselves."""
+    """The variables changed by a restart, except those that change by themselves."""
     return {n: (v, after.get(n)) for n, v in before.items() if after.get(n) != v and n not in SELF_CHANGING}

@@ -1,4 +1,4 @@
-"""Sessions that really fill a server's buffers, and hold them all at once while somebody looks."""
+"""Sessions that fill a server's buffers, and keep them filled while they are measured."""
 # ruff: noqa: S608 - the statements are made of our own numbers
 
 from __future__ import annotations
@@ -14,17 +14,17 @@ from pymysql.cursors import SSCursor
 from probes.sandbox import Sandbox
 
 ROW = 830  # bytes of a row of `t` in a sort or join buffer
-REPEATED = 8  # times a row's text is sent: a result of a few hundred rows must not fit into the socket's buffer
-FULL = 0.85  # of a buffer is filled: what doesn't fit goes to files, and the buffer is given back
+REPEATED = 8  # times the text of a row is sent: a result of a few hundred rows must not fit in the socket's buffer
+FULL = 0.85  # share of a buffer that is filled; what does not fit would go to files, and the buffer would be freed
 FIRST = 1000  # rows, which are then doubled
-FEW = 300  # rows of the table that is joined
-PATIENCE = 3600  # seconds that the server waits for somebody to read on
-WIDE = 7500  # bytes of a row of `wide`, two of which fill a page
+FEW = 300  # rows of the joined table
+PATIENCE = 3600  # seconds that the server waits for the client to read on
+WIDE = 7500  # bytes of a row of `wide`; two of them fill a page
 NAMES = ("sort_buffer_size", "join_buffer_size", "tmp_table_size", "max_heap_table_size", "innodb_buffer_pool_size")
 
 
 class Sizes(NamedTuple):
-    """Bytes of the buffers that the loads fill, as the server has them; `table` is a temporary table in memory."""
+    """The buffer sizes of the server in bytes; `table` is an in-memory temporary table."""
 
     sort: int
     join: int
@@ -32,12 +32,12 @@ class Sizes(NamedTuple):
     pool: int
 
     def rows(self, size: int) -> int:
-        """Rows of `t` that nearly fill so many bytes."""
+        """The number of rows of `t` that nearly fill that many bytes."""
         return max(1, int(size * FULL) // ROW)
 
 
 def sizes(sandbox: Sandbox) -> Sizes:
-    """The buffers of a running server."""
+    """The buffer sizes of a running server."""
     with sandbox.connect() as connection, connection.cursor() as cursor:
         cursor.execute(f"SELECT {', '.join(f'@@GLOBAL.{name}' for name in NAMES)}")
         sort, join, table, heap, pool = map(int, cursor.fetchone() or ())
@@ -45,7 +45,7 @@ def sizes(sandbox: Sandbox) -> Sizes:
 
 
 def statements(size: Sizes) -> dict[str, str]:
-    """One statement for each load; all hold what they filled until their result has been read."""
+    """One statement for each load; all keep their buffers until their result has been read."""
     sorted_rows, joined, grouped = size.rows(size.sort), size.rows(size.join), size.rows(size.table)
     group = f"FROM t WHERE id <= {grouped} GROUP BY g"
     return {
@@ -62,7 +62,10 @@ def statements(size: Sizes) -> dict[str, str]:
 
 
 def make_tables(sandbox: Sandbox, size: Sizes) -> None:
-    """Database `filling`: `t` in InnoDB with rows enough for each buffer, and `m`, its first thousand in MyISAM."""
+    """Create the database `filling` with its tables.
+
+    `t` is in InnoDB and has enough rows for each buffer; `m` has its first thousand rows in MyISAM.
+    """
     wanted = max(FIRST, size.rows(max(size.sort, size.join, size.table)))
     first = ", ".join(f"({n}, {n * 7919 % 1000}, REPEAT('{n % 10}', 800))" for n in range(1, FIRST + 1))
     columns = "id INT PRIMARY KEY AUTO_INCREMENT, k INT NOT NULL, s INT NOT NULL, pad VARCHAR(800) NOT NULL"
@@ -75,10 +78,10 @@ def make_tables(sandbox: Sandbox, size: Sizes) -> None:
             cursor.execute(f"INSERT INTO {table} (k, s, pad) VALUES {first}")
         rows = FIRST
         while rows < wanted:
-            # The numbers of the copies have gaps, the values of k have none.
+            # The ids of the copies have gaps, the values of k have none.
             cursor.execute(f"INSERT INTO t (id, k, s, pad) SELECT id + {rows}, k + {rows}, s, pad FROM t")
             rows *= 2
-        # Sort buffers are made for as many rows as the statistics tell of.
+        # Sort buffers are allocated for the number of rows in the statistics.
         cursor.execute("ANALYZE TABLE t")
 
 
@@ -97,7 +100,7 @@ def warm_up(sandbox: Sandbox, size: Sizes) -> None:
 
 @contextlib.contextmanager
 def connected(sandbox: Sandbox, count: int) -> Iterator[list[pymysql.Connection[Any]]]:
-    """So many sessions, which end with the block without reading what is left of their results."""
+    """That many sessions, which are closed at the end of the block without reading the rest of their results."""
     with ThreadPoolExecutor(count) as pool:
         waits = f"SET net_write_timeout = {PATIENCE}"
         opened = [
@@ -112,7 +115,7 @@ def connected(sandbox: Sandbox, count: int) -> Iterator[list[pymysql.Connection[
 
 
 def each(sessions: list[pymysql.Connection[Any]], *said: str) -> None:
-    """All sessions say this at the same time, and read the answers."""
+    """Execute these statements in all sessions at the same time, and read the results."""
 
     def say(session: pymysql.Connection[Any]) -> None:
         with session.cursor() as cursor:
@@ -126,7 +129,7 @@ def each(sessions: list[pymysql.Connection[Any]], *said: str) -> None:
 
 @contextlib.contextmanager
 def held(sandbox: Sandbox, count: int, statement: str) -> Iterator[None]:
-    """So many sessions have all got the first row of their result, and wait to be read on."""
+    """In the block, that many sessions have read the first row of their result and keep the rest pending."""
 
     def begin(session: pymysql.Connection[Any]) -> Any:
         cursor = session.cursor(SSCursor)
@@ -141,4 +144,4 @@ def held(sandbox: Sandbox, count: int, statement: str) -> Iterator[None]:
         finally:
             for cursor in cursors:
                 if cursor._result is not None:
-                    cursor._result.unbuffered_active = False  # its end would read the rest
+                    cursor._result.unbuffered_active = False  # closing the cursor would read the rest

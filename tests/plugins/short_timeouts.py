@@ -1,4 +1,4 @@
-"""Time-outs that are short where a server is made to be silent, and nowhere else: a busy host may take its time."""
+"""Short timeouts, only where a server is made to be silent: a busy host may be slow."""
 
 from __future__ import annotations
 
@@ -18,14 +18,14 @@ SHORT = 0.5  # seconds
 
 
 def hurry(session: Session) -> None:
-    """From now on a session waits but a moment for an answer, and for a second connection."""
+    """Give a session short timeouts for answers and for a second connection."""
     session.limits = session.limits._replace(connect=SHORT, read=SHORT)
     session.wire._read_timeout = SHORT
 
 
 @contextmanager
 def hurried(statement: Statement, monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
-    """For the block the client waits but a moment for the answer to this statement, and with patience for others."""
+    """In the block, the client uses a short timeout for this statement and the normal one for others."""
     usual = session_module._ask
 
     def ask(wire: Wire, text: str) -> Rows:

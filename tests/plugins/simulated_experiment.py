@@ -1,4 +1,4 @@
-"""A simulated experiment for the production path: blocks drawn from noise as hosts have it, on a clock of its own."""
+"""A simulated probe for the production code: blocks drawn from realistic noise, with a simulated clock."""
 
 from __future__ import annotations
 
@@ -22,11 +22,12 @@ METRIC = Metric("throughput", "1/s", "more")
 
 
 class Noise(NamedTuple):
-    """What disturbs a block, in logarithms: `spread` of one block, `likeness` of a block with the one before it.
+    """The noise of blocks, in logarithms.
 
-    `seconds` is the spread of single seconds, which are alike too. `drift` is the fall over the whole run, `stalls`
-    the chance that a second begins a stall of three, in which a tenth is done. `own` gives variants, by place, noise
-    of their own.
+    `spread` is the spread of a block, `likeness` the autocorrelation of consecutive blocks. `seconds` is the spread of
+    single seconds, which are autocorrelated too. `drift` is the decrease over the whole run, `stalls` the probability
+    that a second starts a stall of three seconds with a tenth of the rate. `own` is additional noise of variants, by
+    index.
     """
 
     spread: float = 0.03
@@ -39,7 +40,7 @@ class Noise(NamedTuple):
 
 @dataclass
 class Simulated:
-    """An experiment whose benches draw their blocks; `effects` are true ratios by the variant's place."""
+    """A probe whose benches draw their blocks; `effects` are true ratios by the variant's index."""
 
     noise: Noise
     seed: int
@@ -56,7 +57,7 @@ class Simulated:
     choices: tuple[Choice, ...] = ()
 
     def plan(self, _ground: Environment, _wanted: ProbeRequest) -> RunPlan:
-        """Variants v0, v1, …, the first of them the baseline."""
+        """Variants v0, v1, …; the first one is the baseline."""
         names = tuple(Variant(f"v{place}", {}) for place in range(self.variants))
         seconds = self.variants * self.rounds * self.block
         return RunPlan(names, "v0", (METRIC,), Cost(0, 0, 0.0, ()), seconds, self.rounds)
@@ -65,7 +66,7 @@ class Simulated:
     def prepare(
         self, _ground: Environment, _wanted: ProbeRequest, plan: RunPlan, _stop: StopSignal
     ) -> Iterator[Simulated]:
-        """Nothing to prepare but the noise."""
+        """Initialize only the noise."""
         self._random = random.Random(self.seed)  # noqa: S311 - noise, no secret
         self._state = self._random.gauss(0, 1)
         self._second = self._random.gauss(0, 1)
@@ -74,7 +75,7 @@ class Simulated:
         yield self
 
     def measure(self, variant: Variant, turn: Turn, _stop: StopSignal) -> BlockMeasurement:
-        """The mean of so many drawn seconds, and these."""
+        """The mean of the drawn seconds, and these."""
         draw, noise, place = self._random, self.noise, int(variant.name[1:])
         self._state = _next(self._state, noise.likeness, draw)
         level = noise.spread * self._state - noise.drift * self.now / self._length
@@ -92,19 +93,19 @@ class Simulated:
         return self.noise.seconds * self._second + stall
 
     def facts(self) -> dict[str, float | str]:
-        """None."""
+        """Empty."""
         return {}
 
     def notes(self) -> tuple[str, ...]:
-        """None."""
+        """Empty."""
         return ()
 
 
 class Judged(NamedTuple):
-    """What many simulated runs came to, as shares of one.
+    """The results of many simulated runs, as shares of one.
 
-    `claiming` runs without a difference claimed one; `covered` intervals hold the truth, with a difference and
-    without; `found` runs claimed one of the `detectable` size that the median run without any had stated.
+    `claiming` runs claimed a difference without one; `covered` intervals contain the true value, with and without a
+    difference; `found` runs claimed a difference of the `detectable` size, the median of the runs without one.
     """
 
     claiming: float
@@ -114,7 +115,7 @@ class Judged(NamedTuple):
 
 
 def judge(noise: Noise, runs: int, variants: int = 8, rounds: int = 5) -> Judged:
-    """Run so many experiments without a difference, then as many with one of the detectable size."""
+    """Run that many simulations without a difference, then as many with one of the detectable size."""
     same = [_compared(Simulated(noise, seed, variants, rounds)) for seed in range(runs)]
     detectable = statistics.median(comparison.detectable for run_experiment in same for comparison in run_experiment)
     effects = {1: 1 + detectable}
@@ -137,7 +138,7 @@ def _compared(experiment: Simulated) -> tuple[VariantComparison, ...]:
 
 
 def simulate(experiment: Simulated, directory: str = "/") -> ProbeResult:
-    """Run it as a user's experiment runs: budget, rounds, order, stop rule."""
+    """Run the simulation like a user's probe: budget, rounds, order, stop rule."""
     ground = Environment(Host(), "simulated")
     wanted = ProbeRequest(directory, force=FORCED, seed=experiment.seed)
     return run_experiment(experiment, ground, wanted, StopSignal(), clock=lambda: experiment.now)

@@ -1,4 +1,4 @@
-"""The read-buffer experiment without a server: its blocks take no time, and one of them can be held."""
+"""The read-buffer probe without a server: its blocks take no time, and one of them can be paused."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ COST = Cost(3 << 20, 5 << 20, 7.0, ("a table of 3M in a scratch directory",))
 
 @dataclass
 class Scans(Steered):
-    """The read-buffer experiment, `reached` when it is at the block `held`, where it waits for the word to `go_on`."""
+    """The read-buffer probe; it sets `reached` at the block `held` and waits there for `go_on`."""
 
     held: int | None = None
     cost: Cost = COST
@@ -27,7 +27,7 @@ class Scans(Steered):
     name = "read-buffer"
 
     def plan(self, ground: Environment, wanted: ProbeRequest) -> RunPlan:
-        """The scan's, in the metric that rules read."""
+        """The plan of the scan, with the metric that rules read."""
         return replace(super().plan(ground, wanted), metrics=(ON_DISK,), cost=self.cost)
 
     def measure(self, variant: Variant, turn: Turn, stop: StopSignal) -> BlockMeasurement:

@@ -1,4 +1,4 @@
-"""The list of what was skipped, and why, that ends every run."""
+"""Print the list of skipped tests with reasons at the end of every run."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ import pytest
 
 @pytest.hookimpl(trylast=True)
 def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter) -> None:
-    """End the run with what was not tried here, and why, grouped by reason."""
+    """Print the skipped tests, grouped by reason."""
     tests: dict[str, list[str]] = defaultdict(list)
     for report in terminalreporter.getreports("skipped"):
         reason = report.longrepr[2] if isinstance(report.longrepr, tuple) else str(report.longrepr)

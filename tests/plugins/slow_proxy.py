@@ -1,4 +1,4 @@
-"""A proxy in front of a real server's socket that makes each statement wait: for some seconds, or for a word."""
+"""A proxy in front of a real server's socket that delays each statement, by seconds or until released."""
 
 from __future__ import annotations
 
@@ -7,12 +7,12 @@ import threading
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
 
-HEADER = 4  # bytes: three of length, one that counts; a command begins to count anew
+HEADER = 4  # bytes: three of length and a sequence number, which is 0 in a command
 QUERY = 3
 
 
 class Gate:
-    """Where statements wait while it is shut; `waiting` are those that do, `passed` those that went on."""
+    """Blocks statements while it is shut; `waiting` are the blocked ones, `passed` those that continued."""
 
     def __init__(self) -> None:
         self.waiting: list[str] = []
@@ -21,18 +21,18 @@ class Gate:
         self._open = True
 
     def shut(self) -> None:
-        """Let no statement through from now on."""
+        """Block all statements from now on."""
         with self._changed:
             self._open = False
 
     def open(self) -> None:
-        """Let everything through, what waits first."""
+        """Let all statements through, waiting ones first."""
         with self._changed:
             self._open = True
             self._changed.notify_all()
 
     def __call__(self, statement: str) -> None:
-        """Wait with this statement."""
+        """Block this statement while the gate is shut."""
         with self._changed:
             self.waiting.append(statement)
             self._changed.wait_for(lambda: self._open)
@@ -42,7 +42,7 @@ class Gate:
 
 @contextmanager
 def slowed(server: str, place: str, hold: Callable[[str], None]) -> Iterator[None]:
-    """A socket at `place` that leads to that of the server; `hold` returns when a statement may go on."""
+    """A socket at `place` that forwards to the server's; `hold` returns when a statement may continue."""
     with socket.socket(socket.AF_UNIX) as listening:
         listening.bind(place)
         listening.listen()
@@ -65,7 +65,7 @@ def _serve(listening: socket.socket, server: str, hold: Callable[[str], None]) -
 
 
 def _there(client: socket.socket, server: socket.socket, hold: Callable[[str], None]) -> None:
-    """Packet by packet, each statement after its wait."""
+    """Forward packet by packet; each statement after its delay."""
     with client, server, suppress(OSError), client.makefile("rb") as packets:
         while len(header := packets.read(HEADER)) == HEADER:
             body = packets.read(int.from_bytes(header[:3], "little"))

@@ -1,4 +1,4 @@
-"""A directory on which there is no room any more."""
+"""A directory on a full disk."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from pathlib import Path
 
 
 class Disk:
-    """A directory, and the fault by which nothing more goes into its files."""
+    """A directory, and the fault that prevents writing to its files."""
 
     def __init__(self, place: Path, how: str) -> None:
         self.place = place
@@ -18,7 +18,7 @@ class Disk:
 
     @contextmanager
     def full(self) -> Iterator[None]:
-        """For the block: what is there can be read and replaced, and nothing more can be written."""
+        """In the block, existing files can be read and replaced, but nothing more can be written."""
         if self.how == "limit":
             soft, hard = resource.getrlimit(resource.RLIMIT_FSIZE)
             resource.setrlimit(resource.RLIMIT_FSIZE, (16, hard))
@@ -37,6 +37,6 @@ class Disk:
             ballast.unlink()
 
     def files(self) -> dict[str, bytes]:
-        """All that lies there, but for locks, which stay for the next one."""
+        """All files in it except locks, which remain for the next user."""
         found = (path for path in self.place.rglob("*") if path.is_file() and path.name not in {"ballast", ".lock"})
         return {str(path.relative_to(self.place)): path.read_bytes() for path in found}

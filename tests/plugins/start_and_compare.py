@@ -1,4 +1,4 @@
-"""Starts servers with option files, and compares what they run with to what the verdict foretold."""
+"""Start servers with option files, and compare the running values with the verdict."""
 
 from __future__ import annotations
 
@@ -19,22 +19,22 @@ from advisor.catalog.load import Catalog
 from probes.sandbox import Sandbox
 from probes.sandbox.errors import SandboxError
 
-# What the host decides wherever it is set: its limit on open files, its disk, its load.
+# Variables that depend on the host even if set: its open files limit, its disk, its load.
 HOST = frozenset(["open_files_limit", "innodb_thread_sleep_delay"])
 HOST_MARIADB = HOST | {"table_open_cache_instances", "innodb_log_write_ahead_size"}
-# What a limit on open files lowers, where it is as low as this.
+# Variables that a low open files limit reduces.
 FILES = frozenset(["max_connections", "table_open_cache", "table_cache", "innodb_open_files"])
 FEW_FILES = 10_000
-# From 8.4 on the processors decide how many instances a pool of this size has, where no line says it.
+# From 8.4 on the default number of instances for a pool of this size depends on the processors.
 PROCESSORS = frozenset(["innodb_buffer_pool_size", "innodb_buffer_pool_chunk_size", "innodb_page_cleaners"])
 LARGE_POOL = 1 << 30
-# Not modelled: a prime number that grows with the pool, where it is set below its least value.
+# Not modelled: a prime number that grows with the pool, if it is set below its minimum.
 NOT_TOLD = frozenset(["innodb_adaptive_hash_index_cells"])
 WORDS = {"TRUE": "ON", "FALSE": "OFF", "YES": "ON", "NO": "OFF", "(No default value)": "", "NULL": ""}
 
 
 class Compared(NamedTuple):
-    """How many settings of a file were looked at, and those with which the server runs otherwise."""
+    """The number of compared settings of a file, and those with another running value."""
 
     settings: int
     wrong: list[str]
@@ -45,7 +45,7 @@ Run = Callable[[list[str]], dict[str, str] | None]
 
 @pytest.fixture
 def run(start: Start, server_name: str, tmp_path: Path) -> Run:
-    """What SHOW GLOBAL VARIABLES says with the lines in the [mysqld] group; None where the server doesn't start."""
+    """SHOW GLOBAL VARIABLES with these lines in the [mysqld] group; None if the server does not start."""
 
     def variables(lines: list[str]) -> dict[str, str] | None:
         file = tmp_path / "my.cnf"
@@ -64,7 +64,7 @@ def run(start: Start, server_name: str, tmp_path: Path) -> Run:
 
 
 def shown(sandbox: Sandbox) -> dict[str, str]:
-    """The global variables, by name; what the file may forbid to a session is allowed again first."""
+    """The global variables by name; limits that the file sets for sessions are lifted first."""
     with _let_in(sandbox) as connection, connection.cursor() as cursor:
         cursor.execute("SET SESSION tmp_table_size=16777216, max_heap_table_size=16777216")
         cursor.execute("SET SESSION sql_big_selects=1, sql_select_limit=18446744073709551615")
@@ -73,7 +73,7 @@ def shown(sandbox: Sandbox) -> dict[str, str]:
 
 
 def _let_in(sandbox: Sandbox) -> Any:
-    """A connection; a file may allow one at a time, and the one that saw the server ready may still be leaving."""
+    """A connection; with max_connections = 1 the one that checked the start may still be closing."""
     found: list[Any] = []
 
     def enter() -> bool:
@@ -89,7 +89,7 @@ def _let_in(sandbox: Sandbox) -> Any:
 
 
 def compare(lines: list[str], variables: dict[str, str], catalog: Catalog) -> Compared:
-    """Every option that the lines set and that is a variable, but what the host decides."""
+    """Compare every variable that the lines set, except those that depend on the host."""
     verdict = judge_lines("\n".join(lines), catalog)
     refused = {line.canonical for line in refused_lines(verdict)}
     left = _decided_by_host(lines, variables, catalog) | NOT_TOLD | refused
@@ -119,7 +119,7 @@ def _decided_by_host(lines: list[str], variables: dict[str, str], catalog: Catal
 
 
 def same(told: str, running: str) -> bool:
-    """Whether both say the same but for the notation of words and numbers, or for the folder that a path is made in."""
+    """Whether both values are equal apart from notation, or from the folder of a path."""
     plain, runs = WORDS.get(told, told), WORDS.get(running, running)
     if told.startswith("(host name)") or runs.endswith("/" + plain):
         return True
@@ -130,7 +130,7 @@ def same(told: str, running: str) -> bool:
 
 
 def composed(catalog: Catalog, seed: str, run: Run) -> Iterator[tuple[list[str], dict[str, str]]]:
-    """Made-up files with what the server ran with; one that doesn't start is tried again in halves."""
+    """Generated files with the running values; a file with which the server does not start is split in halves."""
     chance = random.Random(f"{seed} {catalog.target}")  # noqa: S311 - no secrets here
     while True:
         yield from _in_halves(compose(catalog, chance), run)
@@ -140,7 +140,7 @@ def _in_halves(lines: list[str], run: Run) -> Iterator[tuple[list[str], dict[str
     variables = run(lines)
     if variables is not None:
         yield lines, variables
-    elif len(lines) > 3:  # the server's id and two more
+    elif len(lines) > 3:  # server_id and two more
         middle = len(lines) // 2
         for half in (lines[1:middle], lines[middle:]):
             yield from _in_halves([lines[0], *half], run)

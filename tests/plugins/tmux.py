@@ -1,4 +1,4 @@
-"""A real terminal: tmux, driven by keys and read as text."""
+"""A real terminal: tmux, controlled by keys and read as text."""
 
 from __future__ import annotations
 
@@ -24,27 +24,27 @@ LOOK = 0.1
 
 
 class Terminal:
-    """One window of a tmux server of its own."""
+    """One window of a separate tmux server."""
 
     def __init__(self, name: str) -> None:
         self._name = name
 
     def tmux(self, *words: str) -> str:
-        """Run a command of tmux; what it printed."""
+        """Run a tmux command; returns its output."""
         command = ["tmux", "-L", self._name, "-f", os.devnull, *words]
         return subprocess.run(command, check=True, capture_output=True, text=True).stdout
 
     def keys(self, *keys: str) -> None:
-        """Press these keys, by tmux's names."""
+        """Press these keys, by their tmux names."""
         self.tmux("send-keys", *keys)
 
     @property
     def screen(self) -> str:
-        """What is on the screen."""
+        """The text on the screen."""
         return self.tmux("capture-pane", "-p")
 
     def until(self, holds: Callable[[str], bool], what: str) -> str:
-        """Wait until the screen is so; AssertionError with the screen where it never is."""
+        """Wait until the screen matches; AssertionError with the screen on timeout."""
         end = time.monotonic() + PATIENCE
         while time.monotonic() < end:
             screen = self.screen
@@ -54,7 +54,7 @@ class Terminal:
         raise AssertionError(f"never seen: {what}\n{self.screen}")
 
     def shows(self, words: str) -> str:
-        """Wait until these words are on the screen."""
+        """Wait until this text is on the screen."""
         return self.until(lambda screen: words in screen, words)
 
 
@@ -62,7 +62,7 @@ class Terminal:
 def terminal(
     *command: str, size: tuple[int, int] = (80, 24), environment: dict[str, str] | None = None
 ) -> Iterator[Terminal]:
-    """A command in a terminal of that size, a shell behind it that says how it ended; skips by name without tmux."""
+    """A command in a terminal of that size, in a shell that prints its exit code; skips with a reason without tmux."""
     if shutil.which("tmux") is None:
         pytest.skip("tmux is not here (Debian package tmux)")
     window = Terminal(f"mycnf-test-{secrets.token_hex(4)}")
@@ -78,7 +78,7 @@ def terminal(
 
 
 def place(tmp_path: Path) -> dict[str, str]:
-    """State and configuration of the test's own; the package from this checkout."""
+    """The environment of a test: its own state and configuration, and the package of this checkout."""
     return {
         "XDG_STATE_HOME": str(tmp_path),
         "XDG_CONFIG_HOME": str(tmp_path),
@@ -88,7 +88,7 @@ def place(tmp_path: Path) -> dict[str, str]:
 
 
 def audit(server: Sandbox, tmp_path: Path) -> list[str]:
-    """The words that audit this server, no option file of the user's read."""
+    """The command that audits this server without the user's option files."""
     empty = tmp_path / "empty.cnf"
     empty.touch()
     return [*MYCNF, "audit", "--defaults-file", str(empty), "--socket", server.socket, "--user", "root"]

@@ -1,4 +1,4 @@
-"""A file's text as servers judge it, and the comparison of two of them."""
+"""The verdict on a file's text, and the comparison between two targets."""
 
 from __future__ import annotations
 
@@ -12,13 +12,13 @@ from advisor.verdict import FileVerdict, judge_file
 
 
 class Moved(Protocol):
-    """Compares a file's text between two targets; what isn't a target yet is parsed."""
+    """Compares a file's text between two targets; strings are parsed as targets."""
 
     def __call__(self, text: str, before: str | Target, after: str | Target) -> Move: ...
 
 
 def verdict_on(text: str, target: Target) -> FileVerdict:
-    """The verdict of a target on a file's text."""
+    """A target's verdict on a file's text."""
     data = text.encode("utf-8", "surrogateescape")
     resolved = resolve(["my.cnf"], flavour=target.flavour, version=target.version, loader=lambda _: data)
     return judge_file(resolved, load(target))

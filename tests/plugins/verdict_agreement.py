@@ -1,4 +1,4 @@
-"""Asks real servers about option lines, and compares the answer with the verdict on them."""
+"""Run real servers with option lines, and compare the result with the verdict."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from probes.sandbox import Binary
 from probes.sandbox.ask import ask_help, validate_config
 from probes.sandbox.placement import help_values
 
-# What the tests give on the command line, and what the operating system's limits decide.
+# Options that the tests set on the command line, and variables that depend on the system's limits.
 HOST = frozenset(
     [
         "basedir",
@@ -40,7 +40,7 @@ HOST = frozenset(
 
 
 class Answer(NamedTuple):
-    """What a server makes of a file: whether it stops at it, what it prints for each option, and what it says."""
+    """A server's reaction to a file: whether it stops, the value printed for each option, and its messages."""
 
     refused: bool
     values: dict[str, str]
@@ -52,7 +52,7 @@ Judge = Callable[[str], FileVerdict]
 
 
 def asker(binary: Binary, folder: Path) -> Ask:
-    """Puts lines of a [mysqld] group to the server; files go to the folder."""
+    """A function that runs the server with lines of a [mysqld] group; files are written to the folder."""
     numbers = itertools.count()
 
     def ask(lines: str) -> Answer:
@@ -70,14 +70,14 @@ def _answer(binary: Binary, file: Path) -> Answer:
     done = ask_help(binary, file, placed=True, arguments=["--tmpdir=/tmp", *loud])
     refused = done.returncode != 0 or _engine_stops(done.stderr)
     if not refused and binary.target.since("mysql", 8, 0, 16):
-        # Under --help these servers call no option unknown.
+        # With --help these servers report no unknown options.
         refused = bool(re.search(r"\[ERROR\].* unknown ", validate_config(binary, file).stderr))
     values = {name.replace("-", "_").lower(): value for name, value in help_values(done.stdout).items()}
     return Answer(refused, values, done.stderr)
 
 
 def _engine_stops(said: str) -> bool:
-    """Whether an engine stops at an option: that is told as an error while the help is printed all the same."""
+    """Whether an engine stops at an option: an error is reported although the help is printed."""
     return any("[ERROR]" in line and "Unknown locale" not in line for line in said.splitlines())
 
 
@@ -93,11 +93,11 @@ def refused_lines(verdict: FileVerdict) -> list[LineVerdict]:
 
 
 def disagreement(lines: str, answer: Answer, verdict: FileVerdict) -> str | None:
-    """In which way server and verdict differ about the lines, None where they agree."""
+    """How server and verdict differ for the lines; None if they agree."""
     ours = [
         line
         for line in refused_lines(verdict)
-        # MySQL 8.0.15 knows no --validate-config, and under --help calls nothing unknown.
+        # MySQL 8.0.15 has no --validate-config, and reports no unknown options with --help.
         if verdict.catalog.target.version[:3] != (8, 0, 15) or line.outcome not in ("unknown", "removed")
     ]
     if bool(ours) != answer.refused:

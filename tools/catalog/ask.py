@@ -1,10 +1,10 @@
-"""Asks real servers what they make of their options, and rewrites facts/servers/<name>/ with what they say.
+"""Query real servers about their options, and rewrite facts/servers/<name>/ with the answers.
 
-usage: ask.py [--servers FOLDER] [NAME…]     FOLDER holds one folder per server with its manifest.json
+usage: ask.py [--servers FOLDER] [NAME…]     FOLDER has one folder per server with its manifest.json
 
-For every option of a server: kind, range, block size and members, found by putting values to it and reading what it prints
-under `--verbose --help`; which other options move with it; what it warns of; options that it takes without listing them; the
-options of its plugins; and the values that depend on the host.
+For every option of a server this finds the kind, range, block size and members, by passing values to it and reading
+what it prints with `--verbose --help`; the other options that change with it; its warnings; accepted options that are
+not listed; the options of its plugins; and the values that depend on the host.
 """
 
 from __future__ import annotations
@@ -29,16 +29,16 @@ PREFIX = re.compile(r"^(skip|disable|enable|maximum|loose)_")
 DEPRECATED = re.compile(r"deprecated", re.IGNORECASE)
 UNBOUNDED = re.compile("Maximum value of|unknown (variable|option)|cannot take")
 NUMBERS = ("int", "uint")
-GIVEN = ("log_error_verbosity", "log_warnings")  # on the command line of every question
-LOCALES = {"lc_messages": "de_DE", "lc_time_names": "de_DE"}  # they fall back from what is no locale
-# These end the question at once, or stand on its command line.
+GIVEN = ("log_error_verbosity", "log_warnings")  # on the command line of every query
+LOCALES = {"lc_messages": "de_DE", "lc_time_names": "de_DE"}  # with an invalid locale they fall back to another one
+# These end the query at once, or are on its command line.
 UNBOUNDABLE = frozenset(
     ["help", "verbose", "version", "version_with_update", "daemonize", "gdb", "debug_gdb", "console", "user", "datadir", "tmpdir",
      "lc_messages_dir", "language", "plugin_dir", "log_error_verbosity"])  # fmt: skip
 
 
 def servers(folder: str) -> list[Server]:
-    """The servers in a folder, by their manifests."""
+    """The servers in a folder, found by their manifests."""
     found = []
     for name in sorted(os.listdir(folder)):
         path = os.path.join(folder, name, "manifest.json")
@@ -57,7 +57,7 @@ def servers(folder: str) -> list[Server]:
 
 
 class Asked:
-    """What one option's answers are collected in."""
+    """The collected answers for one option."""
 
     def __init__(self) -> None:
         self.printed: numbers.Printed = {}
@@ -65,7 +65,7 @@ class Asked:
 
 
 def put(server: Server, values: dict[str, str | None], into: dict[str, Asked]) -> None:
-    """Put one value to each option and keep the answers."""
+    """Set each option to one value, and collect the answers."""
     for name, printed, messages in ask(server, values):
         into[name].printed[values[name] or ""] = printed
         into[name].messages += messages
@@ -78,7 +78,8 @@ def probe(server: Server, names: list[str]) -> dict[str, Row]:
         put(server, dict.fromkeys(names, value), asked)
     put(server, dict.fromkeys((n for n in names if not numbers.is_number(asked[n].printed["1"])), "zzz"), asked)
     for value in numbers.ENDS:
-        # MariaDB refuses a negative value for each unsigned number, one start of the server for each; and it tells signs itself
+        # MariaDB rejects a negative value for each unsigned number, each with a new start of the server; it reports
+        # signs itself
         may = [n for n in names if is_plain_number(asked[n]) and not (server.is_mariadb and value.startswith("-"))]
         put(server, dict.fromkeys(may, value), asked)
     rows: dict[str, Row] = {}
@@ -94,19 +95,19 @@ def probe(server: Server, names: list[str]) -> dict[str, Row]:
 
 
 def is_plain_number(answers: Asked) -> bool:
-    """Whether an option prints numbers, and reads them: a string prints 01 as it stands."""
+    """Whether an option prints and parses numbers; a string prints 01 unchanged."""
     if "zzz" in answers.printed or answers.printed.get(numbers.PADDED) == numbers.PADDED:
         return False
     return all(numbers.is_number(answers.printed.get(v)) for v in ("0", "1"))
 
 
 def whole(row: Row) -> bool:
-    """Whether both ends of a range of whole numbers are known."""
+    """Whether both ends of a range of integers are known."""
     return row["kind"] != "double" and all(re.fullmatch(r"-?\d+", row.get(end, "")) for end in ("min", "max"))
 
 
 def find_widths(rows: dict[str, Row], asked: dict[str, Asked]) -> None:
-    """Where the server prints 32 bits as signed numbers, the greatest of them tells which options have how many."""
+    """If the server prints 32-bit values as signed numbers, the largest one shows which options have how many bits."""
     narrow = {n for n, answers in asked.items() if numbers.wraps(answers.printed)}
     for name, row in rows.items():
         if narrow and row.get("max") == "4294967295":
@@ -114,7 +115,7 @@ def find_widths(rows: dict[str, Row], asked: dict[str, Asked]) -> None:
 
 
 def find_blocks(server: Server, rows: dict[str, Row]) -> None:
-    """Ask odd numbers in each range, and keep what they are rounded to."""
+    """Try odd numbers in each range, and record how they are rounded."""
     values = {n: numbers.trials(int(r["min"]), int(r["max"])) for n, r in rows.items() if whole(r)}
     asked = {n: Asked() for n in values}
     for i in range(max(map(len, values.values()), default=0)):
@@ -125,7 +126,7 @@ def find_blocks(server: Server, rows: dict[str, Row]) -> None:
 
 
 def find_members(server: Server, rows: dict[str, Row], asked: dict[str, Asked]) -> None:
-    """Ask enumerations and sets for their members by number, until the server refuses one."""
+    """Query the members of enumerations and sets by number, until the server rejects one."""
     steps: dict[str, Callable[[int], int]] = {"enum": lambda i: i, "set": lambda i: 1 << i}
     members: dict[str, list[str]] = {n: [] for n, r in rows.items() if r["kind"] in steps}
     open_names = set(members)
@@ -143,9 +144,9 @@ def find_members(server: Server, rows: dict[str, Row], asked: dict[str, Asked]) 
 
 
 def find_bool_arguments(server: Server, rows: dict[str, Row]) -> None:
-    """Which booleans take an argument, and which must have one: the help prints the same of all.
+    """Find the booleans that accept an argument and those that require one; the help prints the same for all.
 
-    Those that take none keep what they had when they can't read it; the others become FALSE, or are refused.
+    Those that accept none keep their value if the argument is invalid; the others become FALSE or are rejected.
     """
     names = [n for n, r in rows.items() if r["kind"] == "bool"]
     for name, printed, _ in ask(server, {n: f"1\n{n}=maybe" for n in names}):
@@ -156,7 +157,7 @@ def find_bool_arguments(server: Server, rows: dict[str, Row]) -> None:
 
 
 def find_plugin_options(server: Server, base: dict[str, str]) -> list[Row]:
-    """The options that each plugin of the server's folder brings, and what the server makes of them."""
+    """The options of each plugin in the server's folder, with the server's answers."""
     found: list[Row] = []
     if not server.plugins:
         return found
@@ -176,7 +177,7 @@ def find_plugin_options(server: Server, base: dict[str, str]) -> list[Row]:
 
 
 def listed_options(server: Server) -> list[tuple[str, str]]:
-    """Every option of the help's list, and whether it takes an argument: none, optional or required."""
+    """Every option listed in the help, and whether it takes an argument: none, optional or required."""
     matches = [re.match(r"  (?:-\S, )?--([\w.-]+)(\[=\S+\]|=\S+)?", line) for line in run(server, []).text]
     return [(m[1], "none" if not m[2] else "optional" if m[2].startswith("[") else "required") for m in matches if m]
 
@@ -198,7 +199,7 @@ def other_value(row: Row, default: str) -> str | None:
 
 
 def find_effects(server: Server, rows: dict[str, Row], base: dict[str, str]) -> list[Row]:
-    """Put each option alone, and list every option whose printed value moves; note what the server warns of."""
+    """Set each option alone, list every option whose printed value changes, and record warnings."""
     effects: list[Row] = []
     for name, row in rows.items():
         value = other_value(row, base.get(name, ""))
@@ -217,13 +218,13 @@ def find_effects(server: Server, rows: dict[str, Row], base: dict[str, str]) -> 
 
 
 def find_maximum(server: Server, names: list[str], rows: dict[str, Row], base: dict[str, str]) -> list[Row]:
-    """What maximum- before a name does to its value; those that the server refuses to bound are left out."""
+    """The effect of the prefix maximum- on each value; options for which the server rejects it are left out."""
     found = {name: bounded(server, name, rows.get(name, {}), base) for name in names}
     return [{"option": name, "maximum": done} for name, done in found.items() if done]
 
 
 def bounded(server: Server, name: str, row: Row, base: dict[str, str]) -> str:
-    """Whether maximum- sets the option, keeps it as it is, or lowers it where it is higher; empty where it is refused."""
+    """Whether maximum- sets the option, leaves it, or lowers a higher value; empty if it is rejected."""
     other = LOCALES.get(name) or (other_value(row, base.get(name, "")) if row.get("kind") else None)
     low, high = two_values(row) or (other or ("0" if base.get(name) in ("TRUE", "ON") else "1"), "")
     answer = run(server, [f"maximum_{name}={low}"])
@@ -247,7 +248,7 @@ def bounded(server: Server, name: str, row: Row, base: dict[str, str]) -> str:
 
 
 def two_values(row: Row) -> tuple[str, str] | None:
-    """A lower and a higher value in the range of a number, None for what is none."""
+    """A lower and a higher value in the range of a number; None for other kinds."""
     if row.get("kind") not in NUMBERS or not whole(row):
         return None
     low, high, size = int(row["min"]), int(row["max"]), int(row.get("block") or 1)
@@ -257,17 +258,17 @@ def two_values(row: Row) -> tuple[str, str] | None:
 
 
 def mentioned(message: str, name: str) -> bool:
-    """Whether a warning speaks of the option."""
+    """Whether a warning mentions the option."""
     return name in re.findall(r"[a-z][a-z0-9_]+", message.lower().replace("-", "_"))
 
 
 def scratch(value: str) -> bool:
-    """Whether a value names the scratch folder that the question was asked from."""
+    """Whether a value contains the scratch folder of the query."""
     return "/ask" in value
 
 
 def note(row: Row, messages: list[str]) -> None:
-    """Keep whether the server calls the option removed or deprecated, and the option that it names in its place."""
+    """Record whether the server reports the option as removed or deprecated, and the replacement that it names."""
     for message in messages:
         if GONE.search(message) and server_says_gone(message, row["option"]):
             row["ignored"] = "yes"
@@ -279,13 +280,13 @@ def note(row: Row, messages: list[str]) -> None:
 
 
 def server_says_gone(message: str, name: str) -> bool:
-    """Whether the message is about this very option having no effect."""
+    """Whether the message says that this option has no effect."""
     words = re.findall(r"[a-z][a-z0-9_]+", message.lower().replace("-", "_").split("[warning]")[-1])
     return name in words[:4]
 
 
 def find_hidden(server: Server, listed: set[str]) -> list[Row]:
-    """Ask for every name that any release had: some are taken without being listed, most often to do nothing."""
+    """Try every name that any release had: some are accepted without being listed, most of them without effect."""
     known = {r["option"] for r in read("changes", "presence.tsv")} | {r["name"] for r in read("changes", "events.tsv")}
     known |= {r["name"] for r in read("changes", "mariadb-events.tsv")}
     names = sorted(
@@ -293,7 +294,7 @@ def find_hidden(server: Server, listed: set[str]) -> list[Row]:
         for n in known - listed - UNASKED
         if re.fullmatch(r"\w+", n)
         and PREFIX.sub("", n) not in listed
-        and not any(o.startswith(n) for o in listed)  # MariaDB takes an abbreviation
+        and not any(o.startswith(n) for o in listed)  # MariaDB accepts abbreviations
     )
     valued, bare = taken(server, names, "=1"), taken(server, names, "")
     found: list[Row] = []
@@ -309,7 +310,7 @@ def find_hidden(server: Server, listed: set[str]) -> list[Row]:
 
 
 def taken(server: Server, names: list[str], value: str) -> set[str]:
-    """The names that the server takes with this after them: with loose_ before them it warns of all that it doesn't know."""
+    """The names that the server accepts with this suffix: with the prefix loose_ it warns about each unknown one."""
     task = VALIDATE if server.name.startswith("mysql-9") else HELP
     found: set[str] = set()
     for start in range(0, len(names), 200):
@@ -322,7 +323,7 @@ def taken(server: Server, names: list[str], value: str) -> set[str]:
 
 
 def find_host_dependent(server: Server, base: dict[str, str]) -> set[str]:
-    """Options whose printed value moves with the host: processors, limit of open files, folders, host name."""
+    """Options whose printed value depends on the host: processors, open files limit, folders, host name."""
     moved: set[str] = set()
     for shape in (["taskset", "-c", "0"], ["sh", "-c", 'ulimit -n 1024; exec "$@"', "-"], ["sh", "-c", 'ulimit -n 65536; exec "$@"', "-"],
                   ["unshare", "--uts", "sh", "-c", 'hostname elsewhere; exec "$@"', "-"]):  # fmt: skip
@@ -332,7 +333,7 @@ def find_host_dependent(server: Server, base: dict[str, str]) -> set[str]:
 
 
 def main() -> None:
-    """Ask each server named, or all."""
+    """Query the named servers, or all."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--servers", default=FOLDER)
     parser.add_argument("names", nargs="*")
@@ -343,7 +344,7 @@ def main() -> None:
 
 
 def told_rows(server: Server, names: list[str]) -> dict[str, Row]:
-    """Options that need no asking with values: MariaDB tells kind, range, block size and members of every variable."""
+    """Options whose facts MariaDB reports itself: kind, range, block size and members of every variable."""
     rows: dict[str, Row] = {}
     for row in read("servers", server.name, "variable-metadata.tsv") if server.is_mariadb else ():
         name, facts = canonical(row["variable_name"]), kinds.told(row) | builds.told_range(row)
@@ -356,7 +357,7 @@ def told_rows(server: Server, names: list[str]) -> dict[str, Row]:
 
 
 def keep_values(server: Server, base: dict[str, str]) -> None:
-    """Rewrite the values that the server prints with no option file, but those that name a folder of this question."""
+    """Update the values printed without an option file, except those that contain a folder of the query."""
     rows = read("servers", server.name, "help-values.tsv")
     for row in rows:
         value = base.get(canonical(row["option"]), row["value"])
@@ -366,7 +367,7 @@ def keep_values(server: Server, base: dict[str, str]) -> None:
 
 
 def ask_one(server: Server) -> None:
-    """Everything about one server."""
+    """Query everything about one server."""
     listed = {canonical(r["option"]): r for r in read("servers", server.name, "options.tsv")}
     base = run(server, []).values
     assert base.keys() <= listed.keys() | base.keys(), server
@@ -382,7 +383,7 @@ def ask_one(server: Server) -> None:
         rows.setdefault(name, {"option": name})["host"] = "yes"
     hidden = (
         [] if server.name.startswith("mysql-8.0") else find_hidden(server, set(listed))
-    )  # 8.0 calls nothing unknown
+    )  # 8.0 reports no unknown options
     plugins = find_plugin_options(server, base)
     columns = [
         "option",

@@ -1,8 +1,8 @@
-"""Asks real MySQL servers which variables can be set while they run and which are of sessions, and rewrites facts/servers/<name>/dynamic.tsv.
+"""Find the dynamic and the session variables of real MySQL servers, and rewrite facts/servers/<name>/dynamic.tsv.
 
 usage: ask_dynamic.py NAME…     names of servers that `make servers` unpacked, such as mysql-9.7
 
-Each variable is set to the value that it has. MariaDB tells of its own in variable-metadata.tsv.
+Each variable is set to its current value. MariaDB reports the same in variable-metadata.tsv.
 """
 
 from __future__ import annotations
@@ -20,12 +20,12 @@ from tables import write
 from probes.sandbox import start_server
 
 READ_ONLY = 1238  # ER_INCORRECT_GLOBAL_LOCAL_VAR: the variable is a read only variable
-# Setting them to what they are could change what the server does with the statements that follow.
+# Setting these, even to their current values, could affect the statements that follow.
 LEFT_ALONE = frozenset({"gtid_purged", "offline_mode", "read_only", "super_read_only"})
 
 
 def dynamic(name: str) -> list[dict[str, str]]:
-    """A row for each global variable of a default server: its name, and whether it is read only."""
+    """A row for each global variable of a default server: its name, and whether it is read-only."""
     rows = []
     with start_server(provisioned(name)) as server, server.connect(autocommit=True) as connection:
         cursor = connection.cursor()
@@ -43,7 +43,7 @@ def dynamic(name: str) -> list[dict[str, str]]:
 
 
 def scope(cursor: pymysql.cursors.Cursor, variable: str) -> str:
-    """SESSION for a variable that each session has a value of its own of, else GLOBAL."""
+    """SESSION for a variable with a session value, else GLOBAL."""
     try:
         cursor.execute(f"SELECT @@SESSION.`{variable}`")
     except pymysql.Error:
@@ -52,7 +52,7 @@ def scope(cursor: pymysql.cursors.Cursor, variable: str) -> str:
 
 
 def main() -> None:
-    """Ask each server that is named."""
+    """Query each named server."""
     for name in sys.argv[1:]:
         version = provisioned(name).version.partition("-")[0]
         write(

@@ -1,4 +1,4 @@
-"""Puts options to a real server under `--verbose --help`, many at a time, and reads what it makes of each."""
+"""Set many options of a real server at once with `--verbose --help`, and read the result for each."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from typing import NamedTuple
 
 from tables import canonical
 
-# Options that would keep the server from printing its values, or say where it is installed: never put to it.
+# Options that would prevent the server from printing its values, or that say where it is installed; never set.
 UNASKED = frozenset(
     [
         "help",
@@ -71,7 +71,7 @@ UNASKED = frozenset(
         "log_error_services",
     ]
 )
-# Refused unless another option has a value of its own.
+# Rejected unless the other option is set too.
 COMPANIONS = {"binlog_transaction_dependency_tracking": "transaction_write_set_extraction=XXHASH64"}
 HELP = ("--verbose", "--help")
 VALIDATE = ("--validate-config", "--secure-file-priv=NULL")
@@ -82,7 +82,7 @@ NAMED = re.compile(
 
 
 class Server(NamedTuple):
-    """A server to ask: its name (mysql-8.0.15), what starts it, the folders of its messages and plugins, a plugin to load."""
+    """A server to query: its name (mysql-8.0.15), its start command, its messages and plugins folders, a plugin."""
 
     name: str
     command: str
@@ -92,12 +92,12 @@ class Server(NamedTuple):
 
     @property
     def is_mariadb(self) -> bool:
-        """Whether it is MariaDB."""
+        """Whether the server is MariaDB."""
         return self.name.startswith("mariadb")
 
 
 class Answer(NamedTuple):
-    """Exit status, the values printed after the dashed line, the messages, and all that was printed."""
+    """Exit status, the values after the dashed line, the messages, and the whole output."""
 
     status: int
     values: dict[str, str]
@@ -106,7 +106,7 @@ class Answer(NamedTuple):
 
 
 def run(server: Server, lines: list[str], *, before: Sequence[str] = (), task: Sequence[str] = HELP) -> Answer:
-    """Start the server with an option file of these lines so that it prints its effective values, or does `task`, and ends."""
+    """Run the server with an option file of these lines, so that it prints its effective values, or performs `task`."""
     scratch = tempfile.mkdtemp(prefix="ask")
     try:
         path = os.path.join(scratch, "my.cnf")
@@ -154,13 +154,13 @@ def blamed(answer: Answer, batch: Mapping[str, str | None]) -> str | None:
 def ask(
     server: Server, settings: Mapping[str, str | None], size: int = 40
 ) -> Iterator[tuple[str, str | None, list[str]]]:
-    """For each option and value (None: the bare name) what the server prints for it, None where it refuses, and its messages.
+    """For each option and value (None: only the name) the printed value, None if it is rejected, and the messages.
 
-    Options are put together in batches; one that is refused is taken out and the rest asked again.
+    Options are set in batches; a rejected one is removed and the rest is tried again.
     """
     names = sorted(settings)
     step = max(1, -(-len(names) // size))
-    for start in range(step):  # neighbours by name bear on each other, so they stand in different batches
+    for start in range(step):  # options with similar names affect each other, so they are put into different batches
         batch = {n: settings[n] for n in names[start::step]}
         while batch:
             lines = [COMPANIONS[n] for n in batch if n in COMPANIONS and COMPANIONS[n].split("=")[0] not in batch]
@@ -182,5 +182,5 @@ def ask(
 
 
 def mentions(message: str, name: str) -> bool:
-    """Whether a message speaks of the option."""
+    """Whether a message mentions the option."""
     return name in re.findall(r"[a-z][a-z0-9_]+", message.lower().replace("-", "_"))

@@ -1,6 +1,6 @@
-"""The facts of one build, option by option, each with its source.
+"""The facts about one build, option by option, each with its source.
 
-A build is one server version. `asked` facts were told by the running binary, `declared` ones stand in a source,
+A build is one server version. `asked` facts were reported by the running binary, `declared` ones are in source code,
 `documented` ones in a list of changes, `inferred` ones were concluded.
 """
 
@@ -17,19 +17,19 @@ from tables import Row, Version, canonical, read, version
 Record = dict[str, Fact]
 Build = dict[str, Record]
 
-# What these take is limited by the host that was asked, or follows another option.
+# The maximum of these is limited by the queried host, or follows another option.
 LIMITED = {"back_log", "port", "max_connections", "table_open_cache", "open_files_limit", "lower_case_table_names",
            "query_cache_size", "table_definition_cache", "table_cache", "host_cache_size", "thread_cache_size", "thread_pool_size"}  # fmt: skip
-# … and of these only the greatest.
+# … and for these only the maximum is.
 LIMITED_ABOVE = {"table_definition_cache"}
-# Above this a decimal limit is none, but the bits of one.
+# Above this, the limit of a decimal is not a number but the bits of one.
 BITS_OF_ONE, LARGEST_EXACT = 1 << 61, 1 << 53
 REPLACED = {row["name"] for row in read("changes", "events.tsv") if row["event"] == "replaced"}
-# The first is no variable, so nobody tells its range.
+# The first is not a variable, so its range is unknown.
 SPELLINGS = {"table_cache": "table_open_cache"}
-# How plugins' variables, and those of InnoDB, are declared to take their arguments; the server's own take an optional one.
+# How variables of plugins and InnoDB declare their arguments; the server's own have an optional one.
 PLUGIN_ARGUMENTS = {"NOCMDARG": "none", "RQCMDARG": "required"}
-# Sources that tell the kinds of an asked server whose own tables don't, nearest first.
+# Sources that declare the kinds for a queried server without such tables, nearest first.
 DECLARED_FOR = {
     "mysql-5.7.22": ("mysql-5.7.18", "mysql-5.7.36-stonedb"),
     "mysql-5.7.33": ("mysql-5.7.36-stonedb", "mysql-5.7.18"),
@@ -44,13 +44,13 @@ DECLARED_FOR = {
 
 
 def put(record: Record, facts: dict[str, object], source: str) -> None:
-    """Add the facts that are not there yet: who is asked first is believed."""
+    """Add the facts that are not known yet: earlier sources take precedence."""
     for field, value in facts.items():
         record.setdefault(field, Fact(value, source))
 
 
 def help_build(folder: str, name: str) -> Build:
-    """What `--verbose --help` says: options, their arguments and, with no option file, their values."""
+    """Facts from `--verbose --help`: options, their arguments and, without an option file, their values."""
     values = {canonical(r["option"]): r["value"] for r in read(folder, name, "help-values.tsv")}
     build: Build = {}
     for row in read(folder, name, "options.tsv"):
@@ -61,7 +61,7 @@ def help_build(folder: str, name: str) -> Build:
 
 
 def add_probes(build: Build, name: str) -> None:
-    """What the server made of values put to it: that is how it reads the option, whatever the variable is called elsewhere."""
+    """Add the results of setting values, which show how the server parses the option itself."""
     for row in read("servers", name, "probes.tsv"):
         record = build[row["option"]]
         if row["kind"]:
@@ -69,15 +69,15 @@ def add_probes(build: Build, name: str) -> None:
         if row["arg"] and record["arg"].value == "none":
             record["arg"] = Fact(row["arg"], "asked")
         elif row["kind"] not in ("", "bool") and record["arg"].value == "none":
-            record["arg"] = Fact("optional", "asked")  # listed without an argument, and it takes one
-        if row["kind"] == "double":  # MySQL 8.0 tells a decimal's range as the bits of a whole number
+            record["arg"] = Fact("optional", "asked")  # listed without an argument, but accepts one
+        if row["kind"] == "double":  # MySQL 8.0 reports the range of a decimal as the bits of an integer
             record |= {f: Fact(n, "asked") for f in ("min", "max") if (n := number(row[f])) is not None}
             record |= {f: Fact(decimal(record[f].value), record[f].source) for f in ("min", "max") if f in record}
         put(record, probed(row), "asked")
 
 
 def decimal(limit: object) -> object:
-    """A decimal number that was told as the bits of a whole one, read as what it is; numbers of an ordinary size stay."""
+    """Convert a limit reported as the bits of a decimal number; numbers of ordinary size are returned unchanged."""
     if not isinstance(limit, int) or limit <= BITS_OF_ONE:
         return limit
     told = float(struct.unpack("<d", struct.pack("<q", limit))[0])
@@ -85,7 +85,7 @@ def decimal(limit: object) -> object:
 
 
 def probed(row: Row) -> dict[str, object]:
-    """The other facts of a row of probes.tsv."""
+    """The remaining facts in a row of probes.tsv."""
     found: dict[str, object] = {}
     if row["kind"] in ("int", "uint", "double") and row["option"] not in LIMITED:
         found |= {f: n for f in ("min", "max") if (n := number(row[f])) is not None}
@@ -100,7 +100,7 @@ def probed(row: Row) -> dict[str, object]:
 
 
 def remarks(row: Row) -> dict[str, object]:
-    """What the server warns of: removed and ignored, deprecated, replaced; and whether the value depends on the host."""
+    """Facts from warnings: ignored, deprecated, replaced; and whether the value depends on the host."""
     found: dict[str, object] = {f: True for f in ("ignored", "host") if row.get(f)}
     if row["deprecated"]:
         found["warned"] = True
@@ -108,7 +108,7 @@ def remarks(row: Row) -> dict[str, object]:
 
 
 def add_hidden(build: Build, name: str) -> None:
-    """Options that the server takes without listing them."""
+    """Add options that the server accepts without listing them."""
     for row in read("servers", name, "hidden.tsv"):
         record = build.setdefault(row["option"], {})
         put(record, {"arg": row["arg"], "default": None, "shown": False, **remarks(row)}, "asked")
@@ -116,7 +116,7 @@ def add_hidden(build: Build, name: str) -> None:
 
 
 def add_plugins(build: Build, name: str) -> None:
-    """Options that plugins bring, asked with each plugin loaded."""
+    """Add options of plugins, queried with each plugin loaded."""
     for row in read("servers", name, "plugin-options.tsv"):
         record = build.setdefault(row["option"], {})
         arg = row["arg"] if row["kind"] == "bool" and row["argument"] == "none" and row["arg"] else row["argument"]
@@ -127,7 +127,7 @@ def add_plugins(build: Build, name: str) -> None:
 
 
 def add_variables(build: Build, name: str) -> None:
-    """What the running server told of its variables: kind, range, members, scope, whether it can be set while running."""
+    """Add facts that the running server reported about its variables: kind, range, members, scope, dynamic."""
     rows = {canonical(r["variable_name"]): r for r in read("servers", name, "variable-metadata.tsv")}
     settable = {canonical(r["variable_name"]): r for r in read("servers", name, "dynamic.tsv")}
     running = {canonical(r["variable_name"]) for r in read("servers", name, "global-variables.tsv")} | rows.keys()
@@ -142,7 +142,7 @@ def add_variables(build: Build, name: str) -> None:
 
 
 def told_range(row: Row) -> dict[str, object]:
-    """Least, greatest and block size of a number, members of an enumeration or set, as the server tells them."""
+    """Minimum, maximum and block size of a number, members of an enumeration or set, as the server reports them."""
     low, high = (
         row.get("min_value") or row.get("numeric_min_value"),
         row.get("max_value") or row.get("numeric_max_value"),
@@ -158,21 +158,21 @@ def told_range(row: Row) -> dict[str, object]:
 
 
 def told_scope(row: Row) -> dict[str, object]:
-    """Scope and whether the variable can be set while the server runs, where the server tells (MariaDB; MySQL 9.7 the scope)."""
+    """Scope and whether the variable is dynamic, if the server reports it (MariaDB both, MySQL 9.7 the scope)."""
     scope = {"GLOBAL": "global", "SESSION": "both", "SESSION ONLY": "session"}.get(row.get("variable_scope", ""))
     found: dict[str, object] = {"scope": scope} if scope else {}
     return found | ({"dynamic": row["read_only"] == "NO"} if row.get("read_only") else {})
 
 
 def number(text: str) -> int | float | None:
-    """A number of a table; None for an expression."""
+    """A number in a table; None for an expression."""
     if re.fullmatch(r"-?\d+", text):
         return int(text)
     return float(text) if re.fullmatch(r"-?\d+\.\d*(e[+-]?\d+)?", text) else None
 
 
 def add_declared(build: Build, name: str) -> None:
-    """What the nearest sources declare: kind, range, block size, whether it can be set while the server runs."""
+    """Add facts that the nearest sources declare: kind, range, block size, dynamic."""
     for declaration in DECLARED_FOR.get(name, ()):
         rows = {canonical(r["name"]): r for r in read("declared", f"{declaration}.tsv")}
         for option, record in build.items():
@@ -181,19 +181,19 @@ def add_declared(build: Build, name: str) -> None:
 
 
 def declared_facts(row: Row) -> dict[str, object]:
-    """The facts of one declaration; expressions that are no plain numbers are passed over."""
+    """The facts of one declaration; expressions that are not plain numbers are ignored."""
     found = kinds.declared(row) | {"variable": row["name"], "dynamic": row["change"] == "dynamic"}
     if found.get("kind") in ("int", "uint", "double"):
         found |= {
             f: n for f in ("min", "max") if (n := number(row[f])) is not None and (f, n) != ("max", 0)
-        }  # 0: no limit
+        }  # 0 means no limit
         if (block := number(row["block"])) not in (None, 0, 1):
             found["block"] = block
     return found
 
 
 def add_printed(build: Build, folder: str, name: str) -> None:
-    """What the help's columns let one conclude of the kind, last of all."""
+    """Add the kinds that can be concluded from the columns of the help; used last."""
     for row in read(folder, name, "options.tsv"):
         option = canonical(row["option"])
         default = build[option]["default"].value
@@ -205,10 +205,10 @@ def add_printed(build: Build, folder: str, name: str) -> None:
 
 
 def fill(build: Build) -> Build:
-    """What a kind implies where nobody told it: a width, and the names of a list of switches."""
+    """Add what a kind implies if it is still unknown: the width, and the names in a list of switches."""
     for record in build.values():
         default = record["default"].value if "default" in record else None
-        # A started server prints every switch, help none behind the last that is on.
+        # A started server prints every switch, the help none after the last one that is on.
         switches = str(record["running"].value if "running" in record else default)
         if re.fullmatch(r"(\w+=(on|off|default),?)+", switches):
             names = [part.split("=")[0] for part in switches.strip(",").split(",")]
@@ -221,13 +221,16 @@ def fill(build: Build) -> Build:
 
 
 def is_switch(record: Record) -> bool:
-    """Whether the option can only be given: the help lists it without an argument and prints no value, as of core-file."""
+    """Whether the option can only be present or absent, such as core-file.
+
+    The help lists it without an argument and without a value.
+    """
     lists = "shown" in record and not record["shown"].value and record["shown"].source == "asked"
     return lists and (record["arg"].value, record["kind"].value) == ("none", "bool")
 
 
 def asked(name: str) -> Build:
-    """A server that stood at hand to be asked."""
+    """The build of a server that was available for queries."""
     build = help_build("servers", name)
     add_variables(build, name)
     add_probes(build, name)
@@ -242,14 +245,17 @@ def asked(name: str) -> Build:
 
 
 def add_maximum(build: Build, name: str) -> None:
-    """What maximum- before a name does: sets the option itself, keeps it, or bounds it too. Without a row it is refused."""
+    """Add the effect of the prefix maximum-: it sets the option, leaves it, or also limits it.
+
+    Without a row it is rejected.
+    """
     for row in read("servers", name, "maximum.tsv"):
         if row["option"] in build:
             put(build[row["option"]], {"maximum": row["maximum"]}, "asked")
 
 
 def add_spellings(build: Build, name: str) -> None:
-    """Options that are two names of one thing: each, put alone, moved the other. One is the name, the others its aliases."""
+    """Add aliases: two options are names of one variable if each, set alone, changes the other."""
     rows = read("servers", name, "effects.tsv")
     moves = {(r["option"], r["other"]) for r in rows}
     for one, other in sorted(moves):
@@ -261,7 +267,7 @@ def add_spellings(build: Build, name: str) -> None:
 
 
 def lesser(record: Record, option: str) -> tuple[bool, bool, bool, str]:
-    """Orders two names of one thing, the one that is meant to be used first."""
+    """Sort key for two names of one variable; the preferred name comes first."""
     return (
         "warned" in record or option in REPLACED,
         "variable" not in record,
@@ -280,9 +286,10 @@ def printed(name: str, build_name: str) -> Build:
 
 
 def add_bool_arguments(build: Build, name: str) -> None:
-    """Whether booleans take an argument: the help lists all of them without one, so an asked build tells, or the sources.
+    """Set whether booleans take an argument.
 
-    What is printed without a value is a switch. Where the sources declare another kind, the option was a boolean once.
+    The help lists all without one, so a queried build or the sources decide. Options printed without a value are
+    switches. If the sources declare another kind, the option used to be a boolean.
     """
     takes: dict[str, str | None] = {}
     for source in DECLARED_FOR.get(name, ()):
@@ -294,7 +301,7 @@ def add_bool_arguments(build: Build, name: str) -> None:
 
 
 def declared_arguments(source: str) -> dict[str, str | None]:
-    """How the booleans of a source take their arguments on the command line, by option; None for what is no boolean."""
+    """The arguments of the booleans in a source, by option; None for options that are not booleans."""
     found: dict[str, str | None] = {}
     for row in read("declared", f"{source}.tsv"):
         words = row["flags"].split()

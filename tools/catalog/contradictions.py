@@ -1,9 +1,10 @@
-"""Lists where the catalogs of the series that no server was asked for contradict the manuals and recorded help.
+"""List where the catalogs of series without a queried server contradict the manuals and recorded help.
 
-usage: contradictions.py     prints a line for each, with * where no reason is given, and how many facts were compared
+usage: contradictions.py     prints a line for each, with * if no reason is given, and the number of compared facts
 
-Compared are MySQL 8.4 with the help that its own tests recorded, its source and the changes of MySQL's version reference;
-MariaDB 10.6 with the variable reference of its documentation. facts/explained.tsv holds the reasons of those that stand.
+MySQL 8.4 is compared with the help recorded by its own tests, its source, and the changes in MySQL's version
+reference; MariaDB 10.6 with the variable reference of its documentation. facts/explained.tsv has the reasons for known
+contradictions.
 """
 
 from __future__ import annotations
@@ -36,7 +37,7 @@ AUTOSIZED = ("autosized", "")
 
 
 class Contradiction(NamedTuple):
-    """An option of a target of which the catalog says one thing and a source another."""
+    """An option of a target for which the catalog and a source differ."""
 
     target: str
     option: str
@@ -46,7 +47,7 @@ class Contradiction(NamedTuple):
 
 
 def plain(value: object, *, boolean: bool) -> str:
-    """One spelling for the notations of help, SHOW, sources and manuals."""
+    """One notation for values from help, SHOW, sources and manuals."""
     text = {"NULL": "", "(No default value)": "", "empty": ""}.get(str(value), str(value)).rstrip("/").lower()
     if text[-1:] == "m" and text[:-1].isdigit():
         text = str(int(text[:-1]) << 20)
@@ -59,7 +60,7 @@ def plain(value: object, *, boolean: bool) -> str:
 
 
 def told(option: Option, fact: str) -> list[str]:
-    """What the catalog says of a fact: none where it says nothing, two where a started server says another default."""
+    """The catalog's values of a fact: none if unknown, two if a started server has another default."""
     if fact == "default":
         return [value for value in (option.default, option.running) if value is not None]
     value = getattr(option, fact)
@@ -69,7 +70,7 @@ def told(option: Option, fact: str) -> list[str]:
 
 
 def compared(catalog: Catalog, said: dict[tuple[str, str], str]) -> Iterator[Contradiction]:
-    """The facts that the catalog tells otherwise."""
+    """The facts that differ from the catalog."""
     for (name, fact), value in sorted(said.items()):
         option = catalog.get(name)
         if option is None or fact not in ("default", "min", "max", "dynamic"):
@@ -81,13 +82,13 @@ def compared(catalog: Catalog, said: dict[tuple[str, str], str]) -> Iterator[Con
 
 
 def recorded() -> dict[tuple[str, str], str]:
-    """What the recorded help of 8.4.8 prints, but for what the recording masks or the test gives."""
+    """The defaults in the recorded help of 8.4.8, except those that the recording masks or the test sets."""
     rows = {canonical(row["option"]): row["value"] for row in read("others", FORK, "help-values.tsv")}
     return {(n, "default"): v for n, v in rows.items() if "#" not in v and n not in GIVEN_BY_TESTS}
 
 
 def declared() -> dict[tuple[str, str], str]:
-    """What the source of 8.4.8 declares in plain numbers and booleans."""
+    """The plain numbers and booleans declared in the source of 8.4.8."""
     found: dict[tuple[str, str], str] = {}
     for row in read("declared", f"{FORK}.tsv"):
         name, kind = canonical(row["name"]), kinds.declared(row).get("kind")
@@ -101,7 +102,7 @@ def declared() -> dict[tuple[str, str], str]:
 
 
 def changed() -> dict[tuple[str, str], str]:
-    """The defaults that the version reference gives for 8.4.8, those of a change and those that an option came with."""
+    """The defaults of 8.4.8 in the version reference: changed ones, and the original ones of new options."""
     found = {}
     for name in history.EVENTS:
         said = history.documented_default(name, (0,), MYSQL.version)
@@ -111,7 +112,7 @@ def changed() -> dict[tuple[str, str], str]:
 
 
 def names(catalog: Catalog, flavour: str) -> Iterator[Contradiction]:
-    """Options that the catalog has though the manuals say that they went, or came later; and those that it lacks."""
+    """Options in the catalog that the manuals list as removed or newer; and options that it lacks."""
     at = catalog.target.version
     for name in sorted(history.MARIADB_EVENTS if flavour == "mariadb" else history.EVENTS):
         came, went = (history.in_manuals(name, event, flavour) for event in ("introduced", "removed"))
@@ -132,17 +133,17 @@ def listed_before(name: str, flavour: str, at: Version) -> bool:
 
 
 def contradictions() -> list[Contradiction]:
-    """All of them, with those that facts/explained.tsv gives a reason for."""
+    """All contradictions, including those with a reason in facts/explained.tsv."""
     mysql, mariadb, asked = load(MYSQL), load(MARIADB), load(ASKED_MARIADB)
     found = [*compared(mysql, recorded()), *compared(mysql, declared()), *compared(mysql, changed())]
-    # Where the documentation names no version and a server of 10.11 contradicts it alike, it errs in general.
+    # If the documentation names no version and a server of 10.11 contradicts it too, the error is a general one.
     general = {c[1:] for c in compared(asked, manuals.mariadb(ASKED_MARIADB.version))}
     found += [c for c in compared(mariadb, manuals.mariadb(MARIADB.version)) if c[1:] not in general]
     return [*found, *names(mysql, "mysql"), *names(mariadb, "mariadb")]
 
 
 def explained() -> set[tuple[str, str, str]]:
-    """Target, option and fact of the contradictions that stand for a reason."""
+    """Target, option and fact of the contradictions that have a reason."""
     return {(row["target"], row["option"], row["fact"]) for row in read("explained.tsv")}
 
 

@@ -1,4 +1,4 @@
-"""Which releases and builds have, or had, each option: two small files that are read when an option is unknown."""
+"""Which releases and builds have, or had, each option: two small files that are read for unknown options."""
 
 from __future__ import annotations
 
@@ -9,12 +9,12 @@ import history
 from listed import never_built_in, owner
 from tables import Version, read, version
 
-PATCH = 3  # numbers of a version that names a patch
+PATCH = 3  # numbers in a version with a patch
 Catalogs = dict[str, dict[str, dict[str, object]]]
 
 
 def spans(made: Catalogs) -> dict[str, dict[str, list[Version]]]:
-    """For each option and flavour the first and the last version that are known to have it."""
+    """For each option and flavour the first and last version that are known to have it."""
     found: dict[str, dict[str, list[Version]]] = {}
     for (option, flavour), runs in history.PRESENCE.items():
         found.setdefault(option, {})[flavour] = [runs[0][0], runs[-1][1]]
@@ -22,7 +22,7 @@ def spans(made: Catalogs) -> dict[str, dict[str, list[Version]]]:
         flavour, number = series.split("-")
         for option, record in options.items():
             if not record.get("shown", True) and record.get("ignored"):
-                continue  # taken for the sake of old option files only
+                continue  # accepted only for old option files
             at = version(number)
             first, last = found.setdefault(option, {}).setdefault(flavour, [at, at])
             gone = version(str(record["gone"])) if "gone" in record else None
@@ -37,14 +37,14 @@ def spans(made: Catalogs) -> dict[str, dict[str, list[Version]]]:
 
 
 def removed(option: str, flavour: str, last: Version) -> str | None:
-    """The version that is documented to have removed it, after the last one known to have it."""
+    """The documented version of its removal, after the last version known to have it."""
     return next((history.dotted(v) for v in history.in_manuals(option, "removed", flavour) if v > last), None)
 
 
 def introduced(option: str, flavour: str, first: Version) -> list[str]:
-    """The versions that are documented to have brought it, one a series: none where a build had it before the first of them.
+    """The documented versions that introduced it, one per series; empty if an earlier build had it already.
 
-    A series beside one of its patches is left out.
+    A series is left out if one of its patches is listed.
     """
     said = history.in_manuals(option, "introduced", flavour)
     said = [v for v in said if len(v) > PATCH - 1 or not any(w[:2] == v for w in said if len(w) == PATCH)]
@@ -52,7 +52,7 @@ def introduced(option: str, flavour: str, first: Version) -> list[str]:
 
 
 def replacements() -> dict[str, str]:
-    """Successors that are documented, and those of renames and removals that the servers' own messages name."""
+    """Documented successors, and those that the servers' messages name for renamed and removed options."""
     found = {row["option"]: row["replaced_by"] for row in read("replaced.tsv")}
     for option in history.EVENTS:
         if new := history.replacement(option):
@@ -61,7 +61,7 @@ def replacements() -> dict[str, str]:
 
 
 def span(option: str, flavour: str, first: Version, last: Version) -> list[object]:
-    """First and last version known to have it, then what the manuals say: what removed it, what brought it, whose it is."""
+    """First and last version known to have it, then from the manuals: its removal, its introduction, its owner."""
     found: list[object] = [history.dotted(first), history.dotted(last), removed(option, flavour, last)]
     plugin = owner(option, flavour) if never_built_in(option, flavour) else None
     found += [introduced(option, flavour, first) or None, plugin]
@@ -71,7 +71,7 @@ def span(option: str, flavour: str, first: Version, last: Version) -> list[objec
 
 
 def text(made: Catalogs) -> str:
-    """The file: one option a line, the spans of its flavours and what replaced it."""
+    """The text of the file: one option per line, with the versions per flavour and the replacement."""
     successors, lines = replacements(), []
     known = spans(made)
     built = {row["option"]: row["needs"] for row in read("builds.tsv")}
@@ -87,7 +87,7 @@ def text(made: Catalogs) -> str:
 
 
 def vendors() -> str:
-    """The file of options that other builds of a flavour document: one option a line, with the build and its series."""
+    """The text of the file of options documented by other vendors: one per line, with the build and its series."""
     rows = {row["option"]: [row["build"], *(s for s in row["series"].split(",") if s)] for row in read("vendors.tsv")}
     lines = [f"{json.dumps(option)}:{json.dumps(row, separators=(',', ':'))}" for option, row in sorted(rows.items())]
     return "{\n" + ",\n".join(lines) + "\n}\n"

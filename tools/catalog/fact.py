@@ -6,7 +6,7 @@ from typing import NamedTuple
 
 
 class Fact(NamedTuple):
-    """A value and who says so: asked, declared, documented or inferred."""
+    """A value and its source: asked, declared, documented or inferred."""
 
     value: object
     source: str

@@ -1,4 +1,4 @@
-"""Generates the catalog, advisor/catalog/data/*.json, from the raw facts in facts/ and nothing else.
+"""Generate the catalog, advisor/catalog/data/*.json, only from the raw facts in facts/.
 
 usage: generate.py [--out DIR]
 """
@@ -22,7 +22,7 @@ from tables import Version, read, version
 DATA = os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "..", "advisor", "catalog", "data")
 ORDER = ("arg", "kind", "bits", "min", "max", "block", "values", "default", "running", "shown", "variable", "scope",
          "dynamic", "since", "gone", "deprecated", "replaced_by", "ignored", "plugin", "maximum", "alias_of")  # fmt: skip
-# The reader takes these for granted, so they are left out.
+# Defaults of the reader, which are left out.
 IMPLIED = {"shown": True, "ignored": False, "block": 1}
 SECRET = re.compile(r"password$|_token$|secret|sst_auth$")
 UNPRINTED = "(No default value)"
@@ -30,7 +30,7 @@ ATTRIBUTES = read("attributes.tsv")
 
 
 def attributes(option: str, name: str) -> list[str]:
-    """What the option touches in a series: secret, durability, security, host."""
+    """The attributes of the option in a series: secret, durability, security, host."""
     said = {row["attribute"] for row in ATTRIBUTES if row["option"] == option and reached(row["since"], name)}
     if SECRET.search(option) and not re.search(
         r"^(validate|generated|old|max|default|disconnect|skip|password|strict)", option
@@ -40,13 +40,13 @@ def attributes(option: str, name: str) -> list[str]:
 
 
 def reached(since: str, name: str) -> bool:
-    """Whether a series is the one named or a later one of its flavour; every one where none is named."""
+    """Whether a series is `since` or a later one of its flavour; True for an empty `since`."""
     flavour, _, number = since.partition("-")
     return not since or (name.startswith(flavour) and SERIES[name][0] >= version(number))
 
 
 def plain(record: Record) -> dict[str, object]:
-    """The record as it is written: values in a fixed order, what is unknown or taken for granted left out."""
+    """The record as written: values in a fixed order, without unknown and default values."""
     return {
         f: record[f].value for f in ORDER
         if f in record and record[f].value is not None and IMPLIED.get(f) != record[f].value
@@ -54,7 +54,7 @@ def plain(record: Record) -> dict[str, object]:
 
 
 def told_by(record: Record) -> dict[str, str]:
-    """Which facts are not a server's own answer, by source."""
+    """The facts that are not a server's own answer, by source."""
     by: dict[str, list[str]] = {}
     for field in ORDER:
         if field in record and record[field].source != "asked" and record[field].value is not None:
@@ -69,7 +69,7 @@ def entry(option: str, record: Record, before: list[tuple[Version, Record]], nam
     """One option of the catalog of a series."""
     default = record["default"].value if "default" in record else None
     if record["kind"].value == "bool" and default not in (None, "TRUE", "FALSE", UNPRINTED):
-        record = record | {"kind": Fact("string", "inferred")}  # declared as a boolean, read by a handler of its own
+        record = record | {"kind": Fact("string", "inferred")}  # declared as a boolean, but parsed by its own handler
     marks = attributes(option, name)
     if "host" in record and "host" not in marks:
         marks = sorted([*marks, "host"])
@@ -86,13 +86,13 @@ def entry(option: str, record: Record, before: list[tuple[Version, Record]], nam
 
 
 def former(record: Record, marks: list[str]) -> dict[str, object]:
-    """What facts were before a change; here an unknown one is written too, for it stands in place of a later one."""
+    """The facts before a change; here unknown ones are written too, because they replace later ones."""
     hidden = ("default", "running") if "host" in marks else ()
     return {f: v.value for f, v in sorted(record.items()) if f not in hidden}
 
 
 def with_plugin(option: str, record: Record, flavour: str, series: str) -> Record:
-    """The record with the plugin that brings the option, where the server that was asked had none loaded and does not list it."""
+    """The record with the plugin that has the option, if the queried server had not loaded it."""
     plugin = owner(option, flavour)
     if plugin is None or option in BUILT_IN[series] or "plugin" in record:
         return record
@@ -117,7 +117,7 @@ def catalog(name: str) -> dict[str, dict[str, object]]:
 
 
 def part_alias(record: dict[str, Any], found: dict[str, dict[str, Any]], number: Version) -> None:
-    """A name is no alias before the patch that brought the other name, nor where the other name is unknown."""
+    """Limit an alias to the patches that have the other name; remove it if the other name is unknown."""
     other = found.get(record.get("alias_of", ""))
     if other is None:
         record.pop("alias_of", None)
@@ -127,19 +127,19 @@ def part_alias(record: dict[str, Any], found: dict[str, dict[str, Any]], number:
 
 
 def dump(value: object) -> str:
-    """A value as the catalog's files spell it."""
+    """A value in the notation of the catalog files."""
     return json.dumps(value, ensure_ascii=True, separators=(",", ":"))
 
 
 def text(name: str, options: dict[str, dict[str, object]]) -> str:
-    """The catalog's file: one option a line, sorted."""
+    """The text of the catalog file: one option per line, sorted."""
     lines = ",\n".join(f"{dump(option)}:{dump(record)}" for option, record in sorted(options.items()))
     moving = [option for option, record in sorted(options.items()) if moves(record, SERIES[name][0])]
     return f'{{"series":{dump(name)},"moving":{dump(moving)},"options":{{\n{lines}\n}}}}\n'
 
 
 def moves(record: dict[str, Any], number: Version) -> bool:
-    """Whether two patches of a series may know different things of an option: the reader need look at no other."""
+    """Whether patches of the series may differ in the option; the reader checks only those options."""
     came, went = version(record.get("since", "0")), version(record.get("gone", "9999"))
     return "was" in record or came[:2] >= number or went[:2] <= number
 

@@ -1,4 +1,4 @@
-"""When an option came and went, and which of its facts changed between the patches of one series."""
+"""When options were added and removed, and which of their facts changed between patches of one series."""
 
 from __future__ import annotations
 
@@ -8,15 +8,15 @@ from builds import Build, Record
 from fact import Fact
 from tables import Row, Version, read, version
 
-# What was asked of these builds leaves out InnoDB and performance schema: an option not listed there may still exist.
+# These builds were queried without InnoDB and Performance Schema: an option that is not listed may still exist.
 PARTIAL = {("mysql", (8, 0, 43)), ("mysql", (8, 4, 8)), ("mariadb", (10, 4, 12))}
 UNCONFIRMED, NEVER_RELEASED = "unconfirmed", (6, 0)
-# Facts that may differ between two patches; the others are only ever completed.
+# Facts that may differ between two patches; the others are only completed.
 CHANGING = ("arg", "default", "kind", "bits", "min", "max", "block", "values", "ignored", "dynamic")
 
 
 def dotted(numbers: Version) -> str:
-    """A version as people write it."""
+    """A version in the usual notation."""
     return ".".join(str(n) for n in numbers)
 
 
@@ -46,13 +46,13 @@ FULL_BUILDS = [
 
 
 def documented(option: str, event: str, flavour: str = "mysql") -> list[Version]:
-    """The versions in which the option is documented to have been introduced, deprecated or removed, oldest first."""
+    """The documented versions of an event (introduced, deprecated or removed), oldest first."""
     events = MARIADB_EVENTS if flavour == "mariadb" else EVENTS
     return sorted(version(e["value"]) for e in events.get(option, []) if e["event"] == event)
 
 
 def in_manuals(option: str, event: str, flavour: str = "mysql") -> list[Version]:
-    """As `documented`, but only what a manual's table says of a release: no notes that nobody confirmed, no series 6.0."""
+    """As `documented`, but only from a manual's table of releases: no unconfirmed notes, no series 6.0."""
     if flavour == "mariadb":
         return documented(option, event, flavour)
     said = [e for e in EVENTS.get(option, []) if e["event"] == event and e["source"] != UNCONFIRMED]
@@ -60,7 +60,7 @@ def in_manuals(option: str, event: str, flavour: str = "mysql") -> list[Version]
 
 
 def replacement(option: str) -> str | None:
-    """The option that is documented to take its place (MySQL)."""
+    """The documented replacement of the option (MySQL)."""
     return next(
         (e["value"] for e in EVENTS.get(option, []) if e["event"] == "replaced" and "." not in e["value"]), None
     )
@@ -72,7 +72,10 @@ def had(option: str, flavour: str, at: Version) -> bool:
 
 
 def introduced(option: str, flavour: str, series: Version) -> Version | None:
-    """The first version that has it: in this series where an earlier patch lacked it, else in the flavour; None when unknown."""
+    """The first version with the option; None if unknown.
+
+    It is in this series if an earlier patch lacked the option, else in the flavour.
+    """
     if flavour == "mariadb":
         return introduced_mariadb(option, series)
     builds = sorted(v for f, v in FULL_BUILDS if f == flavour)
@@ -83,7 +86,7 @@ def introduced(option: str, flavour: str, series: Version) -> Version | None:
     if in_series:
         after = max(in_series)
         seen = min(first for first, _ in runs if first > after)
-        partly = ("mysql", seen) in PARTIAL  # first seen long after: it may have come with any patch between
+        partly = ("mysql", seen) in PARTIAL  # first seen long after: any patch in between may have introduced it
         return next((v for v in said if after < v <= seen), (*after[:2], after[2] + 1) if partly else seen)
     late = [v for v in said if v[:2] == series]
     if late and not any(first[:2] == series and first <= late[0] for first, _ in runs):
@@ -93,7 +96,7 @@ def introduced(option: str, flavour: str, series: Version) -> Version | None:
 
 
 def successor_since(option: str) -> list[Version]:
-    """A new name of an old option came when the old one was deprecated."""
+    """The versions that introduced a new name: those that deprecated the old one."""
     old = next(
         (n for n, events in EVENTS.items() if any(e["event"] == "replaced" and e["value"] == option for e in events)),
         None,
@@ -102,9 +105,9 @@ def successor_since(option: str) -> list[Version]:
 
 
 def introduced_mariadb(option: str, series: Version) -> Version | None:
-    """As `introduced`; MariaDB brings a variable into several series at once, so the version in this series counts.
+    """As `introduced`; MariaDB adds a variable to several series at once, so the version in this series is used.
 
-    An option may be older than the variable that it sets: a build that has it outranks the documentation.
+    An option may be older than the variable that it sets: a build with the option overrides the documentation.
     """
     first = min((first for first, _ in PRESENCE.get((option, "mariadb"), [])), default=None)
     said = documented(option, "introduced", "mariadb")
@@ -116,7 +119,7 @@ def introduced_mariadb(option: str, series: Version) -> Version | None:
 
 
 def removed(option: str, flavour: str, series: Version) -> Version | None:
-    """The first version of this series or a later one that no longer has it; None when it is still there or nobody tells."""
+    """The first version of this or a later series without the option; None if it still exists or is unknown."""
     runs = PRESENCE.get((option, flavour), [])
     last = max((end for _, end in runs if end[:2] == series), default=None)
     if last:
@@ -128,7 +131,7 @@ def removed(option: str, flavour: str, series: Version) -> Version | None:
 
 
 def merge(builds: dict[Version, Build]) -> dict[str, tuple[Record, list[tuple[Version, Record]]]]:
-    """For each option of a series its newest facts, and what they were before: (version, facts before that version), newest first."""
+    """For each option of a series its newest facts, and earlier facts as (version, facts before it), newest first."""
     lend_running(builds)
     merged = {}
     for option in sorted({o for b in builds.values() for o in b}):
@@ -146,10 +149,10 @@ def merge(builds: dict[Version, Build]) -> dict[str, tuple[Record, list[tuple[Ve
 
 
 def add_change(before: list[tuple[Version, Record]], at: Version, changed: Record) -> None:
-    """Put what changed at a version behind what changed later.
+    """Insert a change behind later changes.
 
-    Builds between borrow from a later one whether a variable is dynamic; one that turned from a switch into an
-    enumeration became dynamic with that.
+    Builds in between take from a later one whether a variable is dynamic; one that changed from a switch to an
+    enumeration became dynamic at the same time.
     """
     turned = next((i for i, (_, facts) in enumerate(before) if "kind" in facts), None)
     if set(changed) == {"dynamic"} and turned is not None:
@@ -159,7 +162,10 @@ def add_change(before: list[tuple[Version, Record]], at: Version, changed: Recor
 
 
 def lend_running(builds: dict[Version, Build]) -> None:
-    """Give builds that nobody started what the started one of their series said, where their defaults are the same."""
+    """Copy the running values of a series' started build to builds that were not started.
+
+    A value is copied only if the defaults are equal.
+    """
     started = next((b for b in builds.values() if any("running" in r for r in b.values())), {})
     for build in builds.values():
         for option, record in build.items():
@@ -174,7 +180,7 @@ def same_default(one: Record, other: Record) -> bool:
 
 
 def complete(records: list[Record]) -> Record:
-    """The newest record, with what only older builds were asked in place of what was concluded or is missing."""
+    """The newest record, in which inferred and missing facts are replaced by answers of older builds."""
     base = dict(records[0])
     for older in records[1:]:
         for field, fact in older.items():
@@ -187,7 +193,7 @@ def complete(records: list[Record]) -> Record:
 
 
 def differences(newer: Record, older: Record) -> Record:
-    """What the older build was asked and the newer one says otherwise."""
+    """The older build's answers that differ from the newer build's."""
     unknown = Fact(None, "asked")
     now, then = newer.get("running", unknown), older.get("running", unknown)
     changed = {} if now.value == then.value else {"running": then}
@@ -208,7 +214,7 @@ def documented_default(option: str, after: Version, upto: Version) -> tuple[Vers
 
 
 def with_documented_default(option: str, record: Record, after: Version, upto: Version) -> Record:
-    """The record with the default that is documented to have changed between two versions, in the help's notation."""
+    """The record with the documented change of its default between two versions, in the help's notation."""
     said = documented_default(option, after, upto)
     if said is None:
         return record
@@ -222,24 +228,24 @@ def with_documented_default(option: str, record: Record, after: Version, upto: V
 
 
 def changed_at(option: str, older: Version, newer: Version) -> Version:
-    """The version of a change seen between two builds: the documented one, else the build in which it was first seen."""
+    """The version of a change between two builds: the documented one, else the first build with the new value."""
     said = [version(e["value"]) for e in EVENTS.get(option, []) if e["event"] == "default"]
     return next((v for v in sorted(said) if older < v <= newer), newer)
 
 
 def by_whom(option: str, event: str, at: Version, flavour: str) -> str:
-    """Whether a version is one that the manuals name, or was concluded from the builds that list the option."""
+    """Whether a version is named in the manuals, or was inferred from the builds that list the option."""
     return "documented" if at in in_manuals(option, event, flavour) else "inferred"
 
 
 def with_lifecycle(option: str, record: Record, flavour: str, series: Version) -> Record:
-    """The record with the versions in which the option came, was deprecated and went, and what replaced it."""
+    """The record with the versions in which the option was introduced, deprecated and removed, and its replacement."""
     hidden = (
         "shown" in record and record["shown"].source == "asked" and not record["shown"].value and "ignored" in record
     )
     came, went = introduced(option, flavour, series), removed(option, flavour, series)
     if hidden or (went and went[:2] <= series):
-        went = went if went and flavour == "mysql" and not hidden else None  # the server that was asked still takes it
+        went = went if went and flavour == "mysql" and not hidden else None  # the queried server still accepts it
     for field, event, found in (("since", "introduced", None if hidden else came), ("gone", "removed", went)):
         if found:
             record.setdefault(field, Fact(dotted(found), by_whom(option, event, found, flavour)))

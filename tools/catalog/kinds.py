@@ -1,4 +1,4 @@
-"""Tells an option's kind from what its server said of the variable, from its declaration, or from the help's own columns."""
+"""Determine an option's kind from the server's metadata, from its declaration, or from the columns of the help."""
 
 from __future__ import annotations
 
@@ -6,7 +6,8 @@ from tables import Row
 
 Facts = dict[str, object]
 
-# Type names of sources (Sys_var_* and MYSQL_SYSVAR_*) and of MariaDB's SYSTEM_VARIABLES: kind and width in bits (LP64).
+# Type names in sources (Sys_var_* and MYSQL_SYSVAR_*) and in MariaDB's SYSTEM_VARIABLES: kind and width in bits
+# (LP64).
 DECLARED = {
     "var_bool": ("bool", 0), "var_mybool": ("bool", 0), "var_bit": ("bool", 0), "BOOL": ("bool", 0),
     "var_ulong": ("uint", 64), "ULONG": ("uint", 64), "var_ulonglong": ("uint", 64), "ULONGLONG": ("uint", 64),
@@ -31,7 +32,7 @@ PLUGIN_STATES = ("OFF", "ON", "FORCE", "FORCE_PLUS_PERMANENT")
 
 
 def told(row: Row) -> Facts:
-    """Kind and width that the server itself told; `Integer` (MySQL) tells neither width nor sign."""
+    """Kind and width that the server reported; `Integer` (MySQL) has neither width nor sign."""
     kind, bits = TOLD.get(row.get("variable_type") or row.get("data_type") or "", ("", 0))
     return _facts(kind, bits)
 
@@ -42,7 +43,7 @@ def declared(row: Row) -> Facts:
 
 
 def printed(row: Row, value: str | None) -> Facts:
-    """What the help's columns let one conclude: a placeholder # is a number, an option that prints TRUE or FALSE a boolean."""
+    """The kind from the columns of the help: a placeholder # is a number, a printed TRUE or FALSE a boolean."""
     if row["argument"] == "none":
         return {"kind": "bool" if value in ("TRUE", "FALSE") else "flag"}
     if row["argument"] == "optional" and value in PLUGIN_STATES:

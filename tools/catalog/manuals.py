@@ -1,4 +1,4 @@
-"""What the manuals' tables say of a version: defaults, ranges, and whether a variable can be set while the server runs."""
+"""Facts from the manuals' tables for a version: defaults, ranges, and whether a variable is dynamic."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ Said = dict[tuple[str, str], str]
 
 
 def mariadb(at: Version) -> Said:
-    """What MariaDB's documentation says of a version, by name and fact; what it says in two ways is left out."""
+    """Facts from MariaDB's documentation for a version, by name and fact; contradictory ones are left out."""
     found: dict[tuple[str, str], dict[str, bool]] = {}
     for row in read("manual", "mariadb.tsv"):
         if covers(row, at):
@@ -19,13 +19,13 @@ def mariadb(at: Version) -> Said:
 
 
 def one(values: dict[str, bool]) -> str | None:
-    """The only value, else the only one of those that name the version; None where two do."""
+    """The only value, else the only value with a version range; None if there are several."""
     named = [value for value, bounded in values.items() if bounded] or list(values)
     return named[0] if len(named) == 1 else None
 
 
 def covers(row: Row, at: Version) -> bool:
-    """Whether a row is about a version: a bound that names a series means all of its patches."""
+    """Whether a row applies to a version; a bound that names a series includes all its patches."""
     low, high = (version(row[end]) if row[end] else None for end in ("low", "high"))
     after = low is None or low <= at
     return after and (high is None or at[: len(high)] <= high)

@@ -1,25 +1,25 @@
-"""Concludes an option's kind, range, block size and members from what the server printed for values put to it."""
+"""Infer an option's kind, range, block size and members from the values that the server printed."""
 
 from __future__ import annotations
 
 import math
 import re
 
-Printed = dict[str, str | None]  # value put -> value printed, None where the server refused
+Printed = dict[str, str | None]  # value set -> value printed, None if the server rejected it
 
 LEAST, MOST, SIGNED_MOST = "-9223372036854775808", "18446744073709551615", "9223372036854775807"
 SMALL = ("0", "1", "2", "3")
-PADDED = "01"  # a number prints it as 1, a string as it stands
+PADDED = "01"  # a number prints it as 1, a string unchanged
 ENDS = (MOST, SIGNED_MOST, "-1", LEAST)
 
 
 def is_number(text: str | None) -> bool:
-    """Whether a printed value is a whole or decimal number."""
+    """Whether a printed value is an integer or decimal number."""
     return text is not None and re.fullmatch(r"-?\d+(\.\d+)?", text) is not None
 
 
 def kind(printed: Printed, messages: list[str]) -> str:  # noqa: PLR0911 - one return a kind
-    """The kind that the answers show; empty where they show none (a handler of its own refuses them)."""
+    """The kind that the answers show; empty if they show none (the option's own handler rejects them)."""
     zero, one, word = printed.get("0"), printed.get("1"), printed.get("zzz")
     if one is None or zero is None:
         return ""
@@ -36,7 +36,7 @@ def kind(printed: Printed, messages: list[str]) -> str:  # noqa: PLR0911 - one r
             return "int"
         if unsigned(printed, messages) or printed.get(MOST) is not None:
             return "uint"
-        return "int" if printed.get(SIGNED_MOST) is not None else ""  # past the signed range it is refused
+        return "int" if printed.get(SIGNED_MOST) is not None else ""  # beyond the signed range it is rejected
     two, three = printed.get("2"), printed.get("3")
     if zero in ("", "OFF") and two and three == f"{one},{two}":
         return "set"
@@ -44,24 +44,27 @@ def kind(printed: Printed, messages: list[str]) -> str:  # noqa: PLR0911 - one r
 
 
 def signed(printed: Printed, messages: list[str]) -> bool:
-    """Whether the number is signed: it prints a negative one for a negative one, or a message about an adjustment says so."""
+    """Whether the number is signed: it prints negative values, or a message about an adjustment says so."""
     negative = any((p or "").startswith("-") for v, p in printed.items() if v.startswith("-") and is_number(p))
     return (negative or any(" signed value" in m for m in messages)) and not wraps(printed)
 
 
 def wraps(printed: Printed) -> bool:
-    """Whether an unsigned number of 32 bits is printed as a signed one: the greatest shows as -1."""
+    """Whether an unsigned 32-bit number is printed as a signed one: the maximum is shown as -1."""
     return printed.get(MOST) == "-1" or printed.get(SIGNED_MOST) == "-1"
 
 
 def unsigned(printed: Printed, messages: list[str]) -> bool:
-    """Whether the number is unsigned: it prints one past the signed range, or a message about an adjustment says so."""
+    """Whether the number is unsigned.
+
+    It is if it prints a value beyond the signed range, or a message about an adjustment says so.
+    """
     large = any(int(v) > int(SIGNED_MOST) for v in printed.values() if v and v.isdigit())
     return large or wraps(printed) or any("unsigned value" in m for m in messages)
 
 
 def span(printed: Printed, found: str) -> tuple[str, str]:
-    """The least and the greatest value that the server takes, as it prints them."""
+    """The minimum and maximum that the server accepts, as it prints them."""
     low = [
         printed[v] for v in ((LEAST, "-1", "0") if found in ("int", "double") else ("0",)) if is_number(printed.get(v))
     ]
@@ -74,7 +77,7 @@ def span(printed: Printed, found: str) -> tuple[str, str]:
 
 
 def trials(low: int, high: int) -> list[str]:
-    """Odd numbers spread over a range, to see what they are rounded to."""
+    """Odd numbers distributed over a range, to find out how they are rounded."""
     width = high - low
     points = (low + width * p // 101 for p in (3, 17, 29, 47, 61, 83, 97))
     near = (low + n for n in (1, 7, 1021, 4099, 65537, 1048583) if low + n < high)
@@ -82,7 +85,7 @@ def trials(low: int, high: int) -> list[str]:
 
 
 def block(printed: Printed) -> int:
-    """The block size that numbers in range are rounded down to; 1 where they are left alone."""
+    """The block size to which numbers in the range are rounded down; 1 if they are unchanged."""
     pairs = [(int(v), int(p)) for v, p in printed.items() if p and re.fullmatch(r"\d+", v) and p.isdigit()]
     if not pairs:
         return 0
@@ -93,9 +96,9 @@ def block(printed: Printed) -> int:
 
 
 def members(printed: list[str]) -> list[str]:
-    """The names of enumeration or set members, from what was printed for each by number.
+    """The names of enumeration or set members, from the values printed for each number.
 
-    Some members of sql_mode print those that they stand for beside themselves; the member is the one never printed alone.
+    Some members of sql_mode also print the members that they imply; the member itself is the one never printed alone.
     """
     alone = {p for p in printed if "," not in p}
     return [p if p == "," else next((m for m in p.split(",") if m not in alone), p) for p in printed]

@@ -1,11 +1,11 @@
-"""What a started server says of a variable where that is more than another notation of what `--verbose --help` printed."""
+"""Values of a started server that differ from `--verbose --help` in more than notation."""
 
 from __future__ import annotations
 
 from fact import Fact
 from tables import canonical, read
 
-# Given on the command line of the servers that were asked.
+# Set on the command line of the queried servers.
 GIVEN = {"port", "socket", "skip_networking", "pid_file", "datadir", "basedir", "tmpdir", "secure_file_priv",
          "skip_grant_tables", "event_scheduler"}  # fmt: skip
 
@@ -18,7 +18,7 @@ def _values(name: str) -> dict[str, str]:
 
 
 def notation(value: str) -> str:
-    """One spelling for the notations of help and SHOW."""
+    """One notation for values from help and SHOW."""
     value = {"TRUE": "ON", "FALSE": "OFF", "(No default value)": "", "NULL": ""}.get(value, value)
     try:
         return str(float(value))
@@ -27,7 +27,7 @@ def notation(value: str) -> str:
 
 
 def add_running(build: dict[str, dict[str, Fact]], name: str) -> None:
-    """Add `running` where an untouched server says something else than its help."""
+    """Add `running` if an unmodified server has another value than its help."""
     values = _values(name)
     for option, record in build.items():
         value, default = values.get(option), record["default"].value

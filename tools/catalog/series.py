@@ -1,4 +1,4 @@
-"""Which builds tell of which series, and how the two series that no server stands for are concluded from their neighbours."""
+"""Combine builds to series, and infer the two series without a server from their neighbors."""
 
 from __future__ import annotations
 
@@ -16,19 +16,19 @@ SUCCESSORS = {e["value"] for events in history.EVENTS.values() for e in events i
 Merged = dict[str, tuple[builds.Record, list[tuple[Version, builds.Record]]]]
 
 RUNNING_97 = {canonical(r["option"]) for r in read("servers", "mysql-9.7.4", "options.tsv")}
-# Defaults that count what a version has (errors, statements), so that they move with every patch.
+# Defaults that depend on the number of errors or statements in a version, so that they change with every patch.
 COUNTED = ("performance_schema_error_size", "performance_schema_max_statement_classes")
-# What 9.7 is believed of an option that 8.0 has too, where 8.0 itself tells nothing.
+# Facts of 9.7 that are used for options of 8.0 if they are unknown there.
 LENT = ("values", "scope", "alias_of")
-# On the command line of the test that records the help, or made of the folders that it runs in.
+# On the command line of the test that records the help, or derived from its folders.
 GIVEN_BY_TESTS = {"lower_case_table_names", "relay_log", "symbolic_links", "log_error", "log_error_verbosity", "initialize",
                   "initialize_insecure", "skip_grant_tables", "log_bin", "log_replica_updates", "log_slave_updates"}  # fmt: skip
-# Options that only the servers' own test plugins add.
+# Options that only exist in the servers' own test plugins.
 TEST_PLUGINS = ("example", "null_audit", "simple_parser", "test_", "mock", "rewrite_example", "replication_observers")
 
 
 def mysql_57() -> Merged:
-    """5.7.22 asked, 5.7.33 printed; documented changes up to the last patch."""
+    """5.7.22 queried, 5.7.33 from its printed help; documented changes up to the last patch."""
     return history.merge(
         {
             (5, 7, 22): builds.asked("mysql-5.7.22"),
@@ -38,7 +38,10 @@ def mysql_57() -> Merged:
 
 
 def mysql_80() -> Merged:
-    """8.0.15 asked; 8.0.11 and 8.0.23 printed; 8.0.43 printed in part by its tests, and declared."""
+    """8.0.15 queried, 8.0.11 and 8.0.23 from printed help, 8.0.43 from recorded help and declarations.
+
+    The help of 8.0.43 was recorded by its tests, which print only part of it.
+    """
     full = builds.printed("mysql-8.0.23", "mysql-8.0.23")
     merged = history.merge(
         {
@@ -67,9 +70,10 @@ def mysql_80() -> Merged:
 
 
 def after_full(full: Build, build: Build, at: Version, upto: Version) -> Build:
-    """A build printed by the servers' tests: they mask values and set options, so known options keep what a real build said.
+    """A build printed by the servers' tests, completed from a full build.
 
-    What is documented to have changed since is put in.
+    The tests mask values and set options, so known options keep the full build's facts. Documented changes since then
+    are applied.
     """
     found: Build = {}
     for option, record in build.items():
@@ -91,9 +95,9 @@ def after_full(full: Build, build: Build, at: Version, upto: Version) -> Build:
 
 
 def mysql_84() -> Merged:
-    """No server at hand: help recorded of a fork of 8.4.8 and its source, then what 9.7.4 and 8.0.43 let one conclude.
+    """No server available: from the help of a fork of 8.4.8 and its source, then from 9.7.4 and 8.0.43.
 
-    The fork's own names are left out. The recording masks InnoDB and the performance schema: there the source tells.
+    The fork's own names are left out. The recording masks InnoDB and Performance Schema, for which the source is used.
     """
     older, newer = mysql_80(), mysql_97()
     fork = with_declared(recorded("mysql-8.4.8-shannon", "mysql-8.4.8"), "mysql-8.4.8-shannon")
@@ -116,7 +120,7 @@ def mysql_84() -> Merged:
 
 
 def recorded(folder: str, name: str) -> Build:
-    """A build whose help the servers' own tests recorded: values that they mask, or give, are no defaults."""
+    """A build whose help was recorded by the servers' own tests; values that they mask or set are not defaults."""
     build = builds.printed(folder, name)
     for option, record in build.items():
         build[option] = {f: Fact(v, "recorded" if s == "asked" else s) for f, (v, s) in record.items()}
@@ -126,7 +130,10 @@ def recorded(folder: str, name: str) -> Build:
 
 
 def in_84(option: str, older: bool, newer: bool) -> bool:
-    """Whether 8.4 has an option that the fork's tests don't print: both neighbours do, or the changes between them say so."""
+    """Whether 8.4 has an option that the fork's tests do not print.
+
+    It does if both neighbors have it, or documented changes say so.
+    """
     if older and newer:
         return True
     if older:
@@ -135,19 +142,19 @@ def in_84(option: str, older: bool, newer: bool) -> bool:
 
 
 def weaken(record: builds.Record) -> builds.Record:
-    """What a fork printed is not what the server itself was asked."""
+    """Mark a fork's printed facts as inferred, because they are not the server's own."""
     return {f: Fact(v, "inferred" if s == "asked" else s) for f, (v, s) in record.items()}
 
 
 def mysql_97() -> Merged:
-    """9.7.4 asked."""
+    """9.7.4 queried."""
     return history.merge({(9, 7, 4): builds.asked("mysql-9.7.4")})
 
 
 def mariadb_106() -> Merged:
-    """No server at hand: 10.11.19 asked, less what is documented to have come later; and 10.4.12 less what went before 10.6.
+    """No server available: 10.11.19 without later additions, and 10.4.12 without options removed before 10.6.
 
-    What the documentation says of 10.6 itself takes the place of 10.11's facts; what it alone knows is added.
+    Documented facts of 10.6 replace those of 10.11; options known only from the documentation are added.
     """
     others = facts_of_106()
     older = builds.printed("mariadb-10.4.12", "mariadb-10.4.12")
@@ -169,7 +176,7 @@ def mariadb_106() -> Merged:
 
 
 def only_documented() -> Build:
-    """Options that the documentation says went between 10.6 and 10.11: no build that was asked has them."""
+    """Options removed between 10.6 and 10.11 according to the documentation; no queried build has them."""
     found: Build = {}
     said = manuals.mariadb((10, 6, 24))
     for option in sorted({name for name, fact in said if fact == "arg"}):
@@ -184,7 +191,7 @@ def only_documented() -> Build:
 
 
 def facts_of_106() -> dict[str, builds.Record]:
-    """What the documentation says of 10.6 where 10.11 differs, and what nobody tells: None where 10.4.12 was otherwise."""
+    """Documented facts of 10.6 that differ from 10.11; None for unknown facts if 10.4.12 differs."""
     found: dict[str, builds.Record] = {}
     for row in read("changes", "mariadb-10.6.tsv"):
         value = FACT_OF_TEXT.get(row["fact"], str)(row["value"]) if row["value"] else None
@@ -193,13 +200,13 @@ def facts_of_106() -> dict[str, builds.Record]:
 
 
 def with_documented(record: builds.Record, others: builds.Record) -> builds.Record:
-    """A record with other facts; what a server of another default says when it runs is left out."""
+    """A record with documented facts; the running value of a server with another default is left out."""
     kept = {f: fact for f, fact in record.items() if f != "running" or "default" not in others}
     return {**kept, **others}
 
 
 def mariadb(name: str) -> Merged:
-    """A MariaDB server that was asked; what it lacks of 24 plugins is taken from a 10.11 that had them loaded."""
+    """A queried MariaDB server; missing facts about 24 plugins are taken from a 10.11 that had them loaded."""
     build = builds.asked(name)
     loaded = builds.printed("mariadb-10.11.19-allplugins", "mariadb-10.11.19")
     bare = {canonical(r["option"]) for r in read("servers", "mariadb-10.11.19", "options.tsv")}
@@ -209,7 +216,7 @@ def mariadb(name: str) -> Merged:
 
 
 def with_declared(build: Build, source: str) -> Build:
-    """A build that was printed in part, with the options that its source declares beside."""
+    """A partly printed build with further options that its source declares."""
     for row in read("declared", f"{source}.tsv"):
         option = row["name"].lower()
         hidden = "cmdline" in row["flags"].split() or row["file"] == "ha_innodb.cc"
@@ -223,7 +230,7 @@ def with_declared(build: Build, source: str) -> Build:
 
 
 def literal_default(row: Row) -> dict[str, object]:
-    """The default that a source declares, in the help's notation, where it is written as a boolean or a number."""
+    """The default declared in a source, in the help's notation, if it is a literal boolean or number."""
     kind, value = kinds.declared(row).get("kind"), row["default"]
     if kind == "bool" and value.upper() in ("TRUE", "FALSE"):
         return {"default": value.upper()}
@@ -231,7 +238,7 @@ def literal_default(row: Row) -> dict[str, object]:
 
 
 def released(option: str) -> bool:
-    """Whether a released build or the list of changes knows it; sources also declare what only debug builds have."""
+    """Whether a released build or the list of changes has it; sources also declare options of debug builds."""
     runs = history.PRESENCE.get((option, "mysql"), [])
     return any(last >= (8, 0, 23) for _, last in runs) or option in RUNNING_97 or option in history.EVENTS
 

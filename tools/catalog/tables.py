@@ -1,4 +1,4 @@
-"""Reads the raw facts: tab-separated tables with a header row, one option or variable a row."""
+"""Read and write the raw facts: tab-separated tables with a header row, one option or variable per row."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ Version = tuple[int, ...]
 
 
 def read(*parts: str) -> list[Row]:
-    """The rows of a table under facts/, by its header's names; an empty list where there is no such table."""
+    """The rows of a table under facts/ as dictionaries; empty if there is no such table."""
     path = os.path.join(FACTS, *parts)
     if not os.path.exists(path):
         return []
@@ -23,7 +23,7 @@ def read(*parts: str) -> list[Row]:
 
 
 def write(rows: list[Row], header: list[str], *parts: str) -> None:
-    """Write a table under facts/; tabs and line ends in a cell are an error, for the format has no escapes."""
+    """Write a table under facts/; tabs and line ends in a cell are an error, because the format has no escapes."""
     path = os.path.join(FACTS, *parts)
     os.makedirs(os.path.dirname(path), exist_ok=True)
     lines = [header, *([row.get(column, "") for column in header] for row in rows)]
@@ -33,7 +33,7 @@ def write(rows: list[Row], header: list[str], *parts: str) -> None:
 
 
 def canonical(name: str) -> str:
-    """An option's or variable's name as the catalog spells it: lower case, underscores."""
+    """An option's or variable's name in the notation of the catalog: lower case, underscores."""
     return name.strip().lower().replace("-", "_")
 
 

@@ -1,4 +1,4 @@
-"""Copies facts from a folder laid out as shared material into facts/: names, kinds and numbers, no prose.
+"""Import facts from a folder with the layout of the shared material into facts/: names, kinds and numbers, no prose.
 
 usage: take_in.py FOLDER      FOLDER has servers/, others/, declared/ and changes/
 """
@@ -26,12 +26,12 @@ OTHERS = (
 )
 DECLARED = {"mariadb-10.4.12": ("sys_vars.cc", "ha_innodb.cc", "ha_maria.cc")}
 DECLARED_DEFAULT = ("sys_vars.cc", "ha_innodb.cc", "validate_password.cc")
-# A source tree, a fork of an older base or a fork that adds its own names tells nothing of a release's history.
+# Source trees, forks of an older base, and forks with own names say nothing about the history of releases.
 UPSTREAM = re.compile(r"(mysql|mariadb) (\d+\.\d+\.\d+)$")
 
 
 def rows_of(path: str) -> list[Row]:
-    """The rows of one table as it stands in FOLDER; line ends inside a cell become blanks."""
+    """The rows of a table in FOLDER; line ends inside a cell become blanks."""
     with open(path, encoding="utf-8", newline="") as f:
         header, *rows = csv.reader(f, delimiter="\t")
     cells = [[" ".join(cell.split("\n")) if "\n" in cell else cell for cell in row] for row in rows]
@@ -39,7 +39,7 @@ def rows_of(path: str) -> list[Row]:
 
 
 def take_tables(folder: str) -> None:
-    """The option tables, the effective values and what a running server told of its variables."""
+    """Import the option tables, the effective values and the metadata of running servers."""
     for kind, names in (("servers", sorted(os.listdir(f"{folder}/servers"))), ("others", OTHERS)):
         for name in names:
             for table in SERVER_TABLES:
@@ -47,13 +47,13 @@ def take_tables(folder: str) -> None:
                 if not os.path.exists(path):
                     continue
                 rows = rows_of(path)
-                if table == "help-values":  # a line of the help's own heading, not an option
+                if table == "help-values":  # part of the help's heading, not an option
                     rows = [r for r in rows if r["option"] != "and"]
                 write(rows, list(rows[0]), kind, name, f"{table}.tsv")
 
 
 def take_declared(folder: str) -> None:
-    """The variables as sources declare them, those with a plain name from the server itself and from InnoDB."""
+    """Import the variables declared in sources, only those of the server itself and of InnoDB."""
     for file in sorted(os.listdir(f"{folder}/declared")):
         name = file.removesuffix(".tsv")
         keep = DECLARED.get(name, DECLARED_DEFAULT)
@@ -66,14 +66,14 @@ def take_declared(folder: str) -> None:
 
 
 def declared_name(row: Row) -> str:
-    """A plugin declares its variables without its own prefix; the server puts it before them."""
+    """The full name: plugins declare their variables without the prefix that the server adds."""
     prefix = {"ha_innodb.cc": "innodb_", "ha_maria.cc": "aria_", "validate_password.cc": "validate_password_"}
     before = prefix.get(row["file"], "")
     return row["name"] if row["name"].startswith(before) else before + row["name"]
 
 
 def take_presence(folder: str) -> None:
-    """Which upstream releases had an option: for each flavour, the runs of releases, first to last."""
+    """Import which upstream releases had an option: for each flavour the consecutive releases, from first to last."""
     rows = rows_of(f"{folder}/changes/option_presence.tsv")
     builds = [(m[1], version(m[2]), c) for c in rows[0] if (m := UPSTREAM.fullmatch(c))]
     out: list[Row] = []
@@ -93,7 +93,7 @@ def take_presence(folder: str) -> None:
 
 
 def runs(had: list[Version], builds: list[Version]) -> str:
-    """Unbroken runs of builds, as first..last joined by commas."""
+    """Consecutive builds as first..last, joined by commas."""
     found: list[list[Version]] = []
     for build in builds:
         if build not in had:
@@ -106,12 +106,12 @@ def runs(had: list[Version], builds: list[Version]) -> str:
 
 
 def dotted(numbers: Version) -> str:
-    """A version as people write it."""
+    """A version in the usual notation."""
     return ".".join(str(n) for n in numbers)
 
 
 def take_changes(folder: str) -> None:
-    """What is documented to have been introduced, deprecated, removed or replaced, and defaults that changed."""
+    """Import documented introductions, deprecations, removals and replacements, and changed defaults."""
     events: list[Row] = []
     with open(f"{folder}/changes/sysvars-9.6.json", encoding="utf-8") as f:
         known: list[dict[str, Any]] = json.load(f)
@@ -138,7 +138,7 @@ def take_changes(folder: str) -> None:
 
 
 def plain(default: str) -> str:
-    """A default as a value; one that is told in words is worked out by the server itself."""
+    """A default as a value; a default in words is calculated by the server."""
     value = default.split(" (", maxsplit=1)[0].strip()
     if re.fullmatch(r"[A-Z_]+( [A-Z_]+)+", value):
         return value.replace(" ", ",")
@@ -146,7 +146,7 @@ def plain(default: str) -> str:
 
 
 def event_of(name: str, event: str, value: str, to: str = "", source: str = "upgrade-checker-9.6") -> Row:
-    """One row of events.tsv; `to` is the new default of a change of default."""
+    """One row of events.tsv; `to` is the new default if the event is a changed default."""
     return {"name": name, "event": event, "value": value, "to": to, "source": source}
 
 

@@ -1,7 +1,7 @@
-"""Takes from a checkout of MariaDB's documentation when variables came and went, and what they are by version.
+"""Import from MariaDB's documentation when variables were added and removed, and their facts by version.
 
 usage: take_mariadb_docs.py GIT_DIRECTORY     writes facts/changes/mariadb-events.tsv: names and versions, no prose;
-                                              and facts/manual/mariadb.tsv: arguments, kinds, defaults, ranges, what can be set
+and facts/manual/mariadb.tsv: arguments, kinds, defaults, ranges, dynamic
 """
 
 from __future__ import annotations
@@ -34,7 +34,7 @@ ADDED = re.compile(r"^\| \[?([a-z][\w\\]+)\]?[^|]*\| +\[?MariaDB (\d+\.\d+(?:\.\
 
 
 def pages(repository: str) -> Iterator[tuple[str, str]]:
-    """Path and text of every page that speaks of variables or options."""
+    """Path and text of every page about variables or options."""
     git = ["git", f"--git-dir={repository}"]
     names = subprocess.run(
         [*git, "ls-tree", "-r", "--name-only", "HEAD"], capture_output=True, text=True, check=True
@@ -48,7 +48,7 @@ def pages(repository: str) -> Iterator[tuple[str, str]]:
 
 
 def events(path: str, text: str) -> Iterator[Row]:
-    """What one page says."""
+    """The events on one page."""
     name = ""
     for line in text.replace("\\_", "_").split("\n"):
         plain = LINKED.sub(r"\1", line)
@@ -64,7 +64,7 @@ def events(path: str, text: str) -> Iterator[Row]:
 
 
 def values(path: str, text: str) -> Iterator[Row]:
-    """The defaults, ranges and dynamic states that one page gives, with the first and last version of each."""
+    """The defaults, ranges and dynamic states on one page, with the first and last version of each."""
     name, fact = "", ""
     for line in text.replace("\\_", "_").split("\n"):
         plain = LINKED.sub(r"\1", line).replace("\\", "")
@@ -82,7 +82,7 @@ def values(path: str, text: str) -> Iterator[Row]:
 
 
 def stated(name: str, fact: str, words: str, path: str) -> Iterator[Row]:
-    """The values in the words after a fact's name; a value in words, or one for some hosts alone, is passed over."""
+    """The values in the text after a fact's name; values in words, or only for some hosts, are ignored."""
     page = path.rpartition("/")[2].removesuffix(".md")
     if fact in ("arg", "kind"):
         match = (COMMAND if fact == "arg" else TYPE).search(words)
@@ -103,7 +103,7 @@ def stated(name: str, fact: str, words: str, path: str) -> Iterator[Row]:
 
 
 def main() -> None:
-    """Write the tables, sorted, each row once."""
+    """Write the tables, sorted, without duplicate rows."""
     texts = list(pages(sys.argv[1]))
     columns = ["name", "fact", "value", "low", "high", "page"]
     said = {tuple(row[c] for c in columns) for path, text in texts for row in values(path, text)}

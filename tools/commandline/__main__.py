@@ -1,8 +1,8 @@
-"""Write the man page and the completions of bash, zsh and fish from the command line's own parser.
+"""Write the man page and the completions for bash, zsh and fish from the command line parser.
 
 usage: python tools/commandline [--check]
 
---check says instead whether the files are current (exit 1 where not). The same checkout gives the same bytes.
+--check reports whether the files are current (exit 1 if not). The same checkout gives the same bytes.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""The completion script of bash: a function for each command, and no need of the package bash-completion."""
+"""The completion script for bash: a function for each command; works without the package bash-completion."""
 
 from __future__ import annotations
 
@@ -104,7 +104,7 @@ def _function(command: Command) -> Iterator[str]:
 
 
 def _operands(command: Command) -> Iterator[str]:
-    """Where the first operand is one of a few words it is offered until it was given, then what comes behind it."""
+    """Offer the first operand until it is given if it is one of a few words, then what follows it."""
     values = [operand.value for operand in command.operands]
     if values and values[0].words:
         words = " ".join(values[0].words)
@@ -117,5 +117,5 @@ def _operands(command: Command) -> Iterator[str]:
 
 
 def _call(value: Value) -> str:
-    """The call that completes a value; empty where nobody can know it."""
+    """The call that completes a value; empty if the values are not known."""
     return f"_mycnf_words '{' '.join(value.words)}'" if value.words else CALLS.get(value.kind, "")

@@ -1,4 +1,4 @@
-"""The completion script of fish: a line for each option of each command."""
+"""The completion script for fish: a line for each option of each command."""
 
 from __future__ import annotations
 

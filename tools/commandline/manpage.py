@@ -1,4 +1,4 @@
-"""The man page mycnf(1), in the macros of man(7) that every man of Linux, BSD and macOS knows."""
+"""The man page mycnf(1), in the macros of man(7), which every man program on Linux, BSD and macOS supports."""
 
 from __future__ import annotations
 
@@ -39,7 +39,7 @@ EXAMPLES = (
 
 
 def page(commands: Sequence[Command]) -> str:
-    """The whole page; it carries no date, so that one version is the same bytes whenever it is built."""
+    """The whole page, without a date, so that the same version always gives the same bytes."""
     purpose, _ = description()
     lines = [
         ".\\\" Made from the program's own parser by `make docs`.",
@@ -113,7 +113,7 @@ def _examples() -> Iterator[str]:
 
 
 def _text(text: str) -> str:
-    """Words for roff, in short lines: backslashes, minus signs and tildes as they are, no line that is a request."""
+    """Text for roff, in short lines: special characters are escaped, and no line starts with a request."""
     escaped = text.replace("\\", "\\e").replace("-", "\\-").replace("~", "\\(ti").replace("^", "\\(ha")
     lines = textwrap.wrap(escaped, WIDTH, break_long_words=False, break_on_hyphens=False)
     return "\n".join("\\&" + line if line[:1] in (".", "'") else line for line in lines)

@@ -1,4 +1,4 @@
-"""The command line in parts that pages and shells can be told of, read from the program's own parser."""
+"""The structure of the command line for man page and completions, read from the parser."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from rules import all_rules
 FILES, FOLDERS, ANYTHING = "files", "folders", ""
 TARGETS, SIDES = "targets", "targets or files"
 RULE, RULES, PROOFS = "rule", "rules", "rule or files"
-# What stands behind each name for a value; words with a list of their own are below, any other is anything.
+# The kind of each metavar; lists of words are defined below, and any other metavar is free text.
 KINDS = {
     **dict.fromkeys(("FILE", "SNAP", "TAR", "PATH"), FILES),
     "DIR": FOLDERS,
@@ -28,7 +28,7 @@ MANY = (argparse.ZERO_OR_MORE, argparse.ONE_OR_MORE)
 
 
 class Value(NamedTuple):
-    """What an option or operand takes: a kind, or `words` where it is one of a few; `many` where it is several."""
+    """The value of an option or operand: a kind, or one of `words`; `many` if it may be repeated."""
 
     name: str
     kind: str
@@ -37,7 +37,7 @@ class Value(NamedTuple):
 
 
 class Option(NamedTuple):
-    """An option of a command: all its spellings, what it does, and what it takes, None where it takes nothing."""
+    """An option of a command: all its names, its help, and its value, None if it takes none."""
 
     flags: tuple[str, ...]
     help: str
@@ -46,7 +46,7 @@ class Option(NamedTuple):
 
 
 class Operand(NamedTuple):
-    """A word that is no option; it may be left out where it is not `needed`."""
+    """A positional argument; optional unless `needed`."""
 
     help: str
     value: Value
@@ -70,13 +70,13 @@ def commands() -> tuple[Command, ...]:
 
 
 def description() -> tuple[str, str]:
-    """What mycnf is for, and its exit codes, each as one sentence."""
+    """The description of mycnf, and its exit codes, one sentence each."""
     parser = build_parser()
     return str(parser.description), str(parser.epilog)
 
 
 def targets() -> list[str]:
-    """The supported series as `--target` takes them."""
+    """The supported series, as `--target` accepts them."""
     return [f"{flavour}-{s[0]}.{s[1]}" for flavour, series in SERIES.items() for s in sorted(series)]
 
 
@@ -87,7 +87,7 @@ def rules() -> list[str]:
 
 
 def families() -> list[str]:
-    """The three letters of each family of rules."""
+    """The three-letter prefixes of the rule families."""
     return sorted({rule.family for rule in all_rules()})
 
 
@@ -98,7 +98,7 @@ def _command(name: str, purpose: str, parser: argparse.ArgumentParser) -> Comman
 
 
 def _option(action: argparse.Action) -> Option:
-    # An action of our own keeps what came before it, as append does.
+    # Actions of mycnf collect values, as argparse's append does.
     repeatable = type(action).__module__ != "argparse" or isinstance(action, argparse._AppendAction)  # noqa: SLF001
     value = None if action.nargs == 0 else _value(action)
     return Option(tuple(action.option_strings), _said(action), value, repeatable)

@@ -1,4 +1,4 @@
-"""The completion script of zsh: _arguments for each command."""
+"""The completion script for zsh: _arguments for each command."""
 
 from __future__ import annotations
 
@@ -106,7 +106,7 @@ def _function(command: Command) -> Iterator[str]:
 
 
 def _option(option: Option) -> str:
-    """One option: its spellings exclude each other, unless it may be repeated."""
+    """One option; its names exclude each other, unless it may be repeated."""
     tail = _quoted(f"[{_escaped(option.help)}]{_value(option.value) if option.value else ''}")
     once = "" if option.repeatable else f"({' '.join(option.flags)})"
     star = "*" if option.repeatable else ""
@@ -117,7 +117,7 @@ def _option(option: Option) -> str:
 
 
 def _flag(flag: str, value: Value | None) -> str:
-    """How the value stands: behind --option or --option=, right behind -o or in the next word."""
+    """The separator before the value: after --option or --option=, directly after -o or in the next word."""
     return flag + ("" if value is None or value.many else "=" if flag.startswith("--") else "+")
 
 
@@ -133,7 +133,7 @@ def _value(value: Value) -> str:
 
 
 def _escaped(text: str) -> str:
-    """A text within a spec, where brackets and colons divide the parts."""
+    """Text in a spec, in which brackets and colons separate the parts."""
     for sign in "\\[]:":
         text = text.replace(sign, "\\" + sign)
     return text

@@ -1,15 +1,16 @@
-"""Measure what the project promises, and print one line a figure: name, value, limit, commit.
+"""Measure the project's promised figures, and print one line each: name, value, limit, commit.
 
 usage: python tools/figures [--only speed|rules|mutants|audit|agreement|simulations|disk|app|fleet|generated|memory|
-    reports|bigserver|advice|large|weeks]… [--keep FILE]
+reports|bigserver|advice|large|weeks]… [--keep FILE]
 
-generated asks live servers about 200,000 settings, which takes most of an hour (SETTINGS=… for less); reports makes up
-10,000 snapshots (SNAPSHOTS=…), bigserver 10,000 tables on each of four servers (TABLES=…), weeks 10,000 windows
-(WINDOWS=…).
+generated tries about 200,000 settings on live servers, which takes most of an hour (SETTINGS=… for fewer); reports
+creates 10,000 snapshots (SNAPSHOTS=…), bigserver 10,000 tables on each of four servers (TABLES=…), weeks 10,000
+windows (WINDOWS=…).
 
-With --keep they are also put on top of a file of tables, beside the last ones of the same machine: make bench.
+--keep also adds the figures at the top of a file of tables, compared with the last ones of the same machine: make
+bench.
 
-Exit 1 where a figure misses its limit. A figure that can't be had here says why instead of a value.
+Exit 1 if a figure misses its limit. A figure that cannot be measured here has a reason instead of a value.
 """
 
 from __future__ import annotations
@@ -61,7 +62,7 @@ SOURCES = {
 
 
 def main() -> int:
-    """Measure and print, family by family."""
+    """Measure and print the figures, group by group."""
     parser = argparse.ArgumentParser(description="measure what the project promises")
     parser.add_argument("--only", action="append", choices=SOURCES)
     parser.add_argument("--keep", metavar="FILE")
@@ -85,7 +86,7 @@ def _line(figure: Figure, commit: str) -> str:
 
 
 def _commit() -> str:
-    """The commit that was measured; a plus sign says that the work tree differs from it."""
+    """The measured commit; a plus sign means that the work tree differs from it."""
     git = ["git", "-C", TOP]
     head = subprocess.run([*git, "rev-parse", "--short", "HEAD"], capture_output=True, text=True, check=False)
     changed = subprocess.run([*git, "status", "--porcelain"], capture_output=True, text=True, check=False)

@@ -1,4 +1,4 @@
-"""What the advice did to the servers of examples/lab, as last measured by tools/lab, which takes an hour."""
+"""The effect of the advice on the servers of examples/lab, as last measured by tools/lab, which takes an hour."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ LEAST_BETTER = 7
 
 
 def figures(top: str) -> Iterator[Figure]:
-    """How many servers became better and how many worse, of those in docs/experiments/lab.json; see lab.md there."""
+    """How many servers in docs/experiments/lab.json became better and how many worse; see lab.md there."""
     with open(os.path.join(top, RESULTS), encoding="utf-8") as file:
         rows = list(json.load(file).values())
     verdicts = [row["verdict"] for row in rows]

@@ -1,4 +1,4 @@
-"""How far mycnf agrees with what real servers made of real option files."""
+"""How far mycnf agrees with real servers about real option files."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ TOTAL = re.compile(r"^agreement (?P<share>[\d.]+) % of", re.MULTILINE)
 
 
 def figures(top: str) -> Iterator[Figure]:
-    """The share of refusals, adjustments and values that agrees, for each server, in percent."""
+    """The percentage of refusals, adjustments and values that agree, for each server."""
     shared = os.environ.get("MYCNF_SHARED", os.path.join(os.path.dirname(top), "shared"))
     judge = os.path.join(shared, "corpus", "agree.py")
     if not os.path.exists(judge):

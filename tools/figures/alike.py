@@ -1,10 +1,10 @@
-"""Run probes of servers with variants that are all the same, and count what they claim all the same.
+"""Run server probes with identical variants, and count their false claims.
 
-Every variant of a probe is replaced by a copy of its group's baseline, so that whatever a run claims is false. Beside
-it, an effect of the size that the runs call detectable is multiplied into the samples of one copy: how many runs claim
-it. Prints a line for each probe: blocks that were valid, runs that claimed a difference, runs that found the effect.
+Every variant of a probe is replaced by a copy of its group's baseline, so that each claimed difference is false. In
+addition, an effect of the detectable size is multiplied into the samples of one copy, to count how many runs find it.
+Prints a line for each probe: valid blocks, runs that claimed a difference, runs that found the effect.
 
-An experiment on file systems has two directories of one file system instead, each with a server of its own.
+The probe of file systems uses two directories of one file system instead, each with its own server.
 
 Example: python tools/figures/alike.py --server mysql-8.0 --runs 10 --time 60s ab commit
 """
@@ -51,9 +51,9 @@ from probes.sandbox import Binary
 from probes.stop import StopSignal
 
 AGAIN = ", again"
-LARGEST = 100.0  # relative; where more than that is detectable there were too few rounds
-CHANGE = "innodb_flush_neighbors=0,1"  # what ab is asked to compare; the second value never comes into force
-OWN_SERVERS = ("file-system",)  # their variants are directories, each with a server: two of one file system are alike
+LARGEST = 100.0  # relative; if only larger differences are detectable, there were too few rounds
+CHANGE = "innodb_flush_neighbors=0,1"  # for ab; the second value is never applied
+OWN_SERVERS = ("file-system",)  # variants are directories with a server each; in one file system they are equal
 
 
 class Alike:
@@ -78,33 +78,36 @@ class Alike:
 
     @contextmanager
     def prepare(self, ground: Environment, wanted: ProbeRequest, _plan: RunPlan, stop: StopSignal) -> Iterator[Copying]:
-        """What the probe itself prepares."""
+        """The probe's own preparation."""
         plan = self._experiment.plan(ground, wanted)
         with self._experiment.prepare(ground, wanted, plan, stop) as bench:
             yield Copying(bench, {variant.name: variant for variant in plan.variants})
 
 
 class Copying:
-    """A bench that measures the original of each copy."""
+    """A bench that measures the original for each copy."""
 
     def __init__(self, bench: Bench, originals: dict[str, Variant]) -> None:
         self._bench, self._originals = bench, originals
 
     def measure(self, variant: Variant, turn: Turn, stop: StopSignal) -> BlockMeasurement:
-        """One block of the original."""
+        """Measure one block of the original."""
         return self._bench.measure(self._originals[variant.name.removesuffix(AGAIN)], turn, stop)
 
     def facts(self) -> dict[str, float | str]:
-        """None: they are of variants that weren't measured."""
+        """Empty, because the facts are about variants that were not measured."""
         return {}
 
     def notes(self) -> tuple[str, ...]:
-        """Those of the bench."""
+        """The notes of the bench."""
         return self._bench.notes()
 
 
 class Count(NamedTuple):
-    """What runs of one probe came to; `claiming` and `uneven` count runs, by the first metric and by its variation."""
+    """The results of runs of one probe.
+
+    `claiming` and `uneven` count runs, by the first metric and by its variation.
+    """
 
     runs: int
     blocks: int
@@ -116,7 +119,7 @@ class Count(NamedTuple):
     detectable: float
 
     def line(self, name: str) -> str:
-        """One line."""
+        """The counts as one line."""
         share = self.valid / max(1, self.blocks)
         parts = (
             f"{name:<22} {self.runs} runs",
@@ -130,7 +133,7 @@ class Count(NamedTuple):
 
 
 def main() -> int:
-    """Run what was asked for, a line for each probe."""
+    """Run the requested probes, with a line for each."""
     asked = _arguments()
     names = asked.probes or [probe.name for probe in load_all() if probe.kind == "server"]
     print(f"{asked.server}, {asked.runs} runs of {asked.time or 'the default time'} each", flush=True)
@@ -185,7 +188,7 @@ def _measured(name: str, asked: argparse.Namespace, seed: int) -> ProbeResult:
 
 
 def _choices(probe: Experiment, binaries: Sequence[Binary], other: str) -> dict[str, str]:
-    """What a probe can't do without."""
+    """The options that a probe requires."""
     given = {
         "set": CHANGE,
         "against": other,
@@ -196,7 +199,7 @@ def _choices(probe: Experiment, binaries: Sequence[Binary], other: str) -> dict[
 
 
 def counted(results: Sequence[ProbeResult]) -> Count:
-    """How many blocks were valid, and how many runs claimed what."""
+    """Count valid blocks and claims of runs."""
     blocks = [block for result in results for arm in result.arms for block in arm.blocks]
     told = [conclude(result) for result in results if not result.is_void]
     sizes = [c.detectable for conclusion in told for c in conclusion.comparisons]
@@ -214,7 +217,7 @@ def counted(results: Sequence[ProbeResult]) -> Count:
 
 
 def _finds(result: ProbeResult, times: float) -> bool:
-    """Whether the run claims that its first copy has so many times as much of the first metric."""
+    """Whether the run finds that its first copy has that many times as much of the first metric."""
     comparisons, metric = conclude(result).comparisons, result.metrics[0].name
     if not comparisons or not math.isfinite(times):
         return False

@@ -1,4 +1,4 @@
-"""How fast the terminal app is at a terminal, beside an empty app of the same framework."""
+"""Measure the speed of the terminal app, compared with an empty app of the same framework."""
 
 from __future__ import annotations
 
@@ -34,15 +34,15 @@ class Empty(App):
 Empty().run()
 """
 DOWN, UP, END = b"\x1b[B", b"\x1b[A", b"\x1b[F"
-EVERY = 4  # so many keys down, one up
+EVERY = 4  # presses of the down key before one of the up key
 IDLE = 10.0  # seconds
-SLOW = 2.0  # seconds that a slow server takes for each statement
+SLOW = 2.0  # seconds that a slow server takes per statement
 SLOW_KEYS = 60
 
 
 def figures(top: str) -> Iterator[Figure]:
-    """First frame, first finding, keys, idle, and leaving; with servers that are slow, or never speak."""
-    # As an installed mycnf has it: a checkout whose bytecode may not be written would be compiled at each start.
+    """First frame, first finding, keys, idle and quitting; also with servers that are slow or never answer."""
+    # As in an installed mycnf: a checkout without writable bytecode would be compiled at each start.
     for package in ("advisor", "rules", "probes"):
         compileall.compile_dir(os.path.join(top, package), quiet=1)
     os.environ["PYTHONPATH"] = top
@@ -64,7 +64,7 @@ def _mycnf(*words: str) -> tuple[str, ...]:
 
 def _starting() -> Iterator[Figure]:
     empty, frame, finding = [], [], []
-    for _ in range(ROUNDS):  # in turns: the machine's mood meets all three
+    for _ in range(ROUNDS):  # alternating, so that slow periods of the machine affect all three
         with window(sys.executable, "-c", EMPTY) as shown:
             empty.append(shown.until(b"empty-app"))
         with window(*_mycnf("--demo")) as shown:
@@ -112,7 +112,7 @@ def _processor(pid: int) -> float:
 
 
 def _silent() -> Iterator[Figure]:
-    """A server that takes the call and never speaks: keys go on, and q leaves."""
+    """A server that accepts the connection and never answers: keys still work, and q quits."""
     with _mute() as port, window(*_mycnf("--host", "127.0.0.1", "--port", str(port), "--user", "x")) as shown:
         shown.until(b"reading")
         shown.forget()
@@ -120,12 +120,12 @@ def _silent() -> Iterator[Figure]:
         shown.forget()
         shown.press(b"\x1b")
         shown.forget()
-        shown.type(b"q")  # the figure is the whole end, not the first paint
+        shown.type(b"q")  # measures the complete exit, not the first paint
         yield Figure("q to the prompt while a server hangs", shown.ended(), "s", "<=", 0.5)
 
 
 def _slow(own: str) -> Iterator[Figure]:
-    """A server that takes two seconds for each statement: keys while all of it is read anew, and leaving meanwhile."""
+    """A server that takes two seconds per statement: keys while everything is read again, and quitting meanwhile."""
     names = ("key to paint while statements take 2 s, p95", "q to the prompt while statements take 2 s")
     name = next((name for name in names_of(()) if not lacking(name)), None)
     if name is None:
@@ -152,13 +152,13 @@ def _slow(own: str) -> Iterator[Figure]:
 
 
 def _probing(own: str) -> Iterator[Figure]:
-    """Leaving in the midst of an experiment on a throwaway server, and until nothing of that is left on the disk."""
+    """Quitting during a probe with a throwaway server, and the time until its files are removed."""
     names = ("q to the prompt while a probe's server runs", "until nothing of that is left")
     name = next((name for name in names_of(()) if not lacking(name)), None)
     if name is None:
         yield from (Figure(figure, None, reason_missing="no server is here (make servers)") for figure in names)
         return
-    from probe_process import FORCED, programs  # which finds its neighbours once real_servers has been imported
+    from probe_process import FORCED, programs  # finds its dependencies only after real_servers was imported
 
     (_, program), libraries = programs(name)
     scratch, empty = os.path.join(own, "scratch"), os.path.join(own, "empty.cnf")
@@ -172,13 +172,13 @@ def _probing(own: str) -> Iterator[Figure]:
             shown.type(b"6")
             shown.until(b"cache-fit")
             shown.forget()
-            shown.type(END + UP + b"\r")  # commit is the last but one
+            shown.type(END + UP + b"\r")  # commit is the second to last
             shown.until(b"enter begins")
             shown.forget()
-            shown.until(b"creates")  # the host was looked at
+            shown.until(b"creates")  # the host was checked
             shown.forget()
             shown.press(b"\t")
-            shown.until(b"refusals")  # the cursor is in the field of their names
+            shown.until(b"refusals")  # the cursor is in the field for objections to override
             shown.type(FORCED.encode() + b"\r")
             shown.until(b"round 1 of")
             began = time.monotonic()
@@ -198,7 +198,7 @@ def _mute() -> Iterator[int]:
 
 
 def _enlarge(recording: str, path: str) -> None:
-    """The recording with 700 variables and an option file that gives 200 findings more."""
+    """The recording with 700 variables and an option file that adds 200 findings."""
     with open(recording, encoding="utf-8") as file:
         told = json.load(file)
     variables = told["server"]["variables"]

@@ -1,7 +1,7 @@
-"""Write docs/experiments: the founding articles' experiments on this machine, beside what was published.
+"""Write docs/experiments: the founding articles' experiments on this machine, compared with the published results.
 
-Without a page all are measured; TMPDIR names the file system to measure.
-Takes about half an hour, on an otherwise idle machine.
+All pages are measured by default; TMPDIR selects the file system to measure. Takes about half an hour on an otherwise
+idle machine.
 """
 
 from __future__ import annotations
@@ -39,7 +39,7 @@ FILE_SYSTEMS = ("ext4", "xfs")
 
 
 def main() -> int:
-    """Run the pages that were asked for and write them."""
+    """Run and write the requested pages."""
     form = argparse.RawDescriptionHelpFormatter
     parser = argparse.ArgumentParser(prog="articles", description=__doc__, formatter_class=form)
     parser.add_argument("pages", nargs="*", metavar="PAGE", help=f"of {', '.join(PAPERS)}")
@@ -104,7 +104,7 @@ def _measured(what: Run) -> tuple[ProbeResult, float, float]:
 
 
 def _nameless(result: ProbeResult, directory: str) -> ProbeResult:
-    """The result without the name of a temporary directory."""
+    """The result without the name of the temporary directory."""
 
     def plain(text: str) -> str:
         return text.replace(directory + "/", "").replace(directory, "a new directory")

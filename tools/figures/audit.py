@@ -1,4 +1,4 @@
-"""What an audit of an idle, untouched local server costs and says: the general log and a clock are the judges."""
+"""The cost and findings of an audit of an idle, unmodified local server, measured by the general log and a clock."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ SENT = re.compile(r"\b(?:Query|Execute|Prepare)\t")
 
 
 def figures(top: str) -> Iterator[Figure]:
-    """Statements, seconds besides the window, and the errors and warnings of each server at its defaults."""
+    """Statements, seconds besides the window, and errors and warnings of each server with its defaults."""
     for name in names_of(()):
         if reason := lacking(name):
             yield Figure(f"audit of {name}", None, reason_missing=reason)
@@ -59,7 +59,10 @@ def _timed(command: list[str], top: str) -> tuple[float, str]:
 
 
 def _statements(server: Sandbox, command: list[str], top: str) -> int:
-    """How many statements the server's own general log holds after an audit, our switching it on and off left out."""
+    """The number of statements in the server's general log after an audit.
+
+    The statements that enable and disable the log are not counted.
+    """
     log = os.path.join(server.directory, "general.log")
     with server.connect(autocommit=True) as connection, connection.cursor() as cursor:
         cursor.execute("SET GLOBAL general_log_file = %s", (log,))

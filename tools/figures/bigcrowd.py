@@ -1,4 +1,4 @@
-"""Connections that wait, and some that work, until the pipe to this process is closed.
+"""Open connections, some of which run statements, until the pipe to this process is closed.
 
 usage: python tools/figures/bigcrowd.py SOCKET CONNECTIONS BUSY
 """
@@ -12,13 +12,13 @@ from typing import Any
 
 import pymysql
 
-PAUSE = 0.02  # seconds between two statements of all of them together
-TABLES = 100  # that are read, and written
+PAUSE = 0.02  # seconds between two statements of all connections together
+TABLES = 100  # tables that are read and written
 READ, WRITE = "SELECT pad FROM t{:04} WHERE id = 2", "UPDATE t{:04} SET k = k + 1 WHERE id = 2"
 
 
 def main() -> int:
-    """Open them, let each read a row, say so, and let a few work."""
+    """Open the connections, let each read a row, report that, and keep a few busy."""
     socket, count, busy = sys.argv[1], int(sys.argv[2]), int(sys.argv[3])
     dice = random.Random(count)  # noqa: S311 - no secret
     where: dict[str, Any] = {"unix_socket": socket, "user": "app", "database": "s00", "ssl_disabled": True}

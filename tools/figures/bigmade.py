@@ -1,4 +1,4 @@
-"""A server with 10,000 tables and 1,000 connections, of which some are at work, for tools that look at it."""
+"""A server with 10,000 tables and 1,000 connections, some of them busy, for comparing audit tools."""
 
 from __future__ import annotations
 
@@ -16,19 +16,19 @@ from probes.sandbox import Sandbox, start_server
 
 TABLES = int(os.environ.get("TABLES", "10000"))
 CONNECTIONS = int(os.environ.get("CONNECTIONS", "1000"))
-SPARE = 50  # connections besides: the tools' own
+SPARE = 50  # further connections, for the tools
 SCHEMAS = 20
 MAKERS = 4
 CROWDS = 4  # processes that hold the connections
-BUSY = 5  # connections of each of them that are at work
+BUSY = 5  # busy connections per process
 ACCOUNTS = ("mycnf", "tuner", "app")
-MYISAM = 50  # every so many tables is one of MyISAM
+MYISAM = 50  # one in so many tables is a MyISAM table
 TABLE = (
     "CREATE TABLE t{number:04} (id INT PRIMARY KEY AUTO_INCREMENT, k INT NOT NULL, pad VARCHAR(60) NOT NULL, KEY (k)) "
     "ENGINE = {engine}"
 )
 ROWS = "INSERT INTO t{number:04} (k, pad) VALUES (1, REPEAT('a', 60)), (2, REPEAT('b', 60)), (3, REPEAT('c', 60))"
-# Nothing of it need outlast a power failure, and the servers are restarted before anybody looks at them.
+# The data need not survive a power failure, and the servers are restarted before they are audited.
 WHILE_MAKING = (
     "--innodb-flush-log-at-trx-commit=0",
     "--innodb-flush-method=nosync",
@@ -41,7 +41,7 @@ WHILE_MAKING = (
 
 @contextlib.contextmanager
 def big(name: str) -> Iterator[Sandbox]:
-    """The server of that name, at its defaults but for max_connections, with its tables and its crowd."""
+    """The server with that name, with defaults except max_connections, with its tables and connections."""
     binary = provisioned(name)
     with start_server(binary, arguments=(*quickly(binary), *WHILE_MAKING)) as sandbox:
         _accounts(sandbox)
@@ -71,7 +71,10 @@ def _schema(sandbox: Sandbox, order: int) -> None:
 
 @contextlib.contextmanager
 def _crowds(socket: str) -> Iterator[None]:
-    """Processes that share the connections, once all are open; they end with us, as the pipes to them do."""
+    """Processes that share the connections, once all are open.
+
+    They end with this process, because their pipes are closed.
+    """
     program = os.path.join(os.path.dirname(os.path.abspath(__file__)), "bigcrowd.py")
     command = [sys.executable, program, socket, str(CONNECTIONS // CROWDS), str(BUSY)]
     begun = [subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE) for _ in range(CROWDS)]
@@ -81,4 +84,4 @@ def _crowds(socket: str) -> Iterator[None]:
         yield
     finally:
         for process in begun:
-            process.communicate()  # closes the pipe that it waits on
+            process.communicate()  # closes the pipe that it reads

@@ -18,7 +18,7 @@ NAMES = {"mycnf": "mycnf", "mysqltuner": "MySQLTuner"}
 
 
 def put(top: str, section: str) -> None:
-    """Write the section in the place of the one that stands in the page."""
+    """Replace the section in the page."""
     path = os.path.join(top, "docs", "peers.md")
     with open(path, encoding="utf-8") as file:
         page = KEPT.sub("", file.read())
@@ -27,7 +27,7 @@ def put(top: str, section: str) -> None:
 
 
 def section(found: Mapping[str, Mapping[str, Took]], version: str) -> str:
-    """The section with its marks."""
+    """The section with its marker comments."""
     return "\n".join(["<!-- large server -->", *_lines(found, version), "<!-- /large server -->", ""])
 
 

@@ -1,8 +1,8 @@
-"""Audit a server with 10,000 tables and 1,000 connections, beside MySQLTuner, and write that down in docs/peers.md.
+"""Audit a server with 10,000 tables and 1,000 connections, compare with MySQLTuner, and update docs/peers.md.
 
 usage: python tools/figures/bigserver.py [SERVER]…
 
-Takes some minutes and two gigabytes of disk a server (TABLES=, CONNECTIONS= for less).
+Takes some minutes and two gigabytes of disk per server (TABLES=, CONNECTIONS= for less).
 """
 
 from __future__ import annotations
@@ -41,7 +41,7 @@ PERL_DIES = re.compile(r"^.+ at \S+ line \d+", re.MULTILINE)
 
 
 class Ran(NamedTuple):
-    """One run of a tool: seconds by the clock and of processors (its own processes'), and what it printed."""
+    """One run of a tool: wall-clock and CPU seconds (of its own processes), and its output."""
 
     seconds: float
     processor: float
@@ -50,9 +50,9 @@ class Ran(NamedTuple):
 
 
 class Took(NamedTuple):
-    """What a tool took on a server: seconds of each run, the median of its processors', and its load on the server.
+    """A tool's cost on a server: seconds of each run, median CPU seconds, and its load on the server.
 
-    `ended_error` says how it ended where that was with an error, "" where it was not.
+    `ended_error` is the error that ended it, or "".
     """
 
     seconds: tuple[float, ...]
@@ -62,12 +62,12 @@ class Took(NamedTuple):
 
     @property
     def median(self) -> float:
-        """Seconds of a run."""
+        """The median seconds of a run."""
         return statistics.median(self.seconds)
 
 
 def figures(top: str) -> Iterator[Figure]:  # noqa: ARG001 - every family is called alike
-    """How many times as fast as MySQLTuner, how many statements beside its, and how much the server has to do."""
+    """Speed relative to MySQLTuner, number of statements compared with its, and the load on the server."""
     for name in SERVERS:
         if reason := _lacking(name):
             yield Figure(f"audit of {name} with {TABLES:,} tables", None, reason_missing=reason)
@@ -100,7 +100,7 @@ def main() -> int:
 
 
 def measure(name: str) -> dict[str, Took]:
-    """What each tool took: timed in turn, then once each while the server writes down all that it is asked."""
+    """The cost of each tool: timed in turn, then once each while the server logs all statements."""
     with big(name) as sandbox, tempfile.TemporaryDirectory(prefix="big-") as home:
         runs: dict[str, list[Ran]] = {tool: [] for tool in TOOLS}
         for _ in range(ROUNDS):
@@ -139,7 +139,7 @@ def _run(tool: str, sandbox: Sandbox, home: str) -> Ran:
 
 
 def _end(runs: Sequence[Ran]) -> str:
-    """What the first run that ended with an error said of it, as Perl does; its exit code where it said nothing."""
+    """The first run's error message in Perl's format, or its exit code; empty without an error."""
     failed = next((run for run in runs if run.code), None)
     if failed is None:
         return ""
@@ -148,7 +148,7 @@ def _end(runs: Sequence[Ran]) -> str:
 
 
 def _command(tool: str, sandbox: Sandbox, home: str) -> Sequence[str]:
-    # MySQLTuner's client is told the socket by ~/.my.cnf (labpeers.py), and mycnf is given no other account by it.
+    # MySQLTuner's client gets the socket from ~/.my.cnf (labpeers.py), which sets no account for mycnf.
     account = ACCOUNTS[tool]
     with open(os.path.join(home, ".my.cnf"), "w", encoding="utf-8") as file:
         file.write(f"[client]\nuser={account}\nsocket={sandbox.socket}\n")

@@ -1,4 +1,4 @@
-"""The driver of the storage probes beside fio: the same file, the same request, in turns."""
+"""Compare the driver of the storage probes with fio: same file, same requests, alternating."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ from probes.disk.tally import combine_reports
 from probes.stop import StopSignal
 
 PAIRS = 5
-TURNS = 4  # of each in a pair
+TURNS = 4  # turns of each in a pair
 SECONDS = float(os.environ.get("SECONDS_EACH", "0.75"))
 WITHIN = 15  # percent
 SIZE = 1 << 30
@@ -29,7 +29,7 @@ KIB, MIB = 1 << 10, 1 << 20
 
 
 class Case(NamedTuple):
-    """One request as our driver and as fio are told to make it; `ours` and `fios` read the figure from the answers."""
+    """One request, as configured for our driver and for fio; `ours` and `fios` extract the figure from the output."""
 
     name: str
     unit: str
@@ -40,7 +40,7 @@ class Case(NamedTuple):
 
 
 class Pairs(NamedTuple):
-    """What both measured, pair by pair, and `itself`: ratios of fio over fio, taken in the same way."""
+    """The results of both, pair by pair, and `itself`: ratios of fio to fio, measured in the same way."""
 
     case: Case
     ours: list[float]
@@ -49,22 +49,22 @@ class Pairs(NamedTuple):
 
     @property
     def ratio(self) -> float:
-        """The median of the pairs' ratios, ours over fio's."""
+        """The median ratio of the pairs, ours divided by fio's."""
         return statistics.median(own / beside for own, beside in zip(self.ours, self.fio, strict=True))
 
     @property
     def noise(self) -> float:
-        """The median of fio's ratios to itself: what is this far from 1 here tells nothing of a driver."""
+        """The median ratio of fio to itself; a deviation of this size is noise."""
         return statistics.median(self.itself)
 
     @property
     def off(self) -> float:
-        """How far that is from 1, in percent."""
+        """The deviation of the ratio from 1, in percent."""
         return abs(self.ratio - 1) * 100
 
 
 def figures(_top: str) -> Iterator[Figure]:
-    """Ours, fio's, and how far the median of the pairs' ratios is from 1."""
+    """Our figure, fio's, and the deviation of the median ratio from 1."""
     directory = os.environ.get("DIR", tempfile.gettempdir())
     if reason := lacking(directory):
         yield Figure("storage driver beside fio", None, reason_missing=reason)
@@ -78,7 +78,7 @@ def figures(_top: str) -> Iterator[Figure]:
 
 
 def lacking(directory: str) -> str:
-    """Why the two can't be laid side by side here, empty where they can."""
+    """Why the two cannot be compared here; empty if they can."""
     if shutil.which("fio") is None:
         return "no fio (apt-get install fio)"
     if not supports_o_direct(directory):
@@ -106,7 +106,7 @@ def beside_fio(directory: str) -> Iterator[Pairs]:
 
 
 def _pair(ours: Callable[[], float], fios: Callable[[], float]) -> tuple[float, float]:
-    """Medians of a few short turns each, in alternating order: what comes and goes on the host meets both alike."""
+    """Medians of a few short turns each, in alternating order, so that disturbances of the host affect both alike."""
     own: list[float] = []
     beside: list[float] = []
     for turn in range(TURNS):
@@ -174,7 +174,7 @@ def _commit(path: str, size: int, call: str, *, direct: bool) -> Case:
 
 
 def _fio(path: str, size: int, words: list[str]) -> dict[str, Any]:
-    """One job of fio's on our file; its caches are left as they are."""
+    """One fio job on our file; its caches are left as they are."""
     common = [
         "--name=beside",
         f"--filename={path}",

@@ -1,4 +1,4 @@
-"""One measured figure and the limit that the project promises for it."""
+"""A measured figure and its promised limit."""
 
 from __future__ import annotations
 
@@ -8,9 +8,9 @@ UNMEASURED = "not measured"
 
 
 class Figure(NamedTuple):
-    """A figure; `relation` to the limit is <= or >=, or empty where nothing is promised.
+    """A figure; `relation` to the limit is <= or >=, or empty without a limit.
 
-    `value` is None where it could not be measured, and `why_not` says why.
+    `value` is None if it could not be measured, and `reason_missing` is the reason.
     """
 
     name: str
@@ -29,5 +29,5 @@ class Figure(NamedTuple):
 
     @property
     def shown(self) -> str:
-        """The value for a table, or why there is none."""
+        """The value for a table, or the reason why there is none."""
         return f"{UNMEASURED}: {self.reason_missing}" if self.value is None else f"{self.value:.4g}"

@@ -1,4 +1,4 @@
-"""What real servers take while sessions fill their buffers, step by step, kept as snapshots."""
+"""The memory of real servers while sessions fill their buffers, step by step, saved as snapshots."""
 
 from __future__ import annotations
 
@@ -19,8 +19,8 @@ from advisor.facts.snapshot import load, save
 from probes.sandbox import Sandbox, start_server
 
 SESSIONS = 64
-SPARE = 6  # connections besides: ours, and one that is only just going
-PREPARED = 50  # statements of each session
+SPARE = 6  # further connections: ours, and one that is just closing
+PREPARED = 50  # per session
 SETTINGS = {
     "defaults": (),
     "larger": (
@@ -39,9 +39,9 @@ PREPARE = "PREPARE p{n} FROM 'SELECT a.id, b.pad FROM t a JOIN t b ON a.k = b.k 
 
 
 class Step(NamedTuple):
-    """One look at a server: bytes of its process as the kernel counts them, and what an audit read meanwhile.
+    """One measurement of a server: the memory of its process from the kernel, and an audit's facts at the same time.
 
-    `files` is the part of `resident` that lies in files, the program's own included; `peak` is of its whole life.
+    `files` is the part of `resident` that is mapped files, including the program; `peak` is since the start.
     """
 
     name: str
@@ -52,11 +52,11 @@ class Step(NamedTuple):
 
 
 def measure(server: str, setting: str) -> Iterator[Step]:
-    """A server at rest, warm, with idle sessions, and under one load after the other; raises SandboxError."""
+    """A server at rest, warm, with idle sessions, and under one load after another; raises SandboxError."""
     arguments = [f"--max-connections={SESSIONS + SPARE}", *SETTINGS[setting]]
     binary = provisioned(server)
     if binary.target.since("mariadb", 11, 4):
-        arguments.append("--skip-ssl")  # it would make a key of 4096 bits first
+        arguments.append("--skip-ssl")  # otherwise it first generates a key of 4096 bits
     with start_server(binary, arguments=arguments) as sandbox:
         yield _look(sandbox, "at rest")
         size = sizes(sandbox)
@@ -73,14 +73,14 @@ def measure(server: str, setting: str) -> Iterator[Step]:
             try:
                 with held(sandbox, SESSIONS, statement):
                     yield _look(sandbox, name)
-            except OperationalError as error:  # a lost session costs this load, not the others
+            except OperationalError as error:  # a lost session affects only this load
                 print(f"{server}, {setting}, {name}: {error}", file=sys.stderr)
                 if not sandbox.running:
                     raise sandbox.ended_error(f"under the load {name!r}") from error
 
 
 def kept(folder: str, server: str, setting: str) -> list[Step]:
-    """What was measured before, out of that folder; measured and put there where it isn't yet."""
+    """The steps saved in that folder; measured and saved if they are missing."""
     index = os.path.join(folder, f"{server}-{setting}.json")
     if not os.path.exists(index):
         steps = list(measure(server, setting))

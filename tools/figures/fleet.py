@@ -1,4 +1,4 @@
-"""How long a fleet takes whose slowest host never answers: the clock of the run against that of its slowest row."""
+"""How long a fleet with an unresponsive host takes: the time of the run compared with its slowest row."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ WINDOW = 1
 
 
 def figures(top: str) -> Iterator[Figure]:
-    """Seconds of a run over the real servers, a dead host and a hanging one; of its slowest host; and between them."""
+    """Seconds of a run with the real servers, a dead host and a hanging one, compared with its slowest host."""
     name = "audit of a fleet: six servers, one dead, one hanging"
     missing = [reason for server in names_of(()) if (reason := lacking(server))]
     missing += [] if find_spec("ansible") else ["ansible-core isn't installed"]

@@ -1,4 +1,4 @@
-"""Made-up files: how often real servers, my_print_defaults and lint itself take them as foretold."""
+"""Generated files: how often real servers, my_print_defaults and lint behave as predicted."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ MANGLED = re.compile(r"^(\d+) files of \d+, (\d+) broke lint, the slowest took (
 
 
 def figures(top: str) -> Iterator[Figure]:
-    """The reader, what accidents do to lint, and last, for it takes most of an hour, settings on live servers."""
+    """The reader, mangled files for lint, and last, because it takes most of an hour, settings on live servers."""
     yield from _reader(top)
     yield from _mangled(top)
     yield from _settings(top)

@@ -1,4 +1,4 @@
-"""How many rules there are, what asking all of them of a full snapshot takes, and how closely their cases look."""
+"""The number of rules, the time to run all on a full snapshot, and the coverage of their cases."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ KILLED = re.compile(r"^rules: killed (\d+) of (\d+)", re.MULTILINE)
 
 
 def figures(top: str) -> Iterator[Figure]:
-    """Rules, the verdicts on options counted once, and the processor time of one run in milliseconds."""
+    """Rules, the distinct verdicts on options, and the CPU time of one run in milliseconds."""
     from advisor.analysis.context import build_context
     from advisor.analysis.engine import run_rules
     from advisor.facts.snapshot import load
@@ -38,7 +38,7 @@ def figures(top: str) -> Iterator[Figure]:
 
 
 def killed(top: str) -> Iterator[Figure]:
-    """Of the small changes to the rules' conditions, the share that some case notices."""
+    """The percentage of small changes to the rules' conditions that a case detects."""
     name = "mutants of the rules' conditions killed"
     tool = [sys.executable, os.path.join(top, "tools", "mutate"), "--every", "2", "--seed", "1"]
     ran = subprocess.run(tool, capture_output=True, text=True, check=False)

@@ -1,4 +1,4 @@
-"""Memory of whole processes that are given far more than any real file: refused, or read within bounds."""
+"""Memory of whole processes with inputs far larger than real files: they must be refused, or read within limits."""
 
 from __future__ import annotations
 
@@ -14,10 +14,10 @@ from figure import Figure
 
 LARGE = 100 << 20
 TAKEN = 1 << 20  # bytes of the largest option file or document that is read
-TEXTS = (15 << 20, LARGE)  # half a minute, and three, of mysqladmin extended-status -i 1 on MySQL 8.0
+TEXTS = (15 << 20, LARGE)  # half a minute and three minutes of mysqladmin extended-status -i 1 on MySQL 8.0
 HUGE = (1 << 30) + 1  # more than is read of a text
 MOST = 60  # MB
-# A process that itself is small starts the one that is measured: until that runs its own program it counts as a copy.
+# The measured process is started by a small one: until it executes its own program it counts as a copy of its parent.
 STARTER = """
 import os, sys
 quiet = os.open(os.devnull, os.O_WRONLY)
@@ -30,13 +30,13 @@ SERVICES = b"services:\n  db:\n    image: mysql:8.0\n    command:\n"
 UNIT = b"[Service]\nExecStart=/usr/sbin/mysqld"
 VARIABLES = b"Variable_name\tValue\nversion\t8.0.36\nhostname\tdb1\ndatadir\t/d/\n\n"
 HEAD = b"| Variable_name | Value |\n"
-# A public key among the counters makes the column so wide.
+# A public key among the counters makes the column this wide.
 SAMPLE = HEAD + b"".join(b"| %-30s | %-450d |\n" % (name, 100) for name in (b"Questions", b"Connections", b"Uptime"))
 PERSISTED = b'{"Version": 1, "mysql_server": {"port": {"Value": "1"}'
 
 
 class Kind(NamedTuple):
-    """A kind of file: its name, how it begins, what is in it many times, and how it ends."""
+    """A kind of file: its name, its beginning, the repeated part, and its end."""
 
     name: str
     file: str
@@ -74,7 +74,7 @@ COMMANDS = (("lint", *MYSQL), ("show", *MYSQL), ("upgrade", "--from", "mysql-5.7
 
 
 def figures(top: str) -> Iterator[Figure]:
-    """Megabytes at the peak for each kind of file and command: of files of 100 MB, and of the largest that are read."""
+    """Peak megabytes for each kind of file and command: with files of 100 MB, and with the largest that are read."""
     with tempfile.TemporaryDirectory() as folder:
         yield from _large(top, folder)
         for kind in KINDS:
@@ -91,7 +91,7 @@ def figures(top: str) -> Iterator[Figure]:
 def _large(top: str, folder: str) -> Iterator[Figure]:
     for kind in KINDS:
         if " of " in kind.name:
-            continue  # refused by its size, whatever is in it
+            continue  # refused because of its size, whatever it contains
         path = _made(folder, LARGE, kind)
         for command in COMMANDS:
             yield _figure(f"{command[0]}: {kind.name}, 100 MB", top, [*command, path], MOST, refused=True)
@@ -99,7 +99,7 @@ def _large(top: str, folder: str) -> Iterator[Figure]:
 
 
 def _texts(top: str, folder: str) -> Iterator[Figure]:
-    """Texts and snapshots that audits read: what minutes of samples come to, and such as nobody has."""
+    """Texts and snapshots for audits: minutes of samples, and unrealistically large ones."""
     for size in TEXTS:
         path = _made(folder, size, Kind("text", "status.txt", VARIABLES, SAMPLE + b"+--+\n"))
         yield _figure(f"audit --from: samples, {size >> 20} MB", top, ["audit", "--from", path], MOST)
@@ -112,7 +112,7 @@ def _texts(top: str, folder: str) -> Iterator[Figure]:
 
 
 def _made(folder: str, size: int, kind: Kind) -> str:
-    """A file of that kind and at most that size."""
+    """A file of that kind, at most that large."""
     path = os.path.join(folder, kind.file)
     with open(path, "wb") as file:
         file.write(kind.begins)
@@ -124,7 +124,7 @@ def _made(folder: str, size: int, kind: Kind) -> str:
 
 
 def _figure(name: str, top: str, words: list[str], most: int, *, refused: bool = False) -> Figure:
-    """The peak of one run; where it must refuse the file, an end that isn't that is no figure."""
+    """The peak of one run; if it should refuse the file and does not, there is no figure."""
     peak, code, said = measured(top, words)
     lines = said.splitlines()
     if refused and (code != 2 or len(lines) != 1):  # noqa: PLR2004 - the documented exit code
@@ -135,7 +135,7 @@ def _figure(name: str, top: str, words: list[str], most: int, *, refused: bool =
 
 
 def measured(top: str, words: list[str]) -> tuple[float, int, str]:
-    """Megabytes of mycnf with these words at its peak, its exit code, and what it said on stderr."""
+    """Peak megabytes of mycnf with these arguments, its exit code, and its stderr."""
     command = [sys.executable, "-I", "-S", "-c", STARTER, sys.executable, "-m", "advisor", *words, "--isolated"]
     environment = {**os.environ, "PYTHONPATH": top}
     ran = subprocess.run(command, cwd=top, env=environment, capture_output=True, text=True, check=True)

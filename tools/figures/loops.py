@@ -1,4 +1,4 @@
-"""File systems in files, for experiments that compare two of them on one disk; needs root."""
+"""File systems in files, for probes that compare two of them on one disk; needs root."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ SIZE = 4 << 30
 
 
 def lacking(kinds: tuple[str, ...]) -> str:
-    """Why they can't be had here; empty where they can."""
+    """Why they are not possible here; empty if they are."""
     if os.geteuid() != 0:
         return "needs root: mounts file systems that stand in files"
     missing = [f"mkfs.{kind}" for kind in kinds if shutil.which(f"mkfs.{kind}") is None]
@@ -21,7 +21,7 @@ def lacking(kinds: tuple[str, ...]) -> str:
 
 @contextlib.contextmanager
 def mounted(directory: str, kinds: tuple[str, ...]) -> Iterator[dict[str, str]]:
-    """A new file system of each kind, each in a file of its own in `directory`, mounted: kind → where."""
+    """A new file system of each kind, each in a file in `directory`, mounted: a dictionary from kind to mount point."""
     with contextlib.ExitStack() as stack:
         yield {kind: stack.enter_context(_one(directory, kind)) for kind in kinds}
 

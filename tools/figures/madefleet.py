@@ -1,4 +1,4 @@
-"""A fleet as snapshots: servers that were really asked, each made into many with other names, values and counters."""
+"""A fleet of snapshots: real servers, each varied into many with other names, values and counters."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ from probes.sandbox import SandboxError, start_server
 
 SEED = 7
 RECORDED = "examples/snapshots/*.json"
-WINDOW = 6.0  # seconds; rules believe no shorter one
+WINDOW = 6.0  # seconds; rules accept no shorter window
 DAYS = 86400
 PATCHES = {
     "5.7": (5, 7, 9, 22, 30, 38, 44),
@@ -30,7 +30,7 @@ PATCHES = {
     "11.4": (11, 4, 2, 3, 5),
     "11.8": (11, 8, 2, 4, 9),
 }
-# What administrators write, and every server takes: some of it well, some of it not.
+# Typical lines that every server accepts, some of them good, some bad.
 OPTIONS = """[client]
 port = 3306
 
@@ -62,7 +62,7 @@ SIZES = ("innodb_buffer_pool_size", "sort_buffer_size", "read_buffer_size", "joi
 
 
 def write(top: str, folder: str, count: int) -> None:
-    """So many snapshots below the folder, no two alike, in ten folders named 000 to 009."""
+    """That many different snapshots below the folder, in ten folders named 000 to 009."""
     with tempfile.TemporaryDirectory() as scratch:
         asked = [*_recorded(top), *_asked(scratch)]
     for order in range(count):
@@ -73,14 +73,14 @@ def write(top: str, folder: str, count: int) -> None:
 
 
 def _recorded(top: str) -> Iterator[bytes]:
-    """What servers said long ago."""
+    """Recorded snapshots of servers."""
     for name in sorted(glob.glob(os.path.join(top, RECORDED))):
         with open(name, "rb") as file:
             yield file.read()
 
 
 def _asked(scratch: str) -> Iterator[bytes]:
-    """What the servers that can be had say now, each with its defaults and with an option file."""
+    """Snapshots of the available servers, each with its defaults and with an option file."""
     options = os.path.join(scratch, "my.cnf")
     with open(options, "w", encoding="utf-8") as file:
         file.write(OPTIONS)
@@ -99,7 +99,7 @@ def _asked(scratch: str) -> Iterator[bytes]:
 
 
 def varied(recorded: bytes, order: int) -> bytes:
-    """The server as another one: its name, patch, sizes, age, counters and option files differ."""
+    """The snapshot as another server: name, patch, sizes, age, counters and option files differ."""
     dice = random.Random(SEED + order)  # noqa: S311 - no secret comes of it
     found = json.loads(recorded)
     _variables(found["server"], order, dice)
@@ -127,7 +127,7 @@ def _variables(server: dict[str, Any], order: int, dice: random.Random) -> None:
 
 
 def _window(window: dict[str, Any], age: int, dice: random.Random) -> None:
-    """Its counters another server's, the second sample never below the first."""
+    """Vary the counters of a window, with the second sample never below the first."""
     first, last = window["first"], window["last"]
     rises = {name: last["status"].get(name, count) - count for name, count in first["status"].items()}
     before = _counters(first["status"], dice, int)
@@ -138,7 +138,7 @@ def _window(window: dict[str, Any], age: int, dice: random.Random) -> None:
 
 
 def _counters(status: dict[str, Any], dice: random.Random, kind: Callable[[int], Any]) -> dict[str, Any]:
-    """Each number as half or twice of what it was, or between."""
+    """Each number multiplied by a factor between a half and two."""
     drawn = dice.uniform
     return {name: kind(int(int(value) * drawn(0.5, 2))) for name, value in _numbers(status.items())}
 
@@ -148,6 +148,6 @@ def _numbers(counters: Iterable[tuple[str, Any]]) -> Iterator[tuple[str, Any]]:
 
 
 def _lines(text: str, order: int, dice: random.Random) -> str:
-    """A fifth of the lines left out, headers aside, and one that no other file has."""
+    """The text without a fifth of its lines, except headers, and with a unique comment."""
     kept = [line for line in text.splitlines() if line.startswith("[") or dice.random() < 0.8]  # noqa: PLR2004
     return "\n".join([*kept, f"# of server {order}", ""])

@@ -1,9 +1,9 @@
-"""Write docs/experiments/memory.md: what real servers take under load, beside what audits reckon.
+"""Write docs/experiments/memory.md: the memory of real servers under load, compared with the estimates of audits.
 
 usage: python tools/figures/memory.py [FOLDER]
 
-Takes half an hour and five gigabytes of memory. With FOLDER what was read is kept there, and what lies there already
-is not measured again: so a changed model is laid beside the same servers.
+Takes half an hour and five gigabytes of memory. With FOLDER, measurements are saved there and not repeated, so that a
+changed model can be compared with the same servers.
 """
 
 from __future__ import annotations
@@ -24,11 +24,11 @@ from real_servers import lacking, names_of
 from probes.sandbox import SandboxError
 
 PAGE = os.path.join(TOP, "docs", "experiments", "memory.md")
-WITHIN = 2.0  # times, between the peak and what counters alone let one expect
+WITHIN = 2.0  # times; maximum factor between the peak and the estimate from counters
 
 
 def figures(_: str) -> Iterator[Figure]:
-    """How near the peak comes to what is likely by the counters alone, and whether the ceiling holds."""
+    """The ratio of the peak to the estimate from counters, and whether the ceiling holds."""
     with tempfile.TemporaryDirectory() as folder:
         for run in _runs(folder):
             if isinstance(run, Figure):

@@ -1,4 +1,4 @@
-"""The words and tables of docs/experiments/memory.md."""
+"""The text and tables of docs/experiments/memory.md."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from advisor.core.sizes import format_size
 from rules.sizing.memory import expected_memory, memory_budget
 
 MIB = 1 << 20
-CALM = "read a row"  # the step with all sessions connected, none at work, and the pool warm
+CALM = "read a row"  # the step with all sessions connected and idle, and the pool warm
 HEAD = f"""# Memory, measured
 
 What real servers have resident under load, and what an audit reckons at the same time.
@@ -65,17 +65,20 @@ class Run(NamedTuple):
 
     @property
     def highest(self) -> Step:
-        """The step at which most was resident."""
+        """The step with the most resident memory."""
         return max(self.steps, key=lambda step: step.resident)
 
     @property
     def lasting(self) -> int:
-        """The peak without mapped files of temporary tables, which the kernel can take back; the program's count."""
+        """The peak without mapped files of temporary tables, which the kernel can reclaim.
+
+        The program's own files are included.
+        """
         return self.highest.resident - max(0, self.highest.files - self.steps[0].files)
 
     @property
     def ceiling(self) -> int:
-        """Bytes that the settings allow, by the model; the statements prepared at the time count as well."""
+        """The ceiling in bytes by the model, including the statements that were prepared at the time."""
         estimate = memory_budget(build_context(self.highest.facts))
         assert estimate is not None
         return estimate.ceiling
@@ -102,7 +105,7 @@ def _machine(runs: list[Run]) -> Iterator[str]:
 
 
 def likely(step: Step) -> int:
-    """What the audit's counters alone let one expect, without a look at the process."""
+    """The estimate from the audit's counters alone, without the process."""
     return expected_memory(build_context(step.facts))
 
 

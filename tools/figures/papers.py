@@ -1,4 +1,4 @@
-"""Which runs make which page of docs/experiments: the founding articles' questions, and commits besides."""
+"""The runs for each page of docs/experiments: the founding articles' questions, and commits."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ from typing import NamedTuple
 
 
 class Run(NamedTuple):
-    """One run of a page: the experiment, the server, the user's choices, and seconds where not the default."""
+    """One run for a page: the probe, the server, the options, and seconds if not the default."""
 
     probe: str
     servers: tuple[str, ...]
@@ -15,7 +15,7 @@ class Run(NamedTuple):
 
     @property
     def command(self) -> str:
-        """What a user would type."""
+        """The command that a user would type."""
         words = [f"mycnf probe {self.probe}"]
         words += [f"--server {name}" for name in self.servers]
         words += [f"--option {name}={value}" for name, value in self.choices.items()]
@@ -23,7 +23,7 @@ class Run(NamedTuple):
 
 
 class Paper(NamedTuple):
-    """A page: its title, what the article asked, and the runs."""
+    """A page: its title, the article's question, and the runs."""
 
     title: str
     words: str

@@ -1,4 +1,4 @@
-"""How fast many snapshots are reported, in how much memory, and how large the pages are."""
+"""The speed and memory of reports on many snapshots, and the size of the pages."""
 
 from __future__ import annotations
 
@@ -16,11 +16,11 @@ from madefleet import write
 
 SNAPSHOTS = int(os.environ.get("SNAPSHOTS", "10000"))
 RECORDED = os.path.join("examples", "snapshots", "mariadb-10.11.json")
-EVERY = 0.2  # seconds between two looks at the memory
+EVERY = 0.2  # seconds between two measurements of the memory
 
 
 class Ran(NamedTuple):
-    """What a report took: seconds by the clock, of processors, and megabytes of all its processes at the peak."""
+    """The cost of a report: wall-clock and CPU seconds, and peak megabytes of all its processes."""
 
     seconds: float
     processor: float
@@ -28,10 +28,10 @@ class Ran(NamedTuple):
 
 
 def figures(top: str) -> Iterator[Figure]:
-    """Snapshots a second as lines and a page, processor time, the memory of all processes at its peak, its growth."""
+    """Snapshots per second as lines and as a page, CPU time, peak memory of all processes, and its growth."""
     with tempfile.TemporaryDirectory() as folder:
         write(top, folder, SNAPSHOTS)
-        small = _run(top, os.path.join(folder, "000"), folder)  # a tenth of them
+        small = _run(top, os.path.join(folder, "000"), folder)  # a tenth of the snapshots
         whole = _run(top, folder, folder)
         rate = SNAPSHOTS / whole.seconds
         yield Figure(f"snapshots a second, of {SNAPSHOTS:,}, as jsonl and html", rate, "1/s", ">=", 300)
@@ -73,12 +73,12 @@ def _children(pid: int) -> list[int]:
     try:
         with open(f"/proc/{pid}/task/{pid}/children", encoding="ascii") as file:
             return [int(word) for word in file.read().split()]
-    except OSError:  # it ended meanwhile
+    except OSError:  # the process has ended in the meantime
         return []
 
 
 def _proportional(pid: int) -> int:
-    """Kilobytes of a process, of pages that it shares its part alone."""
+    """Kilobytes of a process, with its share of shared pages (PSS)."""
     try:
         with open(f"/proc/{pid}/smaps_rollup", encoding="ascii") as file:
             return sum(int(line.split()[1]) for line in file if line.startswith("Pss:"))

@@ -1,4 +1,4 @@
-"""How often the statistics of probes are right, over simulated experiments that run as real ones do."""
+"""How often the statistics of probes are right, in simulated probes that run like real ones."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from figure import Figure
 from simulated_experiment import Noise, judge
 
 RUNS = 200
-# Sampling lets 200 runs of a 5 % chance reach 8 % once in forty times.
+# With 200 runs and a rate of 5 %, sampling exceeds 8 % only once in forty times.
 MOST_CLAIMS = 8
 NOISES = {
     "alike blocks, drift": Noise(stalls=0),
@@ -20,7 +20,7 @@ NOISES = {
 
 
 def figures(_top: str) -> Iterator[Figure]:
-    """False claims, coverage and power with eight variants at five rounds, for each kind of noise."""
+    """False claims, coverage and power with eight variants and five rounds, for each kind of noise."""
     for kind, noise in NOISES.items():
         judged = judge(noise, RUNS)
         name = f"simulated probes, {kind}"

@@ -1,4 +1,4 @@
-"""How long lint takes, how much it loads, and what its data weighs."""
+"""The run time of lint, the number of modules it loads, and the size of its data."""
 
 from __future__ import annotations
 
@@ -25,8 +25,8 @@ began = time.perf_counter(); load.load(target); print((time.perf_counter() - beg
 
 
 def figures(top: str) -> Iterator[Figure]:
-    """Start-up against a bare interpreter, modules, files a second, catalogs."""
-    # As an installed mycnf has it: a checkout whose bytecode may not be written would be compiled at each start.
+    """Start-up compared with a bare interpreter, modules, files per second, catalogs."""
+    # As in an installed mycnf: a checkout without writable bytecode would be compiled at each start.
     for package in ("advisor", "rules", "probes"):
         compileall.compile_dir(os.path.join(top, package), quiet=1)
     yield from _start_up(top)
@@ -35,7 +35,7 @@ def figures(top: str) -> Iterator[Figure]:
 
 
 def _start_up(top: str) -> Iterator[Figure]:
-    """Interleaved, so that a slow spell of the machine meets all alike."""
+    """Interleaved, so that a slow period of the machine affects all alike."""
     file = os.path.join(top, "examples", "bad.cnf")
     bare = [sys.executable, "-c", "pass"]
     lint = [_mycnf(), "lint", "--target", "mariadb-10.11", file]
@@ -60,7 +60,10 @@ def _beside_the_advisor(lint_ms: float, advisor_ms: float | None = None) -> Iter
 
 
 def _advisor(file: str, variables: str) -> list[list[str]]:
-    """pt-variable-advisor's command, none without it; it reads SHOW VARIABLES and no option file, so it gets that."""
+    """The command of pt-variable-advisor; empty if it is not installed.
+
+    It gets SHOW VARIABLES because it reads no option files.
+    """
     program = shutil.which("pt-variable-advisor")
     if program is None:
         return []

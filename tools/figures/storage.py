@@ -1,8 +1,8 @@
-"""Write docs/experiments/storage.md: the storage probes on this machine, and their driver beside fio.
+"""Write docs/experiments/storage.md: the storage probes on this machine, and their driver compared with fio.
 
 usage: python tools/figures/storage.py [DIRECTORY]      (the file system to measure; default: temporary files)
 
-Takes about fifteen minutes, on an otherwise idle machine.
+Takes about fifteen minutes on an otherwise idle machine.
 """
 
 from __future__ import annotations
@@ -37,7 +37,7 @@ This is one run; [storage-agreement.md](storage-agreement.md) keeps those before
 
 
 def main() -> int:
-    """Measure and write."""
+    """Measure and write the page."""
     directory = os.path.abspath(sys.argv[1]) if len(sys.argv) > 1 else os.environ.get("TMPDIR", "/var/tmp")  # noqa: S108
     if reason := disk.lacking(directory):
         sys.exit(f"storage: {reason}")
@@ -112,7 +112,7 @@ def _rows(result: ProbeResult) -> Iterator[str]:
 
 
 def _curves(result: ProbeResult) -> Iterator[str]:
-    """Throughput by block size, a column for each way and number of readers."""
+    """Throughput by block size, with a column for each method and number of readers."""
     columns = list(dict.fromkeys((arm.settings["from"], arm.settings["readers"]) for arm in result.arms))
     yield "| MB/s | " + " | ".join(f"{way}, {readers}" for way, readers in columns) + " |"
     yield "|---|" + "--:|" * len(columns)

@@ -1,4 +1,4 @@
-"""Figures as a table that is kept: the newest on top, beside the last one of the same machine."""
+"""A file of tables of figures, newest first, each compared with the last one of the same machine."""
 
 from __future__ import annotations
 
@@ -11,14 +11,14 @@ from figure import UNMEASURED, Figure
 
 from advisor.collect.host.host import open_root, read_host
 
-KEPT = 10  # tables
-TOLD = 20  # percent: what changed by more is said; between two runs a quiet machine is within a tenth
+KEPT = 10  # tables kept
+TOLD = 20  # percent; larger changes are reported; between two runs on a quiet machine figures differ by less than ten
 HEAD = "# Benchmarks\n\nWritten by `make bench`, newest first: each table beside the last one of the same machine.\n"
 RULE = "|---|---:|---|---:|---:|---:|"
 
 
 class Table(NamedTuple):
-    """One run: `title` is its day and commit, `machine` where it was made, `values` its figures by name."""
+    """One run: `title` is its date and commit, `machine` the machine, `values` the figures by name."""
 
     title: str
     machine: str
@@ -27,7 +27,10 @@ class Table(NamedTuple):
 
 
 def keep(path: str, figures: list[Figure], commit: str) -> list[str]:
-    """Put the figures on top of the file's tables; one line for each that changed much since the last."""
+    """Add the figures at the top of the file's tables.
+
+    Returns a line for each figure that changed much since the last table of the machine.
+    """
     tables, machine = read(path), machine_of()
     last = next((table for table in tables if table.machine == machine), None)
     before = last.values if last else {}
@@ -41,7 +44,7 @@ def keep(path: str, figures: list[Figure], commit: str) -> list[str]:
 
 
 def read(path: str) -> list[Table]:
-    """The tables of a file that was kept, none where there is no file yet."""
+    """The tables in a file; empty if there is no file yet."""
     try:
         with open(path, encoding="utf-8") as file:
             _, *parts = file.read().split("\n## ")
@@ -59,7 +62,7 @@ def _table(part: str) -> Table:
 
 
 def machine_of() -> str:
-    """What a figure depends on beside the program, on one line."""
+    """The machine's properties that affect figures, on one line."""
     host = read_host(open_root("/"))
     model = host.cpu.model_name if host.cpu else None
     memory = host.memory.total / 1e9 if host.memory else 0

@@ -1,4 +1,4 @@
-"""A program in a pseudo-terminal: its output with the moments at which it came."""
+"""A program in a pseudo-terminal, whose output is timed."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ PATIENCE = 60.0  # seconds
 
 
 class Window:
-    """One running program; `began` is when it was started, in seconds of the monotonic clock."""
+    """One running program; `began` is its start, in seconds of the monotonic clock."""
 
     def __init__(self, pid: int, handle: int) -> None:
         self.pid = pid
@@ -26,7 +26,7 @@ class Window:
         self._seen = b""
 
     def read(self, timeout: float) -> bytes:
-        """What came within so many seconds, empty where nothing did."""
+        """The output within `timeout` seconds; empty if there is none."""
         ready, _, _ = select.select([self._handle], [], [], timeout)
         if not ready:
             return b""
@@ -38,7 +38,7 @@ class Window:
         return data
 
     def until(self, words: bytes, patience: float = PATIENCE) -> float:
-        """Seconds from now until these words came; TimeoutError where they never do."""
+        """Seconds from now until this text appeared; TimeoutError if it never does."""
         began = time.monotonic()
         while words not in self._seen:
             if time.monotonic() - began > patience:
@@ -47,13 +47,13 @@ class Window:
         return time.monotonic() - began
 
     def forget(self) -> None:
-        """Look for words in what comes from now on alone."""
+        """Discard the output so far, so that only new output is searched."""
         while self.read(0.15):
             pass
         self._seen = b""
 
     def press(self, keys: bytes) -> float:
-        """Press keys; seconds until the program begins to draw."""
+        """Press keys; returns the seconds until the program starts to draw."""
         began = time.monotonic()
         os.write(self._handle, keys)
         while not self.read(0.001):
@@ -62,11 +62,11 @@ class Window:
         return time.monotonic() - began
 
     def type(self, keys: bytes) -> None:
-        """Press keys, and wait for nothing."""
+        """Press keys without waiting."""
         os.write(self._handle, keys)
 
     def ended(self) -> float:
-        """Seconds from now until the program is gone."""
+        """Seconds from now until the program has ended."""
         began = time.monotonic()
         while os.waitpid(self.pid, os.WNOHANG)[0] == 0:
             self.read(0.002)

@@ -1,4 +1,4 @@
-"""A week of sampling, ten thousand windows of a minute: what memory and files come to on the way and at the end.
+"""A week of sampling, ten thousand windows of a minute: memory and file sizes over time and at the end.
 
 usage: python tools/figures/weeks.py ring|history|app, which prints the figures of one of them as JSON.
 """
@@ -23,19 +23,19 @@ from figure import Figure
 from msgspec.structs import replace
 
 WINDOWS = int(os.environ.get("WINDOWS", "10000"))
-WARM = 1500  # windows after which everything that is kept is full: the app's half hour is 900
+WARM = 1500  # windows after which everything that is kept is full; the app keeps 900 for half an hour
 ASKED = 500
-# Of so many samples so many are drawn on the screen of the workload, which takes the time. WARM and WINDOWS are whole
-# laps: a hidden screen keeps the samples that it drew last, so that memory depends on how long ago that was.
+# So many of so many samples are drawn on the workload screen, which takes the time. WARM and WINDOWS are multiples of
+# a lap: a hidden screen keeps the samples that it drew last, so that memory depends on the time since then.
 LAP, DRAWN = 500, 100
-GROWTH = 5  # % that may be added between then and the end
+GROWTH = 5  # maximum growth in percent from then to the end
 IN_MEMORY = "/dev/shm"  # noqa: S108 - a folder of our own; ten thousand times to a disk take minutes
 NOON = 1_795_262_400
 RECORDED = os.path.join("examples", "snapshots", "mariadb-10.11.json")
 
 
 def figures(top: str) -> Iterator[Figure]:
-    """Growth of memory and of what is kept, in percent, of `mycnf sample`, of the history, and of the app."""
+    """Growth of memory and of saved data in percent, for `mycnf sample`, the history and the app."""
     for part in PARTS:
         name = f"{WINDOWS:,} windows, {part}"
         place = IN_MEMORY if os.access(IN_MEMORY, os.W_OK) else None
@@ -54,7 +54,7 @@ def figures(top: str) -> Iterator[Figure]:
 
 
 def ring() -> dict[str, Any]:
-    """What `mycnf sample` keeps, a sample every ten minutes as its ring is made for."""
+    """The data of `mycnf sample`, with a sample every ten minutes, the interval of its ring."""
     from advisor.facts import Sample
     from advisor.state.sampling.keep import save_sample
 
@@ -69,9 +69,10 @@ def ring() -> dict[str, Any]:
 
 
 def history() -> dict[str, Any]:
-    """What `mycnf history` keeps of a server whose counters go on, a snapshot a minute, and takes to tell of it.
+    """The data of `mycnf history` with a snapshot per minute, and the time of a report.
 
-    It judges all hundred that are kept each time it is asked, so it is asked every five hundred.
+    The server's counters increase. A report evaluates all hundred saved snapshots, so it runs only once in five
+    hundred.
     """
     from advisor.cli.parser import build_parser
     from advisor.commands.history import run
@@ -96,7 +97,7 @@ def history() -> dict[str, Any]:
 
 
 def app() -> dict[str, Any]:
-    """What the app keeps of a server that is watched, and draws, a fifth of the time on the screen of its workload."""
+    """The memory of the app while it watches a server, with the workload screen shown for a fifth of the time."""
     return asyncio.run(_watched())
 
 
@@ -117,7 +118,7 @@ async def _watched() -> dict[str, Any]:
     asked = make_request(build_parser("audit").parse_args(["audit", "--isolated", "--demo"]))
 
     def session() -> Any:
-        left.wait()  # the samples below stand for those that it would bring
+        left.wait()  # the samples below replace the ones that it would read
         raise MycnfError("the week is over")
 
     feed = AuditSource("live", "a server", lambda: facts, lambda read: audit_facts(read, asked), session)
@@ -126,11 +127,11 @@ async def _watched() -> dict[str, Any]:
     drawn = asyncio.Event()
     early: dict[str, int] = {}
     async with shown.run_test(size=(120, 40)) as pilot:
-        while shown.query_one(ContentSwitcher).current != "findings":  # what the first audit opens, behind the sampler
+        while shown.query_one(ContentSwitcher).current != "findings":  # opened by the first audit, behind the sampler
             await pilot.pause(0.05)
         await shown.action_go("workload")
         pane = shown.query_one("#workload", WorkloadPane)
-        pane.action_window(-1)  # all that was sampled, the most that is drawn
+        pane.action_window(-1)  # all samples, the largest window
         for number in range(WINDOWS):
             if number == WARM:
                 early = _held()
@@ -140,7 +141,8 @@ async def _watched() -> dict[str, Any]:
             told = SampleRead(Sample(at, {name: value + number for name, value in counters.items()}, number * 1000))
             assert shown._sampler is not None  # noqa: SLF001
             shown._sampler._post(told)  # noqa: SLF001 - as the thread that reads does
-            # The framework's own pause waits for every widget, and for an idle processor: ten times as long.
+            # The framework's own pause waits for every widget and for an idle processor, which takes ten times as
+            # long.
             while shown._samples[-1:] != (told.sample,) or _behind(pane, len(shown._samples)):  # noqa: SLF001, ASYNC110 - no event tells
                 await asyncio.sleep(0)
             drawn.clear()
@@ -153,12 +155,12 @@ async def _watched() -> dict[str, Any]:
 
 
 def _behind(pane: Any, samples: int) -> bool:
-    """Whether the pane is on the screen and hasn't drawn all samples."""
+    """Whether the pane is visible and has not drawn all samples."""
     return pane.display and (pane.shown is None or pane.shown.samples != samples)
 
 
 def _held() -> dict[str, int]:
-    """Bytes of memory that this process holds now, bytes that are kept on disk, and how many files they are in."""
+    """Bytes of memory held by this process, bytes saved on disk, and the number of files."""
     gc.collect()
     with open("/proc/self/statm", encoding="ascii") as file:
         memory = int(file.read().split()[1]) * resource.getpagesize()

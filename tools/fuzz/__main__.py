@@ -1,4 +1,4 @@
-"""Made-up inputs: settings for real servers, odd bytes for my_print_defaults, accidents for lint and all readers."""
+"""Fuzz: settings for real servers, odd bytes for my_print_defaults, mangled input for lint and all readers."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ from dealing import Chosen, ask_servers
 from outside import READERS
 from real_servers import lacking, names_of
 
-SLOW = 1.0  # seconds of processor time that no file may take lint
+SLOW = 1.0  # maximum seconds of CPU time for lint on one file
 
 
 def _arguments() -> argparse.Namespace:
@@ -38,7 +38,7 @@ def _arguments() -> argparse.Namespace:
 
 
 def main() -> int:
-    """Run what was chosen; 1 where anything disagrees."""
+    """Run what was selected; 1 if anything disagrees."""
     given = _arguments()
     print(f"seed {given.seed}", flush=True)
     if given.what == "reader":

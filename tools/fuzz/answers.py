@@ -1,4 +1,4 @@
-"""What one run of a server says of an option file: the error it stops at, what it changes aloud, what it prints."""
+"""A server's reaction to an option file: the error that stops it, adjustments with a message, and printed values."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from probes.sandbox.ask import user_option
 from probes.sandbox.binary import run_briefly
 from probes.sandbox.placement import help_values, placement_options
 
-# What servers call the ways to refuse an option, and the finding that says the same.
+# Patterns of servers' messages that reject an option, and the corresponding outcome.
 ERRORS = (
     ("unknown-option", r"unknown (?:variable|option) '(?:--)?(?P<name>[^'=]*)(?:=(?P<value>.*?))?'\.?$"),
     ("ambiguous-option", r"ambiguous option '(?:--)?(?P<name>[^'=]*)(?:=(?P<value>.*?))?'"),
@@ -23,8 +23,8 @@ ERRORS = (
     ("invalid-value", r"Error while setting value '(?P<value>.*)' to '(?P<name>[^']*)'"),
 )
 UNSET = re.compile(ERRORS[-1][1])
-SILENT = "character_set|_format$"  # refused without a line that is marked as an error
-# Later checks name no option, or only its value: the options that each of their messages is about.
+SILENT = "character_set|_format$"  # rejected without a line that is marked as an error
+# Later checks name no option, or only its value: the options that each of their messages may be about.
 ABOUT = (
     (r"Unknown collation", "collation_server"),
     (r"Unknown locale", "lc_"),
@@ -42,14 +42,14 @@ MOVED = re.compile(r"option '(?P<name>[^']*)': (?:un)?signed value (?P<was>\S+) 
 MOVED_REAL = re.compile(r"option '(?P<name>[^']*)': value (?P<was>\S+) adjusted to (?P<now>\S+?)\.?$")
 NO_BOOLEAN = re.compile(r"option '(?P<name>[^']*)': boolean value '(?P<was>.*)' (?:was not|wasn't) recognized")
 STAMP = re.compile(r"^\S+ +(?:\S+ )??\d+ (?=\[)")
-# What a file says of these would keep the server from telling anything.
+# Without these, options in the file could suppress the server's messages.
 LOUD = ["--log-error-verbosity=3", "--log-error-services=log_filter_internal; log_sink_internal"]
-# Follows an error, or is followed by the one that names the option in full.
+# These follow an error, or are followed by the error that names the option in full.
 NOISE = re.compile(r" Aborting\.?$|Unknown suffix|Incorrect \w+ value")
 
 
 class Stop(NamedTuple):
-    """The error that a server stops at: which kind, and the option and value it names, None where it names none.
+    """The error that stops a server: its kind, and the option and value that it names, None if it names none.
 
     `about` is a pattern for the names of the options that an error without a name may be about.
     """
@@ -62,7 +62,7 @@ class Stop(NamedTuple):
 
 
 class Answer(NamedTuple):
-    """What a server made of a file; `moved` are the values it changed aloud, by option, in their order."""
+    """A server's reaction to a file; `moved` are the values that it adjusted with a message, by option, in order."""
 
     stop: Stop | None
     values: dict[str, str]
@@ -71,9 +71,9 @@ class Answer(NamedTuple):
 
 
 def ask(binary: Binary, path: str, empty: str, goes_on: Callable[[Stop], bool]) -> Answer:
-    """Put the file to the server; `empty` is an empty folder for its data directory.
+    """Run the server with the file; `empty` is an empty folder for its data directory.
 
-    `goes_on` says of an error that the server only tells of it, and stops at another one.
+    `goes_on` returns whether the server only reports an error and continues.
     """
     target = binary.target
     command = [
@@ -87,7 +87,7 @@ def ask(binary: Binary, path: str, empty: str, goes_on: Callable[[Stop], bool]) 
     done = run_briefly([*command, *loud, "--verbose", "--help"], cwd=empty)
     stop = _stop(done.stderr, done.returncode != 0, goes_on)
     if stop is None and target.since("mysql", 8, 0, 16):
-        # Under --help these servers call no option unknown.
+        # With --help these servers report no unknown options.
         told = run_briefly([*command, LOUD[1], *user_option(), "--validate-config"], cwd=empty).stderr
         unknown = [line for line in told.splitlines() if re.search("unknown (var|opt)", line)]
         stop = _stop("\n".join(unknown), bool(unknown), goes_on)
@@ -96,8 +96,9 @@ def ask(binary: Binary, path: str, empty: str, goes_on: Callable[[Stop], bool]) 
 
 
 def _stop(said: str, failed: bool, goes_on: Callable[[Stop], bool]) -> Stop | None:
-    """The last error that the server didn't only tell of is the one that it stopped at."""
-    # An engine that can't read its options is left out: help goes on without it, and calls its options unknown.
+    """The error that stopped the server: the last one after which it does not continue."""
+    # An engine that cannot parse its options is disabled: the help continues without it, and reports its options as
+    # unknown.
     said, engine_failed, _ = said.partition("Parsing options for plugin")
     if not failed and not engine_failed:
         return None
@@ -131,5 +132,5 @@ def _moved(said: str) -> dict[str, list[str]]:
         elif match := NO_BOOLEAN.search(line):
             moved.setdefault(_name(match["name"]), []).append("FALSE")
         elif match := UNSET.search(line):
-            moved.setdefault(_name(match["name"]), []).append("0")  # behind loose_, or the server would have stopped
+            moved.setdefault(_name(match["name"]), []).append("0")  # with loose_, or the server would have stopped
     return moved

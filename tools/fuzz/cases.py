@@ -1,4 +1,4 @@
-"""Case files: one option file each, with the server it was found on in the first line."""
+"""Case files: one option file each, with the server on which it was found in the first line."""
 
 from __future__ import annotations
 
@@ -16,21 +16,21 @@ MOST_TRIES = 40
 
 
 class CaseFile(NamedTuple):
-    """An option file to put to one server."""
+    """An option file for one server."""
 
     server: str
     lines: list[str]
 
 
 def read_case(path: str) -> CaseFile:
-    """A case file as it was saved."""
+    """Read a saved case file."""
     with open(path, encoding="utf-8", newline="") as f:
         first, _, text = f.read().partition("\n")
     return CaseFile(first.removeprefix(MARK), text.removesuffix("\n").split("\n"))
 
 
 def save_case(folder: str, server: str, lines: list[str]) -> str:
-    """Write the case and give its path; the same case gives the same path."""
+    """Save a case and return its path; the same case has the same path."""
     os.makedirs(folder, exist_ok=True)
     text = "\n".join(lines) + "\n"
     name = f"{server}-{hashlib.sha256(text.encode()).hexdigest()[:10]}.cnf"
@@ -40,7 +40,7 @@ def save_case(folder: str, server: str, lines: list[str]) -> str:
 
 
 def smallest(binary: Binary, lines: list[str], at: int) -> list[str]:
-    """The fewest lines found that still disagree about that one: itself alone, or what halving leaves."""
+    """The fewest lines that still disagree about the line `at`: the line alone, or what halving leaves."""
     if _disagree(binary, ["[mysqld]", lines[at]], 1):
         return ["[mysqld]", lines[at]]
     keep = list(range(len(lines)))

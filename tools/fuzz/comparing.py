@@ -1,4 +1,4 @@
-"""Compares a server's truth with the verdict, setting by setting."""
+"""Compare a server's reaction with the verdict, setting by setting."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from advisor.core.model import Target
 from advisor.optionfile import resolve
 from advisor.verdict import REFUSED, FileVerdict, LineVerdict, Outcome, judge_file
 
-# Given on the command line when a server is asked, or made of the host's limits, folders and name.
+# Set on the command line of the queries, or derived from the host's limits, folders and name.
 HOST: Final = """
 basedir datadir tmpdir plugin_dir character_sets_dir lc_messages_dir secure_file_priv user log_error_verbosity
 open_files_limit table_open_cache table_cache table_definition_cache max_connections innodb_open_files log_error
@@ -29,13 +29,13 @@ FINDINGS = {
     Outcome.MISSING_ARGUMENT: "missing-argument",
     Outcome.UNEXPECTED_ARGUMENT: "unexpected-argument",
 }
-SILENT = (8, 0, 15)  # calls no option unknown under --help and has nothing else that would
+SILENT = (8, 0, 15)  # reports no unknown options with --help, and has no other way to report them
 TELLS_LITTLE = (5, 7)
 HOST_NAME = os.uname().nodename.partition(".")[0]
 
 
 class Disagreement(NamedTuple):
-    """One setting that the server takes otherwise than foretold: its line's place, and in which way."""
+    """A setting that the server treats differently than predicted: the position of its line, and the difference."""
 
     at: int
     what: str
@@ -50,7 +50,7 @@ def judge(lines: list[str], target: Target) -> FileVerdict:
 
 
 def compare(lines: list[str], truth: Truth, target: Target) -> list[Disagreement]:
-    """Every setting about which the two differ, one entry each."""
+    """All settings for which the two differ, one entry each."""
     verdict = judge(lines, target)
     found = {d.at: d for d in [*_values(verdict, truth), *_adjusted(verdict, truth), *_refused(verdict, truth)]}
     return [found[at] for at in sorted(found)]
@@ -67,7 +67,7 @@ def _refused(verdict: FileVerdict, truth: Truth) -> list[Disagreement]:
     only_ours = [at for at in ours if at not in truth.refused and ours[at].outcome is not Outcome.STOPS]
     only_theirs = [at for at in truth.refused if at not in ours]
     for at in [at for at in only_theirs if truth.refused[at].name is None]:
-        # A clash of several options is told without a name, and any of them may be called the one.
+        # A conflict of several options is reported without a name, so it may be attributed to any of them.
         also = next((other for other in ours if ours[other].value is not None), None)
         if also is not None:
             only_ours = [other for other in only_ours if other != also]
@@ -105,13 +105,13 @@ def _adjusted(verdict: FileVerdict, truth: Truth) -> list[Disagreement]:
 
 
 def _asked(line: LineVerdict) -> str | None:
-    """The number that the line asks for; behind a prefix that says on or off it is another than is written."""
+    """The number that the line requests; None with a prefix such as skip_, which changes the value."""
     switched = written(line).removeprefix("loose_").startswith(("skip_", "disable_", "enable_"))
     return None if switched else number(line.placed.line.value)
 
 
 def written(line: LineVerdict) -> str:
-    """The name as it stands in the file, in small letters with underscores."""
+    """The name in the file, in lower case with underscores."""
     return (line.placed.line.name or "").lower().replace("-", "_")
 
 
@@ -121,7 +121,7 @@ def _line_of(name: str, verdict: FileVerdict) -> int:
 
 
 def number(raw: str | None) -> str | None:
-    """A number with a suffix, written out."""
+    """A number with its suffix resolved."""
     match = re.fullmatch(r"\s*(-?\d+)\s*([kmgtpe]?)\w*\s*", raw or "", re.IGNORECASE)
     return str(int(match[1]) * 1024 ** " kmgtpe".index(match[2].lower() or " ")) if match else None
 
@@ -131,7 +131,7 @@ def _values(verdict: FileVerdict, truth: Truth) -> list[Disagreement]:
         return []
     found = []
     for name, line in verdict.effective.items():
-        # Spaces before a value can't be told from those that part the columns.
+        # Spaces before a value cannot be distinguished from those that separate the columns.
         said, foretold = truth.last.values.get(name, ""), (line.value or "").lstrip(" ")
         if _at(line) in truth.refused or name in HOST.split() or foretold == said or _of_host(said, line):
             continue
@@ -140,9 +140,9 @@ def _values(verdict: FileVerdict, truth: Truth) -> list[Disagreement]:
 
 
 def _of_host(said: str, line: LineVerdict) -> bool:
-    """Whether the value is one that only the host can tell: its name, or a default of its own."""
+    """Whether the value depends on the host: its name, or a default that it determines."""
     if line.value is None and line.option is not None and line.option.default is None:
         return True
     if line.canonical == "query_cache_size" and said == "0":
-        return True  # there is not so much memory
+        return True  # there is not enough memory
     return os.path.basename(said).startswith(HOST_NAME) and (line.value or "").startswith("(host name)")

@@ -1,4 +1,4 @@
-"""Composes option files of up to 40 settings, the same ones for the same seed."""
+"""Generate option files with up to 40 settings; the same seed gives the same files."""
 
 from __future__ import annotations
 
@@ -10,9 +10,10 @@ from spelling import PLAIN, spell
 from vocabulary import Entry
 
 MOST = 40
-ELSEWHERE = 0.01  # of the lines stand in a group of their own, which this server may read or not
-QUOTED = 0.7  # of the values with a space
-# How many lines of a file come from each deck: of cells that servers mostly refuse few, as each costs a question.
+ELSEWHERE = 0.01  # share of lines in a separate group, which the server may or may not read
+QUOTED = 0.7  # share of values with a space
+# The number of lines per deck in a file: few from cells that servers mostly reject, because each rejection costs a
+# query.
 SLOTS = {"known": 31, "harsh": 4, "hidden": 3, "stranger": 1, "odd name": 1}
 SERVER_GROUPS = ("mysqld", "mysqld", "mysqld", "mysqld", "server")
 OTHER_GROUPS = (
@@ -24,7 +25,7 @@ Cell = tuple[Entry, str, Class]
 
 
 class Setting(NamedTuple):
-    """One option line: the text, the cell of the grid that it fills, and whether it is a known trap."""
+    """One option line: its text, the cell of the grid that it fills, and whether it is a known trap."""
 
     line: str
     option: str
@@ -35,7 +36,7 @@ class Setting(NamedTuple):
 
 
 def decks(entries: list[Entry], seed: str) -> dict[str, list[Cell]]:
-    """Every cell (an option with a class of values) in a shuffled order, by what servers mostly make of it."""
+    """All cells (an option with a class of values) in random order, by the usual reaction of servers."""
     found: dict[str, list[Cell]] = {slot: [] for slot in SLOTS}
     for entry in entries:
         for name, made in classes(entry).items():
@@ -48,7 +49,7 @@ def decks(entries: list[Entry], seed: str) -> dict[str, list[Cell]]:
 
 
 def compose(dealt: dict[str, list[Cell]], seed: str, number: int) -> list[Setting | str]:
-    """The headers of groups and the settings of one file: its numbered share of each deck."""
+    """The group headers and settings of one file: its numbered share of each deck."""
     chance = random.Random(f"{seed} {number}")
     settings = [
         one_setting(cells[(number * SLOTS[slot] + at) % len(cells)], slot, chance)
@@ -65,7 +66,7 @@ def compose(dealt: dict[str, list[Cell]], seed: str, number: int) -> list[Settin
 
 
 def one_setting(cell: Cell, slot: str, chance: random.Random) -> Setting:
-    """A line for a cell, written in one of the ways that its deck allows."""
+    """A line for a cell, in one of the notations that its deck allows."""
     entry, name, made = cell
     form, written = spell(entry, chance, odd=slot == "odd name")
     value = made.make(entry, chance)

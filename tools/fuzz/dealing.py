@@ -1,4 +1,4 @@
-"""The run against real servers: files are dealt to worker processes, which ask and compare."""
+"""The run against real servers: files are distributed to worker processes, which query and compare."""
 
 from __future__ import annotations
 
@@ -17,11 +17,11 @@ from tally import Tally, Told
 from truth import truth
 from vocabulary import vocabulary
 
-AHEAD = 6  # files that wait for a worker
+AHEAD = 6  # files waiting for a worker
 
 
 class Chosen(NamedTuple):
-    """What to run: which servers, how much of it, and the folder to save disagreements in."""
+    """What to run: which servers, how much, and the folder for saved disagreements."""
 
     servers: list[str]
     seed: str
@@ -37,7 +37,7 @@ def _decks(server: str, seed: str) -> dict[str, list[Cell]]:
 
 
 def put(job: tuple[str, str, int, str | None]) -> Told:
-    """Compose one file, ask its server and compare; the same job gives the same file."""
+    """Generate one file, query its server and compare; the same job gives the same file."""
     server, seed, number, folder = job
     binary, dealt = provisioned(server), _decks(server, seed)
     made = compose(dealt, f"{seed} {server}", number)
@@ -51,12 +51,12 @@ def put(job: tuple[str, str, int, str | None]) -> Told:
 
 
 def text_of(made: list[Setting | str]) -> list[str]:
-    """The lines of a composed file."""
+    """The lines of a generated file."""
     return [part.line if isinstance(part, Setting) else part for part in made]
 
 
 def ask_servers(chosen: Chosen) -> int:
-    """Run until the settings or the seconds are used up, telling every disagreement; how many there were."""
+    """Run until the number of settings or seconds is reached, and print every disagreement; returns their number."""
     tally, started = Tally(), time.monotonic()
     room = threading.Semaphore(chosen.workers + AHEAD)
 

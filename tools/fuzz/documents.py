@@ -1,4 +1,4 @@
-"""YAML of containers, systemd units and Dockerfiles by grammars of our own, whole or after accidents."""
+"""Generate Compose files, Kubernetes YAML, systemd units and Dockerfiles by grammars, intact or mangled."""
 
 from __future__ import annotations
 
@@ -38,7 +38,7 @@ def _some(make: Callable[[random.Random], str], chance: random.Random, most: int
 
 
 def word(chance: random.Random) -> str:
-    """One word of a command, quoted in one way or another, or not closed."""
+    """One word of a command, with or without quotes, or with an unclosed quote."""
     text = f"--{chance.choice(OPTIONS)}" if chance.random() < 0.5 else chance.choice(WORDS)
     quote = chance.choice(("", "", "", "'", '"', "\\"))
     return quote + text + chance.choice((quote, quote, quote, ""))
@@ -51,7 +51,7 @@ def option_text(chance: random.Random) -> list[str]:
 
 
 def yaml(chance: random.Random) -> bytes:
-    """A stream of documents."""
+    """A stream of YAML documents."""
     count = chance.choice((1, 1, 1, 2, 3))
     streams = [chance.choice(STREAMS) + "\n".join(_mapping(chance, 0)) + "\n" for _ in range(count)]
     return "---\n".join(streams).encode("utf-8", "surrogatepass")
@@ -146,7 +146,7 @@ def dockerfile(chance: random.Random) -> bytes:
 
 
 def mostly(made: bytes, real: list[bytes], chance: random.Random) -> bytes:
-    """What was made as it is, after accidents, or a real text after accidents instead of it."""
+    """The generated document as it is, a mangled one, or a mangled real one."""
     kind = chance.random()
     if kind < 0.5:
         return made

@@ -1,4 +1,4 @@
-"""Tars of hosts whose files hold what no kernel writes."""
+"""Generate tars of hosts with contents that no kernel writes."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ SAID = (
 
 
 def host_tar(chance: random.Random) -> bytes:
-    """A tar of some of the files, links among them."""
+    """A tar with some of the files, and with links."""
     made = io.BytesIO()
     with tarfile.open(fileobj=made, mode="w") as archive:
         for path in chance.sample(PATHS, chance.randrange(1, 20)):

@@ -1,4 +1,4 @@
-"""A line to a server that lives in the same thread: a socket pair, cut where the client would wait for ever."""
+"""A connection to a server in the same thread: a socket pair that is closed when the client would wait forever."""
 
 from __future__ import annotations
 
@@ -11,7 +11,10 @@ from packets import Server
 
 
 class Line(socket.socket):
-    """The client's end. Whatever it sends is answered at once; reading more than there is finds the line cut."""
+    """The client's end of the connection.
+
+    Everything sent is answered at once; reading more than the answer finds the connection closed.
+    """
 
     def __init__(self, server: Server) -> None:
         ours, self._theirs = socket.socketpair()
@@ -21,7 +24,7 @@ class Line(socket.socket):
         self._waiting = server.greeting()
 
     def sendall(self, data: Any, flags: int = 0) -> None:
-        """See socket: to the server, whose answer waits to be read."""
+        """See socket: sends to the server, whose answer can then be read."""
         super().sendall(data, flags)
         asked = b""
         with suppress(BlockingIOError):
@@ -30,7 +33,7 @@ class Line(socket.socket):
         self._waiting += self._server.answer(asked)
 
     def recv_into(self, buffer: Any, nbytes: int = 0, flags: int = 0) -> int:
-        """See socket: the end of the stream where nothing is left that the server would send."""
+        """See socket: the end of the stream if the server has nothing left to send."""
         with suppress(BlockingIOError):
             while self._waiting:
                 self._waiting = self._waiting[self._theirs.send(self._waiting) :]
@@ -38,6 +41,6 @@ class Line(socket.socket):
         return super().recv_into(buffer, nbytes, flags) if there else 0
 
     def close(self) -> None:
-        """See socket: both ends."""
+        """See socket: closes both ends."""
         self._theirs.close()
         super().close()

@@ -1,4 +1,4 @@
-"""Option files and other texts with bytes flipped, cut and joined, put through `mycnf lint` in this process."""
+"""Mangle option files and other texts (bytes flipped, cut and joined), and run `mycnf lint` on them in this process."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ TURNS = ((b"\n", b"\r\n"), (b"=", b" "), (b"[", b""), (b"_", b"-"))
 
 
 class Ended(NamedTuple):
-    """One run of lint: exit code, seconds of processor time, what it said last on stderr, and what it was given."""
+    """One run of lint: exit code, seconds of CPU time, the last line on stderr, and the input."""
 
     code: int
     seconds: float
@@ -38,7 +38,7 @@ class Ended(NamedTuple):
 
 
 def sources(*folders: str) -> list[bytes]:
-    """The files to mangle: those of the folders, and the small ones of /etc that can be read."""
+    """The files to mangle: those in the folders, and the small readable ones in /etc."""
     found: list[bytes] = []
     for folder in (*folders, "/etc"):
         for path in sorted(glob.glob(f"{folder}/**/*", recursive=True)):
@@ -50,7 +50,7 @@ def sources(*folders: str) -> list[bytes]:
 
 
 def mangle(data: bytes, others: list[bytes], chance: random.Random) -> bytes:
-    """The text after a few accidents."""
+    """The text with a few random changes."""
     for _ in range(chance.randrange(1, 5)):
         at, to = sorted((chance.randrange(len(data) + 1), chance.randrange(len(data) + 1)))
         to = min(to, at + chance.choice((1, 8, 200, LARGEST)))
@@ -73,7 +73,7 @@ def mangle(data: bytes, others: list[bytes], chance: random.Random) -> bytes:
 
 
 def lint(data: bytes, ending: str, target: str, folder: str) -> Ended:
-    """How `mycnf lint` ends on a file with these bytes."""
+    """The result of `mycnf lint` on a file with these bytes."""
     path = os.path.join(folder, f"f{ending}")
     with open(path, "wb") as f:
         f.write(data)
@@ -84,7 +84,7 @@ def lint(data: bytes, ending: str, target: str, folder: str) -> Ended:
 
 
 def run(texts: list[bytes], count: int, seed: str) -> Iterator[Ended]:
-    """Lint so many mangled files, one by one."""
+    """Lint that many mangled files, one by one."""
     chance = random.Random(seed)
     with tempfile.TemporaryDirectory(prefix="mycnf-mangled-") as folder:
         for _ in range(count):
@@ -93,5 +93,5 @@ def run(texts: list[bytes], count: int, seed: str) -> Iterator[Ended]:
 
 
 def broke(ended: Ended) -> bool:
-    """Whether lint met something that nobody foresaw: it says so, and where it wrote it down."""
+    """Whether lint failed with an internal error, or an undocumented exit code."""
     return ended.code not in (0, 1, 2) or "internal error" in ended.said

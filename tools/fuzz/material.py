@@ -12,9 +12,9 @@ Make = Callable[[Entry, random.Random], str | None]
 
 
 class Class(NamedTuple):
-    """A class of values: how one is made, and whether it stands on the list of known traps.
+    """A class of values: a function that generates one, and whether it is a known trap.
 
-    `harsh` says that servers refuse most of these: each refusal costs a question more, so that a file has few.
+    `harsh` means that servers reject most of these: each rejection costs another query, so a file has only a few.
     """
 
     make: Make
@@ -188,5 +188,5 @@ KINDS = {"bool": BOOLEAN, "enum": ENUM, "set": SET, "flagset": FLAGS, "double": 
 
 
 def classes(entry: Entry) -> dict[str, Class]:
-    """The classes of values to put to an option of that kind."""
+    """The classes of values for an option of that kind."""
     return NUMBER if entry.kind in NUMBERS else KINDS[entry.kind]

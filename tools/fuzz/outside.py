@@ -1,6 +1,6 @@
-"""Everything that comes from outside, by who reads it: how an input is made, and what the product does with it.
+"""All external inputs by reader: how an input is generated, and what the product does with it.
 
-What reads an input may raise MycnfError, which tells the user in one line; anything else is a defect.
+A reader may raise MycnfError, which is a one-line message for the user; any other exception is a defect.
 """
 
 from __future__ import annotations
@@ -36,7 +36,7 @@ Read = Callable[[bytes, str], object]
 
 
 class Reader(NamedTuple):
-    """How its inputs are made, what is done with one in a folder of our own, and its share of a million."""
+    """How inputs are generated, what is done with one in a scratch folder, and its share of a million inputs."""
 
     make: Make
     read: Read
@@ -44,7 +44,7 @@ class Reader(NamedTuple):
 
 
 def _target(data: bytes) -> Any:
-    """A target that the same bytes always get."""
+    """A target that depends only on the bytes."""
     return parse_target(TARGETS[zlib.crc32(data) % len(TARGETS)])
 
 
@@ -142,7 +142,7 @@ def _persisted(chance: random.Random) -> bytes:
     return document(PERSISTED, chance)
 
 
-# What mycnf itself wrote once
+# Documents written by mycnf
 
 
 def _snapshot(chance: random.Random) -> bytes:
@@ -217,7 +217,7 @@ def _results(chance: random.Random) -> bytes:
 
 
 def _result() -> bytes:
-    """A result of a probe as it is kept."""
+    """A probe result as it is saved."""
     block = {"round": 1, "began": 1.5, "seconds": 1.0, "metrics": {"latency": 10.5}, "series": {}}
     blocks = [block, block | {"round": 2}]
     arm = {"name": "16K", "settings": {"read_buffer_size": "16384"}, "blocks": blocks, "point": 16384.0}
@@ -251,7 +251,7 @@ def _read_row(data: bytes, folder: str) -> None:
     rows_of(folder, hosts_of(folder)[:3])
 
 
-# What users write
+# Written by users
 
 
 def _configuration(chance: random.Random) -> bytes:
@@ -280,7 +280,7 @@ def _read_login_path(data: bytes, folder: str) -> None:
         login_lines("client")
 
 
-# What others send
+# Received from others
 
 
 def _read_host(data: bytes, folder: str) -> None:

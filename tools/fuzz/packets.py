@@ -1,4 +1,4 @@
-"""What a server may send, packet by packet, by the protocol's documentation; and what none would."""
+"""A server's packets by the documentation of the protocol, with random errors."""
 
 from __future__ import annotations
 
@@ -26,32 +26,32 @@ FIELDS = ("1", "0", "12.00", "1.5e10", "ON", "/data/", "COMPILED", "InnoDB", "8.
 
 
 def framed(payload: bytes, number: int) -> bytes:
-    """A packet with its length and number ahead."""
+    """A packet with its header: length and number."""
     return struct.pack("<I", len(payload))[:3] + bytes([number % 256]) + payload
 
 
 def counted(text: bytes) -> bytes:
-    """A text with its length ahead."""
+    """A text preceded by its length."""
     return number_of(len(text)) + text
 
 
 def number_of(value: int) -> bytes:
-    """A number in as few bytes as the protocol has for it."""
+    """A length-encoded integer of the protocol."""
     if value < 251:
         return bytes([value])
     return b"\xfc" + struct.pack("<H", value) if value < 1 << 16 else b"\xfd" + struct.pack("<I", value)[:3]
 
 
 class Server:
-    """Answers what it is asked as a server does, now and then as none does; the dice decide alone."""
+    """Answers like a real server, sometimes wrongly; depends only on the random generator."""
 
     def __init__(self, chance: random.Random, variables: Mapping[str, str], status: Mapping[str, str]) -> None:
         self.chance = chance
         self._tables = {"VARIABLES": variables, "STATUS": status}
-        self._wrong = chance.choice((0.0, 0.0, 0.005, 0.03, 0.2))  # the share of answers that something is wrong with
+        self._wrong = chance.choice((0.0, 0.0, 0.005, 0.03, 0.2))  # share of wrong answers
 
     def greeting(self) -> bytes:
-        """What comes before anything was asked."""
+        """The handshake packet."""
         chance = self.chance
         plugin = chance.choice(PLUGINS[:2] if chance.random() < 0.8 else PLUGINS)
         status, charset = chance.choice((2, 2, 0, 65535)), chance.choice((45, 255, 0))
@@ -65,7 +65,7 @@ class Server:
         return self._sent([payload], 0)
 
     def answer(self, asked: bytes) -> bytes:
-        """What comes back for one packet of the client."""
+        """The answer to one packet of the client."""
         number, payload = asked[3] if len(asked) > 3 else 0, asked[4:]
         if number:
             return self._sent([self._authenticated()], number + 1)
@@ -90,11 +90,11 @@ class Server:
         return b"\xff" + struct.pack("<H", self.chance.choice(ERRORS)) + state + said
 
     def _said(self, sql: str) -> list[bytes]:
-        kind = self.chance.random() * (20 if "SET " in sql else 1)  # whoever can't be set up isn't asked further
+        kind = self.chance.random() * (20 if "SET " in sql else 1)  # after a failed setup the client stops
         if kind < 0.03:
             return [self._error()]
         if kind < 0.04:
-            return [b"\xfb/etc/passwd"]  # asks for a file
+            return [b"\xfb/etc/passwd"]  # requests a file
         if "SET " in sql or "KILL" in sql:
             return [self._ok()]
         return self._table(*self._rows(sql))
@@ -133,7 +133,7 @@ class Server:
         return [number_of(width), *columns, end, *told, end]
 
     def _sent(self, payloads: list[bytes], first: int) -> bytes:
-        """The packets, spoilt now and then: what is in one of them, or where they begin and end."""
+        """The packets, sometimes with an error in one of them or in their boundaries."""
         chance = self.chance
         if payloads and chance.random() < self._wrong:
             at = chance.randrange(len(payloads))

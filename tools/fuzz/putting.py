@@ -1,4 +1,4 @@
-"""An input where what reads it finds it."""
+"""Write an input where its reader finds it."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ if TYPE_CHECKING:
 
 
 def put(data: bytes, folder: str, name: str = "input") -> str:
-    """Write a file of a folder of ours; its path."""
+    """Write a file in a scratch folder, and return its path."""
     path = os.path.join(folder, name)
     with open(path, "wb", opener=lambda where, flags: os.open(where, flags, 0o600)) as file:
         file.write(data)
@@ -18,5 +18,5 @@ def put(data: bytes, folder: str, name: str = "input") -> str:
 
 
 def dice(chance: random.Random) -> bytes:
-    """What decides over all that a server says: its packets follow from it."""
+    """The random seed from which all packets of a server follow."""
     return str(chance.getrandbits(64)).encode()

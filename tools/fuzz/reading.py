@@ -1,4 +1,4 @@
-"""Files that nobody would write, read by my_print_defaults and by the reader, hundreds at a time as includes of one."""
+"""Unusual option files, read by my_print_defaults and by mycnf's reader, hundreds at once as includes of one file."""
 
 from __future__ import annotations
 
@@ -42,7 +42,7 @@ def _value(chance: random.Random) -> bytes:
 
 
 def line(chance: random.Random) -> bytes:
-    """A line of an option file that nobody would write, without its end."""
+    """An unusual option line, without its line end."""
     space, name, value = chance.choice(SPACES), chance.choice(NAMES), _value(chance)
     tail = chance.choice((b"", b"", chance.choice(SPACES) + b"#" + value))
     kind = chance.random()
@@ -60,7 +60,7 @@ def line(chance: random.Random) -> bytes:
 
 
 def files(seed: str) -> Iterator[bytes]:
-    """Files without end; those that leave it to chance what a server reads are left out."""
+    """Endless generated files; those that servers read nondeterministically are left out."""
     chance = random.Random(seed)
     while True:
         lines = [line(chance) + chance.choice(ENDS) for _ in range(chance.randrange(1, 12))]
@@ -71,7 +71,7 @@ def files(seed: str) -> Iterator[bytes]:
 
 
 def compare_batch(made: list[bytes], program: str) -> list[tuple[bytes, bytes, bytes]]:
-    """The files on which reader and program differ, with what the program and what the reader says of each."""
+    """The files on which reader and program differ, with the output of the program and of the reader."""
     with tempfile.TemporaryDirectory(prefix="mycnf-read-") as folder:
         main = Path(folder, "all.cnf")
         text = [b"[mysqld]\n"]
@@ -87,7 +87,7 @@ def compare_batch(made: list[bytes], program: str) -> list[tuple[bytes, bytes, b
 
 
 def _parts(said: bytes, count: int) -> list[bytes]:
-    """What was said of each file: all that stands before its mark."""
+    """The output for each file: everything before its mark."""
     parts = []
     for at in range(count):
         part, _, said = said.partition(b"--%s=%d\n" % (MARK, at))
@@ -96,7 +96,7 @@ def _parts(said: bytes, count: int) -> list[bytes]:
 
 
 def run(program: str, count: int, seed: str) -> Iterator[tuple[int, list[tuple[bytes, bytes, bytes]]]]:
-    """Compare so many files, telling after each batch how many are done and which differ."""
+    """Compare that many files; yields after each batch the number done and those that differ."""
     source = files(seed)
     for done in range(0, count, BATCH):
         made = [next(source) for _ in range(min(BATCH, count - done))]

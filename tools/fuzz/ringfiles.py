@@ -1,4 +1,4 @@
-"""Rings of samples, packed as the format is and not by the product; scrambled login paths, and rows of a fleet."""
+"""Generate rings of samples, packed without the product's code; obfuscated login paths, and rows of a fleet."""
 
 from __future__ import annotations
 
@@ -35,7 +35,7 @@ def _slot(chance: random.Random, number: int, width: int) -> bytes:
 
 
 def ring(chance: random.Random) -> bytes:
-    """A ring with a few slots, some of them spoilt, more or fewer than its head says."""
+    """A ring with a few slots, some of them invalid, more or fewer than its header says."""
     names = list(NAMES[: chance.randrange(len(NAMES) + 1)])
     slots = chance.choice((1, 2, 5, 20, 40))
     first = chance.choice((1, 1, 3, 1000, 1 << 40))
@@ -49,7 +49,7 @@ def ring(chance: random.Random) -> bytes:
 
 
 def login_path(chance: random.Random) -> bytes:
-    """A login path file as mysql_config_editor scrambles it, some chunks spoilt."""
+    """A login path file as mysql_config_editor obfuscates it, with some invalid chunks."""
     from cryptography.hazmat.primitives.ciphers import Cipher, algorithms, modes
 
     stored = bytes(chance.randrange(256) for _ in range(20))
@@ -69,7 +69,7 @@ def login_path(chance: random.Random) -> bytes:
 
 
 def row(chance: random.Random) -> bytes:
-    """What came of a host of a fleet, as a run's folder keeps it."""
+    """A row of a fleet's host, as in the run directory."""
     fields: object = {
         "name": "db1", "groups": ["all"], "status": "audited", "reason": "", "place": "db1:3306",
         "snapshot": "snapshots/db1.json", "host": "", "seconds": 1.5, "schema": "1.0",

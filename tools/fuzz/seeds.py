@@ -1,4 +1,4 @@
-"""Real files that inputs are made of: option files of the corpus, recorded servers, what the examples hold."""
+"""Real files from which inputs are generated: option files of the corpus, recorded servers, the examples."""
 
 from __future__ import annotations
 
@@ -13,9 +13,9 @@ from typing import Any
 
 TOP = os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
 RECORDED = ("examples/snapshots/*.json", "tests/snapshots/*.json", "advisor/demo/recording.json")
-LARGEST = 4096  # bytes: a reader's faults show in small files as well, and a million large ones take days
-FIELDS = 40  # of a value in a snapshot, at most: what has more is a table
-FEW = 5  # entries of a table in a snapshot that is cut down
+LARGEST = 4096  # bytes; small files find a reader's faults too, and a million large ones would take days
+FIELDS = 40  # maximum fields of a value in a snapshot; larger ones are tables
+FEW = 5  # entries of a table in a reduced snapshot
 KINDS = {
     "option-file": ("{shared}/corpus/files/*", "{top}/examples/*.cnf", "/etc/mysql/**/*.cnf"),
     "yaml": ("{top}/examples/**/*.y*ml",),
@@ -26,7 +26,7 @@ KINDS = {
 
 @functools.cache
 def files(kind: str) -> list[bytes]:
-    """The small files of a kind that are at hand."""
+    """The small files of a kind that are available."""
     shared = os.environ.get("MYCNF_SHARED", os.path.join(TOP, "..", "shared"))
     found = []
     for pattern in KINDS[kind]:
@@ -49,7 +49,7 @@ def recorded() -> list[dict[str, Any]]:
 
 @functools.cache
 def small_snapshots() -> list[bytes]:
-    """The snapshots with a few entries of each long table and list, each cut down in several ways."""
+    """The snapshots with only a few entries of each long table and list, each reduced in several ways."""
     chance = random.Random("snapshots")
     made = [_fewer(copy.deepcopy(whole), chance) for whole in recorded() for _ in range(6)]
     return [json.dumps(tree).encode("ascii") for tree in made]
@@ -65,7 +65,7 @@ def _fewer(tree: Any, chance: random.Random) -> Any:
 
 
 def server_tables(chance: random.Random) -> tuple[dict[str, str], dict[str, str]]:
-    """The variables and the counters of one of the recorded servers, named as servers print them."""
+    """The variables and counters of one of the recorded servers, with names as servers print them."""
     server = chance.choice(recorded())["server"]
     counters = {"uptime": "100", **server["status"]}
     return server["variables"], {name.capitalize(): value for name, value in counters.items()}

@@ -1,4 +1,4 @@
-"""Texts that consultants get sent: how they are made up, and what --from does with them."""
+"""Texts for --from: how they are generated, and what is done with them."""
 
 from __future__ import annotations
 
@@ -12,32 +12,35 @@ from putting import dice, put
 
 
 def text(chance: random.Random) -> bytes:
-    """What clients print of a recorded server, whole or mangled."""
+    """A client's output for a recorded server, intact or mangled."""
     data = tabletexts.text(*seeds.server_tables(chance), chance)
     heads = [data + b"\n", b"+---+\n| Variable_name | Value |\n"]
     return mangle(data, heads, chance) if chance.random() < 0.3 else data
 
 
 def read_text(data: bytes, folder: str) -> None:
-    """Read it as --from does."""
+    """Read the text as --from does."""
     from advisor.collect.pasted import facts_of_texts
 
     facts_of_texts([put(data, folder)])
 
 
 def recorded_dice(chance: random.Random) -> bytes:
-    """What decides over a recorded server's text, the recordings loaded: that isn't time of the reader."""
+    """A random seed for a recorded server's text.
+
+    Also loads the recordings, so that loading is not counted as the reader's time.
+    """
     seeds.recorded()
     return dice(chance)
 
 
 def read_back(data: bytes, folder: str) -> None:
-    """Read a whole text, and hold what was read to what was written."""
+    """Read an intact text, and compare the result with what was written."""
     from advisor.collect.pasted import facts_of_texts
 
     chance = random.Random(data)
     variables, counters = seeds.server_tables(chance)
-    if chance.random() < 0.8:  # keys go on for many lines, which few forms keep apart
+    if chance.random() < 0.8:  # multi-line keys, which few formats support
         variables, counters = ({n: v for n, v in table.items() if "\n" not in v} for table in (variables, counters))
     path = put(tabletexts.whole_text(variables, counters, chance), folder)
     server = facts_of_texts([path]).server
@@ -52,7 +55,7 @@ def stalk(chance: random.Random) -> bytes:
 
 
 def read_stalk(data: bytes, folder: str) -> None:
-    """Read them as a directory."""
+    """Read the files as a directory."""
     from advisor.collect.pasted import facts_of_texts
 
     place = os.path.join(folder, "stalk")

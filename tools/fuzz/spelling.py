@@ -1,4 +1,4 @@
-"""Ways to write an option's name; all but the plain ones stand on the list of known traps."""
+"""Notations of an option's name; all but the plain ones are known traps."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from vocabulary import Entry
 
 
 def dashed(name: str) -> str:
-    """With dashes for underscores."""
+    """The name with dashes instead of underscores."""
     return name.replace("_", "-")
 
 
@@ -44,7 +44,7 @@ GENTLE: dict[str, tuple[int, Spell]] = {
     "disable": (3, _prefixed("disable_", "disable-")),
     "enable": (3, _prefixed("enable_", "enable-")),
 }
-# Servers refuse most of these.
+# Servers reject most of these.
 ODD: dict[str, tuple[int, Spell]] = {
     "capitals": (2, _recased),
     "maximum": (2, _prefixed("maximum_", "maximum-")),
@@ -57,12 +57,12 @@ ODD: dict[str, tuple[int, Spell]] = {
     "dotted": (1, lambda name, chance: chance.choice(["hot.", "a.b.", "."]) + name),
 }
 PLAIN = ("plain", "dashes")
-# Behind loose_ a bad number becomes 0 on MariaDB, and with a 0 here it crashes at one place or another.
+# With loose_, MariaDB reads an invalid number as 0, and with 0 these crash it.
 NEVER_LOOSE = ("key_cache_block_size", "table_cache", "table_open_cache", "table_open_cache_instances")
 
 
 def spell(entry: Entry, chance: random.Random, *, odd: bool) -> tuple[str, str]:
-    """A form and the name written in it."""
+    """A notation and the name written in it."""
     forms = ODD if odd else GENTLE
     form = chance.choices(list(forms), [weight for weight, _ in forms.values()])[0]
     if entry.name in NEVER_LOOSE and form in ("loose", "two prefixes"):

@@ -1,4 +1,4 @@
-"""What nobody would write into a document of JSON, and documents that are spoilt with it."""
+"""Strange values in JSON documents, and documents mangled with them."""
 
 from __future__ import annotations
 
@@ -10,10 +10,10 @@ from typing import Any
 
 from mangling import mangle
 
-# Stand in a tree for what no writer of JSON lets through.
+# Placeholders in a tree for what no JSON writer produces.
 _HUGE, _INFINITE, _DEEP, _OPEN = "\ue000huge", "\ue000infinite", "\ue000deep", "\ue000open"
 _RAW = {_HUGE: "7" * 5000, _INFINITE: "-1e999", _DEEP: "[" * 3000 + "]" * 3000, _OPEN: '{"a":' * 120_000}
-_ODDEST = 0.02  # of the strange values, for they are long
+_ODDEST = 0.02  # share of the strange values, because they are long
 TEXTS = (
     *("", " ", "\0", "\n", "\r\n", "\x1b[31m", "\u202e", "\ud800", "\udcff", "\u2028", "\xa0", "²", "٣", "½", "é"),
     *("0", "-1", "1e3", "NaN", "0x10", "9" * 400, "9" * 5000, "1.0.0", "2.0", "99999999999.0", "²", "None", "null"),
@@ -26,14 +26,14 @@ VALUES: tuple[Any, ...] = (
 
 
 def strange(chance: random.Random) -> Any:
-    """A value that the place was not made for."""
+    """A value of an unexpected type."""
     if chance.random() < _ODDEST:
         return chance.choice(tuple(_RAW))
     return copy.deepcopy(chance.choice(VALUES)) if chance.random() < 0.5 else chance.choice(TEXTS)
 
 
 def spoilt(tree: Any, chance: random.Random) -> Any:
-    """The tree after one to three accidents at any of its places."""
+    """The tree with one to three random changes anywhere."""
     for _ in range(chance.randrange(1, 4)):
         found = list(_places(tree))
         if not found:
@@ -43,7 +43,7 @@ def spoilt(tree: Any, chance: random.Random) -> Any:
 
 
 def _places(tree: Any) -> Iterator[tuple[Any, Any]]:
-    """Every holder with every key or index in it."""
+    """Every container with every key or index in it."""
     keys: Any = list(tree) if isinstance(tree, dict) else range(len(tree)) if isinstance(tree, list) else ()
     for key in keys:
         yield tree, key
@@ -63,14 +63,14 @@ def _accident(holder: Any, key: Any, found: list[tuple[Any, Any]], chance: rando
         holder[chance.choice(TEXTS)] = holder.pop(key)
     elif kind == 4 and isinstance(holder[key], str):
         holder[key] = holder[key] * chance.randrange(2, 40) + chance.choice(TEXTS)
-    elif isinstance(holder[key], str) and chance.random() < 0.6:  # of the right kind, so that readers go on
+    elif isinstance(holder[key], str) and chance.random() < 0.6:  # of the correct type, so that readers continue
         holder[key] = chance.choice(TEXTS)
     else:
         holder[key] = strange(chance)
 
 
 def written(tree: Any, chance: random.Random) -> bytes:
-    """The tree as JSON, or near it."""
+    """The tree as JSON, or nearly."""
     text = json.dumps(tree, ensure_ascii=chance.random() < 0.8, indent=chance.choice((None, None, 1)))
     for stand_in, raw in _RAW.items():
         for quoted in (json.dumps(stand_in), json.dumps(stand_in, ensure_ascii=False)):
@@ -79,7 +79,7 @@ def written(tree: Any, chance: random.Random) -> bytes:
 
 
 def document(seeds: list[bytes], chance: random.Random) -> bytes:
-    """One of the documents with spoilt values, or with spoilt bytes."""
+    """One of the documents with strange values, or with mangled bytes."""
     seed = chance.choice(seeds)
     if chance.random() < 0.25:
         return mangle(seed, seeds, chance)

@@ -1,4 +1,4 @@
-"""The forms in which clients and programs print two columns of names and values, and rows of more columns."""
+"""The formats in which clients and programs print names and values in two columns, and rows with more columns."""
 
 from __future__ import annotations
 
@@ -98,7 +98,7 @@ def _of_ansible(heads: Sequence[str], rows: Sequence[Sequence[str]]) -> str:
     return f"db1 | SUCCESS => {json.dumps({'changed': False, 'rows': json.loads(_json(heads, rows))}, indent=4)}\n"
 
 
-# Each form with a heading; those that keep whatever a value holds, and those that keep what is on one line.
+# Each format with a heading; first those that preserve any value, then those that preserve single-line values.
 KEEPING: tuple[Form, ...] = (_batch, _xml, _html, _separated(",", csv.QUOTE_ALL), _separated(";", csv.QUOTE_ALL), _json)
 ON_A_LINE: tuple[Form, ...] = (_boxed, _vertical, _separated(",", csv.QUOTE_MINIMAL), _json_by_row, _of_ansible)
 BARE: tuple[Form, ...] = (_bare_batch, _bare_box, _bare_vertical, _bare_html)
@@ -107,7 +107,7 @@ HEADS = (("Variable_name", "Value"), ("VARIABLE_NAME", "VARIABLE_VALUE"))
 
 
 def replica(chance: random.Random, odd: Sequence[str]) -> str:
-    """What a replica says of some sources, in one of the forms, a few values odd."""
+    """A replica's status of some sources, in one of the formats, with a few odd values."""
     slave, master = chance.choice((("Slave", "Master"), ("Replica", "Source")))
     heads = (
         *(f"{slave}_IO_State", f"{master}_Host", f"{master}_Port", f"{slave}_IO_Running", f"{slave}_SQL_Running"),

@@ -1,4 +1,4 @@
-"""Texts as they come by mail: tables of variables and counters in every client's form, reports of Percona's tools."""
+"""Generate texts for --from: tables of variables and counters in every client's format, reports of Percona's tools."""
 
 from __future__ import annotations
 
@@ -34,11 +34,11 @@ PARTS = {
     "innodbstatus1": ("INNODB MONITOR OUTPUT", "---", "LOG", "Log sequence number 1", "END OF INNODB MONITOR OUTPUT"),
 }
 ENCODINGS = ("utf-8", "utf-8", "utf-8", "utf-8", "utf-8-sig", "utf-16", "utf-16-le", "utf-16-be")
-STALKED = b"\0part "  # parts the files of a directory from each other; no text holds it
+STALKED = b"\0part "  # separates the files of a directory; no text contains it
 
 
 def _rows(server: Mapping[str, str], chance: random.Random) -> Rows:
-    """Some of a real server's variables or counters, the version mostly among them, a few values strange."""
+    """Some of a real server's variables or counters, usually with the version, with a few strange values."""
     names = sorted(server)
     start = chance.randrange(len(names))
     chosen = names[start : start + chance.choice((0, 1, 3, 10, 40))]
@@ -48,7 +48,7 @@ def _rows(server: Mapping[str, str], chance: random.Random) -> Rows:
 
 
 def table(server: Mapping[str, str], chance: random.Random) -> str:
-    """A table in one of the forms, sometimes cut off."""
+    """A table in one of the formats, sometimes truncated."""
     text = chance.choice(FORMS)(chance.choice(HEADS), _rows(server, chance))
     return text if chance.random() < 0.8 else text[: chance.randrange(len(text) + 1)]
 
@@ -82,7 +82,7 @@ def text(variables: Mapping[str, str], status: Mapping[str, str], chance: random
 
 
 def whole_text(variables: Mapping[str, str], counters: Mapping[str, str], chance: random.Random) -> bytes:
-    """All of a server's variables and counters in one form, as nobody spoilt them."""
+    """All of a server's variables and counters in one format, intact."""
     on_lines = all("\n" not in value for table in (variables, counters) for value in table.values())
     form = chance.choice((*KEEPING, *ON_A_LINE, *BARE) if on_lines else KEEPING)
     parts = [form(HEADS[0], [*table.items()]) for table in (variables, counters)]
@@ -90,14 +90,14 @@ def whole_text(variables: Mapping[str, str], counters: Mapping[str, str], chance
 
 
 def _mailed(text: str, form: Form, chance: random.Random) -> str:
-    """The text, sometimes with the line ends of another system, or quoted in a mail where its form has headings."""
+    """The text, sometimes with other line ends, or quoted as in mail if its format has headings."""
     if chance.random() < 0.2 and form in (KEEPING[0], *ON_A_LINE[:2]):
         return "".join(f"> {line}\n" for line in text.split("\n"))
     return text.replace("\n", "\r\n") if chance.random() < 0.2 and "\r" not in text else text
 
 
 def stalked(variables: Mapping[str, str], status: Mapping[str, str], chance: random.Random) -> bytes:
-    """The files of a directory of pt-stalk, each behind its name."""
+    """The files of a pt-stalk directory, each preceded by its name."""
     made = {"variables": table(variables, chance), "mysqladmin": table(status, chance)}
     for part, lines in PARTS.items():
         if chance.random() < 0.6:
@@ -108,6 +108,6 @@ def stalked(variables: Mapping[str, str], status: Mapping[str, str], chance: ran
 
 
 def unpack(data: bytes) -> dict[str, bytes]:
-    """The files of such a directory by their names."""
+    """The files of such a directory by name."""
     parts = (part.partition(b"\n") for part in data.split(STALKED)[1:])
     return {f"2026_11_21_05_00_00-{name.decode()}": said for name, _, said in parts}

@@ -1,4 +1,4 @@
-"""Counts what a run has covered and where it disagreed."""
+"""Count what a run has covered, and its disagreements."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ COLUMNS = "{:14}" + "{:>9}" * (len(HEADS) - 1)
 
 
 class Told(NamedTuple):
-    """One file with what the server and the verdict made of it."""
+    """One file with the server's reaction and the verdict."""
 
     server: str
     made: list[Setting | str]
@@ -24,7 +24,7 @@ class Told(NamedTuple):
 
 
 class Tally:
-    """What was put to each server so far."""
+    """The counts per server so far."""
 
     def __init__(self) -> None:
         self.settings = self.files = self.wrong = 0

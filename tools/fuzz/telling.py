@@ -1,4 +1,4 @@
-"""Tells how a run over all readers went, and keeps the inputs that broke one."""
+"""Report a run over all readers, and save the inputs that broke one."""
 
 from __future__ import annotations
 
@@ -11,11 +11,11 @@ from collections.abc import Iterable
 from trying import Batch, Broken
 
 COLUMNS = "{:<18}{:>10}{:>10}{:>10}{:>8}{:>12}"
-SHOWN = 3  # examples of one way to break
+SHOWN = 3  # examples per kind of failure
 
 
 class Sum:
-    """What came of all inputs of a reader so far."""
+    """The results for all inputs of a reader so far."""
 
     def __init__(self) -> None:
         self.read = self.refused = self.broken = 0
@@ -30,12 +30,12 @@ class Sum:
 
     @property
     def all(self) -> int:
-        """How many inputs there were."""
+        """The number of inputs."""
         return self.read + self.refused + self.broken
 
 
 def tell(batches: Iterable[Batch], folder: str) -> int:
-    """Print each new way to break with an input kept in the folder, and a table at the end; how many broke."""
+    """Print each new kind of failure with a saved input, and a table at the end; returns the number of failures."""
     sums: dict[str, Sum] = collections.defaultdict(Sum)
     seen: collections.Counter[tuple[str, str]] = collections.Counter()
     peak, began = 0, time.monotonic()
@@ -55,7 +55,7 @@ def tell(batches: Iterable[Batch], folder: str) -> int:
 
 
 def keep(broken: Broken, folder: str) -> str:
-    """Write the input into the folder and return where."""
+    """Save the input in the folder and return its path."""
     os.makedirs(folder, exist_ok=True)
     path = os.path.join(folder, f"{broken.reader}-{hashlib.sha256(broken.data).hexdigest()[:12]}")
     with open(path, "wb") as file:
@@ -64,7 +64,7 @@ def keep(broken: Broken, folder: str) -> str:
 
 
 def table(sums: dict[str, Sum]) -> str:
-    """A row a reader."""
+    """A table with a row per reader."""
     rows = [COLUMNS.format("reader", "inputs", "read", "refused", "broken", "slowest ms")]
     for name, one in sorted(sums.items()):
         rows.append(COLUMNS.format(name, one.all, one.read, one.refused, one.broken, f"{1000 * one.slowest:.0f}"))

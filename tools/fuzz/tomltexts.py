@@ -1,4 +1,4 @@
-"""Configurations by a grammar of our own: known and unknown keys with values of every kind that TOML has."""
+"""Generate configurations by a grammar: known and unknown keys with values of every TOML type."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ BAD = (
 )
 
 
-# Such as a house writes.
+# Typical valid configurations.
 FINE = (
     *('target = "mysql-8.4"', 'target = ["mysql-8.0", "mariadb-10.11"]', 'select = "BUF,DUR"', 'ignore = ["OPT003"]'),
     *('fail-on = "error"', 'baseline = "b.json"', 'root = "."', 'format = "json"'),
@@ -59,13 +59,13 @@ def _line(chance: random.Random) -> str:
 
 
 def toml(chance: random.Random) -> bytes:
-    """A few lines; mostly one or two, for the first that can't be used ends the reading."""
+    """A few lines; mostly one or two, because reading ends at the first invalid one."""
     lines = [_line(chance) for _ in range(chance.choice((1, 1, 2, 2, 3, 5)))]
     return chance.choice(("", "", "", "\ufeff", "# x\n")).encode() + "\n".join(lines).encode("utf-8", "surrogatepass")
 
 
 def keymap(chance: random.Random) -> bytes:
-    """The user's own keys for the app."""
+    """A keymap of the app's user."""
     names = ("findings.suppress", "app.quit", "x", "é", "")
     lines = [f'"{chance.choice(names)}" = {_value(chance)}' for _ in range(chance.choice((1, 1, 2, 4)))]
     return "\n".join(lines).encode("utf-8", "surrogatepass")

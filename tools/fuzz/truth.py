@@ -1,4 +1,4 @@
-"""The whole truth about a file: which lines the server refuses, one after the other, and what it makes of the rest."""
+"""Find all lines of a file that a server rejects, one after another, and its reaction to the rest."""
 
 from __future__ import annotations
 
@@ -18,9 +18,9 @@ MOST_ASKS = 120
 
 
 class Truth(NamedTuple):
-    """`refused` holds the refused lines by their place in the file; `last` what the server says of the others.
+    """`refused` has the rejected lines by position; `last` is the server's reaction to the others.
 
-    `last` is None where no end was found.
+    `last` is None if the limit of queries was reached.
     """
 
     refused: dict[int, Stop]
@@ -29,7 +29,7 @@ class Truth(NamedTuple):
 
 
 class Interview:
-    """Puts a file to a server, takes the refused lines out and asks again, until nothing is refused."""
+    """Runs a server with a file, removes the rejected line and repeats, until nothing is rejected."""
 
     def __init__(self, binary: Binary, lines: list[str], folder: str) -> None:
         self.binary = binary
@@ -40,14 +40,14 @@ class Interview:
         os.makedirs(self.empty, exist_ok=True)
 
     def ask(self, left: list[int]) -> Answer:
-        """The answer to some of the lines, by their places."""
+        """The server's reaction to a subset of the lines, by position."""
         self.asks += 1
         with open(self.path, "w", encoding="utf-8", newline="") as f:
             f.write("".join(self.lines[at] + "\n" for at in left))
         return ask(self.binary, self.path, self.empty, self._goes_on)
 
     def truth(self) -> Truth:
-        """All refused lines, with the answer to what is left."""
+        """All rejected lines, and the reaction to the remaining ones."""
         left = list(range(len(self.lines)))
         refused: dict[int, Stop] = {}
         answer = self.ask(left)
@@ -60,7 +60,7 @@ class Interview:
         return Truth(refused, answer if answer.stop is None else None, self.asks)
 
     def _culprit(self, left: list[int], stop: Stop) -> tuple[int | None, Stop, Answer]:
-        """The line that the server stops at, what it says of it, and its answer without it."""
+        """The line that stops the server, its error, and the reaction without the line."""
         suspects = [at for at in left if (stop.name or stop.about) and names(self.lines[at], stop)]
         suspects = self._as_printed_first(suspects, stop)
         for at in suspects:
@@ -71,18 +71,21 @@ class Interview:
         return found, stop, self.ask([other for other in left if other != found])
 
     def _goes_on(self, stop: Stop) -> bool:
-        """Whether the server tells of the error and goes on: MariaDB behind loose_, MySQL 8 at a locale."""
+        """Whether the server continues after reporting the error: MariaDB with loose_, MySQL 8 for a locale."""
         if self.binary.target.since("mysql", 8):
             return "Unknown locale" in stop.said
         if not self.binary.target.is_mariadb or stop.kind != "invalid-value" or not stop.name:
             return False
         named = [line for line in self.lines if names(line, stop)]
         named = [line for line in named if "=" in line] or named  # lines with the printed value first
-        whole = [line for line in named if _bare(_written(line)) == stop.name]  # an abbreviation may mean another
+        whole = [line for line in named if _bare(_written(line)) == stop.name]  # others may be abbreviations
         return bool(named) and all("loose" in line.lower() for line in whole or named)
 
     def _search(self, left: list[int], stop: Stop) -> tuple[int | None, Stop]:
-        """The first line that can't stay, found by halves: the server refuses a file's beginning that has it."""
+        """The first line that must be removed, found by bisection.
+
+        The server rejects the beginning of the file that includes it.
+        """
         low, high = 0, len(left) - 1
         while low < high:
             middle = (low + high) // 2
@@ -91,13 +94,13 @@ class Interview:
                 high, stop = middle, told
             else:
                 low = middle + 1
-        # Where one option makes the server forget others, it names one of those and not the line that was added last.
+        # If one option makes the server forget others, it names one of those instead of the line that was added last.
         named = [at for at in left[: low + 1] if stop.kind == "unknown-option" and names(self.lines[at], stop)]
         found = self._as_printed_first(named, stop)[0] if named else left[low]
         return None if self.lines[found].startswith("[") else found, stop
 
     def _as_printed_first(self, suspects: list[int], stop: Stop) -> list[int]:
-        """Names in another case are the same but to MariaDB, which prints the unknown one as the file has it."""
+        """Names that differ in case are equal, except to MariaDB, which prints the unknown one as in the file."""
         return sorted(suspects, key=lambda at: self.lines[at].partition("=")[0].strip() not in stop.said)
 
 
@@ -106,7 +109,7 @@ def _same_lines(lines: list[str], suspects: list[int]) -> bool:
 
 
 def names(line: str, stop: Stop) -> bool:
-    """Whether the line may be the one that the error names: by its name, and by its value where one is told."""
+    """Whether the line may be the one in the error, by its name, and by its value if the error has one."""
     _, equals, value = line.partition("=")
     written, told = _written(line), stop.name or ""
     if not told:
@@ -118,12 +121,12 @@ def names(line: str, stop: Stop) -> bool:
 
 
 def _written(line: str) -> str:
-    """The name that a line begins with, in lower case and with underscores."""
+    """The name at the start of a line, in lower case with underscores."""
     return line.partition("=")[0].strip().partition(" ")[0].replace("-", "_").lower()
 
 
 def _bare(written: str) -> str:
-    """A name without a plugin's name and prefixes."""
+    """A name without a plugin's name and without prefixes."""
     last = written.rpartition(".")[2]
     for prefix in ("loose_", "skip_", "disable_", "enable_", "maximum_", "loose_"):
         last = last.removeprefix(prefix)
@@ -131,7 +134,7 @@ def _bare(written: str) -> str:
 
 
 def _akin(written: str, told: str) -> bool:
-    """Whether one name is the end or the beginning of the other, once prefixes are off."""
+    """Whether one name is a prefix or suffix of the other, without prefixes such as loose_."""
     last = _bare(written)
     return last == told or told.startswith(last) or last.endswith(told)
 
@@ -145,8 +148,8 @@ def _folder() -> str:
 
 
 def truth(binary: Binary, lines: list[str]) -> Truth:
-    """All that the server says of the lines, asked again and again."""
+    """All of the server's reactions to the lines."""
     try:
         return Interview(binary, lines, _folder()).truth()
     except SandboxError:
-        return Truth({}, None, MOST_ASKS)  # hangs now and then where the host is overloaded
+        return Truth({}, None, MOST_ASKS)  # the server sometimes hangs if the host is overloaded

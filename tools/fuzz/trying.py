@@ -1,4 +1,4 @@
-"""Inputs put to a reader under a watch: what it raises, how long it takes, and how much memory."""
+"""Run readers on inputs and check the exceptions, the run time and the memory."""
 
 from __future__ import annotations
 
@@ -20,19 +20,19 @@ from outside import READERS
 from advisor.core.errors import MycnfError
 from advisor.redaction.secrets import escape_text
 
-SLOW = 1.0  # seconds of processor time that no input may take
-STUCK = 60.0  # seconds after which a reader that only waits is called off
-ROOM = 1 << 30  # bytes of address space that a worker may take beyond what it has
+SLOW = 1.0  # maximum seconds of CPU time for an input
+STUCK = 60.0  # seconds after which a reader that only waits is interrupted
+ROOM = 1 << 30  # bytes of address space that a worker may allocate in addition
 BATCH = 500
 IN_MEMORY = "/dev/shm"  # noqa: S108 - folders of our own are made there
 
 
 class Hang(BaseException):
-    """Raised into a reader that takes too long; no handler of the product's may take it for its own."""
+    """Raised in a reader that takes too long; not an Exception, so that the product does not catch it."""
 
 
 class Broken(NamedTuple):
-    """An input that a reader broke on, or took too long for, and how."""
+    """An input on which a reader failed or took too long, and how."""
 
     reader: str
     data: bytes
@@ -40,9 +40,9 @@ class Broken(NamedTuple):
 
 
 class Batch(NamedTuple):
-    """What came of a row of inputs: how many were read, refused in one line, and broken; seconds of the slowest.
+    """The results of a batch of inputs: numbers read, refused with one line, and broken; seconds of the slowest.
 
-    `peak` is the most memory that the process has had so far, in bytes.
+    `peak` is the peak memory of the process so far, in bytes.
     """
 
     reader: str
@@ -54,21 +54,21 @@ class Batch(NamedTuple):
 
 
 def shares(count: int, wanted: list[str]) -> dict[str, int]:
-    """How many inputs each reader gets of so many, at least one."""
+    """The number of inputs for each reader out of that many, at least one."""
     names = wanted or list(READERS)
     whole = sum(READERS[name].share for name in names)
     return {name: max(1, round(count * READERS[name].share / whole)) for name in names}
 
 
 def run(asked: dict[str, int], seed: str, workers: int) -> Iterator[Batch]:
-    """Put so many inputs to each reader, a batch at a time, in processes of their own."""
+    """Run each reader on that many inputs, a batch at a time, in separate processes."""
     jobs = [
         (name, f"{seed}/{name}/{at}", min(BATCH, count - at))
         for name, count in asked.items()
         for at in range(0, count, BATCH)
     ]
     random.Random(seed).shuffle(jobs)
-    for name in asked:  # what inputs are made of is read once, before the processes part
+    for name in asked:  # load the seeds once, before the processes fork
         READERS[name].make(random.Random(seed))
     fork = multiprocessing.get_context("fork")
     with ProcessPoolExecutor(workers, mp_context=fork, initializer=_bound) as pool:
@@ -80,14 +80,14 @@ def _try_one(job: tuple[str, str, int]) -> Batch:
 
 
 def _bound() -> None:
-    """Let whoever asks for a gigabyte more than there was fail at it."""
+    """Limit the address space, so that allocating another gigabyte fails."""
     with open("/proc/self/statm", encoding="ascii") as file:
         now = int(file.read().split()[0]) * resource.getpagesize()
     resource.setrlimit(resource.RLIMIT_AS, (now + ROOM, now + ROOM))
 
 
 def batch(name: str, seed: str, count: int) -> Batch:
-    """So many inputs, made with this seed, put to the reader of that name."""
+    """Run the reader with that name on generated inputs."""
     chance, reader = random.Random(seed), READERS[name]
     ends: collections.Counter[str] = collections.Counter()
     broken, slowest = [], 0.0
@@ -104,7 +104,7 @@ def batch(name: str, seed: str, count: int) -> Batch:
 
 
 def attempt(read: Any, data: bytes, folder: str) -> tuple[str, float]:
-    """How reading ends: "read", "refused", or what broke; and seconds of processor time."""
+    """The result, "read", "refused" or a failure; and seconds of CPU time."""
     began = time.process_time()
     signal.setitimer(signal.ITIMER_PROF, 3 * SLOW)
     signal.setitimer(signal.ITIMER_REAL, STUCK)
@@ -125,7 +125,7 @@ def attempt(read: Any, data: bytes, folder: str) -> tuple[str, float]:
 
 
 def _told(error: BaseException) -> str:
-    """The exception with the last places of the product that it came through."""
+    """The exception with the last locations in the product."""
     places, at = [], error.__traceback__
     while at is not None:
         code = at.tb_frame.f_code
@@ -136,7 +136,7 @@ def _told(error: BaseException) -> str:
 
 @contextmanager
 def watch() -> Iterator[None]:
-    """Have the timers call a reader off."""
+    """Make the timers interrupt a reader."""
 
     def called_off(number: int, _frame: object) -> None:
         raise Hang("it didn't end" if number == signal.SIGPROF else "it waited without end")

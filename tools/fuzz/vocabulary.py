@@ -1,6 +1,6 @@
-"""What settings are made of: the options that a server prints, with what the catalog's data says of their kinds.
+"""The options for generated settings: those that a server prints, with kinds and ranges from the catalog's data.
 
-Nothing of the verdict is used here: names come from the servers' own help, kinds and ranges are read as plain data.
+The verdict is not used: names come from the servers' own help, kinds and ranges are read as plain data.
 """
 
 from __future__ import annotations
@@ -16,19 +16,19 @@ from probes.sandbox.placement import help_values
 
 DATA = os.path.join(os.path.dirname(__file__), "..", "..", "advisor", "catalog", "data")
 NUMBERS = ("int", "uint")
-# Options that end the program, change what it is asked, or reach out of its scratch directory.
+# Options that end the program, change its task, or write outside its scratch directory.
 NEVER: Final = """
 help verbose version bootstrap initialize daemonize chroot debug print_defaults defaults_ no_defaults standalone console
 user init_file gdb core_file install remove upgrade validate_config datadir basedir tmpdir lc_messages_dir
 character_sets_dir plugin_dir secure_file_priv log_error_verbosity keyring_migration innodb_dedicated_server
 no_dd_upgrade no_monitor early_plugin_load plugin_load stack_trace language
 """
-# These want what a host may lack (a library in a certain mode, a network), or take the memory that printing needs.
+# These need what a host may lack (a library mode, a network), or use up the memory for printing.
 NOT_HERE = ("ssl_fips_mode", "wsrep", "max_session_mem_used", "server_memory")
 
 
 class Entry(NamedTuple):
-    """One option as material: `kind` as in the catalog's data, `where` says known, hidden, plugin or elsewhere."""
+    """One option: `kind` as in the catalog's data, `where` is known, hidden, plugin or elsewhere."""
 
     name: str
     kind: str
@@ -67,7 +67,7 @@ def _data(series: str) -> dict[str, dict[str, Any]]:
 
 
 def vocabulary(binary: Binary) -> list[Entry]:
-    """Every option to make settings of: the server's own, hidden ones, those of plugins, and those of other series."""
+    """All options for settings: the server's own, hidden ones, those of plugins, and those of other series."""
     help_text = ask_help(binary, placed=True).stdout
     printed = {name.replace("-", "_"): value for name, value in help_values(help_text).items()}
     heads = [line.split()[0].lstrip("-") for line in help_text.splitlines() if line.startswith("  --")]

@@ -1,19 +1,19 @@
-"""Measure the misconfigured servers of examples/lab before and after the tool's own advice.
+"""Measure the misconfigured servers of examples/lab before and after applying the tool's own advice.
 
-usage: python tools/lab [--dry-run] [--only NAME]… [--work DIR] [--together N] [--advise] [--peers]
-                        [--seconds N] [--uptime N] [--rounds N]
+usage: python tools/lab [--dry-run] [--only NAME]… [--work DIR] [--together N] [--advise] [--peers] [--seconds N]
+[--uptime N] [--rounds N]
 
-It goes in two steps. First each server is kept under its load for ten minutes, because an audit believes no counters
-before that, and audited; --together N does so for N servers at a time, --advise ends there. Then both option files
-of each are measured, one server at a time, which takes an otherwise idle machine and about an hour and a half, and
-docs/experiments/lab.md with lab.json beside it is written after every server; with --only the others' results stay.
---work DIR keeps what was advised, so that a second call goes on from there. TMPDIR names the file system to measure.
+There are two steps. First each server runs under its load for ten minutes, because an audit ignores counters before
+that, and is audited; --together N does so for N servers at a time, --advise stops there. Then both option files of
+each are measured, one server at a time, which takes about an hour and a half on an otherwise idle machine.
+docs/experiments/lab.md and lab.json are written after every server; with --only the other results are kept. --work DIR
+saves the advice, so that a second call continues from there. TMPDIR selects the file system to measure.
 
---peers asks MySQLTuner and pt-variable-advisor too, of these servers and of six with nothing but their defaults, and
-keeps their words in DIR for tools/lab/peers.py.
+--peers also runs MySQLTuner and pt-variable-advisor, on these servers and on six with only their defaults, and saves
+their output in DIR for tools/lab/peers.py.
 
 --dry-run audits each server after some seconds of load, as if it had been up for an hour, and prints what would be
-applied. --seconds, --rounds and a shorter --uptime are for trying the mechanics, and then nothing is written.
+applied. --seconds, --rounds and a shorter --uptime are for testing; then nothing is written.
 """
 
 from __future__ import annotations
@@ -45,17 +45,17 @@ from probes.workload.driver import choose_driver
 FOLDER = os.path.join(TOP, "examples", "lab")
 PAGE = os.path.join(TOP, "docs", "experiments", "lab.md")
 RESULTS = os.path.join(TOP, "docs", "experiments", "lab.json")
-RIPE = 615.0  # seconds of uptime from which on an audit believes counters
+RIPE = 615.0  # seconds of uptime from which on an audit uses counters
 WINDOW = 60.0
-BRIEF = Times(5.0, 20.0, aged=3600)  # of a dry run, which takes the server to have been up for longer
+BRIEF = Times(5.0, 20.0, aged=3600)  # for a dry run, which adds to the server's uptime
 SEED = 20
 TERMINATED = 128 + signal.SIGTERM
 
 
 def main() -> int:
-    """Go through the labs that were asked for; 1 where one of them was worse or could not be measured."""
+    """Run the selected labs; 1 if one of them got worse or could not be measured."""
     asked = _asked()
-    signal.signal(signal.SIGTERM, lambda *_: sys.exit(TERMINATED))  # so that the server and its group go with us
+    signal.signal(signal.SIGTERM, lambda *_: sys.exit(TERMINATED))  # removes the server and its control group
     chosen = _chosen(asked)
     if asked.peers and (absent := labpeers.missing()):
         sys.exit(f"lab: {', '.join(absent)} must be installed for --peers")
@@ -73,7 +73,7 @@ def _chosen(asked: argparse.Namespace) -> list[Lab]:
 
 
 def _advised(chosen: list[Lab], asked: argparse.Namespace, work: str) -> list[tuple[Lab, Stage | MycnfError]]:
-    """What each server was advised, printed as it comes; default servers are asked about and not measured."""
+    """The advice for each server, printed as it arrives; default servers are only audited, not measured."""
     every = [*chosen, *(default_labs(work) if asked.peers else ())]
     times = BRIEF._replace(load=asked.uptime) if asked.dry_run else Times(asked.uptime, WINDOW)
     peers = labpeers.asked if asked.peers else labpeers.nobody
@@ -100,7 +100,7 @@ def _measured(stages: list[tuple[Lab, Stage | MycnfError]], asked: argparse.Name
 
 
 def _row(lab: Lab, stage: Stage | MycnfError) -> labpage.Row:
-    """A lab's row; what can't be had is told in it."""
+    """A lab's row, with the error if it could not be measured."""
     try:
         if isinstance(stage, MycnfError):
             raise stage

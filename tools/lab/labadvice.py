@@ -1,4 +1,4 @@
-"""Apply an audit's advice to an option file: all option lines of all actions, and nothing else."""
+"""Apply an audit's advice to an option file: the option lines of all actions, and nothing else."""
 
 from __future__ import annotations
 
@@ -15,17 +15,17 @@ GROUP = "mysqld"
 
 
 class Advice(NamedTuple):
-    """What an audit said: the option lines to write, and the findings of which none came, as `CODE name`."""
+    """An audit's advice: the option lines to write, and the findings without any, as `CODE name`."""
 
     lines: tuple[str, ...]
     left: tuple[str, ...]
 
 
 def advice_of(report: dict[str, Any]) -> Advice:
-    """The advice of `audit --format json`.
+    """The advice in the output of `audit --format json`.
 
-    Statements are passed over, for the server is restarted with the lines. Raises LabError where two findings give an
-    option different values, which a tool must not do.
+    Statements are ignored, because the server is restarted with the lines. Raises LabError if two findings set an
+    option to different values, which must not happen.
     """
     lines: dict[str, str] = {}
     left = []
@@ -41,7 +41,10 @@ def advice_of(report: dict[str, Any]) -> Advice:
 
 
 def apply(data: bytes, advice: Advice, catalog: Catalog) -> bytes:
-    """The option file with the lines in it: each in the place of the option's own, new ones at the group's end."""
+    """The option file with the lines applied.
+
+    Each line replaces the option's own line; new ones are added at the group's end.
+    """
     rows = parse(data, "my.cnf").lines
     own = {_name(row, catalog) for row in rows}
     wanted = {_canonical(line, catalog): f"{line}\n" for line in advice.lines}
@@ -61,7 +64,7 @@ def apply(data: bytes, advice: Advice, catalog: Catalog) -> bytes:
 
 
 def refusals(data: bytes, catalog: Catalog) -> list[str]:
-    """What the server would refuse in an option file, a sentence a line."""
+    """What the server would reject in an option file, one sentence per line."""
     return [
         f"{line.placed.line.name}: {line.reason or line.outcome.value}"
         for line in judged(data, catalog).lines
@@ -70,7 +73,7 @@ def refusals(data: bytes, catalog: Catalog) -> list[str]:
 
 
 def judged(data: bytes, catalog: Catalog) -> FileVerdict:
-    """How the server takes an option file."""
+    """The verdict on an option file."""
     return judge_file(resolve(["my.cnf"], flavour=catalog.target.flavour, loader=lambda _: data), catalog)
 
 

@@ -1,4 +1,4 @@
-"""Audit a lab's server while its load runs, as a user would: the command, its JSON, nothing from inside."""
+"""Audit a lab's server under load as a user would: by the command and its JSON output."""
 
 from __future__ import annotations
 
@@ -19,17 +19,17 @@ from probes.stop import StopSignal
 from probes.workload.driver import run_load
 
 TOP = os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
-PATIENCE = 120.0  # seconds beyond the window
-LONGEST = 600.0  # seconds for which the load goes on at most while everybody is asked
+PATIENCE = 120.0  # seconds in addition to the window
+LONGEST = 600.0  # maximum seconds of load while all tools run
 
-Told = dict[str, str]  # what a program printed, by its name
+Told = dict[str, str]  # output by the name of the program
 Peers = Callable[[Sandbox], Told]
 
 
 class Times(NamedTuple):
-    """Seconds of load before the audit's window, of that window, and what is added to the server's uptime.
+    """Seconds of load before the audit's window, of that window, and to add to the server's uptime.
 
-    What is added pretends that the server has been up for longer, for a look at what an audit would say.
+    The addition simulates a longer uptime, to see what an audit would report.
     """
 
     load: float
@@ -38,7 +38,7 @@ class Times(NamedTuple):
 
 
 class Asking(NamedTuple):
-    """How a server is asked: when, who else is, and the word to leave it before."""
+    """How a server is audited: the times, the other tools to run, and the signal to stop."""
 
     times: Times
     peers: Peers
@@ -46,9 +46,9 @@ class Asking(NamedTuple):
 
 
 def audited(lab: Lab, served: Switched, driver: str, asking: Asking) -> tuple[dict[str, Any], Told]:
-    """The report of an audit whose window is the end of the lab's load, and what its peers said right after it.
+    """The report of an audit at the end of the lab's load, and the output of the other tools right after it.
 
-    Raises LabError where the load or the audit breaks off.
+    Raises LabError if the load or the audit fails.
     """
     stop, failed = StopSignal(), []
 
@@ -89,7 +89,7 @@ def _ask(socket: str, window: float, aged: int) -> dict[str, Any]:
 
 
 def _mycnf(words: list[str], home: str, timeout: float) -> str:
-    # What this host measured or was asked before is no part of the experiment.
+    # Earlier measurements and snapshots of this host must not affect the experiment.
     alone = {**os.environ, "HOME": home, "XDG_STATE_HOME": home, "XDG_CONFIG_HOME": home, "PYTHONPATH": TOP}
     ran = subprocess.run(
         [sys.executable, "-m", "advisor", *words],

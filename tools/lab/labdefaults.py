@@ -1,4 +1,4 @@
-"""Servers with nothing but their defaults, under an ordinary load: what is said of them is either true or an alarm."""
+"""Servers with only their defaults under an ordinary load: findings on them are either true or false alarms."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ ROWS, TABLES = 100_000, 2
 
 
 def default_labs(work: str) -> list[Lab]:
-    """One lab a real server; its option file in `work` has an empty group."""
+    """One lab per real server; its option file in `work` has an empty group."""
     path = os.path.join(work, "defaults.cnf")
     os.makedirs(work, exist_ok=True)
     with open(path, "w", encoding="utf-8") as file:

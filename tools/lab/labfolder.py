@@ -1,4 +1,4 @@
-"""A folder of examples/lab: a misconfigured server, and how it is measured, fixed before the first run."""
+"""A folder of examples/lab: a misconfigured server and its measurement, defined before the first run."""
 
 from __future__ import annotations
 
@@ -19,14 +19,14 @@ UNITS = {"tps": "transactions/s", "qps": "queries/s", "p95": "ms"}
 
 
 class LabError(MycnfError):
-    """A folder can't be used, or its server can't be measured; the message is one line with what to do."""
+    """A folder cannot be used, or its server cannot be measured; the message is one line with the remedy."""
 
 
 class Lab(NamedTuple):
     """One misconfigured server.
 
-    `fault` is the option that its file gets wrong, `memory` the limit of its control group in bytes, `seconds` how
-    long a block measures, after the load ran unmeasured for `warm` seconds.
+    `fault` is the option that its file sets wrongly, `memory` the limit of its control group in bytes, `seconds` the
+    measuring time of a block, after the load ran unmeasured for `warm` seconds.
     """
 
     name: str
@@ -45,12 +45,12 @@ class Lab(NamedTuple):
 
     @property
     def rows(self) -> int:
-        """Rows of a table, from which a workload draws."""
+        """The rows of a table in the workload."""
         return self.data.rows
 
     @property
     def tables(self) -> int:
-        """How many tables there are."""
+        """The number of tables."""
         return self.data.tables if isinstance(self.data, TableShape) else 1
 
 
@@ -133,13 +133,13 @@ class _Document(_Table):
 
 
 def labs(folder: str) -> list[Lab]:
-    """All of them by name. Raises LabError for one that is incomplete."""
+    """All labs by name; raises LabError for an incomplete one."""
     found = sorted(entry.path for entry in os.scandir(folder) if os.path.exists(os.path.join(entry.path, "lab.toml")))
     return [read(path) for path in found]
 
 
 def read(folder: str) -> Lab:
-    """One folder. Raises LabError where something is missing, unknown or out of its range."""
+    """Read one folder; raises LabError if something is missing, unknown or out of range."""
     name = os.path.basename(folder)
     option_file = os.path.join(folder, "my.cnf")
     if not os.path.exists(option_file):

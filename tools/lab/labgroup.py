@@ -14,14 +14,15 @@ from labfolder import LabError
 from probes.sandbox import Binary
 
 PLACES = (("/sys/fs/cgroup/memory", "memory.limit_in_bytes"), ("/sys/fs/cgroup", "memory.max"))
-LEAVING = 10.0  # seconds until the kernel has let go of an ended server
+LEAVING = 10.0  # seconds until the kernel has released an ended server
 
 
 @contextlib.contextmanager
 def limited(binary: Binary, memory: int | None, folder: str) -> Iterator[Binary]:
-    """A program that runs in a group of so many bytes, which is removed afterwards; the program itself without a limit.
+    """The program wrapped so that it runs in a group with that memory limit, which is removed afterwards.
 
-    `folder` takes the script that starts it. Raises LabError where no group can be made.
+    Without a limit it is the program itself. `folder` takes the script that starts it. Raises LabError if no group can
+    be created.
     """
     if memory is None:
         yield binary

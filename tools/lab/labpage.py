@@ -1,4 +1,4 @@
-"""What came of the labs: kept as JSON, and written as the page docs/experiments/lab.md."""
+"""The results of the labs, saved as JSON and written as the page docs/experiments/lab.md."""
 
 from __future__ import annotations
 
@@ -29,9 +29,9 @@ VERDICTS = {
 class Row(NamedTuple):
     """One server's result.
 
-    `ratio`, `low` and `high` are after over before with the 95 % interval, `bound` the largest relative difference
-    that the run leaves possible. `verdict` is one of VERDICTS; `blocks` are both variants' values in order.
-    `skipped` says why there is nothing else.
+    `ratio`, `low` and `high` are after divided by before with the 95 % interval, `bound` the largest relative
+    difference that is compatible with the run. `verdict` is one of VERDICTS; `blocks` are both variants' values in
+    order. `skipped` is the reason if there is no result.
     """
 
     name: str
@@ -60,7 +60,7 @@ class Row(NamedTuple):
 
 
 def blank(lab: Lab, skipped: str = "") -> Row:
-    """A lab's row before it was measured."""
+    """A lab's row without results."""
     metric = lab.metric
     return Row(
         lab.name, lab.server, lab.fault, metric.name, metric.unit, metric.better, lab.workload.name, skipped=skipped
@@ -68,7 +68,7 @@ def blank(lab: Lab, skipped: str = "") -> Row:
 
 
 def row_of(lab: Lab, advice: Advice, result: ProbeResult) -> Row:
-    """The row of a measured lab, its verdict by the probes' own statistics."""
+    """The row of a measured lab, with a verdict by the probes' own statistics."""
     found = conclude(result)
     comparison = found.of(AFTER)
     row = blank(lab)._replace(
@@ -108,14 +108,14 @@ def _place(place: RunPlace) -> str:
 
 
 def keep(path: str, rows: dict[str, Row]) -> None:
-    """Write rows by the names of their labs."""
+    """Save the rows by lab name."""
     with open(path, "w", encoding="utf-8") as file:
         json.dump({name: rows[name]._asdict() for name in sorted(rows)}, file, indent=1)
         file.write("\n")
 
 
 def kept(path: str) -> dict[str, Row]:
-    """The rows of earlier runs, none where there was no run."""
+    """The saved rows of earlier runs; empty without any."""
     if not os.path.exists(path):
         return {}
     with open(path, encoding="utf-8") as file:
@@ -148,7 +148,7 @@ def _page(rows: list[Row]) -> Iterator[str]:
 
 
 def line(row: Row) -> str:
-    """A lab's line of the table."""
+    """A lab's row of the table."""
     start = f"| {row.name} ({row.server}) | {row.fault} | {row.metric} of {row.workload}, {row.better} is better |"
     if row.skipped:
         return f"{start} | | | not measured: {row.skipped} | |"

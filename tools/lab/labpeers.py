@@ -1,4 +1,4 @@
-"""Ask what other tools say of a lab's server: MySQLTuner and pt-variable-advisor, as their manuals say to run them."""
+"""Run other tools on a lab's server: MySQLTuner and pt-variable-advisor, as their manuals recommend."""
 
 from __future__ import annotations
 
@@ -13,9 +13,9 @@ from labaudit import Told
 from probes.sandbox import Sandbox
 
 PATIENCE = 300.0  # seconds
-LISTED = re.compile(r"^\[!!\] CVE-.*\n", re.MULTILINE)  # hundreds of them, and a line tells their number
+LISTED = re.compile(r"^\[!!\] CVE-.*\n", re.MULTILINE)  # hundreds of lines; their number is reported too
 COLOURS = re.compile(r"\x1b\[[0-9;]*[A-Za-z]")
-# MariaDB's client takes MySQLTuner's --socket for TCP, because a port goes with it: ~/.my.cnf tells it the socket.
+# MariaDB's client uses TCP with MySQLTuner's --socket, because a port is given too: ~/.my.cnf sets the socket.
 PEERS = {
     "mysqltuner": ("--nocolor", "--skippassword", "--user", "root", "--protocol", "socket"),
     "pt-variable-advisor": ("--socket", "{socket}", "--user", "root", "h=localhost"),
@@ -23,17 +23,17 @@ PEERS = {
 
 
 def missing() -> list[str]:
-    """Tools that are not installed here."""
+    """The tools that are not installed."""
     return [name for name in PEERS if shutil.which(name) is None]
 
 
 def nobody(sandbox: Sandbox) -> Told:  # noqa: ARG001 - asked like the others
-    """Ask none of them."""
+    """Run none of the tools."""
     return {}
 
 
 def asked(sandbox: Sandbox) -> Told:
-    """What each prints of a running server, with what it says on the error stream."""
+    """The output of each tool for a running server, including stderr."""
     return {name: _said(name, words, sandbox.socket) for name, words in PEERS.items()}
 
 

@@ -1,4 +1,4 @@
-"""Before and after the advice, in interleaved rounds: the probes' own rounds, drivers and statistics."""
+"""Before and after the advice in interleaved rounds, with the probes' own rounds, drivers and statistics."""
 
 from __future__ import annotations
 
@@ -19,20 +19,20 @@ from probes.stop import StopSignal
 from probes.workload.driver import run_load
 
 BEFORE, AFTER = "before", "after"
-OVERHEAD = 8.0  # seconds of a shutdown and a start
-NEVER = 1e6  # seconds; the rounds end the run, not the time
+OVERHEAD = 8.0  # seconds for a shutdown and a start
+NEVER = 1e6  # seconds; the number of rounds ends the run, not the time
 
 
 class Fixed(WorkloadBench):
-    """A bench whose blocks warm up and measure as long as the lab says, whatever time is left."""
+    """A bench whose blocks warm up and measure as long as the lab defines, whatever time is left."""
 
     def __init__(self, lab: Lab, served: Switched, driver: str, seed: int) -> None:
         super().__init__(served, driver, lambda _: task_of(lab, served, seed), warm_seconds=0)
         self._lab = lab
-        self._load = task_of(lab, served, seed + 1)  # drawn otherwise than what is measured afterwards
+        self._load = task_of(lab, served, seed + 1)  # another random sequence than in the measurement
 
     def measure(self, variant: Variant, turn: Turn, stop: StopSignal) -> BlockMeasurement:
-        """One block of the lab's length, after a restart and the lab's warm-up."""
+        """Measure one block of the lab's length, after a restart and the lab's warm-up."""
         with self.server.explain_errors():
             self.server.apply_settings(variant.settings)
             run_load(self.driver, self._load, self._lab.warm, stop)
@@ -40,7 +40,7 @@ class Fixed(WorkloadBench):
 
 
 class BeforeAfter:
-    """The experiment: one server, two option files."""
+    """The probe: one server, two option files."""
 
     name = "lab"
     title = "A misconfigured server before and after the advice"
@@ -73,24 +73,24 @@ class BeforeAfter:
 
     @contextlib.contextmanager
     def prepare(self, ground: Environment, wanted: ProbeRequest, plan: RunPlan, stop: StopSignal) -> Iterator[Fixed]:  # noqa: ARG002
-        """The server is there already: it has just been audited."""
+        """The server exists already: it has just been audited."""
         yield Fixed(self._lab, self._served, self._driver, wanted.seed + 1)
 
 
 def measured(lab: Lab, served: Switched, driver: str, files: tuple[str, str], seed: int) -> ProbeResult:
-    """The samples of all rounds; `files` are the option file as it was and as advised.
+    """The samples of all rounds; `files` are the original option file and the advised one.
 
-    Raises ProbeError where the server or the driver breaks off before the first round is whole.
+    Raises ProbeError if the server or the driver fails before the first round is complete.
     """
     directory = os.path.dirname(served.sandbox.directory)
     ground = Environment(read_host(open_root("/"), datadir=directory), "here", (served.sandbox.binary,))
-    # The server that is measured runs already, and would be taken for a neighbour that suffers.
+    # The measured server is running already, and would be taken for another server that must not slow down.
     wanted = ProbeRequest(directory, rounds=lab.rounds, force=frozenset({"busy", "neighbour"}), seed=seed)
     return run_experiment(BeforeAfter(lab, served, driver, files), ground, wanted, StopSignal(), _told)
 
 
 def length(lab: Lab) -> float:
-    """About how many seconds the rounds of a lab take."""
+    """The approximate seconds for the rounds of a lab."""
     return 2 * lab.rounds * (OVERHEAD + lab.warm + lab.seconds)
 
 

@@ -21,7 +21,7 @@ from probes.workload.scans import ScanTable, create_table
 from probes.workload.statements import Access
 from probes.workload.tables import fill_tables
 
-FILE = "option file"  # the setting of a variant: which file the server is started with
+FILE = "option file"  # the setting of a variant: the option file that the server is started with
 FILLING_POOL = 256 << 20
 
 
@@ -29,9 +29,9 @@ class Switched(VariantServer):
     """A server whose variants are option files."""
 
     def apply_settings(self, settings: dict[str, str]) -> bool:
-        """Restart with the variant's option file, every time, so that all blocks begin alike: with nothing in memory.
+        """Restart with the variant's option file, every time, so that all blocks start with empty caches.
 
-        Raises ProbeError where the server doesn't come back.
+        Raises ProbeError if the server does not come back.
         """
         self._disconnect()
         self.sandbox.stop()
@@ -44,15 +44,15 @@ class Switched(VariantServer):
         return True
 
     def differing_value(self, name: str, value: str) -> str | None:  # noqa: ARG002 - no option of a server's is named
-        """An option file is no variable."""
+        """None, because an option file is not a variable."""
         return None
 
 
 @contextlib.contextmanager
 def filled(lab: Lab, binary: Binary, folder: str, templates: str | None, stop: StopSignal) -> Iterator[Switched]:
-    """The lab's server with its data, started with ordinary settings; leaving the context removes it all.
+    """The lab's server with its data, started with ordinary settings; leaving the context removes everything.
 
-    Raises LabError where it can't be had.
+    Raises LabError if it is not available.
     """
     with limited(binary, lab.memory, folder) as program:
         try:

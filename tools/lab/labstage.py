@@ -1,4 +1,4 @@
-"""What was advised for a lab's server, kept in a working directory so that it is aged but once."""
+"""The advice for a lab's server, saved in a working directory so that the server is aged only once."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ BEFORE, AFTER, REPORT, TOLD = "before.cnf", "after.cnf", "report.json", "told.js
 
 
 class Stage(NamedTuple):
-    """A lab whose advice is known: the audit's report, what other tools said, and the folder of both option files."""
+    """A lab with known advice: the audit's report, the output of other tools, and the folder of both option files."""
 
     lab: Lab
     folder: str
@@ -33,20 +33,20 @@ class Stage(NamedTuple):
 
     @property
     def files(self) -> tuple[str, str]:
-        """The option file as it was and as advised."""
+        """The original option file and the advised one."""
         return os.path.join(self.folder, BEFORE), os.path.join(self.folder, AFTER)
 
     @property
     def advice(self) -> Advice:
-        """What was applied, and what could not be."""
+        """The lines that were applied, and the findings without any."""
         return advice_of(self.report)
 
 
 def staged(labs: list[Lab], work: str, times: Times, together: int, peers: Peers) -> Iterator[Stage | MycnfError]:
-    """Each lab's stage in order, as many at a time as are said; those in `work` already are not aged again.
+    """Each lab's stage in order, `together` at a time; those saved in `work` are not aged again.
 
-    Servers that are aged together have less of the machine each, which changes what they do in their ten minutes but
-    not what is measured afterwards. What can't be had is given as its error.
+    Servers that are aged together share the machine, which changes their ten minutes of load but not the later
+    measurement. An unavailable one is returned as its error.
     """
     asking = Asking(times, peers, StopSignal())
     with ThreadPoolExecutor(together) as pool:

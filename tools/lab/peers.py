@@ -1,9 +1,9 @@
-"""Lay what mycnf, MySQLTuner and pt-variable-advisor said of the same servers side by side, as docs/peers.md.
+"""Compare the output of mycnf, MySQLTuner and pt-variable-advisor on the same servers, and write docs/peers.md.
 
 usage: python tools/lab/peers.py DIR
 
-DIR is what `python tools/lab --advise --peers --work DIR` kept. Each statement is judged by tools/lab/judgements.toml;
-one that nobody judged is listed and makes the exit code 1.
+DIR is the folder of `python tools/lab --advise --peers --work DIR`. Each statement is judged by
+tools/lab/judgements.toml; a statement without a judgement is listed and makes the exit code 1.
 """
 
 from __future__ import annotations
@@ -36,13 +36,14 @@ KINDS = {
 }
 DEFAULT = "default-"
 UNJUDGED = "unjudged"
-# What differs from run to run and isn't what is said: paths, and numbers.
+# The section about the large server, which another script writes.
 LARGE_SERVER = re.compile(r"<!-- large server -->\n.*?<!-- /large server -->\n", re.DOTALL)
+# The parts of an output that differ between runs: paths and numbers.
 VARYING = re.compile(r"/\S*/|\d[\d.,]*[KMGT%]?")
 
 
 class Judged(NamedTuple):
-    """A statement about a server, and what it is worth there."""
+    """A statement about a server, and its judgement."""
 
     server: str
     said: Said
@@ -51,7 +52,7 @@ class Judged(NamedTuple):
 
 
 def main() -> int:
-    """Write the page; 1 where a statement has no judgement."""
+    """Write the page; 1 if a statement has no judgement."""
     parser = argparse.ArgumentParser(prog="python tools/lab/peers.py", description=str(__doc__).partition("\n")[0])
     parser.add_argument("work", metavar="DIR", help="what python tools/lab --advise --peers --work DIR kept")
     judged = list(_judged(parser.parse_args().work))
@@ -88,7 +89,7 @@ def _read(folder: str, name: str) -> Any:
 
 
 def _large_server() -> str:
-    """The section that `python tools/figures/bigserver.py` wrote, if it has."""
+    """The section that `python tools/figures/bigserver.py` wrote, if any."""
     if not os.path.exists(PAGE):
         return ""
     with open(PAGE, encoding="utf-8") as page:

@@ -1,4 +1,4 @@
-"""What each tool told of a server, statement by statement, out of what it printed."""
+"""Parse the output of each tool into statements about a server."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ SECTIONS = ("General recommendations:", "Variables to adjust:")
 
 
 class Said(NamedTuple):
-    """One statement; `heading` is the tool's own name for it, where it has one."""
+    """One statement; `heading` is the tool's own name for it, if it has one."""
 
     tool: str
     heading: str
@@ -22,7 +22,7 @@ class Said(NamedTuple):
 
 
 def of_mycnf(report: dict[str, Any]) -> Iterator[Said]:
-    """Findings of an audit, with what they advise to write."""
+    """The findings of an audit, with the option lines that they advise."""
     for finding in report["findings"]:
         lines = sorted({action["option_line"] for action in finding["actions"] if action["option_line"]})
         advised = f" ({', '.join(lines)})" if lines else ""
@@ -30,7 +30,7 @@ def of_mycnf(report: dict[str, Any]) -> Iterator[Said]:
 
 
 def of_mysqltuner(text: str) -> Iterator[Said]:
-    """Alarms of MySQLTuner, and its recommendations, which repeat some of them in other words."""
+    """The warnings of MySQLTuner, and its recommendations, which repeat some of them in other words."""
     under = ""
     for line in text.splitlines():
         stripped = line.strip()
@@ -43,7 +43,7 @@ def of_mysqltuner(text: str) -> Iterator[Said]:
 
 
 def of_pt(text: str) -> Iterator[Said]:
-    """What pt-variable-advisor says of variables."""
+    """The advice of pt-variable-advisor on variables."""
     for found in ADVISED.finditer(text):
         yield Said(VARIABLES, found["name"], found["words"])
 

@@ -1,12 +1,12 @@
-"""Change the rules in small ways, one at a time, and list the changes that no case of the rules' tables notices.
+"""Mutation testing of the rules: change them in small ways, one at a time, and list the changes that no case detects.
 
 usage: python tools/mutate [--module rules/connections/limits.py]… [--every N] [--seed N] [--verdict [--sample N]]
 
-All of it happens in this process: the cases are made once, a changed module is carried out beside the real one, and
-asked the cases of its rules and of all rules that import it. A change is noticed where a case comes to another
-severity, confidence, silence, option, line or statement, or to an error, or to no end. changes.py says what is changed
-and what is left out, modules.py which modules are and what judges those. --verdict changes advisor/verdict instead,
-and runs its tests anew for each change. Exit 1 where less than 90 % were noticed, or a change of the verdict wasn't.
+Everything runs in this process: the cases are built once, and a changed module is executed next to the real one and
+run on the cases of its rules and of all rules that import it. A change is detected if a case gets another severity,
+confidence, option, line or statement, becomes silent, fails, or does not end. changes.py defines the changes and the
+exceptions, modules.py the modules and what else tests them. --verdict changes advisor/verdict instead, and runs its
+tests again for each change. Exit 1 if less than 90 % were detected, or a change of the verdict was not.
 """
 
 from __future__ import annotations
@@ -33,7 +33,7 @@ ENOUGH = 90  # percent
 
 
 def main() -> int:
-    """Try the changes that were asked for."""
+    """Run the requested changes."""
     args = _arguments()
     if args.verdict:
         return int(not try_verdicts(TOP, args.module, args.sample, args.seed))
@@ -68,7 +68,7 @@ def _arguments() -> argparse.Namespace:
 def _chosen(
     modules: Mapping[str, Module], paths: Sequence[str], every: int, seed: int
 ) -> list[tuple[Module, list[Mutant]]]:
-    """The changes to try, by module; a path that is none of the rules' modules ends the program."""
+    """The changes to try, by module; exits for a path that is not a module of rules."""
     names = [path.removesuffix(".py").replace("/", ".") for path in paths]
     for path, name in zip(paths, names, strict=True):
         if name not in modules:
@@ -89,7 +89,7 @@ def _folder(above: str, number: int) -> Path:
 def _try(
     module: Module, some: Sequence[Mutant], modules: Mapping[str, Module], cases: Sequence[Posed]
 ) -> list[Noticed]:
-    """How far each change of one module is noticed; prints those that aren't."""
+    """Whether the cases detect each change of one module; prints those that are not detected."""
     path, tally = os.path.relpath(module.path, TOP), []
     for mutant in some:
         tally.append(noticed(mutant, module, modules, cases))

@@ -1,10 +1,10 @@
-"""The small changes of a module: each alone makes a mutant of it, which some test should notice.
+"""The small changes of a module: each one makes a mutant, which some test should detect.
 
-Changed are comparisons (< to <=, == to !=, in to not in), the numbers, and the words that are compared, `and` and `or`,
-`not`, sums and products, True and False, and each `return` is taken away. Left out are declarations and words, for no
-condition rests on them: what stands in @rule but its targets, docs, annotations, messages (the first argument of
-`finding`, every f-string, `help`, `risk` and `watch`), the choice between two sentences, and functions that give
-sentences alone.
+Changed are comparisons (< to <=, == to !=, in to not in), numbers, compared strings, `and` and `or`, `not`, sums and
+products, True and False, and each `return` is removed. Declarations and texts are not changed, because no condition
+depends on them: the arguments of @rule except its targets, docs, annotations, messages (the first argument of
+`finding`, every f-string, `help`, `risk` and `watch`), the choice between two sentences, and functions that return
+only sentences.
 """
 
 from __future__ import annotations
@@ -19,14 +19,14 @@ SWAPS: dict[type[ast.AST], type[Any]] = {
     ast.In: ast.NotIn, ast.NotIn: ast.In, ast.Is: ast.IsNot, ast.IsNot: ast.Is, ast.And: ast.Or, ast.Or: ast.And,
     ast.Add: ast.Sub, ast.Sub: ast.Add, ast.Mult: ast.FloorDiv, ast.FloorDiv: ast.Mult, ast.Div: ast.Mult,
 }  # fmt: skip
-DECLARED = {"targets"}  # of a decorator's arguments, those that decide where a rule speaks
+DECLARED = {"targets"}  # the decorator's arguments that decide where a rule applies
 SAID = {"help", "risk", "watch"}
-STATEMENTS = ("f'SET ", 'f"SET ')  # these are sent to a server, and no sentences
+STATEMENTS = ("f'SET ", 'f"SET ')  # these are statements for a server, not sentences
 BLOCKS = ("body", "orelse", "finalbody")
 
 
 class Mutant(NamedTuple):
-    """One change: its line, what it is in words, and the node of the module's tree whose field gets another value."""
+    """One change: its line, a description, and the node of the module's tree with the new value of a field."""
 
     line: int
     change: str
@@ -37,7 +37,7 @@ class Mutant(NamedTuple):
 
 @contextmanager
 def applied(mutant: Mutant) -> Iterator[None]:
-    """Carry the change out in the tree that the mutant comes from, and take it back at the end."""
+    """Apply the change to the mutant's tree, and undo it at the end."""
     before = getattr(mutant.node, mutant.field)
     setattr(mutant.node, mutant.field, mutant.value)
     try:
@@ -47,7 +47,7 @@ def applied(mutant: Mutant) -> Iterator[None]:
 
 
 def mutants(tree: ast.AST) -> Iterator[Mutant]:
-    """Every single change of one module, in the order of its lines."""
+    """All changes of one module, in the order of lines."""
     yield from sorted(_below(tree), key=lambda mutant: mutant.line)
 
 
@@ -60,7 +60,7 @@ def _below(node: ast.AST) -> Iterator[Mutant]:
 
 
 def _deciding(node: ast.AST) -> list[ast.AST]:
-    """The parts of a node on which conditions may rest."""
+    """The parts of a node that conditions may depend on."""
     match node:
         case ast.FunctionDef():
             targets = [k.value for d in node.decorator_list for k in getattr(d, "keywords", ()) if k.arg in DECLARED]
@@ -78,7 +78,7 @@ def _deciding(node: ast.AST) -> list[ast.AST]:
 
 
 def _is_said(node: ast.AST | None) -> bool:
-    """Whether this is a sentence or a part of one, or nothing to say: an option's name has no blank in it."""
+    """Whether this is a sentence or a part of one, or empty; an option's name contains no blank."""
     match node:
         case ast.IfExp():
             return _is_said(node.body) and _is_said(node.orelse)
@@ -90,7 +90,7 @@ def _is_said(node: ast.AST | None) -> bool:
 
 
 def _speaks(node: ast.FunctionDef) -> bool:
-    """Whether a function gives sentences and nothing else."""
+    """Whether a function returns only sentences."""
     returns = [n.value for n in ast.walk(node) if isinstance(n, ast.Return)]
     return bool(returns) and all(map(_is_said, returns))
 

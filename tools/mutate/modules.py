@@ -1,4 +1,4 @@
-"""The rules' modules and which of them import which; some of them carried out anew, beside the real ones."""
+"""The rules' modules and their imports; executes changed modules next to the real ones."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from typing import NamedTuple
 from rules import all_rules
 from rules.core import rule as rule_module
 
-# Modules that no case can judge, and what judges them instead.
+# Modules that no case can test, and what tests them instead.
 LEFT_OUT = {
     "rules": "tests/rules/test_registry.py",
     "rules.core.rule": "tests/rules/test_registry.py",
@@ -34,7 +34,7 @@ LEFT_OUT = {
 
 
 class Module(NamedTuple):
-    """One module: its dotted name, its file, its tree, the code of that, and the modules of its package it imports."""
+    """One module: its dotted name, its file, its tree, its code, and the modules of its package that it imports."""
 
     name: str
     path: str
@@ -44,7 +44,7 @@ class Module(NamedTuple):
 
 
 def read(name: str, path: str) -> Module:
-    """The module of that name, from its source."""
+    """Read the module with that name."""
     with open(path, encoding="utf-8") as file:
         tree = ast.parse(file.read())
     imports = {n.module for n in ast.walk(tree) if isinstance(n, ast.ImportFrom) and n.module}
@@ -52,7 +52,7 @@ def read(name: str, path: str) -> Module:
 
 
 def rule_modules(top: str) -> dict[str, Module]:
-    """All modules of rules/ that cases can judge, by dotted name; the real ones are imported."""
+    """All modules of rules/ that cases can test, by dotted name; also imports the real ones."""
     all_rules()
     paths = sorted(glob.glob(os.path.join(top, "rules", "**", "*.py"), recursive=True))
     names = {_dotted(os.path.relpath(path, top)): path for path in paths if not path.endswith("__init__.py")}
@@ -64,12 +64,12 @@ def _dotted(path: str) -> str:
 
 
 def compiled(tree: ast.Module, path: str) -> CodeType:
-    """A module's tree as code."""
+    """Compile a module's tree."""
     return compile(tree, path, "exec", dont_inherit=True)
 
 
 def concerned(name: str, modules: Mapping[str, Module]) -> list[str]:
-    """A module and all that import it, however far off, in the order of their imports."""
+    """A module and all modules that import it, directly or indirectly, in import order."""
     found = {name}
     while more := {m.name for m in modules.values() if m.imports & found} - found:
         found |= more
@@ -77,7 +77,7 @@ def concerned(name: str, modules: Mapping[str, Module]) -> list[str]:
 
 
 def in_order(names: Collection[str], modules: Mapping[str, Module]) -> list[str]:
-    """Modules, each after those that it imports itself."""
+    """The modules in import order."""
     ordered: list[str] = []
     while left := sorted(set(names).difference(ordered)):
         ordered.append(next((n for n in left if modules[n].imports.isdisjoint(left)), left[0]))
@@ -86,9 +86,10 @@ def in_order(names: Collection[str], modules: Mapping[str, Module]) -> list[str]
 
 @contextmanager
 def carried_out(codes: Mapping[str, CodeType]) -> Iterator[dict[str, rule_module.Rule]]:
-    """Carry modules out anew, in this order, and give the rules that they made by name; afterwards all is as before.
+    """Execute modules in this order, and yield the rules that they register, by name.
 
-    Meanwhile an import finds them in place of the real ones. Raises whatever they raise.
+    The state is restored afterwards. In the context, imports find them instead of the real ones. Raises whatever they
+    raise.
     """
     real = {name: sys.modules.get(name) for name in codes}
     listed, taken = rule_module.RULES, rule_module._TAKEN  # noqa: SLF001 - what a changed module lists stays out of the list

@@ -1,4 +1,4 @@
-"""What the cases of the rules' tables come to, and which of them notice a mutant."""
+"""The results of the rules' cases, and which of them detect a mutant."""
 
 from __future__ import annotations
 
@@ -17,11 +17,11 @@ if TYPE_CHECKING:
     from rules.core.context import RuleContext
     from rules.core.rule import Rule
 
-SECONDS = 2.0  # of processor time for all cases of a mutant; a hundredth of that is usual
+SECONDS = 2.0  # of CPU time for all cases of a mutant; a hundredth of that is usual
 
 
 class Found(NamedTuple):
-    """What counts of a finding: severity, confidence, option, line, and the lines and statements that it advises."""
+    """The relevant parts of a finding: severity, confidence, option, line, and the advised lines and statements."""
 
     severity: str
     confidence: str
@@ -31,7 +31,7 @@ class Found(NamedTuple):
 
 
 class Posed(NamedTuple):
-    """A case with what rules may read in it, and what its rule finds while nothing is changed."""
+    """A case with its rule context, and the findings of its rule without any change."""
 
     case: Case
     known: RuleContext
@@ -39,7 +39,7 @@ class Posed(NamedTuple):
 
 
 class Noticed(IntEnum):
-    """How far a mutant is noticed: by a case as its table has it, by another option or advice, or by nothing."""
+    """How a mutant is detected: by a case's table, by another option or advice, or not at all."""
 
     BY_TABLE = 0
     BY_ADVICE = 1
@@ -47,11 +47,11 @@ class Noticed(IntEnum):
 
 
 class TooLong(BaseException):
-    """A mutant takes longer than any rule does; no rule can catch this."""
+    """A mutant takes longer than any rule; not an Exception, so that no rule catches it."""
 
 
 def posed(cases: Sequence[tuple[Case, RuleContext]], modules: Mapping[str, Module]) -> list[Posed]:
-    """The cases of these modules' rules with what they come to; ValueError where that isn't what the table says."""
+    """The cases for the rules of these modules with their findings; raises ValueError if one differs from its table."""
     with carried_out(_codes(in_order(modules, modules), modules)) as rules:
         made = [Posed(case, known, _found(rules[case.rule], known)) for case, known in cases if case.rule in rules]
     wrong = [str(p.case) for p in made if not _as_tabled(p.case, p.found)]
@@ -61,7 +61,7 @@ def posed(cases: Sequence[tuple[Case, RuleContext]], modules: Mapping[str, Modul
 
 
 def noticed(mutant: Mutant, module: Module, modules: Mapping[str, Module], cases: Sequence[Posed]) -> Noticed:
-    """How far the cases of the module's rules notice the change, and those of all rules that rest on it."""
+    """Whether the cases of the module's rules, and of all rules that depend on it, detect the change."""
     with applied(mutant):
         code = compiled(module.tree, module.path)
     codes = {**_codes(concerned(module.name, modules), modules), module.name: code}
@@ -99,7 +99,7 @@ def _found(rule: Rule, known: RuleContext) -> tuple[Found, ...]:
 
 
 def _as_tabled(case: Case, found: Sequence[Found]) -> bool:
-    """What tests/rules/test_cases.py holds."""
+    """The check of tests/rules/test_cases.py."""
     if [f.severity for f in found][:1] != ([case.finds] if case.finds else []):
         return False
     if case.line is not None and found[0].line != case.line:
@@ -109,7 +109,7 @@ def _as_tabled(case: Case, found: Sequence[Found]) -> bool:
 
 @contextmanager
 def _limited() -> Iterator[None]:
-    """Raise TooLong when SECONDS are over."""
+    """Raise TooLong after SECONDS."""
 
     def stop(*_: object) -> None:
         raise TooLong

@@ -1,4 +1,4 @@
-"""Mutants of the verdict, each put into a copy of the checkout and to the tests of the verdict."""
+"""Mutants of the verdict, each in a copy of the checkout and tested with the verdict's tests."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ PACKAGE, TESTS = os.path.join("advisor", "verdict"), os.path.join("tests", "verd
 
 
 class Changed(NamedTuple):
-    """A module of the verdict with one change: its path in the checkout, the line, the change in words, its text."""
+    """A module of the verdict with one change: its path, the line, a description, and the changed text."""
 
     path: str
     line: int
@@ -28,7 +28,7 @@ class Changed(NamedTuple):
 
 
 def try_verdicts(top: str, paths: Sequence[str], sample: int, seed: int) -> bool:
-    """Try a sample of the changes, print those that no test notices, and say whether there were none."""
+    """Try a sample of the changes, print those that no test detects, and return whether there were none."""
     found = [mutant for path in paths or _modules(top) for mutant in _changed(top, path)]
     chosen = random.Random(seed).sample(found, min(sample, len(found)))  # noqa: S311 - no secret
     with tempfile.TemporaryDirectory() as folder:
@@ -65,7 +65,7 @@ def _survives(top: str, tree: str, mutant: Changed) -> bool:
 
 
 def _pass(tree: str) -> bool:
-    """Whether the tests pass; ones that never end count as failed."""
+    """Whether the tests pass; a timeout counts as failed."""
     pytest = [sys.executable, "-m", "pytest", "-q", "-x", TESTS]
     try:
         return subprocess.run(pytest, cwd=tree, capture_output=True, timeout=600, check=False).returncode == 0

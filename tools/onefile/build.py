@@ -1,9 +1,9 @@
-"""Build mycnf.pyz: the product and what it needs in one file that runs with `python3 mycnf.pyz` or by its own name.
+"""Build mycnf.pyz: the product and its dependencies in one file that runs with `python3 mycnf.pyz` or directly.
 
 usage: build.py [--no-deps] [--wheel FILE] OUT
 
-The file unpacks itself once into the user's cache, because parts of its dependencies are compiled and the catalogs
-are read as files; without dependencies it still lints, shows and explains.
+The file unpacks itself once into the user's cache, because some dependencies are compiled and the catalogs are read as
+files; without dependencies it still lints, shows and explains.
 """
 
 from __future__ import annotations
@@ -22,13 +22,13 @@ import zipfile
 HERE = os.path.dirname(os.path.abspath(__file__))
 STARTER = os.path.join(HERE, "starter.py")
 PINS = os.path.join(os.path.dirname(os.path.dirname(HERE)), "requirements", "product.txt")
-OLDEST = 315532800  # 1980 in seconds since 1970: a zip can say no earlier time
-# pip's notes of an installation, which name the builder's own paths and are of no use to who only imports.
+OLDEST = 315532800  # 1980 in seconds since 1970; the earliest time in a zip file
+# pip's installation records, which contain the builder's paths and are not needed at run time.
 NOTES = ("RECORD", "INSTALLER", "REQUESTED", "direct_url.json")
 
 
 def main() -> None:
-    """Install the wheel into a folder, put the starter beside it, and zip both."""
+    """Install the wheel into a folder, add the starter, and zip both."""
     args = _arguments()
     with tempfile.TemporaryDirectory() as folder:
         site = os.path.join(folder, "site")
@@ -58,7 +58,7 @@ def _install(wheel: str, site: str, *, dependencies: bool) -> None:
     pip = [sys.executable, "-m", "pip", "install", "--quiet", "--disable-pip-version-check", "--target", site]
     if dependencies and subprocess.run([*pip, "--require-hashes", "--requirement", PINS], check=False).returncode:
         sys.exit("zipapp: pip could not install what mycnf needs (is there a network?)")
-    shutil.rmtree(os.path.join(site, "bin"), ignore_errors=True)  # pip would warn that it is there
+    shutil.rmtree(os.path.join(site, "bin"), ignore_errors=True)  # otherwise pip would warn that it exists
     if subprocess.run([*pip, "--no-deps", "--no-index", wheel], check=False).returncode:
         sys.exit("zipapp: pip could not install the wheel")
     shutil.rmtree(os.path.join(site, "bin"), ignore_errors=True)
@@ -70,7 +70,7 @@ def _install(wheel: str, site: str, *, dependencies: bool) -> None:
 
 
 def _zip(folder: str, out: str) -> None:
-    """A zip that the system can run, the same to the byte wherever and whenever the same files are put into it."""
+    """Write an executable zip; the same files always give the same bytes."""
     at = time.gmtime(max(OLDEST, int(os.environ.get("SOURCE_DATE_EPOCH") or 0)))
     paths = sorted(os.path.join(above, name) for above, _, names in os.walk(folder) for name in names)
     with open(out, "wb") as file:
@@ -93,7 +93,7 @@ def _write_starter(folder: str, site: str) -> None:
 
 
 def _digest(site: str) -> str:
-    """A name for this content, so that two releases never share an unpacked folder."""
+    """A hash of the content, so that two releases never share an unpacked folder."""
     digest = hashlib.sha256()
     for folder, folders, names in os.walk(site):
         folders.sort()

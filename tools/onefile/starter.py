@@ -1,4 +1,4 @@
-"""Start mycnf out of its zip: unpack once into the user's cache, then run from there as if installed."""
+"""Start mycnf from its zip: unpack it once into the user's cache, then run from there as if installed."""
 
 from __future__ import annotations
 
@@ -6,17 +6,20 @@ import os
 import sys
 
 DIGEST = "@DIGEST@"
-PYTHON = "@PYTHON@"  # the compiled parts of audit's dependencies fit this version only
+PYTHON = "@PYTHON@"  # the compiled dependencies of audit work with this version only
 NEEDS_COMPILED = {"audit", "collect"}
 
 
 def _unpacked() -> str:
-    """The folder with this zip's packages; made beside and renamed, so that a half-made one is never used."""
+    """The folder with this zip's packages.
+
+    It is created next to its final name and renamed, so that it is never incomplete.
+    """
     cache = os.environ.get("XDG_CACHE_HOME") or os.path.expanduser("~/.cache")
     folder = os.path.join(cache, "mycnf", "zipapp", DIGEST)
     if not os.path.isdir(folder):
         _unpack(folder)
-    if os.stat(folder).st_uid != os.getuid():  # root with another user's HOME must not run what that user can write
+    if os.stat(folder).st_uid != os.getuid():  # root with a user's HOME must not run code that the user can change
         sys.exit(f"mycnf: {folder} belongs to another user; name another place: XDG_CACHE_HOME=/tmp/…")
     return folder
 
@@ -35,7 +38,7 @@ def _unpack(folder: str) -> None:
         archive.extractall(beside, [n for n in archive.namelist() if n.startswith("site/")])
     try:
         os.rename(beside, folder)
-    except OSError:  # another run was quicker: its folder holds the same
+    except OSError:  # another run was faster; its folder has the same content
         import shutil
 
         shutil.rmtree(beside)

@@ -1,11 +1,11 @@
 #!/bin/sh
-# Writes requirements/*.txt again: versions and hashes of all that pyproject.toml and supply.in ask for, on any system and
-# Python that mycnf runs on. pins.sh UV [--upgrade]. Versions that fit stay as they are, unless they are to be newer.
+# Rewrites requirements/*.txt: versions and hashes of all packages in pyproject.toml and supply.in, for every system and
+# Python that mycnf supports. pins.sh UV [--upgrade]. Pinned versions that still match are kept without --upgrade.
 set -eu
 uv=$1
 shift
 
-# Options of this machine's package index have no place in the files.
+# The files must not contain options of this machine's package index.
 pin() {
     out=requirements/$1.txt
     shift

@@ -1,9 +1,8 @@
-"""Try both ends of the ranges of versions that mycnf's users may have, each in an environment of its own.
+"""Test the lowest and the newest dependency versions that pyproject.toml allows, each in its own environment.
 
 usage: python tools/supply/ranges.py UV [FOLDER]
 
-The lowest versions that pyproject.toml allows and the newest ones are installed; there the program is run as a user
-would, and the tests of what leans on those packages. Exit 1 where either end fails.
+For each, the program is run as a user would, and the tests that depend on those packages. Exit 1 if either fails.
 """
 
 from __future__ import annotations
@@ -16,7 +15,7 @@ import tempfile
 TOP = os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
 ENDS = ("lowest-direct", "highest")
 TESTING = ("pytest>=8.2", "pytest-asyncio>=1.0", "pytest-textual-snapshot", "hypothesis>=6.100", "jsonschema>=4.21")
-# What reads, writes, connects and draws by those packages; servers that aren't here are skipped by name.
+# Tests of reading, writing, connecting and drawing with those packages; unavailable servers are skipped by name.
 TESTS = (
     *("tests/test_snapshot.py", "tests/carriers", "tests/config", "tests/collect/test_send.py", "tests/history"),
     *("tests/collect/test_loginpath.py", "tests/collect/test_from_tables.py", "tests/probes/test_results.py"),
@@ -33,7 +32,7 @@ RUNS = (
 
 
 def main() -> int:
-    """Try both ends; 1 where one of them fails."""
+    """Test both; 1 if one of them fails."""
     uv = os.path.abspath(sys.argv[1])
     with tempfile.TemporaryDirectory() as scratch:
         folder = sys.argv[2] if len(sys.argv) > 2 else scratch  # noqa: PLR2004 - the folder is optional
@@ -43,14 +42,14 @@ def main() -> int:
 
 
 def _holds(uv: str, end: str, place: str) -> bool:
-    """Whether mycnf runs and passes its tests with the versions at that end."""
+    """Whether mycnf runs and passes its tests with these versions."""
     python, listed = os.path.join(place, "bin", "python"), os.path.join(place, "versions.txt")
     extras = ("--extra", "fleet", "--extra", "parquet")
     ask = ("pip", "compile", "--quiet", "--no-header", "--no-annotate", "--resolution", end, *extras)
     _run([uv, "venv", "--quiet", "--python", sys.executable, "--clear", place])
     _run([uv, *ask, "--python", python, "--output-file", listed, "pyproject.toml"])
     _run([uv, "pip", "install", "--quiet", "--python", python, "--requirement", listed])
-    # Tools of the tests may move nothing that is to be tried.
+    # The test tools must not change the versions under test.
     _run([uv, "pip", "install", "--quiet", "--python", python, "--constraint", listed, *TESTING])
     _run([uv, "pip", "install", "--quiet", "--python", python, "--no-deps", TOP])
     with open(listed, encoding="utf-8") as file:
@@ -66,7 +65,7 @@ def _run(command: list[str]) -> None:
 
 
 def _worked(command: list[str]) -> bool:
-    """Whether it ended as documented: well, or with findings."""
+    """Whether the command ended as documented: successfully, or with findings."""
     ran = subprocess.run(command, cwd=TOP, capture_output=True, text=True, check=False)
     if ran.returncode not in (0, 1) or not (ran.stdout or "-o" in command):
         print(f"{' '.join(command)} ended with {ran.returncode}: {ran.stderr}", flush=True)

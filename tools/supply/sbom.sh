@@ -1,6 +1,6 @@
 #!/bin/sh
-# Writes the bill of materials, CycloneDX in JSON: sbom.sh SUPPLY DIST. SUPPLY is the environment with the tools, DIST holds the
-# wheel. It lists what the pinned environment of the product really has, with licences, and is the same whenever it is made.
+# Writes the bill of materials, CycloneDX in JSON: sbom.sh SUPPLY DIST. SUPPLY is the environment with the tools, DIST
+# contains the wheel. It lists the packages in the product's pinned environment with licences, and is reproducible.
 set -eu
 supply=$1
 dist=$2

@@ -1,8 +1,8 @@
-"""Build wheel, source archive and zipapp twice, in two folders, of other ages and under another umask, and compare.
+"""Build wheel, source archive and zipapp twice, in folders with different file ages and umasks, and compare them.
 
 usage: python tools/supply/twice.py [--no-deps]
 
---no-deps leaves out the packages of the zipapp, which need a network. Exit 1 where a byte differs.
+--no-deps leaves out the packages of the zipapp, which need a network. Exit 1 if any byte differs.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ TOP = os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__))
 
 
 class Round(NamedTuple):
-    """How one of the builds differs from the other: where, of what age the files are, and what processes have."""
+    """The conditions of one build: folder, age of the files, umask and environment."""
 
     folder: str
     age: float
@@ -32,13 +32,13 @@ ROUNDS = (
     Round("here", 0.0, 0o022, {"TZ": "UTC", "LC_ALL": "C", "PYTHONHASHSEED": "1"}),
     Round("elsewhere/deeper", 400 * 86400.0, 0o077, {"TZ": "Asia/Tokyo", "LC_ALL": "C.UTF-8", "PYTHONHASHSEED": "2"}),
 )
-PAUSE = 2.1  # seconds: a zip counts in twos
+PAUSE = 2.1  # seconds; times in a zip have a resolution of two seconds
 
 
 def main() -> int:
-    """Build in both rounds and print the hash of each file; 1 where they differ."""
+    """Build twice, and print the hash of each file; 1 if they differ."""
     with tempfile.TemporaryDirectory(prefix="mycnf-twice-") as scratch:
-        for one in ROUNDS:  # both at once, for somebody may be at work in the checkout
+        for one in ROUNDS:  # copy both at once, because files in the checkout may change
             _copy(os.path.join(scratch, one.folder, "mycnf"), time.time() - one.age)
         made = []
         for one in ROUNDS:
@@ -52,7 +52,7 @@ def main() -> int:
 
 
 def _built(place: str, one: Round) -> dict[str, str]:
-    """The hashes of what is built of a copy of the checkout."""
+    """The hashes of the files built from a copy of the checkout."""
     source, out = os.path.join(place, "mycnf"), os.path.join(place, "out")
     before = os.umask(one.umask)
     try:
@@ -69,7 +69,7 @@ def _built(place: str, one: Round) -> dict[str, str]:
 
 
 def _copy(source: str, written: float) -> None:
-    """The files that git knows, as they are now, all written at that time."""
+    """Copy the files that git tracks in their current state, with that modification time."""
     listed = subprocess.run(["git", "-C", TOP, "ls-files", "-z"], capture_output=True, text=True, check=True).stdout
     for name in filter(None, listed.split("\0")):
         here, there = os.path.join(TOP, name), os.path.join(source, name)

@@ -1,1 +1,1 @@
-"""Connect to a server and send statements of the closed list."""
+"""Connect to a server and send statements from the closed list."""

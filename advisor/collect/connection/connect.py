@@ -1,4 +1,4 @@
-"""Open a connection to a server, or say in one line why not and what to do."""
+"""Open a connection to a server; errors are one line with the reason and the remedy."""
 
 from __future__ import annotations
 
@@ -19,9 +19,9 @@ if TYPE_CHECKING:
 
 
 class ConnectionLimits(NamedTuple):
-    """Seconds: to connect, of silence at the client, and for one statement at the server where that works.
+    """Timeouts in seconds: to connect, of silence at the client, and for one statement at the server if supported.
 
-    `answer` is for one whole answer, however busily it comes, and `whole` for all of an audit together.
+    `answer` is for one complete answer, however fast its parts arrive, and `whole` is for all answers of an audit.
     """
 
     connect: float = 5.0
@@ -35,11 +35,11 @@ DEFAULT_LIMITS = ConnectionLimits()
 
 
 def connect(account: Account, limits: ConnectionLimits = DEFAULT_LIMITS, allowance: AnswerLimits | None = None) -> Wire:
-    """A connection with autocommit on; raises ConnectError with one line of what went wrong and what to do.
+    """Open a connection with autocommit on; raises ConnectError with the reason and the remedy.
 
-    It takes from the `allowance` of the connection that it stands in for, where there is one.
-    TLS `preferred` (the default on TCP) goes on without it where the server has none, as the servers' own clients do,
-    or only versions that are too old; on a Unix socket TLS is used only where it is asked for.
+    `allowance` continues the limits of the connection that this one replaces. TLS mode `preferred` (the default on
+    TCP) connects without TLS if the server offers none or only obsolete versions, as the servers' own clients do. On a
+    Unix socket TLS is used only if requested.
     """
     if account.socket and not is_socket(account.socket):
         raise ConnectError(
@@ -71,7 +71,7 @@ def _open(account: Account, mode: str, limits: ConnectionLimits, allowance: Answ
         if mode == "preferred" and isinstance(cause, ssl.SSLError):
             raise cause from error
         raise connect_error(account, error) from error
-    except Exception as error:  # the driver indexes, unpacks and asserts as it reads a greeting
+    except Exception as error:  # the driver indexes, unpacks and asserts while it reads a greeting
         raise _check_transport(account) from error
     return wire
 
@@ -86,7 +86,7 @@ def _address(account: Account) -> dict[str, Any]:
 
 
 def _tls(account: Account, mode: str) -> dict[str, Any]:
-    """What the driver wants to know about TLS in one of the five modes of the servers' clients."""
+    """The driver's TLS arguments for one of the five modes of the servers' clients."""
     if mode == "disabled":
         return {"ssl_disabled": True}
     if mode == "preferred" and not account.ssl_cert:
@@ -102,7 +102,7 @@ def _tls(account: Account, mode: str) -> dict[str, Any]:
 
 def _context(account: Account, mode: str) -> ssl.SSLContext:
     context = ssl.create_default_context(cafile=account.ssl_ca if mode.startswith("verify") else None)
-    # The certificates that servers make for themselves fail the strict check of Python 3.13.
+    # The certificates that servers generate fail the strict verification of Python 3.13.
     context.verify_flags &= ~ssl.VERIFY_X509_STRICT
     context.check_hostname = mode == "verify-identity"
     context.verify_mode = ssl.CERT_REQUIRED if mode.startswith("verify") else ssl.CERT_NONE

@@ -1,4 +1,4 @@
-"""Why a connection failed, in one line with the remedy."""
+"""Connection errors as one line with the reason and the remedy."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from advisor.redaction.secrets import escape_text
 if TYPE_CHECKING:
     from advisor.collect.connection.options import Account
 
-# Server and client error numbers: MySQL's mysqld_error.h and errmsg.h, MariaDB's own where they differ.
+# Server and client error numbers: from MySQL's mysqld_error.h and errmsg.h, and MariaDB's own.
 BY_SYSTEM_USER = 1698
 ACCESS_DENIED = (1044, 1045, BY_SYSTEM_USER)
 _REMEDIES = {
@@ -34,16 +34,16 @@ _CAN_T_CONNECT = (2002, 2003, 2005)
 _LOST = (2006, 2013)
 _PLUGIN = (2054, 2058, 2059, 2061, 1251, 1275)
 _TLS = 2026
-_LONGEST = 512  # characters; what servers themselves have room for in an error
+_LONGEST = 512  # characters; the maximum length of error messages in servers
 
 
 def error_text(error: Exception) -> str:
-    """What the driver or the server said, harmless, and no longer than a server's errors are."""
+    """The driver's or server's message, escaped and limited to the length of server messages."""
     return escape_text(str(error.args[-1] if error.args else error)[:_LONGEST])
 
 
 def connect_error(account: Account, error: Exception) -> ConnectError:
-    """The ConnectError for what the driver, the operating system or the server said."""
+    """The ConnectError for an error of the driver, the operating system or the server."""
     if isinstance(error, ssl.SSLError):
         return _tls_error(account, error)
     if isinstance(error, RuntimeError):
@@ -88,7 +88,7 @@ def _access_denied_error(account: Account, code: int, said: str) -> ConnectError
         remedy = "add --ask-password, or put the password under [client] in an option file (--defaults-file)"
     elif account.socket and not account.ssl_mode:
         remedy += "; an account that requires TLS needs --ssl-mode required"
-    # The user name may come from an option file: cleaned like any text that isn't ours.
+    # The user name may come from an option file, so it is escaped like any untrusted text.
     return ConnectError(
         f"{account.place} denied access to user {escape_text(account.user)!r} ({account.credential_source}); {remedy}"
     )

@@ -1,25 +1,25 @@
-"""How much of our time and memory a server may take: for one answer, and for all that an audit asks."""
+"""Limits on time and memory for a server's answers: for each one, and for all answers of an audit."""
 
 from __future__ import annotations
 
 import time
 
 MAX_ANSWER_BYTES = 8 << 20  # bytes; the largest answers of real servers have a few hundred thousand
-MAX_TOTAL_BYTES = 48 << 20  # bytes; all answers of an audit together stay far below one of them
-# What Python needs around a piece of an answer, however small: a million empty rows are no empty answer.
+MAX_TOTAL_BYTES = 48 << 20  # bytes; all answers of an audit together are much smaller
+# Python's overhead for each piece of an answer: a million empty rows are not free.
 PIECE = 64
 
 
 class AnswerTooLarge(Exception):  # noqa: N818 - becomes a lost connection, with its words
-    """A server sends more than any answer has."""
+    """The server sends more than a valid answer can contain."""
 
 
 class AnswerTooSlow(TimeoutError):  # noqa: N818 - a time-out like that of silence, for which the driver looks
-    """A server that keeps sending, and doesn't come to an end."""
+    """The server keeps sending without finishing its answer."""
 
 
 class AnswerLimits:
-    """What is left to a server: seconds and bytes of one answer, from `begin` on; of all of them, from `bound` on.
+    """The remaining limits: seconds and bytes for one answer since `begin`, and for all answers since `bound`.
 
     Only time spent waiting for the server counts, in seconds of the monotonic clock.
     """
@@ -34,16 +34,16 @@ class AnswerLimits:
         self.begin()
 
     def begin(self) -> None:
-        """A new answer."""
+        """Start the limits of a new answer."""
         self._began = time.monotonic()
         self._bytes = 0
 
     def bound(self, seconds: float) -> None:
-        """From now on all answers together may take this long, and WHOLE bytes."""
+        """Start the limits for all further answers together: this time, and MAX_TOTAL_BYTES."""
         self._whole, self._waited, self._spent = seconds, 0.0, 0
 
     def spend(self, size: int) -> None:
-        """A piece of this size is about to be read; TooMuch where it is more than an answer, or all of them, have."""
+        """Account for a piece of this size before it is read; raises AnswerTooLarge beyond either limit."""
         self._bytes += size + PIECE
         if self._bytes > MAX_ANSWER_BYTES:
             raise AnswerTooLarge(f"its answer is larger than {MAX_ANSWER_BYTES >> 20}M")
@@ -53,7 +53,7 @@ class AnswerLimits:
                 raise AnswerTooLarge(f"its answers are larger than {MAX_TOTAL_BYTES >> 20}M")
 
     def waited(self, seconds: float) -> None:
-        """The server was waited for."""
+        """Add time spent waiting for the server."""
         if self._whole is not None:
             self._waited += seconds
 
@@ -63,7 +63,7 @@ class AnswerLimits:
         return self._whole is not None and self._waited >= self._whole
 
     def left(self) -> float:
-        """Seconds that the server may still be waited for; Overdue where there are none."""
+        """Seconds that may still be spent waiting for the server; raises AnswerTooSlow if there are none."""
         left = self._began + self._seconds - time.monotonic()
         if self._whole is not None:
             left = min(left, self._whole - self._waited)

@@ -1,4 +1,4 @@
-"""The login path file ~/.mylogin.cnf: option lines that mysql_config_editor scrambled."""
+"""The login path file ~/.mylogin.cnf: option lines obfuscated by mysql_config_editor."""
 
 from __future__ import annotations
 
@@ -10,7 +10,8 @@ from advisor.core.errors import ConnectError
 from advisor.optionfile import parse
 from advisor.optionfile.lines import LineKind
 
-# The layout is mysql_config_editor's: four bytes unused, twenty of key, then one chunk a line, its length ahead.
+# mysql_config_editor's format: four unused bytes, twenty bytes of key, then one chunk per line, preceded by its
+# length.
 _UNUSED = 4
 _KEY_STORED = 20
 _KEY_USED = 16
@@ -19,14 +20,14 @@ _LARGEST = 1 << 20
 
 
 def login_file() -> str:
-    """Where the file is: MYSQL_TEST_LOGIN_FILE, as MySQL's clients do it, or ~/.mylogin.cnf."""
+    """The path of the file: MYSQL_TEST_LOGIN_FILE, as MySQL's clients use it, or ~/.mylogin.cnf."""
     return os.environ.get("MYSQL_TEST_LOGIN_FILE") or os.path.expanduser("~/.mylogin.cnf")
 
 
 def login_lines(wanted: str | None) -> list[tuple[str, str, str]]:
-    """(group, option, value) of every line of the file; nothing where it doesn't exist.
+    """(group, option, value) of every line of the file; empty if it does not exist.
 
-    Raises ConnectError where a login path was asked for and the file is missing, lacks it, or is damaged.
+    Raises ConnectError if a login path was requested and the file is missing, lacks it, or is damaged.
     """
     path = login_file()
     if not os.path.exists(path):

@@ -1,4 +1,4 @@
-"""How to reach the server: what the command line says over what option files and the login path say."""
+"""Connection options: the command line overrides option files and the login path."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from advisor.collect.connection.sockets import default_socket
 from advisor.core.errors import ConnectError, MycnfError
 from advisor.optionfile import resolve
 
-# What the servers' own interactive clients read, MySQL's and MariaDB's, and a group of our own.
+# The groups that the interactive clients of MySQL and MariaDB read, and mycnf's own group.
 GROUPS = ("client", "client-server", "client-mariadb", "mysql", "mariadb-client", "mycnf")
 GLOBAL_FILES = ("/etc/my.cnf", "/etc/mysql/my.cnf")
 DEFAULT_PORT = 3306
@@ -21,7 +21,7 @@ SSL_MODES = ("disabled", "preferred", "required", "verify-ca", "verify-identity"
 
 @dataclass(frozen=True, slots=True)
 class ConnectRequest:
-    """What the user said about the connection; None where nothing was said. No password stands here on purpose."""
+    """The user's connection options; None if not given. It deliberately has no password."""
 
     socket: str | None = None
     host: str | None = None
@@ -40,9 +40,9 @@ class ConnectRequest:
 
 @dataclass(frozen=True, slots=True)
 class Account:
-    """Where to connect and as whom. `socket` is None for TCP; the password never shows in a repr.
+    """Where to connect and as whom. `socket` is None for TCP; the password never appears in a repr.
 
-    `credential_source` says in words where the password came from, for the message that it was wrong.
+    `credential_source` describes where the password came from, for the message about a wrong password.
     """
 
     user: str
@@ -58,14 +58,14 @@ class Account:
 
     @property
     def place(self) -> str:
-        """The server's address in words."""
+        """The server's address as text."""
         return f"socket {self.socket}" if self.socket else f"{self.host}:{self.port}"
 
 
 def resolve_account(request: ConnectRequest) -> Account:
-    """The account to connect with; asks for a password on the terminal where it was asked to.
+    """Resolve the account to connect with; prompts for a password if requested.
 
-    Raises ConnectError where no socket is to be found, a file can't be read or an option makes no sense.
+    Raises ConnectError if no socket is found, a file cannot be read or an option is invalid.
     """
     said = _options_from_files(request)
     chosen = _endpoint(request, said)
@@ -87,7 +87,7 @@ def resolve_account(request: ConnectRequest) -> Account:
 
 
 def _options_from_files(request: ConnectRequest) -> dict[str, tuple[str, str]]:
-    """Option → (value, where it stands), later wins; dashes in names."""
+    """Option name (with dashes) to value and location; later lines win."""
     groups = _groups(request)
     said: dict[str, tuple[str, str]] = {}
     for path in _files(request):
@@ -101,7 +101,7 @@ def _options_from_files(request: ConnectRequest) -> dict[str, tuple[str, str]]:
 
 
 def _files(request: ConnectRequest) -> list[str]:
-    if request.defaults_file == os.devnull:  # how the servers' clients are told to read nothing
+    if request.defaults_file == os.devnull:  # tells the servers' clients to read no option files
         return []
     if request.defaults_file is not None:
         if not os.path.exists(request.defaults_file):
@@ -123,7 +123,7 @@ def _name(name: str) -> str:
 
 
 def _endpoint(request: ConnectRequest, said: dict[str, tuple[str, str]]) -> Account:
-    """Socket or TCP, as the servers' clients decide: `localhost` means the socket unless a port was asked for."""
+    """Socket or TCP, by the rules of the servers' clients: `localhost` means the socket unless a port is given."""
     host = request.host or ("" if request.socket else said.get("host", ("", ""))[0])
     port = _port(said) if request.port is None else request.port
     if not 0 < port <= HIGHEST_PORT:
@@ -142,7 +142,7 @@ def _port(said: dict[str, tuple[str, str]]) -> int:
 
 
 def _ssl_mode(text: str, said: dict[str, tuple[str, str]]) -> str:
-    """One of SSL_MODES, or nothing where nobody said; MariaDB's own switches are understood as well."""
+    """One of SSL_MODES, or empty if not set; MariaDB's own options are accepted too."""
     if text:
         mode = text.lower().replace("_", "-")
         if mode not in SSL_MODES:

@@ -1,4 +1,4 @@
-"""The one function that sends: a statement of the closed list, within its limits, its errors turned into reasons."""
+"""Send statements from the closed list, within limits, and convert errors to reasons for unavailable parts."""
 
 from __future__ import annotations
 
@@ -31,41 +31,41 @@ if TYPE_CHECKING:
     from advisor.collect.connection.wire import Wire
 
 
-# Errors that mean "this account may not": MySQL's mysqld_error.h; 1227 is the one for missing global privileges.
+# Errors for missing privileges, from MySQL's mysqld_error.h; 1227 is for missing global privileges.
 _DENIED = frozenset({1044, 1045, 1142, 1143, 1227, 1345, 1370, 3118})
-# The statement ran into a limit: max_execution_time, max_statement_time, lock_wait_timeout, KILL QUERY.
+# The statement exceeded a limit: max_execution_time, max_statement_time, lock_wait_timeout, or KILL QUERY.
 _STOPPED = frozenset({1205, 1317, 1907, 1969, 3024})
-# The connection is gone: client numbers, shutdown, KILL CONNECTION, idle time-out.
+# The connection is lost: client errors, shutdown, KILL CONNECTION, idle timeout.
 _GONE = frozenset({0, 1053, 1927, 1080, 1152, 1158, 1159, 1160, 1161, 2006, 2013, 2014, 2055, 4031})
-# No such table, variable, plugin or syntax: this server doesn't have it.
+# The server lacks the table, variable, plugin or syntax.
 _UNKNOWN = frozenset({1046, 1049, 1064, 1109, 1146, 1193, 1235, 1286, 1289})
 _TIMEOUTS_BORNE = 2
-SHORT_SQL_LENGTH = 100  # characters of a statement in a reason
+SHORT_SQL_LENGTH = 100  # characters of a statement shown in a reason
 
 Row = tuple[str | None, ...]
 
 
 class Rows(NamedTuple):
-    """What a statement returned: column names and rows, as text; bytes that are no UTF-8 survive by surrogateescape."""
+    """The result of a statement: column names and rows, as text; invalid UTF-8 is kept by surrogateescape."""
 
     names: tuple[str, ...]
     rows: tuple[Row, ...]
 
     def dicts(self) -> tuple[dict[str, str | None], ...]:
-        """Each row by column name."""
+        """Each row as a dictionary by column name."""
         return tuple(dict(zip(self.names, row, strict=True)) for row in self.rows)
 
 
 class StatementFailed(Exception):  # noqa: N818 - turned into a skipped part, never an error of the run
-    """A statement gave nothing; the message says what it would need."""
+    """A statement failed; the message says what it would need."""
 
 
 class ConnectionLost(StatementFailed):
-    """The connection is gone, and with it everything that was still to be asked."""
+    """The connection is lost, so nothing more can be read."""
 
 
 class Session:
-    """A connection, what was sent over it, and whether it still stands. One thread owns it; any may call `shut`."""
+    """A connection, the number of statements sent, and its state; owned by one thread, but any may call `shut`."""
 
     __slots__ = ("account", "connection_id", "limits", "lost", "sent_before", "setup", "timeouts", "unlimited", "wire")
 
@@ -82,25 +82,25 @@ class Session:
 
     @property
     def sent(self) -> int:
-        """Statements sent so far, the driver's and those of a connection that was given up included."""
+        """Statements sent so far, including the driver's and those of an abandoned connection."""
         return self.sent_before + self.wire.sent
 
     def bound(self) -> None:
-        """From now on the server may take no longer than the limit for a whole audit, and send no more."""
+        """From now on, limit the total time and size of the server's answers."""
         self.wire.allowance.bound(self.limits.whole)
 
     def shut(self) -> None:
-        """End whatever is being waited for; for another thread that wants to quit at once."""
+        """Interrupt a pending wait; may be called from another thread that wants to quit at once."""
         self.wire.shut()
 
     def close(self) -> None:
-        """Say goodbye to the server; never fails."""
+        """Close the connection; never fails."""
         with suppress(err.Error, OSError):
             self.wire.close()
 
 
 def open_session(account: Account, limits: ConnectionLimits = DEFAULT_LIMITS) -> Session:
-    """A session that can't write to tables and that the server itself limits; raises ConnectError."""
+    """Open a read-only session whose statements the server limits too; raises ConnectError."""
     session = Session(account, connect(account, limits), limits)
     session.connection_id = session.wire.handshake_id
     try:
@@ -113,7 +113,10 @@ def open_session(account: Account, limits: ConnectionLimits = DEFAULT_LIMITS) ->
 
 
 def set_server_limits(session: Session, flavour: str) -> None:
-    """Have the server bound our statements and waits; `unlimited` says why it would not. Raises Lost."""
+    """Set limits for statements and waits on the server; raises ConnectionLost.
+
+    `session.unlimited` is the reason if the server refuses.
+    """
     seconds = session.limits.statement
     session.unlimited = ""
     try:
@@ -128,17 +131,17 @@ def set_server_limits(session: Session, flavour: str) -> None:
 
 
 def send_setup(session: Session, statement: Statement, number: int | None = None) -> None:
-    """Send a statement that sets the session up, and remember it for a second connection, should one be needed."""
+    """Send a statement that sets up the session, and remember it for a possible reconnect."""
     send(session, statement, number)
     session.setup.append((statement, number))
 
 
 def send(session: Session, statement: Statement, number: int | None = None) -> Rows:
-    """Send one statement of the closed list and read its answer.
+    """Send one statement from the closed list and return its result.
 
-    Raises NotListed before a byte is sent for any other; NotRead with the reason where the server refuses, answers
-    with other columns, or a limit ends it; Lost where the connection is gone. After a time-out of the client our
-    statement is killed and a new connection stands in.
+    Raises StatementNotListed before anything is sent for any other statement; StatementFailed with the reason if the
+    server refuses, returns other columns, or a limit ends it; ConnectionLost if the connection is lost. After a client
+    timeout, the statement is killed and a new connection replaces the old one.
     """
     if statement not in STATEMENTS:
         raise StatementNotListed(f"not on the closed list: {statement.sql}")
@@ -159,7 +162,7 @@ def _ask(wire: Wire, text: str) -> Rows:
 
 
 def _required_columns(answer: Rows, statement: Statement) -> Rows:
-    """As many columns as the statement asks for: who reads the rows relies on them."""
+    """Check that the result has the columns that the statement selects, because readers of the rows rely on them."""
     wanted, found = statement.columns, min(map(len, (answer.names, *answer.rows)))
     if found < wanted or any(len(row) != len(answer.names) for row in answer.rows):
         raise StatementFailed(
@@ -197,7 +200,7 @@ def _reason(session: Session, statement: Statement, error: err.Error) -> Stateme
 
 
 def _shortened_sql(statement: Statement) -> str:
-    """As much of it as tells it from others in docs/statements.md, which has it whole."""
+    """The start of the statement, enough to identify it in docs/statements.md, which has the full text."""
     return (
         statement.sql
         if len(statement.sql) <= SHORT_SQL_LENGTH
@@ -206,7 +209,7 @@ def _shortened_sql(statement: Statement) -> str:
 
 
 def _handle_silence(session: Session, statement: Statement, error: err.Error) -> StatementFailed:
-    """Tell a server that is gone from one that is slow: the slow one gets our statement killed and a new connection."""
+    """Distinguish a lost server from a slow one; if it is slow, kill the statement and reconnect."""
     overran = isinstance(error.__context__, TimeoutError)
     session.timeouts += overran
     if session.wire.allowance.over:
@@ -221,7 +224,7 @@ def _handle_silence(session: Session, statement: Statement, error: err.Error) ->
 
 
 def _reconnect(session: Session) -> str:
-    """Go on over a second connection, and say what became of the statement; empty where none can be had."""
+    """Replace the connection by a second one; returns what happened to the statement, or an empty string on failure."""
     try:
         second = connect(session.account, session.limits, session.wire.allowance)
     except ConnectError:
@@ -239,11 +242,11 @@ def _reconnect(session: Session) -> str:
 
 
 def _kill_own_statement(second: Wire, number: int) -> bool:
-    """Kill the statement of our first connection, where the second one sees that it is ours.
+    """Kill the statement of the first connection, if the second one can verify that it is ours.
 
-    A balancer may have led the second connection to another server, and a server that was restarted counts from one
-    again: there the number is another's, or nobody's. What was seen stays true until the next statement of the same
-    connection, for no server gives a number out twice in its life.
+    A load balancer may have routed the second connection to another server, and a restarted server counts connection
+    ids from one again: then the id belongs to another connection or to none. The check stays valid until the next
+    statement of that connection, because a server never reuses an id while it runs.
     """
     with suppress(err.ProgrammingError, err.OperationalError):
         answer = _ask(second, OWN_RUNNING.text(number))
@@ -257,7 +260,7 @@ Notes = list[Unavailable]
 
 
 def ask(session: Session, statement: Statement, part: str, notes: Notes) -> Rows | None:
-    """The answer to a statement, or None with the reason noted under the part that it would have filled."""
+    """The result of the statement; None if it fails, with the reason noted for the part that it would have filled."""
     try:
         return send(session, statement)
     except StatementFailed as reason:
@@ -271,32 +274,32 @@ def name_value_dict(answer: Rows | None) -> dict[str, str]:
     return {row[0].lower(): row[1] or "" for row in rows if row[0]}
 
 
-# No longer than a server's own: what is, is no server's, and Python counts to no more than 4,300 digits.
+# Limited in length: servers print no longer numbers, and Python refuses to convert more than 4,300 digits.
 _NUMBER = re.compile(r"-?[0-9]{1,40}(\.[0-9]{1,40})?(e[+-]?[0-9]{1,2})?", re.IGNORECASE)
 
 
 def whole_number(text: str | None) -> int | None:
-    """A whole number as servers print sums (12, 12.00, 1.2e10), None for anything else."""
+    """An integer as servers print sums (12, 12.00, 1.2e10); None for anything else."""
     if text is None or not _NUMBER.fullmatch(text):
         return None
     found = int(text) if text.lstrip("-").isdigit() else int(float(text))
     return found if abs(found) < LARGEST_NUMBER else None
 
 
-# Variables that one flavour has had in every supported series and the other never.
+# Variables that one flavour has in every supported series and the other does not.
 _MARIADB_ONLY = ("gtid_domain_id", "aria_pagecache_buffer_size")
 _MYSQL_ONLY = ("server_uuid", "gtid_purged")
 
-# What the managed platforms leave visible: variables of their own, their directories, words in version and comment.
+# Signs of managed platforms: their own variables and directories, and words in version and comment.
 _MANAGED_VARIABLES = (("aurora", "aurora_version"), ("azure", "aad_auth_only"))
 _MANAGED_PATHS = (("rds", ("/rdsdbbin/", "/rdsdbdata/")),)
 _MANAGED_WORDS = (("cloudsql", "(google)"), ("cloudsql", "-google"), ("heatwave", "mysql enterprise - cloud"))
-_DIGITS = 9  # of a part of a version
+_DIGITS = 9  # digits in one part of a version
 _VENDORS = (("Percona", "percona"), ("MariaDB", "mariadb"))
 
 
 def flavour_of(version: str, comment: str, variables: dict[str, str]) -> str:
-    """mysql or mariadb: by variables that only one of them has; by the texts where no variables could be read."""
+    """mysql or mariadb: by variables that only one of them has, or by the version texts if there are no variables."""
     if any(name in variables for name in _MARIADB_ONLY):
         return "mariadb"
     if any(name in variables for name in _MYSQL_ONLY):
@@ -311,19 +314,19 @@ def version_number(version: str) -> str:
 
 
 def version_numbers(version: str) -> tuple[int, ...]:
-    """A version text as numbers; parts that are none, or longer than any, are left out."""
+    """A version text as numbers; parts that are not numbers, or are too long, are left out."""
     return tuple(int(n) for n in version_number(version).split(".") if n.isdecimal() and len(n) <= _DIGITS)
 
 
 def vendor_of(flavour: str, version: str, comment: str) -> str:
-    """Who built it: MySQL, Percona, MariaDB, …; a fork that says nothing counts as the flavour that it speaks."""
+    """The vendor: MySQL, Percona, MariaDB, …; a fork without a name of its own counts as its flavour."""
     text = f"{version} {comment}".lower()
     named = next((vendor for vendor, word in _VENDORS if word in text), "")
     return named or ("MariaDB" if flavour == "mariadb" else "MySQL")
 
 
 def managed_by(version: str, comment: str, variables: dict[str, str]) -> str:
-    """The managed platform (aurora, rds, azure, cloudsql, heatwave); empty for a server of one's own."""
+    """The managed platform (aurora, rds, azure, cloudsql, heatwave); empty for a self-managed server."""
     by_variable = next((platform for platform, name in _MANAGED_VARIABLES if name in variables), "")
     folders = (variables.get("basedir", ""), variables.get("datadir", ""))
     by_path = next((platform for platform, starts in _MANAGED_PATHS if any(f.startswith(starts) for f in folders)), "")

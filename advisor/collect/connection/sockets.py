@@ -1,4 +1,4 @@
-"""Where servers put their Unix sockets, and who listens behind one."""
+"""Find the Unix sockets of servers, and the processes that listen on them."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ import struct
 
 from advisor.core.errors import ConnectError
 
-# Debian's and Ubuntu's packages; Red Hat's and SUSE's; MySQL's and MariaDB's own tarballs.
+# The packages of Debian and Ubuntu; of Red Hat and SUSE; the tarballs of MySQL and MariaDB.
 USUAL_SOCKETS = (
     "/run/mysqld/mysqld.sock",
     "/var/run/mysqld/mysqld.sock",
@@ -21,7 +21,10 @@ _LISTENING = "00010000"  # the flag of a listening socket in /proc/net/unix, see
 
 
 def default_socket() -> str:
-    """The first usual socket that exists, MYSQL_UNIX_PORT first; ConnectError with the way out where none does."""
+    """The first usual socket that exists, MYSQL_UNIX_PORT first.
+
+    Raises ConnectError with the remedy if there is none.
+    """
     said = os.environ.get("MYSQL_UNIX_PORT")
     for path in (said, *USUAL_SOCKETS) if said else USUAL_SOCKETS:
         if is_socket(path):
@@ -36,7 +39,7 @@ def default_socket() -> str:
 
 
 def is_socket(path: str) -> bool:
-    """Whether a Unix socket stands at this path."""
+    """Whether the path is a Unix socket."""
     try:
         return stat.S_ISSOCK(os.stat(path).st_mode)
     except OSError:
@@ -61,7 +64,7 @@ def listening_inodes(table: str = "/proc/net/unix") -> list[tuple[str, str]]:
 
 
 def peer_pid(connected: socket.socket) -> int:
-    """The process that listens behind a connected Unix socket; 0 where the kernel doesn't tell."""
+    """The process that listens on a connected Unix socket; 0 if the kernel does not report it."""
     if connected.family != socket.AF_UNIX:
         return 0
     try:

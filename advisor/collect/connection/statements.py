@@ -1,6 +1,6 @@
-"""The closed list: every statement that mycnf can ever send to a server, the driver's own included.
+"""The closed list: every statement that mycnf can send to a server, including the driver's own.
 
-`{number}` stands for digits alone; nothing else in a text varies. What isn't here, `send` refuses to send.
+`{number}` stands for digits; nothing else in a text varies. `send` refuses any other statement.
 """
 
 from __future__ import annotations
@@ -18,10 +18,10 @@ HEADING = (
 
 
 class Statement(NamedTuple):
-    """One statement: its exact text, the servers it is for, why it is sent, and the privilege it needs.
+    """A statement: its exact text, the servers it is for, its purpose, and the privilege it needs.
 
-    `needs` is empty where every account may send it; `driver` marks what PyMySQL sends by itself, untagged;
-    `columns` is how many columns its answer has, 0 where nobody relies on their number.
+    `needs` is empty if every account may send it. `driver` marks statements that PyMySQL sends by itself, without a
+    tag. `columns` is the number of columns in the result, 0 if no code depends on it.
     """
 
     name: str
@@ -33,7 +33,7 @@ class Statement(NamedTuple):
     columns: int = 0
 
     def text(self, number: int | None = None) -> str:
-        """What goes over the wire: tagged, with the number in its place."""
+        """The text as sent: tagged, with the number inserted."""
         sql = self.sql if number is None else self.sql.replace(NUMBER, str(int(number)))
         return sql if self.driver else TAG + sql
 
@@ -146,7 +146,8 @@ _REACH = (
     "CASE WHEN Host IN ('localhost', '127.0.0.1', '::1', @@hostname) THEN 'here' "
     "WHEN INSTR(Host, '%') > 0 OR Host = '' THEN 'anywhere' ELSE 'there' END AS reach"
 )
-# Of each kind a count and three names at most. The inner DISTINCT changes nothing, but without it 5.7 groups wrongly.
+# For each kind a count and at most three names. The inner DISTINCT is redundant, but without it 5.7 groups
+# incorrectly.
 _KINDS = (
     "SELECT plugin, anonymous, bare, super, files, reach, COUNT(*), "
     "SUBSTRING_INDEX(GROUP_CONCAT(User, '@', Host ORDER BY User, Host SEPARATOR ', '), ', ', 3) FROM ({accounts}) "
@@ -200,7 +201,7 @@ GROUP_MEMBERS = Statement(
     "SELECT on performance_schema.replication_group_members",
     columns=3,
 )
-# Where a worker has no transaction the timestamps are zero, and TIMESTAMPDIFF gives NULL.
+# If a worker has no transaction, the timestamps are zero and TIMESTAMPDIFF returns NULL.
 APPLIER_TIMES = Statement(
     "applier-times",
     "SELECT CHANNEL_NAME, MAX(TIMESTAMPDIFF(SECOND, APPLYING_TRANSACTION_ORIGINAL_COMMIT_TIMESTAMP, NOW(6))), "
@@ -232,7 +233,7 @@ LOCK_WAITS_MARIADB = Statement(
     "PROCESS",
     columns=2,
 )
-# What InnoDB writes when sessions, or the thread that writes the log for them, wait for space: 8.0.30 and later.
+# What InnoDB logs if sessions, or the log writer thread on their behalf, wait for space: 8.0.30 and later.
 REDO_WAITS = Statement(
     "redo-waits",
     "SELECT COUNT(*), TIMESTAMPDIFF(SECOND, MAX(LOGGED), NOW(6)) FROM performance_schema.error_log "
@@ -344,12 +345,12 @@ _ALLOWED = re.compile(
 
 
 def is_listed(sql: str) -> bool:
-    """Whether this exact text, tag included, stands on the list."""
+    """Whether this exact text, including the tag, is on the list."""
     return _ALLOWED.fullmatch(sql) is not None
 
 
 def statement_listing() -> str:
-    """The whole list for people: text, servers, privilege and reason of each statement."""
+    """The whole list as documentation: text, servers, privilege and purpose of each statement."""
     return "\n\n".join([HEADING, *(_listing_entry(statement) for statement in STATEMENTS)]) + "\n"
 
 

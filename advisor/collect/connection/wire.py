@@ -1,4 +1,4 @@
-"""The driver's connection, made to refuse any statement that isn't on the closed list."""
+"""A driver connection that refuses any statement that is not on the closed list."""
 
 from __future__ import annotations
 
@@ -21,27 +21,30 @@ from advisor.redaction.secrets import escape_text
 if TYPE_CHECKING:
     import io
 
-# Values stay the bytes that the server sent: no decoder runs on them, and no odd byte stops us.
+# Values stay bytes as the server sent them: no decoder runs, and invalid bytes cause no error.
 _ENCODERS: dict[int | type[Any], Any] = {
     kind: encode for kind, encode in conversions.items() if not isinstance(kind, int)
 }
-# Plugins by which a server asks for the password itself; the driver would hand it over on any line.
+# Plugins with which a server asks for the clear-text password; the driver would send it over any connection.
 _CLEAR_TEXT = (b"mysql_clear_password", b"dialog")
 _BROKEN = (b"mysql_old_password",)
 
 
 class StatementNotListed(Exception):  # noqa: N818 - no error of the user's: a defect of ours, stopped before a byte was sent
-    """A statement that isn't on the closed list was about to be sent."""
+    """A statement that is not on the closed list was about to be sent."""
 
 
 class ProtocolError(OperationalError):
-    """What no server sends: an answer without end, or no packet of the protocol. The connection is closed."""
+    """Invalid data from the server: an endless answer, or a packet that is not of the protocol.
+
+    The connection is closed.
+    """
 
 
 class Wire(Connection):
-    """A driver connection with autocommit on, no local files, no decoding, and the closed list as its guard.
+    """A driver connection with autocommit, without local files and decoding, guarded by the closed list.
 
-    What the server sends is read within the allowance, and whatever the driver can't read of it is Nonsense.
+    Everything from the server is read within the allowance; data that the driver cannot read raises ProtocolError.
     """
 
     _sock: socket.socket | None
@@ -76,14 +79,14 @@ class Wire(Connection):
         super()._execute_command(command, sql)  # type: ignore[misc]
 
     def connect(self, sock: socket.socket | None = None) -> None:
-        """Connect and log in, which counts as one answer."""
+        """Connect and log in; both count as one answer."""
         self.allowance.begin()
         super().connect(sock)
 
     def autocommit(self, value: bool) -> None:
-        """Switch it in any case: MySQL says that it is on when a session begins, also where the server has it off.
+        """Always send SET autocommit: MySQL reports autocommit as on at the start of a session even if it is off.
 
-        The driver takes its word, and each statement of ours would leave a transaction open.
+        The driver relies on that report, so otherwise each statement would leave a transaction open.
         """
         self.autocommit_mode = value
         self._send_autocommit_mode()  # type: ignore[attr-defined]
@@ -93,12 +96,12 @@ class Wire(Connection):
             return super()._read_query_result(unbuffered)  # type: ignore[misc]
         except Error:
             raise
-        except Exception as error:  # the driver indexes, unpacks and asserts as it reads
+        except Exception as error:  # the driver indexes, unpacks and asserts while it reads
             self._force_close()  # type: ignore[attr-defined]
             raise ProtocolError(CR.CR_MALFORMED_PACKET, _error_description(error)) from error
 
     def _read_bytes(self, num_bytes: int) -> bytes:
-        """So many bytes within the allowance: one byte a second is no answer, nor is one without end."""
+        """Read that many bytes within the allowance, which ends answers that are too slow or endless."""
         data = bytearray()
         try:
             self.allowance.spend(num_bytes)
@@ -116,7 +119,7 @@ class Wire(Connection):
         return bytes(data)
 
     def _ready(self) -> int:
-        """How many bytes can be taken without waiting, once there are any; 0 where no more will come."""
+        """The number of bytes available after waiting for the first ones; 0 at the end of the stream."""
         timeout = min(self._read_timeout, self.allowance.left())
         if self._sock is not None and timeout != self._current_timeout:
             self._sock.settimeout(timeout)
@@ -135,19 +138,19 @@ class Wire(Connection):
 
     @property
     def trusted(self) -> bool:
-        """Whether the other end is who we take it for, unheard by others: a Unix socket, or TLS that was verified."""
+        """Whether the peer is authenticated and the connection private: a Unix socket, or verified TLS."""
         if isinstance(self._sock, ssl.SSLSocket):
             return self._sock.context.verify_mode == ssl.CERT_REQUIRED
         return self._sock is not None and self._sock.family == socket.AF_UNIX
 
     @property
     def handshake_id(self) -> int:
-        """The connection id that the greeting carried; behind a proxy it is the proxy's."""
+        """The connection id from the greeting; behind a proxy it is the proxy's."""
         return self.server_thread_id[0]
 
     @property
     def peer_pid(self) -> int:
-        """The process behind the Unix socket; 0 on TCP, or where the kernel doesn't tell."""
+        """The process behind the Unix socket; 0 on TCP, or if the kernel does not report it."""
         return peer_pid(self._sock) if self._sock is not None else 0
 
     @property
@@ -156,14 +159,14 @@ class Wire(Connection):
         return isinstance(self._sock, ssl.SSLSocket)
 
     def shut(self) -> None:
-        """End whatever the connection waits for, at once; may be called from another thread."""
+        """Interrupt a pending wait at once; may be called from another thread."""
         if self._sock is not None:
             with suppress(OSError):
                 self._sock.shutdown(socket.SHUT_RDWR)
 
 
 def _error_description(error: Exception) -> str:
-    """What is wrong with an answer, in words: the driver's own are of its making only where it asked for no file."""
+    """A description of a protocol error; the driver raises RuntimeError only for LOCAL INFILE requests."""
     if isinstance(error, RuntimeError):
         return "it asks for a file of this host, and got none"
     return f"its answer is not of the MySQL protocol ({escape_text(type(error).__name__)})"

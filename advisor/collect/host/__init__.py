@@ -1,4 +1,4 @@
-"""Read a host: this one, a directory or a tar of its files; and prove whose host a server runs on."""
+"""Read facts about a host from the live system, a directory or a tar, and prove which host a server runs on."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""A host in a tar: the few files that matter, read into memory within bounds."""
+"""A host's files from a tar: the few relevant ones are read into memory, within limits."""
 
 from __future__ import annotations
 
@@ -17,29 +17,29 @@ if TYPE_CHECKING:
     from advisor.facts.host import Space
 
 MAX_UNPACKED = 256 << 20
-"""Bytes that a tar may unpack to before it is given up; a machine with 64 processors takes 30 MB."""
+"""Maximum unpacked size of a tar in bytes; a machine with 64 processors needs 30 MB."""
 MAX_MEMBERS = 400_000
 MAX_KEPT = 64 << 20
 MAX_FILE = 1 << 20
-"""Bytes kept of one member; only /proc/cpuinfo is ever longer, and that is kept as far as it would be read."""
+"""Bytes kept of one member; only /proc/cpuinfo can be longer, and only its first part is needed."""
 _END = bytes(1024)
-"""What every tar ends with: two blocks of zeros."""
+"""The end of every tar: two blocks of zeros."""
 
 
 class TarContents(NamedTuple):
-    """What a tar holds, by absolute path: files with their bytes, links with their targets, directories."""
+    """The contents of a tar by absolute path: files with their bytes, links with their targets, directories."""
 
     files: dict[str, bytes]
     links: dict[str, str]
     folders: set[str]
 
     def paths(self) -> set[str]:
-        """Every path."""
+        """All paths."""
         return {*self.files, *self.links, *self.folders}
 
 
 class TarRoot:
-    """The files of a host out of a tar; see Root for its methods."""
+    """The files of a host from a tar; see Root for its methods."""
 
     def __init__(self, contents: TarContents) -> None:
         self._files = contents.files
@@ -70,15 +70,15 @@ class TarRoot:
         return resolve(path, self._entry)
 
     def identify(self, path: str) -> FileId | None:  # noqa: ARG002 - the name is Root's
-        """See Root: a copy can't say which file it was."""
+        """See Root: the identity of the original file is unknown in a copy."""
         return None
 
     def machine(self) -> str | None:
-        """See Root: the copy may be of another machine than this."""
+        """See Root: the copy may come from another machine."""
         return None
 
     def space(self, path: str) -> Space | None:  # noqa: ARG002 - the tar has room of its own
-        """See Root: the tar doesn't tell."""
+        """See Root: unknown in a tar."""
         return None
 
     def _entry(self, path: str) -> str | None:
@@ -87,7 +87,7 @@ class TarRoot:
         return "" if path in self._files or path in self._folders else None
 
     def _add_to_folder(self, folder: str, child: str | None) -> None:
-        """Enter a child under its directory, and the directory under its own, up to one that is known."""
+        """Add a child to its directory, and the directory to its own parents, up to a known one."""
         while True:
             known = folder in self._folders
             names = self._folders.setdefault(folder, set())
@@ -101,8 +101,8 @@ class TarRoot:
 def open_tar(path: str) -> TarRoot:
     """Read a host's tar (plain, gzip, bzip2 or xz).
 
-    The tree may stand under one directory of its own, as in NAME/proc and NAME/sys.
-    Raises ArchiveError where the file is no tar, is cut short, or unpacks to more than any host's files take.
+    The tree may be in a single top-level directory, as in NAME/proc and NAME/sys. Raises ArchiveError if the file is
+    not a tar, is truncated, or unpacks to more than a host's files can take.
     """
     try:
         with open(path, "rb") as raw:
@@ -117,7 +117,7 @@ def open_tar(path: str) -> TarRoot:
 
 
 class _LimitedStream(io.RawIOBase):
-    """A stream that gives up when it grows beyond any real tar of a host: a few kB can unpack to terabytes."""
+    """A stream that fails beyond the size of any real host's tar: a few kB can unpack to terabytes."""
 
     def __init__(self, source: IO[bytes]) -> None:
         self._source = source
@@ -134,7 +134,7 @@ class _LimitedStream(io.RawIOBase):
         return data
 
     def finish(self) -> None:
-        """Read what is left; ValueError where that isn't the end of a tar, since then the rest was cut off."""
+        """Read the rest; raises ValueError if it is not the end of a tar, which means that the tar is truncated."""
         while self.read(1 << 16):
             pass
         if self._tail != _END:
@@ -154,7 +154,7 @@ def _decompress(raw: IO[bytes]) -> _LimitedStream:
 
 
 def _read_contents(plain: _LimitedStream) -> TarContents:
-    """Files, links and directories; devices and FIFOs are left out, and so are names that climb."""
+    """The files, links and directories; devices, FIFOs and names with .. are left out."""
     contents = TarContents({}, {}, set())
     kept = 0
     with tarfile.open(fileobj=plain, mode="r|") as archive:
@@ -178,13 +178,13 @@ def _read_contents(plain: _LimitedStream) -> TarContents:
 
 
 def _absolute(name: str) -> str | None:
-    """A member's name as an absolute path; None for the top itself and for one that climbs out of it."""
+    """A member's name as an absolute path; None for the top itself and for a name that leaves it."""
     parts = [part for part in name.split("/") if part not in ("", ".")]
     return None if not parts or ".." in parts else "/" + "/".join(parts)
 
 
 def _top(contents: TarContents) -> str | None:
-    """The directory that holds proc or sys: "" or the first that has one of them."""
+    """The directory that contains proc or sys: "" or the first one that has either."""
     steps = [path.split("/", 3)[1:3] for path in sorted(contents.paths())]
     if any(step[0] in ("proc", "sys") for step in steps):
         return ""
@@ -192,7 +192,7 @@ def _top(contents: TarContents) -> str | None:
 
 
 def _contents_below(top: str, contents: TarContents) -> TarContents:
-    """The part of the contents under a directory, with paths as seen from there."""
+    """The contents below a directory, with paths relative to it."""
     size, inside = len(top), top + "/"
     return TarContents(
         {path[size:]: data for path, data in contents.files.items() if path.startswith(inside)},

@@ -1,8 +1,7 @@
-"""Names of ARM cores: /proc/cpuinfo gives only the numbers of the MIDR register, implementer and part.
+"""Names of ARM cores: /proc/cpuinfo has only the implementer and part numbers of the MIDR register.
 
-The numbers are the vendors' own, as listed in the kernel's arch/arm64/include/asm/cputype.h and in the
-vendors' manuals. Cores that no database server runs on (ARM6 to ARM10, Cortex-M, StrongARM) are left out;
-they show as kind None.
+The numbers are the vendors' own, as listed in the kernel's arch/arm64/include/asm/cputype.h and in the vendors'
+manuals. Cores that no database server runs on (ARM6 to ARM10, Cortex-M, StrongARM) are left out; their name is None.
 """
 
 from __future__ import annotations
@@ -80,7 +79,7 @@ _VENDORS: dict[int, tuple[str, dict[int, str]]] = {
 
 
 def vendor_name(implementer: str | None) -> str | None:
-    """The vendor of an implementer number such as "0x41"; None for one that isn't known."""
+    """The vendor of an implementer number such as "0x41"; None if it is unknown."""
     vendor = _VENDORS.get(_number(implementer))
     return vendor[0] if vendor else None
 
@@ -92,7 +91,7 @@ def core_name(implementer: str | None, part: str | None) -> str | None:
 
 
 def stepping_name(implementer: str | None, variant: str | None, revision: str | None) -> str | None:
-    """ARM's own cores count releases as rXpY; other vendors' variants stay as they are."""
+    """The stepping: rXpY for ARM's own cores; other vendors' variants are unchanged."""
     if _number(implementer) != _ARM_LTD or variant is None or revision is None:
         return variant
     number = _number(variant)
@@ -100,5 +99,5 @@ def stepping_name(implementer: str | None, variant: str | None, revision: str | 
 
 
 def _number(text: str | None) -> int:
-    """A hexadecimal number with 0x before it; -1 for anything else, which no table holds."""
+    """A hexadecimal number with the prefix 0x; -1 for anything else, which is in no table."""
     return int(text, 16) if text and re.fullmatch("0x[0-9a-fA-F]{1,8}", text) else -1

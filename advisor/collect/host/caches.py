@@ -1,4 +1,4 @@
-"""The processors' caches: every instance once, whichever processors it shows up under."""
+"""The CPU caches, each instance once, although several processors list it."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ _MAX_INDEX = 64
 
 
 class CacheInstance(NamedTuple):
-    """One cache: L2, 2, 1 MiB, and the processors that share it."""
+    """A cache instance: name, level, size, and the processors that share it."""
 
     name: str
     level: int
@@ -28,7 +28,7 @@ class CacheInstance(NamedTuple):
 
 
 def read_caches(root: Root, cpus: tuple[int, ...], elsewhere: tuple[SharedCache, ...]) -> tuple[Cache, ...]:
-    """Caches by name; `elsewhere` are those that only /proc/cpuinfo tells of. Caches of unknown size are left out."""
+    """The caches by name; `elsewhere` are those found only in /proc/cpuinfo. Caches of unknown size are left out."""
     instances: dict[tuple[str, int], CacheInstance] = {}
     for cpu in cpus:
         for instance, key in (*_cpu_caches(root, cpu, instances), *_sparc_caches(root, cpu)):
@@ -53,7 +53,7 @@ def _sum(instances: list[CacheInstance]) -> Cache:
 def _cpu_caches(
     root: Root, cpu: int, known: dict[tuple[str, int], CacheInstance]
 ) -> Iterable[tuple[CacheInstance, int]]:
-    """The caches that one processor uses, each with the number that tells it from others of its name."""
+    """The caches of one processor, each with a number that distinguishes it from others with its name."""
     for index in range(_MAX_INDEX):
         base = f"/sys/devices/system/cpu/cpu{cpu}/cache/index{index}"
         if root.real(base) is None:
@@ -71,13 +71,16 @@ def _cpu_caches(
 
 
 def _position(name: str, cpu: int, known: dict[tuple[str, int], CacheInstance]) -> int:
-    """Kernels before 4.10 number no caches: the instance that lists this processor is meant, else it is a new one."""
+    """The number of a cache on kernels before 4.10, which do not number caches.
+
+    It is the number of the instance that lists this processor, or of a new one.
+    """
     same = [instance for (other, _), instance in known.items() if other == name]
     return next((i for i, instance in enumerate(same) if cpu in instance.shared), len(same))
 
 
 def _sparc_caches(root: Root, cpu: int) -> Iterable[tuple[CacheInstance, int]]:
-    """sparc64 has one file a size, and every processor its own caches."""
+    """The caches on sparc64, which has one file per size, and caches that are private to each processor."""
     for prefix, name, level in _SPARC:
         held = read_number(root, f"/sys/devices/system/cpu/cpu{cpu}/{prefix}cache_size")
         if held is not None:

@@ -1,8 +1,7 @@
-"""The control group of a process: what limits its memory and its processor time.
+"""The control group of a process, with its limits on memory and CPU time.
 
-Limits apply all the way up: the smallest between the process's own group and the top that we can see is the
-one that counts. Files and meanings: the kernel's Documentation/admin-guide/cgroup-v2.rst and
-cgroup-v1/memory.rst.
+Limits apply at every level: the smallest between the process's own group and the topmost visible group is effective.
+For the files see the kernel's Documentation/admin-guide/cgroup-v2.rst and cgroup-v1/memory.rst.
 """
 
 from __future__ import annotations
@@ -24,18 +23,18 @@ if TYPE_CHECKING:
 
 
 _NO_LIMIT = 1 << 60
-"""Version 1 writes "no limit" as the largest number of whole pages: a bit under 2^63, and different by page size."""
+"""In version 1 "no limit" is the largest number of whole pages: slightly below 2^63, depending on the page size."""
 
 
 class CgroupDirectory(NamedTuple):
-    """A group of one hierarchy: its path, its directory, and the mount point above which nothing is visible."""
+    """A group in one hierarchy: its path, its directory, and the mount point above which nothing is visible."""
 
     path: str
     directory: str
     top: str
 
     def upwards(self) -> list[str]:
-        """Its directory and those above it, up to the top."""
+        """The group's directory and its parents, up to the top."""
         steps = [self.directory]
         while len(steps[-1]) > len(self.top):
             steps.append(posixpath.dirname(steps[-1]))
@@ -43,9 +42,9 @@ class CgroupDirectory(NamedTuple):
 
 
 def read_cgroup(root: Root, pid: int | None = None) -> Cgroup | None:
-    """The limits of a process, or of this one; None where no hierarchy that accounts for memory is mounted.
+    """The limits of a process, or of this one; None if no hierarchy with memory accounting is mounted.
 
-    In a hybrid set-up, memory may be accounted for in version 1 while version 2 is mounted too.
+    In a hybrid setup, memory may be accounted in version 1 while version 2 is mounted too.
     """
     member_of = _memberships(root.read(f"/proc/{pid or 'self'}/cgroup"))
     mounts = read_mounts(root)
@@ -63,7 +62,7 @@ def read_cgroup(root: Root, pid: int | None = None) -> Cgroup | None:
 
 
 def _memberships(text: str | None) -> dict[str, str]:
-    """The process's group by controller; "" is version 2's one hierarchy."""
+    """The process's group by controller; "" is the unified hierarchy of version 2."""
     groups: dict[str, str] = {}
     for line in (text or "").split("\n"):
         found = re.fullmatch(r"[0-9]+:([^:]*):(/.*)", line)
@@ -75,7 +74,7 @@ def _memberships(text: str | None) -> dict[str, str]:
 def _find_group(
     root: Root, mounts: tuple[MountEntry, ...], member_of: dict[str, str], controller: str
 ) -> CgroupDirectory | None:
-    """Where the files of the process's group stand; the top of the mount where the group itself isn't visible."""
+    """The directory of the process's group; the top of the mount if the group itself is not visible."""
     path = member_of.get(controller)
     if path is None:
         return None
@@ -91,7 +90,7 @@ def _find_group(
 
 
 def _path_below_mount(path: str, mounted: str) -> str:
-    """A group's path under the part of the hierarchy that is mounted; "" for one that lies outside it."""
+    """A group's path below the mounted part of the hierarchy; "" if it is outside."""
     if ".." in path.split("/"):
         return ""
     if mounted == "/":
@@ -132,14 +131,14 @@ def _version_2(root: Root, group: CgroupDirectory, cpus: float | None, cpus_at: 
 
 
 def _smallest(root: Root, group: CgroupDirectory, file: str) -> tuple[int | None, str | None]:
-    """The smallest number in a file of that name on the way up, and the directory it stands in; "max" is no number."""
+    """The smallest number in files of that name at all levels, and its directory; "max" is not a number."""
     found = [(parse_number(root.read(f"{step}/{file}", 64)), step) for step in group.upwards()]
     limits = [(limit, step) for limit, step in found if limit is not None and 0 <= limit < _NO_LIMIT]
     return min(limits, key=lambda pair: pair[0], default=(None, None))
 
 
 def _oom_kills(root: Root, path: str) -> int | None:
-    """How many processes of the group the kernel has killed for want of memory."""
+    """The number of processes in the group that the OOM killer has killed."""
     return parse_number(key_values(root.read(path, 4096), " ").get("oom_kill"))
 
 
@@ -165,14 +164,14 @@ def _share_v2(root: Root, group: CgroupDirectory | None) -> tuple[float | None, 
 def _smallest_share(
     group: CgroupDirectory, found: list[tuple[int | None, int | None, str]]
 ) -> tuple[float | None, str | None]:
-    """Microseconds of processor time a period, as processors; a quota of -1 or "max" is no limit."""
+    """CPU quota divided by period, as a number of processors; a quota of -1 or "max" means no limit."""
     shares = [(quota / period, step) for quota, period, step in found if quota and period and quota > 0 < period]
     share, at = min(shares, key=lambda pair: pair[0], default=(None, None))
     return share, _name(group, at)
 
 
 def _name(group: CgroupDirectory, directory: str | None) -> str | None:
-    """A group's name within its hierarchy, / for the top."""
+    """A group's name in its hierarchy, / for the top."""
     return None if directory is None else directory[len(group.top) :] or "/"
 
 
@@ -186,7 +185,7 @@ _KEYS = {"riops": "reads", "wiops": "writes", "rbps": "read_bytes", "wbps": "wri
 
 
 class ResourceLimits(NamedTuple):
-    """Fields of Cgroup; each is that of the strictest group on the way up."""
+    """Fields of Cgroup; each is from the strictest group at any level."""
 
     periods: int | None
     throttled: int | None
@@ -195,7 +194,7 @@ class ResourceLimits(NamedTuple):
 
 
 def read_resource_limits(root: Root, cpu: Sequence[str], pids: Sequence[str], io: Sequence[str]) -> ResourceLimits:
-    """Read what the groups of three hierarchies ration; each is given as directories, the process's own first."""
+    """The limits set in three hierarchies, each given as a list of directories that starts with the process's own."""
     periods, throttled = _throttled_periods(root, cpu)
     tasks = [parse_number(root.read(f"{step}/pids.max", 64)) for step in pids]
     return ResourceLimits(
@@ -215,7 +214,7 @@ def _throttled_periods(root: Root, steps: Iterable[str]) -> tuple[int | None, in
 
 
 def _io_limits(root: Root, steps: Iterable[str]) -> tuple[IoLimit, ...]:
-    """The limits by device, from either version's files."""
+    """The I/O limits by device, from the files of both versions."""
     found: dict[str, dict[str, int]] = {}
     for step in steps:
         for device, what, limit in (*_io_limits_v1(root, step), *_io_limits_v2(root, step)):
@@ -225,14 +224,14 @@ def _io_limits(root: Root, steps: Iterable[str]) -> tuple[IoLimit, ...]:
 
 
 def _io_limits_v1(root: Root, step: str) -> Iterable[tuple[str, str, int]]:
-    """A file for each kind of limit, with lines such as `8:16 1048576`."""
+    """Version 1 has a file for each kind of limit, with lines such as `8:16 1048576`."""
     for what, file in _FILES.items():
         for device, limit in re.findall(r"^([0-9]+:[0-9]+) ([0-9]{1,18})$", _text(root, step, file), re.MULTILINE):
             yield device, what, int(limit)
 
 
 def _io_limits_v2(root: Root, step: str) -> Iterable[tuple[str, str, int]]:
-    """Lines such as `8:16 rbps=2097152 wbps=max riops=max wiops=120`."""
+    """Version 2 has lines such as `8:16 rbps=2097152 wbps=max riops=max wiops=120`."""
     for device, limits in re.findall(r"^([0-9]+:[0-9]+) (.*)$", _text(root, step, "io.max"), re.MULTILINE):
         for key, limit in re.findall(r"\b([rw](?:bps|iops))=([0-9]{1,18})\b", limits):
             yield device, _KEYS[key], int(limit)

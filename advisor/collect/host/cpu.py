@@ -1,4 +1,4 @@
-"""The processors, counted the way `lscpu` counts them."""
+"""The processors, counted as `lscpu` counts them."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ _EXTENSIONS = (("svm", "AMD-V"), ("vmx", "VT-x"))
 
 
 class Siblings(NamedTuple):
-    """The processors that share a core, a socket, a book and a drawer with one processor; empty where not told."""
+    """The processors that share a core, socket, book and drawer with one processor; empty if unknown."""
 
     cpu: int
     core: frozenset[int]
@@ -33,7 +33,7 @@ class Siblings(NamedTuple):
 
 
 class Firmware(NamedTuple):
-    """The machine as s390's firmware describes it: a guest's own view of it is virtual and uneven."""
+    """The machine's topology from s390's firmware, because a guest's own view is virtual and irregular."""
 
     drawers: int
     books_per_drawer: int
@@ -42,7 +42,7 @@ class Firmware(NamedTuple):
 
 
 def read_cpu(root: Root) -> Cpu | None:
-    """Count the processors; None where the root tells of none."""
+    """Count the processors; None if the root has no data about them."""
     online = cpu_list(root.read(f"{SYS_CPU}/online"))
     present = cpu_list(root.read(f"{SYS_CPU}/present")) or online
     possible = cpu_list(root.read(f"{SYS_CPU}/possible")) or present
@@ -72,12 +72,12 @@ def read_cpu(root: Root) -> Cpu | None:
 
 
 def _frequency(root: Root, running: list[Siblings], what: str) -> str | None:
-    """What governs the frequency of the first processor; the kernel sets all alike at boot."""
+    """The frequency setting of the first processor; the kernel sets all processors alike at boot."""
     return read_line(root, f"{SYS_CPU}/cpu{running[0].cpu}/cpufreq/scaling_{what}") if running else None
 
 
 def _online_cpus(root: Root, possible: tuple[int, ...]) -> list[Siblings]:
-    """The processors that have a topology; one on its way offline still shows an outdated one and is left out."""
+    """The processors with a topology; one that is going offline still has outdated data and is left out."""
     states = re.search(r"([0-9]{1,9}): online", root.read(f"{SYS_CPU}/hotplug/states") or "")
     final = parse_number(states[1]) if states else None
     running: list[Siblings] = []
@@ -93,7 +93,7 @@ def _online_cpus(root: Root, possible: tuple[int, ...]) -> list[Siblings]:
 
 
 def _count(maps: Iterable[frozenset[int]]) -> int:
-    """How many groups the maps describe; one that overlaps an earlier one is the same group."""
+    """The number of groups in the maps; one that overlaps an earlier one is the same group."""
     seen: set[int] = set()
     groups = 0
     for cpus in maps:
@@ -134,14 +134,14 @@ def _ratio(inner: int, outer: int) -> int:
 
 
 def _firmware(root: Root) -> Firmware | None:
-    """The line `CPU Topology SW: 0 0 4 2 3 8` of s390's /proc/sysinfo; its first two levels are reserved."""
+    """From the line `CPU Topology SW: 0 0 4 2 3 8` in s390's /proc/sysinfo; the first two levels are reserved."""
     text = root.read("/proc/sysinfo") or ""
     found = re.search(r"^CPU Topology SW:" + r"\s+([0-9]{1,9})" * 6, text, re.MULTILINE)
     return Firmware(*(int(found[i]) for i in range(3, 7))) if found else None
 
 
 def read_architecture(root: Root, kind: CoreKind) -> str | None:
-    """Ask the machine, then its kernel's files (6.1 and later tell), then conclude from what its processors can do."""
+    """The architecture: from the live machine, the kernel's files (6.1 and later), or the CPU features."""
     return root.machine() or read_line(root, "/proc/sys/kernel/arch") or _infer_architecture(root, kind)
 
 
@@ -165,7 +165,7 @@ _NODES = "/sys/devices/system/node"
 
 
 def read_nodes(root: Root) -> tuple[NumaNode, ...]:
-    """The nodes by number; none on a kernel that knows of no nodes."""
+    """The NUMA nodes by number; empty on a kernel without NUMA."""
     numbers = sorted(int(name[4:]) for name in root.names(_NODES) if re.fullmatch(r"node[0-9]{1,9}", name))
     return tuple(NumaNode(n, _cpus(root, f"{_NODES}/node{n}"), _memory(root, f"{_NODES}/node{n}")) for n in numbers)
 

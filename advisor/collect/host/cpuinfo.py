@@ -1,10 +1,9 @@
-"""/proc/cpuinfo: which kinds of core there are, and which processor is of which kind.
+"""Parse /proc/cpuinfo: the kinds of core, and the kind of each processor.
 
-The file is a stream of `key : value` lines, another one on each architecture: a block a processor on most,
-one block for all on s390 and sparc, the kind after all processors on old ARM, facts of the whole machine at
-the end on POWER. So it is read as `lscpu` reads it: a key that the current kind already has begins a new
-kind, a `processor` line assigns the current kind to the processor before it, and kinds that say the same are
-one kind.
+The file consists of `key : value` lines that differ by architecture: most have a block per processor, s390 and sparc
+one block for all, old ARM puts the kind after all processors, POWER has facts about the whole machine at the end. So
+it is parsed like `lscpu` does: a key that the current kind already has starts a new kind, a `processor` line assigns
+the current kind to the previous processor, and equal kinds are merged.
 """
 
 from __future__ import annotations
@@ -27,30 +26,29 @@ _KIND_KEYS = {
     "CPU architecture": "architecture", "BogoMIPS": "bogomips", "bogomips per cpu": "bogomips",
 }  # fmt: skip
 _ONE_KIND = ("vendor", "model", "name", "stepping")
-"""What tells kinds apart; flags and speeds differ between processors of one kind."""
+"""The fields that distinguish kinds; flags and frequencies differ between processors of one kind."""
 _KEY_VALUE = 2
 _KEPT_FLAGS = ("model", "name", "vendor", "bogomips", "revision")
-"""Of two kinds the first is none if it says nothing else in these: POWER ends with facts of the machine, which would
-make its last processor a kind of its own."""
+"""Fields that a kind must have, apart from those in which it differs; otherwise the first of two kinds is dropped."""
 
 
 class CoreKind(NamedTuple):
-    """The facts of one kind of core by field: vendor, family, model, name, stepping, revision, flags, isa, …"""
+    """The facts about one kind of core by field: vendor, family, model, name, stepping, revision, flags, isa, …"""
 
     facts: dict[str, str]
 
     def get(self, field: str) -> str | None:
-        """One fact, as the kernel writes it."""
+        """One fact, as the kernel prints it."""
         return self.facts.get(field)
 
     @property
     def flags(self) -> frozenset[str]:
-        """What the core can do, in the kernel's words."""
+        """The CPU features, by the kernel's names."""
         return frozenset(self.facts.get("flags", "").split())
 
 
 class SharedCache(NamedTuple):
-    """A cache that s390 tells of here alone: name, level, size in bytes."""
+    """A cache that s390 lists only here: name, level, size in bytes."""
 
     name: str
     level: int
@@ -58,19 +56,19 @@ class SharedCache(NamedTuple):
 
 
 class CpuInfo(NamedTuple):
-    """The kinds of core in a settled order, and the kind of each processor as an index into them."""
+    """The kinds of core in a stable order, and the kind of each processor as an index into them."""
 
     kinds: tuple[CoreKind, ...]
     kind_of: dict[int, int]
     caches: tuple[SharedCache, ...]
 
     def kind_index(self, cpu: int) -> int:
-        """The kind of a processor; the first where the file doesn't mention it."""
+        """The kind of a processor; the first one if the file does not mention the processor."""
         return self.kind_of.get(cpu, 0)
 
 
 def parse(text: str) -> CpuInfo:
-    """Read the text of /proc/cpuinfo; a text without any fact gives no kinds."""
+    """Parse the text of /proc/cpuinfo; a text without facts has no kinds."""
     kinds, assigned, caches = _collect(text)
     order = sorted(range(len(kinds)), key=lambda i: [kinds[i].get(field, "") for field in _ONE_KIND])
     merged: list[dict[str, str]] = []
@@ -89,7 +87,7 @@ def parse(text: str) -> CpuInfo:
 
 
 def _collect(text: str) -> tuple[list[dict[str, str]], dict[int, int], list[SharedCache]]:
-    """Kinds as they come, the kind of each processor, and the shared caches."""
+    """The kinds in file order, the kind of each processor, and the shared caches."""
     kinds: list[dict[str, str]] = []
     assigned: dict[int, int] = {}
     caches: list[SharedCache] = []
@@ -117,7 +115,7 @@ def _collect(text: str) -> tuple[list[dict[str, str]], dict[int, int], list[Shar
 
 
 def _without_number(key: str) -> tuple[str, int | None]:
-    """A key without the number at its end, as in "processor 5" or "cache1"."""
+    """A key split from the number at its end, as in "processor 5" or "cache1"."""
     bare = key.rstrip("0123456789")
     return bare.rstrip(), parse_number(key[len(bare) :])
 
@@ -128,7 +126,7 @@ def _cpu_number(index: int | None, value: str) -> int | None:
 
 
 def _shared_cache(value: str) -> list[SharedCache]:
-    """One `cacheN : level=4 type=Unified scope=Shared size=491520K …` line; private ones stand in /sys too."""
+    """Parse a line `cacheN : level=4 type=Unified scope=Shared size=491520K …`; private caches are in /sys too."""
     facts = dict(re.findall(r"(\w+)=(\w+)", value))
     level, kilobytes = parse_number(facts.get("level")), parse_number(facts.get("size", "").rstrip("K"))
     if facts.get("scope", "Private") == "Private" or level is None or kilobytes is None:

@@ -1,4 +1,4 @@
-"""Block devices: disks, their partitions, and what is built on them, as `lsblk` shows them."""
+"""Block devices: disks, partitions, and devices built on them, as `lsblk` shows them."""
 
 from __future__ import annotations
 
@@ -15,17 +15,17 @@ if TYPE_CHECKING:
 
 SYS_BLOCK = "/sys/block"
 _SECTOR = 512
-"""Sizes and starts in /sys count sectors of 512 bytes, whatever the device's own."""
+"""Sizes and starts in /sys are in sectors of 512 bytes, whatever the device's sector size is."""
 _RAM_DISK, _LOOP = "1", "7"
 _SCSI_TYPES = {
     1: "tape", 2: "printer", 3: "processor", 4: "worm", 5: "rom", 6: "scanner", 7: "mo-disk", 8: "changer", 9: "comm",
     12: "raid", 13: "enclosure", 14: "rbc", 17: "osd",
 }  # fmt: skip
-"""Peripheral device types other than a disk's, by the number that SCSI's INQUIRY gives (SPC-4)."""
+"""Peripheral device types other than disk, by their number in SCSI INQUIRY (SPC-4)."""
 
 
 class Queue(NamedTuple):
-    """How the kernel treats a disk's requests: fields of BlockDevice that a disk and its partitions share."""
+    """The settings of a disk's request queue: fields of BlockDevice that a disk and its partitions share."""
 
     rotational: bool | None
     scheduler: str | None
@@ -42,7 +42,7 @@ class Queue(NamedTuple):
 
 
 def read_devices(root: Root) -> tuple[BlockDevice, ...]:
-    """All block devices but RAM disks, unused loops and hidden paths; partitions come after their disk."""
+    """All block devices except RAM disks, unused loop devices and hidden paths; partitions follow their disk."""
     found: list[BlockDevice] = []
     for disk in root.names(SYS_BLOCK):
         base = f"{SYS_BLOCK}/{disk}"
@@ -56,7 +56,7 @@ def read_devices(root: Root) -> tuple[BlockDevice, ...]:
 
 
 def _disk(root: Root, base: str, name: str, queue: Queue) -> BlockDevice | None:
-    """A device that is no partition; None for one that is not to be shown."""
+    """A device that is not a partition; None if it should not be listed."""
     number, size = _number(root, base), _sectors(root, f"{base}/size")
     if number is None or size is None or _is_unused(number, size) or read_line(root, f"{base}/hidden") == "1":
         return None
@@ -78,7 +78,7 @@ def _disk(root: Root, base: str, name: str, queue: Queue) -> BlockDevice | None:
 
 
 def _partition(root: Root, base: str, name: str, disk: BlockDevice, queue: Queue) -> BlockDevice | None:
-    """A part of a disk; None for the other directories that stand under a disk, which have no start."""
+    """A partition of a disk; None for other directories below a disk, which have no start."""
     number, size, start = _number(root, base), _sectors(root, f"{base}/size"), _sectors(root, f"{base}/start")
     if number is None or size is None or start is None:
         return None
@@ -114,7 +114,7 @@ def _queue(root: Root, queue: str) -> Queue:
 
 
 def _type(root: Root, base: str, name: str) -> str:
-    """The device's type in lsblk's words; the owner of a dm device stands before the first dash of its uuid."""
+    """The device type, as lsblk names it; for a dm device it is the part of the uuid before the first dash."""
     if name.startswith("dm-"):
         owner = (read_line(root, f"{base}/dm/uuid") or "").split("-")[0].lower()
         return "part" if owner.startswith("part") else owner or "dm"
@@ -151,7 +151,7 @@ def _flag(root: Root, path: str) -> bool | None:
 
 
 def _device_name(name: str) -> str:
-    """A name as under /dev: where that has a slash (cciss/c0d0), /sys has an exclamation mark."""
+    """A name as in /dev: /sys has an exclamation mark instead of a slash (cciss/c0d0)."""
     return name.replace("!", "/")
 
 
@@ -160,7 +160,7 @@ _IN_PATH = (
     (r"/ata[0-9]", "sata"), (r"/virtio[0-9]", "virtio"), (r"/vmbus|VMBUS", "hyperv"), (r"/vbd-", "xen"),
     (r"/target[0-9]", "scsi"),
 )  # fmt: skip
-"""Steps of a device's path that only that kind of attachment has, the outer kinds first."""
+"""Path components that are specific to a kind of attachment, outer kinds first."""
 _BY_NAME = (
     ("nvme", "nvme"), ("vd", "virtio"), ("xvd", "xen"), ("mmcblk", "mmc"), ("nbd", "nbd"), ("rbd", "rbd"),
     ("zram", "memory"),
@@ -168,7 +168,7 @@ _BY_NAME = (
 
 
 class Hardware(NamedTuple):
-    """What a disk says it is: fields of BlockDevice that only disks have."""
+    """A disk's description of itself: fields of BlockDevice that only disks have."""
 
     transport: str | None = None
     vendor: str | None = None
@@ -176,7 +176,7 @@ class Hardware(NamedTuple):
 
 
 def read_hardware(root: Root, base: str, name: str) -> Hardware:
-    """A disk's maker, model and attachment, as far as told."""
+    """A disk's vendor, model and attachment, as far as known."""
     return Hardware(
         transport=_transport(root, base, name),
         vendor=_vendor(read_line(root, f"{base}/device/vendor")),
@@ -194,12 +194,12 @@ def _transport(root: Root, base: str, name: str) -> str | None:
 
 
 def _vendor(text: str | None) -> str | None:
-    """A maker in words; virtio and NVMe give a PCI number there, and ATA disks all say ATA."""
+    """A vendor name; virtio and NVMe have a PCI number instead, and ATA disks all have ATA."""
     return None if text is None or text == "ATA" or re.fullmatch(r"0x[0-9a-f]+", text) else text
 
 
 def _full_model(root: Root, base: str) -> str | None:
-    """The model as udev knows it: SCSI's own field ends after 16 characters."""
+    """The model from udev, because SCSI's own field is cut after 16 characters."""
     number = read_line(root, f"{base}/dev")
     text = root.read(f"/run/udev/data/b{number}", 1 << 16) if number and re.fullmatch(r"[0-9:]+", number) else None
     found = re.search(r"^E:ID_MODEL=(.+)$", text or "", re.MULTILINE)

@@ -1,7 +1,7 @@
-"""The small text formats of /proc and /sys: numbers, sizes, processor lists, `key: value` tables.
+"""Parsers for small text formats in /proc and /sys: numbers, sizes, processor lists, `key: value` tables.
 
-Every function is total: what isn't in the format is None or left out, since these texts come from other
-machines too.
+Every function accepts any text: invalid values become None or are left out, because the texts may come from other
+machines.
 """
 
 from __future__ import annotations
@@ -13,26 +13,26 @@ if TYPE_CHECKING:
     from advisor.collect.host.root import Root
 
 MAX_CPU = 1 << 16
-"""Processor numbers at or above this are garbage; the kernel stops at 8,192."""
+"""Processor numbers from here on are invalid; the kernel's maximum is 8,192."""
 _NUMBER = re.compile(r"\s*(-?[0-9]{1,20})\s*")
 _SIZE = re.compile(r"\s*([0-9]{1,15})\s*([KMGT]?)(?:i?B)?\s*", re.IGNORECASE)
 _UNITS = {"": 0, "K": 10, "M": 20, "G": 30, "T": 40}
 
 
 def parse_number(text: str | None) -> int | None:
-    """A decimal number standing alone."""
+    """A text that is a single decimal number, else None."""
     found = _NUMBER.fullmatch(text) if text is not None else None
     return int(found[1]) if found else None
 
 
 def parse_size(text: str | None) -> int | None:
-    """A size in bytes from "32K", "4096", "64 kB"; powers of 1024, as the kernel means them."""
+    """A size in bytes from "32K", "4096", "64 kB"; in powers of 1024, as in the kernel."""
     found = _SIZE.fullmatch(text) if text is not None else None
     return int(found[1]) << _UNITS[found[2].upper()] if found else None
 
 
 def printable_line(text: str | None) -> str | None:
-    """The first line without blanks around it, anything unprintable made a blank; None where nothing is left."""
+    """The first line, stripped, with unprintable characters replaced by blanks; None if nothing is left."""
     if text is None:
         return None
     line = text.strip().partition("\n")[0]
@@ -40,7 +40,7 @@ def printable_line(text: str | None) -> str | None:
 
 
 def bracketed_choice(text: str | None) -> str | None:
-    """The bracketed choice of "always [madvise] never"; None where nothing is to be chosen."""
+    """The selected choice of "always [madvise] never"; None if there is none."""
     found = re.search(r"\[([^\]\s]+)\]", text or "")
     return printable_line(found[1]) if found else None
 
@@ -66,7 +66,7 @@ def cpu_mask(text: str | None) -> frozenset[int]:
 
 
 def key_values(text: str | None, separator: str = ":") -> dict[str, str]:
-    """The lines "key: value" by key; the first one wins."""
+    """Lines of "key: value" by key; the first of equal keys wins."""
     rows: dict[str, str] = {}
     for line in (text or "").split("\n"):
         key, found, value = line.partition(separator)
@@ -76,10 +76,10 @@ def key_values(text: str | None, separator: str = ":") -> dict[str, str]:
 
 
 def read_number(root: Root, path: str) -> int | None:
-    """The number that a file holds."""
+    """The number in a file."""
     return parse_number(root.read(path, 64))
 
 
 def read_line(root: Root, path: str) -> str | None:
-    """The first line of a file, fit to be shown."""
+    """The first line of a file, made printable."""
     return printable_line(root.read(path, 4096))

@@ -1,4 +1,4 @@
-"""Everything about one host in one value."""
+"""Read all facts about one host."""
 
 from __future__ import annotations
 
@@ -29,10 +29,10 @@ def read_host(
 ) -> Host:
     """Read a host; with the server's pid also its process, limits and storage.
 
-    `datadir` is where its data lies; without it, the process's working directory, which is the data directory
-    of a server; `others` are its other directories by variable, absolute or below `datadir`. Of a recorded host
-    without a pid its only server is meant; on a live one a pid must be proved.
-    What can't be read is None and stands in `skipped` with the reason; nothing is raised.
+    `datadir` is the data directory; the default is the process's working directory, which for a server is the data
+    directory. `others` are its other directories by variable, absolute or relative to `datadir`. Without a pid, a
+    recorded host's only server is used; on a live host the pid must be proved. Parts that cannot be read are None and
+    listed in `skipped` with the reason; nothing is raised.
     """
     pid = _only_server(root) if pid is None else pid
     process = read_process(root, pid) if pid is not None else None
@@ -71,7 +71,7 @@ def _places(
     devices: tuple[BlockDevice, ...],
     pid: int | None,
 ) -> tuple[ServerPath, ...]:
-    """The directories that lie on another mount than the data directory, one a mount."""
+    """The directories on other mounts than the data directory, one per mount."""
     seen = {storage.mount.point} if storage else set()
     found: list[ServerPath] = []
     for name, path in directories.items():
@@ -88,9 +88,9 @@ def _only_server(root: Root) -> int | None:
 
 
 def open_root(path: str = "/") -> Root:
-    """The host whose files stand at a path: / for this one, else a directory or a tar.
+    """The host whose files are at a path: / for this one, else a directory or a tar.
 
-    Raises ArchiveError, which says what is wrong with the file, for anything else.
+    Raises ArchiveError for anything else.
     """
     if os.path.isdir(path):
         return LiveRoot() if os.path.samefile(path, "/") else DirectoryRoot(path)

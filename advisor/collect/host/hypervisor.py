@@ -1,4 +1,4 @@
-"""What the machine runs under, as far as files tell: `lscpu` also asks the processor itself, which Python can't."""
+"""Detect the hypervisor from files; unlike `lscpu`, Python cannot query the processor itself."""
 
 from __future__ import annotations
 
@@ -13,21 +13,21 @@ if TYPE_CHECKING:
     from advisor.collect.host.root import Root
 
 _CLOCKS = (("kvm-clock", "KVM"), ("hyperv_clocksource", "Microsoft"), ("xen", "Xen"))
-"""Clock sources that only a guest of that hypervisor has."""
+"""Clock sources that exist only in guests of that hypervisor."""
 _FIRMWARE = (
     ("VMware", "VMware"), ("innotek GmbH", "Oracle"), ("Microsoft Corporation", "Microsoft"), ("Xen", "Xen"),
     ("Parallels", "Parallels"), ("QEMU", "KVM"), ("Amazon EC2", "KVM"), ("Google", "KVM"), ("Alibaba Cloud", "KVM"),
     ("DigitalOcean", "KVM"), ("Hetzner", "KVM"), ("OpenStack", "KVM"),
 )  # fmt: skip
 _CARDS = {"58530001": "Xen", "15ad0710": "VMware", "80eebeef": "Oracle"}
-"""PCI devices (vendor and device) that only a guest has: lscpu's own list."""
+"""PCI devices (vendor and device) that exist only in guests: lscpu's list."""
 
 _XEN_PV, _XEN_PVH = 1 << 5, 1 << 3 | 1 << 8
 """XENFEAT_mmu_pt_update_preserve_ad; XENFEAT_supervisor_mode_kernel with XENFEAT_hvm_callback_vector."""
 
 
 def read_hypervisor(root: Root, kind: CoreKind) -> Hypervisor | None:
-    """Name the hypervisor or container; None on bare metal, and where no file gives it away."""
+    """The hypervisor or container; None on bare metal, or if no file identifies it."""
     if "Microsoft" in (root.read("/proc/sys/kernel/osrelease", 256) or ""):
         return Hypervisor("Windows Subsystem for Linux", "container")
     return (
@@ -47,7 +47,7 @@ def _from_clock_or_firmware(root: Root, kind: CoreKind) -> Hypervisor | None:
     if vendor is None and ("hypervisor" in kind.flags or kind.get("architecture") == "8"):
         maker = read_line(root, "/sys/class/dmi/id/sys_vendor") or ""
         product = read_line(root, "/sys/class/dmi/id/product_name") or ""
-        # The clouds sell whole machines under the same maker's name.
+        # Cloud providers rent bare-metal machines under the same manufacturer name.
         vendor = next((name for sign, name in _FIRMWARE if sign in maker and "metal" not in product), None)
     if vendor is None:
         return None
@@ -55,7 +55,7 @@ def _from_clock_or_firmware(root: Root, kind: CoreKind) -> Hypervisor | None:
 
 
 def _is_paravirtual(root: Root) -> bool:
-    """Whether Xen's feature bits are those of a PV or a PVH guest."""
+    """Whether Xen's feature bits are those of a PV or PVH guest."""
     found = re.fullmatch(r"(?:0x)?([0-9a-fA-F]{1,8})", read_line(root, "/sys/hypervisor/properties/features") or "")
     bits = int(found[1], 16) if found else 0
     return bool(bits & _XEN_PV) or bits & _XEN_PVH == _XEN_PVH

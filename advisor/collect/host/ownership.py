@@ -1,8 +1,8 @@
-"""Whether a server that answers over a connection is a process of this host.
+"""Prove that a connected server is a process of this host.
 
-Host facts are told of a server only when that is proved. A path or a name proves nothing: the same data
-directory and pid file exist on every replica. What proves is the kernel's word on who listens at the other
-end of a Unix socket; the rest must then agree with it.
+Host facts are used for a server only with this proof. A path or name proves nothing: every replica has the same data
+directory and pid file. The proof is the kernel's information about the process at the other end of a Unix socket;
+everything else must agree with it.
 """
 
 from __future__ import annotations
@@ -18,15 +18,15 @@ if TYPE_CHECKING:
 
 _REMEDY = "give --ram, --cpus and --disk, or a tar of its host"
 _LOADER_WORDS = 8
-"""A loader's own options stand before the program that it runs; the program's are not looked at."""
+"""Options of the dynamic loader precede the program that it runs; the program's own options are ignored."""
 
 
 class ServerClaim(NamedTuple):
-    """What is known of a server from its connection.
+    """What the connection shows about a server.
 
-    `via` is socket or tcp, `peer_pid` the process that SO_PEERCRED names (0 where the kernel doesn't tell),
-    `proxied` that the handshake shows something in between. The rest are the server's own @@datadir,
-    @@pid_file, @@socket and @@hostname, empty where unknown.
+    `via` is socket or tcp, `peer_pid` the process from SO_PEERCRED (0 if the kernel does not report it), `proxied`
+    whether the handshake shows a proxy. The others are the server's @@datadir, @@pid_file, @@socket and @@hostname,
+    empty if unknown.
     """
 
     via: str
@@ -39,20 +39,20 @@ class ServerClaim(NamedTuple):
 
 
 class OwnershipProof(NamedTuple):
-    """The server is process `pid` of this host; `evidence` says in words what shows it."""
+    """The server is process `pid` of this host; `evidence` describes the proof."""
 
     pid: int
     evidence: tuple[str, ...]
 
 
 class NotProved(NamedTuple):
-    """The server may run anywhere; `reason` is one sentence with what to do instead."""
+    """The server may run anywhere; `reason` is one sentence with the remedy."""
 
     reason: str
 
 
 def find_server_process(root: Root, claim: ServerClaim) -> OwnershipProof | NotProved:
-    """Find the server's process, or say why it can't be told to be on this host."""
+    """The server's process, or the reason why it is not proved to be on this host."""
     if claim.via != "socket":
         return NotProved(_through_tcp(root, claim))
     if claim.proxied:
@@ -94,7 +94,7 @@ def _listener(root: Root, claim: ServerClaim) -> OwnershipProof | NotProved:
 
 
 def _is_server(root: Root, pid: int) -> bool:
-    """Whether a process is a server by its program or name, or by what a dynamic loader was told to run."""
+    """Whether a process is a server, by its program or name, or by the program that a dynamic loader runs."""
     program = posixpath.basename((root.link(f"/proc/{pid}/exe") or "").removesuffix(" (deleted)"))
     name = read_line(root, f"/proc/{pid}/comm") or ""
     if (program or name).startswith("ld-"):
@@ -104,7 +104,7 @@ def _is_server(root: Root, pid: int) -> bool:
 
 
 def _socket_activated(root: Root, claim: ServerClaim) -> int | None:
-    """The server that got its socket from systemd, which then shows as the one that listens."""
+    """The server that got its socket from systemd, in which case systemd is shown as the listener."""
     pid = read_number(root, claim.pid_file) if claim.pid_file.startswith("/") else None
     if pid is None or not _is_server(root, pid):
         return None
@@ -115,7 +115,7 @@ def _socket_activated(root: Root, claim: ServerClaim) -> int | None:
 
 
 def _shares_pid_namespace(root: Root, pid: int, claim: ServerClaim) -> str | NotProved | None:  # noqa: ARG001 - one of three checks
-    """Whether the process counts processes as we do; a container has a count of its own."""
+    """Whether the process is in our pid namespace; containers have their own."""
     theirs, ours = (root.link(f"/proc/{who}/ns/pid") for who in (pid, "self"))
     if theirs and ours:
         nested = theirs != ours
@@ -127,7 +127,7 @@ def _shares_pid_namespace(root: Root, pid: int, claim: ServerClaim) -> str | Not
 
 
 def _named_in_pid_file(root: Root, pid: int, claim: ServerClaim) -> str | NotProved | None:
-    """Whether the server's pid file, where we may read it, names the process."""
+    """Whether the server's pid file, if readable, names the process."""
     path = posixpath.join(claim.datadir, claim.pid_file)
     written = parse_number(root.read(path, 64)) if claim.pid_file and path.startswith("/") else None
     if written is not None and written != pid:
@@ -136,9 +136,9 @@ def _named_in_pid_file(root: Root, pid: int, claim: ServerClaim) -> str | NotPro
 
 
 def _works_in_datadir(root: Root, pid: int, claim: ServerClaim) -> str | NotProved | None:
-    """Whether the process works in the server's data directory.
+    """Whether the process's working directory is the server's data directory.
 
-    Services run in a mount namespace of their own as a rule (PrivateTmp), so only the directory itself counts, not the
+    Services usually run in their own mount namespace (PrivateTmp), so only the directory is compared, not the
     namespace.
     """
     here = root.identify(claim.datadir) if claim.datadir.startswith("/") else None
@@ -157,6 +157,6 @@ def _works_in_datadir(root: Root, pid: int, claim: ServerClaim) -> str | NotProv
 
 
 def _has_open_files(root: Root, pid: int, datadir: str) -> bool:
-    """Whether a process has files of a directory open: a server that was told to work elsewhere (--chroot)."""
+    """Whether a process has files in a directory open, for a server with another working directory (--chroot)."""
     inside = (root.real(datadir) or datadir).rstrip("/") + "/"
     return any((root.link(f"/proc/{pid}/fd/{fd}") or "").startswith(inside) for fd in root.names(f"/proc/{pid}/fd"))

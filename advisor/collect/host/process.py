@@ -1,8 +1,8 @@
-"""The server's process, as far as reading it costs the server nothing.
+"""Facts about the server's process that can be read at no cost for the server.
 
-`smaps` is left alone: the kernel walks every page for it, and holds the lock that the server's own mappings need.
-`numa_maps` costs the same where it is read whole; a read of a few bytes has the kernel write the first mappings alone,
-which are the program's own.
+`smaps` is not read: the kernel walks every page for it and holds the lock that the server's own mappings need.
+`numa_maps` costs the same if it is read completely; if only a few bytes are read, the kernel formats only the first
+mappings, which belong to the program itself.
 """
 
 from __future__ import annotations
@@ -24,13 +24,13 @@ _LIMITS = {
     "nice priority": "nice", "realtime priority": "rtprio", "realtime timeout": "rttime",
 }  # fmt: skip
 _ALLOCATORS = ("jemalloc", "tcmalloc", "mimalloc")
-_FIRST_LINE = 128  # bytes: the kernel walks the pages of as many mappings as fill the read, one or two here
+_FIRST_LINE = 128  # bytes; the kernel walks the pages of as many mappings as fill the read, one or two here
 _POLICY = re.compile(r"[0-9a-f]+ ((?:default|local|bind|prefer(?: \(many\))?|(?:weighted )?interleave)(?:[=:]\S*)?)\s")
 _POLICIES = {0: "other", 1: "fifo", 2: "rr", 3: "batch", 5: "idle", 6: "deadline"}
 
 
 def read_process(root: Root, pid: int) -> Process | None:
-    """What a process may use and does use; None where there is none of that number."""
+    """The limits and resource use of a process; None if there is no process with that pid."""
     status = key_values(root.read(f"/proc/{pid}/status"))
     if "Name" not in status:
         return None
@@ -65,7 +65,7 @@ def server_pids(root: Root) -> tuple[int, ...]:
 
 
 def _scheduling(stat: str | None) -> tuple[int | None, str | None]:
-    """Fields 19 and 41 of /proc/PID/stat; the second field is a name in brackets, which may hold blanks."""
+    """Fields 19 and 41 of /proc/PID/stat; the second field is a name in parentheses that may contain blanks."""
     fields = (stat or "").rpartition(")")[2].split()
     if len(fields) < 39:  # noqa: PLR2004 - the policy is the 41st field, and two stand before the bracket
         return None, None
@@ -73,20 +73,20 @@ def _scheduling(stat: str | None) -> tuple[int | None, str | None]:
 
 
 def _memory_policy(numa_maps: str | None) -> str | None:
-    """The policy of the first mapping, `ADDRESS POLICY …`: the process's own, as the program's text has none."""
+    """The memory policy of the first mapping, `ADDRESS POLICY …`: the process's own, because program text has none."""
     found = _POLICY.match(numa_maps or "")
     return found[1] if found else None
 
 
 def _limits(text: str | None) -> tuple[Limit, ...]:
-    """The lines of /proc/PID/limits: a name in words, soft, hard, and perhaps a unit."""
+    """Parse the lines of /proc/PID/limits: a name, soft limit, hard limit, and sometimes a unit."""
     rows = (re.match(r"Max (.+?)\s{2,}(\S+)\s+(\S+)", line) for line in (text or "").split("\n"))
     named = ((_LIMITS.get(row[1]), row) for row in rows if row)
     return tuple(Limit(name, parse_number(row[2]), parse_number(row[3])) for name, row in named if name)
 
 
 def _allocator(maps: str | None) -> str | None:
-    """The malloc among the loaded libraries; the C library's own where there is no other."""
+    """The allocator among the loaded libraries; the C library's own if there is no other."""
     libraries = {posixpath.basename(line.split(" ")[-1]) for line in (maps or "").split("\n") if "/" in line}
     for name in _ALLOCATORS:
         if any(library.startswith(f"lib{name}") for library in libraries):

@@ -1,6 +1,6 @@
-"""Arrays of the kernel's md driver, and the stripe that a file system meets.
+"""Arrays of the kernel's md driver, and the stripe size under a file system.
 
-Files and meanings: the kernel's Documentation/admin-guide/md.rst, "md devices in sysfs".
+For the files see the kernel's Documentation/admin-guide/md.rst, "md devices in sysfs".
 """
 
 from __future__ import annotations
@@ -19,16 +19,16 @@ if TYPE_CHECKING:
 
 _PARITY_DISKS = {"raid0": 0, "raid4": 1, "raid5": 1, "raid6": 2}
 _RAID_TRANSPORTS = (None, "scsi", "sas", "fc", "iscsi", "virtio", "xen", "hyperv")
-"""How a controller or a host presents a RAID volume as one disk; NVMe, SATA and USB disks stand for themselves."""
+"""How controllers and hosts present a RAID volume as one disk; NVMe, SATA and USB disks are single disks."""
 _MIN_STRIPE = 4096
 
 
 def read_raid(root: Root, base: str) -> Raid | None:
-    """The array behind a device; None for a device that is none."""
+    """The array behind a device; None if the device is not an array."""
     level = read_line(root, f"{base}/md/level")
     if level is None:
         return None
-    # While an array is being reshaped these files hold the new number and, in brackets, the old one.
+    # During a reshape these files have the new number followed by the old one in parentheses.
     disks, chunk, layout = (_first(root.read(f"{base}/md/{f}", 64)) for f in ("raid_disks", "chunk_size", "layout"))
     return Raid(
         level=level,
@@ -47,14 +47,15 @@ def _first(text: str | None) -> int | None:
 
 
 def data_disks(raid: Raid) -> int | None:
-    """How many disks a full stripe's data lies on; None for arrays that don't stripe, or of another make."""
+    """The number of disks with data in a full stripe; None for arrays without striping or of an unknown level."""
     if not raid.disks or not raid.chunk:
         return None
     if raid.level in _PARITY_DISKS:
         count = raid.disks - _PARITY_DISKS[raid.level]
     elif raid.level == "raid10":
-        # The layout's low byte is the number of near copies. Far copies stripe as RAID 0 does, and where the disks
-        # aren't a multiple of the copies a round takes all: raid10_nr_stripes() in the kernel's drivers/md/raid10.c.
+        # The layout's low byte is the number of near copies. Far copies are striped like RAID 0, and if the number of
+        # disks is not a multiple of the copies, a stripe takes all: raid10_nr_stripes() in the kernel's
+        # drivers/md/raid10.c.
         near = (raid.layout or 0) & 0xFF or 1
         count = raid.disks if raid.disks % near else raid.disks // near
     else:
@@ -63,9 +64,9 @@ def data_disks(raid: Raid) -> int | None:
 
 
 def stripe_of(devices: tuple[BlockDevice, ...]) -> Stripe | None:
-    """The stripe under what is mounted; `devices` begin there and go down to the disks.
+    """The stripe under a mount; `devices` are ordered from the mount down to the disks.
 
-    An array's own numbers come first, then the hint of a device's queue, the uppermost first.
+    The parameters of an array are preferred to the hint of a request queue, upper devices first.
     """
     for found in (*map(_array_stripe, devices), *(_queue_stripe(device, devices) for device in devices)):
         if found:
@@ -81,7 +82,10 @@ def _array_stripe(device: BlockDevice) -> Stripe | None:
 
 
 def _queue_stripe(device: BlockDevice, devices: tuple[BlockDevice, ...]) -> Stripe | None:
-    """The stripe that a queue hints at: its optimal I/O, and its minimum I/O as the chunk if more than a sector."""
+    """The stripe from a queue's hints: the optimal I/O size, and the minimum I/O size as chunk.
+
+    The minimum I/O size is used only if it is larger than a sector.
+    """
     minimum, optimal = device.minimum_io or 0, device.optimal_io or 0
     if not _may_hint(device, devices) or optimal < _MIN_STRIPE or optimal % _MIN_STRIPE:
         return None
@@ -91,10 +95,10 @@ def _queue_stripe(device: BlockDevice, devices: tuple[BlockDevice, ...]) -> Stri
 
 
 def _may_hint(device: BlockDevice, devices: tuple[BlockDevice, ...]) -> bool:
-    """Whether a queue's optimal I/O can mean a stripe.
+    """Whether the queue's optimal I/O size can describe a stripe.
 
-    Flash and single disks name the request size they like best. A volume passes on what it stands on, so only
-    a difference from that is its own.
+    Flash and single disks report their preferred request size. A volume passes on the value of the device below it, so
+    only a difference from that is its own.
     """
     if device.type in ("part", "loop", "rom") or device.raid:
         return False
@@ -106,7 +110,7 @@ def _may_hint(device: BlockDevice, devices: tuple[BlockDevice, ...]) -> bool:
 
 
 def _offset(top: BlockDevice, stripe: Stripe) -> int | None:
-    """Where the file system begins within a stripe; a volume manager's own offset isn't in the files."""
+    """The offset of the file system in a stripe; None for volume managers, whose offset is not in the files."""
     if top.kernel_name == stripe.device:
         return 0
     if top.under == (stripe.device,) and top.start is not None:

@@ -1,7 +1,7 @@
-"""Where the host's files are read from: the running machine, or a directory that holds a copy of its files.
+"""The source of a host's files: the live machine, or a directory with a copy of its files.
 
-Every reader here takes absolute paths (`/proc/meminfo`), follows symbolic links inside its root and never out
-of it, reads regular files only and only so much of them, and takes what it can't read for absent.
+All readers take absolute paths (`/proc/meminfo`), follow symbolic links inside their root but never out of it, read
+only regular files up to a size limit, and treat unreadable files as absent.
 """
 
 from __future__ import annotations
@@ -16,18 +16,18 @@ from advisor.core.errors import MycnfError
 from advisor.facts.host import Space
 
 MAX_READ = 4 << 20
-"""Bytes of a file that are read; /proc/cpuinfo of a machine with 1,000 processors is 2 MB, all else is far smaller."""
+"""Bytes read of a file; /proc/cpuinfo with 1,000 processors has 2 MB, other files are much smaller."""
 MAX_ENTRIES = 200_000
 MAX_LINKS = 40
 """Symbolic links followed for one path, as in the kernel."""
 
 
 class ArchiveError(MycnfError):
-    """The tar of a host can't be read; the room that reads tars is opened where there is one."""
+    """A host's tar cannot be read; defined here so that the tar reader is imported only for a tar."""
 
 
 class FileId(NamedTuple):
-    """What makes a file the same file under another path, and who owns it."""
+    """The identity of a file, which is the same for other paths to it, and its owner."""
 
     device: int
     inode: int
@@ -35,45 +35,45 @@ class FileId(NamedTuple):
 
 
 class Root(Protocol):
-    """A place that answers for the files of one host."""
+    """Access to the files of one host."""
 
     def read(self, path: str, limit: int = MAX_READ) -> str | None:
-        """The text of a regular file, cut at `limit` bytes; None where it can't be read."""
+        """The text of a regular file, cut at `limit` bytes; None if it cannot be read."""
 
     def names(self, path: str) -> tuple[str, ...]:
-        """The entries of a directory, sorted; none where it can't be listed."""
+        """The entries of a directory, sorted; empty if it cannot be listed."""
 
     def link(self, path: str) -> str | None:
-        """Where a symbolic link points, as it is written; None where the path is none."""
+        """The target of a symbolic link as stored; None if the path is not one."""
 
     def real(self, path: str) -> str | None:
-        """The path with all links followed, as seen from inside the root; None where it leads nowhere."""
+        """The path with all links resolved, relative to the root; None if it does not exist."""
 
     def identify(self, path: str) -> FileId | None:
-        """Which file a path leads to; None where that can't be told."""
+        """The identity of the file at a path; None if unknown."""
 
     def machine(self) -> str | None:
-        """The machine's name for its architecture (x86_64); None where only the files can tell."""
+        """The architecture of the live machine (x86_64); None for copied files."""
 
     def space(self, path: str) -> Space | None:
-        """The room of the file system that a path lies on; None where only files of the host were copied.
+        """The space of the file system at a path; None for copied files.
 
-        A file system that lives on another machine may let this wait for ever: don't ask for one.
+        This may hang on a network file system: do not call it for one.
         """
 
 
 def decode(data: bytes) -> str:
-    """The text of a small kernel file: what isn't UTF-8 is replaced, and the padding that tar leaves is taken off."""
+    """The text of a small kernel file: invalid UTF-8 is replaced, and padding from tar is removed."""
     return data.decode("utf-8", "replace").rstrip("\0")
 
 
 class LiveRoot:
-    """The machine that this process runs on, through the kernel's own path resolution."""
+    """The live machine, with the kernel's own path resolution."""
 
     def read(self, path: str, limit: int = MAX_READ) -> str | None:
         """See Root."""
         try:
-            # O_NONBLOCK: opening a FIFO that nobody writes to must not hang.
+            # O_NONBLOCK: opening a FIFO without a writer must not hang.
             handle = os.open(path, os.O_RDONLY | os.O_NONBLOCK | os.O_CLOEXEC | os.O_NOCTTY)
         except (OSError, ValueError):
             return None
@@ -130,7 +130,7 @@ class LiveRoot:
 
 
 class DirectoryRoot(LiveRoot):
-    """A copy of a host's files under a directory; a link to /x leads to x in the copy."""
+    """A copy of a host's files in a directory; a link to /x points to x in the copy."""
 
     def __init__(self, directory: str) -> None:
         self._top = os.path.abspath(directory)
@@ -162,11 +162,11 @@ class DirectoryRoot(LiveRoot):
         return None if place is None else super().identify(place)
 
     def machine(self) -> str | None:
-        """See Root: the copy may be of another machine than this."""
+        """See Root: the copy may come from another machine."""
         return None
 
     def space(self, path: str) -> Space | None:  # noqa: ARG002 - the copy has room of its own
-        """See Root: the copy doesn't tell."""
+        """See Root: unknown in a copy."""
         return None
 
     def _place(self, path: str) -> str | None:
@@ -187,14 +187,17 @@ class DirectoryRoot(LiveRoot):
 
 
 class PathEntry(Protocol):
-    """What stands at a path whose parent holds no link: a link's target, "" for anything else, None for nothing."""
+    """Looks up a path whose parent contains no link.
+
+    Returns a link's target, "" for anything else, None if it does not exist.
+    """
 
     def __call__(self, path: str, /) -> str | None:
-        """Look at one path."""
+        """Look up one path."""
 
 
 def resolve(path: str, entry: PathEntry) -> str | None:
-    """The path without links and dots, never above /; None where a step is missing or links lead in a circle."""
+    """The path without links and dots, never above /; None if a component is missing or links form a loop."""
     real, rest, links = "/", _parts(path), 0
     while rest:
         part = rest.pop()
@@ -216,12 +219,12 @@ def resolve(path: str, entry: PathEntry) -> str | None:
 
 
 def _parts(path: str) -> list[str]:
-    """The steps of a path, the first one last."""
+    """The components of a path in reverse order."""
     return [part for part in reversed(path.split("/")) if part not in ("", ".")]
 
 
 def _read_at_most(handle: int, limit: int) -> bytes:
-    """Read to the end of a file or to `limit` bytes; a /proc file tells its length only by ending."""
+    """Read up to `limit` bytes or to the end of a file; the length of a /proc file is known only at its end."""
     chunks: list[bytes] = []
     while limit > 0:
         chunk = os.read(handle, min(limit, 1 << 16))

@@ -1,4 +1,4 @@
-"""A path followed down: mount, device, partition, volume, array, disks."""
+"""Trace a path to its disks: mount, device, partition, volume, array."""
 
 from __future__ import annotations
 
@@ -29,15 +29,15 @@ _NETWORK = ("nfs", "nfs4", "cifs", "smb3", "ceph", "glusterfs", "fuse.glusterfs"
 
 
 def trace_storage(root: Root, path: str, devices: tuple[BlockDevice, ...], pid: int | None = None) -> Storage | None:
-    """Follow a path to its disks, as the process `pid` sees it; None where no mount holds it.
+    """Trace a path to its disks, as the process `pid` sees it; None if no mount contains it.
 
-    `devices` are those that read_devices() found. Where the way ends early, `untraced` says why.
+    `devices` is the result of read_devices(). If the trace ends early, `untraced` is the reason.
     """
     real = _real(root, path, pid)
     mount = mount_of(read_mounts(root, pid), real)
     if mount is None:
         return None
-    # Where another machine or program answers, asking for room may wait for ever.
+    # On network and FUSE file systems, statvfs may hang.
     elsewhere = mount.fs_type in _NETWORK or mount.fs_type.startswith("fuse")
     space = None if elsewhere else root.space(f"/proc/{pid}/root{real}" if pid is not None else real)
     tops = _mounted(root, mount, devices)
@@ -58,7 +58,7 @@ def trace_storage(root: Root, path: str, devices: tuple[BlockDevice, ...], pid: 
 
 
 def _real(root: Root, path: str, pid: int | None) -> str:
-    """The path without links; through the process's own root where its mounts are not ours."""
+    """The path without links; via the process's own root if its mounts differ from ours."""
     inside = f"/proc/{pid}/root"
     through = root.real(inside + path) if pid is not None and root.link(inside) not in (None, "/") else None
     if through is not None and through.startswith(inside + "/"):
@@ -67,7 +67,7 @@ def _real(root: Root, path: str, pid: int | None) -> str:
 
 
 def _mounted(root: Root, mount: Mount, devices: tuple[BlockDevice, ...]) -> list[BlockDevice]:
-    """The devices that a file system lies on: one by its number, or several that bcachefs and btrfs list."""
+    """The devices of a file system: one by its number, or several listed by bcachefs and btrfs."""
     sources = mount.source.split(":") if mount.source.startswith("/dev/") else []
     named = [device for source in sources if (device := _device_by_name(root, source, devices))]
     if len(named) > 1:
@@ -89,7 +89,7 @@ def _device_by_name(root: Root, source: str, devices: tuple[BlockDevice, ...]) -
 
 
 def _btrfs_members(root: Root, kernel_name: str) -> frozenset[str]:
-    """The devices of the btrfs that has this one among its own; subvolumes hide their device's number."""
+    """The member devices of the btrfs that contains this one; subvolumes do not show their device's number."""
     for uuid in root.names("/sys/fs/btrfs"):
         members = frozenset(name.replace("!", "/") for name in root.names(f"/sys/fs/btrfs/{uuid}/devices"))
         if kernel_name in members:
@@ -98,7 +98,7 @@ def _btrfs_members(root: Root, kernel_name: str) -> frozenset[str]:
 
 
 def _with_parents(tops: Iterable[BlockDevice], devices: tuple[BlockDevice, ...]) -> tuple[BlockDevice, ...]:
-    """The devices and all that they stand on, level by level, each once."""
+    """The devices and all devices below them, level by level, each once."""
     by_name = {device.kernel_name: device for device in devices}
     chain = {device.kernel_name: device for device in tops}
     waiting = list(chain.values())
@@ -118,7 +118,7 @@ def _missing_device_reason(mount: Mount) -> str:
 
 
 class MountEntry(NamedTuple):
-    """One line of mountinfo: the mount, its number and that of the mount it stands in."""
+    """One line of mountinfo: the mount, its id and the id of its parent mount."""
 
     number: int
     parent: int
@@ -132,7 +132,7 @@ _LINE = re.compile(
 
 
 def read_mounts(root: Root, pid: int | None = None) -> tuple[MountEntry, ...]:
-    """The mounts that a process sees, or that we see where its own can't be read."""
+    """The mounts visible to a process, or to us if the process's cannot be read."""
     own = root.read(f"/proc/{pid}/mountinfo") if pid is not None else None
     text = own or root.read("/proc/self/mountinfo") or root.read("/proc/1/mountinfo") or ""
     return tuple(entry for entry in map(_entry, text.split("\n")) if entry)
@@ -156,14 +156,14 @@ def _entry(line: str) -> MountEntry | None:
 
 
 def unescape(text: str) -> str:
-    """A field with the kernel's octal escapes (blank, tab, newline, backslash) resolved."""
+    """A field with the kernel's octal escapes (blank, tab, newline, backslash) decoded."""
     return re.sub(r"\\([0-7]{3})", lambda found: chr(int(found[1], 8) & 0xFF), text)
 
 
 def mount_of(entries: tuple[MountEntry, ...], path: str) -> Mount | None:
-    """The mount that a path without links lies in; of mounts stacked on one point the uppermost.
+    """The mount that contains a path without links; the topmost one if several are stacked.
 
-    The path is walked down as the kernel does it, since a mount may be hidden by a later one above it.
+    The path is walked from the root like in the kernel, because a later mount may hide an earlier one.
     """
     path = posixpath.normpath(path)
     within = [entry for entry in entries if _contains(entry.mount.point, path)]

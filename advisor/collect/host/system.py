@@ -1,4 +1,4 @@
-"""Distribution, kernel, and the signs of a container or a cloud."""
+"""Distribution, kernel, and signs of a container or a cloud."""
 
 from __future__ import annotations
 
@@ -30,14 +30,14 @@ _CLOUDS = (
     ("Scaleway", "Scaleway"), ("UpCloud", "UpCloud"), ("Exoscale", "Exoscale"),
     ("Linode", "Akamai"), ("Akamai", "Akamai"), ("OpenStack", "OpenStack"), ("CloudStack", "CloudStack"),
 )  # fmt: skip
-"""What clouds write into the firmware of their machines; cloud-init's ds-identify goes by the same signs."""
+"""Strings in the firmware of cloud machines; cloud-init's ds-identify uses the same ones."""
 _IN_CGROUP = (
     ("docker", "docker"), ("kubepods", "kubernetes"), ("libpod", "podman"), ("lxc", "lxc"), ("machine.slice", "nspawn"),
 )  # fmt: skip
 
 
 def read_system(root: Root) -> OperatingSystem | None:
-    """Name the system; None where not even a kernel version is to be had."""
+    """The operating system; None without even a kernel version."""
     kernel = read_line(root, "/proc/sys/kernel/osrelease") or _kernel_of(root.read("/proc/version", 4096))
     release = _release(root)
     if kernel is None and not release:
@@ -70,13 +70,13 @@ def _kernel_of(version: str | None) -> str | None:
 
 
 def _release(root: Root) -> dict[str, str]:
-    """The assignments of os-release(5), without their quotes."""
+    """The assignments in os-release(5), without quotes."""
     rows = key_values(root.read("/etc/os-release", 1 << 16) or root.read("/usr/lib/os-release", 1 << 16), "=")
     return {key: shown for key, value in rows.items() if (shown := printable_line(value.strip("\"'")))}
 
 
 def _containers(root: Root) -> tuple[str, ...]:
-    """What says that we are inside a container, not merely on a machine that runs some."""
+    """Signs that this is a container, not only a machine that runs containers."""
     signs = ["docker"] if root.real("/.dockerenv") else []
     signs += ["podman"] if root.real("/run/.containerenv") else []
     signs += filter(None, [read_line(root, "/run/systemd/container")])

@@ -1,4 +1,4 @@
-"""The script that makes the tar of a host where there is no Python: POSIX sh, the usual small tools, and tar."""
+"""The script that creates the tar of a host without Python: POSIX sh, common tools, and tar."""
 
 from __future__ import annotations
 
@@ -138,5 +138,5 @@ cd "$top" && tar cf - .
 
 
 def host_tar_script() -> str:
-    """The text of the script; it takes no arguments and writes the tar to its standard output."""
+    """The script's text; it takes no arguments and writes the tar to standard output."""
     return _SCRIPT

@@ -1,4 +1,4 @@
-"""What consultants get sent, read as facts: tables of variables and status, and what Percona's tools collect."""
+"""Read facts from texts that consultants receive: variables, status counters, and the output of Percona's tools."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Facts out of texts: one server's variables, counters and machine, and for all the rest the reason why it isn't."""
+"""Assemble facts from texts: one server's variables, counters and machine, and the reasons for missing parts."""
 
 from __future__ import annotations
 
@@ -56,9 +56,9 @@ _REPORTS = ((is_server_summary, read_server_summary), (is_system_summary, read_s
 
 
 def facts_of_texts(paths: Sequence[str]) -> Facts:
-    """The facts of the one server that these texts and directories tell of; whatever they don't tell is unavailable.
+    """The facts about the one server in these texts and directories; everything else is listed as unavailable.
 
-    Raises TextError where one of them is no such text, they are of different servers, or none tells the version.
+    Raises TextError if one of them is not such a text, if they are from different servers, or if none has the version.
     """
     told = [_read(path) for path in paths]
     variables = _merge_variables(told)
@@ -68,7 +68,7 @@ def facts_of_texts(paths: Sequence[str]) -> Facts:
             f"{', '.join(escape_text(path) for path in paths)}: no text tells the server's version{cut}; "
             f"give {'all' if cut else 'that'} of SHOW GLOBAL VARIABLES{'' if cut else ' too'}"
         )
-    exact = [one for one in told if one.samples and not one.lacks] or told  # a report tells no counters but the uptime
+    exact = [one for one in told if one.samples and not one.lacks] or told  # a report has no counters except the uptime
     samples = complete_samples([sample for one in exact for sample in one.samples])
     text = next((one.innodb_text for one in reversed(told) if one.innodb_text), "")
     workload, why = workload_of(samples)
@@ -92,7 +92,7 @@ def _missing_parts(
     samples: Sequence[dict[str, str]],
     no_window: str,
 ) -> Iterator[Unavailable]:
-    """Each part that the texts don't tell, with the reason."""
+    """Each part that the texts do not contain, with the reason."""
     yield from (Unavailable(part, NOT_IN_TEXTS) for part in UNREAD)
     yield Unavailable("server.origins", OF_TEXT)
     reasons = [one.lacks for one in told if one.lacks]
@@ -135,13 +135,13 @@ def _read(path: str) -> PastedFacts:
 
 
 def _join_reports(reports: Sequence[PastedFacts]) -> PastedFacts:
-    """What both of Percona's reports tell that stand in one text, that of the server first."""
+    """Join the reports of pt-mysql-summary and pt-summary in one text, the server's first."""
     first, last = reports[0], reports[-1]
     return first._replace(host=last.host, mounts=last.mounts)
 
 
 def _merge_variables(told: Sequence[PastedFacts]) -> dict[str, str]:
-    """The variables of all texts, a later text's over an earlier one's; those that a report rounds come first."""
+    """The variables of all texts; later texts override earlier ones, and exact values override rounded ones."""
     merged: dict[str, str] = {}
     by_exactness = sorted(told, key=lambda one: not one.lacks)
     for one in by_exactness:
@@ -175,7 +175,7 @@ def _server(variables: dict[str, str], status: dict[str, str], innodb_text: str)
 
 
 def _replication(told: Sequence[PastedFacts], server: Server) -> Replication | None:
-    """The server's part in replication; None where no text tells of which servers it is a replica."""
+    """The server's replication state; None if no text shows whether it is a replica."""
     rows = [row for one in told for row in one.replicas or ()]
     if all(one.replicas is None for one in told):
         return None
@@ -187,7 +187,7 @@ def _replication(told: Sequence[PastedFacts], server: Server) -> Replication | N
 
 
 def _with_data_mount(told: PastedFacts, datadir: str) -> Host | None:
-    """The machine, with the file system that the data directory lies on."""
+    """The machine, with the file system that holds the data directory."""
     place = posixpath.normpath(datadir) if datadir.startswith("/") else ""
     around = [(m, s) for m, s in told.mounts if place and f"{place}/".startswith(f"{m.point.rstrip('/')}/")]
     if told.host is None or not around:
@@ -205,9 +205,10 @@ OF_TEXT = (
 
 
 def inferred_origins(variables: dict[str, str], target: str) -> dict[str, VariableOrigin]:
-    """DIFFERS for variables with another value than the target starts with, COMPILED where it is that or can't be told.
+    """Infer the origins of variables from texts.
 
-    None for a version older than the catalogs. Raises MycnfError for one that can't be read.
+    The origin is DIFFERS if a value differs from the target's default, COMPILED if it is equal or cannot be compared.
+    Empty for a version older than the catalogs. Raises MycnfError for a target that cannot be parsed.
     """
     server = running_target(target)
     if is_too_old(server):

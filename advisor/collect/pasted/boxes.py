@@ -1,4 +1,4 @@
-"""Tables in boxes, as clients print them for people."""
+"""Parse tables with box borders, as clients print them in interactive use."""
 
 from __future__ import annotations
 
@@ -14,33 +14,31 @@ if TYPE_CHECKING:
     from advisor.collect.pasted.rows import Ahead
 
 _HEAD = re.compile(rf"\| *variable_name *\| *{VALUE} *\|", re.IGNORECASE)
-# Of one whose first edge is left out.
+# A heading without its left border.
 _OPEN_HEAD = re.compile(rf"variable_name *\|{VALUE} *\|?", re.IGNORECASE)
 _OPEN_ROW = re.compile(rf"({NAME}) *\|(.*?)\|?")
 _OPEN_LINE = re.compile(r"-+\+-+\+?")
-_ROW = re.compile(
-    r"\| ?([^\s|](?:[^|]*[^\s|])?) *\| ?(.*)", re.DOTALL
-)  # programs with windows copy them without blanks
-_LINE = re.compile(r"\|[ :-]+\|[ :-]+\|")  # below the heading in Markdown
+_ROW = re.compile(r"\| ?([^\s|](?:[^|]*[^\s|])?) *\| ?(.*)", re.DOTALL)  # GUI programs copy them without blanks
+_LINE = re.compile(r"\|[ :-]+\|[ :-]+\|")  # under the heading in Markdown
 _WRAPPED = re.compile(r"^\| *variable_name *(?:\|[^|\n]*)?$", re.IGNORECASE | re.MULTILINE)
 _BORDER = re.compile(r"\+-+\+(?:-+\+)?-+\+")
-# mysqladmin --vertical numbers its rows by letter (C17) between the two.
+# mysqladmin --vertical prints a row number with a letter (C17) between the two.
 _BARE = re.compile(rf"\| ({NAME}) *(\|) (?:[A-Za-z]\d+ *\| )?(.*)\|")
-_MIN_ROWS = 3  # rows without a border and a heading: fewer are no table
+_MIN_ROWS = 3  # fewer rows without a border and a heading are not a table
 
 
 def is_heading(line: str) -> bool:
-    """Whether it is the heading of variables or counters."""
+    """Whether the line is the heading of variables or counters."""
     return bool(_HEAD.fullmatch(line.rstrip()))
 
 
 def is_open_heading(line: str) -> bool:
-    """Whether it is such a heading without an edge to its left."""
+    """Whether the line is such a heading without its left border."""
     return bool(_OPEN_HEAD.fullmatch(line.rstrip()))
 
 
 def read_open_rows(ahead: Ahead) -> Iterator[Row]:
-    """Rows as `name   |value|` below their heading, up to the first line that is none."""
+    """Rows of the form `name   |value|` below their heading, up to the first other line."""
     ahead.take()
     if _OPEN_LINE.fullmatch((ahead.peek() or "").rstrip()):
         ahead.take()
@@ -54,12 +52,12 @@ def read_open_rows(ahead: Ahead) -> Iterator[Row]:
 
 
 def is_wrapped(text: str) -> bool:
-    """Whether a terminal broke the lines of a table."""
+    """Whether a terminal wrapped the lines of a table."""
     return bool(_WRAPPED.search(text))
 
 
 def starts_without_heading(ahead: Ahead) -> bool:
-    """Whether rows without a heading begin here: below their border, or cut off above as by a screen."""
+    """Whether rows without a heading begin here: below their border, or with the top cut off."""
     line = (ahead.peek() or "").rstrip()
     if not line.startswith(("| ", "+-")):
         return False
@@ -70,13 +68,13 @@ def starts_without_heading(ahead: Ahead) -> bool:
 
 
 def _bar_column(line: str | None) -> int | None:
-    """Where the second column begins in a row of two that stands on one line."""
+    """The position of the second column in a row of two columns on one line; None for other lines."""
     match = _BARE.fullmatch(line.rstrip()) if line and not is_heading(line) else None
     return match.start(2) if match and " | " not in match[3] else None
 
 
 def read_bare_rows(ahead: Ahead) -> Iterator[Row]:
-    """Rows without a heading, each on one line, up to one whose columns stand elsewhere."""
+    """Rows without a heading, each on one line, as long as the columns have the same position."""
     if _BORDER.fullmatch((ahead.peek() or "").rstrip()):
         ahead.take()
     first = _bar_column(ahead.peek())
@@ -84,11 +82,14 @@ def read_bare_rows(ahead: Ahead) -> Iterator[Row]:
         (line := ahead.peek()) is not None and _bar_column(line) == first and (match := _BARE.fullmatch(line.rstrip()))
     ):
         ahead.take()
-        yield match[1], match[3].strip(" ")  # some clients put what they take for numbers to the right
+        yield match[1], match[3].strip(" ")  # some clients right-align values that look like numbers
 
 
 def read_rows(ahead: Ahead) -> Iterator[Row]:
-    """Rows as `| name | value |` below their heading; a value of many lines goes on until one ends in the bar."""
+    """Rows of the form `| name | value |` below their heading.
+
+    A multi-line value ends with a line that ends in the bar.
+    """
     ahead.take()
     found = False
     while ahead.peek() is not None:
@@ -101,7 +102,7 @@ def read_rows(ahead: Ahead) -> Iterator[Row]:
         while _ROW.fullmatch(row) and not own[-1].endswith("|") and len(own) < MOST_LINES:
             following = ahead.peek()
             if following is None or following.startswith("+-") or is_heading(following):
-                break  # the row was cut off, and another table begins
+                break  # the row is truncated, and another table begins
             own.append(ahead.take().rstrip())
         match = _ROW.fullmatch("\n".join(own))
         if match is None or not own[-1].endswith("|"):

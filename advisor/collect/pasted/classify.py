@@ -1,4 +1,4 @@
-"""Rows of names and values that nothing parts: which are variables, which counters, and where another answer begins."""
+"""Classify rows of names and values as variables or counters, and split them into answers."""
 
 from __future__ import annotations
 
@@ -15,8 +15,8 @@ if TYPE_CHECKING:
 Row = tuple[str, str]
 Table = dict[str, str]
 
-CERTAIN = 3  # rows in a row of another kind, where a name alone doesn't tell
-# The first words of counters of all versions: what has none of them is some other table.
+CERTAIN = 3  # consecutive rows of the other kind, if the names alone are not conclusive
+# First words of all versions' counters; a table without any of them is not a table of counters.
 _STEMS = frozenset({
     "aborted", "access", "acl", "aria", "audit", "aurora", "binlog", "busy", "bytes", "caching", "column", "com",
     "compression", "connection", "connections", "count", "cpu", "created", "current", "delayed", "delete",
@@ -27,13 +27,13 @@ _STEMS = frozenset({
     "stack", "subquery", "syncs", "table", "tc", "telemetry", "temptable", "threadpool", "threads", "tls", "tmp",
     "tokudb", "transactions", "update", "uptime", "wsrep", "xtradb",
 })  # fmt: skip
-_SMALL = ("wsrep", "option_tracker_usage")  # counters without a capital: Galera's, and those of MySQL's features
+_SMALL = ("wsrep", "option_tracker_usage")  # lower-case counters: Galera's, and those of MySQL's features
 
 
 class ServerAnswer(NamedTuple):
-    """What a server answered to one question: names as printed with their values, counters or variables.
+    """A server's answer to one statement: names as printed with their values, counters or variables.
 
-    `begun` says whether it is known to begin here: what isn't may be the rest of an answer that something broke.
+    `begun` is whether the answer is known to begin here; otherwise it may continue an interrupted one.
     """
 
     rows: Table
@@ -42,10 +42,10 @@ class ServerAnswer(NamedTuple):
 
 
 def complete_answer(rows: Table) -> ServerAnswer:
-    """An answer of which it is known where it begins and ends.
+    """An answer whose beginning and end are known.
 
-    Servers print names of counters with a capital, and those of variables without; the tables of information_schema
-    have capitals alone, so there the names tell.
+    Servers print counter names with an initial capital and variable names in lower case; tables of information_schema
+    have upper case only, and then the names decide.
     """
     names = [name for name in rows if not name.startswith(_SMALL)]
     if not names or all(name.isupper() for name in names):
@@ -55,9 +55,9 @@ def complete_answer(rows: Table) -> ServerAnswer:
 
 
 def split_answers(rows: Iterable[Row], *, headed: bool) -> Iterator[ServerAnswer]:
-    """The answers in rows that stand together, of which only those are held that aren't told yet.
+    """Split consecutive rows into answers; only answers that are not yet complete are held in memory.
 
-    A name that comes again begins another answer. Those without a heading must have names that servers have.
+    A repeated name begins a new answer. Rows without a heading must have names that servers have.
     """
     open_answers: dict[bool, ServerAnswer] = {}
     for kind, (name, value) in _label_rows(rows, headed=headed):
@@ -72,14 +72,14 @@ def split_answers(rows: Iterable[Row], *, headed: bool) -> Iterator[ServerAnswer
 
 
 def _label_rows(rows: Iterable[Row], *, headed: bool) -> Iterator[tuple[bool, Row]]:
-    """Each row, and whether it is a counter: what a name leaves open goes with the rows around it.
+    """Each row with whether it is a counter; ambiguous names are classified like the rows around them.
 
-    Below a heading capitals leave all open, so that most of the names decide.
+    Below a heading, upper-case names are ambiguous, and the majority of all names decides.
     """
     now: bool | None = None
     began = False
     waiting: list[Row] = []
-    seen = {True: 0, False: 0}  # among those that wait
+    seen = {True: 0, False: 0}  # counts of the waiting rows
     for row in rows:
         kind = None if headed and row[0].isupper() else _is_counter(row[0])
         waiting.append(row)
@@ -89,7 +89,7 @@ def _label_rows(rows: Iterable[Row], *, headed: bool) -> Iterator[tuple[bool, Ro
             now = kind
         elif now is None or (seen[not now] and kind != now):
             continue
-        for one in waiting:  # the first ones had nothing around them yet
+        for one in waiting:  # the first rows had no classified rows before them
             yield (now if began or _is_counter(one[0]) is not False else False), one
         began = True
         waiting.clear()
@@ -97,7 +97,7 @@ def _label_rows(rows: Iterable[Row], *, headed: bool) -> Iterator[tuple[bool, Ro
     if now is None:
         now = complete_answer(dict(waiting)).counters
     elif all(name.islower() and _is_counter(name) is False for name, _ in waiting):
-        now = False  # the end leaves no more to come
+        now = False  # at the end no further rows can change this
     yield from ((now, one) for one in waiting)
 
 
@@ -108,7 +108,7 @@ def _answer_if_known(one: ServerAnswer, *, headed: bool) -> Iterator[ServerAnswe
 
 
 def join_answers(parts: Iterable[ServerAnswer]) -> Iterator[ServerAnswer]:
-    """The answers, those that something broke in one: a rest names nothing that its beginning named."""
+    """Join interrupted answers: a continuation has no name in common with the beginning."""
     held: dict[bool, ServerAnswer] = {}
     for one in parts:
         before = held.get(one.counters)
@@ -122,12 +122,12 @@ def join_answers(parts: Iterable[ServerAnswer]) -> Iterator[ServerAnswer]:
 
 
 def _is_certain(name: str) -> bool:
-    """Whether the case of its letters makes a name that of a counter."""
+    """Whether the capitalization of a name shows that it is a counter."""
     return name[:1].isupper() and not name.isupper()
 
 
 def _is_counter(name: str) -> bool | None:
-    """Whether it is a counter's name; None where that can't be told, as of those that both have."""
+    """Whether a name is a counter's; None if ambiguous, for example for names of both kinds."""
     if _is_certain(name):
         return True
     if _is_variable(name) or name.startswith("mysqlx_"):
@@ -137,7 +137,7 @@ def _is_counter(name: str) -> bool | None:
     return True if name.isupper() and _has_stem(name) and not name.startswith("MYSQLX") else None
 
 
-# Names that versions have for a variable and for a counter.
+# Names that are both a variable and a counter, in some versions.
 _BOTH = frozenset({
     "innodb_page_size", "mysqlx_port", "mysqlx_socket", "mysqlx_ssl_cipher", "ssl_cipher", "ssl_session_cache_mode",
     "ssl_session_cache_timeout",
@@ -145,7 +145,7 @@ _BOTH = frozenset({
 
 
 def is_known(name: str) -> bool:
-    """Whether some version has a variable of that name, or may have such a counter."""
+    """Whether some version has a variable with that name, or may have such a counter."""
     return _is_variable(name) or (name[:1].isupper() and "_" in name and _has_stem(name))
 
 
@@ -154,7 +154,7 @@ def _has_stem(name: str) -> bool:
 
 
 def _is_variable(name: str) -> bool:
-    """Whether some version has a variable of that name."""
+    """Whether some version has a variable with that name."""
     return name.lower() in _variables()
 
 

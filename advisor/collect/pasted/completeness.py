@@ -1,4 +1,4 @@
-"""What variables and counters lack that a server would tell: texts are cut off, filtered, or of one session."""
+"""Detect variables and counters that are incomplete: truncated, filtered, or from one session."""
 
 from __future__ import annotations
 
@@ -10,7 +10,8 @@ from advisor.collect.connection.session import whole_number
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
-# Names that every version has whatever its plugins, all over the alphabet: one that is missing was cut off.
+# Names that every version has regardless of plugins, across the alphabet, so that a missing one shows a truncated
+# text.
 _VARIABLES = (
     *("auto_increment_increment", "back_log", "character_set_server", "datadir", "flush_time", "general_log"),
     *("hostname", "init_connect", "join_buffer_size", "key_buffer_size", "log_error", "max_connections"),
@@ -22,16 +23,16 @@ _COUNTERS = (
     *("key_reads", "max_used_connections", "open_tables", "questions", "select_scan", "sort_rows"),
     *("table_locks_immediate", "threads_connected", "uptime"),
 )
-_SESSION_VARIABLE = "pseudo_thread_id"  # MySQL 5.1 tells it of the whole server too, as zero
-# MySQL 5.7 and later, which have the other counter, tell it of sessions alone, older ones and MariaDB as zero of the
-# whole server.
+_SESSION_VARIABLE = "pseudo_thread_id"  # in MySQL 5.1 the global variables contain it too, with the value 0
+# MySQL 5.7 and later, which also have the other counter, have it only in the session status; older versions and
+# MariaDB have it in the global status with the value 0.
 _SESSION_COUNTER, _ZERO, _SINCE_57 = "last_query_cost", re.compile(r"0(?:\.0+)?"), "com_group_replication_start"
 _OF_SESSION = re.compile(
     r"(?:bytes_received|bytes_sent|com|compression|created_tmp|handler|last_query|max_execution_time|opened_table"
     r"|questions|select|slow_queries|sort|ssl|table_open_cache|rows|feature|memory_used|optimizer|subquery|tmp"
     r"|busy_time|cpu_time|empty_queries|executed|access_denied|update_scan|delete_scan)(?:_|s?$).*"
 )
-_MIN_COUNT = 10  # of so many statements one session sent less than one
+_MIN_COUNT = 10  # the session sent less than one in so many statements
 SESSION_COUNTERS = (
     "these are the counters of one session, and those that sessions count for themselves were left out: "
     "the text of SHOW GLOBAL STATUS tells the server's"
@@ -39,7 +40,7 @@ SESSION_COUNTERS = (
 
 
 def missing_variables(variables: Mapping[str, str]) -> str:
-    """In what these aren't all of a server's variables; empty where they are."""
+    """Why these are not all of a server's variables; empty if they are."""
     missing = [name for name in _VARIABLES if name not in variables]
     if missing:
         return _incomplete_message("variables", missing, len(variables), "SHOW GLOBAL VARIABLES")
@@ -52,7 +53,7 @@ def missing_variables(variables: Mapping[str, str]) -> str:
 
 
 def missing_counters(counters: Mapping[str, str]) -> str:
-    """In what these aren't all of a server's counters; empty where they are."""
+    """Why these are not all of a server's counters; empty if they are."""
     missing = [name for name in _COUNTERS if name not in counters]
     return _incomplete_message("counters", missing, len(counters), "SHOW GLOBAL STATUS") if missing else ""
 
@@ -63,7 +64,10 @@ def _incomplete_message(what: str, missing: list[str], count: int, ask: str) -> 
 
 
 def is_session_status(counters: Mapping[str, str]) -> bool:
-    """Whether SHOW STATUS told them, without GLOBAL: of a session that sent a few of the server's statements."""
+    """Whether they come from SHOW STATUS without GLOBAL.
+
+    That is the case if the session sent only few of the server's statements.
+    """
     cost = counters.get(_SESSION_COUNTER)
     if cost is not None and (_SINCE_57 in counters or not _ZERO.fullmatch(cost)):
         return True
@@ -74,5 +78,5 @@ def is_session_status(counters: Mapping[str, str]) -> bool:
 
 
 def without_session_counters(counters: Mapping[str, str]) -> dict[str, str]:
-    """The counters without those that each session has of its own."""
+    """The counters without those that each session counts separately."""
     return {name: value for name, value in counters.items() if not _OF_SESSION.fullmatch(name)}

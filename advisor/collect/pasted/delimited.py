@@ -1,4 +1,4 @@
-"""Tables as programs with windows export them: names and values parted by commas or semicolons, perhaps in quotes."""
+"""Parse tables as GUI programs export them: names and values separated by commas or semicolons, optionally quoted."""
 
 from __future__ import annotations
 
@@ -15,17 +15,17 @@ if TYPE_CHECKING:
 
 _HEAD = re.compile(rf"(\"?)variable_name\1([,;\t|])\1{VALUE}\1", re.IGNORECASE)
 _BARE = re.compile(rf'"{NAME}"([,;])')
-_MIN_ROWS = 3  # rows without a heading: fewer are no table
+_MIN_ROWS = 3  # fewer rows without a heading are not a table
 _QUOTED = re.compile(r'"((?:[^"]|"")*)"', re.DOTALL)
 
 
 def is_heading(line: str) -> bool:
-    """Whether it is the heading of variables or counters."""
+    """Whether the line is the heading of variables or counters."""
     return bool(_HEAD.fullmatch(line.strip()))
 
 
 def starts_without_heading(ahead: Ahead) -> bool:
-    """Whether rows without a heading begin here, their names in quotes."""
+    """Whether rows without a heading, with quoted names, begin here."""
     bars = {match[1] if (match := _BARE.match(ahead.peek(by) or "")) else "" for by in range(_MIN_ROWS)}
     return len(bars) == 1 and "" not in bars
 
@@ -37,7 +37,7 @@ def read_bare_rows(ahead: Ahead) -> Iterator[Row]:
 
 
 def read_rows(ahead: Ahead) -> Iterator[Row]:
-    """Rows below their heading. What is in no quotes goes to the end of its line, commas or not."""
+    """Rows below their heading. An unquoted value extends to the end of its line, commas included."""
     head = _HEAD.fullmatch(ahead.take().strip())
     return _read_rows(ahead, head[2] if head else ",")
 
@@ -59,7 +59,7 @@ def _read_rows(ahead: Ahead, bar: str) -> Iterator[Row]:
 
 
 def _continued_value(begun: str, ahead: Ahead) -> list[str]:
-    """The lines of a value that begins so on the next line: quotes may end below."""
+    """The lines of a value that begins on the next line; a quoted value may continue below."""
     held = [begun]
     marks = begun.count('"')
     while begun.startswith('"') and marks % 2 and len(held) < MOST_LINES:

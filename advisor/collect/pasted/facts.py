@@ -1,4 +1,4 @@
-"""What one text or one directory of texts tells of a server."""
+"""PastedFacts: the facts about a server from one text or directory."""
 
 from __future__ import annotations
 
@@ -14,21 +14,21 @@ FORMS = (
     "the text of SHOW GLOBAL VARIABLES, SHOW GLOBAL STATUS and SHOW REPLICA STATUS, of mysqladmin variables or "
     "extended-status, a directory of pt-stalk, or what pt-mysql-summary and pt-summary print"
 )
-SAME = ("server_uuid", "hostname", "port", "datadir", "version")  # what tells one server from another
+SAME = ("server_uuid", "hostname", "port", "datadir", "version")  # variables that distinguish servers
 
 
 class TextError(MycnfError):
-    """A text can't be read, or is none of those that tell of a server; the message is one line with the remedy."""
+    """A text cannot be read, or has no facts about a server; the message is one line with the remedy."""
 
 
 class PastedFacts(NamedTuple):
-    """What was read at `path`: tables of variables, and samples of status counters in the order in which they stand,
-    of many those that a window needs.
+    """The contents of `path`: tables of variables, and samples of status counters in order.
 
-    Names are lower case, values as printed. `innodb_text` is InnoDB's status without the parts that quote statements,
-    `host` what is told of the machine, `mounts` its file systems with their room. `lacks` says in what the variables
-    are not those of the server, `counters_lack` in what the counters aren't; `replicas` has a row for each source that
-    the server follows, and is None where that isn't told; `at` is when the text was written, in seconds since 1970.
+    Of many samples, only those that a window needs are kept. Names are lower case, values as printed. `innodb_text` is
+    InnoDB's status without the sections that quote statements, `host` describes the machine, `mounts` are its file
+    systems with their space. `lacks` says why the variables are incomplete, `counters_lack` why the counters are.
+    `replicas` has a row for each source of the server, None if unknown. `at` is when the text was written, in seconds
+    since 1970.
     """
 
     path: str
@@ -44,7 +44,7 @@ class PastedFacts(NamedTuple):
 
     @property
     def is_empty(self) -> bool:
-        """Whether nothing in it tells of a server."""
+        """Whether it contains nothing about a server."""
         return not (
             self.variables
             or self.samples

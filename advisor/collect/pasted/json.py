@@ -1,4 +1,4 @@
-"""Rows as JSON: what MySQL Shell and programs with windows export, and what clouds list of their own settings."""
+"""Parse rows in JSON: exports of MySQL Shell and GUI programs, and parameter lists of cloud providers."""
 
 from __future__ import annotations
 
@@ -16,9 +16,9 @@ if TYPE_CHECKING:
 
 _JSON_START = re.compile(r"\s*(?:\[\s*)*\{\s*\"")
 _GAP = re.compile(r"[\s,]*")
-_OF_HOST = re.compile(r"^\S[^\n]*? => (?=\{)", re.MULTILINE)  # what Ansible prints before an object
+_OF_HOST = re.compile(r"^\S[^\n]*? => (?=\{)", re.MULTILINE)  # printed by Ansible before an object
 DEEPEST = 8
-# What tells a list of a cloud's settings from rows of a server, and its name.
+# Keys that identify a cloud provider's list of parameters, with its name.
 _CLOUDS = (
     (frozenset(("ParameterName", "ApplyType")), "a parameter group of Amazon RDS"),
     (frozenset(("ParameterName", "DataType")), "a parameter group of Amazon RDS"),
@@ -26,7 +26,7 @@ _CLOUDS = (
     (frozenset(("allowedValues", "defaultValue")), "a list of Azure's server parameters"),
 )
 _SNAPSHOT = frozenset(("schema", "tool", "server"))
-# What an object has whose names are those of variables or counters.
+# Keys of an object whose keys are variables or counters.
 _NAMED = (frozenset(("version", "datadir", "max_connections")), frozenset(("uptime", "questions", "threads_connected")))
 FORMULA = "{DBInstanceClassMemory"
 PARAMETER_GROUP_REMEDY = (
@@ -35,17 +35,17 @@ PARAMETER_GROUP_REMEDY = (
 
 
 def is_json(text: str) -> bool:
-    """Whether it begins like rows in JSON."""
+    """Whether the text begins like rows in JSON."""
     return bool(_JSON_START.match(text))
 
 
 def has_objects(text: str) -> bool:
-    """Whether objects of JSON stand among other words, as Ansible prints them."""
+    """Whether the text contains JSON objects among other text, as Ansible prints them."""
     return bool(_OF_HOST.search(text))
 
 
 def no_rows_message(path: str) -> TextError:
-    """Why a JSON text isn't read."""
+    """The error for a JSON text without rows."""
     return TextError(
         f"{path} is JSON that is cut off, or has no rows with Variable_name and Value; give all rows of "
         "SHOW GLOBAL VARIABLES and SHOW GLOBAL STATUS, or what the mysql client prints of them"
@@ -53,21 +53,21 @@ def no_rows_message(path: str) -> TextError:
 
 
 def is_formula(value: str) -> bool:
-    """Whether it is a value of Amazon RDS's parameter groups, which servers never print."""
+    """Whether it is a formula from a parameter group of Amazon RDS, which servers never print."""
     return FORMULA in value
 
 
 def cloud_document_message(path: str, what: str) -> TextError:
-    """Why such a text isn't read."""
+    """The error for a cloud provider's document."""
     return TextError(f"{path} is {what}; {PARAMETER_GROUP_REMEDY}")
 
 
 def rows_in(path: str, values: Iterable[Any]) -> Iterator[ServerAnswer]:
-    """The answers in the values of JSON texts; nothing where there is none.
+    """The answers in the values of JSON texts; empty if there are none.
 
-    Raises TextError for what clouds list of their settings.
+    Raises TextError for parameter lists of cloud providers.
     """
-    loose: list[Row] = []  # MySQL Shell prints each row as a text of its own
+    loose: list[Row] = []  # MySQL Shell prints each row as a separate JSON text
     for value in values:
         row = _row(value)
         if row:
@@ -78,7 +78,7 @@ def rows_in(path: str, values: Iterable[Any]) -> Iterator[ServerAnswer]:
 
 
 def values_in(text: str) -> Iterator[Any]:
-    """What JSON texts say that stand behind each other, or each behind the name of its host."""
+    """The values of consecutive JSON texts, each optionally preceded by the name of its host."""
     decoder = json.JSONDecoder()
     at = 0
     while (at := _after_gap(text, at)) < len(text):
@@ -94,7 +94,7 @@ def values_in(text: str) -> Iterator[Any]:
 
 
 def _answers_in(path: str, value: Any, depth: int) -> Iterator[ServerAnswer]:
-    """Each list of rows, and each object whose names are those of variables or counters."""
+    """Each list of rows, and each object whose keys are variables or counters."""
     inner = value if isinstance(value, list) else list(value.values()) if isinstance(value, dict) else []
     if isinstance(value, dict):
         if depth == 0 and value.keys() >= _SNAPSHOT:

@@ -1,4 +1,4 @@
-"""Texts as they come by mail, of any length: line by line, in the encodings that shells write."""
+"""Read texts of any size line by line, in the encodings that shells write."""
 
 from __future__ import annotations
 
@@ -17,22 +17,22 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
 
 
-LARGEST = 1 << 30  # bytes: a sample of mysqladmin on MySQL 8.0 has half a megabyte, for its columns are wide
-WHOLE = 64 << 20  # bytes of a text that is held as a whole: reports, and what pt-stalk copies of a host
-LONGEST = 16 << 20  # characters of a line
+LARGEST = 1 << 30  # bytes; a sample of mysqladmin on MySQL 8.0 takes half a megabyte, because its columns are wide
+WHOLE = 64 << 20  # bytes of a text that is read as a whole: reports, and pt-stalk's copies of host files
+LONGEST = 16 << 20  # maximum characters of a line
 CHUNK = 1 << 20
 STDIN = "-"
-# What PowerShell puts before a text that it redirects into a file.
+# Byte order marks, as PowerShell adds them to redirected output.
 _MARKS = ((codecs.BOM_UTF8, "utf-8-sig"), (codecs.BOM_UTF16_LE, "utf-16"), (codecs.BOM_UTF16_BE, "utf-16"))
-_LOOKED_AT = 64  # bytes that tell whether a text without a mark has two of them a letter
+_LOOKED_AT = 64  # bytes that are checked for UTF-16 without a byte order mark
 _PACKED = ((b"\x1f\x8b", "gzip"), (b"PK\x03\x04", "zip"), (b"BZh", "bzip2"), (b"\xfd7zXZ", "xz"))
 _TAR = (b"ustar", 257)
-_OFFICE = b"[Content_Types].xml"  # the first thing in a workbook or a document, which is a zip too
-_COLOURS = re.compile(r"\x1b(?:\[[0-9;?]*[A-Za-z]|\([0-9A-B])")  # of a terminal, in what script(1) records
+_OFFICE = b"[Content_Types].xml"  # the first entry of an office document, which is a zip file too
+_COLOURS = re.compile(r"\x1b(?:\[[0-9;?]*[A-Za-z]|\([0-9A-B])")  # terminal escape sequences, as recorded by script(1)
 
 
 class Text(NamedTuple):
-    """A text that is being read: how it begins, all its lines, and when it was written, in seconds since 1970."""
+    """An open text: its beginning, all its lines, and when it was written, in seconds since 1970."""
 
     path: str
     head: str
@@ -42,7 +42,7 @@ class Text(NamedTuple):
 
 @contextmanager
 def open_text(path: str) -> Iterator[Text]:
-    """The text of a file (- is stdin), read as its lines are taken. Raises TextError, then too, for what is none."""
+    """Open the text of a file (- is stdin); lines are read lazily. Raises TextError, also while reading."""
     if path == STDIN:
         yield _text(path, sys.stdin.buffer, time.time())
         return
@@ -61,7 +61,7 @@ def open_text(path: str) -> Iterator[Text]:
 
 
 def read_all(text: Text) -> str:
-    """All of it at once. Raises TextError where that is more than may be held."""
+    """All lines at once; raises TextError if the text is too large for that."""
     held, size = [], 0
     for line in text.lines:
         held.append(line)
@@ -94,7 +94,7 @@ def _without_colours(line: str) -> str:
 
 
 def _parts(path: str, file: IO[bytes]) -> Iterator[str]:
-    """The text in parts that end anywhere."""
+    """The text in chunks of arbitrary size."""
     data = file.read(CHUNK)
     packed = next((name for magic, name in _PACKED if data.startswith(magic)), None)
     if packed == "zip" and _OFFICE in data[: 1 << 10]:
@@ -114,7 +114,7 @@ def _parts(path: str, file: IO[bytes]) -> Iterator[str]:
 
 
 def _detect_encoding(begun: bytes) -> str:
-    """The encoding of a text that begins so without a mark, as what PowerShell adds to a file."""
+    """The encoding of a text without a byte order mark, as in text that PowerShell appends to a file."""
     even, odd = begun[::2], begun[1::2]
     if odd and all(even) and not any(odd):
         return "utf-16-le"
@@ -135,14 +135,14 @@ def _too_large(path: str, most: int) -> TextError:
     return TextError(f"{path} is larger than {most >> 20:,} MB; give the part with the variables and counters")
 
 
-# The marks before a line that begins a table, whatever its form.
+# Quote marks before a line that begins a table, in any form.
 _BEGINS = re.compile(
     r"((?:> ?)+|[ \t]+)(?=\+-{3,}|\| *variable_name *\||\"?variable_name\"?[\t,; ]|\*{5,} 1\. row)", re.IGNORECASE
 )
 
 
 def without_quote_marks(lines: Iterable[str]) -> Iterator[str]:
-    """The lines without the marks that stand before a table, from there to the first line without them."""
+    """The lines without the quote marks that precede a table, up to the first line without them."""
     marks = ""
     for line in lines:
         if found := _BEGINS.match(line):

@@ -1,4 +1,4 @@
-"""Tables as `mysql -X` and `mysql -H` print them: XML and HTML."""
+"""Parse tables as `mysql -X` and `mysql -H` print them: XML and HTML."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from advisor.collect.pasted.classify import Row, ServerAnswer
     from advisor.collect.pasted.rows import Ahead
 
-LARGEST = 16 << 20  # characters of one answer
+LARGEST = 16 << 20  # maximum characters of one answer
 _OPEN = re.compile(r"<resultset\b|<TABLE\b", re.IGNORECASE)
 _BEGINS = re.compile(r"\s*(?:<resultset |<TABLE BORDER=1>)")
 _CLOSE = re.compile(r"</resultset>|</TABLE>", re.IGNORECASE)
@@ -34,7 +34,7 @@ def is_heading(line: str) -> bool:
 
 
 def read_answers(ahead: Ahead) -> Iterator[ServerAnswer]:
-    """What the answers tell that begin on the next line, or between this one and the end of the last that is open."""
+    """The answers in the element that begins on the next line."""
     text = _take_element(ahead)
     starts = [match.start() for match in _OPEN.finditer(text)]
     for start, end in pairwise([*starts, len(text)]):
@@ -52,7 +52,7 @@ def _rows(part: str) -> Iterator[Row]:
 
 
 def _take_element(ahead: Ahead) -> str:
-    """The lines up to the end of what begins on the next one."""
+    """The lines of the element that begins on the next line."""
     held = [ahead.take()]
     size, depth = len(held[0]), _depth(held[0])
     while depth > 0 and ahead.peek() is not None and size < LARGEST:

@@ -1,4 +1,4 @@
-"""Texts that people send instead, and what to do with each."""
+"""Texts of other kinds that users often provide, with the remedy for each."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from advisor.collect.pasted.json import PARAMETER_GROUP_REMEDY
 from advisor.collect.pasted.replicas import EMPTY_XML
 
 _ASK = "give the text of SHOW GLOBAL VARIABLES and SHOW GLOBAL STATUS"
-# What is in such a text and in none that is read, what it is, and the remedy.
+# A pattern that occurs only in that kind of text, its name, and the remedy.
 _OTHERS = tuple(
     (re.compile(sign, re.IGNORECASE | re.MULTILINE), what, remedy)
     for sign, what, remedy in (
@@ -40,13 +40,13 @@ _OTHERS = tuple(
         (r"^\[(?:mysqld|mariadbd?|server|client|mysql)[\w.-]*\]", "an option file", "mycnf lint FILE reads it"),
     )
 )
-# What people write themselves, and what Ansible prints as YAML.
+# Settings in notes, and YAML as Ansible prints it.
 _PAIR = re.compile(r"^[ \t>*\"'-]*([A-Za-z_]\w*)[\"']?[ \t]*[=:]", re.MULTILINE)
 _LEAST_PAIRS, _MOST_PAIRS = 3, 1000
 
 
 def refusal_reason(path: str, head: str) -> TextError:
-    """Why a text that begins so tells of no server, as far as what it is can be told."""
+    """Why a text with this beginning has no facts about a server, with its kind if it is recognized."""
     if not head.strip():
         return TextError(f"{path} is empty; give {FORMS}")
     if is_wrapped(head):

@@ -1,4 +1,4 @@
-"""What a replica says of its sources, among the lines of a text of any length."""
+"""Extract a replica's status of its sources from the lines of a text of any size."""
 
 from __future__ import annotations
 
@@ -27,10 +27,9 @@ _MARK = "*****"
 
 
 class ReplicaSources:
-    """Keeps the last row of each source of the lines that pass; `rows` is None where they don't tell.
+    """Keeps the last row for each source from the lines that pass; `rows` is None if there is no replica status.
 
-    Only the part is held that may be such an answer: from a row's mark, the names or the tag of a table, or the
-    statement on.
+    Only a possible status is held in memory: from a row mark, a table's names or tag, or the statement on.
     """
 
     def __init__(self) -> None:
@@ -40,7 +39,7 @@ class ReplicaSources:
         self._speaks = False
 
     def watch(self, lines: Iterable[str]) -> Iterator[str]:
-        """The same lines."""
+        """Yield the lines unchanged."""
         for line in lines:
             tells = REPLICA_COLUMNS in line or EMPTY in line or EMPTY_END in line
             if line.startswith(_MARK) or markup.is_heading(line) or _is_statement(line) or (tells and _is_wide(line)):
@@ -57,7 +56,7 @@ class ReplicaSources:
         self._close(whole=False)
 
     def _close(self, *, whole: bool) -> None:
-        """Keep what the part tells; `whole` is whether its last line has an end."""
+        """Keep the status in the held lines; `whole` is whether the last line is complete."""
         found = replica_rows("\n".join([*self._part, ""] if whole else self._part)) if self._speaks else None
         if found is not None:
             self.rows = latest_rows([*(self.rows or ()), *found])
@@ -73,11 +72,11 @@ def _is_statement(line: str) -> bool:
     return "SHOW " in upper and ("SLAVE" in upper or "REPLICA" in upper)
 
 
-_LEVELS = 3  # Ansible takes host, port and user of the source for keys, one in the other
+_LEVELS = 3  # Ansible nests rows under the host, port and user of the source
 
 
 def replicas_in(values: Iterable[Any]) -> tuple[Row, ...] | None:
-    """A row for each source that they tell of, its last state; None where they don't tell."""
+    """A row for each source in the values, with its last state; None if there is no replica status."""
     rows = [clean_row(row) for value in values for row in _rows(value, ())]
     return latest_rows(rows) if rows else None
 
@@ -93,7 +92,7 @@ def _rows(value: Any, keys: tuple[str, ...]) -> Iterator[Row]:
 
 
 def _source(row: Row, keys: tuple[str, ...]) -> Row:
-    """Host, port and user of the source where a row leaves them to the keys above it."""
+    """Host, port and user of the source, if a row has them only as keys of the objects around it."""
     word = "Source" if "Source_Log_File" in row else "Master"
     if f"{word}_Host" in row or len(keys) < _LEVELS:
         return {}

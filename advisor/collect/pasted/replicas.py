@@ -1,4 +1,4 @@
-"""What a replica says of its sources, in a text: rows below each other as \\G prints them, a table, XML or HTML."""
+"""Parse a replica's status of its sources: vertical rows (\\G), a table, XML or HTML."""
 
 from __future__ import annotations
 
@@ -16,14 +16,14 @@ if TYPE_CHECKING:
 
 Row = dict[str, str | None]
 
-# What each such row has, under the names of every version, and no other answer of a server.
+# Part of the column names of such rows in every version, and of no other answer.
 REPLICA_COLUMNS = "_IO_Running"
 _MARK = re.compile(r"^\*{5,} \d{1,9}\. row \*{5,}$", re.MULTILINE)
 _END = re.compile(r"^(?:\d+ rows? in set|mysql> |MySQL \[|MariaDB \[|\+--|TS \d)", re.MULTILINE)
 _FIELD = re.compile(r"^ *([A-Z][A-Za-z]*(?:_[A-Za-z]+)+): ?(.*)", re.MULTILINE)
 EMPTY = "Empty set"
 EMPTY_XML, EMPTY_END = '<resultset statement="SHOW +{} +STATUS\\s*;?\\s*"[^>]*></resultset>', "></resultset>"
-# MariaDB's plain form tells of one connection alone, so that its empty answer tells nothing of the others.
+# MariaDB's SHOW SLAVE STATUS shows one connection only, so an empty answer says nothing about the others.
 _NOTHING = re.compile(
     r"^(?!.*MariaDB \[).*\bSHOW +(?:ALL +(?:SLAVES|REPLICAS)|SLAVE|REPLICA) +STATUS *(?:;|\\G|\\g)*\n+Empty set\b"
     r"|^.*\bSHOW +ALL +(?:SLAVES|REPLICAS) +STATUS *(?:;|\\G|\\g)*\n+Empty set\b"
@@ -31,23 +31,23 @@ _NOTHING = re.compile(
     re.IGNORECASE | re.MULTILINE,
 )
 _SAME = (("channel_name", "connection_name"), ("source_host", "master_host"), ("source_port", "master_port"))
-LARGEST = 1 << 18  # characters of a row: the sets of GTIDs are the longest in it
+LARGEST = 1 << 18  # maximum characters of a row; GTID sets are its longest values
 
 
 def replica_rows(text: str) -> tuple[Row, ...] | None:
-    """A row for each source that the text tells of, its last state; none where it says so, None where it doesn't tell.
+    """A row for each source in the text, with its last state; empty if the answer is empty, None without a status.
 
-    Statements that errors quote are left out, and passwords masked, as in what a server answers.
+    Statements quoted in errors are removed and passwords masked, as when a server is read.
     """
     if REPLICA_COLUMNS not in text:
         return () if (EMPTY in text or EMPTY_END in text) and _NOTHING.search(text) else None
-    whole_lines = text[: text.rfind("\n") + 1]  # half a number is a number too
+    whole_lines = text[: text.rfind("\n") + 1]  # a truncated number would be a wrong number
     rows = [*_vertical_rows(whole_lines), *_wide_rows(text), *map(clean_row, filter(is_replica, markup_rows(text)))]
     return latest_rows(rows) or None
 
 
 def latest_rows(rows: Iterable[Row]) -> tuple[Row, ...]:
-    """The last row of each source, in the order in which they came first."""
+    """The last row for each source, in order of first appearance."""
     found: dict[tuple[str | None, ...], Row] = {}
     for row in rows:
         lower = {name.lower(): value for name, value in row.items()}
@@ -56,7 +56,7 @@ def latest_rows(rows: Iterable[Row]) -> tuple[Row, ...]:
 
 
 def _vertical_rows(text: str) -> Iterator[Row]:
-    """The rows of \\G: names to the left of a colon, each with its value, which may go on below it."""
+    """Vertical rows (\\G): names before a colon, each with a value that may continue on further lines."""
     marks = [*_MARK.finditer(text)]
     ends = [mark.start() for mark in marks[1:]]
     for mark, end in zip(marks, [*ends, len(text)], strict=False):
@@ -80,7 +80,7 @@ def _fields(body: str) -> dict[str, str]:
 
 
 def _wide_rows(text: str) -> Iterator[Row]:
-    """The rows of a table with a column for each name, its cells parted by tabs or in a box."""
+    """Rows of a table with a column per name, separated by tabs or in a box."""
     names: Sequence[str] = ()
     for line in text.split("\n"):
         bar = " | " if line.startswith("| ") else "\t"
@@ -96,13 +96,13 @@ def _wide_rows(text: str) -> Iterator[Row]:
 
 
 def is_replica(row: Mapping[str, object]) -> bool:
-    """Whether a row has what a replica says of a source, by its names."""
+    """Whether a row is a replica's status of a source, by its column names."""
     names = {name.lower() for name in row}
     return any({f"{word}_io_running", f"{word}_sql_running"} <= names for word in ("slave", "replica"))
 
 
 def clean_row(row: Mapping[str, str | None]) -> Row:
-    """A row without the statements that its errors quote and without passwords; NULL is None."""
+    """A row without statements quoted in errors and without passwords; NULL becomes None."""
     return mask_sql({name: None if value == "NULL" else value for name, value in row.items()})
 
 
@@ -111,7 +111,7 @@ _CELL = re.compile(r"<T[HD]>([^<]*)</T[HD]>")
 
 
 def markup_rows(text: str) -> Iterator[Row]:
-    """The whole rows of all tables in the text, each by the names of its columns."""
+    """The complete rows of all tables in the text, each by column name."""
     for part in text.split("<row>")[1:]:
         row, end, _ = part.partition("</row>")
         if end:

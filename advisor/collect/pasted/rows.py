@@ -1,4 +1,4 @@
-"""What the forms of tables have in common."""
+"""Common definitions for all table formats."""
 
 from __future__ import annotations
 
@@ -10,21 +10,21 @@ if TYPE_CHECKING:
 
 
 VALUE = r"(?:variable_)?value"
-"""The heading of the second column, in any case; the first one is always variable_name."""
+"""The heading of the second column, ignoring case; the first one is always variable_name."""
 WORD = r"[A-Za-z_][\w.-]*"
 NAME = r"[A-Za-z_](?:[\w.: -]*\w)?"  # MySQL 9.7 has counters with blanks in their names
-MOST_LINES = 1000  # of one value; what goes on for longer is no row
+MOST_LINES = 1000  # maximum lines of one value; anything longer is not a row
 
 
 def is_last(ahead: Ahead, by: int = 0) -> bool:
-    """Whether the line ends the text without a line end, so that more of it may have been cut off."""
+    """Whether the text ends with this line without a line end, so that it may be truncated."""
     return ahead.peek(by + 1) is None
 
 
 class Ahead:
-    """Lines of a text that may be larger than memory: only those that were looked at and not yet taken are held.
+    """Lines with lookahead, for a text that may be larger than memory; only lines peeked at but not taken are held.
 
-    `taken` counts those that were taken.
+    `taken` is the number of lines taken.
     """
 
     def __init__(self, lines: Iterable[str]) -> None:
@@ -33,7 +33,7 @@ class Ahead:
         self.taken = 0
 
     def peek(self, by: int = 0) -> str | None:
-        """The line that is so many behind the next one, None where the text has ended before."""
+        """The line `by` lines after the next one; None beyond the end of the text."""
         while len(self._seen) <= by:
             line = next(self._lines, None)
             if line is None:
@@ -42,7 +42,7 @@ class Ahead:
         return self._seen[by]
 
     def take(self) -> str:
-        """The next line, which must be there."""
+        """The next line, which must exist."""
         if not self._seen:
             self._seen.append(next(self._lines))
         self.taken += 1

@@ -26,14 +26,14 @@ UPTIME_FELL = (
 
 
 def complete_samples(samples: Sequence[Sample]) -> Sequence[Sample]:
-    """The samples that tell the server's clock, where any does: the last of a text may be cut off before it."""
+    """The samples with the server's uptime, if any has it: the last one in a text may be truncated before it."""
     return [sample for sample in samples if whole_number(sample.get("uptime")) is not None] or samples
 
 
 def add_sample(kept: tuple[Sample, ...], one: Sample) -> tuple[Sample, ...]:
-    """The samples with one more, as far as a window needs them: the ends, and two between which the uptime fell.
+    """Add a sample, and keep only those that a window needs: both ends, and two between which the uptime fell.
 
-    Once a sample tells the server's clock those that don't are left out.
+    Once a sample has the uptime, samples without it are dropped.
     """
     now = whole_number(one.get("uptime"))
     before = [whole_number(sample.get("uptime")) for sample in kept]
@@ -48,7 +48,7 @@ def add_sample(kept: tuple[Sample, ...], one: Sample) -> tuple[Sample, ...]:
 
 
 def workload_of(samples: Sequence[Sample]) -> tuple[Workload | None, str]:
-    """The workload between the first and the last sample, else None and the reason."""
+    """The workload between the first and the last sample; otherwise None and the reason."""
     uptimes = [whole_number(sample.get("uptime")) for sample in samples]
     known = [at for at in uptimes if at is not None]
     if len(known) < 2 or min(known) == max(known):  # noqa: PLR2004 - two ends
@@ -69,7 +69,7 @@ NO_FIRST = "these are differences (mysqladmin -r) without the round before them:
 
 
 class DifferenceRounds:
-    """Adds the differences of later rounds to the first one. `no_first` says that there was no first one."""
+    """Adds up the differences of mysqladmin -r, starting from the first round; `no_first` is set if that is missing."""
 
     def __init__(self) -> None:
         self.no_first = False
@@ -77,7 +77,7 @@ class DifferenceRounds:
         self._sum: Counters = {}
 
     def taken(self, found: Counters) -> Counters | None:
-        """What the counters were at this round; None where only differences are known."""
+        """The absolute counters at this round; None if only differences are known."""
         if found.get(_NEVER_ZERO) != "0":
             self._sum = found
             return found
@@ -89,7 +89,7 @@ class DifferenceRounds:
         return self._sum
 
     def told(self, sample: Counters) -> Counters:
-        """A sample without what -r spoils: it prints a zero for texts, too."""
+        """A sample without the values that -r makes invalid: it prints text values as zero."""
         if not self.added:
             return sample
         return {name: value for name, value in sample.items() if value != "0" or not _TEXTS.fullmatch(name)}
@@ -100,13 +100,13 @@ def _add_difference(before: str | None, difference: str) -> str:
     return difference if first is None or more is None else str(first + more)
 
 
-LONGEST = 4 << 20  # characters; servers print one megabyte at most
+LONGEST = 4 << 20  # characters; servers print at most one megabyte
 _MONITOR = "INNODB MONITOR OUTPUT"
 _END = f"END OF {_MONITOR}"
 
 
 class InnodbStatusReader:
-    """Keeps the last whole status of the lines that pass."""
+    """Keeps the last complete InnoDB status from the lines that pass."""
 
     def __init__(self) -> None:
         self._open: list[str] = []
@@ -114,7 +114,7 @@ class InnodbStatusReader:
         self._last = ""
 
     def watch(self, lines: Iterable[str]) -> Iterator[str]:
-        """The same lines."""
+        """Yield the lines unchanged."""
         for line in lines:
             if self._open or _MONITOR in line:
                 self._take(line)
@@ -122,7 +122,7 @@ class InnodbStatusReader:
 
     @property
     def text(self) -> str:
-        """The parts of it that hold numbers only; empty where there was none."""
+        """The sections with numbers only; empty without a status."""
         return without_sql(re.sub(r"\\n", "\n", self._last)) if self._last else ""
 
     def _take(self, line: str) -> None:
@@ -140,7 +140,7 @@ class InnodbStatusReader:
 
 
 def innodb_text(lines: Iterable[str]) -> str:
-    """The status in these lines; of several the last."""
+    """The last InnoDB status in these lines."""
     monitor = InnodbStatusReader()
     for _ in monitor.watch(lines):
         pass

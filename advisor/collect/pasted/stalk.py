@@ -1,4 +1,4 @@
-"""Directories of samples: what pt-stalk collects, and what pt-mysql-summary and pt-summary save beside their report."""
+"""Read directories of samples from pt-stalk, and from pt-mysql-summary and pt-summary with saved samples."""
 
 from __future__ import annotations
 
@@ -24,8 +24,8 @@ if TYPE_CHECKING:
 
 SOURCE = "not read: only what pt-stalk collected of the host is known"
 TABLES = ("variables", "mysqladmin")
-INNODB = ("innodbstatus2", "innodbstatus1")  # the later one first
-REPLICA = ("replica-status", "slave-status")  # by the version of the tool and of the server
+INNODB = ("innodbstatus2", "innodbstatus1")  # the later sample first
+REPLICA = ("replica-status", "slave-status")  # the name depends on the versions of tool and server
 _PARTS = (*TABLES, *INNODB, *REPLICA, "meminfo", "sysctl", "procstat", "df")
 _STALKED = re.compile(rf"(?P<prefix>.+)-(?P<part>{'|'.join(_PARTS)})")
 _SAVED = {
@@ -40,7 +40,7 @@ MOST_ENTRIES = 100_000
 
 
 def read_directory(path: str) -> PastedFacts:
-    """The newest samples in a directory. Raises TextError where there are none."""
+    """The newest samples in a directory; raises TextError if there are none."""
     files = _files(path)
     if not files.keys() & {"variables", "mysqladmin"}:
         raise TextError(
@@ -75,7 +75,7 @@ def _tables(path: str, place: str) -> PastedFacts:
 
 
 def _files(path: str) -> dict[str, str]:
-    """The names of the files by what is in them: those of the newest prefix, which begins with the time."""
+    """The file names by content, for the newest prefix, which is a timestamp."""
     try:
         with os.scandir(path) as entries:
             ours = (entry.name for entry in entries if _STALKED.fullmatch(entry.name) or entry.name in _SAVED)
@@ -109,7 +109,7 @@ def _cpu(stat: str) -> Cpu | None:
 
 
 def _mounts(text: str) -> Iterator[tuple[Mount, Space]]:
-    """Each file system of df -k as last seen, in bytes."""
+    """Each file system in df -k with its last values, in bytes."""
     last = {match[4]: match for match in map(_DF.fullmatch, text.split("\n")) if match}
     for point, match in last.items():
         yield Mount(point, "", match[1]), Space(int(match[2]) << 10, int(match[3]) << 10)
@@ -119,7 +119,7 @@ _SETTINGS = "/proc/sys/"
 
 
 class TextRoot:
-    """/proc/meminfo and /proc/stat as they were copied, and /proc/sys as `sysctl -a` printed it."""
+    """Copies of /proc/meminfo and /proc/stat, and /proc/sys from the output of `sysctl -a`."""
 
     def __init__(self, *, meminfo: str, stat: str, sysctl: str) -> None:
         self.files = {"/proc/meminfo": meminfo, "/proc/stat": stat}

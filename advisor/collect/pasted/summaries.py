@@ -1,4 +1,4 @@
-"""What pt-mysql-summary prints of a server: its version and a few settings, the sizes rounded."""
+"""Parse reports of pt-mysql-summary and pt-summary; sizes are rounded in them."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ _STEPS = {"": 0, "k": 10, "M": 20, "G": 30, "T": 40, "P": 50}
 
 
 class SummarySection(NamedTuple):
-    """What stands under one heading: names with their values, the first of each, and all lines as they are."""
+    """One section: names with their first values, and all lines."""
 
     named: dict[str, str]
     lines: tuple[str, ...]
@@ -29,7 +29,7 @@ NOTHING = SummarySection({}, ())
 
 
 def sections(text: str) -> dict[str, SummarySection]:
-    """The parts of a report by their headings; of two with the same the first."""
+    """The sections of a report by heading; the first of equal headings."""
     found: dict[str, list[str]] = {}
     lines: list[str] = []
     for line in text.split("\n"):
@@ -51,7 +51,7 @@ def _named_values(lines: list[str]) -> dict[str, str]:
 
 
 def parse_rounded_size(text: str) -> int | None:
-    """Bytes of a size as these tools shorten it (23.5G, 256k); None for anything else."""
+    """Bytes of a size as these tools abbreviate it (23.5G, 256k); None for anything else."""
     match = _SHORT_NUMBER.fullmatch(text)
     return round(float(match[1]) * (1 << _STEPS[match[2]])) if match else None
 
@@ -62,8 +62,8 @@ LACKS = (
     "the text of SHOW GLOBAL VARIABLES and SHOW GLOBAL STATUS tells the rest"
 )
 _REPORT = "Report On Port"
-_OWN = re.compile(rf"^# {_REPORT} \S+ #{{2,}}", re.MULTILINE)  # of a report whose beginning was left out
-# Heading, name in the report, variable; values as the server prints them.
+_OWN = re.compile(rf"^# {_REPORT} \S+ #{{2,}}", re.MULTILINE)  # in a report without its beginning
+# Heading, name in the report, variable; values are as the server prints them.
 _EXACT = (
     (_REPORT, "Hostname", "hostname"),
     (_REPORT, "Datadir", "datadir"),
@@ -96,7 +96,7 @@ _ROUNDED = (
         )
     ),
 )
-# Heading, name, the form of the value, the variables in it; those that end in _size are rounded.
+# Heading, name, pattern of the value, the variables in it; those that end in _size are rounded.
 _JOINED = (
     (
         "InnoDB",
@@ -118,12 +118,12 @@ _UP = re.compile(r".*\(up (\d+)\+(\d+):(\d+):(\d+)\)")
 
 
 def is_server_summary(text: str) -> bool:
-    """Whether pt-mysql-summary printed it."""
+    """Whether the text is from pt-mysql-summary."""
     return TITLE in text or bool(_OWN.search(text))
 
 
 def read_server_summary(path: str, text: str, at: float) -> PastedFacts:
-    """The settings that the report prints, and the time that the server had been up."""
+    """The settings in the report, and the server's uptime."""
     parts = sections(text[max(0, text.find(TITLE)) :])
     heading = next((title for title in parts if title.startswith(_REPORT)), "")
     parts[_REPORT] = parts.get(heading, NOTHING)
@@ -144,7 +144,7 @@ def read_server_summary(path: str, text: str, at: float) -> PastedFacts:
 
 def _exact_values(parts: Mapping[str, SummarySection]) -> dict[str, str]:
     told = {variable: parts.get(title, NOTHING).named.get(name, "") for title, name, variable in _EXACT}
-    return {variable: value for variable, value in told.items() if value}  # empty is what no such variable gives, too
+    return {variable: value for variable, value in told.items() if value}  # empty may also mean missing
 
 
 def _rounded_values(parts: Mapping[str, SummarySection]) -> dict[str, str]:
@@ -163,7 +163,7 @@ def _joined_lines(parts: Mapping[str, SummarySection]) -> dict[str, str]:
 
 
 SYSTEM_TITLE = "# Percona Toolkit System Summary Report"
-_SYSTEM_SECTION = re.compile(r"^# Memory #{9,}\n +Total \| ", re.MULTILINE)  # of a report whose beginning was left out
+_SYSTEM_SECTION = re.compile(r"^# Memory #{9,}\n +Total \| ", re.MULTILINE)  # in a report without its beginning
 SOURCE = "not read: only what pt-summary prints is known, sizes rounded"
 MOST_CPUS = 1 << 16
 _CPUS = re.compile(r"physical = (\d{1,6}), cores = (\d{1,6}), virtual = (\d{1,6}).*")
@@ -172,12 +172,12 @@ _MOUNT = re.compile(r" {2}(\S+) +(\S+) +(\d+%|-) (\S+) +(\S+) +(/.*)")
 
 
 def is_system_summary(text: str) -> bool:
-    """Whether pt-summary printed it."""
+    """Whether the text is from pt-summary."""
     return SYSTEM_TITLE in text or bool(_SYSTEM_SECTION.search(text))
 
 
 def read_system_summary(path: str, text: str, at: float) -> PastedFacts:
-    """The machine as far as the report tells."""
+    """The facts about the machine in the report."""
     parts = sections(text[max(0, text.find(SYSTEM_TITLE)) :])
     system = parts.get("Percona Toolkit System Summary Report", NOTHING).named
     host = Host(
@@ -208,7 +208,7 @@ def _memory(named: dict[str, str]) -> Memory | None:
     swap = _SWAP.fullmatch(named.get("Used", ""))
     allocated, used = (parse_rounded_size(n) or 0 for n in swap.groups()) if swap else (0, 0)
     ratio, background = _two_numbers(named.get("DirtyPolicy", ""))
-    limit, background_limit = _two_numbers(named.get("DirtyStatus", ""))  # the tool calls the limits in bytes so
+    limit, background_limit = _two_numbers(named.get("DirtyStatus", ""))  # the tool's label for limits in bytes
     return Memory(
         total=total,
         free=parse_rounded_size(named.get("Free", "")),

@@ -1,4 +1,4 @@
-"""Tables of names and values in a text, in every form that clients and exports give them."""
+"""Find tables of names and values in a text, in all formats of clients and exports."""
 
 from __future__ import annotations
 
@@ -15,24 +15,24 @@ if TYPE_CHECKING:
     from advisor.collect.pasted.classify import Row, ServerAnswer
 
 _HEAD = re.compile(rf"variable_name\t{VALUE}", re.IGNORECASE)
-_ROW = re.compile(rf"({NAME})\t([^\t]*)\t*")  # some programs end each row in tabs
-# Where a ticket took the tabs for blanks.
+_ROW = re.compile(rf"({NAME})\t([^\t]*)\t*")  # some programs end each row with tabs
+# For texts in which a ticket system replaced tabs by blanks.
 _SPACED_HEAD = re.compile(rf"variable_name +{VALUE} *", re.IGNORECASE)
 _SPACED = re.compile(rf"({WORD})(?: +(.*)|)")
-_LEAST = 3  # rows of a table without a heading: fewer are no table
-_LEAST_SPACED = 8  # where blanks part the columns, as in sentences
+_LEAST = 3  # fewer rows without a heading are not a table
+_LEAST_SPACED = 8  # with blanks as separators, which also occur in sentences
 _SPACED_ROW = re.compile(r"([A-Za-z_][\w.]*)(?: +(?![=:])(\S.*))? *")
 _ESCAPED = {"n": "\n", "t": "\t", "0": "\0", "\\": "\\"}
-# Values of many lines, which --raw prints as they are: keys, and statements that somebody set.
+# Multi-line values, which --raw prints unescaped: keys, and statements in variables.
 _KEY_BEGINS, _KEY_ENDS = "-----BEGIN ", "-----END "
 _STATEMENTS = re.compile(r"init_(?:connect|slave|replica)", re.IGNORECASE)
 _LONGEST = 100  # lines
 
 
 def tables(lines: Iterable[str]) -> Iterator[ServerAnswer]:
-    """Each answer of two columns, variable and value, in order; names as printed, the escapes of its form undone.
+    """Each answer with the columns variable and value, in order; names as printed, values unescaped.
 
-    Of the lines only a few are held at a time. A last row whose end may be cut off is left out.
+    Only a few lines are held at a time. A last row that may be truncated is left out.
     """
     yield from join_answers(_read_tables(Ahead(lines)))
 
@@ -46,7 +46,7 @@ def _read_tables(ahead: Ahead) -> Iterator[ServerAnswer]:
 
 
 def _answers_at(line: str, ahead: Ahead) -> Iterator[ServerAnswer]:
-    """What begins on this line, its lines taken as they are read; nothing where no table does."""
+    """The answers that begin on this line; empty if no table begins here."""
     if boxes.is_heading(line):
         yield complete_answer(dict(boxes.read_rows(ahead)))
     elif boxes.is_open_heading(line):
@@ -74,7 +74,7 @@ def _answers_at(line: str, ahead: Ahead) -> Iterator[ServerAnswer]:
 
 
 def _read_tabbed(ahead: Ahead) -> Iterator[Row]:
-    """Rows of batch mode, up to another heading or another form."""
+    """Rows in batch format, up to another heading or format."""
     while (line := ahead.peek()) is not None and (match := _ROW.fullmatch(line)) and not _HEAD.fullmatch(line.rstrip()):
         cut = is_last(ahead)
         ahead.take()
@@ -88,7 +88,7 @@ def _read_tabbed(ahead: Ahead) -> Iterator[Row]:
 
 
 def _are_spaced(ahead: Ahead) -> bool:
-    """Whether rows begin here that blanks part: all their names are known, and some have values."""
+    """Whether rows separated by blanks begin here: all their names are known, and some have values."""
     with_value = 0
     for by in range(_LEAST_SPACED):
         row = _SPACED_ROW.fullmatch(ahead.peek(by) or "")
@@ -109,7 +109,7 @@ def _read_spaced(ahead: Ahead) -> Iterator[Row]:
 
 
 def _key(first: str, ahead: Ahead) -> tuple[str, bool]:
-    """A key that goes on in the lines below its row, and whether its end is lacking."""
+    """A key that continues on the lines below its row, and whether its end is missing."""
     held = [first]
     for _ in range(_LONGEST):
         line = ahead.peek()
@@ -124,7 +124,7 @@ def _key(first: str, ahead: Ahead) -> tuple[str, bool]:
 
 
 def _continuation(ahead: Ahead) -> str:
-    """The lines below a row that go on with its value, up to the next row; nothing where that doesn't come."""
+    """The lines that continue a value, up to the next row; empty if no row follows."""
     for count in range(_LONGEST):
         line = ahead.peek(count)
         if line is None:

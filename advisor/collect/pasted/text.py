@@ -1,4 +1,4 @@
-"""A text of variables, status counters, a replica's status or InnoDB's, whatever form its client gave it."""
+"""Read a text with variables, status counters, a replica's status or InnoDB's status, in any client format."""
 
 from __future__ import annotations
 
@@ -17,12 +17,12 @@ if TYPE_CHECKING:
 
     from advisor.collect.pasted.classify import ServerAnswer, Table
 
-_OWN = ("pt-summary-internal", "internal::")  # what pt-mysql-summary adds to the variables that it saves
-MOST_SERVERS = 10  # tables of another server than the one before: two are refused already
+_OWN = ("pt-summary-internal", "internal::")  # added by pt-mysql-summary to the variables that it saves
+MOST_SERVERS = 10  # maximum number of tables from different servers; two are refused already
 
 
 def read_json(path: str, text: str, at: float) -> PastedFacts:
-    """What the rows in JSON texts tell. Raises TextError for what is none of a server."""
+    """The facts in JSON texts; raises TextError if they are not from a server."""
     values = tuple(values_in(text))
     return _facts_of_answers(path, rows_in(path, values), at, InnodbStatusReader(), ReplicaSources())._replace(
         replicas=replicas_in(values)
@@ -30,10 +30,10 @@ def read_json(path: str, text: str, at: float) -> PastedFacts:
 
 
 def read_plain(path: str, lines: Iterable[str], at: float) -> PastedFacts:
-    """What the tables in the lines of a text tell, and the status of a replica and of InnoDB where they are in it.
+    """The facts in the tables of a text, with the status of a replica and of InnoDB if present.
 
-    Texts of thousands of tables take no more memory than those of a few: of samples those are kept that a window
-    needs, of variables the first table, and all others as one.
+    Texts with thousands of tables need no more memory than short ones: of the samples only those for a window are
+    kept, of the variables the first table and the later ones merged into one.
     """
     monitor, sources = InnodbStatusReader(), ReplicaSources()
     return _facts_of_answers(

@@ -1,4 +1,4 @@
-"""Rows below each other, as \\G and `mysql -E` print them."""
+"""Parse vertical rows, as \\G and `mysql -E` print them."""
 
 from __future__ import annotations
 
@@ -17,20 +17,20 @@ if TYPE_CHECKING:
 _MARK = re.compile(r"\*{5,} (\d{1,9})\. row \*{5,}")
 _NAMED = re.compile(r" *variable_name: (.*)", re.IGNORECASE)
 _WORTH = re.compile(rf" *{VALUE}: ?(.*)", re.IGNORECASE)
-_BARE = re.compile(rf"({NAME})")  # -N leaves the names of the columns out
+_BARE = re.compile(rf"({NAME})")  # -N omits the column names
 _ANY = re.compile(r"(.*)")
-# What follows the last row without a blank line between: the client's own words, or another table.
+# What follows the last row without a blank line: messages of the client, or another table.
 _END = re.compile(r"\d+ rows? in set|mysql> |MySQL \[|MariaDB \[|\+--|variable_name\t", re.IGNORECASE)
-_ROW = 3  # lines of one whose value has a single one
+_ROW = 3  # lines of a row with a single-line value
 
 
 def is_heading(line: str) -> bool:
-    """Whether it is the line of stars above a row."""
+    """Whether the line is the row of stars above a row."""
     return bool(_MARK.fullmatch(line.rstrip()))
 
 
 def read_answers(ahead: Ahead) -> Iterator[ServerAnswer]:
-    """What the rows tell, one answer, or two and more where nothing names its columns."""
+    """The answers in the rows: one, or several if there are no column names."""
     if _NAMED.fullmatch(ahead.peek(1) or ""):
         yield complete_answer(dict(_rows(ahead, _NAMED, _WORTH)))
     elif _BARE.fullmatch(ahead.peek(1) or ""):
@@ -38,7 +38,7 @@ def read_answers(ahead: Ahead) -> Iterator[ServerAnswer]:
 
 
 def _rows(ahead: Ahead, names: re.Pattern[str], values: re.Pattern[str]) -> Iterator[Row]:
-    """Rows, each under a line of stars with its number; the first one again begins another answer."""
+    """Rows, each below a line of stars with its number; row 1 begins another answer."""
     found = 0
     while mark := _MARK.fullmatch((ahead.peek() or "").rstrip()):
         name, value = names.fullmatch(ahead.peek(1) or ""), values.fullmatch(ahead.peek(2) or "")
@@ -56,7 +56,7 @@ def _rows(ahead: Ahead, names: re.Pattern[str], values: re.Pattern[str]) -> Iter
 
 
 def _lines_of_value(ahead: Ahead, number: int) -> int:
-    """How many lines more a value has: up to the next row where there is one, for keys hold empty ones."""
+    """The number of further lines of a value, up to the next row if there is one, because keys contain empty lines."""
     empty = None
     for count in range(MOST_LINES):
         line = ahead.peek(_ROW + count)

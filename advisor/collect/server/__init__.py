@@ -1,1 +1,1 @@
-"""Read a running server: variables, InnoDB, replication, counters."""
+"""Read facts from a running server: variables, InnoDB, replication, counters."""

@@ -1,4 +1,4 @@
-"""A server's part in replication: whose replica it is, who replicates from it, and what cluster it belongs to."""
+"""Read a server's replication state: its sources, its replicas, and its cluster."""
 
 from __future__ import annotations
 
@@ -22,14 +22,14 @@ if TYPE_CHECKING:
     from advisor.collect.server.server import Greeting
 
 _NEW_NAMES = (8, 0, 22)  # SHOW REPLICA STATUS
-_HAS_APPLIER_TIMES = (8, 0, 1)  # workers tell when their transactions were committed
+_HAS_APPLIER_TIMES = (8, 0, 1)  # worker tables have the commit times of transactions
 _NO_MEMBER = "OFFLINE"
 
 
 def read_replication(session: Session, greeting: Greeting, status: dict[str, str], notes: Notes) -> Replication | None:
-    """The server's part in replication; None where the account may not see it. The replica rows are asked for last.
+    """The server's replication state; None if the account may not read it. The replica status is read last.
 
-    Only a replica is asked for the times of its workers, after its rows: that may wait for its threads too.
+    Worker times are read only on a replica, after its status, because that may also wait for the replication threads.
     """
     connected = _replicas(session, greeting, status, notes)
     members = _group_members(session, greeting, notes)
@@ -77,7 +77,7 @@ def _replicas(session: Session, greeting: Greeting, status: dict[str, str], note
 
 
 def _group_members(session: Session, greeting: Greeting, notes: Notes) -> tuple[Row, ...]:
-    """State, members in it, and whether this server is one of them."""
+    """State and number of members, and whether this server is a member."""
     if not greeting.variables.get("group_replication_group_name"):
         return ()
     answer = ask(session, GROUP_MEMBERS, "server.group_members", notes)

@@ -1,4 +1,4 @@
-"""Ask a running server: variables and where they came from, plugins, engines, InnoDB, memory."""
+"""Read a running server's variables with their origins, plugins, engines, InnoDB and memory."""
 
 from __future__ import annotations
 
@@ -36,13 +36,13 @@ if TYPE_CHECKING:
     from advisor.collect.connection.session import Row, Session
 
 
-_BUSY_SESSIONS = 4  # sessions that run statements, ours with them
+_BUSY_SESSIONS = 4  # sessions that run statements, including our own
 _ORIGINS_SINCE = (8, 0)
-LONGEST = 500  # characters of a version, a comment and an account; servers have fewer than 200
+LONGEST = 500  # maximum characters of a version, a comment and an account; servers have fewer than 200
 
 
 class Greeting(NamedTuple):
-    """What has to be known before anything else can be asked."""
+    """The facts that all further statements depend on."""
 
     version: str
     comment: str
@@ -62,17 +62,17 @@ class Greeting(NamedTuple):
 
 
 def read_greeting(session: Session, notes: Notes) -> Greeting:
-    """Ask who answers, with what settings, and whether it limits the session."""
+    """Read the server's identity and variables, and set the session's limits."""
     answer = ask(session, IDENTITY, "server.identity", notes)
     told = answer.rows[0] if answer and answer.rows else [None] * 4
     version, comment, connection, user = [(text or "")[:LONGEST] for text in told]
-    version = version or session.wire.server_version[:LONGEST]  # which the greeting of the connection told
+    version = version or session.wire.server_version[:LONGEST]  # from the handshake
     link = Link(
         via="socket" if session.account.socket else "tcp",
         user=user,
         peer_pid=session.wire.peer_pid,
         tls=session.wire.tls,
-        # The greeting has room for 32 bits of the id.
+        # The handshake has only the lower 32 bits of the id.
         proxied=(at := whole_number(connection)) is not None and at % (1 << 32) != session.connection_id,
     )
     variables = {
@@ -85,7 +85,7 @@ def read_greeting(session: Session, notes: Notes) -> Greeting:
 
 
 def read_server(session: Session, greeting: Greeting, notes: Notes) -> Server:
-    """All that is read once but counters and replication; what the account may not read is noted and left empty."""
+    """Read everything except counters and replication; what the account may not read is noted and left empty."""
     variables = greeting.variables
     return Server(
         flavour=greeting.flavour,
@@ -107,7 +107,7 @@ def read_server(session: Session, greeting: Greeting, notes: Notes) -> Server:
 
 
 def read_lock_waits(session: Session, greeting: Greeting, status: dict[str, str], notes: Notes) -> dict[str, int]:
-    """How many sessions wait for which kind of lock; nothing is asked of a server on which few sessions are at work."""
+    """The number of sessions waiting for each kind of lock; not read if only few sessions are running."""
     if (whole_number(status.get("threads_running")) or 0) < _BUSY_SESSIONS:
         return {}
     if not greeting.is_mariadb and greeting.variables.get("performance_schema", "").upper() != "ON":
@@ -118,7 +118,7 @@ def read_lock_waits(session: Session, greeting: Greeting, status: dict[str, str]
 
 
 def _limit(session: Session, flavour: str, notes: Notes) -> None:
-    """Try the limits once more now that the flavour is known for certain, where the server refused them before."""
+    """Set the limits again, now that the flavour is certain, if the server refused them before."""
     if session.unlimited and not session.lost:
         with suppress(ConnectionLost):
             set_server_limits(session, flavour)
@@ -143,7 +143,10 @@ def _plugins(session: Session, notes: Notes) -> tuple[Plugin, ...]:
 
 
 def _memory(session: Session, variables: dict[str, str], notes: Notes) -> int | None:
-    """What performance_schema accounts for; None where it is off or counts only itself, as on 5.7 by default."""
+    """The memory that performance_schema accounts for, in bytes.
+
+    None if it is off or counts only itself, as in 5.7 by default.
+    """
     if variables.get("performance_schema", "").upper() != "ON":
         notes.append(Unavailable("server.memory", "needs performance_schema, which is off"))
         return None
@@ -158,7 +161,7 @@ def _memory(session: Session, variables: dict[str, str], notes: Notes) -> int | 
 
 
 def read_accounts(session: Session, notes: Notes, *, mariadb: bool) -> tuple[Accounts, ...] | None:
-    """The accounts that are not locked, by kind; None, with the reason noted, where the account may not read them."""
+    """The accounts that are not locked, by kind; None if the account may not read them, with the reason noted."""
     answer = ask(session, ACCOUNTS_MARIADB if mariadb else ACCOUNTS_MYSQL, "server.accounts", notes)
     return None if answer is None else tuple(map(_kind, answer.rows))
 

@@ -17,13 +17,13 @@ if TYPE_CHECKING:
 
     from advisor.collect.connection.session import Session
 
-_COUNTER = re.compile(r"-?[0-9]{1,20}")  # what 64 bits hold; Python refuses to read thousands of digits
+_COUNTER = re.compile(r"-?[0-9]{1,20}")  # range of 64-bit numbers; Python refuses to convert thousands of digits
 _SECONDS = re.compile(r"[0-9]{1,15}(\.[0-9]{1,9})?")
-_CLOCKS_AGREE = 2.0  # seconds: Uptime counts whole ones at both ends
+_CLOCKS_AGREE = 2.0  # seconds; Uptime is in whole seconds at both ends
 
 
 class CounterReading(NamedTuple):
-    """Counters and InnoDB status at one moment of our own clock, in seconds."""
+    """Counters and InnoDB status at one moment of the local clock, in seconds."""
 
     status: dict[str, str]
     innodb_text: str
@@ -31,13 +31,13 @@ class CounterReading(NamedTuple):
 
     @property
     def uptime(self) -> int:
-        """Whole seconds since the server started; 0 within its first one, and where it doesn't tell."""
+        """Whole seconds since the server started; 0 in its first second, or if unknown."""
         text = self.status.get("uptime", "")
         return int(text) if _COUNTER.fullmatch(text) else 0
 
 
 def read_counters(session: Session, notes: Notes, *, with_text: bool) -> CounterReading:
-    """Read the counters now, and the InnoDB status text where it is wanted."""
+    """Read the counters now, and the InnoDB status text if requested."""
     status = name_value_dict(ask(session, STATUS, "server.status", notes))
     clock = time.monotonic()
     return CounterReading(status, innodb_status(session, notes) if with_text else "", clock)
@@ -46,7 +46,7 @@ def read_counters(session: Session, notes: Notes, *, with_text: bool) -> Counter
 def read_workload(
     session: Session, first: CounterReading, window: float, notes: Notes, wait: Callable[[float], object] = time.sleep
 ) -> Workload | None:
-    """Wait for the window and read the counters again; None with the reason noted where there is nothing to compare."""
+    """Wait for the window, then read the counters again; None if nothing can be compared, with the reason noted."""
     if window <= 0:
         notes.append(Unavailable("workload", "needs a sampling window (--window SECONDS)"))
         return None
@@ -65,12 +65,15 @@ def read_workload(
 
 
 def sample_of(reading: CounterReading, first: CounterReading) -> Sample:
-    """One reading of a series that began with `first`, on the server's clock."""
+    """A reading as a sample on the server's clock, in a series that began with `first`."""
     return _sample(reading, first.uptime + (_elapsed_seconds(first, reading) if reading is not first else 0.0))
 
 
 def _elapsed_seconds(first: CounterReading, last: CounterReading) -> float:
-    """Seconds between two readings: by our clock, which is finer, unless the server's disagrees (a paused machine)."""
+    """Seconds between two readings, by the local clock, which is finer than the server's.
+
+    If the two disagree (a paused machine), the server's is used.
+    """
     ours, theirs = last.clock - first.clock, float(last.uptime - first.uptime)
     return ours if abs(ours - theirs) <= _CLOCKS_AGREE else theirs
 
@@ -80,7 +83,10 @@ def _sample(reading: CounterReading, at: float) -> Sample:
 
 
 def sample_at(status: dict[str, str], at: float, innodb_text: str = "") -> Sample:
-    """Counters as sent or printed, at a time of the server's clock; the redo position by a counter, else the text."""
+    """A sample from counters as text, at a time of the server's clock.
+
+    The redo position is from a counter or from the status text.
+    """
     counters = {name: int(text) for name, text in status.items() if _COUNTER.fullmatch(text)}
     took = status.get("query_time", "")
     return Sample(at, counters, redo_position(status, innodb_text), float(took) if _SECONDS.fullmatch(took) else None)

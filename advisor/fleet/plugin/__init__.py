@@ -1,1 +1,1 @@
-"""What ansible loads, as files of its own."""
+"""Files that ansible loads directly."""

@@ -1,8 +1,8 @@
-"""What ansible runs for each host of `mycnf fleet`: an action, on the control host; nothing is put on the host itself.
+"""Ansible action plugin of `mycnf fleet`; it runs on the control host and copies nothing to the audited host.
 
-It templates the host's `mycnf_*` variables (vault and all), hands them by a pipe to a process of mycnf that asks the
-server, and meanwhile has a shell on the host make a tar of what says how the machine is built. It is read by the
-ansible that the team has, so it needs nothing of mycnf but the program that the environment names.
+It templates the host's `mycnf_*` variables (including vault), passes them by a pipe to a mycnf process that reads the
+server, and meanwhile runs a shell script on the host that creates a tar of its hardware facts. It is loaded by the
+user's ansible, so it needs nothing of mycnf except the program that the environment names.
 """
 
 from __future__ import annotations
@@ -28,29 +28,30 @@ NAMES = (
     *("host", "port", "socket", "user", "password", "defaults_file", "defaults_group_suffix", "login_path"),
     *("ssl_mode", "ssl_ca", "ssl_cert", "ssl_key", "ram", "cpus", "disk"),
 )
-GRACE = 10.0  # seconds for the process to write down what it has, once the time is up
-LONGEST = 300  # characters of an error's text
-TICK = 0.25  # seconds between two looks at the time and at what this process has grown to
-# A host's tar takes a few hundred kilobytes. What is printed without end grows in here, whole, as fast as it comes.
-LARGEST = 16 << 20  # bytes that a shell may print; of pipes the kernel counts what was read
-GROWTH = 96 << 20  # bytes by which this process may grow meanwhile: connection plugins hold several copies
-BACKSTOP = 512 << 20  # the same to the kernel, for a plugin that reads on in C, where no signal is heard
+GRACE = 10.0  # seconds for the process to write its results when the time is up
+LONGEST = 300  # maximum characters of an error message
+TICK = 0.25  # seconds between two checks of the time and of the size of this process
+# A host's tar takes a few hundred kilobytes. Endless output would be collected in this process without a limit.
+LARGEST = 16 << 20  # maximum bytes that a shell may print; for pipes the kernel counts the bytes read
+GROWTH = 96 << 20  # bytes by which this process may grow in the meantime: connection plugins keep several copies
+BACKSTOP = 512 << 20  # the same as a kernel limit, for a plugin that reads in C code, where no signal handler runs
 TOO_MUCH = "the host's shell printed too much, maybe without end"
 _PRINTED = (string.ascii_letters + string.digits + string.punctuation).encode()
 _BLANK = string.whitespace.encode()
-# One line of ASCII, as long as before: ansible has a list made of the lines, many times as large where they are short.
+# Converts output to one line of ASCII of the same length: ansible makes a list of the lines, which is many times as
+# large if they are short.
 PLAIN = bytes(byte if byte in _PRINTED else ord(" " if byte in _BLANK else "?") for byte in range(256))
 
 
 class _LimitReached(BaseException):
-    """The host has had its time or its share; no `except Exception` on the way may swallow it."""
+    """The time or size limit of the host is reached; not an Exception, so that no handler in ansible swallows it."""
 
 
 class ActionModule(ActionBase):  # type: ignore[misc] # ansible has no types
-    """Collect the facts of one server; whatever goes wrong becomes its row, and never a failure of the run."""
+    """Collect the facts of one server; errors become the host's row and never a failure of the run."""
 
     def run(self, tmp: str | None = None, task_vars: dict[str, Any] | None = None) -> dict[str, Any]:  # noqa: ARG002
-        """Ask the server and its host at once, within the time; the result says nothing."""
+        """Read the server and its host concurrently within the time limit; the result is empty."""
         began = time.monotonic()
         _end_with_ansible()
         variables = task_vars or {}
@@ -78,7 +79,7 @@ class ActionModule(ActionBase):  # type: ignore[misc] # ansible has no types
         return {"changed": False}
 
     def _templated(self, name: str, variables: dict[str, Any], job: dict[str, Any]) -> None:
-        """One variable, templated; of one that can't be, why."""
+        """Add one templated variable to the job, or the reason why it cannot be templated."""
         try:
             value = self._template(name, variables)
         except Exception as error:  # noqa: BLE001 - what templating raises differs by ansible's version
@@ -93,7 +94,7 @@ class ActionModule(ActionBase):  # type: ignore[misc] # ansible has no types
         return self._templar.template(variables[name]) if name in variables else None
 
     def _ask(self, job: dict[str, Any], until: float) -> None:
-        """Let mycnf ask the server while the host makes its tar; end it all when the time is up."""
+        """Let mycnf read the server while the host creates its tar; stop everything when the time is up."""
         command = [os.environ["MYCNF_FLEET_PYTHON"], "-P", "-m", "advisor.fleet.host"]
         environment = {**os.environ, "PYTHONPATH": os.environ["MYCNF_FLEET_PATH"]}
         with subprocess.Popen(
@@ -104,7 +105,7 @@ class ActionModule(ActionBase):  # type: ignore[misc] # ansible has no types
                     assert process.stdin is not None  # noqa: S101 - a pipe, as asked for
                     process.stdin.write(json.dumps(job).encode() + b"\n")
                     process.stdin.flush()
-                # A local host is read by mycnf itself.
+                # mycnf reads a local host itself.
                 answer = {} if job["local"] else self._tar(process, until)
                 with contextlib.suppress(subprocess.TimeoutExpired):
                     left = max(0.0, until - time.monotonic()) + GRACE
@@ -114,10 +115,10 @@ class ActionModule(ActionBase):  # type: ignore[misc] # ansible has no types
                     process.kill()
 
     def _tar(self, process: subprocess.Popen[bytes], until: float) -> dict[str, str]:
-        """What the host's shell printed, or why there is nothing."""
+        """The output of the host's shell, or the reason why there is none."""
         with open(os.environ["MYCNF_FLEET_SCRIPT"], encoding="utf-8") as file:
             script = file.read()
-        # The script is no secret, and without this the reason of a failure would be hidden with the rest.
+        # The script contains no secrets, and with no_log the reason of a failure would be hidden.
         self._connection._play_context.no_log = False  # noqa: SLF001
         self._connection.exec_command = _limit_output(self._connection.exec_command)
         try:
@@ -136,22 +137,22 @@ class ActionModule(ActionBase):  # type: ignore[misc] # ansible has no types
 
 
 def _hosts_are_written() -> bool:
-    """Whether the list of all hosts has been written already: it is long where there are many."""
+    """Whether the list of all hosts exists already; it is long in large fleets."""
     return os.path.exists(os.path.join(os.environ["MYCNF_FLEET_DIR"], "hosts.list"))
 
 
 def _end_with_ansible() -> None:
-    """Where ansible is killed nobody tells its workers, and each is in a session of its own."""
+    """Stop when ansible is killed, which does not stop its workers: each has its own session."""
     with contextlib.suppress(OSError, AttributeError):
-        ctypes.CDLL(None).prctl(1, signal.SIGTERM, 0, 0, 0)  # PR_SET_PDEATHSIG; ansible hands it on to its session
+        ctypes.CDLL(None).prctl(1, signal.SIGTERM, 0, 0, 0)  # PR_SET_PDEATHSIG; ansible signals its session
     ansible = multiprocessing.parent_process()
-    if ansible is not None and os.getppid() != ansible.pid:  # it was gone before that could be asked for
+    if ansible is not None and os.getppid() != ansible.pid:  # it ended before the call
         os.kill(os.getpid(), signal.SIGTERM)
 
 
 @contextlib.contextmanager
 def _limit_time_and_memory(until: float) -> Iterator[None]:
-    """Bound the time and the memory of the block: _Enough, with what to say of it, or MemoryError."""
+    """Limit time and memory of the block; raises _LimitReached with the reason, or MemoryError."""
     (resident, data), read = _memory_limits(), _bytes_read()
 
     def look(_number: int, _frame: object) -> None:
@@ -159,7 +160,7 @@ def _limit_time_and_memory(until: float) -> Iterator[None]:
         if _memory_limits()[0] - resident > GROWTH or _bytes_read() - read > LARGEST:
             reason = TOO_MUCH
         if reason:
-            # Once more later, should this one be swallowed on the way.
+            # Repeated later, in case the first exception is swallowed.
             signal.setitimer(signal.ITIMER_REAL, 4 * TICK, 4 * TICK)
             raise _LimitReached(reason)
 
@@ -176,7 +177,7 @@ def _limit_time_and_memory(until: float) -> Iterator[None]:
 
 
 def _memory_limits() -> tuple[int, int]:
-    """Bytes that this process has resident, and that it may write to; zeros where the kernel doesn't tell."""
+    """The resident and the data size of this process in bytes; zeros if the kernel does not report them."""
     try:
         with open("/proc/self/statm", "rb") as file:
             pages = [int(word) for word in file.read().split()]
@@ -186,7 +187,7 @@ def _memory_limits() -> tuple[int, int]:
 
 
 def _bytes_read() -> int:
-    """Bytes that this thread has read so far, without what ended children have; zero where the kernel doesn't tell."""
+    """Bytes that this thread has read, without those of ended children; zero if the kernel does not report it."""
     try:
         with open("/proc/thread-self/io", "rb") as file:
             return int(file.readline().split()[1])  # rchar
@@ -195,7 +196,7 @@ def _bytes_read() -> int:
 
 
 def _limit_output(run: Any) -> Any:
-    """A connection's exec_command that gives no more than is to be read, without what ansible would blow up."""
+    """A connection's exec_command with limited output, without line breaks that ansible would split."""
 
     def bounded(*words: Any, **more: Any) -> tuple[int, Any, Any]:
         code, out, err = run(*words, **more)
@@ -209,7 +210,7 @@ def _limit_output(run: Any) -> Any:
 
 
 def _end_children(spared: int) -> None:
-    """End what the connection started and left running, such as an ssh that waits for ever."""
+    """Kill processes that the connection left running, such as a hanging ssh."""
     try:
         with open(f"/proc/self/task/{os.getpid()}/children", encoding="ascii") as file:
             children = [int(word) for word in file.read().split()]

@@ -70,7 +70,7 @@ class ConnectDialog(ModalScreen["AuditSource | None"]):
         self._reason = reason
 
     def compose(self) -> ComposeResult:
-        """The recent servers, and a field for each thing that can be values of a connection."""
+        """The recent servers, and a field for each connection option."""
         with Vertical(classes="dialog", id="connecting"):
             back = "cancels" if self.app.screen_stack[0].query(Pane) else "quits"
             yield Static(f"Connect to a server: Enter connects, Esc {back}", markup=False)

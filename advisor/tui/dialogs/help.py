@@ -19,7 +19,8 @@ if TYPE_CHECKING:
     from textual.screen import Screen
 
 
-# Commands of textual's: the app has its own help and quit; screenshots go to ~/Downloads, which servers lack.
+# Commands of textual that are hidden: the app has its own help and quit, and ~/Downloads, where screenshots go, rarely
+# exists on servers.
 HIDDEN_COMMANDS = ("Keys", "Quit", "Screenshot")
 
 

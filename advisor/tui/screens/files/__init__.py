@@ -1,1 +1,1 @@
-"""The screen of files."""
+"""The files screen."""

@@ -1,1 +1,1 @@
-"""The screen of host."""
+"""The host screen."""

@@ -1,1 +1,1 @@
-"""The screen of probes."""
+"""The probes screen."""

@@ -165,7 +165,7 @@ def labelled_text(label: str, words: str, width: int, style: str = "$text-accent
 
 
 def join_blocks(text: str) -> Content:
-    """Make a long text safe to show, block by block, so that its length does not cut it."""
+    """Make a long text safe to show, block by block, so that the length limit of safe_text does not cut it."""
     return Content("\n\n").join(safe_text(block) for block in text.split("\n\n"))
 
 

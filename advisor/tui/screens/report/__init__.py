@@ -1,1 +1,1 @@
-"""The screen that saves and copies reports."""
+"""The report screen, which saves and copies reports."""

@@ -100,8 +100,8 @@ def absolute_path(typed: str) -> str:
 def save_report(text: str, typed: str, facts: Facts, *, replace: bool = False) -> str:
     """Write the report with mode 0600 and return its absolute path; symbolic links are followed.
 
-    Raises TakenError where a file is there that may not be replaced, MycnfError where it can't be written or belongs to
-    the server that the facts are of.
+    Raises ReportExistsError if a file exists that may not be replaced, MycnfError if it cannot be written or is a file
+    of the server in `facts`.
     """
     path = os.path.realpath(absolute_path(typed))
     _check_path(path, facts)

@@ -1,1 +1,1 @@
-"""The screen of workload."""
+"""The workload screen."""
