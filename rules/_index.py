@@ -83,13 +83,24 @@ BY_OPTION = {
     ),
     "rules.innodb.buffer_pool": (
         "innodb_buffer_pool_chunk_size",
+        "innodb_buffer_pool_dump_at_shutdown",
         "innodb_buffer_pool_instances",
+        "innodb_buffer_pool_load_at_startup",
         "innodb_buffer_pool_size",
         "innodb_data_file_buffering",
         "innodb_flush_method",
+        "innodb_old_blocks_time",
+        "innodb_random_read_ahead",
+    ),
+    "rules.innodb.flushing": (
+        "innodb_adaptive_flushing",
+        "innodb_flush_sync",
+        "innodb_max_dirty_pages_pct",
+        "innodb_max_dirty_pages_pct_lwm",
+    ),
+    "rules.innodb.io_capacity": (
         "innodb_io_capacity",
         "innodb_io_capacity_max",
-        "innodb_random_read_ahead",
     ),
     "rules.innodb.redo_log": (
         "innodb_buffer_pool_size",
@@ -102,20 +113,11 @@ BY_OPTION = {
         "innodb_log_write_ahead_size",
     ),
     "rules.innodb.startup": (
-        "innodb_adaptive_flushing",
-        "innodb_buffer_pool_dump_at_shutdown",
-        "innodb_buffer_pool_load_at_startup",
         "innodb_dedicated_server",
         "innodb_fast_shutdown",
-        "innodb_flush_sync",
         "innodb_force_recovery",
-        "innodb_max_dirty_pages_pct",
-        "innodb_max_dirty_pages_pct_lwm",
-        "innodb_old_blocks_time",
     ),
     "rules.innodb.tablespaces": (
-        "binlog_format",
-        "innodb_autoinc_lock_mode",
         "innodb_change_buffering",
         "innodb_data_file_path",
         "innodb_file_per_table",
@@ -124,7 +126,6 @@ BY_OPTION = {
         "innodb_strict_mode",
         "innodb_undo_log_truncate",
         "innodb_undo_tablespaces",
-        "transaction_isolation",
     ),
     "rules.innodb.throughput": (
         "innodb_log_compressed_pages",
@@ -133,6 +134,11 @@ BY_OPTION = {
         "innodb_max_undo_log_size",
         "innodb_use_native_aio",
         "innodb_validate_tablespace_paths",
+    ),
+    "rules.innodb.transactions": (
+        "binlog_format",
+        "innodb_autoinc_lock_mode",
+        "transaction_isolation",
     ),
     "rules.memory.query_cache": (
         "query_cache_size",
@@ -296,7 +302,6 @@ BY_OPTION = {
 BEYOND_FILES = (
     "rules.connections.usage",
     "rules.engines.caches",
-    "rules.innodb.flushing",
     "rules.innodb.io_layout",
     "rules.memory.budget",
     "rules.optionfile.drift",

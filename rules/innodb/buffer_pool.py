@@ -1,4 +1,4 @@
-"""INN: rules about InnoDB's buffer pool, I/O capacity and read-ahead."""
+"""INN: rules about InnoDB's buffer pool, its instances, read-ahead, scans and warm-up."""
 
 from __future__ import annotations
 
@@ -20,7 +20,6 @@ GIB = 1 << 30
 POOL = "innodb_buffer_pool_size"
 INSTANCES = "innodb_buffer_pool_instances"
 CHUNK = "innodb_buffer_pool_chunk_size"
-CAPACITY = "innodb_io_capacity"
 METHOD, BUFFERING = "innodb_flush_method", "innodb_data_file_buffering"
 MYSQL = (Span("mysql"),)
 # BPI-06: each instance should hold at least 1 GB; below 1 GB in total the server always uses one instance.
@@ -29,13 +28,12 @@ FEW_POOL = 8 * GIB
 LARGEST = 1 << 64
 FEW = 8  # BPI-01: stalls with 1 to 4, acceptable from 8
 MANY_PROCESSORS = 16  # BPI-01 was measured on 40 cores
-HIGH_CAPACITY = 20000  # IOC-02: MySQL only if needed above that; IOC-03: MariaDB on SATA
-NVME_CAPACITY = 80000  # IOC-03, for MariaDB
-SPINNING = 200  # IOC-03: 100 to 200 per disk
 BUFFERED = frozenset({"FSYNC", "O_DSYNC", "FDATASYNC"})
 CACHED_TWICE = 4 * GIB
 CACHED_TWICE_PERCENT = 50
 ROUNDED_PERCENT = 10
+SLOW_TO_WARM = GIB  # 65,536 pages of 16K; single reads from a spinning disk take minutes
+USUAL_TIME = 1000  # milliseconds: the default in every version
 
 
 def is_aurora(context: RuleContext) -> bool:
@@ -173,82 +171,6 @@ def random_read_ahead(context: RuleContext) -> Iterator[Finding]:
 
 
 @rule(
-    "INN006",
-    "oversized-io-capacity",
-    severity=Severity.NOTE,
-    confidence=Confidence.LIKELY,
-    summary="innodb_io_capacity is above what the vendor's documentation recommends for this kind of disk.",
-    options=(CAPACITY,),
-    evidence=("IOC-01", "IOC-02", "IOC-03", "IOC-04"),
-    probe="random-write",
-    docs=Docs(
-        why="It is how many pages a second the server writes in the background, in idle times too. Too high a value "
-        "writes pages that would have changed again, which wears out solid-state disks. MySQL's manual advises "
-        "against more than 20000 without need. MariaDB's documentation gives 100 to 200 for a spinning disk, 2000 "
-        "to 20000 for SATA and 20000 to 80000 for NVMe. On one host with a SATA disk 10000 was 11 percent slower "
-        "than 5000; no other disk was measured.",
-        fix="Lower it to the smallest value with which the checkpoint age stays away from its limit.",
-        risk="Too low a value lets dirty pages pile up until sessions must wait; watch the checkpoint age.",
-        exceptions="NVMe under a heavy steady write load. Disks behind a RAID controller: the kernel sees one disk, "
-        "which may be an array of many, with a cache.",
-        reconsider_when="A run on this host in which the higher value gives more or steadier throughput.",
-        disagree="MySQL's manual: no more than 20000 without need. MariaDB: 20000 to 80000 and more for "
-        "NVMe. Percona: lower than most people set it.",
-    ),
-)
-def oversized_io_capacity(context: RuleContext) -> Iterator[Finding]:
-    """Report innodb_io_capacity above the disk's measured write rate, or above the vendor's recommendation."""
-    value = context.number(CAPACITY)
-    if value is None or not context.is_set(CAPACITY) or is_aurora(context):
-        return
-    measured = _measured_write_rate(context)
-    if measured and value > measured:
-        yield oversized_io_capacity.finding(
-            f"{value:,} page writes a second in the background, but the disk takes {measured:,.0f} at most.",
-            variable_subject(context, CAPACITY),
-            severity=Severity.WARNING,
-            help="lower it as far as the checkpoint age allows",
-        )
-        return
-    most, source = _recommended_capacity(context)
-    if value > most:
-        yield oversized_io_capacity.finding(
-            f"{value:,} page writes a second in the background; {source}.",
-            variable_subject(context, CAPACITY),
-            help="lower it as far as the checkpoint age allows",
-        )
-
-
-def _measured_write_rate(context: RuleContext) -> float | None:
-    """Page writes per second that a probe measured on this host; None without a result."""
-    if not context.has("probes"):
-        return None
-    from rules.measured.apply import max_write_rate
-
-    found = max_write_rate(context)
-    return found[0] if found else None
-
-
-def _recommended_capacity(context: RuleContext) -> tuple[int, str]:
-    """The highest innodb_io_capacity that a vendor recommends for the data disks, and the recommendation as text."""
-    if context.has("host"):
-        from rules.core.storage import disk_names, is_nvme, is_solid_state, is_spinning
-
-        disks = len(context.host.storage.disks) if context.host.storage else 0
-        if is_spinning(context):
-            each = f"MariaDB's documentation gives 100 to {SPINNING} for a spinning disk"
-            count = f"{disks} disks" if disks > 1 else "1 disk"
-            return max(
-                SPINNING * disks, 2 * SPINNING
-            ), f"{each}, and the data lies on {count} ({disk_names(context.host)})"
-        if context.target.is_mariadb and is_solid_state(context) and not is_nvme(context):
-            return HIGH_CAPACITY, "MariaDB's documentation gives 2,000 to 20,000 for SATA disks"
-    if context.target.is_mariadb:
-        return NVME_CAPACITY, "MariaDB's documentation gives 20,000 to 80,000 for NVMe, and less for other disks"
-    return HIGH_CAPACITY, "MySQL's manual advises against more than 20,000 without need"
-
-
-@rule(
     "INN007",
     "few-buffer-pool-instances",
     severity=Severity.NOTE,
@@ -290,34 +212,6 @@ def few_buffer_pool_instances(context: RuleContext) -> Iterator[Finding]:
         help=help_line(action),
         actions=present(action),
     )
-
-
-@rule(
-    "INN008",
-    "io-capacity-above-its-maximum",
-    summary="innodb_io_capacity is above innodb_io_capacity_max, and the server lowers it to that.",
-    options=("innodb_io_capacity", "innodb_io_capacity_max"),
-    evidence=("ASK-08",),
-    docs=Docs(
-        why="At start-up the server lowers innodb_io_capacity to innodb_io_capacity_max where it is larger, "
-        "with a warning in its log: 4000 with a maximum of 3000 runs as 3000.",
-        fix="Set the maximum to what is meant, or lower the capacity.",
-        risk="None.",
-        exceptions="None.",
-        reconsider_when="A server of this version that runs with the larger capacity.",
-    ),
-)
-def io_capacity_above_its_maximum(context: RuleContext) -> Iterator[Finding]:
-    """Report innodb_io_capacity above innodb_io_capacity_max in the file."""
-    lines = [context.file_verdict.effective.get(f"innodb_io_capacity{end}") for end in ("", "_max")]
-    asked, most = (int(line.value) if line and line.value and line.value.isdigit() else None for line in lines)
-    running = context.number("innodb_io_capacity") if context.has("server") else most
-    if asked is not None and most is not None and asked > most and running == most:
-        yield io_capacity_above_its_maximum.finding(
-            f"innodb_io_capacity_max is {most}, so the server runs with {most} instead of {asked}.",
-            variable_subject(context, "innodb_io_capacity"),
-            help="raise innodb_io_capacity_max, or lower innodb_io_capacity",
-        )
 
 
 @rule(
@@ -412,3 +306,78 @@ def rounded_up_buffer_pool(context: RuleContext) -> Iterator[Finding]:
             variable_subject(context, POOL),
             help=f"write {POOL} = {exact_size(running)}, or use fewer instances or smaller chunks",
         )
+
+
+@rule(
+    "INN018",
+    "scans-displace-the-pool",
+    severity=Severity.NOTE,
+    confidence=Confidence.LIKELY,
+    summary="A page that a scan reads counts as often used at once, so scans push out the pages in use.",
+    options=("innodb_old_blocks_time",),
+    evidence=("INNV-03", "INNA-02"),
+    docs=Docs(
+        why="A page enters the pool in its older part and moves to the front when it is used again after "
+        "innodb_old_blocks_time milliseconds. A scan uses each page for all its rows within a moment: with 0 "
+        "the second row moves it to the front, where it pushes out pages that others use all the time.",
+        fix="Remove the line; the default is 1000.",
+        risk="Pages that are used often and only within one second at a time stay in the older part.",
+        exceptions="Servers whose data fits in the pool, and tables that are scanned again and again and should stay.",
+        reconsider_when="Innodb_buffer_pool_reads that don't rise while a backup or a report scans.",
+    ),
+)
+def scans_displace_the_pool(context: RuleContext) -> Iterator[Finding]:
+    """Report an explicitly configured innodb_old_blocks_time = 0."""
+    name = "innodb_old_blocks_time"
+    if context.is_set(name) and context.number(name) == 0:
+        action = advise(
+            context, name, USUAL_TIME, watch="Innodb_buffer_pool_reads",
+            risk="pages used only within one second at a time stay in the older part",
+        )  # fmt: skip
+        yield scans_displace_the_pool.finding(
+            "Pages that a scan reads once count as often used at once and push out those in use.",
+            variable_subject(context, name),
+            help=help_line(action),
+            actions=present(action),
+        )
+
+
+@rule(
+    "INN019",
+    "cold-pool-after-restart",
+    severity=Severity.NOTE,
+    confidence=Confidence.OPINION,
+    summary="A large buffer pool starts empty, because its list of pages is not saved or not loaded.",
+    options=("innodb_buffer_pool_dump_at_shutdown", "innodb_buffer_pool_load_at_startup"),
+    evidence=("INNV-04",),
+    docs=Docs(
+        why="At shutdown the server saves which pages the pool holds, a small file of numbers, and reads those pages "
+        "again at start-up in the background. Without either the pool fills one page at a time as sessions ask: 1 "
+        "GiB is 65,536 pages, more than five minutes for a disk of 200 reads a second. The rule reports from that "
+        "size on.",
+        fix="Remove the line; both are on by default.",
+        risk="Reads in the background after a start, beside those of sessions.",
+        exceptions="Replicas and test servers without waiting clients, and data that differs after each restart.",
+        reconsider_when="A restart under load after which answers are as quick as before within a minute.",
+    ),
+)
+def cold_pool_after_restart(context: RuleContext) -> Iterator[Finding]:
+    """Report a pool of 1 GB or more whose page list is not dumped at shutdown or not loaded at startup."""
+    pool = context.number(POOL)
+    if pool is None or pool < SLOW_TO_WARM:
+        return
+    for name in ("innodb_buffer_pool_dump_at_shutdown", "innodb_buffer_pool_load_at_startup"):
+        if context.explicit_switch(name) is False:
+            action = advise(
+                context,
+                name,
+                "ON",
+                risk="reads in the background after a start",
+                watch="Innodb_buffer_pool_load_status",
+            )
+            yield cold_pool_after_restart.finding(
+                f"The pool of {format_size(pool)} starts empty, and sessions read its pages from disk one by one.",
+                variable_subject(context, name),
+                help=help_line(action),
+                actions=present(action),
+            )

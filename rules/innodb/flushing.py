@@ -1,4 +1,4 @@
-"""INN: rules about InnoDB's flushing, purge, free pages and adaptive hash index, from counters."""
+"""INN: rules about InnoDB's flushing, purge, free pages and adaptive hash index."""
 
 from __future__ import annotations
 
@@ -10,8 +10,8 @@ from rules.core.advice import advise, help_line, present
 from rules.core.counters import steady_window, window_text
 from rules.core.rule import Docs, Span, rule
 from rules.core.subject import variable_subject
+from rules.innodb.io_capacity import CAPACITY, CAPACITY_MAX, larger_io_capacity
 from rules.innodb.redo_log import FULL_PERCENT, checkpoint_age
-from rules.innodb.throughput import CAPACITY, CAPACITY_MAX, larger_io_capacity
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
@@ -236,3 +236,99 @@ def _hash_index_lookups(window: Workload) -> tuple[int, int]:
     """Lookups that the adaptive hash index served, and all lookups."""
     found, not_found = (window.delta(f"innodb_adaptive_hash_{kind}_searches") or 0 for kind in ("hash", "non_hash"))
     return found, found + not_found
+
+
+@rule(
+    "INN015",
+    "no-adaptive-flushing",
+    severity=Severity.NOTE,
+    confidence=Confidence.LIKELY,
+    summary="Adaptive flushing is off, so dirty pages are flushed in bursts.",
+    options=("innodb_adaptive_flushing",),
+    evidence=("INNV-01", "INNV-02"),
+    docs=Docs(
+        why="With adaptive flushing the server looks at how fast the redo log fills and writes changed pages "
+        "at that rate. Both makers say that it is there to avoid bursts of writing, and it is on by default "
+        "in every version.",
+        fix="Remove the line, or set innodb_adaptive_flushing to ON.",
+        risk="None known.",
+        exceptions="Experiments that compare the two.",
+        reconsider_when="A run of hours under your load that is as steady without it.",
+    ),
+)
+def no_adaptive_flushing(context: RuleContext) -> Iterator[Finding]:
+    """Report innodb_adaptive_flushing = OFF."""
+    name = "innodb_adaptive_flushing"
+    if context.explicit_switch(name) is False:
+        action = advise(context, name, "ON", watch="Innodb_buffer_pool_pages_dirty")
+        yield no_adaptive_flushing.finding(
+            "Changed pages are not written at the rate at which the redo log fills; they wait for limits and are then "
+            "written in bursts.",
+            variable_subject(context, name),
+            help=help_line(action),
+            actions=present(action),
+        )
+
+
+@rule(
+    "INN016",
+    "low-mark-above-dirty-maximum",
+    summary="innodb_max_dirty_pages_pct_lwm is above innodb_max_dirty_pages_pct, and is lowered to it.",
+    options=("innodb_max_dirty_pages_pct_lwm", "innodb_max_dirty_pages_pct"),
+    evidence=("INNA-01", "INNV-02"),
+    docs=Docs(
+        why="innodb_max_dirty_pages_pct_lwm says from which share of changed pages on they are written early, "
+        "so that innodb_max_dirty_pages_pct is never reached. A mark above it is lowered to it at start-up, "
+        "with a warning in the log: 60 with a maximum of 40 runs as 40, and nothing is written early.",
+        fix="Set the mark well below the maximum, or take both lines out.",
+        risk="None: the server lowers the mark anyway.",
+        exceptions="None.",
+        reconsider_when="A server of this version that runs with the higher mark.",
+    ),
+)
+def low_mark_above_dirty_maximum(context: RuleContext) -> Iterator[Finding]:
+    """Report innodb_max_dirty_pages_pct_lwm above innodb_max_dirty_pages_pct in the file."""
+    line = context.file_verdict.effective.get("innodb_max_dirty_pages_pct_lwm")
+    most = context.settings.real("innodb_max_dirty_pages_pct")
+    asked = float(line.value) if line is not None and line.value else None
+    if asked is not None and most is not None and asked > most:
+        yield low_mark_above_dirty_maximum.finding(
+            f"innodb_max_dirty_pages_pct is {most:g}, so the mark for early writing runs as {most:g} instead of "
+            f"{asked:g}.",
+            variable_subject(context, "innodb_max_dirty_pages_pct_lwm"),
+            help="set the mark below innodb_max_dirty_pages_pct",
+        )
+
+
+@rule(
+    "INN017",
+    "throttled-checkpoints",
+    severity=Severity.NOTE,
+    confidence=Confidence.LIKELY,
+    summary="innodb_io_capacity limits flushing at checkpoints too, while sessions wait.",
+    options=("innodb_flush_sync",),
+    evidence=("INNV-01", "INNV-02"),
+    docs=Docs(
+        why="When the redo log is nearly full, sessions wait until pages are written. With innodb_flush_sync "
+        "on, the default, the server then ignores innodb_io_capacity and writes as fast as it can; without "
+        "it the waiting lasts as long as the limit says.",
+        fix="Remove the line, or set innodb_flush_sync to ON.",
+        risk="Bursts of writes at checkpoints, which other users of the disk feel.",
+        exceptions="Disks shared with others that must not feel those bursts, with a redo log that is never nearly "
+        "full.",
+        reconsider_when="A checkpoint age that stays far below its maximum over the busiest hour.",
+    ),
+)
+def throttled_checkpoints(context: RuleContext) -> Iterator[Finding]:
+    """Report innodb_flush_sync = OFF."""
+    name = "innodb_flush_sync"
+    if context.explicit_switch(name) is False:
+        action = advise(context, name, "ON", risk="bursts of writes at checkpoints", watch="Innodb_data_writes")
+        capacity = context.number("innodb_io_capacity")
+        yield throttled_checkpoints.finding(
+            "When the redo log is nearly full, sessions wait while pages are written at no more than innodb_io_capacity"
+            + (f" ({capacity:,} a second)." if capacity else "."),
+            variable_subject(context, name),
+            help=help_line(action),
+            actions=present(action),
+        )

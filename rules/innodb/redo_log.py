@@ -329,7 +329,7 @@ def _pressure_help(context: RuleContext) -> tuple[tuple[Action, ...], str]:
 
 def _background_write_help(context: RuleContext, capacity: int) -> tuple[tuple[Action, ...], str]:
     """What helps where the log holds an hour of writes."""
-    from rules.innodb.throughput import CAPACITY, larger_io_capacity  # lint, which has no counters, does without
+    from rules.innodb.io_capacity import CAPACITY, larger_io_capacity  # lint, which has no counters, does without
 
     held = "holds an hour of that" if _rates_or_none(context) else "is as large as mycnf advises"
     log, actions = f"the log of {format_size(capacity)} {held}", larger_io_capacity(context)

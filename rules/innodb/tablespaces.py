@@ -1,4 +1,4 @@
-"""INN: rules about tablespaces, undo logs, AUTO_INCREMENT locking, table statistics and transaction isolation."""
+"""INN: rules about tablespaces, undo logs, table statistics and the change buffer."""
 
 from __future__ import annotations
 
@@ -8,7 +8,6 @@ from advisor.core.model import Confidence, Severity
 from rules.core.advice import advise, help_line, present
 from rules.core.rule import Docs, Span, rule
 from rules.core.subject import variable_subject
-from rules.durability.binary_log import row_format_action, writes_binary_log
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -17,9 +16,6 @@ if TYPE_CHECKING:
     from rules.core.context import RuleContext
 
 LEAST_UNDO = 2  # undo tablespaces; one is truncated while the other is active
-TABLE_LOCK = 0
-INTERLEAVED = 2
-ISOLATION = ("transaction_isolation", "tx_isolation")  # MySQL 5.7 and MariaDB before 11.1 have the latter
 NO_BUFFERING = frozenset({"NONE", "0"})
 
 
@@ -249,106 +245,6 @@ def growing_undo_files(context: RuleContext) -> Iterator[Finding]:
         )
         yield growing_undo_files.finding(
             "Undo files that a long transaction made large keep their size.",
-            variable_subject(context, name),
-            help=help_line(action),
-            actions=present(action),
-        )
-
-
-@rule(
-    "INN030",
-    "table-locked-auto-increment",
-    severity=Severity.NOTE,
-    confidence=Confidence.LIKELY,
-    summary="Each INSERT into a table with AUTO_INCREMENT holds a lock on the whole table until it ends.",
-    options=("innodb_autoinc_lock_mode",),
-    evidence=("INNV-08",),
-    docs=Docs(
-        why="Mode 0 is kept for programs of MySQL 5.0. With it a single-row INSERT, too, holds the table's "
-        "AUTO-INC lock until the statement ends, so sessions insert one after the other. Mode 1 takes a "
-        "light lock for inserts whose number of rows is known.",
-        fix="Remove the line: the default is 2 on MySQL 8.0 and later, 1 on MySQL 5.7 and MariaDB.",
-        risk="With mode 2 the numbers of one INSERT ... SELECT need not follow each other.",
-        restart=True,
-        exceptions="Statement-based replication of statements that insert in an order that differs on the replica.",
-        reconsider_when="Nothing.",
-    ),
-)
-def table_locked_auto_increment(context: RuleContext) -> Iterator[Finding]:
-    """Report innodb_autoinc_lock_mode = 0."""
-    name = "innodb_autoinc_lock_mode"
-    if context.is_set(name) and context.number(name) == TABLE_LOCK and not _is_galera_finding(context):
-        action = advise(context, name, 1, risk="none known with any binlog_format", watch="Innodb_row_lock_waits")
-        yield table_locked_auto_increment.finding(
-            "Each INSERT into a table with AUTO_INCREMENT holds a lock on the table until it ends.",
-            variable_subject(context, name),
-            help=help_line(action),
-            actions=present(action),
-        )
-
-
-def _is_galera_finding(context: RuleContext) -> bool:
-    """Whether galera-locks-auto-increment reports the setting instead."""
-    from rules.core.network import uses_galera
-
-    return uses_galera(context)
-
-
-@rule(
-    "INN031",
-    "interleaved-ids-in-statement-log",
-    confidence=Confidence.LIKELY,
-    summary="Replicas may give rows other AUTO_INCREMENT numbers than the source did.",
-    options=("innodb_autoinc_lock_mode", "binlog_format"),
-    evidence=("INNV-08",),
-    docs=Docs(
-        why="With innodb_autoinc_lock_mode = 2, the default of MySQL 8.0 and later, statements that run at the "
-        "same time take numbers in turn. A binary log of statements doesn't say which got which, so a "
-        "replica, or a restore from the log, can number rows differently. Both makers call the two together "
-        "unsafe.",
-        fix="Set binlog_format to ROW, or innodb_autoinc_lock_mode to 1.",
-        risk="Row events make larger logs; mode 1 makes bulk inserts wait for each other.",
-        exceptions="Servers whose binary log has no reader, and tables without AUTO_INCREMENT.",
-        reconsider_when="Nothing.",
-    ),
-)
-def interleaved_ids_in_statement_log(context: RuleContext) -> Iterator[Finding]:
-    """Report innodb_autoinc_lock_mode = 2 with a statement-based binary log."""
-    mode, log = context.number("innodb_autoinc_lock_mode"), context.text("binlog_format")
-    if mode != INTERLEAVED or log != "STATEMENT" or not writes_binary_log(context):
-        return
-    action = row_format_action(context)
-    yield interleaved_ids_in_statement_log.finding(
-        "innodb_autoinc_lock_mode is 2 and statements are logged, so replicas may number rows differently.",
-        variable_subject(context, "binlog_format" if context.is_set("binlog_format") else "innodb_autoinc_lock_mode"),
-        help=help_line(action),
-        actions=present(action),
-    )
-
-
-@rule(
-    "INN032",
-    "dirty-reads",
-    summary="Dirty reads: sessions see uncommitted changes, which may be rolled back.",
-    options=("transaction_isolation",),
-    evidence=("INNA-09",),
-    docs=Docs(
-        why="With READ-UNCOMMITTED as the default of all sessions a SELECT sees changes before they are "
-        "committed, and those that are rolled back later. The servers that were asked answered such a row. "
-        "It saves no locks: InnoDB reads without locks at the other levels too.",
-        fix="Remove the line, or set READ-COMMITTED; sessions that want dirty reads can ask for them.",
-        risk="Sessions keep a view of the data while they read, which keeps old versions of rows a little longer.",
-        exceptions="Servers that only run estimates, on data without concurrent writes.",
-        reconsider_when="Nothing.",
-    ),
-)
-def dirty_reads(context: RuleContext) -> Iterator[Finding]:
-    """Report READ UNCOMMITTED as the default isolation level."""
-    name = next((n for n in ISOLATION if context.is_set(n)), None)
-    if name is not None and context.text(name) == "READ-UNCOMMITTED":
-        action = advise(context, name, "READ-COMMITTED", risk="sessions that are open keep their level")
-        yield dirty_reads.finding(
-            "All sessions read rows that others have not committed and may roll back.",
             variable_subject(context, name),
             help=help_line(action),
             actions=present(action),

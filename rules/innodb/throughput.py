@@ -13,14 +13,9 @@ from rules.core.subject import variable_subject
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from advisor.core.model import Action, Finding
+    from advisor.core.model import Finding
     from rules.core.context import RuleContext
 
-CAPACITY = "innodb_io_capacity"
-CAPACITY_MAX = "innodb_io_capacity_max"
-LARGEST_CAPACITY = 20000  # IOC-02: not above without need
-SPINNING_CAPACITY = 200  # IOC-03: what one spinning disk is given, and the default before MySQL 8.4
-SOLID_CAPACITY = 2000  # IOC-03: where MariaDB's figures for solid-state disks begin
 AIO = "innodb_use_native_aio"
 LAG, LAG_DELAY = "innodb_max_purge_lag", "innodb_max_purge_lag_delay"
 PURGE_THREADS, USUAL_THREADS = "innodb_purge_threads", 4
@@ -29,71 +24,6 @@ UNDO_LIMIT, LARGE_UNDO = "innodb_max_undo_log_size", 10 << 30
 PATHS = "innodb_validate_tablespace_paths"
 LOG_WRITERS, BUSY_PROCESSORS = "innodb_log_writer_threads", 32  # LOGW-01
 COMPRESSED_PAGES = "innodb_log_compressed_pages"
-
-
-@rule(
-    "INN039",
-    "undersized-io-capacity",
-    severity=Severity.NOTE,
-    confidence=Confidence.LIKELY,
-    summary="innodb_io_capacity is set to what a spinning disk does, and the data lies on solid-state disks.",
-    needs=("host",),
-    options=(CAPACITY,),
-    evidence=("IOC-02", "IOC-03", "INNA-13", "IOC-01"),
-    probe="random-write",
-    docs=Docs(
-        why="It limits how many pages a second are written in the background. Where more pages change than that, the "
-        "redo log fills and sessions wait: under one load a server with 100 stood at 93 percent of its checkpoint "
-        "age, and with 4000 at 8. MariaDB's documentation gives 2000 to 20000 for SATA and more for NVMe; MySQL's "
-        "default is 10000 from 8.4 on. The rule reports 200 or less, and only where it is explicitly configured.",
-        fix="Start with 2000, and raise it only while the checkpoint age comes near its limit.",
-        risk="More writes in the background, which wear out the disk.",
-        exceptions="Servers that write little, and disks whose writes are rationed or paid for.",
-        reconsider_when="A checkpoint age that stays below half of its limit over the busiest hour.",
-        disagree="Percona: lower than most people set it.",
-    ),
-)
-def undersized_io_capacity(context: RuleContext) -> Iterator[Finding]:
-    """Report an innodb_io_capacity for spinning disks on solid-state disks."""
-    from rules.core.storage import disk_names, is_solid_state
-    from rules.innodb.buffer_pool import is_aurora
-    from rules.measured.apply import max_write_rate
-
-    value, measured = context.number(CAPACITY), max_write_rate(context)
-    if value is None or value > SPINNING_CAPACITY or not context.is_set(CAPACITY) or is_aurora(context):
-        return
-    if is_solid_state(context) and (measured is None or measured[0] >= SOLID_CAPACITY):
-        yield undersized_io_capacity.finding(
-            f"{value:,} page writes a second in the background suit a spinning disk; the data lies on solid-state "
-            f"disks ({disk_names(context.host)}).",
-            variable_subject(context, CAPACITY),
-            help=f"try {CAPACITY} = {SOLID_CAPACITY}, with {CAPACITY_MAX} at least as high",
-        )
-
-
-def larger_io_capacity(context: RuleContext) -> tuple[Action, ...]:
-    """Twice the pages a second in the background, with their maximum first where that is lower; none beyond the disks.
-
-    The last action is that of innodb_io_capacity itself.
-    """
-    capacity, highest = context.number(CAPACITY), context.number(CAPACITY_MAX)
-    if not capacity or capacity * 2 > _largest_capacity(context):
-        return ()
-    better, risk = capacity * 2, "more writes in the background"
-    action = advise(context, CAPACITY, better, risk=risk, watch="Innodb_buffer_pool_pages_flushed")
-    raised = advise(context, CAPACITY_MAX, better, risk=risk) if highest is not None and highest < better else None
-    return present(raised, action) if action else ()
-
-
-def _largest_capacity(context: RuleContext) -> float:
-    """The largest capacity that the disks under the data may be asked for."""
-    from rules.core.storage import is_spinning
-    from rules.measured.apply import max_write_rate
-
-    found = max_write_rate(context)
-    if found is not None:
-        return min(found[0], LARGEST_CAPACITY)
-    return 0 if context.has("host") and is_spinning(context) else LARGEST_CAPACITY
 
 
 @rule(

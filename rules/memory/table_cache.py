@@ -1,17 +1,14 @@
-"""TAB: rules about the table cache, the table definition cache, open files and temporary tables."""
+"""TAB: rules about the table cache, the table definition cache and open files."""
 
 from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
 from advisor.core.model import Confidence, Severity
-from advisor.core.sizes import format_size
 from rules.core.advice import advise, help_line, present, service_setting_help
-from rules.core.counters import TEMPORARY, busy_rate, counter_periods, steady_window, window_text
-from rules.core.rule import Docs, Span, rule
+from rules.core.counters import busy_rate, steady_window, window_text
+from rules.core.rule import Docs, rule
 from rules.core.subject import find_line, variable_subject
-from rules.memory.temporary_tables import ORDINARY, default_limit, memory_table_limits
-from rules.sizing.memory import GIB
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -118,12 +115,9 @@ def _least_files(connections: int, tables: int) -> int:
 
 DEFINITIONS = "table_definition_cache"
 FILES = "open_files_limit"
-STORE = "temptable_max_ram"
 OPENED = 1.0  # tables a second; an old rule of thumb for the acceptable rate (TOC-03)
 MOST_DEFINITIONS = 524288  # a value that every version accepts
 NEARLY_ALL_PERCENT = 85  # percent of the open files; other tools begin to warn there as well
-ON_DISK_A_SECOND = 10.0
-ON_DISK_PERCENT = 25
 
 
 @rule(
@@ -246,97 +240,3 @@ def open_files_near_limit(context: RuleContext) -> Iterator[Finding]:
 def open_descriptors(context: RuleContext) -> list[int]:
     """Numbers of open file descriptors: files outside InnoDB, InnoDB's files, connections."""
     return [context.server.counter(name) or 0 for name in ("open_files", "innodb_num_open_files", "threads_connected")]
-
-
-@rule(
-    "TMP007",
-    "temporary-tables-on-disk",
-    severity=Severity.NOTE,
-    confidence=Confidence.OPINION,
-    summary="Many statements create internal temporary tables on disk.",
-    needs=("server",),
-    options=("tmp_table_size", "tmp_memory_table_size", "max_heap_table_size"),
-    evidence=("TMP-05", "TMP-04"),
-    probe="session-buffers",
-    docs=Docs(
-        why="A temporary table on disk was 1.8 to 14 times as slow as one in memory where servers were measured. What "
-        "counts as on disk depends on the version: MySQL 5.7 and MariaDB count each table that left memory, MySQL 8.0 "
-        "and later only those of InnoDB, not the mapped files of TempTable. The thresholds, ten a second "
-        "and a quarter of all, are ours.",
-        fix="Find the statements: in performance_schema.events_statements_summary_by_digest, or in the slow log of "
-        "MariaDB and Percona Server. Fetch fewer columns and rows, leave BLOB and TEXT out of GROUP BY and DISTINCT, "
-        "or add an index that yields the order.",
-        risk="None from looking. A higher limit takes memory for each temporary table.",
-        exceptions="Reports by night. Tables with BLOB or TEXT columns, which only TempTable keeps in memory, since "
-        "MySQL 8.0.13.",
-        reconsider_when="Statements that aren't faster when one session raises the limit for itself.",
-        disagree="Most advisors advise to raise tmp_table_size and max_heap_table_size together until the share "
-        "falls, which no size achieves for BLOB columns, and which MySQL 8.0 applies only in part.",
-    ),
-)
-def temporary_tables_on_disk(context: RuleContext) -> Iterator[Finding]:
-    """Report temporary tables on disk by rate and percentage, in the busiest hour or in the window."""
-    for window, when, _ in counter_periods(context, TEMPORARY):
-        rate = busy_rate(window, "created_tmp_disk_tables", ON_DISK_A_SECOND)
-        disk, total = (window.delta(name) or 0 for name in ("created_tmp_disk_tables", "created_tmp_tables"))
-        if rate is None or disk * 100 < total * ON_DISK_PERCENT:
-            continue
-        actions = present(
-            *(
-                default_limit(context, name)
-                for name in memory_table_limits(context)
-                if _lowered_by_system(context, name)
-            )
-        )
-        rest = "find the statements that need them; a higher limit for all comes last"
-        yield temporary_tables_on_disk.finding(
-            f"{rate:,.0f} temporary tables a second are made on disk {when}, {disk:,} of {max(total, disk):,}.",
-            help=help_line(actions[0]) if actions else rest,
-            actions=actions,
-        )
-        return
-
-
-def _lowered_by_system(context: RuleContext, name: str) -> bool:
-    value = context.number(name)
-    return value is not None and value < ORDINARY and context.is_set(name)
-
-
-@rule(
-    "TMP008",
-    "exhausted-temporary-memory",
-    confidence=Confidence.CERTAIN,
-    summary="The memory that all TempTable tables share is used up, so that new ones go to disk.",
-    needs=("server",),
-    targets=(Span("mysql", since=(8, 4)),),
-    options=(STORE,),
-    evidence=("TMP-05", "TMP-01"),
-    docs=Docs(
-        why="temptable_max_ram bounds the temporary tables of all sessions together. Beyond it even a small table "
-        "goes to disk, whichever session made the large ones. The server counts it in TempTable_count_hit_max_ram; "
-        "where it has no such counter this stays silent.",
-        fix="Find the statement with the large tables; lower tmp_table_size, so that one table can't take the store; "
-        "only then allow more memory.",
-        risk="More memory for the server: up to the new limit.",
-        exceptions="A large report that runs alone.",
-        reconsider_when="A counter that stands still over the busiest hour.",
-    ),
-)
-def exhausted_temporary_memory(context: RuleContext) -> Iterator[Finding]:
-    """Report temporary tables that exceeded temptable_max_ram, in the busiest hour or in the window."""
-    store = context.number(STORE)
-    for window, when, _ in counter_periods(context, TEMPORARY):
-        rate = busy_rate(window, "temptable_count_hit_max_ram", OPENED)
-        if rate is None or store is None:
-            continue
-        action, risk = None, "up to 1G of memory"
-        if store < GIB and context.is_set(STORE):
-            action = advise(context, STORE, GIB, size=True, risk=risk, watch="TempTable_count_hit_max_ram")
-        yield exhausted_temporary_memory.finding(
-            f"{rate:,.0f} times a second a temporary table found the {format_size(store)} that all "
-            f"share used up {when}.",
-            variable_subject(context, STORE),
-            help=help_line(action) or "find the statement with the large tables, and lower tmp_table_size",
-            actions=present(action),
-        )
-        return

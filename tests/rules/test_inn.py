@@ -14,7 +14,8 @@ if TYPE_CHECKING:
 
     from advisor.core.model import Finding
 
-MODULES = {f"rules.innodb.{name}" for name in ("buffer_pool", "startup", "tablespaces", "flushing", "redo_log")}
+NAMES = ("buffer_pool", "flushing", "io_capacity", "redo_log", "startup", "tablespaces", "transactions")
+MODULES = {f"rules.innodb.{name}" for name in NAMES}
 OURS = [r for r in all_rules() if r.function.__module__ in MODULES]
 AT_START = {
     "double-buffering",

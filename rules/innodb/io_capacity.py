@@ -1,0 +1,192 @@
+"""INN: rules about innodb_io_capacity and its maximum: too low, too high, contradicting each other."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from advisor.core.model import Confidence, Severity
+from rules.core.advice import advise, present
+from rules.core.rule import Docs, rule
+from rules.core.subject import variable_subject
+from rules.innodb.buffer_pool import is_aurora
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from advisor.core.model import Action, Finding
+    from rules.core.context import RuleContext
+
+CAPACITY = "innodb_io_capacity"
+CAPACITY_MAX = "innodb_io_capacity_max"
+LARGEST_CAPACITY = 20000  # IOC-02: MySQL, not above without need; IOC-03: MariaDB on SATA
+NVME_CAPACITY = 80000  # IOC-03, for MariaDB
+SPINNING_CAPACITY = 200  # IOC-03: 100 to 200 for one spinning disk; the default before MySQL 8.4
+SOLID_CAPACITY = 2000  # IOC-03: where MariaDB's figures for solid-state disks begin
+
+
+@rule(
+    "INN039",
+    "undersized-io-capacity",
+    severity=Severity.NOTE,
+    confidence=Confidence.LIKELY,
+    summary="innodb_io_capacity is set to what a spinning disk does, and the data lies on solid-state disks.",
+    needs=("host",),
+    options=(CAPACITY,),
+    evidence=("IOC-02", "IOC-03", "INNA-13", "IOC-01"),
+    probe="random-write",
+    docs=Docs(
+        why="It limits how many pages a second are written in the background. Where more pages change than that, the "
+        "redo log fills and sessions wait: under one load a server with 100 stood at 93 percent of its checkpoint "
+        "age, and with 4000 at 8. MariaDB's documentation gives 2000 to 20000 for SATA and more for NVMe; MySQL's "
+        "default is 10000 from 8.4 on. The rule reports 200 or less, and only where it is explicitly configured.",
+        fix="Start with 2000, and raise it only while the checkpoint age comes near its limit.",
+        risk="More writes in the background, which wear out the disk.",
+        exceptions="Servers that write little, and disks whose writes are rationed or paid for.",
+        reconsider_when="A checkpoint age that stays below half of its limit over the busiest hour.",
+        disagree="Percona: lower than most people set it.",
+    ),
+)
+def undersized_io_capacity(context: RuleContext) -> Iterator[Finding]:
+    """Report an innodb_io_capacity for spinning disks on solid-state disks."""
+    from rules.core.storage import disk_names, is_solid_state
+    from rules.measured.apply import max_write_rate
+
+    value, measured = context.number(CAPACITY), max_write_rate(context)
+    if value is None or value > SPINNING_CAPACITY or not context.is_set(CAPACITY) or is_aurora(context):
+        return
+    if is_solid_state(context) and (measured is None or measured[0] >= SOLID_CAPACITY):
+        yield undersized_io_capacity.finding(
+            f"{value:,} page writes a second in the background suit a spinning disk; the data lies on solid-state "
+            f"disks ({disk_names(context.host)}).",
+            variable_subject(context, CAPACITY),
+            help=f"try {CAPACITY} = {SOLID_CAPACITY}, with {CAPACITY_MAX} at least as high",
+        )
+
+
+def larger_io_capacity(context: RuleContext) -> tuple[Action, ...]:
+    """Twice the pages a second in the background, with their maximum first where that is lower; none beyond the disks.
+
+    The last action is that of innodb_io_capacity itself.
+    """
+    capacity, highest = context.number(CAPACITY), context.number(CAPACITY_MAX)
+    if not capacity or capacity * 2 > _largest_capacity(context):
+        return ()
+    better, risk = capacity * 2, "more writes in the background"
+    action = advise(context, CAPACITY, better, risk=risk, watch="Innodb_buffer_pool_pages_flushed")
+    raised = advise(context, CAPACITY_MAX, better, risk=risk) if highest is not None and highest < better else None
+    return present(raised, action) if action else ()
+
+
+def _largest_capacity(context: RuleContext) -> float:
+    """The largest capacity that the disks under the data may be asked for."""
+    from rules.core.storage import is_spinning
+    from rules.measured.apply import max_write_rate
+
+    found = max_write_rate(context)
+    if found is not None:
+        return min(found[0], LARGEST_CAPACITY)
+    return 0 if context.has("host") and is_spinning(context) else LARGEST_CAPACITY
+
+
+@rule(
+    "INN006",
+    "oversized-io-capacity",
+    severity=Severity.NOTE,
+    confidence=Confidence.LIKELY,
+    summary="innodb_io_capacity is above what the vendor's documentation recommends for this kind of disk.",
+    options=(CAPACITY,),
+    evidence=("IOC-01", "IOC-02", "IOC-03", "IOC-04"),
+    probe="random-write",
+    docs=Docs(
+        why="It is how many pages a second the server writes in the background, in idle times too. Too high a value "
+        "writes pages that would have changed again, which wears out solid-state disks. MySQL's manual advises "
+        "against more than 20000 without need. MariaDB's documentation gives 100 to 200 for a spinning disk, 2000 "
+        "to 20000 for SATA and 20000 to 80000 for NVMe. On one host with a SATA disk 10000 was 11 percent slower "
+        "than 5000; no other disk was measured.",
+        fix="Lower it to the smallest value with which the checkpoint age stays away from its limit.",
+        risk="Too low a value lets dirty pages pile up until sessions must wait; watch the checkpoint age.",
+        exceptions="NVMe under a heavy steady write load. Disks behind a RAID controller: the kernel sees one disk, "
+        "which may be an array of many, with a cache.",
+        reconsider_when="A run on this host in which the higher value gives more or steadier throughput.",
+        disagree="MySQL's manual: no more than 20000 without need. MariaDB: 20000 to 80000 and more for "
+        "NVMe. Percona: lower than most people set it.",
+    ),
+)
+def oversized_io_capacity(context: RuleContext) -> Iterator[Finding]:
+    """Report innodb_io_capacity above the disk's measured write rate, or above the vendor's recommendation."""
+    value = context.number(CAPACITY)
+    if value is None or not context.is_set(CAPACITY) or is_aurora(context):
+        return
+    measured = _measured_write_rate(context)
+    if measured and value > measured:
+        yield oversized_io_capacity.finding(
+            f"{value:,} page writes a second in the background, but the disk takes {measured:,.0f} at most.",
+            variable_subject(context, CAPACITY),
+            severity=Severity.WARNING,
+            help="lower it as far as the checkpoint age allows",
+        )
+        return
+    most, source = _recommended_capacity(context)
+    if value > most:
+        yield oversized_io_capacity.finding(
+            f"{value:,} page writes a second in the background; {source}.",
+            variable_subject(context, CAPACITY),
+            help="lower it as far as the checkpoint age allows",
+        )
+
+
+def _measured_write_rate(context: RuleContext) -> float | None:
+    """Page writes per second that a probe measured on this host; None without a result."""
+    if not context.has("probes"):
+        return None
+    from rules.measured.apply import max_write_rate
+
+    found = max_write_rate(context)
+    return found[0] if found else None
+
+
+def _recommended_capacity(context: RuleContext) -> tuple[int, str]:
+    """The highest innodb_io_capacity that a vendor recommends for the data disks, and the recommendation as text."""
+    if context.has("host"):
+        from rules.core.storage import disk_names, is_nvme, is_solid_state, is_spinning
+
+        disks = len(context.host.storage.disks) if context.host.storage else 0
+        if is_spinning(context):
+            each = f"MariaDB's documentation gives 100 to {SPINNING_CAPACITY} for a spinning disk"
+            count = f"{disks} disks" if disks > 1 else "1 disk"
+            return max(
+                SPINNING_CAPACITY * disks, 2 * SPINNING_CAPACITY
+            ), f"{each}, and the data lies on {count} ({disk_names(context.host)})"
+        if context.target.is_mariadb and is_solid_state(context) and not is_nvme(context):
+            return LARGEST_CAPACITY, "MariaDB's documentation gives 2,000 to 20,000 for SATA disks"
+    if context.target.is_mariadb:
+        return NVME_CAPACITY, "MariaDB's documentation gives 20,000 to 80,000 for NVMe, and less for other disks"
+    return LARGEST_CAPACITY, "MySQL's manual advises against more than 20,000 without need"
+
+
+@rule(
+    "INN008",
+    "io-capacity-above-its-maximum",
+    summary="innodb_io_capacity is above innodb_io_capacity_max, and the server lowers it to that.",
+    options=("innodb_io_capacity", "innodb_io_capacity_max"),
+    evidence=("ASK-08",),
+    docs=Docs(
+        why="At start-up the server lowers innodb_io_capacity to innodb_io_capacity_max where it is larger, "
+        "with a warning in its log: 4000 with a maximum of 3000 runs as 3000.",
+        fix="Set the maximum to what is meant, or lower the capacity.",
+        risk="None.",
+        exceptions="None.",
+        reconsider_when="A server of this version that runs with the larger capacity.",
+    ),
+)
+def io_capacity_above_its_maximum(context: RuleContext) -> Iterator[Finding]:
+    """Report innodb_io_capacity above innodb_io_capacity_max in the file."""
+    lines = [context.file_verdict.effective.get(f"innodb_io_capacity{end}") for end in ("", "_max")]
+    asked, most = (int(line.value) if line and line.value and line.value.isdigit() else None for line in lines)
+    running = context.number("innodb_io_capacity") if context.has("server") else most
+    if asked is not None and most is not None and asked > most and running == most:
+        yield io_capacity_above_its_maximum.finding(
+            f"innodb_io_capacity_max is {most}, so the server runs with {most} instead of {asked}.",
+            variable_subject(context, "innodb_io_capacity"),
+            help="raise innodb_io_capacity_max, or lower innodb_io_capacity",
+        )
