@@ -27,8 +27,8 @@ def main() -> int:
 
 
 def _table(name: str) -> str:
+    from advisor.report.findings_csv import AUDIT, BROKEN, FINDING, LINT
     from advisor.report.formats import formats_of
-    from advisor.report.render.csv import AUDIT, BROKEN, FINDING, LINT
 
     if name == "lint":
         rows = ((f"`{form.name}`", form.use, form.finding) for form in formats_of("lint"))

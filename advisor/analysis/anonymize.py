@@ -25,7 +25,7 @@ _ADDRESS = re.compile(
 )
 
 
-def nameless(audited: Audited) -> Audited:
+def anonymize(audited: Audited) -> Audited:
     """Return the audit with its hosts' names and addresses replaced, in facts, findings and reasons.
 
     Numbers, settings and rules stay; so do addresses of the host itself (127.0.0.1, 0.0.0.0, ::).

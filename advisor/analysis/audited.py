@@ -50,7 +50,7 @@ class Counter(NamedTuple):
     codes: tuple[str, ...]
 
 
-class Since(NamedTuple):
+class AuditComparison(NamedTuple):
     """The comparison with an earlier audit of `taken_at`; `other` lists differences that suggest another server.
 
     `gone` are findings that were checked again and not found; `unjudged` are findings whose rules were skipped this
@@ -86,4 +86,4 @@ class Audited(NamedTuple):
     asked: tuple[str, ...] = ()
     aside: tuple[tuple[Finding, str], ...] = ()
     fine: tuple[PassedCheck, ...] = ()
-    since: Since | None = None
+    since: AuditComparison | None = None

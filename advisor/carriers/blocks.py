@@ -8,7 +8,7 @@ import re
 from typing import TYPE_CHECKING
 
 from advisor.carriers.document import line_offsets
-from advisor.carriers.sets import OptionSet, SetReading, Within
+from advisor.carriers.sets import EmbeddedText, OptionSet, SetReading
 from advisor.core.model import Location
 from advisor.optionfile.groups import dialect_of
 from advisor.optionfile.lines import Line, LineKind, Problem
@@ -79,7 +79,7 @@ def text_option_set(document: Document, label: str, text: str, start: int, calle
             for line in own
         ]  # fmt: skip
         place = Location(document.path, number, column, number, end)
-        within = Within(_reading(own, document.path), place, called or label)
+        within = EmbeddedText(_reading(own, document.path), place, called or label)
         return _reading(lines, document.path)._replace(within=within)
 
     return OptionSet(label, read)

@@ -31,7 +31,7 @@ class NonOption(NamedTuple):
     option: str | None = None
 
 
-class Within(NamedTuple):
+class EmbeddedText(NamedTuple):
     """A text whose lines have no positions in the document: `reading` uses the text's line numbers, `called` names it.
 
     All of it is located at `place`.
@@ -56,7 +56,7 @@ class SetReading(NamedTuple):
     strays: tuple[NonOption, ...] = ()
     editable: frozenset[tuple[int, int]] = frozenset()
     whole: frozenset[int] = frozenset()
-    within: Within | None = None
+    within: EmbeddedText | None = None
 
 
 class OptionSet(NamedTuple):

@@ -59,7 +59,7 @@ def _report(args: argparse.Namespace) -> int:
         keep_facts(facts)
     audited = audit_facts(facts, asked)
     if earlier is not None:
-        from advisor.analysis.since import compare
+        from advisor.analysis.audit_comparison import compare
 
         audited = audited._replace(since=compare(judge_facts(earlier, asked), audited))
     write(render_audit(args.format or "text", audited, _page(args)), args.output)

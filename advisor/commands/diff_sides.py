@@ -6,7 +6,7 @@ import argparse
 from typing import TYPE_CHECKING
 
 from advisor.catalog.targets import parse_target, require_known
-from advisor.compare.grammar import STDIN, parse_side
+from advisor.compare.side_names import STDIN, parse_side
 from advisor.compare.values import SideKind
 from advisor.core.console import print_notice
 from advisor.core.errors import MycnfError
@@ -14,7 +14,7 @@ from advisor.core.errors import MycnfError
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
-    from advisor.compare.grammar import NamedSide
+    from advisor.compare.side_names import NamedSide
     from advisor.compare.values import Side
     from advisor.core.model import Target
     from advisor.facts import Facts

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from advisor.catalog.elsewhere import find_presence, nearest_option, nearest_vendor_option, vendor_of_option
 from advisor.catalog.load import load
+from advisor.catalog.presence import find_presence, nearest_option, nearest_vendor_option, vendor_of_option
 from advisor.catalog.targets import SERIES, newest_target, parse_target, stand_in_note
 from advisor.core import errors
 from advisor.core.model import Target

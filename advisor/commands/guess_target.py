@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from advisor.catalog.elsewhere import find_presence, vendor_of_option
 from advisor.catalog.load import load
+from advisor.catalog.presence import find_presence, vendor_of_option
 from advisor.catalog.targets import newest_target
 from advisor.commands.read_files import read_carrier, read_resolved
 from advisor.core.console import print_notice

@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from advisor.analysis.audited import Audited
     from advisor.commands.judge_facts import AuditRequest
     from advisor.facts import Facts
-    from advisor.report.history.document import Told
+    from advisor.report.history.document import ServerHistory
     from advisor.state.history.store import StoredServer
 
 ADD = "add"
@@ -83,7 +83,7 @@ def _add(paths: list[str]) -> int:
     return errors.OK
 
 
-def _judge_histories(args: argparse.Namespace) -> Iterator[Told]:
+def _judge_histories(args: argparse.Namespace) -> Iterator[ServerHistory]:
     from advisor.commands.judge_facts import make_request
     from advisor.state.history.store import find_server, list_servers
 
@@ -96,11 +96,11 @@ def _judge_histories(args: argparse.Namespace) -> Iterator[Told]:
         yield _judge_history(server, asked, 1)
 
 
-def _judge_history(kept: StoredServer, asked: AuditRequest, last: int) -> Told:
+def _judge_history(kept: StoredServer, asked: AuditRequest, last: int) -> ServerHistory:
     """Return a server's newest changes; judges all its snapshots, since a finding may return after a long time."""
-    from advisor.analysis.changes import changes, joined
+    from advisor.analysis.snapshot_history import changes_between, merge_empty_changes
     from advisor.commands.judge_facts import judge_facts
-    from advisor.report.history.document import Told
+    from advisor.report.history.document import ServerHistory
     from advisor.state.history.store import newest_first
 
     seen: list[str] = []
@@ -115,5 +115,7 @@ def _judge_history(kept: StoredServer, asked: AuditRequest, last: int) -> Told:
                 target = audited.known.target.label
                 yield audited
 
-    found = list(changes(audits()) if asked.args.format == "json" else joined(changes(audits())))
-    return Told(kept, target, seen[0], seen[-1], tuple(reversed(found[-last:])), max(0, len(found) - last))
+    found = list(
+        changes_between(audits()) if asked.args.format == "json" else merge_empty_changes(changes_between(audits()))
+    )
+    return ServerHistory(kept, target, seen[0], seen[-1], tuple(reversed(found[-last:])), max(0, len(found) - last))

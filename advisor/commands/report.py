@@ -25,7 +25,7 @@ if TYPE_CHECKING:
 
     from advisor.commands.judge_facts import AuditRequest
     from advisor.report import Page
-    from advisor.report.bulk.snapshot import Told
+    from advisor.report.bulk.snapshot import SnapshotSummary
     from advisor.report.bulk.streams import Sink
 
 
@@ -93,7 +93,7 @@ def report_many(
     return _code(tally)
 
 
-def _snapshots(told: Iterable[Told], words: Sequence[str]) -> Iterator[Told]:
+def _snapshots(told: Iterable[SnapshotSummary], words: Sequence[str]) -> Iterator[SnapshotSummary]:
     """Yield the summaries without mycnf's own reports and baselines, and print how many were left out."""
     own = 0
     for one in told:
@@ -139,7 +139,7 @@ def _raise_unreadable(error: OSError) -> None:
     raise MycnfError(f"{error.filename} can't be read ({error.strerror}); check its owner and mode") from error
 
 
-def _judge_all(paths: Iterator[str], work: report_worker.ReportTask, jobs: int) -> Iterator[Told]:
+def _judge_all(paths: Iterator[str], work: report_worker.ReportTask, jobs: int) -> Iterator[SnapshotSummary]:
     """Yield the summary of each snapshot in order; at most BATCHES_AHEAD batches per process are running or waiting."""
     report_worker.load_shared(work)
     if jobs == 1:
@@ -150,7 +150,7 @@ def _judge_all(paths: Iterator[str], work: report_worker.ReportTask, jobs: int) 
     with ProcessPoolExecutor(
         jobs, mp_context=context, initializer=report_worker.init_process, initargs=(os.getpid(),)
     ) as pool:
-        waiting: deque[Future[list[Told]]] = deque()
+        waiting: deque[Future[list[SnapshotSummary]]] = deque()
         try:
             while lot := list(islice(paths, BATCH)):
                 waiting.append(pool.submit(report_worker.report_each, lot))

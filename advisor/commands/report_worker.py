@@ -13,7 +13,7 @@ from advisor.commands.judge_facts import judge_facts
 from advisor.core.errors import MycnfError
 from advisor.core.signals import restore_default_signals
 from advisor.facts.snapshot import load
-from advisor.report.bulk.snapshot import Told
+from advisor.report.bulk.snapshot import SnapshotSummary
 from advisor.report.bulk.snapshot import tell as told_of
 from advisor.report.formats import bulk_writer
 from advisor.report.own_reports import is_own_report
@@ -63,14 +63,14 @@ def init_process(maker: int) -> None:
         os._exit(1)
 
 
-def report_each(paths: Sequence[str]) -> list[Told]:
+def report_each(paths: Sequence[str]) -> list[SnapshotSummary]:
     """Return the summary of each snapshot; reference cycles are collected afterwards."""
     told = [report_one(path) for path in paths]
     gc.collect(1)
     return told
 
 
-def report_one(path: str) -> Told:
+def report_one(path: str) -> SnapshotSummary:
     """Return the summary of one snapshot; an error becomes part of it."""
     (work,) = _TASK
     limit_cache(CATALOGS)
@@ -78,10 +78,10 @@ def report_one(path: str) -> Told:
         audited = _apply_baseline(judge_facts(load(path), work.asked, brief=True))
         return told_of(path, audited, {form: bulk_writer(form).piece for form in work.forms}, work.page)
     except MycnfError as error:
-        return Told(path, broken=str(error), own=is_own_report(path))
+        return SnapshotSummary(path, broken=str(error), own=is_own_report(path))
     except Exception as error:  # noqa: BLE001 - one invalid snapshot must not stop the others
         words = f"internal error: {type(error).__name__}; this is a defect of mycnf: mycnf audit --snapshot tells more"
-        return Told(path, broken=f"{path}: {words}")
+        return SnapshotSummary(path, broken=f"{path}: {words}")
 
 
 def _apply_baseline(audited: Audited) -> Audited:

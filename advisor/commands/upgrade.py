@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     import argparse
     from collections.abc import Mapping
 
-    from advisor.upgrade.change import Move
+    from advisor.upgrade.change import UpgradeChanges
     from advisor.verdict import FileVerdict
 
 
@@ -55,7 +55,7 @@ def _tell(old: FileVerdict, new: FileVerdict) -> None:
         print_notice(sentence)
 
 
-def _render(move: Move, args: argparse.Namespace) -> str:
+def _render(move: UpgradeChanges, args: argparse.Namespace) -> str:
     if args.keep_lines:
         from advisor.report.upgrade import keep_lines
 
@@ -67,7 +67,7 @@ def _render(move: Move, args: argparse.Namespace) -> str:
     return render("upgrade", args.format, Paper.of_width(args.output), partial(document, move, every=args.all), own)
 
 
-def _fails(move: Move, fail_on: str) -> bool:
+def _fails(move: UpgradeChanges, fail_on: str) -> bool:
     if fail_on == "never":
         return False
     found = {c.severity for c in move.lines} | {c.severity for c in move.defaults}

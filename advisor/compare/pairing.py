@@ -5,7 +5,7 @@ from __future__ import annotations
 from functools import cache
 from typing import TYPE_CHECKING, NamedTuple
 
-from advisor.catalog.elsewhere import find_presence
+from advisor.catalog.presence import find_presence
 from advisor.optionfile import resolve
 from advisor.preflight.next_values import MIRRORS
 from advisor.upgrade.successor import CONVERTED, RENAMED_WORDS

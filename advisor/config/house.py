@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from advisor.catalog.elsewhere import nearest_option
 from advisor.catalog.load import load
+from advisor.catalog.presence import nearest_option
 from advisor.catalog.targets import SERIES
 from advisor.config.shape import Fault
 from advisor.core.model import Severity, Target

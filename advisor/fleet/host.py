@@ -23,7 +23,7 @@ from advisor.facts.codec import to_value
 from advisor.fleet.process_group import end_with_parent
 from advisor.fleet.row import UNREAD, HostRow, Status
 from advisor.fleet.run_directory import HOSTS, snapshot_name, write_row
-from advisor.fleet.server_place import account_of
+from advisor.fleet.server_account import account_of
 from advisor.redaction.secrets import MASK, escape_text, redact_value
 from advisor.state.private_file import replace_private
 

@@ -209,13 +209,13 @@ def _jsonl_bulk() -> BulkWriter:
 
 
 def _csv() -> LintWriter:
-    from advisor.report.render.csv import report
+    from advisor.report.findings_csv import report
 
     return report
 
 
 def _csv_audit() -> AuditWriter:
-    from advisor.report.render.csv import audit
+    from advisor.report.findings_csv import audit
 
     return audit
 

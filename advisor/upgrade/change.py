@@ -89,7 +89,7 @@ class DefaultChange(NamedTuple):
     lost: str
 
 
-class Move(NamedTuple):
+class UpgradeChanges(NamedTuple):
     """The result of moving a server with these files: lines worst first, defaults most consequential first.
 
     `read` counts the option lines that either server reads. `problems` are problems of the files for the new server's

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 from advisor.core.model import Severity
 from advisor.upgrade.behaviours import behaviour_changes
-from advisor.upgrade.change import Area, Move
+from advisor.upgrade.change import Area, UpgradeChanges
 from advisor.upgrade.defaults import by_weight, changed_collation, changed_defaults, default_value, needs_binlog
 from advisor.upgrade.lines import changed_lines
 from advisor.upgrade.supported_path import path_between
@@ -16,13 +16,13 @@ if TYPE_CHECKING:
     from advisor.verdict import FileVerdict
 
 
-def compare_verdicts(old: FileVerdict, new: FileVerdict, paths: tuple[str, ...]) -> Move:
+def compare_verdicts(old: FileVerdict, new: FileVerdict, paths: tuple[str, ...]) -> UpgradeChanges:
     """Return all changes of the move; `old` and `new` are the servers' verdicts on the files at `paths`."""
     collation = changed_collation(old, new)
     defaults = [*changed_defaults(old, new), *behaviour_changes(old, new), *([collation] if collation else [])]
     if not _writes_binlog(new):
         defaults = [_without_binlog(change) if needs_binlog(change.option) else change for change in defaults]
-    return Move(
+    return UpgradeChanges(
         before=old.catalog.target,
         after=new.catalog.target,
         paths=paths,

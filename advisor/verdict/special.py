@@ -26,8 +26,8 @@ ADDRESSES = 1 << 47  # bytes of address space of a process
 # These stay OFF while the NDB engine is off.
 NDB_PLUGINS = ("ndbinfo", "ndb_transid_mysql_connection_map")
 # Options with which MariaDB crashes at the value 0.
-KILLED_BY_0 = ("key_cache_block_size", "table_cache", "table_open_cache", "table_open_cache_instances")
-KILLED_BY_NOTHING = ("performance_schema_instrument",)  # MariaDB crashes without a value
+CRASHES_AT_0 = ("key_cache_block_size", "table_cache", "table_open_cache", "table_open_cache_instances")
+CRASHES_WITHOUT_VALUE = ("performance_schema_instrument",)  # MariaDB crashes without a value
 NO_MEMBER = {"myisam_recover_options": "OFF"}  # what --verbose --help prints for the empty set, if not the empty text
 WITHOUT_OLD_TLS = (8, 0, 28)
 PLUGIN_STATES = ("OFF", "ON", "FORCE", "FORCE_PLUS_PERMANENT")

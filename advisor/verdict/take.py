@@ -101,7 +101,7 @@ def _take(option: Option, found: NameMatch, value: str | None, target: Target, b
     argument = _apply_prefix(found.prefix, value)
     if option.kind == "string" and argument == ENABLED and option.arg != "none":
         argument = Argument(None)
-    needed = option.arg == "required" or (target.is_mariadb and option.name in special.KILLED_BY_NOTHING)
+    needed = option.arg == "required" or (target.is_mariadb and option.name in special.CRASHES_WITHOUT_VALUE)
     if needed and argument.text is None and not found.prefix:
         return TakenValue(Outcome.MISSING_ARGUMENT, None, f"{option.name} needs a value.")
     handler = special.handler_for(option, target)
@@ -192,7 +192,7 @@ def _ignore_bad_value(
     A number becomes 0 regardless of its minimum; of flags, those before the invalid one are set; other kinds keep their
     value.
     """
-    if option.name in special.KILLED_BY_0 or not option.shown or found.prefix == "autoset":
+    if option.name in special.CRASHES_AT_0 or not option.shown or found.prefix == "autoset":
         return taken
     if found.prefix == "maximum" and option.maximum != "sets":
         return _ignore_bad_bound(option, taken, before)

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from advisor.catalog.elsewhere import (
+from advisor.catalog.load import load
+from advisor.catalog.presence import (
     KnownSpan,
     Presence,
     find_presence,
@@ -13,7 +14,6 @@ from advisor.catalog.elsewhere import (
     vendor_of_option,
     vendor_of_value,
 )
-from advisor.catalog.load import load
 from advisor.catalog.targets import SERIES
 from advisor.verdict.names import CAPITALS
 from advisor.verdict.outcome import Outcome, TakenValue

@@ -12,7 +12,7 @@ from probes.choices import ChosenOptions
 from probes.experiment import Choice, ProbeError, RunPlan, Variant
 from probes.server_probes.choices import SERVER_CHOICE, choose_binary
 from probes.server_probes.mechanism import Bounds, Precondition, fixed_bounds, page_read_precondition
-from probes.server_probes.pool_pages import PAGES_FLUSHED, fill_pool
+from probes.server_probes.pool_preparation import PAGES_FLUSHED, fill_pool
 from probes.server_probes.redo_capacity import COMMIT_OPTIONS
 from probes.server_probes.under_load import P99, TPS, WorkloadBench, choose_data_set
 from probes.server_probes.variant_server import start_variant_server

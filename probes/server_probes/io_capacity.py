@@ -13,7 +13,7 @@ from probes.experiment import Choice, RunPlan, Variant
 from probes.server_probes import server_settings
 from probes.server_probes.choices import SERVER_CHOICE, choose_binary
 from probes.server_probes.mechanism import Bounds, Precondition, fixed_bounds
-from probes.server_probes.pool_pages import (
+from probes.server_probes.pool_preparation import (
     CAPACITY,
     CAPACITY_MAX,
     LEAST_CAPACITY,

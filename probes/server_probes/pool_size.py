@@ -14,7 +14,7 @@ from probes.server_probes import server_settings
 from probes.server_probes.buffer_pool_instances import EVICTED_PAGES, FREE_FACTOR, evicted_per_transaction
 from probes.server_probes.choices import SERVER_CHOICE, choose_binary
 from probes.server_probes.mechanism import Bounds, Precondition, page_read_precondition
-from probes.server_probes.pool_pages import fill_pool
+from probes.server_probes.pool_preparation import fill_pool
 from probes.server_probes.under_load import GROWTH_RATE, P99, TPS, WorkloadBench
 from probes.server_probes.variant_server import start_variant_server
 from probes.workload.driver import DRIVER_CHOICE, choose_driver

@@ -15,7 +15,7 @@ from probes.server_probes import server_settings
 from probes.server_probes.buffer_pool_instances import STALLED_METRIC, VARIATION_METRIC, evenness_metrics
 from probes.server_probes.choices import SERVER_CHOICE, choose_binary
 from probes.server_probes.mechanism import Bounds, Precondition
-from probes.server_probes.pool_pages import fill_pool
+from probes.server_probes.pool_preparation import fill_pool
 from probes.server_probes.under_load import P99, TPS, WorkloadBench
 from probes.server_probes.variant_server import start_variant_server
 from probes.workload.driver import DRIVER_CHOICE, choose_driver

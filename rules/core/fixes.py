@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from typing import TYPE_CHECKING
 
-from advisor.catalog.elsewhere import find_presence, vendor_of_option
+from advisor.catalog.presence import find_presence, vendor_of_option
 from advisor.core.model import Edit, Fix
 from advisor.core.sizes import exact_size
 from advisor.optionfile.lines import LineKind

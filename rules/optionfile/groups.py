@@ -103,7 +103,7 @@ def _similar_group(name: str) -> str | None:
 
     A typo is one letter wrong, missing or extra, or two swapped.
     """
-    from advisor.catalog.elsewhere import edit_distance
+    from advisor.catalog.presence import edit_distance
 
     if len(name) < MINIMUM_LETTERS:
         return None

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from advisor.catalog.elsewhere import vendor_of_option, vendor_of_value
+from advisor.catalog.presence import vendor_of_option, vendor_of_value
 from advisor.core.model import Confidence, Severity
 from advisor.verdict import REFUSED, Outcome, judge_value
 from advisor.verdict.plugins import NOT_LOADED, is_component_option

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import pytest
 
-from advisor.catalog.elsewhere import find_presence, nearest_option, nearest_vendor_option
 from advisor.catalog.load import load
+from advisor.catalog.presence import find_presence, nearest_option, nearest_vendor_option
 from advisor.catalog.targets import parse_target
 
 

@@ -20,7 +20,7 @@ from mycnf_command import CHECKOUT, Mycnf
 from process_checks import PATIENCE, alive, eventually
 from prometheus_client.parser import text_string_to_metric_families
 
-from advisor.report.bulk.snapshot import Brief, Told
+from advisor.report.bulk.snapshot import Brief, SnapshotSummary
 from advisor.report.bulk.tally import BROKEN, EXAMPLES, OTHERS, VERSIONS, WORST, Tally
 from advisor.report.formats import names
 
@@ -238,8 +238,8 @@ def test_counting_stays_small() -> None:
     tally = Tally()
     for number in range(3000):
         found = tuple(Brief("TST001", "x", "note", "") for _ in range(1 + number % 7))
-        tally.take(Told(f"{number}.json", "", f"db{number}", f"mysql-8.0.{number}", found))
-        tally.take(Told(f"{number}.broken", "cut off"))
+        tally.take(SnapshotSummary(f"{number}.json", "", f"db{number}", f"mysql-8.0.{number}", found))
+        tally.take(SnapshotSummary(f"{number}.broken", "cut off"))
     assert (tally.read, tally.broken, len(tally.reasons)) == (3000, 3000, BROKEN)
     assert [server.notes for server in tally.worst] == [7] * WORST
     assert len(tally.versions) == VERSIONS + 1

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from advisor.compare.grammar import parse_side
+from advisor.compare.side_names import parse_side
 from advisor.compare.values import SideKind
 from advisor.core.errors import MycnfError
 

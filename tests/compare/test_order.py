@@ -6,13 +6,13 @@ from fnmatch import fnmatchcase
 
 import pytest
 
-from advisor.catalog.elsewhere import find_presence
 from advisor.catalog.load import load
+from advisor.catalog.presence import find_presence
 from advisor.catalog.targets import SERIES
-from advisor.compare import compare, weight
+from advisor.compare import areas, compare
+from advisor.compare.areas import area_of, sort_key
 from advisor.compare.pairing import FOLLOWERS
 from advisor.compare.sides import BOUNDS
-from advisor.compare.weight import area_of, sort_key
 from advisor.core.model import Target
 from advisor.upgrade.change import Area
 from advisor.verdict.formats import MARIADB, MYSQL, WITHOUT_OPTION
@@ -47,7 +47,7 @@ def test_every_name_is_a_servers(names: frozenset[str]) -> None:
 
 def test_every_pattern_fits_something(names: frozenset[str]) -> None:
     """No pattern is idle."""
-    patterns = [*compare.NAME_PATTERNS, *(pattern for _, some in weight.PATTERNS for pattern in some)]
+    patterns = [*compare.NAME_PATTERNS, *(pattern for _, some in areas.PATTERNS for pattern in some)]
     assert [p for p in patterns if not any(fnmatchcase(name, p) for name in names)] == []
 
 

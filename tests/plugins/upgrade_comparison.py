@@ -7,14 +7,14 @@ from typing import Protocol
 from advisor.catalog.load import load
 from advisor.core.model import Target
 from advisor.optionfile import resolve
-from advisor.upgrade.change import Move
+from advisor.upgrade.change import UpgradeChanges
 from advisor.verdict import FileVerdict, judge_file
 
 
 class Moved(Protocol):
     """Compares a file's text between two targets; strings are parsed as targets."""
 
-    def __call__(self, text: str, before: str | Target, after: str | Target) -> Move: ...
+    def __call__(self, text: str, before: str | Target, after: str | Target) -> UpgradeChanges: ...
 
 
 def verdict_on(text: str, target: Target) -> FileVerdict:

@@ -11,8 +11,8 @@ from hostile_findings import SECRET, nasty, nothing, page
 from mycnf_command import CHECKOUT
 
 from advisor.__main__ import main
+from advisor.report.findings_csv import AUDIT, BROKEN, FINDING, LINT, line
 from advisor.report.formats import render_lint
-from advisor.report.render.csv import AUDIT, BROKEN, FINDING, LINT, line
 
 SNAPSHOT = CHECKOUT / "examples" / "snapshots" / "mariadb-10.11.json"
 

@@ -8,7 +8,7 @@ import pytest
 from audit_samples import audited, recorded
 from msgspec.structs import replace
 
-from advisor.analysis.anonymize import nameless
+from advisor.analysis.anonymize import anonymize
 from advisor.analysis.audited import Audited
 from advisor.core.model import Action, Confidence, Finding, LocalResult, Location, Severity, Skipped
 from advisor.facts import Accounts, Replication, Unavailable
@@ -54,7 +54,7 @@ def named() -> Audited:
 @pytest.mark.parametrize("form", names("audit"))
 def test_no_format_tells_whose_host_it_is(form: str) -> None:
     """Neither names, whole or without their domain, nor addresses of the network are in any format."""
-    text = render_audit(form, nameless(named()), Page()).lower()
+    text = render_audit(form, anonymize(named()), Page()).lower()
     told = text.replace("db70", "")
     for word in ("db7", "node-b", "corp.example", "upstream", "10.1.2.3", "fe80::12:3"):
         assert word not in told
@@ -64,7 +64,7 @@ def test_accounts_keep_their_names_and_lose_their_hosts() -> None:
     """Hosts and networks that accounts may come from are taken out; names, wildcards and the host itself stay."""
     kind = Accounts("x", False, False, True, "there", 4, "app@shop.example, app@10.1.%, root@localhost, root@%")
     facts = recorded()
-    made = nameless(audited(facts=replace(facts, server=replace(facts.server, accounts=(kind,)))))
+    made = anonymize(audited(facts=replace(facts, server=replace(facts.server, accounts=(kind,)))))
     accounts = made.facts.server.accounts
     assert accounts is not None
     assert accounts[0].names == "app@some-host, app@some-host, root@localhost, root@%"
@@ -72,7 +72,7 @@ def test_accounts_keep_their_names_and_lose_their_hosts() -> None:
 
 def test_what_is_no_name_stays() -> None:
     """Longer words, versions, times and the host's own addresses stay as they are."""
-    cleared = nameless(named())
+    cleared = anonymize(named())
     assert cleared.findings[0].message == CLEARED
     assert cleared.findings[0].actions[0].undo == CLEARED
     assert cleared.findings[0].value == "some-host"
@@ -85,7 +85,7 @@ def test_the_rules_own_words_stay() -> None:
     facts = recorded()
     server = replace(facts.server, variables={**facts.server.variables, "hostname": "read_buffer_size"})
     finding = Finding("TST001", "read_buffer_size", Severity.ERROR, Confidence.CERTAIN, "m", option="read_buffer_size")
-    (cleared,) = nameless(audited(finding, facts=replace(facts, server=server))).findings
+    (cleared,) = anonymize(audited(finding, facts=replace(facts, server=server))).findings
     assert (cleared.name, cleared.option) == ("read_buffer_size", "read_buffer_size")
 
 
@@ -94,6 +94,6 @@ def test_names_that_tell_nothing(host: str) -> None:
     """A host that is called as every server's directories are leaves these alone; an address is one."""
     facts = recorded()
     server = replace(facts.server, variables={**facts.server.variables, "hostname": host})
-    told = json.loads(render_audit("json", nameless(audited(facts=replace(facts, server=server))), Page()))
+    told = json.loads(render_audit("json", anonymize(audited(facts=replace(facts, server=server))), Page()))
     assert told["server"]["hostname"] == ("some-host" if host == "10.1.2.3" else host)
     assert told["host"]["storage"]["path"] == "/var/lib/mysql"

@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-import advisor.catalog.elsewhere
+import advisor.catalog.presence
 from advisor.analysis.engine import run_rules
 from advisor.catalog.load import load
 from advisor.catalog.targets import SERIES, parse_target
@@ -21,7 +21,7 @@ from rules.core.context import RuleContext
 from rules.core.fixes import CONVERTIBLE, INCOMPATIBLE_SUCCESSORS
 from rules.core.successors import CONVERTED, ON_MARIADB, ON_MYSQL, RENAMED, SOURCE
 
-ELSEWHERE = Path(advisor.catalog.elsewhere.__file__).parent / "data" / "elsewhere.json"
+ELSEWHERE = Path(advisor.catalog.presence.__file__).parent / "data" / "elsewhere.json"
 ALL = [f"{flavour}-{s[0]}.{s[1]}" for flavour, series in SERIES.items() for s in series]
 
 

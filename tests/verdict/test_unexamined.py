@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 from verdict_agreement import Ask, Judge, judge_lines, refused_lines
 
-import advisor.catalog.elsewhere
+import advisor.catalog.presence
 from advisor.analysis.engine import run_rules
 from advisor.catalog.load import load
 from advisor.catalog.targets import SERIES, newest_target, parse_target
@@ -18,7 +18,7 @@ from advisor.verdict.settings import Settings
 from rules import all_rules
 from rules.core.context import RuleContext
 
-DATA = Path(advisor.catalog.elsewhere.__file__).parent / "data" / "vendors.json"
+DATA = Path(advisor.catalog.presence.__file__).parent / "data" / "vendors.json"
 NAMES: dict[str, list[str]] = json.loads(DATA.read_text(encoding="utf-8"))
 MYSQL = [Target("mysql", version) for version in SERIES["mysql"].values()]
 PERCONA = ["userstat=ON", "thread_pool_size=16", "rocksdb_block_cache_size=4G", "tokudb_cache_size=1G", "extra_port=1"]

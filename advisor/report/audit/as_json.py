@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from advisor.analysis.since import as_json
+from advisor.analysis.audit_comparison import as_json
 from advisor.facts.codec import to_plain
 from advisor.redaction.secrets import redact_value
 from advisor.report.audit.grant_advice import helping

@@ -62,11 +62,11 @@ def since(audited: Audited) -> Section:
     """The comparison with an earlier audit."""
     if audited.since is None:
         return Section("", ())
-    from advisor.analysis.since import rows, title
+    from advisor.analysis.audit_comparison import comparison_rows, comparison_title
 
-    told = tuple(rows(audited.since))
+    told = tuple(comparison_rows(audited.since))
     blocks = (Facts(told, NAMES) if told else Paragraph("nothing has changed"),)
-    return Section(title(audited.since, audited.facts.taken_at), blocks)
+    return Section(comparison_title(audited.since, audited.facts.taken_at), blocks)
 
 
 def after(audited: Audited) -> tuple[Section, ...]:

@@ -6,12 +6,12 @@ from typing import TYPE_CHECKING, Any
 
 from advisor.core.errors import MycnfError
 from advisor.report.bulk.streams import BulkWriter
+from advisor.report.findings_csv import AUDIT, BROKEN, FINDING, rows
 from advisor.report.output import Draft
-from advisor.report.render.csv import AUDIT, BROKEN, FINDING, rows
 
 if TYPE_CHECKING:
     from advisor.report import Page
-    from advisor.report.bulk.snapshot import Told
+    from advisor.report.bulk.snapshot import SnapshotSummary
     from advisor.report.bulk.tally import Tally
 
 GROUP = 50_000  # rows
@@ -29,7 +29,7 @@ class Parquet:
         self._writer = self._parquet.ParquetWriter(self._draft.file, self._schema, compression="zstd")
         self._rows: list[tuple[Any, ...]] = []
 
-    def take(self, told: Told) -> None:
+    def take(self, told: SnapshotSummary) -> None:
         nothing = (None,) * (len(self._schema) - 5)
         self._rows += [(None, told.path, None, None, *nothing, told.broken)] if told.broken else told.pieces["parquet"]
         if len(self._rows) >= GROUP:

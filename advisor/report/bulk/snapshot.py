@@ -29,7 +29,7 @@ class Brief(NamedTuple):
     about: str
 
 
-class Told(NamedTuple):
+class SnapshotSummary(NamedTuple):
     """One snapshot: what was found, or in `broken` why it could not be read.
 
     `own` says that what can't be read is a report that mycnf wrote itself; `pieces` are the parts of those formats that
@@ -46,14 +46,14 @@ class Told(NamedTuple):
     pieces: dict[str, Any] = {}  # noqa: RUF012 - never changed
 
 
-def tell(path: str, audited: Audited, makers: Mapping[str, PieceMaker | None], page: Page) -> Told:
+def tell(path: str, audited: Audited, makers: Mapping[str, PieceMaker | None], page: Page) -> SnapshotSummary:
     """What these formats need of one snapshot."""
     from advisor.analysis.engine import fails
 
     found = tuple(_brief(f) for f in audited.findings)
     pieces = {form: make(path, audited, page) for form, make in makers.items() if make}
     failed = fails(audited.findings, page.fail_on)
-    return Told(path, "", name_of(audited), str(audited.known.target), found, failed, pieces=pieces)
+    return SnapshotSummary(path, "", name_of(audited), str(audited.known.target), found, failed, pieces=pieces)
 
 
 def _brief(f: Finding) -> Brief:

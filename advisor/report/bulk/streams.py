@@ -7,17 +7,17 @@ import tempfile
 from typing import IO, TYPE_CHECKING, Any, NamedTuple, Protocol
 
 from advisor.core.errors import MycnfError
+from advisor.report import findings_csv
 from advisor.report.bulk import as_json, snapshot
 from advisor.report.lint.sarif import SCHEMA
 from advisor.report.output import Draft, to_stdout
-from advisor.report.render import csv
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
     from advisor.analysis.audited import Audited
     from advisor.report import LintWriter, Page
-    from advisor.report.bulk.snapshot import Told
+    from advisor.report.bulk.snapshot import SnapshotSummary
     from advisor.report.bulk.tally import Tally
     from advisor.report.document import Document
     from advisor.report.paper import Paper
@@ -28,7 +28,7 @@ if TYPE_CHECKING:
 class Sink(Protocol):
     """Where a report goes: `take` one snapshot, `end` with the counts of all, or `drop` what was begun."""
 
-    def take(self, told: Told) -> None: ...
+    def take(self, told: SnapshotSummary) -> None: ...
     def end(self, tally: Tally) -> None: ...
     def drop(self) -> None: ...
 
@@ -85,7 +85,7 @@ class Stream:
         self._count = 0
         out.write(frame.before)
 
-    def take(self, told: Told) -> None:
+    def take(self, told: SnapshotSummary) -> None:
         piece = self._frame.broken(told.path, told.broken) if told.broken else told.pieces[self._form]
         if self._form == "junit":
             piece = piece.replace(' id="0"', f' id="{self._count}"', 1)
@@ -108,7 +108,7 @@ class Families:
         self._waiting: dict[str, IO[str]] = {}
         self._seen: dict[str, int] = {}
 
-    def take(self, told: Told) -> None:
+    def take(self, told: SnapshotSummary) -> None:
         if told.broken:
             return
         count = self._seen[told.server] = self._seen.get(told.server, 0) + 1
@@ -153,7 +153,7 @@ class Counts:
     def __init__(self, write: Callable[[Tally, Page], str], path: str | None, page: Page) -> None:
         self._write, self._path, self._page = write, path, page
 
-    def take(self, told: Told) -> None:
+    def take(self, told: SnapshotSummary) -> None:
         pass
 
     def end(self, tally: Tally) -> None:
@@ -251,7 +251,7 @@ RUNS = f'{{"$schema": "{SCHEMA}", "version": "2.1.0", "runs": [\n'
 SUITES = '<?xml version="1.0" encoding="UTF-8"?>\n<testsuites>\n'
 JSONL = _streamed("jsonl", snapshot.jsonl, Frame("", "", "", _broken_object))
 CONCISE = _streamed("concise", snapshot.concise, Frame("", "", "", _broken_line))
-CSV = _streamed("csv", csv.snapshot, Frame(csv.heads(), "", "", csv.broken))
+CSV = _streamed("csv", findings_csv.snapshot, Frame(findings_csv.heads(), "", "", findings_csv.broken))
 SARIF = _streamed("sarif", snapshot.sarif, Frame(RUNS, ",\n", "\n]}\n", _broken_run))
 JUNIT = _streamed("junit", snapshot.junit, Frame(SUITES, "", "</testsuites>\n", _broken_suite))
 PROMETHEUS = BulkWriter(lambda path, _: Families(_Out(path)), snapshot.prometheus)

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, NamedTuple
 from advisor.core.model import Severity
 
 if TYPE_CHECKING:
-    from advisor.report.bulk.snapshot import Told
+    from advisor.report.bulk.snapshot import SnapshotSummary
 
 WORST = 100  # servers that are named
 EXAMPLES = 10  # servers that are named for a rule
@@ -54,7 +54,7 @@ class Tally:
         self._rules: dict[str, Rule] = {}
         self._worst: list[Server] = []
 
-    def take(self, told: Told) -> None:
+    def take(self, told: SnapshotSummary) -> None:
         """Count one snapshot."""
         if told.broken:
             self.broken += 1
@@ -78,7 +78,7 @@ class Tally:
         """The servers that need most, worst first."""
         return sorted(self._worst, reverse=True)
 
-    def _of_server(self, told: Told) -> None:
+    def _of_server(self, told: SnapshotSummary) -> None:
         counts = Counter(f.severity for f in told.found)
         self.severities.update(counts)
         if counts:
@@ -86,7 +86,7 @@ class Tally:
             entry = Server(errors, warnings, notes, -self.read, told.server, told.target, told.path)
             (heapq.heappush if len(self._worst) < WORST else heapq.heappushpop)(self._worst, entry)
 
-    def _of_rules(self, told: Told) -> None:
+    def _of_rules(self, told: SnapshotSummary) -> None:
         seen: set[str] = set()
         for f in told.found:
             rule = self._rules.setdefault(f.code, Rule(f.code, f.name, f.severity))

@@ -10,17 +10,17 @@ from advisor.report.findings_json import VERSION, dumps
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from advisor.analysis.changes import Change
+    from advisor.analysis.snapshot_history import Change
     from advisor.core.model import Finding
-    from advisor.report.history.document import Told
+    from advisor.report.history.document import ServerHistory
 
 
-def report(told: Sequence[Told]) -> str:
+def report(told: Sequence[ServerHistory]) -> str:
     """Every server that was asked for, its changes the newest first."""
     return dumps({"version": VERSION, "servers": [_server(one) for one in told]})
 
 
-def _server(told: Told) -> dict[str, Any]:
+def _server(told: ServerHistory) -> dict[str, Any]:
     return {
         "id": told.kept.id,
         "name": told.kept.name,

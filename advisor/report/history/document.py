@@ -12,7 +12,7 @@ from advisor.report.words import plural
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
-    from advisor.analysis.changes import Change, Moved
+    from advisor.analysis.snapshot_history import Change, ChangedSetting
     from advisor.core.model import Finding
     from advisor.report.document import Block
     from advisor.state.history.store import StoredServer
@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 NONE = "No snapshot is kept here; mycnf audit --keep and mycnf collect --keep keep one, mycnf history add SNAP another."
 
 
-class Told(NamedTuple):
+class ServerHistory(NamedTuple):
     """A server with its target, the times of its first and last snapshot, and its changes, the newest first.
 
     `more` is how many changes are older than those.
@@ -34,7 +34,7 @@ class Told(NamedTuple):
     more: int = 0
 
 
-def of_server(told: Told) -> Document:
+def of_server(told: ServerHistory) -> Document:
     """The whole history of a server, the newest change first."""
     title = (
         "mycnf history",
@@ -53,13 +53,13 @@ def of_server(told: Told) -> Document:
     return Document(title, tuple(blocks))
 
 
-def listing(servers: Sequence[Told]) -> Document:
+def listing(servers: Sequence[ServerHistory]) -> Document:
     """Each server with its snapshots and what changed in the last of them."""
     title = ("mycnf history", plural(len(servers), "server"))
     return Document(title, tuple(map(_server, servers)) or (Paragraph(NONE),))
 
 
-def _server(told: Told) -> Section:
+def _server(told: ServerHistory) -> Section:
     span = f"{minute(told.first)} to {minute(told.last)} UTC" if told.changes else f"{minute(told.last)} UTC"
     lines = [f"{plural(len(told.kept.paths), 'snapshot')}, {span}"]
     lines += [f"since {minute(change.before)}: {_summary(change)}" for change in told.changes[:1]]
@@ -91,7 +91,7 @@ def _findings(change: Change) -> Iterator[tuple[str, tuple[Finding, ...]]]:
     yield "gone", change.gone
 
 
-def _moved(moved: Moved) -> str:
+def _moved(moved: ChangedSetting) -> str:
     source = f" ({moved.source})" if moved.source else ""
     return f"{moved.name} {_value(moved.name, moved.before)} → {_value(moved.name, moved.after)}{source}"
 

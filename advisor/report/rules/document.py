@@ -10,8 +10,8 @@ from advisor.report.document import Code, Document, Facts, Items, Own, Paragraph
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
 
-    from advisor.catalog.elsewhere import KnownSpan, Presence
     from advisor.catalog.load import Option
+    from advisor.catalog.presence import KnownSpan, Presence
     from advisor.core.model import Target
     from advisor.report.document import Block, Words
     from advisor.report.rules.nearness import Here

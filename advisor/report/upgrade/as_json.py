@@ -10,13 +10,13 @@ from advisor.report.upgrade.document import SCOPE
 from rules.core.evidence import find_evidence
 
 if TYPE_CHECKING:
-    from advisor.upgrade.change import DefaultChange, LineChange, Move
+    from advisor.upgrade.change import DefaultChange, LineChange, UpgradeChanges
     from advisor.verdict import LineVerdict
 
 VERSION = 1
 
 
-def report(move: Move) -> str:
+def report(move: UpgradeChanges) -> str:
     """The whole comparison, lines worst first and defaults most consequential first."""
     return dumps(
         {
@@ -34,7 +34,7 @@ def report(move: Move) -> str:
     )
 
 
-def _path(move: Move) -> dict[str, Any]:
+def _path(move: UpgradeChanges) -> dict[str, Any]:
     path = move.path
     return {
         "support": path.support.value,

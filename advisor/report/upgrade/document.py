@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
 
     from advisor.report.document import Block, Words
-    from advisor.upgrade.change import DefaultChange, LineChange, Move
+    from advisor.upgrade.change import DefaultChange, LineChange, UpgradeChanges
 
 SCOPE = "configuration only: schema and data are not checked"
 AREAS, NAMES = 9, 31  # columns of the table of smaller changes
@@ -26,7 +26,7 @@ _STOPS = frozenset({LineEffect.SYNTAX, LineEffect.REMOVED, LineEffect.RENAMED, L
 _OTHERWISE = frozenset(LineEffect) - _STOPS - {LineEffect.STILL_REFUSED}
 
 
-def document(move: Move, *, every: bool = False) -> Document:
+def document(move: UpgradeChanges, *, every: bool = False) -> Document:
     """The comparison; `every` also tells the defaults that change little, and gives each the line that keeps it."""
     mark = _mark(move)
     move = move._replace(lines=_groups_once(move.lines))
@@ -63,7 +63,7 @@ def _groups_once(lines: Iterable[LineChange]) -> tuple[LineChange, ...]:
     return tuple(told)
 
 
-def _head(move: Move, heavy: list[DefaultChange], light: list[DefaultChange]) -> Section:
+def _head(move: UpgradeChanges, heavy: list[DefaultChange], light: list[DefaultChange]) -> Section:
     """What the report covers, the support for the way, and how much changes."""
     stops = sum(c.severity is Severity.ERROR for c in move.lines)
     already = sum(c.kind is LineEffect.STILL_REFUSED for c in move.lines)
@@ -86,7 +86,7 @@ def _head(move: Move, heavy: list[DefaultChange], light: list[DefaultChange]) ->
     return Section("", (Paragraph(SCOPE, indent=2), *path, *counts))
 
 
-def _pages(move: Move) -> Iterator[Words]:
+def _pages(move: UpgradeChanges) -> Iterator[Words]:
     """The manuals' pages that the words about the path rest on."""
     for identity in move.path.evidence:
         entry = find_evidence(identity)
@@ -94,12 +94,12 @@ def _pages(move: Move) -> Iterator[Words]:
             yield f"why: {identity}, {entry.author}: {entry.title}"
 
 
-def _mark(move: Move) -> str:
+def _mark(move: UpgradeChanges) -> str:
     """What marks a likely one; nothing where all are, which is then said once at the end."""
     return "  (likely)" if Confidence.CERTAIN in _told(move) else ""
 
 
-def _told(move: Move) -> set[Confidence]:
+def _told(move: UpgradeChanges) -> set[Confidence]:
     """How sure the things are that are told."""
     lines = {c.confidence for c in move.lines if c.kind is not LineEffect.SYNTAX}
     return lines | {c.confidence for c in move.defaults}
@@ -111,7 +111,7 @@ def _paste(changes: list[DefaultChange]) -> Paragraph:
     return Paragraph(f"--keep-lines prints the {lines} as a [mysqld] group to paste." if kept else "")
 
 
-def _foot(move: Move) -> Paragraph:
+def _foot(move: UpgradeChanges) -> Paragraph:
     return Paragraph(
         f"All this is likely, not certain: no running {move.before.label} and {move.after.label} were asked, only "
         "other patches of them, their sources and their documents."
@@ -133,16 +133,16 @@ def _shown(line: str) -> str:
     return text if len(text) <= SHOWN else text[: SHOWN - 1] + "…"
 
 
-def _place(change: LineChange, move: Move) -> str:
+def _place(change: LineChange, move: UpgradeChanges) -> str:
     path = "" if len(move.paths) == 1 and change.placed.path == move.paths[0] else f"{change.placed.path}:"
     return f"{path}{change.placed.line.number}" if path else f"line {change.placed.line.number}"
 
 
-def _lines(move: Move, kinds: frozenset[LineEffect], mark: str) -> Iterator[Entry]:
+def _lines(move: UpgradeChanges, kinds: frozenset[LineEffect], mark: str) -> Iterator[Entry]:
     return (_line(c, move, mark) for c in move.lines if c.kind in kinds and c.severity is not Severity.NOTE)
 
 
-def _line(change: LineChange, move: Move, mark: str) -> Entry:
+def _line(change: LineChange, move: UpgradeChanges, mark: str) -> Entry:
     """What becomes of a line, and what to write instead."""
     words = _said(change, move)
     said = Paragraph(f"{words}{_sure(change, mark)}" if words else "")
@@ -151,7 +151,7 @@ def _line(change: LineChange, move: Move, mark: str) -> Entry:
     return Entry(change.severity.value, change.severity, _source(change), (said, write), where=where, beside=True)
 
 
-def _said(change: LineChange, move: Move) -> str:
+def _said(change: LineChange, move: UpgradeChanges) -> str:
     """The message without the option's name where it begins with it, and without what the report says beside it."""
     said = change.message.partition(" Use ")[0] if change.write else change.message
     said = said.removesuffix(f" {move.before.label} refuses it too.")
@@ -161,7 +161,7 @@ def _said(change: LineChange, move: Move) -> str:
     return said.removeprefix(opening)
 
 
-def _note(change: LineChange, move: Move, mark: str) -> Words:
+def _note(change: LineChange, move: UpgradeChanges, mark: str) -> Words:
     write = f" Write {change.write}" if change.write else ""
     message = f": {change.message}{write}{_sure(change, mark)}" if change.message else ""
     return f"{_place(change, move)}: ", _source(change), message

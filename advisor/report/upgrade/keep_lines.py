@@ -13,12 +13,12 @@ from advisor.upgrade.change import Area
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from advisor.upgrade.change import DefaultChange, Move
+    from advisor.upgrade.change import DefaultChange, UpgradeChanges
 
 COMMENT = "# "
 
 
-def fragment(move: Move, *, every: bool = False) -> str:
+def fragment(move: UpgradeChanges, *, every: bool = False) -> str:
     """A group [mysqld] with a line for each changed default, its reason above it; `every` adds those of little weight.
 
     What no line keeps is a comment.

@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 from browser import ASKED, Tab
 
-from advisor.report.bulk.snapshot import Brief, Told
+from advisor.report.bulk.snapshot import Brief, SnapshotSummary
 from advisor.report.bulk.tables import page as document
 from advisor.report.bulk.tally import Tally
 from advisor.report.paper import Paper
@@ -32,8 +32,12 @@ def counted(servers: int) -> Tally:
             for rule in range(120)
             if (rule + 1) % (1 + number % 5) == 0
         ]
-        tally.take(Told(f"/snap/{number}.json", "", f"db{number} {PLANTED}", f"mysql-8.0.{number % 9}", tuple(found)))
-        tally.take(Told(f"/snap/{number}-{PLANTED}", f"cut off {PLANTED}"))
+        tally.take(
+            SnapshotSummary(
+                f"/snap/{number}.json", "", f"db{number} {PLANTED}", f"mysql-8.0.{number % 9}", tuple(found)
+            )
+        )
+        tally.take(SnapshotSummary(f"/snap/{number}-{PLANTED}", f"cut off {PLANTED}"))
     return tally
 
 

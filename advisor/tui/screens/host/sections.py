@@ -9,7 +9,7 @@ from textual.content import Content
 from advisor.core.sizes import format_duration, format_percent, format_size
 from advisor.report.audit import fact_lines
 from advisor.report.words import wrap
-from advisor.tui.screens.host.limits import (
+from advisor.tui.screens.host.fact_rows import (
     Rows,
     cgroup_rows,
     kernel_rows,

@@ -34,13 +34,13 @@ def render_report(view: View, form: Format, *, named: bool = True) -> str:
 
     Without `named`, host names and addresses are removed.
     """
-    from advisor.analysis.anonymize import nameless
+    from advisor.analysis.anonymize import anonymize
     from advisor.report import Page
     from advisor.report.output import run_time, working_directory
 
     audited = without_hidden(view)
     page = Page(base=working_directory(), fail_on=FAIL_ON, now=run_time())
-    return formats.render_audit(form.name, audited if named else nameless(audited), page)
+    return formats.render_audit(form.name, audited if named else anonymize(audited), page)
 
 
 def privacy_note(view: View, text: str, *, named: bool = True) -> str:

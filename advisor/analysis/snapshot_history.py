@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, NamedTuple
 
-from advisor.analysis.since import compare
+from advisor.analysis.audit_comparison import compare
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 Key = tuple[str, str]
 
 
-class Moved(NamedTuple):
+class ChangedSetting(NamedTuple):
     """A variable with its values before and after, None if it did not exist, and the origin of the later value."""
 
     name: str
@@ -35,7 +35,7 @@ class Change(NamedTuple):
 
     before: str
     at: str
-    settings: tuple[Moved, ...]
+    settings: tuple[ChangedSetting, ...]
     new: tuple[Finding, ...]
     gone: tuple[Finding, ...]
     back: tuple[Finding, ...]
@@ -49,7 +49,7 @@ class Change(NamedTuple):
         return not (self.settings or self.new or self.gone or self.back or self.restarted or self.probes)
 
 
-def changes(audits: Iterable[Audited]) -> Iterator[Change]:
+def changes_between(audits: Iterable[Audited]) -> Iterator[Change]:
     """Yield the changes from each audit of one server to the next, oldest first; holds only two audits at a time."""
     before: Audited | None = None
     ever: set[Key] = set()
@@ -64,7 +64,7 @@ def changes(audits: Iterable[Audited]) -> Iterator[Change]:
         before = now
 
 
-def joined(found: Iterable[Change]) -> Iterator[Change]:
+def merge_empty_changes(found: Iterable[Change]) -> Iterator[Change]:
     """Merge consecutive empty changes into one."""
     held: Change | None = None
     for one in found:
@@ -85,7 +85,7 @@ def _change(before: Audited, now: Audited, ever: set[Key], held: set[Key], unsee
     return Change(
         before=before.facts.taken_at,
         at=now.facts.taken_at,
-        settings=tuple(Moved(*setting, source=_source(now, setting.name)) for setting in since.settings),
+        settings=tuple(ChangedSetting(*setting, source=_source(now, setting.name)) for setting in since.settings),
         new=tuple(finding for finding in came if _key(finding) not in ever),
         gone=tuple(finding for finding in (*since.gone, *since.idle) if finding.code not in unseen),
         back=tuple(finding for finding in came if _key(finding) in ever),

@@ -6,7 +6,7 @@ import re
 from datetime import UTC, datetime
 from typing import TYPE_CHECKING, Any
 
-from advisor.analysis.audited import Audited, Counter, Setting, Since
+from advisor.analysis.audited import AuditComparison, Audited, Counter, Setting
 from advisor.analysis.why_gone import key, loads, rests_on_load, unjudged
 from advisor.core.sizes import format_duration
 from advisor.redaction.secrets import redact_value
@@ -25,7 +25,7 @@ COUNTER = re.compile(r"[A-Z]\w+")
 SAME = ("hostname", "port", "server_uuid", "datadir")  # these identify the server
 
 
-def compare(before: Audited, now: Audited) -> Since:
+def compare(before: Audited, now: Audited) -> AuditComparison:
     """Compare two audits; findings are identified by rule and option, not by their text."""
     then, present = _by_key(before), _by_key(now)
     load = loads(before.facts, now.facts)
@@ -34,7 +34,7 @@ def compare(before: Audited, now: Audited) -> Since:
     judged = [finding for finding in away if not reasons[key(finding)]]
     idle = [f for f in judged if load is not None and load.differs and rests_on_load(f, before.known)]
     new = tuple(finding for name, finding in present.items() if name not in then)
-    return Since(
+    return AuditComparison(
         taken_at=before.facts.taken_at,
         gone=tuple(finding for finding in judged if finding not in idle),
         new=new,
@@ -45,7 +45,7 @@ def compare(before: Audited, now: Audited) -> Since:
         kept=tuple(finding for key, finding in present.items() if key in then),
         settings=tuple(_settings(before.facts, now.facts)),
         counters=tuple(_counters(then.values(), before.facts, now.facts)),
-        other=tuple(_other(before.facts, now.facts)),
+        other=tuple(_identity_changes(before.facts, now.facts)),
     )
 
 
@@ -73,14 +73,14 @@ def _counters(findings: Iterable[Finding], before: Facts, now: Facts) -> Iterato
             yield Counter(name, rates[0], rates[1], tuple(codes))
 
 
-def _other(before: Facts, now: Facts) -> Iterator[str]:
+def _identity_changes(before: Facts, now: Facts) -> Iterator[str]:
     for name in SAME:
         then, present = before.server.variables.get(name), now.server.variables.get(name)
         if then and present and then != present:
             yield f"{name} was {redact_value(name, then)} and is {redact_value(name, present)}"
 
 
-def rows(since: Since) -> Iterator[tuple[str, str]]:
+def comparison_rows(since: AuditComparison) -> Iterator[tuple[str, str]]:
     """Yield the comparison as pairs of heading and plain text."""
     for told in since.other:
         yield "another?", told
@@ -105,14 +105,14 @@ def rows(since: Since) -> Iterator[tuple[str, str]]:
         yield "set", f"{name} {_value(name, before)} → {_value(name, after)}"
 
 
-def _by_reason(since: Since) -> dict[str, list[Finding]]:
+def _by_reason(since: AuditComparison) -> dict[str, list[Finding]]:
     reasons: dict[str, list[Finding]] = {}
     for finding, reason in since.unjudged:
         reasons.setdefault(reason, []).append(finding)
     return reasons
 
 
-def title(since: Since, now: str) -> str:
+def comparison_title(since: AuditComparison, now: str) -> str:
     """`since 2026-11-20 05:01 UTC, 2 d before`."""
     try:
         then = datetime.fromisoformat(since.taken_at).astimezone(UTC)
@@ -122,7 +122,7 @@ def title(since: Since, now: str) -> str:
     return f"since {then:%Y-%m-%d %H:%M} UTC, {format_duration(max(0.0, passed.total_seconds()))} before"
 
 
-def as_json(since: Since) -> dict[str, Any]:
+def as_json(since: AuditComparison) -> dict[str, Any]:
     """Return the comparison as JSON data."""
     return {
         "taken_at": since.taken_at,
