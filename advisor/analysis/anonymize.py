@@ -41,7 +41,7 @@ def anonymize(audited: Audited) -> Audited:
         facts=_mapped(audited.facts, without),
         findings=tuple(_finding(f, without) for f in audited.findings),
         skipped=tuple(skip._replace(reason=without(skip.reason)) for skip in audited.skipped),
-        aside=tuple((_finding(f, without), without(why)) for f, why in audited.aside),
+        suppressed=tuple((_finding(f, without), without(why)) for f, why in audited.suppressed),
     )
 
 

@@ -50,7 +50,7 @@ def compare(before: Audited, now: Audited) -> AuditComparison:
 
 
 def _by_key(audited: Audited) -> dict[tuple[str, str], Finding]:
-    found = (*audited.findings, *(finding for finding, _ in audited.aside))
+    found = (*audited.findings, *(finding for finding, _ in audited.suppressed))
     return {key(finding): finding for finding in found}
 
 

@@ -74,8 +74,8 @@ class AuditComparison(NamedTuple):
 class Audited(NamedTuple):
     """The facts, the rules' view of them, the findings worst first, and the skipped rules.
 
-    `asked` are the codes of all selected rules that apply. `aside` are suppressed findings, each with the reason:
-    they are not counted, and reports mention that they are left out. `fine` are the passed checks, `since` is the
+    `asked` are the codes of all selected rules that apply. `suppressed` are suppressed findings, each with the reason:
+    they are not counted, and reports mention that they are left out. `passed` are the passed checks, `since` is the
     comparison with an earlier audit.
     """
 
@@ -84,6 +84,6 @@ class Audited(NamedTuple):
     findings: tuple[Finding, ...]
     skipped: tuple[Skipped, ...]
     asked: tuple[str, ...] = ()
-    aside: tuple[tuple[Finding, str], ...] = ()
-    fine: tuple[PassedCheck, ...] = ()
+    suppressed: tuple[tuple[Finding, str], ...] = ()
+    passed: tuple[PassedCheck, ...] = ()
     since: AuditComparison | None = None

@@ -132,7 +132,7 @@ def _probes(before: Audited, now: Audited) -> tuple[ProbeResult, ...]:
 
 
 def _all(audited: Audited) -> list[Finding]:
-    return [*audited.findings, *(finding for finding, _ in audited.aside)]
+    return [*audited.findings, *(finding for finding, _ in audited.suppressed)]
 
 
 def _key(finding: Finding) -> Key:

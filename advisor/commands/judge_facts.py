@@ -89,7 +89,7 @@ def judge_facts(facts: Facts, asked: AuditRequest, *, brief: bool = False) -> Au
     found = run_for_target(known, ran)
     shown = tuple(sort_by_severity(_not_ignored(_not_suppressed(known, found.findings), asked.config)))
     codes = tuple(rule.code for rule in ran)
-    return Audited(facts, known, shown, found.skipped, codes, fine=() if brief else _passed_checks(known, found, ran))
+    return Audited(facts, known, shown, found.skipped, codes, passed=() if brief else _passed_checks(known, found, ran))
 
 
 def _not_ignored(findings: Iterable[Finding], config: Configuration | None) -> Iterable[Finding]:
@@ -147,7 +147,7 @@ def apply_baseline(audited: Audited, args: argparse.Namespace, *, silent: bool =
     if split.known and not silent:
         print_notice(f"{plural(len(split.known), 'finding')} left out: they are in {args.baseline}")
     suppressed = tuple((finding, baseline.describe_known(known, finding, SERVER)) for finding in split.known)
-    return audited._replace(findings=split.new, aside=(*audited.aside, *suppressed))
+    return audited._replace(findings=split.new, suppressed=(*audited.suppressed, *suppressed))
 
 
 def suppress_in_baseline(path: str, finding: Finding, reason: str) -> None:

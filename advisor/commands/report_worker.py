@@ -92,4 +92,4 @@ def _apply_baseline(audited: Audited) -> Audited:
 
     (split,) = baseline.apply_baseline(_BASELINE[0], [baseline.BaselineReading(SERVER, audited.findings, ())])
     aside = tuple((finding, "the baseline knows it") for finding in split.known)
-    return audited._replace(findings=split.new, aside=(*audited.aside, *aside))
+    return audited._replace(findings=split.new, suppressed=(*audited.suppressed, *aside))

@@ -182,14 +182,14 @@ class Entries(NamedTuple):
 class Section(NamedTuple):
     """Blocks under a title; those of an empty title follow one another without empty lines, and that is all.
 
-    `severity` colours the title in a terminal. `aside` is said beside the title. A `folded` section is opened by who
+    `severity` colours the title in a terminal. `remark` follows the title. A `folded` section is opened by who
     wants it, where the format can fold. `name` is its place in the report.
     """
 
     title: Words
     blocks: tuple[Block, ...]
     severity: Severity | None = None
-    aside: str = ""
+    remark: str = ""
     folded: bool = False
     name: str = ""
 

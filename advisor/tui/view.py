@@ -56,11 +56,11 @@ class View(NamedTuple):
         """The hidden findings with the reason: those in a baseline, and those that the user hid."""
         reasons = dict(self.marks.suppressed)
         own = ((f, reasons[key]) for f in self.audited.findings if (key := finding_key(f)) in reasons)
-        return (*self.audited.aside, *own)
+        return (*self.audited.suppressed, *own)
 
     def baseline_reason(self, finding: Finding) -> str | None:
         """The reason in the baseline; None if the baseline does not list the finding."""
-        return next((reason for f, reason in self.audited.aside if f is finding), None)
+        return next((reason for f, reason in self.audited.suppressed if f is finding), None)
 
     def hidden_reason(self, finding: Finding) -> str | None:
         """Why a finding is hidden; None if it is not."""

@@ -41,7 +41,7 @@ def nasty_audit() -> Audited:
     made = audited(*found, facts=facts)
     return made._replace(
         skipped=(Skipped("TST001", HOSTILE), Skipped("TST002", HOSTILE)),
-        aside=((found[0], HOSTILE), (found[1], f"password = '{SECRET}'")),
+        suppressed=((found[0], HOSTILE), (found[1], f"password = '{SECRET}'")),
     )
 
 

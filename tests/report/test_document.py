@@ -47,7 +47,7 @@ def everything(words: str) -> tuple[Block, ...]:
         table,
         Listing(words),
         Entry("error", Severity.ERROR, Code(words), inner, "likely", words),
-        Section(words, (*inner, Section(words, (table,), aside=words))),
+        Section(words, (*inner, Section(words, (table,), remark=words))),
         Section(words, inner, folded=True),
     )
 

@@ -48,7 +48,7 @@ def named() -> Audited:
         local=LocalResult("scan", "2026-11-20T00:00:00", "worse", "measured on upstream"),
     )
     made = audited(finding, facts=replace(facts, server=server, lost=WORDS, unavailable=(Unavailable("host", WORDS),)))
-    return made._replace(skipped=(Skipped("TST002", WORDS),), aside=((finding, WORDS),))
+    return made._replace(skipped=(Skipped("TST002", WORDS),), suppressed=((finding, WORDS),))
 
 
 @pytest.mark.parametrize("form", names("audit"))
@@ -77,7 +77,7 @@ def test_what_is_no_name_stays() -> None:
     assert cleared.findings[0].actions[0].undo == CLEARED
     assert cleared.findings[0].value == "some-host"
     assert cleared.findings[0].location == Location("/etc/some-host/my.cnf", 3)
-    assert cleared.skipped[0].reason == cleared.aside[0][1] == cleared.facts.lost == CLEARED
+    assert cleared.skipped[0].reason == cleared.suppressed[0][1] == cleared.facts.lost == CLEARED
 
 
 def test_the_rules_own_words_stay() -> None:

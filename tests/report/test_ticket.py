@@ -131,7 +131,7 @@ def test_no_secret() -> None:
     )
     facts = recorded()
     lost = replace(facts, lost=told, server=replace(facts.server, version_comment=told))
-    text = checked(audited(finding, facts=lost)._replace(aside=((finding, told),)))
+    text = checked(audited(finding, facts=lost)._replace(suppressed=((finding, told),)))
     assert SECRET not in text
     assert "********" in text
 
@@ -301,7 +301,7 @@ def test_a_lost_server_is_told() -> None:
 def test_what_was_put_aside_is_told() -> None:
     """Suppressed findings are left out of the counts, and listed where a format has room for them."""
     hidden = Finding("TST009", "hidden-one", Severity.WARNING, Confidence.LIKELY, "the message", canonical="a_b")
-    audit = audited()._replace(aside=((hidden, "measured in <b>March</b>"),))
+    audit = audited()._replace(suppressed=((hidden, "measured in <b>March</b>"),))
     text = checked(audit)
     assert "Left out: 1 finding suppressed, see below." in text
     assert "### Suppressed\n\n- `TST009` `a_b`: measured in `<b>March</b>`" in text
@@ -351,6 +351,6 @@ def test_any_length_fits(word: str) -> None:
     server = replace(facts.server, version_comment=long, variables={**facts.server.variables, "hostname": long})
     parts = tuple(Unavailable(f"part{number}", f"{number}{long}") for number in range(90))
     audit = audited(*[finding] * 20, facts=replace(facts, server=server, lost=long, unavailable=parts))
-    text = checked(audit._replace(aside=((finding, long),) * 90))
+    text = checked(audit._replace(suppressed=((finding, long),) * 90))
     assert "To fit a ticket" in text
     assert text.splitlines()[-1].startswith("mycnf ")

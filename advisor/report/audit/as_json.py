@@ -22,7 +22,7 @@ def report(audited: Audited, page: Page) -> str:  # noqa: ARG001 - every format 
     facts = audited.facts
     skipped = [{"code": s.code, "reason": s.reason} for s in audited.skipped]
     skipped += [{"code": u.part, "reason": u.reason} for u in facts.unavailable]
-    skipped += [{"code": f.code, "reason": f"suppressed: {redact_value('', why)}"} for f, why in audited.aside]
+    skipped += [{"code": f.code, "reason": f"suppressed: {redact_value('', why)}"} for f, why in audited.suppressed]
     grants = [{"statement": sql, "why": why} for sql, why in helping(audited)]
     since = {"since": as_json(audited.since)} if audited.since else {}
     return dumps(
@@ -34,7 +34,7 @@ def report(audited: Audited, page: Page) -> str:  # noqa: ARG001 - every format 
             "findings": [finding(f) for f in audited.findings],
             "skipped": skipped,
             **({"grants": grants} if grants else {}),
-            "fine": [one._asdict() for one in audited.fine],
+            "fine": [one._asdict() for one in audited.passed],
             **(_sampled(facts.sampled) if facts.sampled else {}),
             **since,
         }

@@ -21,7 +21,7 @@ def written_as_lint(write: LintWriter) -> AuditWriter:
 
     def report(audited: Audited, page: Page) -> str:
         findings = tuple(with_advice(f) for f in audited.findings)
-        baselined = tuple(f for f, _ in audited.aside)
+        baselined = tuple(f for f, _ in audited.suppressed)
         return write([Checked("", audited.known.target, findings, {}, baselined=baselined)], page)
 
     return report

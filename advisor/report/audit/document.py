@@ -54,7 +54,7 @@ def _tally(audited: Audited) -> Paragraph:
     severities = [f.severity for f in audited.findings]
     counts = [plural(severities.count(s), s.value) for s in Severity if s in severities] or ["nothing to say"]
     counts += [f"{len(audited.skipped)} skipped"] if audited.skipped else []
-    counts += [f"{len(audited.aside)} suppressed"] if audited.aside else []
+    counts += [f"{len(audited.suppressed)} suppressed"] if audited.suppressed else []
     return Paragraph((Code("   ".join(counts)),), indent=2)
 
 
@@ -71,10 +71,10 @@ def since(audited: Audited) -> Section:
 
 def after(audited: Audited) -> tuple[Section, ...]:
     """What follows the findings: passed checks, what was skipped and what it needs, and suppressed findings."""
-    passed = tuple((check.part, check.words) for check in audited.fine)
+    passed = tuple((check.part, check.words) for check in audited.passed)
     label = max((len(part) for part, _ in passed), default=0) + 2
     skipped = tuple(f"{', '.join(what)}: {why}" for why, what in skipped_by_reason(audited).items())
-    suppressed = tuple((Code(f.code), " ", Code(f.canonical or f.name), f": {why}") for f, why in audited.aside)
+    suppressed = tuple((Code(f.code), " ", Code(f.canonical or f.name), f": {why}") for f, why in audited.suppressed)
     return (
         Section(f"passed checks{fact_lines.window(audited.facts)}", (Facts(passed, label),)),
         Section("not looked at", (Items(skipped),)),

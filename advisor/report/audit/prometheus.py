@@ -58,7 +58,7 @@ def samples(audited: Audited, server: str) -> dict[str, list[Sample]]:
         "info": [Sample({**by, "target": str(audited.known.target), "vendor": audited.facts.server.vendor}, 1)],
         "findings": [Sample({**by, "severity": s.value}, count) for s, count in _counts(audited)],
         "finding": list(_findings(audited, by)),
-        "put_aside_findings": [Sample(by, len(audited.aside))],
+        "put_aside_findings": [Sample(by, len(audited.suppressed))],
         "skipped_rules": [Sample(by, len({skip.code for skip in audited.skipped}))],
         "last_audit_timestamp_seconds": list(_taken_at(audited, by)),
         **_memory(audited, by),

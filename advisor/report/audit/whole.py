@@ -100,8 +100,8 @@ def _head(audited: Audited) -> Iterator[Paragraph]:
     parts.append(f"Read with {plural(about.statements, 'statement')}")
     parts.append(f"in {about.seconds:.1f} s{window}; nothing was changed.")
     parts += [f"{plural(len(audited.asked), 'rule')} asked."] if audited.asked else []
-    if audited.aside:
-        parts.append(f"Left out: {plural(len(audited.aside), 'finding')} suppressed, see below.")
+    if audited.suppressed:
+        parts.append(f"Left out: {plural(len(audited.suppressed), 'finding')} suppressed, see below.")
     yield Paragraph(" ".join(parts))
 
 

@@ -117,7 +117,7 @@ def _section(section: Section, level: int) -> Html:
     title = Html(f"{title[:1].upper()}{title[1:]}")
     if section.folded:
         return tag("details", tag("summary", title), _inside(section.blocks, level))
-    aside = [tag("p", section.aside, class_="about")] if section.aside else []
+    aside = [tag("p", section.remark, class_="about")] if section.remark else []
     label = f"{section.name}-title" if section.name and level == TOP else None
     heading = tag(f"h{min(level, DEEPEST)}", title, id=label)
     inside = (heading, *aside, _inside(section.blocks, level + 1))

@@ -122,8 +122,8 @@ def _section(section: Section, level: int) -> Iterator[str]:
     if title:
         yield f"{'#' * min(level, DEEPEST)} {title}"
         level += 1
-    if section.aside:
-        yield shown(section.aside)
+    if section.remark:
+        yield shown(section.remark)
     for block in inside:
         yield from _blocks(block, level)
 

@@ -130,10 +130,10 @@ def _is_figure(block: Block | None) -> bool:
 def _title(section: Section, page: Paper, margin: str) -> Iterator[str]:
     title = wrap(shown(section.title), margin, width=page.width)[len(margin) :]
     drawn = painted(title, section.severity, page.colour) if section.severity else bold(title, page.colour)
-    if not section.aside:
+    if not section.remark:
         yield margin + drawn
         return
-    aside = shown(section.aside)
+    aside = shown(section.remark)
     if len(margin) + len(title) + STEP + len(aside) <= page.width:
         yield f"{margin}{drawn}  {aside}"
         return

@@ -170,7 +170,7 @@ def _note(change: LineChange, move: UpgradeChanges, mark: str) -> Words:
 def _default(change: DefaultChange, mark: str) -> Section:
     title = (Code(change.option), f" (was {change.formerly})") if change.formerly else Code(change.option)
     keep = ("keep:  ", Code(change.keep)) if change.keep else f"can't be kept: {change.lost}"
-    return Section(title, (Paragraph(change.message), Paragraph(keep)), aside=values_of(change) + _sure(change, mark))
+    return Section(title, (Paragraph(change.message), Paragraph(keep)), remark=values_of(change) + _sure(change, mark))
 
 
 def values_of(change: DefaultChange) -> str:

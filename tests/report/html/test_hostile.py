@@ -131,7 +131,7 @@ def test_no_secret_of_a_finding() -> None:
         )
         for option, value in SECRETS.items()
     ]
-    made = report(audited(*found)._replace(aside=((base, told),)), Page())
+    made = report(audited(*found)._replace(suppressed=((base, told),)), Page())
     assert SECRET not in made
     assert made.count("********") > len(found)
 

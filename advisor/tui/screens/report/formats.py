@@ -26,7 +26,7 @@ def report_formats() -> list[Format]:
 
 def without_hidden(view: View) -> Audited:
     """The audit with hidden findings listed as suppressed; findings marked as seen stay."""
-    return view.audited._replace(findings=view.open_findings, aside=view.hidden)
+    return view.audited._replace(findings=view.open_findings, suppressed=view.hidden)
 
 
 def render_report(view: View, form: Format, *, named: bool = True) -> str:
@@ -45,7 +45,7 @@ def render_report(view: View, form: Format, *, named: bool = True) -> str:
 
 def privacy_note(view: View, text: str, *, named: bool = True) -> str:
     """What the report omits, masks and includes."""
-    hidden = len(without_hidden(view).aside)
+    hidden = len(without_hidden(view).suppressed)
     masked = text.count(MASK)
     left_out = f"{plural(hidden, 'hidden finding')} left out." if hidden else "No hidden findings."
     secrets = f"{plural(masked, 'secret')} masked as {MASK}." if masked else "No secrets to mask."
