@@ -24,7 +24,7 @@ def known(target: str, tmp_path: Path, **words: object) -> RuleContext:
 
 @pytest.mark.parametrize("part", ["server", "workload", "host", "files", "findings"])
 def test_an_absent_part_says_why(part: str, tmp_path: Path) -> None:
-    """Reading a part that is absent raises Missing with the reason, for the engine to tell."""
+    """Reading a part that is absent raises MissingFact with the reason, which the engine reports."""
     empty = known("mysql-9.7.4", tmp_path)
     assert not empty.has(part)
     with pytest.raises(MissingFact, match=r"server|host|rules"):
@@ -32,7 +32,7 @@ def test_an_absent_part_says_why(part: str, tmp_path: Path) -> None:
 
 
 def test_a_rule_that_lacks_something_says_so_at_once(tmp_path: Path) -> None:
-    """A rule that needs a running server raises Missing before it looks at anything."""
+    """A rule that needs a running server raises MissingFact before it looks at anything."""
     rule = find_rule("small-redo-log")
     assert rule is not None
     with pytest.raises(MissingFact):
