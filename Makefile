@@ -62,7 +62,7 @@ fuzz: $(VENV)/.dev ## made-up files against real servers (SECONDS=600 SETTINGS= 
 mutate: $(VENV)/.dev ## change the rules in small ways and list the changes that no case notices (MODULE=rules/connections/limits.py; VERDICT=1: the verdict)
 	@$(BIN)/python tools/mutate $(if $(MODULE),--module $(MODULE)) $(if $(VERDICT),--verdict)
 
-docs: $(VENV)/.product ## write the index of rules, docs/cli.md, docs/statements.md, docs/rules, man page and completions again, and the program's output in README.md
+docs: $(VENV)/.product ## write again what is generated: the index of rules, pages in docs, schemas, man page, completions, output in README.md
 	@$(BIN)/python tools/ruleindex.py
 	@$(BIN)/python tools/formatpages.py
 	@$(BIN)/python tools/clidoc.py

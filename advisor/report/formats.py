@@ -17,10 +17,10 @@ if TYPE_CHECKING:
     from advisor.report.paper import Paper
 
 Writer = TypeVar("Writer")
-# Commands whose report is a document and has JSON too, then those of which a format is written by hand.
+# Commands whose report is a document, with JSON beside it; then those whose formats are written by hand.
 DOCUMENTS = frozenset({"diff", "explain", "fleet", "history", "preflight", "probe", "upgrade"})
 MARKDOWN_TOO = frozenset({"rules"})
-EVERY = MARKDOWN_TOO | {"show", "suggest"}
+BY_HAND = MARKDOWN_TOO | {"show", "suggest"}
 
 
 class Format:
@@ -319,7 +319,7 @@ def _parquet_bulk() -> BulkWriter:
 FORMATS = [
     Format(
         "text", "text", "txt", "people", finding="the line, carets under the place, what is wrong, what to do",
-        lint=_text, audit=_text_audit, report=_counted_in(_text_document), document=_text_document, others=EVERY,
+        lint=_text, audit=_text_audit, report=_counted_in(_text_document), document=_text_document, others=BY_HAND,
     ),
     Format(
         "concise", "one line a finding", "txt", "editors, grep, problem matchers",
@@ -329,7 +329,7 @@ FORMATS = [
     Format(
         "json", "JSON", "json", "programs",
         finding="the fields of [lint.schema.json](../schemas/lint.schema.json)",
-        lint=_json, audit=_json_audit, report=_json_bulk, others=EVERY | DOCUMENTS,
+        lint=_json, audit=_json_audit, report=_json_bulk, others=BY_HAND | DOCUMENTS,
     ),
     Format(
         "jsonl", "JSON lines", "jsonl", "jq, log shippers",

@@ -11,10 +11,11 @@ from msgspec.structs import replace
 from advisor.collect.host.cgroup import read_cgroup
 from advisor.collect.host.cpu import read_cpu
 from advisor.collect.host.devices import read_devices
+from advisor.collect.host.memory import read_memory
 from advisor.collect.host.process import read_process, server_pids
 from advisor.collect.host.root import DirectoryRoot, LiveRoot
 from advisor.collect.host.storage import trace_storage
-from advisor.collect.host.system import read_memory, read_system
+from advisor.collect.host.system import read_system
 from advisor.facts.host import Host, ServerPath, SkippedPart
 
 if TYPE_CHECKING:

@@ -8,7 +8,8 @@ from itertools import islice
 from typing import TYPE_CHECKING
 
 from advisor.collect.host.formats import key_values
-from advisor.collect.host.system import read_memory, read_system
+from advisor.collect.host.memory import read_memory
+from advisor.collect.host.system import read_system
 from advisor.collect.pasted.facts import PastedFacts, TextError
 from advisor.collect.pasted.lines import open_text, read_all
 from advisor.collect.pasted.replicas import replica_rows
