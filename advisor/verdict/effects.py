@@ -58,6 +58,13 @@ CLASHING = frozenset(
         "server_id_bits",
     }
 )
+OFF_WITHOUT_NEW = {
+    "automatic_sp_privileges": "FALSE",
+    "concurrent_insert": "NEVER",
+    "delay_key_write": "OFF",
+    "query_cache_size": "0",
+    "symbolic_links": "FALSE",
+}
 MAX_VERBOSITY = 3  # of log_error_verbosity
 SSL_FILES = ("ssl_ca", "ssl_capath", "ssl_cert", "ssl_cipher", "ssl_key", "ssl_crl", "ssl_crlpath")
 
@@ -84,6 +91,7 @@ def settle_values(given: Values, catalog: Catalog, lines: Lines) -> SettledValue
     elif not target.since("mysql", 8):
         _log_warnings(settled, lines)
         _small_query_cache(settled)
+        _no_new_functions(settled, lines)
     linked = LINKED_MARIADB if target.is_mariadb else LINKED
     if not linked.isdisjoint(lines) or LEFT_TO_SERVER in settled.values.values():
         from advisor.verdict.linked import settle_linked
@@ -198,11 +206,15 @@ def _binary_log_name(settled: SettledValues, target: Target, *, stopped: bool) -
 
 
 def _base_name(values: Values) -> str:
-    """Return the binary log name that MariaDB derives from log_basename, else from the pid file."""
+    """Return the binary log name that MariaDB derives from log_basename, else from the pid file.
+
+    It omits spaces at the end; without a file name in pid_file it is `-bin`.
+    """
     if values.get("log_basename"):
-        return values["log_basename"] + "-bin"
-    stem = values.get("pid_file", "").rpartition("/")[2].partition(".")[0]
-    return stem + "-bin" if stem else ""
+        return values["log_basename"].rstrip(" ") + "-bin"
+    if "pid_file" not in values:
+        return ""
+    return values["pid_file"].rstrip(" ").rpartition("/")[2].partition(".")[0] + "-bin"
 
 
 def _no_network(settled: SettledValues) -> None:
@@ -231,10 +243,14 @@ def _ssl(settled: SettledValues, target: Target) -> None:
 
 
 def _base_name_of_logs(settled: SettledValues, lines: Lines) -> None:
-    """log_basename names every log when its line is read; only later lines with a non-empty value change a name."""
-    names, base = list(settled.values), settled.values.get("log_basename")
-    if not base or lines["log_basename"].outcome in REFUSED:
+    """log_basename names every log when its line is read; only later lines with a non-empty value change a name.
+
+    The names omit the spaces at its end.
+    """
+    names, written = list(settled.values), settled.values.get("log_basename")
+    if not written or lines["log_basename"].outcome in REFUSED:
         return
+    base = written.rstrip(" ")
     for at, name in enumerate(names):
         if settled.values[name] == HOST_LOG:
             settled.values[name] = base + NAMED_BY_BASE[name]
@@ -252,6 +268,16 @@ def _small_query_cache(settled: SettledValues) -> None:
     """MySQL 5.7 needs a minimum size for the query cache's own structures."""
     if 0 < (parse_digits(settled.values.get("query_cache_size")) or 0) < MIN_QUERY_CACHE:
         move_value(settled, "query_cache_size", "0", "a query cache that small has no room for its own tables")
+
+
+def _no_new_functions(settled: SettledValues, lines: Lines) -> None:
+    """skip_new of MySQL 5.7 switches these off when its line is read; later lines switch them on again."""
+    names = list(lines)
+    if "skip_new" not in lines or lines["skip_new"].outcome in REFUSED:
+        return
+    for name in names[: names.index("skip_new")]:
+        if name in OFF_WITHOUT_NEW and name in settled.values:
+            move_value(settled, name, OFF_WITHOUT_NEW[name], "skip_new comes later and switches it off")
 
 
 def _thread_cache(settled: SettledValues, catalog: Catalog) -> None:

@@ -182,7 +182,11 @@ def parse_digits(text: str | None) -> int | None:
 
 
 def number_behind_loose(option: Option, text: str) -> str:
-    """Return the number that MariaDB uses for an invalid one behind loose-: 0, except for log_warnings and port."""
+    """Return the number that MariaDB uses for an invalid one behind loose-: 0, except for log_warnings and port.
+
+    log_warnings is read as a signed number of 32 bits and printed as an unsigned one of 64.
+    """
     if option.name == "log_warnings":
-        return str(leading_digits(text)[0] & LARGEST["uint"])
+        low = max(-(1 << 63), min(leading_digits(text)[0], LARGEST["uint"])) & (1 << 32) - 1
+        return str((low - (1 << 32) & LARGEST["uint"]) if low >> 31 else low)
     return PORT if option.name == "port" else "0"

@@ -21,6 +21,7 @@ MAX_SHOWN = 10  # members that a message lists at most
 SEVERAL = -1
 NONE = -2
 ALL = "ALL"  # MariaDB's word for every member, unless a member starts with it
+UNNAMED_BITS = {"new_mode": 2}  # MariaDB 11.8 takes 8 and 16 in its number, and ignores them
 
 
 def find_member(text: str, values: Sequence[str], *, whole: bool = False) -> int:
@@ -60,7 +61,7 @@ def _parse_enum_number(text: str, count: int) -> int:
 
 def parse_set(text: str, option: Option, target: Target) -> TakenValue:
     """Parse set members separated by commas, or their number; the value lists them in the server's order."""
-    bits = parse_set_bits(text, option.values, equals_ends=target.is_mysql)
+    bits = parse_set_bits(text, option.values, equals_ends=target.is_mysql, unnamed=UNNAMED_BITS.get(option.name, 0))
     if bits is None:
         strange = unknown_words(text, option.values, equals_ends=target.is_mysql)
         verb, members_ = ("is", "no member") if len(strange) == 1 else ("are", "no members")
@@ -71,13 +72,16 @@ def parse_set(text: str, option: Option, target: Target) -> TakenValue:
     return TakenValue(Outcome.ACCEPTED, ",".join(members_of_bits(bits, option.values)))
 
 
-def parse_set_bits(text: str, values: Sequence[str], *, equals_ends: bool) -> int | None:
-    """Return the set as bits, None if invalid; all servers refuse a trailing comma and a space after a comma."""
+def parse_set_bits(text: str, values: Sequence[str], *, equals_ends: bool, unnamed: int = 0) -> int | None:
+    """Return the set as bits, None if invalid; all servers refuse a trailing comma and a space after a comma.
+
+    A number may have so many `unnamed` bits beyond those of the members.
+    """
     bits = 0
     for _, place in _find_places(text, values, equals_ends=equals_ends):
         if place < 0:
             every = text.upper() == ALL and not equals_ends
-            return (1 << len(values)) - 1 if every else _parse_set_number(text, len(values))
+            return (1 << len(values)) - 1 if every else _parse_set_number(text, len(values) + unnamed)
         bits |= 1 << place
     return bits
 

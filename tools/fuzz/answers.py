@@ -37,6 +37,7 @@ ABOUT = (
     (r"redirect_url", "redirect_url"),
     (r"session_track_system_variables", "session_track_system_variables"),
     (r"log-basename", "log_basename"),
+    (r"ft-boolean-syntax", "ft_boolean_syntax"),
 )
 MOVED = re.compile(r"option '(?P<name>[^']*)': (?:un)?signed value (?P<was>\S+) adjusted to (?P<now>\S+?)\.?$")
 MOVED_REAL = re.compile(r"option '(?P<name>[^']*)': value (?P<was>\S+) adjusted to (?P<now>\S+?)\.?$")

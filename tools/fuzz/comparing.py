@@ -68,7 +68,7 @@ def _refused(verdict: FileVerdict, truth: Truth) -> list[Disagreement]:
     only_theirs = [at for at in truth.refused if at not in ours]
     for at in [at for at in only_theirs if truth.refused[at].name is None]:
         # A conflict of several options is reported without a name, so it may be attributed to any of them.
-        also = next((other for other in ours if ours[other].value is not None), None)
+        also = next((other for other in (*only_ours, *ours) if ours[other].value is not None), None)
         if also is not None:
             only_ours = [other for other in only_ours if other != also]
             only_theirs.remove(at)
