@@ -22,7 +22,7 @@ MINIMUM_SECONDS = 6  # of a block's series; shorter ones are not divided into ha
 def drift_notes(arms: tuple[Arm, ...], metric: Metric, baseline: str) -> tuple[str, ...]:
     """Sentences on what rose or fell over time.
 
-    Causes are throttling, an incomplete warm-up or a cache that filled.
+    Possible causes are throttling, an incomplete warm-up or a cache that filled.
     """
     return tuple(filter(None, (_drift_over_rounds(arms, metric, baseline), _drift_within_blocks(arms, metric))))
 

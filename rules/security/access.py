@@ -166,9 +166,9 @@ def local_infile(context: RuleContext) -> Iterator[Finding]:
     ),
 )
 def files_anywhere(context: RuleContext) -> Iterator[Finding]:
-    """Report an empty secure_file_priv that is explicit or risky.
+    """Report an empty secure_file_priv that is set explicitly or that accounts can use.
 
-    The default is reported if other accounts than the local administrator's have the FILE privilege.
+    An empty default is reported if other accounts than the local administrator's have the FILE privilege.
     """
     if context.text("secure_file_priv") != "":
         return

@@ -359,7 +359,10 @@ def memory_table_size(context: RuleContext) -> int:
 
 
 def temptable_memory(context: RuleContext) -> int:
-    """The memory that TempTable shares among all sessions of MySQL 8.0 and later."""
+    """The memory that TempTable shares among all sessions of MySQL 8.0 and later, in bytes.
+
+    Zero if the MEMORY engine is configured.
+    """
     if context.text("internal_tmp_mem_storage_engine") == "MEMORY":
         return 0
     # By default MySQL 8.4 uses 3 % of memory, and never less than this.

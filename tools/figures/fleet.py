@@ -26,7 +26,10 @@ WINDOW = 1
 
 
 def figures(top: str) -> Iterator[Figure]:
-    """Seconds of a run with the real servers, a dead host and a hanging one, compared with its slowest host."""
+    """The figures of a fleet run with the real servers, a dead host and a hanging one.
+
+    They are the number of audited hosts, the seconds of the run and of its slowest host, and the difference of both.
+    """
     name = "audit of a fleet: six servers, one dead, one hanging"
     missing = [reason for server in names_of(()) if (reason := lacking(server))]
     missing += [] if find_spec("ansible") else ["ansible-core isn't installed"]

@@ -19,9 +19,10 @@ if TYPE_CHECKING:
 
 
 class ConnectionLimits(NamedTuple):
-    """Timeouts in seconds: to connect, of silence at the client, and for one statement at the server if supported.
+    """Timeouts in seconds: for connecting, for one read or write of the client, and for one statement at the server.
 
-    `answer` is for one complete answer, however fast its parts arrive, and `whole` is for all answers of an audit.
+    The last one is set only if the server supports it. `answer` is for one complete answer, however fast its
+    parts arrive, and `whole` is for all answers of an audit.
     """
 
     connect: float = 5.0

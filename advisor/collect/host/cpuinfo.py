@@ -29,7 +29,10 @@ _ONE_KIND = ("vendor", "model", "name", "stepping")
 """The fields that distinguish kinds; flags and frequencies differ between processors of one kind."""
 _KEY_VALUE = 2
 _KEPT_FLAGS = ("model", "name", "vendor", "bogomips", "revision")
-"""Fields that a kind must have, apart from those in which it differs; otherwise the first of two kinds is dropped."""
+"""The first of two kinds is dropped if the second has the same values for those of these fields that the first has.
+
+POWER ends with facts about the machine, which would otherwise make its last processor a separate kind.
+"""
 
 
 class CoreKind(NamedTuple):
