@@ -14,6 +14,7 @@ import pytest
 from app_driver import driven, screen_text, snapshot_with, until
 from hypothesis import given
 from hypothesis import strategies as st
+from msgspec.structs import replace
 from rich.cells import cell_len
 from textual.pilot import Pilot
 from textual.widgets import Input, OptionList, Static
@@ -344,8 +345,9 @@ async def test_the_default_name_tells_host_and_time(monkeypatch: pytest.MonkeyPa
         assert view is not None
         assert default_name(view, report_formats()[0]) == "db1-20261121-0501.md"
         facts = view.audited.facts
-        object.__setattr__(facts.server, "variables", {"hostname": "../.."})
-        assert default_name(view, report_formats()[0]) == "server-20261121-0501.md"
+        renamed = replace(facts, server=replace(facts.server, variables={"hostname": "../.."}))
+        hostile = view._replace(audited=view.audited._replace(facts=renamed))
+        assert default_name(hostile, report_formats()[0]) == "server-20261121-0501.md"
 
 
 def test_a_link_stays_a_link(tmp_path: Path) -> None:
