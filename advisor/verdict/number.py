@@ -182,11 +182,13 @@ def parse_digits(text: str | None) -> int | None:
 
 
 def number_behind_loose(option: Option, text: str) -> str:
-    """Return the number that MariaDB uses for an invalid one behind loose-: 0, except for log_warnings and port.
-
-    log_warnings is read as a signed number of 32 bits and printed as an unsigned one of 64.
-    """
+    """Return the number that MariaDB uses for an invalid one behind loose-: 0, except for log_warnings and port."""
     if option.name == "log_warnings":
-        low = max(-(1 << 63), min(leading_digits(text)[0], LARGEST["uint"])) & (1 << 32) - 1
-        return str((low - (1 << 32) & LARGEST["uint"]) if low >> 31 else low)
+        return log_warnings_level(text)
     return PORT if option.name == "port" else "0"
+
+
+def log_warnings_level(text: str) -> str:
+    """Return log_warnings as MariaDB keeps it: the lower 32 bits of the number, with their sign, printed as 64 bits."""
+    number = max(min(leading_digits(text)[0], LARGEST["int"]), -LARGEST["int"] - 1) & 0xFFFFFFFF
+    return str(number + (1 << 64) - (1 << 32) if number >> 31 else number)

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 from advisor.redaction.secrets import quote_value
 from advisor.verdict.names import reads_any_case
-from advisor.verdict.number import LARGEST, PORT, leading_digits, parse_number
+from advisor.verdict.number import LARGEST, PORT, log_warnings_level, parse_number
 from advisor.verdict.outcome import Argument, Outcome, TakenValue
 from advisor.verdict.words import parse_boolean, parse_enum, parse_set
 
@@ -130,8 +130,7 @@ def _log_warnings(case: ValueContext) -> TakenValue | None:
     taken = parse_number(case.text, case.option, case.target)
     if taken.outcome is Outcome.INVALID:
         return taken
-    number = min(leading_digits(case.text)[0], LARGEST["int"]) & 0xFFFFFFFF
-    value = str(number + (1 << 64) - (1 << 32) if number >> 31 else number)
+    value = log_warnings_level(case.text)
     aloud = case.target.is_mariadb and taken.outcome is Outcome.ADJUSTED
     if not aloud and (value == taken.value or case.text in (value, "0")):
         return TakenValue(Outcome.ACCEPTED, value)
