@@ -183,7 +183,7 @@ def _rows(a: Action) -> Iterator[tuple[str, Words]]:
         yield "Risk", risk
     undo: tuple[str, ...] = (Copy(a.undo),) if a.undo else ()
     if kept:
-        undo += (*(["; "] if undo else []), *_back(a))
+        undo += (*([", and "] if undo else []), *_back(a))
     if undo:
         yield "Undo", undo
     if a.watch:
