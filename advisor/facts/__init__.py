@@ -1,4 +1,4 @@
-"""What may be known about a server: frozen values, kept as a snapshot, off the lint path."""
+"""The facts about a server: frozen values, saved as a snapshot. Lint does not import them."""
 
 from msgspec import Struct, field
 
@@ -35,14 +35,14 @@ __all__ = [
 
 
 class Unavailable(Struct, frozen=True):
-    """A part of the facts that is not there: server.replication, host, files, …, with what it needs."""
+    """A missing part of the facts (server.replication, host, files, …) and what it needs."""
 
     part: str
     reason: str
 
 
 class Facts(Struct, frozen=True):
-    """Everything that one audit saw, as a snapshot keeps it.
+    """Everything that one audit read, as saved in a snapshot.
 
     `taken_at` is UTC in ISO 8601; `lost` says how the connection ended where it broke on the way; `statements` counts
     what was sent, the driver included, and `seconds` is the time spent besides the window. `probes` are the latest
@@ -65,5 +65,5 @@ class Facts(Struct, frozen=True):
     sampled: SampledHours | None = None
 
     def reason_missing(self, part: str) -> str:
-        """Why a part is missing, for a rule that is skipped over it."""
+        """Why a part is missing; rules that need it are skipped with this reason."""
         return next((u.reason for u in self.unavailable if u.part == part), f"{part} was not collected")

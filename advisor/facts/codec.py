@@ -1,4 +1,4 @@
-"""What comes from outside as the frozen values that it should be, or the place where it isn't; and the way back."""
+"""Converts documents to frozen values, or reports the place of what is invalid; and back."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ _PLACE = r"(.*?)(?: - at `\$\.?(.*)`)?"
 
 
 class ShapeError(ValueError):
-    """A part of a document is not what it should be; `place` is the way to it, `words` what is wrong."""
+    """A part of a document is invalid: `place` is its path, `words` says what is wrong."""
 
     def __init__(self, place: str, words: str) -> None:
         super().__init__(f"{place}: {words}")
@@ -34,7 +34,7 @@ def to_value(document: object, kind: type[T]) -> T:
 
 
 def decode_json(data: bytes, kind: type[T]) -> T | None:
-    """The same of JSON in one go, at half the price; None where it must be looked at more closely.
+    """Decode JSON to a value in one step, in half the time; None if it needs the slow path.
 
     That is whatever is wrong, and what is right for the standard library alone: surrogates, NaN.
     """
@@ -45,12 +45,12 @@ def decode_json(data: bytes, kind: type[T]) -> T | None:
 
 
 def to_plain(value: object) -> Any:
-    """The value as dictionaries, lists, texts and numbers, for JSON."""
+    """The value as dictionaries, lists, strings and numbers, for JSON."""
     return msgspec.to_builtins(value)
 
 
 def format_json(document: object) -> bytes:
-    """Plain values as JSON of one name a line, in ASCII alone."""
+    """Plain values as JSON with one name per line, in ASCII only."""
     flat = json.dumps(document, ensure_ascii=True).encode("ascii")
     try:
         # The standard library writes in C only what it doesn't indent: four times as fast, and the bytes are the same.

@@ -27,7 +27,7 @@ class FileCopy(Struct, frozen=True):
 
     @property
     def holds_secret(self) -> bool:
-        """Whether something secret stands in the file itself."""
+        """Whether the file itself contains a secret."""
         return bool(self.secret_lines)
 
 
@@ -46,12 +46,12 @@ class PersistedOption(Struct, frozen=True):
 
     @property
     def static(self) -> bool:
-        """Whether it can't be set at run time, and reaches the server as an option."""
+        """Whether it cannot be set at run time and is passed to the server as an option."""
         return "static" in self.section
 
     @property
     def early(self) -> bool:
-        """Whether other values are sized by it."""
+        """Whether the sizes of other variables depend on it."""
         return self.static or "parse_early" in self.section
 
 
@@ -77,7 +77,7 @@ class OptionFiles(Struct, frozen=True):
 
     @property
     def main_files(self) -> tuple[str, ...]:
-        """The files that the server opens by itself, in its order; the others are included by them."""
+        """The files that the server opens itself, in its order; the others are included by these."""
         return tuple(copy.path for copy in self.files if copy.text is not None and not copy.included)
 
     def read(self, path: str) -> bytes:
@@ -100,7 +100,7 @@ class OptionFiles(Struct, frozen=True):
 
 
 def _bytes(text: str) -> bytes:
-    """The bytes of a file from its text; a snapshot that somebody made up may hold what no file could."""
+    """The bytes of a file from its text; an edited snapshot may contain text that no file can."""
     try:
         return text.encode("utf-8", "surrogateescape")
     except UnicodeEncodeError:

@@ -116,19 +116,19 @@ class Storage(Struct, frozen=True):
 
     @property
     def disks(self) -> tuple[BlockDevice, ...]:
-        """The devices that stand on nothing further."""
+        """The lowest devices of the chain."""
         return tuple(d for d in self.devices if not d.under)
 
 
 class ServerPath(Struct, frozen=True):
-    """Where a server keeps some of its files besides the data directory, by the variable that says so."""
+    """A directory with server files outside the data directory, and the variable that names it."""
 
     variable: str
     storage: Storage
 
 
 class SkippedPart(Struct, frozen=True):
-    """A part of the host that couldn't be read, and why."""
+    """A part of the host that could not be read, and the reason."""
 
     part: str
     reason: str
@@ -181,7 +181,7 @@ class NumaNode(Struct, frozen=True):
 
 
 class Hypervisor(Struct, frozen=True):
-    """What the machine runs under: vendor and kind (full, para, container, none) as `lscpu` names them."""
+    """The hypervisor: vendor and kind (full, para, container, none) as `lscpu` names them."""
 
     vendor: str
     kind: str
@@ -209,16 +209,16 @@ class Cpu(Struct, frozen=True):
 
     @property
     def model_name(self) -> str | None:
-        """The name of the first kind of core, which is the only one on servers."""
+        """The name of the first kind of core; servers have only one kind."""
         return self.kinds[0].model_name if self.kinds else None
 
     def cache(self, name: str) -> Cache | None:
-        """The caches of that name, such as L2."""
+        """The caches with a name such as L2."""
         return next((c for c in self.caches if c.name == name), None)
 
 
 class Memory(Struct, frozen=True):
-    """Memory and the kernel's habits with it.
+    """Memory, and the kernel's settings of virtual memory.
 
     `huge_page` is the default huge page; `thp` and `thp_defrag` are the choice in force (always, madvise,
     never, …). Of a dirty ratio (percent of available memory) and its `…_bytes` twin one is 0.
@@ -249,7 +249,7 @@ class Memory(Struct, frozen=True):
 
 
 class IoLimit(Struct, frozen=True):
-    """What a control group may ask of one device (major:minor) in a second; None is "no limit"."""
+    """A control group's limits per second for one device (major:minor); None means no limit."""
 
     number: str
     reads: int | None = None
@@ -259,7 +259,7 @@ class IoLimit(Struct, frozen=True):
 
 
 class Cgroup(Struct, frozen=True):
-    """The control group of a process: the smallest limit on the way up to the root of the hierarchy wins.
+    """The control group of a process, with the smallest limits between it and the root of the hierarchy.
 
     `version` is the hierarchy that accounts for memory, 1 or 2; `limit_at` and `cpus_at` name the group that
     sets the limit. `high` throttles instead of killing. `cpus` is a share of processor time in processors; of `periods`
@@ -296,7 +296,7 @@ class Limit(Struct, frozen=True):
 
 
 class Process(Struct, frozen=True):
-    """The server's process: memory in bytes, `cpus` it may run on, and the malloc it was started with.
+    """The server's process: memory in bytes, the `cpus` that it may run on, and its malloc library.
 
     `allocator` is jemalloc, tcmalloc, mimalloc, glibc or musl as far as loaded libraries show; one that is
     linked in statically isn't seen. `huge_pages` are bytes in reserved huge pages, which `resident` leaves out.
@@ -326,12 +326,12 @@ class Process(Struct, frozen=True):
     memory_policy: str | None = None
 
     def limit(self, name: str) -> Limit | None:
-        """The limit of that ulimit name."""
+        """The limit with this ulimit name."""
         return next((limit for limit in self.limits if limit.name == name), None)
 
 
 class OperatingSystem(Struct, frozen=True):
-    """Distribution, kernel, and what hints at a container or a cloud.
+    """Distribution, kernel, and signs of a container or a cloud.
 
     `time` is seconds since 1970 on the host's own clock, `uptime` seconds since boot. `product` is the
     machine as its firmware names it.
@@ -355,7 +355,7 @@ class OperatingSystem(Struct, frozen=True):
 
 
 class Host(Struct, frozen=True):
-    """All that was read of one machine; a part that is None stands in `skipped` with its reason.
+    """All that was read of one machine; each part that is None is in `skipped` with its reason.
 
     `places` are the server's other directories that lie on another mount than the data directory, each mount once.
     """
@@ -372,13 +372,13 @@ class Host(Struct, frozen=True):
 
     @property
     def usable_memory(self) -> int | None:
-        """What the server may use: the machine's memory, or the control group's limit where that is smaller."""
+        """The memory that the server may use: the machine's, or the control group's limit if that is smaller."""
         sizes = [size for size in (self.memory and self.memory.total, self.cgroup and self.cgroup.limit) if size]
         return min(sizes, default=None)
 
     @property
     def usable_cpus(self) -> float | None:
-        """How many processors the server may keep busy: online, allowed to it, and within its control group's share."""
+        """Processors that the server may use: online, in its affinity, and within its control group's quota."""
         counts: list[float] = []
         if self.cpu and self.cpu.online:
             counts.append(len(self.cpu.online))

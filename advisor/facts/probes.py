@@ -1,4 +1,4 @@
-"""What was measured on a host: the samples of experiments, as they are kept, carried in snapshots and read by rules.
+"""Results of probes on a host, as they are saved, included in snapshots and read by rules.
 
 Only samples and their circumstances are stored; what follows from them is worked out anew whenever it is read.
 """
@@ -12,7 +12,7 @@ MAX_INVALID_SHARE = 0.05  # the share of invalid blocks above which a run has no
 
 
 class Metric(Struct, frozen=True):
-    """Something that an experiment measures; `better` is more, less, or neither where it only describes."""
+    """Something that a probe measures; `better` is more, less, or neither for a value that only describes."""
 
     name: str
     unit: str
@@ -20,7 +20,7 @@ class Metric(Struct, frozen=True):
 
 
 class Block(Struct, frozen=True):
-    """One turn of one variant: the round that it belongs to, and its metrics.
+    """One block of one variant: its round and its metrics.
 
     `began` is seconds since the first block of the run, `seconds` how long it took; `series` are values over time
     within the block, one a second. `counters` say what the server and the host did meanwhile, by name with the unit.
@@ -51,7 +51,7 @@ class Arm(Struct, frozen=True):
 
 
 class RunPlace(Struct, frozen=True):
-    """Where a run took place; sizes in bytes, None where it can't be told.
+    """The host of a run; sizes in bytes, None if unknown.
 
     `host` tells this machine from others (a hash, no name), `path` is the directory that was measured, `device` the
     disks beneath it.
@@ -104,11 +104,11 @@ class ProbeResult(Struct, frozen=True):
 
     @property
     def rounds(self) -> int:
-        """How many rounds every variant finished."""
+        """The number of rounds that every variant finished."""
         return min((len(arm.blocks) for arm in self.arms), default=0)
 
     def arm(self, name: str) -> Arm | None:
-        """The variant of that name."""
+        """The variant with this name."""
         return next((arm for arm in self.arms if arm.name == name), None)
 
 

@@ -1,4 +1,4 @@
-"""What a running server said of itself: rows as they came, and the few things that can be read off them."""
+"""What a running server reported: rows as sent, and values derived from them."""
 
 import re
 
@@ -8,7 +8,7 @@ DIGITS = 20  # of the greatest number in 64 bits
 
 
 class VariableOrigin(Struct, frozen=True):
-    """Where the server says that a variable's value came from.
+    """The source of a variable's value, as the server reports it.
 
     `source` is the server's own word (GLOBAL, EXPLICIT, PERSISTED, COMMAND_LINE, DYNAMIC, COMPILED; on MariaDB CONFIG,
     COMMAND-LINE, SQL, AUTO, COMPILE-TIME), DIFFERS where a text tells only that it isn't the default; `path`
@@ -20,7 +20,7 @@ class VariableOrigin(Struct, frozen=True):
 
 
 class Plugin(Struct, frozen=True):
-    """One row of the server's plugins; `library` is empty for one that is built in."""
+    """One plugin of the server; `library` is empty for a built-in one."""
 
     name: str
     status: str
@@ -29,7 +29,7 @@ class Plugin(Struct, frozen=True):
 
 
 class Link(Struct, frozen=True):
-    """How the server was reached, as far as it matters to what may be believed.
+    """The connection to the server, as far as it affects which facts are reliable.
 
     `via` is socket or tcp, or text where no server was asked; `peer_pid` the process behind the socket, 0 where the
     kernel doesn't tell; `proxied` says that the handshake's connection id is not the server's own.
@@ -73,7 +73,7 @@ class Replication(Struct, frozen=True):
 
     @property
     def is_replica(self) -> bool:
-        """Whether the server applies another's changes."""
+        """Whether the server is a replica."""
         return bool(self.replica_rows)
 
 
@@ -153,7 +153,7 @@ class Server(Struct, frozen=True):
     binary_log_bytes: int | None = None
 
     def counter(self, name: str) -> int | None:
-        """A status counter since the server started, None where this server has none of that name."""
+        """A status counter since the server started; None if the server does not have it."""
         text = self.status.get(name.lower())
         if text is None:
             return None
@@ -163,5 +163,5 @@ class Server(Struct, frozen=True):
 
     @property
     def uptime(self) -> int:
-        """Seconds since the server started, 0 where it didn't say."""
+        """Seconds since the server started; 0 if unknown."""
         return self.counter("uptime") or 0

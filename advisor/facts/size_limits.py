@@ -1,4 +1,4 @@
-"""Facts that a snapshot has room for: what a server or a host told at any length would make one that nobody reads."""
+"""Limits the facts to what a snapshot has room for, because a server or host can report texts of any length."""
 
 from __future__ import annotations
 
@@ -39,7 +39,7 @@ EMPTY: dict[str, Any] = {
 
 
 def fit_snapshot(facts: Facts) -> Facts:
-    """The facts, the heaviest parts left out with their reason where all together are more than a snapshot has."""
+    """The facts without their largest parts if they exceed the size of a snapshot; each omitted part has its reason."""
     told = to_plain(facts)
     whole = json_size(told)
     if whole <= MAX_FACTS_BYTES:
@@ -54,7 +54,7 @@ def fit_snapshot(facts: Facts) -> Facts:
 
 
 def part_sizes(told: dict[str, Any]) -> dict[str, int]:
-    """Bytes of each part that may be of any length, where it stands in a snapshot's plain values."""
+    """Size in bytes of each part of unlimited length in a snapshot's plain values."""
     server = told["server"]
     of_server = {part: part.removeprefix(SERVER_PREFIX) for part in EMPTY if part.startswith(SERVER_PREFIX)}
     # What has its default may be missing among plain values.
@@ -63,7 +63,7 @@ def part_sizes(told: dict[str, Any]) -> dict[str, int]:
 
 
 def json_size(value: Any, depth: int = 0) -> int:
-    """Bytes that a plain value takes in a snapshot, where each member has a line of its own, or a few more."""
+    """Size in bytes of a plain value in a snapshot, with one line per member; may be slightly too high."""
     if isinstance(value, str):
         return len(quoted(value))
     line = depth + 3  # its end, the indentation and a comma

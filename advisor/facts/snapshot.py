@@ -1,4 +1,4 @@
-"""Facts on disk: collected here, analysed anywhere."""
+"""Snapshots: facts in files, which can be analysed on another host."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ HOW_TO_MAKE = "make one with mycnf collect -o FILE"
 
 
 class SnapshotError(MycnfError):
-    """A snapshot can't be written, or what was given is none; the message is one line with the remedy."""
+    """A snapshot cannot be written, or a file is not a snapshot; the message is one line with the remedy."""
 
 
 def save(facts: Facts, path: str) -> None:
@@ -45,7 +45,7 @@ def save(facts: Facts, path: str) -> None:
 
 
 def encode_snapshot(facts: Facts) -> bytes:
-    """The facts as a snapshot holds them. Raises SnapshotError where nobody would read it; collected ones are less."""
+    """The facts as bytes of a snapshot; raises SnapshotError if it would be too large to read."""
     # ASCII alone: names and values in any encoding survive as escapes, which JSON's own UTF-8 would not let through.
     data = format_json(mask_secrets(to_plain(facts))) + b"\n"
     if len(data) > MAX_FILE_BYTES:
@@ -132,7 +132,7 @@ TYPES_WITHOUT_NUMBERS = (str, bool, str | None, dict[str, str], tuple[str, ...])
 
 
 def extreme_part(facts: Facts) -> str:
-    """The first part that holds a number beyond FARTHEST, or none at all; empty where there is none."""
+    """The first part that contains a number beyond LARGEST_NUMBER, or NaN; empty if there is none."""
     for name in facts.__struct_fields__:
         if _is_extreme(getattr(facts, name), infinite=name == UNBOUNDED):
             return name
@@ -160,7 +160,7 @@ def _is_extreme(value: Any, *, infinite: bool) -> bool:
 
 
 def _holds_extreme(members: Collection[Any], *, infinite: bool) -> bool:
-    """The same of many: thousands of counters, of texts, or of rows of texts are passed in one step."""
+    """Check many values: thousands of counters, texts, or rows of texts are accepted in one step."""
     kinds = set(map(type, members))
     if all(kind in TYPES_BESIDE_NUMBERS or _numeric_fields(kind) == () for kind in kinds):
         return False
@@ -171,7 +171,7 @@ def _holds_extreme(members: Collection[Any], *, infinite: bool) -> bool:
 
 @cache
 def _numeric_fields(kind: type) -> tuple[str, ...] | None:
-    """The fields of a part of the facts that may hold numbers; None for what has no fields."""
+    """The fields of a part that may contain numbers; None for a value without fields."""
     if not issubclass(kind, Struct):
         return None
     types = kind.__annotations__

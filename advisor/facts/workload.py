@@ -28,20 +28,20 @@ class Workload(Struct, frozen=True):
         return max(0.0, self.last.at - self.first.at)
 
     def delta(self, counter: str) -> int | None:
-        """How far a counter rose in the window; None where it is missing or was reset."""
+        """The increase of a counter in the window; None if it is missing or was reset."""
         before, after = self.first.status.get(counter), self.last.status.get(counter)
         if before is None or after is None or after < before:
             return None
         return after - before
 
     def rate(self, counter: str) -> float | None:
-        """A counter's rise a second over the window; None where it can't be told."""
+        """A counter's increase per second in the window; None if unknown."""
         rise = self.delta(counter)
         return None if rise is None or self.seconds <= 0 else rise / self.seconds
 
     @property
     def redo_rate(self) -> float | None:
-        """Bytes of redo written a second, from the log sequence number."""
+        """Bytes of redo written per second, from the log sequence number."""
         if self.first.lsn is None or self.last.lsn is None or self.seconds <= 0:
             return None
         return max(0, self.last.lsn - self.first.lsn) / self.seconds
@@ -64,16 +64,16 @@ class BusyHour(Struct, frozen=True):
         return Workload(self.samples[0], self.samples[-1])
 
     def most(self, counter: str) -> int | None:
-        """The highest value that a counter had at a sample; None where there is none."""
+        """The highest value of a counter in the samples; None if it is in none."""
         return max((s.status[counter] for s in self.samples if counter in s.status), default=None)
 
     def least(self, counter: str) -> int | None:
-        """The lowest value that a counter had at a sample; None where there is none."""
+        """The lowest value of a counter in the samples; None if it is in none."""
         return min((s.status[counter] for s in self.samples if counter in s.status), default=None)
 
 
 class SampledHours(Struct, frozen=True):
-    """What `mycnf sample` kept of a server: from when to when, how many samples, and the busiest hour of each kind."""
+    """What `mycnf sample` recorded of a server: the period, the number of samples, the busiest hour of each kind."""
 
     since: str
     until: str
@@ -81,5 +81,5 @@ class SampledHours(Struct, frozen=True):
     hours: tuple[BusyHour, ...] = ()
 
     def hour(self, of: str) -> BusyHour | None:
-        """The busiest hour of a kind, where there is one with two samples at least."""
+        """The busiest hour of a kind, if one has at least two samples."""
         return next((hour for hour in self.hours if hour.of == of and len(hour.samples) > 1), None)
