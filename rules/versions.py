@@ -120,5 +120,5 @@ def older_than_catalog(context: RuleContext) -> Iterator[Finding]:
         yield older_than_catalog.finding(
             f"{context.target.label} is older than {oldest}, the oldest that mycnf knows: its options, memory and load "
             "are not judged, its version, system and disks are.",
-            help=f"mycnf lint --target {oldest} FILE tells what its option file needs for an upgrade",
+            help=f"mycnf lint --target {oldest} FILE shows what its option file needs for an upgrade",
         )

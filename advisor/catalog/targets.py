@@ -127,7 +127,7 @@ def require_known(target: Target) -> None:
         oldest = f"{target.flavour}-{'.'.join(map(str, min(SERIES[target.flavour])))}"
         why = "what it makes of its options isn't known"
         raise MycnfError(
-            f"{target.label} is older than {oldest}, the oldest that mycnf knows: {why}; mycnf audit tells the rest"
+            f"{target.label} is older than {oldest}, the oldest that mycnf knows: {why}; mycnf audit shows the rest"
         )
 
 

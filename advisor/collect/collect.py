@@ -124,7 +124,7 @@ def _untold(session: Session, greeting: Greeting, notes: Notes) -> str:
         if notes
         else "no answer"
     )
-    return f"{session.account.place} told no version of MySQL or MariaDB ({why}); check host and port"
+    return f"{session.account.place} reported no version of MySQL or MariaDB ({why}); check host and port"
 
 
 # Only the first directory per mount is reported, so the most important ones come first.
@@ -216,5 +216,7 @@ def read_variables_and_counters(request: ConnectRequest) -> tuple[dict[str, str]
     finally:
         session.close()
     if not variables or "uptime" not in reading.status:
-        raise ConnectError(session.lost or f"the server told no counters: {notes[0].reason if notes else 'no answer'}")
+        raise ConnectError(
+            session.lost or f"the server reported no counters: {notes[0].reason if notes else 'no answer'}"
+        )
     return variables, sample_at(reading.status, float(reading.uptime), text)

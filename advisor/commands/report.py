@@ -93,10 +93,10 @@ def report_many(
     return _code(tally)
 
 
-def _snapshots(told: Iterable[SnapshotSummary], words: Sequence[str]) -> Iterator[SnapshotSummary]:
+def _snapshots(summaries: Iterable[SnapshotSummary], words: Sequence[str]) -> Iterator[SnapshotSummary]:
     """Yield the summaries without mycnf's own reports and baselines, and print how many were left out."""
     own = 0
-    for one in told:
+    for one in summaries:
         if one.own and one.path not in words:
             own += 1
         else:

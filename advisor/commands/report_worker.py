@@ -80,7 +80,7 @@ def report_one(path: str) -> SnapshotSummary:
     except MycnfError as error:
         return SnapshotSummary(path, broken=str(error), own=is_own_report(path))
     except Exception as error:  # noqa: BLE001 - one invalid snapshot must not stop the others
-        words = f"internal error: {type(error).__name__}; this is a defect of mycnf: mycnf audit --snapshot tells more"
+        words = f"internal error: {type(error).__name__}; this is a defect of mycnf; mycnf audit --snapshot shows more"
         return SnapshotSummary(path, broken=f"{path}: {words}")
 
 

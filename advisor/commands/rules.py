@@ -57,4 +57,4 @@ def _text(rules: list[Rule]) -> str:
     width = max(len(r.name) for r in rules)
     rows = [f"{r.code}  {r.name:<{width}}  {r.severity.value:<7}  {', '.join(r.needs)}".rstrip() for r in rules]
     head = f"{plural(len(rules), 'rule')}: code, name, usual severity, what it needs besides option files"
-    return "\n".join([head, "", *rows, "", "mycnf explain CODE tells why, with the evidence."]) + "\n"
+    return "\n".join([head, "", *rows, "", "mycnf explain CODE explains why, with the evidence."]) + "\n"

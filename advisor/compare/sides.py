@@ -115,7 +115,7 @@ VERSION = "version"  # a running server reports more than the version number
 
 
 def side_of_file(verdict: FileVerdict, name: str) -> Side:
-    """Return the settings of a server of the verdict's target started with the file, for every known option."""
+    """Return the value of every known option after a start with the file, for the verdict's target."""
     settings, lines = Settings.from_file(verdict), lines_by_variable(verdict, verdict.catalog)
     held: dict[str, SideSetting] = {}
     for option in _options(verdict):

@@ -86,7 +86,7 @@ class Texts:
 
 
 def read_targets(path: str, look: ReadTargets, texts: Texts) -> tuple[Sequence[TargetReading], Texts]:
-    """Read a file for every target, with it and its includes replaced by the current texts under every name."""
+    """Read a file for every target, using the current texts instead of the files on disk, includes too."""
     readings = look(path, texts.overlay())
     files = [file for reading in readings for file in reading.verdict.resolved.files]
     known = texts.read(files)

@@ -25,7 +25,7 @@ def option_file(suggestion: Suggestion, host: str) -> str:
     """The whole file; `host` says in words for what machine it is."""
     head = [
         f"For {suggestion.target.label} with the workload {suggestion.workload}, on {host}, by mycnf suggest.",
-        "Only what differs from the defaults and is worth it. Once the server runs, mycnf audit tells what it needs.",
+        "Only what differs from the defaults and is worth it. Once the server runs, mycnf audit shows what it needs.",
         *(f"Left out: {sentence}." for sentence in suggestion.omitted),
     ]
     blocks = ["\n".join(comment(line) for line in head), "[mysqld]"]

@@ -164,7 +164,7 @@ def _judge_template_line(placed: PlacedLine, catalog: Catalog) -> LineVerdict:
     """Judge a line with a template as its value: only the name is checked, and it is never refused."""
     found, _ = judge_option(placed.line.name or "", placed.line.value, catalog, {})
     option = catalog.get(found.canonical) if found.canonical else None
-    reason = "The value is a template: what the server makes of it, no one can tell before it is filled in."
+    reason = "The value is a template: it is unknown until the template is filled in."
     return LineVerdict(
         placed, Outcome.ACCEPTED, option.name if option else None, option, None, None,
         bool(option and option.deprecated), option.replaced_by if option else None, found.loose, False, reason, (),

@@ -87,7 +87,7 @@ def missing_house_option(context: RuleContext) -> Iterator[Finding]:
     docs=Docs(
         why=USER_RULE_WHY,
         fix="Remove the line.",
-        risk="The option goes back to its default at the next start: mycnf explain OPTION tells which that is.",
+        risk="The option goes back to its default at the next start: mycnf explain OPTION shows it.",
         restart=True,
         exceptions=EXCEPTIONS,
         reconsider_when="A change of the house rules.",
@@ -121,7 +121,7 @@ def forbidden_house_option(context: RuleContext) -> Iterator[Finding]:
     docs=Docs(
         why=f"Values are compared as the server takes them, so 128K and 131072 are one. {USER_RULE_WHY}",
         fix="Raise the value to the minimum.",
-        risk="As of any change of that option: mycnf explain OPTION tells whether it needs a restart.",
+        risk="As of any change of that option: mycnf explain OPTION shows whether it needs a restart.",
         exceptions=EXCEPTIONS,
         reconsider_when="A change of the house rules.",
     ),
@@ -143,7 +143,7 @@ def below_house_minimum(context: RuleContext) -> Iterator[Finding]:
     docs=Docs(
         why=f"Values are compared as the server takes them, so 128K and 131072 are one. {USER_RULE_WHY}",
         fix="Lower the value to the maximum.",
-        risk="As of any change of that option: mycnf explain OPTION tells whether it needs a restart.",
+        risk="As of any change of that option: mycnf explain OPTION shows whether it needs a restart.",
         exceptions=EXCEPTIONS,
         reconsider_when="A change of the house rules.",
     ),
@@ -166,7 +166,7 @@ def above_house_maximum(context: RuleContext) -> Iterator[Finding]:
         why=f"Values are compared as the server takes them, so ON and 1 are one, and so are O_DIRECT and its number. "
         f"{USER_RULE_WHY}",
         fix="Write one of the allowed values.",
-        risk="As of any change of that option: mycnf explain OPTION tells whether it needs a restart.",
+        risk="As of any change of that option: mycnf explain OPTION shows whether it needs a restart.",
         exceptions=EXCEPTIONS,
         reconsider_when="A change of the house rules.",
     ),

@@ -125,7 +125,7 @@ def _start_help(running: str, error: int | None) -> str:
         fix="On MySQL set SOURCE_AUTO_POSITION = 1, on MariaDB MASTER_USE_GTID = slave_pos, with the replica stopped.",
         risk="The source must still have the binary logs that the replica lacks.",
         exceptions="Sources without GTIDs, and tools that start a replica at a position.",
-        reconsider_when="A source that can't tell its GTIDs.",
+        reconsider_when="A source without GTIDs.",
     ),
 )
 def replica_by_file_position(context: RuleContext) -> Iterator[Finding]:

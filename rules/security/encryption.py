@@ -199,5 +199,5 @@ def reports_home(context: RuleContext) -> Iterator[Finding]:
         yield reports_home.finding(
             "The feedback plugin uploads this server's configuration and its use.",
             variable_subject(context, "feedback"),
-            help="remove the line, or tell those who watch the network",
+            help="remove the line, or inform the network's administrators",
         )

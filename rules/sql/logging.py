@@ -75,7 +75,7 @@ def performance_schema_off(context: RuleContext) -> Iterator[Finding]:
     if context.settings.on("performance_schema") is False and context.is_set("performance_schema"):
         action = advise(context, "performance_schema", "ON", risk="it takes memory of its own")
         yield performance_schema_off.finding(
-            "Nothing tells which statements take the time or who waits for whom, and only a restart changes that.",
+            "Nothing shows which statements take the time or which sessions wait, and only a restart changes that.",
             variable_subject(context, "performance_schema"),
             help=help_line(action),
             actions=present(action),

@@ -320,7 +320,7 @@ def limited_file_size(context: RuleContext) -> Iterator[Finding]:
     "io-capacity-beyond-group",
     severity=Severity.NOTE,
     confidence=Confidence.LIKELY,
-    summary="The control group may write less often than innodb_io_capacity tells InnoDB.",
+    summary="The control group may write less often than innodb_io_capacity assumes.",
     needs=("host",),
     options=("innodb_io_capacity",),
     evidence=("KRN-06", "IOC-01", "IOC-02"),

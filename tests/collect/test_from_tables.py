@@ -269,7 +269,7 @@ BAD: dict[str, tuple[Callable[[Path], list[str]], str]] = {
     "binary": (lambda folder: [write(folder, "t", bytes(range(256)))], "is no text"),
     "packed": (lambda folder: [write(folder, "t", b"\x1f\x8b123")], "packed .gzip.; unpack it"),
     "half UTF-16": (lambda folder: [write(folder, "t", b"\xff\xfea")], "is no text"),
-    "no version": (lambda folder: [write(folder, "t", boxed(SAID))], "no text tells the server's version"),
+    "no version": (lambda folder: [write(folder, "t", boxed(SAID))], "no text contains the server's version"),
     "odd version": (lambda folder: [write(folder, "t", tabbed(ROWS | {"version": "x"}))], "known are mysql-5.7"),
     "two servers": (_of_two, "another server than the other texts .hostname 'db2', not 'db1'."),
     "two versions": (_of_two_versions, "another server than the other texts .version '8.0.36', not '5.7.44'."),

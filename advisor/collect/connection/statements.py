@@ -101,7 +101,7 @@ INNODB_STATUS = Statement(
     "innodb-status",
     "SHOW ENGINE INNODB STATUS",
     ALL,
-    "the redo position and checkpoint; sent once, or at both ends of the window where no counter tells the position. "
+    "the redo position and checkpoint; sent once, or at both ends of the window where no counter has the position. "
     "Sections that quote SQL (transactions, deadlocks, foreign keys) are thrown away on receipt",
     "PROCESS",
     columns=3,
@@ -220,7 +220,7 @@ LOCK_WAITS_MYSQL = Statement(
     "WHERE PROCESSLIST_STATE LIKE 'Waiting for % lock' OR PROCESSLIST_STATE = 'User lock' "
     "GROUP BY PROCESSLIST_STATE LIMIT 64",
     "MySQL with performance_schema, where four sessions or more run statements",
-    "how many sessions wait for which kind of lock, which counters of InnoDB don't tell",
+    "how many sessions wait for which kind of lock, which InnoDB's counters do not show",
     "SELECT on performance_schema.threads",
     columns=2,
 )
@@ -229,7 +229,7 @@ LOCK_WAITS_MARIADB = Statement(
     "SELECT STATE, COUNT(*) FROM information_schema.PROCESSLIST "
     "WHERE STATE LIKE 'Waiting for % lock' OR STATE = 'User lock' GROUP BY STATE LIMIT 64",
     "MariaDB, where four sessions or more run statements",
-    "how many sessions wait for which kind of lock, which counters of InnoDB don't tell",
+    "how many sessions wait for which kind of lock, which InnoDB's counters do not show",
     "PROCESS",
     columns=2,
 )

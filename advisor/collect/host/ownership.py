@@ -143,7 +143,7 @@ def _works_in_datadir(root: Root, pid: int, claim: ServerClaim) -> str | NotProv
     """
     here = root.identify(claim.datadir) if claim.datadir.startswith("/") else None
     if here is None:
-        place = claim.datadir or "(not told)"
+        place = claim.datadir or "(unknown)"
         return NotProved(f"the server's data directory {place} isn't to be seen here: run as root, or {_REMEDY}")
     works_in = root.identify(f"/proc/{pid}/cwd")
     if works_in is not None:
@@ -152,7 +152,7 @@ def _works_in_datadir(root: Root, pid: int, claim: ServerClaim) -> str | NotProv
         return NotProved(f"process {pid} doesn't work in the server's data directory {claim.datadir}: {_REMEDY}")
     owner = parse_number(key_values(root.read(f"/proc/{pid}/status")).get("Uid", "").split("\t")[0])
     if owner != here.uid:
-        return NotProved(f"process {pid} can't be told to work in {claim.datadir}: run as root, or {_REMEDY}")
+        return NotProved(f"process {pid} cannot be proved to work in {claim.datadir}: run as root, or {_REMEDY}")
     return f"its account owns {claim.datadir}"
 
 

@@ -21,7 +21,7 @@ _NO_DEVICE = {
     "overlay": "it lies on a container's overlay, whose own place isn't visible from inside: give the data a volume",
     "tmpfs": "it lies in memory",
     "ramfs": "it lies in memory",
-    "zfs": "ZFS pools aren't in /sys; zpool status and zfs get recordsize tell",
+    "zfs": "ZFS pools aren't in /sys; zpool status and zfs get recordsize show them",
     "9p": "it is shared in by the hypervisor",
     "virtiofs": "it is shared in by the hypervisor",
 }

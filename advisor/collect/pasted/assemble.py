@@ -49,7 +49,7 @@ UNREAD = (
     *("server.memory", "server.accounts"),
 )
 NO_REPLICAS = (
-    f"{NOT_IN_TEXTS}; the text of SHOW REPLICA STATUS\\G tells it, of SHOW SLAVE STATUS\\G before MySQL 8.0.22, of "
+    f"{NOT_IN_TEXTS}; the text of SHOW REPLICA STATUS\\G has it, of SHOW SLAVE STATUS\\G before MySQL 8.0.22, of "
     "SHOW ALL SLAVES STATUS\\G on MariaDB"
 )
 _REPORTS = ((is_server_summary, read_server_summary), (is_system_summary, read_system_summary))
@@ -60,33 +60,35 @@ def facts_of_texts(paths: Sequence[str]) -> Facts:
 
     Raises TextError if one of them is not such a text, if they are from different servers, or if none has the version.
     """
-    told = [_read(path) for path in paths]
-    variables = _merge_variables(told)
+    texts = [_read(path) for path in paths]
+    variables = _merge_variables(texts)
     if not variables.get("version"):
         cut = f" ({len(variables)} variables, cut off or filtered)" if variables else ""
         raise TextError(
-            f"{', '.join(escape_text(path) for path in paths)}: no text tells the server's version{cut}; "
+            f"{', '.join(escape_text(path) for path in paths)}: no text contains the server's version{cut}; "
             f"give {'all' if cut else 'that'} of SHOW GLOBAL VARIABLES{'' if cut else ' too'}"
         )
-    exact = [one for one in told if one.samples and not one.lacks] or told  # a report has no counters except the uptime
+    exact = [
+        one for one in texts if one.samples and not one.lacks
+    ] or texts  # a report has no counters except the uptime
     samples = complete_samples([sample for one in exact for sample in one.samples])
-    text = next((one.innodb_text for one in reversed(told) if one.innodb_text), "")
+    text = next((one.innodb_text for one in reversed(texts) if one.innodb_text), "")
     workload, why = workload_of(samples)
     server = _server(variables, samples[-1] if samples else {}, text)
-    host = next((_with_data_mount(one, variables.get("datadir", "")) for one in told if one.host), None)
+    host = next((_with_data_mount(one, variables.get("datadir", "")) for one in texts if one.host), None)
     return Facts(
         schema=SCHEMA,
         tool=f"mycnf {__version__}",
-        taken_at=datetime.fromtimestamp(max(one.at for one in told), UTC).isoformat(timespec="seconds"),
-        server=replace(server, replication=_replication(told, server)),
+        taken_at=datetime.fromtimestamp(max(one.at for one in texts), UTC).isoformat(timespec="seconds"),
+        server=replace(server, replication=_replication(texts, server)),
         workload=workload,
         host=host,
-        unavailable=tuple(_missing_parts(told, host, variables, samples, "" if workload else why)),
+        unavailable=tuple(_missing_parts(texts, host, variables, samples, "" if workload else why)),
     )
 
 
 def _missing_parts(
-    told: Sequence[PastedFacts],
+    texts: Sequence[PastedFacts],
     host: Host | None,
     variables: dict[str, str],
     samples: Sequence[dict[str, str]],
@@ -95,8 +97,8 @@ def _missing_parts(
     """Each part that the texts do not contain, with the reason."""
     yield from (Unavailable(part, NOT_IN_TEXTS) for part in UNREAD)
     yield Unavailable("server.origins", OF_TEXT)
-    reasons = [one.lacks for one in told if one.lacks]
-    of_counters = [one.counters_lack for one in told if one.counters_lack]
+    reasons = [one.lacks for one in texts if one.lacks]
+    of_counters = [one.counters_lack for one in texts if one.counters_lack]
     if not samples:
         of_counters.append(NOT_IN_TEXTS)
     elif not reasons:
@@ -104,7 +106,7 @@ def _missing_parts(
     reasons.append(missing_variables(variables))
     yield from [Unavailable("server.variables", why) for why in reasons if why][:1]
     yield from [Unavailable("server.status", why) for why in of_counters if why][:1]
-    if all(one.replicas is None for one in told):
+    if all(one.replicas is None for one in texts):
         yield Unavailable("server.replication", NO_REPLICAS)
     if host is None:
         yield Unavailable("host", NO_HOST)
@@ -122,16 +124,16 @@ def _read(path: str) -> PastedFacts:
             return _join_reports([read(path, held, text.at) for read in reports])
         if is_json(text.head) or has_objects(text.head):
             held = read_all(text)
-            told = read_json(path, held, text.at)
-            if told.is_empty and is_json(text.head):
+            facts = read_json(path, held, text.at)
+            if facts.is_empty and is_json(text.head):
                 raise no_rows_message(path)
-            if told.is_empty:
-                told = read_plain(path, held.split("\n"), text.at)
+            if facts.is_empty:
+                facts = read_plain(path, held.split("\n"), text.at)
         else:
-            told = read_plain(path, text.lines, text.at)
-    if told.is_empty:
+            facts = read_plain(path, text.lines, text.at)
+    if facts.is_empty:
         raise refusal_reason(path, text.head)
-    return told
+    return facts
 
 
 def _join_reports(reports: Sequence[PastedFacts]) -> PastedFacts:
@@ -140,10 +142,10 @@ def _join_reports(reports: Sequence[PastedFacts]) -> PastedFacts:
     return first._replace(host=last.host, mounts=last.mounts)
 
 
-def _merge_variables(told: Sequence[PastedFacts]) -> dict[str, str]:
+def _merge_variables(texts: Sequence[PastedFacts]) -> dict[str, str]:
     """The variables of all texts; later texts override earlier ones, and exact values override rounded ones."""
     merged: dict[str, str] = {}
-    by_exactness = sorted(told, key=lambda one: not one.lacks)
+    by_exactness = sorted(texts, key=lambda one: not one.lacks)
     for one in by_exactness:
         for table in one.variables:
             for name in SAME:
@@ -174,10 +176,10 @@ def _server(variables: dict[str, str], status: dict[str, str], innodb_text: str)
     )
 
 
-def _replication(told: Sequence[PastedFacts], server: Server) -> Replication | None:
+def _replication(texts: Sequence[PastedFacts], server: Server) -> Replication | None:
     """The server's replication state; None if no text shows whether it is a replica."""
-    rows = [row for one in told for row in one.replicas or ()]
-    if all(one.replicas is None for one in told):
+    rows = [row for one in texts for row in one.replicas or ()]
+    if all(one.replicas is None for one in texts):
         return None
     return Replication(
         replica_rows=latest_rows(rows),
@@ -186,15 +188,15 @@ def _replication(told: Sequence[PastedFacts], server: Server) -> Replication | N
     )
 
 
-def _with_data_mount(told: PastedFacts, datadir: str) -> Host | None:
+def _with_data_mount(facts: PastedFacts, datadir: str) -> Host | None:
     """The machine, with the file system that holds the data directory."""
     place = posixpath.normpath(datadir) if datadir.startswith("/") else ""
-    around = [(m, s) for m, s in told.mounts if place and f"{place}/".startswith(f"{m.point.rstrip('/')}/")]
-    if told.host is None or not around:
-        return told.host
+    around = [(m, s) for m, s in facts.mounts if place and f"{place}/".startswith(f"{m.point.rstrip('/')}/")]
+    if facts.host is None or not around:
+        return facts.host
     mount, space = max(around, key=lambda one: len(one[0].point))
-    storage = Storage(place, mount, untraced="disks not told by the text", space=space)
-    return replace(told.host, storage=storage)
+    storage = Storage(place, mount, untraced="the text does not show the disks", space=space)
+    return replace(facts.host, storage=storage)
 
 
 DIFFERS, DEFAULT = "DIFFERS", "COMPILED"

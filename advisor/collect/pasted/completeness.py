@@ -35,7 +35,7 @@ _OF_SESSION = re.compile(
 _MIN_COUNT = 10  # the session sent less than one in so many statements
 SESSION_COUNTERS = (
     "these are the counters of one session, and those that sessions count for themselves were left out: "
-    "the text of SHOW GLOBAL STATUS tells the server's"
+    "the text of SHOW GLOBAL STATUS has the server's"
 )
 
 
@@ -47,7 +47,7 @@ def missing_variables(variables: Mapping[str, str]) -> str:
     if variables.get(_SESSION_VARIABLE, "0") != "0":
         return (
             "these are the variables of one session, which may have set some of them for itself: "
-            "the text of SHOW GLOBAL VARIABLES tells the server's"
+            "the text of SHOW GLOBAL VARIABLES has the server's"
         )
     return ""
 

@@ -59,7 +59,7 @@ def parse_rounded_size(text: str) -> int | None:
 TITLE = "# Percona Toolkit MySQL Summary Report"
 LACKS = (
     "pt-mysql-summary prints a few settings, sizes rounded, and rounded counters that are left out: "
-    "the text of SHOW GLOBAL VARIABLES and SHOW GLOBAL STATUS tells the rest"
+    "the text of SHOW GLOBAL VARIABLES and SHOW GLOBAL STATUS has the rest"
 )
 _REPORT = "Report On Port"
 _OWN = re.compile(rf"^# {_REPORT} \S+ #{{2,}}", re.MULTILINE)  # in a report without its beginning
@@ -143,13 +143,15 @@ def read_server_summary(path: str, text: str, at: float) -> PastedFacts:
 
 
 def _exact_values(parts: Mapping[str, SummarySection]) -> dict[str, str]:
-    told = {variable: parts.get(title, NOTHING).named.get(name, "") for title, name, variable in _EXACT}
-    return {variable: value for variable, value in told.items() if value}  # empty may also mean missing
+    printed = {variable: parts.get(title, NOTHING).named.get(name, "") for title, name, variable in _EXACT}
+    return {variable: value for variable, value in printed.items() if value}  # empty may also mean missing
 
 
 def _rounded_values(parts: Mapping[str, SummarySection]) -> dict[str, str]:
-    told = {name: parse_rounded_size(parts.get(title, NOTHING).named.get(shown, "")) for title, shown, name in _ROUNDED}
-    return {name: str(size) for name, size in told.items() if size is not None}
+    sizes = {
+        name: parse_rounded_size(parts.get(title, NOTHING).named.get(shown, "")) for title, shown, name in _ROUNDED
+    }
+    return {name: str(size) for name, size in sizes.items() if size is not None}
 
 
 def _joined_lines(parts: Mapping[str, SummarySection]) -> dict[str, str]:

@@ -64,8 +64,8 @@ def since(audited: Audited) -> Section:
         return Section("", ())
     from advisor.analysis.audit_comparison import comparison_rows, comparison_title
 
-    told = tuple(comparison_rows(audited.since))
-    blocks = (Facts(told, NAMES) if told else Paragraph("nothing has changed"),)
+    rows = tuple(comparison_rows(audited.since))
+    blocks = (Facts(rows, NAMES) if rows else Paragraph("nothing has changed"),)
     return Section(comparison_title(audited.since, audited.facts.taken_at), blocks)
 
 

@@ -29,9 +29,13 @@ class Parquet:
         self._writer = self._parquet.ParquetWriter(self._draft.file, self._schema, compression="zstd")
         self._rows: list[tuple[Any, ...]] = []
 
-    def take(self, told: SnapshotSummary) -> None:
+    def take(self, summary: SnapshotSummary) -> None:
         nothing = (None,) * (len(self._schema) - 5)
-        self._rows += [(None, told.path, None, None, *nothing, told.broken)] if told.broken else told.pieces["parquet"]
+        self._rows += (
+            [(None, summary.path, None, None, *nothing, summary.broken)]
+            if summary.broken
+            else summary.pieces["parquet"]
+        )
         if len(self._rows) >= GROUP:
             self._flush()
 

@@ -28,7 +28,7 @@ if TYPE_CHECKING:
 class Sink(Protocol):
     """Where a report goes: `take` one snapshot, `end` with the counts of all, or `drop` what was begun."""
 
-    def take(self, told: SnapshotSummary) -> None: ...
+    def take(self, summary: SnapshotSummary) -> None: ...
     def end(self, tally: Tally) -> None: ...
     def drop(self) -> None: ...
 
@@ -85,8 +85,8 @@ class Stream:
         self._count = 0
         out.write(frame.before)
 
-    def take(self, told: SnapshotSummary) -> None:
-        piece = self._frame.broken(told.path, told.broken) if told.broken else told.pieces[self._form]
+    def take(self, summary: SnapshotSummary) -> None:
+        piece = self._frame.broken(summary.path, summary.broken) if summary.broken else summary.pieces[self._form]
         if self._form == "junit":
             piece = piece.replace(' id="0"', f' id="{self._count}"', 1)
         self._out.write(f"{self._frame.between}{piece}" if self._count else piece)
@@ -108,11 +108,11 @@ class Families:
         self._waiting: dict[str, IO[str]] = {}
         self._seen: dict[str, int] = {}
 
-    def take(self, told: SnapshotSummary) -> None:
-        if told.broken:
+    def take(self, summary: SnapshotSummary) -> None:
+        if summary.broken:
             return
-        count = self._seen[told.server] = self._seen.get(told.server, 0) + 1
-        for name, lines in told.pieces["prometheus"].items():
+        count = self._seen[summary.server] = self._seen.get(summary.server, 0) + 1
+        for name, lines in summary.pieces["prometheus"].items():
             self._wait(name, lines if count == 1 else _renamed(lines, count))
 
     def _wait(self, name: str, lines: str) -> None:
@@ -153,7 +153,7 @@ class Counts:
     def __init__(self, write: Callable[[Tally, Page], str], path: str | None, page: Page) -> None:
         self._write, self._path, self._page = write, path, page
 
-    def take(self, told: SnapshotSummary) -> None:
+    def take(self, summary: SnapshotSummary) -> None:
         pass
 
     def end(self, tally: Tally) -> None:

@@ -54,19 +54,21 @@ class Tally:
         self._rules: dict[str, Rule] = {}
         self._worst: list[Server] = []
 
-    def take(self, told: SnapshotSummary) -> None:
+    def take(self, summary: SnapshotSummary) -> None:
         """Count one snapshot."""
-        if told.broken:
+        if summary.broken:
             self.broken += 1
             if len(self.reasons) < BROKEN:
-                self.reasons.append((told.path, told.broken))
+                self.reasons.append((summary.path, summary.broken))
             return
         self.read += 1
-        self.fails |= told.fails
-        self.clean += not told.found
-        self.versions[told.target if told.target in self.versions or len(self.versions) < VERSIONS else OTHERS] += 1
-        self._of_server(told)
-        self._of_rules(told)
+        self.fails |= summary.fails
+        self.clean += not summary.found
+        self.versions[
+            summary.target if summary.target in self.versions or len(self.versions) < VERSIONS else OTHERS
+        ] += 1
+        self._of_server(summary)
+        self._of_rules(summary)
 
     @property
     def rules(self) -> list[Rule]:
@@ -78,17 +80,17 @@ class Tally:
         """The servers that need most, worst first."""
         return sorted(self._worst, reverse=True)
 
-    def _of_server(self, told: SnapshotSummary) -> None:
-        counts = Counter(f.severity for f in told.found)
+    def _of_server(self, summary: SnapshotSummary) -> None:
+        counts = Counter(f.severity for f in summary.found)
         self.severities.update(counts)
         if counts:
             errors, warnings, notes = (counts[severity.value] for severity in Severity)
-            entry = Server(errors, warnings, notes, -self.read, told.server, told.target, told.path)
+            entry = Server(errors, warnings, notes, -self.read, summary.server, summary.target, summary.path)
             (heapq.heappush if len(self._worst) < WORST else heapq.heappushpop)(self._worst, entry)
 
-    def _of_rules(self, told: SnapshotSummary) -> None:
+    def _of_rules(self, summary: SnapshotSummary) -> None:
         seen: set[str] = set()
-        for f in told.found:
+        for f in summary.found:
             rule = self._rules.setdefault(f.code, Rule(f.code, f.name, f.severity))
             rule.severity = min(rule.severity, f.severity, key=RANK.__getitem__)
             rule.findings += 1
@@ -96,4 +98,4 @@ class Tally:
                 seen.add(f.code)
                 rule.servers += 1
                 if len(rule.examples) < EXAMPLES:
-                    rule.examples.append((told.server, f.about))
+                    rule.examples.append((summary.server, f.about))

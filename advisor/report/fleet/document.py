@@ -36,8 +36,8 @@ def document(survey: Survey) -> Document:
     if survey.judged:
         blocks.append(
             Paragraph(
-                "mycnf explain CODE tells why and what to do, mycnf audit --snapshot FILE what one server needs; the "
-                f"snapshots are in {survey.folder}/snapshots."
+                "mycnf explain CODE explains why and what to do, mycnf audit --snapshot FILE what one server needs; "
+                f"the snapshots are in {survey.folder}/snapshots."
             )
         )
     return Document(_title(survey), tuple(blocks))

@@ -70,7 +70,7 @@ def _sentence(found: Preflight) -> str:
     if rest:
         return f"The next restart will {' and '.join(rest)}."
     known = found.facts.files is not None
-    return "The next restart changes nothing." if known else "Nothing is told to change, but its files were not read."
+    return "The next restart changes nothing." if known else "No change is known, but its files were not read."
 
 
 def _entry(item: RestartItem) -> Entry:

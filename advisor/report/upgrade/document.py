@@ -209,4 +209,4 @@ def _light(light: list[DefaultChange], mark: str, *, every: bool) -> Iterator[Bl
     yield Section("Defaults that change memory and speed", (table,))
     little = sum(c.area is Area.REST for c in light)
     more = f"{plural(little, 'more default changes', 'more defaults change')} little. " if little else ""
-    yield Paragraph(f"{more}--all tells what each does, and the line that keeps it." if light else "")
+    yield Paragraph(f"{more}--all shows what each does, and the line that keeps it." if light else "")
