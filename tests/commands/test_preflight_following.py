@@ -99,7 +99,7 @@ def test_persisted_against_a_line(mycnf: Mycnf, server_name: str, start: Start, 
 
 
 # The others size a pool as their neighbours here do, and start slowly.
-@pytest.mark.servers("mysql-5.7", "mysql-9.7", "mariadb-10.11", "mariadb-11.8")
+@pytest.mark.servers("mysql-9.7", "mariadb-11.8", whole="mysql-5.7 mariadb-10.11")
 @pytest.mark.parametrize("case", POOLS, ids=str)
 def test_pools(case: Restart, server_name: str, mycnf: Mycnf, start: Start, tmp_path: Path) -> None:
     """The pool, its chunks and what is sized by it are told as the server then has them."""

@@ -31,7 +31,6 @@ from probes.workload import sysbench
 from probes.workload.load import Login, Task
 from probes.workload.statements import CONNECT_SELECT, OLTP, Access
 
-ALL = ("mysql-5.7", "mysql-8.0", "mysql-9.7", "mariadb-10.11", "mariadb-11.8")
 MADE = "threads created/connection"
 SMALL = {"threads": "2", "driver": "mycnf"}
 NO_TLS = "mysql-5.7"  # built with yaSSL, which stops at TLS 1.1
@@ -55,7 +54,7 @@ def block(bench: ConnectionsBench, plan: RunPlan, place: int, number: int = 1) -
     return bench.measure(plan.variants[place], Turn(number, 1, number, 100 * number + place), StopSignal())
 
 
-@pytest.mark.servers(*ALL)
+@pytest.mark.servers("mysql-5.7", "mariadb-11.8", whole="mysql-8.0 mysql-9.7 mariadb-10.11")
 def test_each_transport_is_the_one_that_was_asked_for(binary: Binary, templates: Path, tmp_path: Path) -> None:
     """Storms make a connection for each SELECT, kept connections none; TCP and TLS are counted by host and server."""
     with bench_of(binary, templates, tmp_path) as (bench, plan):
@@ -151,7 +150,7 @@ def test_a_password_goes_by_a_file_that_its_owner_alone_reads(tmp_path: Path) ->
     assert stat.S_IMODE(made.stat().st_mode) == 0o600
 
 
-@pytest.mark.servers("mysql-5.7", "mysql-9.7", "mariadb-11.8", whole="mysql-8.0 mariadb-10.11")
+@pytest.mark.servers("mysql-9.7", "mariadb-11.8", whole="mysql-5.7 mysql-8.0 mariadb-10.11")
 def test_threads_are_kept_or_made_anew(binary: Binary, templates: Path, tmp_path: Path) -> None:
     """A thread for each connection without the cache, hardly any with it; the other way round it is no result."""
     with bench_of(binary, templates, tmp_path, compare="thread-cache") as (bench, plan):

@@ -36,7 +36,7 @@ MODES_OF = {
 SMALL = {"pool": "16M", "data": "300", "threads": "2", "driver": "mycnf"}
 
 
-@pytest.mark.servers(*MODES_OF)
+@pytest.mark.servers("mysql-9.7", "mariadb-10.11", whole="mysql-5.7 mysql-8.0 mariadb-11.8")
 def test_each_mode_writes_what_it_should(binary: Binary, templates: Path, tmp_path: Path) -> None:
     """The server counts copies of pages with every mode but OFF; a block that runs in another mode is invalid."""
     ground, experiment = ground_of(templates, tmp_path, binary), load("doublewrite")

@@ -25,7 +25,6 @@ from probes.server_probes.malloc import ALLOCATOR_USED, PRECONDITIONS, SPANS, Ma
 from probes.server_probes.mechanism import BlockActivity, check_preconditions
 from probes.stop import StopSignal
 
-ALL = ("mysql-5.7", "mysql-8.0", "mysql-9.7", "mariadb-10.11", "mariadb-11.8")
 SMALL = {"threads": "4", "driver": "mycnf"}
 TCMALLOC = "mysql-9.7"  # Debian's is linked with it
 installed = pytest.mark.skipif(
@@ -38,7 +37,7 @@ installed = pytest.mark.skipif(
 
 
 @installed
-@pytest.mark.servers(*ALL)
+@pytest.mark.servers("mysql-9.7", "mariadb-10.11", whole="mysql-5.7 mysql-8.0 mariadb-11.8")
 def test_each_block_runs_with_its_allocator(binary: Binary, templates: Path, tmp_path: Path) -> None:
     """A new process with the library mapped for each block; a process without it makes the block invalid."""
     ground, malloc = ground_of(templates, tmp_path, binary), load("malloc")

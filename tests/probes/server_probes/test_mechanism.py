@@ -168,7 +168,7 @@ def test_ranges_that_are_not_in_memory_say_nothing_of_batches(
     assert all("pages read from disk/transaction" in block.invalid for block in wrong)
 
 
-@pytest.mark.servers("mysql-5.7", "mariadb-10.11")
+@pytest.mark.servers("mysql-5.7", whole="mariadb-10.11")
 def test_scans_that_read_nothing_ahead_are_invalid(binary: Binary, templates: Path, tmp_path: Path) -> None:
     """With read-ahead on, long scans must read pages ahead; where it is off by hand, the block is none."""
     ground, experiment = ground_of(templates, tmp_path, binary), load("read-ahead")

@@ -15,11 +15,10 @@ from probes.server_probes.mechanism import PAGES_READ, BlockActivity, check_prec
 from probes.server_probes.pool_size import FREE_PAGES, LRU_DEPTH, preconditions
 from probes.stop import StopSignal
 
-ALL = ("mysql-5.7", "mysql-8.0", "mysql-9.7", "mariadb-10.11", "mariadb-11.8")
 SMALL = {"sizes": "16M,128M", "data": "32M", "access": "uniform", "threads": "2", "driver": "mycnf"}
 
 
-@pytest.mark.servers(*ALL)
+@pytest.mark.servers("mysql-8.0", "mariadb-11.8", whole="mysql-5.7 mysql-9.7 mariadb-10.11")
 def test_a_small_pool_reads_and_a_large_one_does_not(binary: Binary, templates: Path, tmp_path: Path) -> None:
     """Each size is in force and does what it should; a block that runs with the other size is invalid."""
     ground, experiment = ground_of(templates, tmp_path, binary), load("pool-size")

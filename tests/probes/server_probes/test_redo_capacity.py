@@ -17,7 +17,7 @@ from probes.stop import StopSignal
 SMALL = {"pool": "32M", "threads": "4"}
 
 
-@pytest.mark.servers("mysql-5.7", "mysql-9.7", "mariadb-11.8", whole="mysql-8.0 mariadb-10.11")
+@pytest.mark.servers("mysql-5.7", "mariadb-11.8", whole="mysql-8.0 mysql-9.7 mariadb-10.11")
 def test_a_redo_log_that_was_not_written_round_says_nothing(binary: Binary, templates: Path, tmp_path: Path) -> None:
     """Each variant runs with its size; a block that writes less than a whole log is invalid and says how much."""
     ground, experiment = ground_of(templates, tmp_path, binary), load("redo-capacity")

@@ -54,7 +54,7 @@ def test_commit_delays_groups(binary: Binary, templates: Path, tmp_path: Path) -
     assert plan.variants[1].name == "flush=1 sync=1 delay=20000 threads=4"
 
 
-@pytest.mark.servers("mysql-5.7", "mysql-8.0", "mysql-9.7")
+@pytest.mark.servers("mysql-8.0", whole="mysql-5.7 mysql-9.7")
 def test_groups_are_not_counted_by_what_syncs_between_them(binary: Binary, templates: Path, tmp_path: Path) -> None:
     """Without syncs of the binary log MySQL counts no groups; a delay shows in the commits of a connection."""
     ground, commit = ground_of(templates, tmp_path, binary), load("commit")

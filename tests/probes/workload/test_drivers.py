@@ -63,7 +63,7 @@ def test_the_driver_takes_the_seed_of_any_run(filled: VariantServer, word: str) 
     assert ran.transactions > 0
 
 
-@pytest.mark.servers("mysql", "mariadb-10.11", "mariadb-11.8")
+@pytest.mark.servers("mysql-8.0", "mariadb-11.8", whole="mysql-5.7 mysql-9.7 mariadb-10.11")
 @pytest.mark.parametrize("word", DRIVERS)
 def test_the_driver_counts_what_the_server_counts(filled: VariantServer, word: str) -> None:
     """Queries and commits are the server's own, but for what connecting and rolling back takes, and in clear text."""
@@ -84,7 +84,7 @@ def test_the_driver_counts_what_the_server_counts(filled: VariantServer, word: s
         assert (sum(ran.tps), sum(ran.qps)) == (ran.transactions, ran.queries)
 
 
-@pytest.mark.servers("mysql-9.7", "mariadb-11.8")
+@pytest.mark.servers("mysql-9.7", whole="mariadb-11.8")
 @pytest.mark.parametrize("word", DRIVERS)
 @pytest.mark.parametrize("workload", [OLTP["oltp_write_only"]._replace(script=None), simple_ranges(10)])
 def test_statements_without_a_bundled_script_run_too(filled: VariantServer, word: str, workload: StatementMix) -> None:
