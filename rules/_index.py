@@ -316,5 +316,6 @@ BEYOND_FILES = (
     "rules.system.kernel",
     "rules.system.mounts",
     "rules.system.process_limits",
+    "rules.system.virtual_memory",
     "rules.versions",
 )

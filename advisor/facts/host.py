@@ -248,6 +248,9 @@ class Memory(Struct, frozen=True):
     numa_balancing: int | None = None
 
 
+STRICT = 2  # the value of overcommit_memory with which allocations beyond the commit limit fail
+
+
 class IoLimit(Struct, frozen=True):
     """A control group's limits per second for one device (major:minor); None means no limit."""
 
@@ -372,9 +375,18 @@ class Host(Struct, frozen=True):
 
     @property
     def usable_memory(self) -> int | None:
-        """The memory that the server may use: the machine's, or the control group's limit if that is smaller."""
-        sizes = [size for size in (self.memory and self.memory.total, self.cgroup and self.cgroup.limit) if size]
-        return min(sizes, default=None)
+        """The memory that the server may use: the least of the machine's, the control group's and the commit limit.
+
+        The commit limit leaves out huge pages, so it does not count where some are reserved.
+        """
+        committed = None if self.memory and self.memory.huge_pages_total else self.strict_commit_limit
+        sizes = (self.memory and self.memory.total, self.cgroup and self.cgroup.limit, committed)
+        return min([size for size in sizes if size], default=None)
+
+    @property
+    def strict_commit_limit(self) -> int | None:
+        """Bytes that all processes together can allocate; None if the kernel does not enforce it."""
+        return self.memory.commit_limit if self.memory and self.memory.overcommit_memory == STRICT else None
 
     @property
     def usable_cpus(self) -> float | None:

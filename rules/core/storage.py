@@ -106,6 +106,12 @@ def server_directories(host: Host) -> Iterator[tuple[Storage, str]]:
         yield place.storage, DIRECTORY_CONTENTS.get(place.variable, place.variable)
 
 
+def kernel_version(host: Host) -> tuple[int, int] | None:
+    """The first two numbers of the kernel's version; None if it is unknown."""
+    found = re.match(r"([0-9]{1,3})\.([0-9]{1,3})", (host.os.kernel if host.os else None) or "")
+    return (int(found[1]), int(found[2])) if found else None
+
+
 def mount_under(context: RuleContext) -> Mount | None:
     """The mount that holds the data directory; None if storage was not examined."""
     return context.host.storage.mount if context.host.storage else None

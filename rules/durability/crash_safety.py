@@ -31,6 +31,8 @@ CHECKSUM = "binlog_checksum"
 GROUP = "group_replication_group_name"
 GALERA = frozenset({"wsrep_on", "wsrep_provider"})
 UNSAFE_MOUNT = frozenset({"nobarrier", "barrier=0"})
+# The kernel's words for a disk with a volatile cache, which has to be flushed, and for one without.
+WRITE_BACK, WRITE_THROUGH = "write back", "write through"
 
 
 @rule(
@@ -277,7 +279,8 @@ def forbids_checksums(context: RuleContext) -> bool:
     probe="commit-latency",
     docs=Docs(
         why="Without barriers the disk may keep synced writes in its own cache and write them in another "
-        "order. That is safe only where the cache survives a loss of power.",
+        "order. That is safe only where the cache survives a loss of power. The kernel shows whether a disk reports a "
+        "volatile cache (write back in /sys/block/DISK/queue/write_cache); where all disks report none, it is a note.",
         fix="Take nobarrier or barrier=0 out of the mount options.",
         risk="Syncs take as long as the disk really needs.",
         exceptions="Controllers with a battery, and drives with power-loss protection.",
@@ -289,8 +292,13 @@ def file_system_without_barriers(context: RuleContext) -> Iterator[Finding]:
     storage = context.host.storage
     unsafe = sorted(UNSAFE_MOUNT.intersection(storage.mount.options)) if storage else []
     if storage and unsafe:
+        volatile = [disk.name for disk in storage.disks if disk.write_cache == WRITE_BACK]
+        safe = bool(storage.disks) and all(disk.write_cache == WRITE_THROUGH for disk in storage.disks)
+        cache = f" {volatile[0]} has a volatile write cache." if volatile else ""
         yield file_system_without_barriers.finding(
-            f"{storage.mount.point} is mounted with {', '.join(unsafe)}; a loss of power may undo synced writes.",
+            f"{storage.mount.point} is mounted with {', '.join(unsafe)}; a loss of power may undo synced writes."
+            f"{cache}",
+            severity=Severity.NOTE if safe else None,
             help="remount without it, unless every write cache survives a loss of power",
         )
 

@@ -99,11 +99,13 @@ def measured_memory(context: RuleContext) -> int | None:
 
 
 def usable_memory(context: RuleContext) -> tuple[int, str] | None:
-    """The bytes that the server may use, and their source: the machine's memory or a control group's limit."""
+    """The bytes that the server may use, and their source: memory, a control group's limit, or the commit limit."""
     host = context.host
     size = host.usable_memory
     if not size:
         return None
+    if size == host.strict_commit_limit:
+        return size, f"{format_size(size)} of the kernel's commit limit"
     limited = host.memory is None or size < host.memory.total
     return size, f"{format_size(size)} of {'the control group' if limited else 'memory'}"
 

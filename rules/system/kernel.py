@@ -33,6 +33,10 @@ INTERLEAVING = frozenset({"interleave", "3"})
 EXEC_START = re.compile(r"^[ \t]*ExecStart[ \t]*=[ \t]*(.+)", re.MULTILINE)
 UNDER_NUMACTL = re.compile(r"\bnumactl\b.*\s(?:--interleave|-i)\b")
 FAIR = frozenset({"cfq", "bfq", "anticipatory"})
+# Clocks that are read by a system call, from a device or from the hypervisor; kvm-clock, hyperv_clocksource_tsc_page
+# and the counters of other architectures are read without one.
+SLOW_CLOCKS = {"hpet": "a device", "acpi_pm": "a device", "pit": "a device", "jiffies": "ticks", "xen": "Xen"}
+CLOCKS = "/sys/devices/system/clocksource/clocksource0"
 LIMITED = ("open_files_limit", "max_connections", "table_open_cache")
 # These change at startup too; log_bin is a file name in a file and ON or OFF on a server.
 BY_THE_SYSTEM = frozenset({*LIMITED, "table_definition_cache", "log_bin"})
@@ -288,3 +292,36 @@ def _is_interleaved(context: RuleContext) -> bool:
     policies, starts = ([m[1] for text in texts for m in key.finditer(text)] for key in (NUMA_POLICY, EXEC_START))
     under_numactl = bool(starts) and UNDER_NUMACTL.search(starts[-1]) is not None
     return under_numactl or (bool(policies) and policies[-1] in INTERLEAVING)
+
+
+@rule(
+    "SYS015",
+    "slow-clock-source",
+    severity=Severity.NOTE,
+    confidence=Confidence.LIKELY,
+    summary="The kernel reads the time from a slow clock, which costs a system call each time.",
+    needs=("host",),
+    evidence=("CLK-01", "CLK-02"),
+    docs=Docs(
+        why="A server reads the time several times per statement. With tsc, kvm-clock or the counters of ARM that "
+        "takes some tens of nanoseconds, without a system call. From hpet, acpi_pm or xen it takes a system call, "
+        "and microseconds: a published test saw 4.5 microseconds with hpet and 0.1 with tsc. The kernel leaves tsc "
+        "where it found that the counters of the processors differ.",
+        fix="If tsc is listed in available_clocksource, select it: it counts at once. clocksource=tsc on the kernel's "
+        "command line keeps it. If tsc is not listed, the kernel's log names the reason, often the firmware, a "
+        "hypervisor's setting or an old kernel.",
+        risk="Where the counters of the processors do differ the clock may jump: do not force tsc that the kernel "
+        "rejected (tsc=reliable).",
+        exceptions="Old machines without a constant counter. Xen guests that move between unlike hosts.",
+        reconsider_when="perf top that shows next to no time in read_hpet, acpi_pm_read or pvclock_clocksource_read.",
+    ),
+)
+def slow_clock_source(context: RuleContext) -> Iterator[Finding]:
+    """Report a clock source that is read by a system call."""
+    clock = context.host.os.clocksource if context.host.os else None
+    if clock in SLOW_CLOCKS:
+        yield slow_clock_source.finding(
+            f"The kernel's clock is {clock}, read from {SLOW_CLOCKS[clock]}: each reading takes a system call.",
+            help=f"if {CLOCKS}/available_clocksource lists tsc, run echo tsc > {CLOCKS}/current_clocksource; if not, "
+            "look for the reason with dmesg | grep -i tsc",
+        )

@@ -8,7 +8,7 @@ from advisor.core.model import Confidence, Severity
 from advisor.core.sizes import format_duration, format_size
 from rules.core.counters import require_uptime
 from rules.core.rule import Docs, rule
-from rules.core.storage import BINARY_LOG, DATA, mount_under, server_directories
+from rules.core.storage import BINARY_LOG, DATA, kernel_version, mount_under, server_directories
 from rules.sizing.memory import GIB
 
 if TYPE_CHECKING:
@@ -27,6 +27,7 @@ TWENTIETH, FIFTH = 20, 5
 ROOM = 20 * GIB  # the limit if it is less than a fifth: on small disks less space is normal
 HOUR, DAY = 3600, 86400
 OFF = ("OFF", "FALSE", "0")
+BACKGROUND_DISCARD = (5, 15)  # from this kernel on ext4 discards outside of the journal's commit (KRN-16)
 
 
 @rule(
@@ -304,4 +305,40 @@ def damaged_file_system(context: RuleContext) -> Iterator[Finding]:
                 f"{storage.mount.fs_type} at {storage.mount.point}, the place of {what}, has counted errors since its "
                 f"last check: {storage.errors:,}.",
                 help="take a backup now, then check the file system with the server stopped",
+            )
+
+
+@rule(
+    "STO019",
+    "discard-at-each-commit",
+    severity=Severity.NOTE,
+    confidence=Confidence.OPINION,
+    summary="ext4 discards freed blocks as part of its journal's commit, and syncs wait for it.",
+    needs=("host",),
+    evidence=("KRN-16", "DOC-04"),
+    docs=Docs(
+        why="With the mount option discard ext4 passes freed blocks on to the disk. Before Linux 5.15 the thread that "
+        "commits the journal does so and waits. After a large file is removed, a dropped table or a purged binary "
+        "log, syncs of the server can then take long. Red Hat recommends fstrim at intervals instead. Only reported "
+        "where a device under the data accepts discards.",
+        fix="Enable fstrim.timer, take discard out of the line in /etc/fstab, and remount with nodiscard: no restart "
+        "is needed.",
+        risk="A thin pool gets freed blocks back only at each fstrim, which itself loads the disk for a while.",
+        exceptions="Disks that discard quickly. Kernels of distributions may have the change of 5.15 earlier.",
+        reconsider_when="No slow commits while a table of many gigabytes is dropped.",
+    ),
+)
+def discard_at_commit(context: RuleContext) -> Iterator[Finding]:
+    """Report ext4 mounted with discard on a kernel that discards within the journal's commit."""
+    kernel = kernel_version(context.host)
+    if kernel is None or kernel >= BACKGROUND_DISCARD:
+        return
+    for storage, what in server_directories(context.host):
+        accepted = any(device.discard_max for device in storage.devices)
+        if storage.mount.fs_type == "ext4" and "discard" in storage.mount.options and accepted:
+            yield discard_at_commit.finding(
+                f"{storage.mount.point}, the place of {what}, is mounted with discard: syncs wait while freed blocks "
+                "are discarded.",
+                help="run systemctl enable --now fstrim.timer, take discard out of its line in /etc/fstab, and run "
+                f"mount -o remount,nodiscard {storage.mount.point}",
             )

@@ -7,7 +7,8 @@ from typing import TYPE_CHECKING
 from advisor.core.model import Confidence, Severity
 from advisor.core.sizes import format_size
 from rules.core.advice import kernel_setting_help, service_setting_help
-from rules.core.rule import Docs, rule
+from rules.core.rule import Docs, Span, rule
+from rules.core.storage import kernel_version
 from rules.core.subject import variable_subject
 from rules.sizing.memory import GIB
 
@@ -29,6 +30,10 @@ SLOWEST = "powersave"
 # With these drivers, powersave is not a fixed frequency: the processor selects it by load.
 CHOOSES = frozenset({"intel_pstate", "amd-pstate-epp", "amd_pstate_epp"})
 YIELDING = frozenset({"batch", "idle"})
+NATIVE = "innodb_use_native_aio"
+RING_MEMORY = 512 << 10  # bytes: the limit that MariaDB's own unit sets (URING-01)
+# Kernels with io_uring whose rings count as locked memory, and on which MariaDB does not switch io_uring off by itself.
+RING_KERNELS = ((5, 1), (5, 11))
 
 
 @rule(
@@ -345,4 +350,43 @@ def io_capacity_beyond_group(context: RuleContext) -> Iterator[Finding]:
             "data's disk.",
             variable_subject(context, "innodb_io_capacity"),
             help="lower innodb_io_capacity well below the group's limit, or raise the limit",
+        )
+
+
+@rule(
+    "SYS019",
+    "too-little-locked-memory-for-io-uring",
+    severity=Severity.NOTE,
+    confidence=Confidence.LIKELY,
+    summary="The server likely got no io_uring because its limit on locked memory is too low.",
+    needs=("server", "host"),
+    options=(NATIVE,),
+    targets=(Span("mariadb", since=(10, 6)),),
+    evidence=("URING-01", "URING-02"),
+    docs=Docs(
+        why="Before Linux 5.12 the rings of io_uring count as locked memory (RLIMIT_MEMLOCK). If the limit is too "
+        "low MariaDB writes a warning, sets innodb_use_native_aio to OFF and reads and writes by threads of its own. "
+        "Its packages set 512K in the unit, which was found by trying; many limits are 64K.",
+        fix="Set LimitMEMLOCK=524288 in the service's unit (systemctl edit SERVICE), or --ulimit memlock of the "
+        "container, and restart.",
+        risk="None.",
+        restart=True,
+        exceptions="Builds without io_uring. Kernels from 5.12 on, which do not count the rings.",
+        reconsider_when="The error log of the start without io_uring_queue_init.",
+    ),
+)
+def memory_for_io_uring(context: RuleContext) -> Iterator[Finding]:
+    """Report native I/O that is off on a kernel which counts the rings, under a low limit on locked memory."""
+    process, kernel = context.host.process, kernel_version(context.host)
+    limit = process.limit("memlock") if process is not None and process.uid else None
+    if limit is None or limit.soft is None or limit.soft >= RING_MEMORY or kernel is None:
+        return
+    if not RING_KERNELS[0] <= kernel < RING_KERNELS[1]:
+        return
+    if context.settings.on(NATIVE) is False and not context.is_set(NATIVE):
+        yield memory_for_io_uring.finding(
+            f"{NATIVE} is OFF though nothing sets it: locked memory is limited to {format_size(limit.soft)}, too "
+            "little for io_uring.",
+            variable_subject(context, NATIVE),
+            help=f"{service_setting_help(context, f'LimitMEMLOCK={RING_MEMORY}')}, and restart",
         )

@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING
 
 import pytest
 from msgspec.structs import replace
+from pymysql import MySQLError
 from replication_pair import until
 from rule_cases import Case, context_of_case
 
@@ -178,6 +179,49 @@ def test_mounts(options: str, make: str, names: set[str], tmp_path: Path) -> Non
         "loop-device-under-data",
         *names,
     }
+
+
+@needs_root
+def test_discards_within_the_commit(tmp_path: Path) -> None:
+    """A mount that discards is reported on a kernel before 5.15 only, where the device accepts discards."""
+    with mounted(tmp_path, "discard", "mkfs.ext4") as (point, _):
+        host = read_host(open_root("/"), datadir=str(point))
+        assert host.os is not None
+        old, new = (replace(host, os=replace(host.os, kernel=version)) for version in ("5.14.0", "5.15.0"))
+        accepted = any(device.discard_max for device in host.storage.devices) if host.storage else False
+        assert ("discard-at-each-commit" in found_on(old, tmp_path)) is accepted
+        assert "discard-at-each-commit" not in found_on(new, tmp_path)
+
+
+@needs_root
+def test_a_mount_without_barriers(tmp_path: Path) -> None:
+    """A mount without barriers is reported with the disk whose cache is volatile, as this kernel shows it."""
+    with mounted(tmp_path, "nobarrier", "mkfs.ext4") as (point, _):
+        host = read_host(open_root("/"), datadir=str(point))
+    rule = find_rule("file-system-without-barriers")
+    known = context_of_case(Case("", "", TARGET), tmp_path)
+    known.parts["host"] = host
+    assert rule is not None
+    (finding,) = rule.check(known)
+    volatile = [disk.name for disk in host.storage.disks if disk.write_cache == "write back"] if host.storage else []
+    assert ("volatile write cache" in finding.message) is bool(volatile)
+
+
+def test_a_server_at_the_commit_limit(start: Start, tmp_path: Path) -> None:
+    """A server whose allocations fail refuses connections and large statements with the errors that the rule names."""
+    sandbox = start("mysql-8.0")
+    (size,) = [
+        int(line.split()[1]) << 10
+        for line in Path(f"/proc/{sandbox.pid}/status").read_text("utf-8").splitlines()
+        if line.startswith("VmSize:")
+    ]
+    resource.prlimit(sandbox.pid, resource.RLIMIT_AS, (size + (4 << 20), size + (4 << 20)))
+    connection = sandbox.connect()
+    with connection, connection.cursor() as cursor, pytest.raises(MySQLError) as refused:
+        cursor.execute("SELECT LENGTH(REPEAT('a', 64 << 20))")
+    rule = find_rule("strict-memory-commit-limit")
+    assert rule is not None
+    assert f"error {refused.value.args[0]}" in rule.docs.why
 
 
 @needs_root

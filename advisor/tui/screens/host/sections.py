@@ -238,6 +238,8 @@ def usable_memory(host: Host | None) -> tuple[int, str] | None:
     size = host.usable_memory if host else None
     if not host or not size:
         return None
+    if size == host.strict_commit_limit:
+        return size, "the kernel's commit limit"
     limited = host.memory is None or size < host.memory.total
     return size, "the control group's limit" if limited else "the machine's memory"
 
