@@ -6,6 +6,7 @@ ANY_OPTION = (
     "rules.optionfile.refused",
     "rules.optionfile.structure",
     "rules.security.access",
+    "rules.versions",
 )
 # Rules of these concern files that set one of the options.
 BY_OPTION = {
@@ -317,5 +318,4 @@ BEYOND_FILES = (
     "rules.system.mounts",
     "rules.system.process_limits",
     "rules.system.virtual_memory",
-    "rules.versions",
 )

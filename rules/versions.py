@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 
 from advisor.catalog.targets import END_OF_LIFE
 from advisor.core.model import Confidence, Severity
 from rules.core.context import MissingFact
-from rules.core.rule import Docs, rule
+from rules.core.rule import Docs, Span, rule
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -18,6 +18,69 @@ if TYPE_CHECKING:
 SOON = 183  # days before the end of support
 YEARS_FROM = 24  # months; from here on periods are given in years
 MONTHS = 30.44  # days in an average month
+
+
+class Defect(NamedTuple):
+    """Releases that their vendor warns of, the vendor's number of the fault, what it does, and the remedy."""
+
+    releases: tuple[tuple[str, tuple[int, ...]], ...]
+    number: str
+    effect: str
+    remedy: str
+
+
+INSTANT = Defect(
+    (("mysql", (8, 0, 29)),),
+    "Bug 107613",
+    "a crash can corrupt tables whose columns were added or dropped instantly",
+    "run OPTIMIZE TABLE on the tables with TOTAL_ROW_VERSIONS > 0 in information_schema.INNODB_TABLES, and upgrade to "
+    "8.0.32 or later",
+)
+MANY_TABLES = Defect(
+    (("mysql", (8, 0, 38)), ("mysql", (8, 4, 1)), ("mysql", (9, 0, 0))),
+    "Bug 35200385",
+    "with 8,001 tables or more the server can crash at its next start",
+    "upgrade to the next patch release, and start this one no more",
+)
+# Each is a warning of the vendor (the ids REL in rules/evidence/versions.toml), for all platforms.
+DEFECTS = (
+    INSTANT,
+    MANY_TABLES,
+    Defect(
+        (("mariadb", (10, 4, 16)), ("mariadb", (10, 5, 7))),
+        "MDEV-24096",
+        "if a table has indexed virtual columns, or unique indexes on BLOB or TEXT, all InnoDB data can become corrupt",
+        "upgrade to the newest patch release",
+    ),
+    Defect(
+        (("mariadb", (10, 6, 9)),),
+        "MDEV-29374",
+        "a crash shortly after InnoDB merged pages can corrupt data",
+        "upgrade to 10.6.10 or later",
+    ),
+    Defect(
+        (("mariadb", (10, 6, 14)),),
+        "MDEV-31767",
+        "InnoDB files can become corrupt under much I/O",
+        "upgrade to 10.6.15 or later",
+    ),
+    Defect(
+        (("mariadb", (11, 8, 4)),),
+        "MDEV-38068",
+        "DELETE on MyISAM and Aria tables can leave rows that it should delete; InnoDB is not affected",
+        "upgrade to 11.8.5 or later",
+    ),
+)
+TABLES = 8001  # from this number on MANY_TABLES takes effect
+KNOWN = "November 2026"  # the date of these patch numbers
+# The newest patch release that was known then, of series that are still supported (REL-NEW-01).
+NEWEST: dict[str, dict[tuple[int, ...], int]] = {
+    "mysql": {(8, 4): 13, (9, 7): 4},
+    "mariadb": {(10, 11): 19, (11, 4): 12, (11, 8): 9, (12, 3): 2},
+}
+BEHIND = 4  # patch releases; about a year
+# Patch releases with fixes for Galera alone, one of them for the highest rating of all (REL-MARIADB-05).
+GALERA_FIX: dict[tuple[int, ...], int] = {(10, 6): 27, (10, 11): 18, (11, 4): 12, (11, 8): 8}
 
 
 @rule(
@@ -121,4 +184,104 @@ def older_than_catalog(context: RuleContext) -> Iterator[Finding]:
             f"{context.target.label} is older than {oldest}, the oldest that mycnf knows: its options, memory and load "
             "are not judged, its version, system and disks are.",
             help=f"mycnf lint --target {oldest} FILE shows what its option file needs for an upgrade",
+        )
+
+
+def _spans() -> tuple[Span, ...]:
+    """Each release with a defect, as a range of its own."""
+    releases = [release for defect in DEFECTS for release in defect.releases]
+    return tuple(Span(flavour, version, (*version[:-1], version[-1] + 1)) for flavour, version in releases)
+
+
+@rule(
+    "VER004",
+    "known-bad-release",
+    confidence=Confidence.LIKELY,
+    summary="The vendor warns of this very release, because it can lose or corrupt data or crash at a start.",
+    targets=_spans(),
+    evidence=("REL-MYSQL-01", "REL-MYSQL-02", "REL-MARIADB-01", "REL-MARIADB-02", "REL-MARIADB-03", "REL-MARIADB-04"),
+    docs=Docs(
+        why="The vendor withdrew the release, or put a warning into its release notes. MySQL 8.0.29 wrote redo that "
+        "crash recovery cannot apply to tables whose columns were added or dropped instantly; instant is the default "
+        "of ALTER TABLE there. MySQL 8.0.38, 8.4.1 and 9.0.0 can crash at a start with 8,001 tables or more: an "
+        "error where the server has as many, a note where it has fewer. The messages name the fault in each release "
+        "of MariaDB.",
+        fix="Upgrade to a later patch release of the same series. Check the data where the fault may have changed "
+        "it: CHECK TABLE, and a comparison with a replica or a backup.",
+        risk="A patch release rarely changes settings. OPTIMIZE TABLE rebuilds the table, which loads the server.",
+        restart=True,
+        exceptions="Builds of others: Percona Server 8.0.29 has the fault of instant columns fixed. Audits are silent "
+        "on them, on MariaDB Enterprise and on managed platforms. Faults of FreeBSD and AIX alone are left out.",
+        reconsider_when="A build whose maker says that the fault is fixed.",
+    ),
+)
+def known_bad_release(context: RuleContext) -> Iterator[Finding]:
+    """Report a release that its vendor warns of."""
+    release = (context.target.flavour, context.target.version)
+    if context.has("server") and not _is_vendors_build(context):
+        return
+    for defect in DEFECTS:
+        if release in defect.releases:
+            yield known_bad_release.finding(
+                f"{context.target.label} has a known fault ({defect.number}): {defect.effect}.",
+                severity=_severity(context, defect),
+                help=defect.remedy,
+            )
+
+
+def _severity(context: RuleContext, defect: Defect) -> Severity | None:
+    """By the number of tables, where the fault depends on it and the number is known."""
+    data = context.server.data if context.has("server") else None
+    if defect is not MANY_TABLES or data is None:
+        return None
+    return Severity.ERROR if data.innodb_tables >= TABLES else Severity.NOTE
+
+
+def _is_vendors_build(context: RuleContext) -> bool:
+    """Whether the server is the community build of Oracle or MariaDB, which their lists of releases are about."""
+    server = context.server
+    own = "MariaDB" if context.target.is_mariadb else "MySQL"
+    enterprise = context.target.is_mariadb and "enterprise" in (context.text("version") or "").lower()
+    return server.vendor in ("", own) and not server.managed and not enterprise
+
+
+@rule(
+    "VER005",
+    "outdated-patch-release",
+    severity=Severity.NOTE,
+    summary="The server lacks the fixes of many patch releases of its series, or a fix of security that concerns it.",
+    needs=("server",),
+    evidence=("REL-NEW-01", "REL-MARIADB-05"),
+    docs=Docs(
+        why="Patch releases of a supported series fix faults, those of security included. Oracle and MariaDB publish "
+        "about four a year. Four or more behind the newest that mycnf knows is a note, a bound of ours. A Galera node "
+        "without the fixes of May 2026 is a warning: one of the vulnerabilities has the highest rating (CVSS 10). "
+        "Series without support are left to VER001.",
+        fix="Read the release notes in between, and update to the newest patch release of the series.",
+        risk="Patch releases rarely change settings. The server restarts.",
+        restart=True,
+        exceptions="Packages of distributions, which may have fixes under an older number. Percona Server, MariaDB "
+        "Enterprise and managed platforms have releases of their own, and nothing is reported.",
+        reconsider_when="The date of the list in this version of mycnf, which grows old.",
+    ),
+)
+def outdated_patch_release(context: RuleContext) -> Iterator[Finding]:
+    """Report a server many patch releases behind, and a Galera node without fixes of security."""
+    series, patch = context.target.version[:2], context.target.version[-1]
+    newest = NEWEST[context.target.flavour].get(series)
+    if len(context.target.version) <= len(series) or not _is_vendors_build(context):
+        return
+    name, number = context.target.label, ".".join(map(str, series))
+    replication = context.server.replication
+    fixed = GALERA_FIX.get(series) if context.target.is_mariadb and replication and replication.galera else None
+    if fixed is not None and patch < fixed:
+        yield outdated_patch_release.finding(
+            f"{name} lacks fixes for Galera of May 2026, one for CVE-2026-49261 with the highest rating.",
+            severity=Severity.WARNING,
+            help=f"update every node to {number}.{fixed} or later",
+        )
+    elif newest is not None and newest - patch >= BEHIND:
+        yield outdated_patch_release.finding(
+            f"{name} is {newest - patch} patch releases behind {number}.{newest}, the newest known in {KNOWN}.",
+            help=f"read the release notes in between, and update to the newest {number}",
         )

@@ -178,7 +178,7 @@ def facts_of(case: Case, target: Target) -> Facts:
         flavour=target.flavour,
         version=target.number,
         version_comment="",
-        vendor="",
+        vendor=said.get("vendor", ""),
         link=Link("socket"),
         variables=variables,
         status={k: str(v) for k, v in said.get("status", {}).items()},

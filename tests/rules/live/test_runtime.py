@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING
 
 import pymysql
 import pytest
+from msgspec.structs import replace
 
 from advisor.analysis.context import build_context
 from advisor.analysis.engine import run_rules, select_rules
@@ -13,13 +14,15 @@ from advisor.analysis.restart import check_restart
 from advisor.catalog.load import load
 from advisor.collect.collect import CollectRequest, collect_from_account
 from advisor.collect.connection.options import Account
+from advisor.core.model import Severity
 from rules.core.advice import advise
 from rules.core.statements import NEW_SESSIONS, set_global_effect
+from rules.versions import BEHIND, NEWEST
 
 if TYPE_CHECKING:
     from pathlib import Path
 
-    from real_servers import Start
+    from real_servers import Server, Start
 
     from advisor.facts import Facts
     from probes.sandbox import Sandbox
@@ -113,3 +116,30 @@ def test_a_pool_is_advised_at_run_time_as_far_as_the_server_takes_it(server_name
             assert any("Truncated" in str(row) for row in cursor.fetchall()) is not works
     larger = start(server_name, arguments=["--innodb-buffer-pool-size=256M", *bound])
     assert build_context(collected(larger)).number("innodb_buffer_pool_size") == 256 << 20
+
+
+@pytest.mark.servers("mysql-8.0", "mysql-9.7", "mariadb-11.4", "mariadb-11.8")
+def test_a_real_release_is_judged_by_its_vendors_list(any_server: Sandbox) -> None:
+    """A server of a vendor's own build gets the patch distance of its series, and no fault that its release lacks."""
+    facts = collected(any_server)
+    found = {f.code: f for f in run_rules(build_context(facts), select_rules(["VER"], None)).findings}
+    version = tuple(map(int, facts.server.version.split(".")))
+    behind = NEWEST[facts.server.flavour].get(version[:2], 0) - version[2]
+    assert ("VER005" in found) is (behind >= BEHIND)
+    assert "VER004" not in found
+
+
+def test_a_release_with_a_fault(server: Server) -> None:
+    """The facts of a real server as those of a withdrawn release: a finding, and none for another vendor's build."""
+    facts = collected(server("mysql-8.0"))
+    builds: dict[tuple[str, str], set[str]] = {
+        ("8.0.29", "MySQL"): {"VER004"},
+        ("8.0.29", "Percona"): set(),
+        ("8.0.38", "MySQL"): {"VER004"},
+    }
+    for (version, vendor), codes in builds.items():
+        changed = replace(facts, server=replace(facts.server, version=version, vendor=vendor))
+        found = run_rules(build_context(changed), select_rules(["VER004"], None)).findings
+        assert {f.code for f in found} == codes, version
+        if version == "8.0.38":  # a default server has few tables, which the fault does not concern
+            assert [f.severity for f in found] == [Severity.NOTE]
