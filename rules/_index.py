@@ -309,6 +309,7 @@ BEYOND_FILES = (
     "rules.optionfile.suppressions",
     "rules.policy.rules",
     "rules.replication.lag",
+    "rules.replication.stopped",
     "rules.security.accounts",
     "rules.sql.statements",
     "rules.sql.transactions",

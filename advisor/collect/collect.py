@@ -18,7 +18,7 @@ from advisor.collect.files import OptionFileReader, environment_of, read_files, 
 from advisor.collect.host import NotProved, ServerClaim, find_server_process, open_root, read_host
 from advisor.collect.logs import read_binary_log_bytes, read_redo_waits
 from advisor.collect.server.innodb import has_lsn_counter, innodb_status
-from advisor.collect.server.replication import read_replication
+from advisor.collect.server.replication import read_channels, read_replication
 from advisor.collect.server.server import read_greeting, read_lock_waits, read_server
 from advisor.collect.server.workload import read_counters, read_workload, sample_at
 from advisor.collect.service import read_service, service_of, usual_service
@@ -98,7 +98,7 @@ def _read_everything(
 ) -> tuple[Server, Workload | None]:
     """The server's facts, read in an order that loses least if the connection fails.
 
-    Replication, which may hang, is last.
+    The replica status, which may hang, is last before the window and last after it.
     """
     greeting = read_greeting(session, notes)
     if len(greeting.number) < VERSION_PARTS:
@@ -106,6 +106,7 @@ def _read_everything(
     server = read_server(session, greeting, notes)
     first = read_counters(session, notes, with_text=True)
     server = replace(server, status=first.status, innodb_status=first.innodb_text)
+    channels = read_channels(session, greeting, notes) if request.window > 0 and first.status else None
     workload = read_workload(session, first, request.window, notes, wait)
     server = replace(
         server,
@@ -113,7 +114,8 @@ def _read_everything(
         redo_waits=read_redo_waits(session, greeting, notes),
         binary_log_bytes=read_binary_log_bytes(session, greeting, notes),
     )
-    return replace(server, replication=read_replication(session, greeting, first.status, notes)), workload
+    replication = read_replication(session, greeting, first.status, notes, channels)
+    return replace(server, replication=replication), workload
 
 
 def _untold(session: Session, greeting: Greeting, notes: Notes) -> str:

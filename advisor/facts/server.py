@@ -43,17 +43,41 @@ class Link(Struct, frozen=True):
 
 
 class ApplierTimes(Struct, frozen=True):
-    """How old, in seconds at the time of asking, is what one channel's workers apply and have applied.
+    """What the applier threads of one channel do; ages are seconds at the time of asking, None where there is none.
 
-    `applying` counts from the commit on the first source of the oldest transaction that is being applied, None where
-    no worker is at one; `applied` from that of the newest transaction applied since the workers were started, None
-    where there was none. `locked` workers wait for a lock of tables or metadata; waits for rows are not told.
+    `applying` counts from the commit on the first source of the oldest transaction that is being applied, `from_source`
+    from its commit on the replica's own source, `applying_here` from the moment a worker began with it. `applied`
+    counts from the commit of the newest transaction applied since the workers were started. `locked` workers wait for
+    a lock of tables or metadata; waits for rows are not counted. `workers` counts all, `busy` those at a transaction,
+    `used` those that have applied one; `workers` is 0 in older snapshots. `failed_table` is the table that the error of
+    a worker names.
     """
 
     channel: str
     applying: int | None = None
     applied: int | None = None
     locked: int = 0
+    workers: int = 0
+    busy: int = 0
+    used: int = 0
+    applying_here: int | None = None
+    from_source: int | None = None
+    failed_table: str = ""
+
+
+class ChannelProgress(Struct, frozen=True):
+    """The state of one channel before the window: its lag in seconds, the position applied, its relay logs in bytes.
+
+    `log_file` and `position` are of the source's binary log; `own_transactions` counts what the replica itself has
+    written by its GTIDs (MySQL), None where its server_uuid or its set is unknown.
+    """
+
+    channel: str
+    behind: int | None = None
+    log_file: str = ""
+    position: int | None = None
+    relay_log_space: int | None = None
+    own_transactions: int | None = None
 
 
 class Replication(Struct, frozen=True):
@@ -61,6 +85,7 @@ class Replication(Struct, frozen=True):
 
     `group_states` counts the members of its replication group by MEMBER_STATE as this member sees them, and
     `group_state` is its own; both are empty where they weren't asked. `group_members` counts all that are listed.
+    `earlier` is the state of each channel `earlier_seconds` before `replica_rows`; None if it was not read twice.
     """
 
     replica_rows: tuple[dict[str, str | None], ...] = ()
@@ -70,6 +95,8 @@ class Replication(Struct, frozen=True):
     group_states: dict[str, int] = field(default_factory=dict)
     group_state: str = ""
     applier_times: tuple[ApplierTimes, ...] = ()
+    earlier: tuple[ChannelProgress, ...] | None = None
+    earlier_seconds: float = 0.0
 
     @property
     def is_replica(self) -> bool:

@@ -44,3 +44,18 @@ def _cut_statement(text: str) -> str:
     at = text.lower().find(_QUOTES_SQL)
     text = text if at < 0 else text[:at].rstrip() + " (statement left out)"
     return re.sub(_VALUE, rf"\g<lead>'{MASK}'", text)
+
+
+# How the messages of errors name a table; what follows may hold values.
+_FAILED_TABLE = re.compile(
+    r"(?:Worker [0-9]+ failed executing transaction '[^']*' at (?:source|master) log [^,;]*, end_log_pos [0-9]+; )?"
+    r"(?:Could not execute \w+ event on table (?P<event>[^;]{1,200});"
+    r"|Error (?:executing row event: )?'Table '(?P<error>[^']{1,200})' "
+    r"|Column [0-9]+ (?:\(counting the first column as number 1\) )?of table '(?P<column>[^']{1,200})' )"
+)
+
+
+def failed_table(error: str) -> str:
+    """The table that an applier's error message names; empty if it names none."""
+    match = _FAILED_TABLE.match(error)
+    return next(filter(None, match.groups()), "") if match else ""

@@ -1,8 +1,9 @@
-"""REP: a rule about the lag of a running replica, or why it is unknown."""
+"""REP: rules about the lag of a running replica, its trend, or why it is unknown, and about the room for relay logs."""
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+import re
+from typing import TYPE_CHECKING, NamedTuple
 
 from advisor.core.model import Confidence, Severity
 from advisor.core.sizes import format_duration, format_size
@@ -17,6 +18,7 @@ from rules.replication.settings import (
     advise_while_stopped,
     available_name,
     channel_suffix,
+    channel_times,
     missing_for_commit_order,
     replica_channels,
     upper_value,
@@ -26,7 +28,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
 
     from advisor.core.model import Action, Finding
-    from advisor.facts.server import ApplierTimes
+    from advisor.facts.server import ApplierTimes, ChannelProgress
     from rules.core.context import RuleContext
 
 LAGGING = 60  # seconds behind; noticeable for readers of the replica
@@ -34,6 +36,8 @@ VISIBLE = 5  # seconds behind; a smaller lag occurs with each large transaction
 SIDE_BY_SIDE = 2  # threads; fewer apply transactions one after the other
 THREADS = ("slave_parallel_threads", *WORKERS)
 BEHIND = "seconds_behind"
+ROUNDING = 1  # seconds; both readings of the lag are rounded
+SHORTEST = 5.0  # seconds between two readings of the lag; a trend over less is noise
 
 
 @rule(
@@ -49,13 +53,15 @@ BEHIND = "seconds_behind"
         "Seconds_Behind_Source (Seconds_Behind_Master) compares the event that is applied with the clock: it covers "
         "what was received, not what the source still has to send. It is NULL while the applier does not run, and "
         "while the receiver is not connected and everything received is applied. MySQL 8.0 and later also time each "
-        "transaction from its commit on the first source. A note from 5 seconds and a warning from a minute are our "
+        "transaction from its commit on the first source and on the replica's own source. An audit with a window reads "
+        "the lag at both ends, so the finding has its trend. A note from 5 seconds and a warning from a minute are our "
         "choice.",
         fix="Look for what holds the applier up: a lock, one large transaction, a slow disk, tables without a primary "
         "key. Where a single thread applies, let four apply.",
         risk="More threads contend for locks. In MySQL before 8.0.27 they need the parallel type LOGICAL_CLOCK to "
         "help, and replica_preserve_commit_order to show readers the source's order.",
-        exceptions="A configured delay (SQL_Delay): only what exceeds it counts.",
+        exceptions="A configured delay (SQL_Delay): only what exceeds it counts. A replica that has applied everything "
+        "it received has no lag, whatever the number says. A lag that shrinks needs no change.",
         reconsider_when="Seconds_Behind_Source of 0, asked several times.",
         disagree="Other advisors report a single applying thread without any lag.",
     ),
@@ -77,49 +83,131 @@ def replica_lag(context: RuleContext) -> Iterator[Finding]:
 
 
 def channel_lag(context: RuleContext, channel: dict[str, str]) -> int | None:
-    """Seconds that a channel lags beyond its configured delay, by the larger of two measures; None if unknown."""
+    """Seconds that a channel lags beyond its configured delay, by the larger of two measures; None if unknown.
+
+    0 if everything received is applied: the number is then that of the last event, which can be late by itself.
+    """
     seconds, delay = parse_digits(channel.get(BEHIND)), parse_digits(channel.get("sql_delay")) or 0
     if seconds is None:
         return None
-    times = _applier_times(context, channel)
-    return max(0, seconds - delay, (times.applying or 0) - delay if times else 0)
+    if _unapplied_bytes(channel) == 0:
+        return 0
+    return max(0, seconds - delay, _worker_lag(channel_times(context, channel), seconds) - delay)
+
+
+def _worker_lag(times: ApplierTimes | None, seconds: int) -> int:
+    """The age of the oldest transaction that is being applied, in seconds.
+
+    The clocks of source and replica may differ, which Seconds_Behind_Source takes into account and commit times don't:
+    where it is 0, only the time counts for which a worker has been at the transaction.
+    """
+    if times is None:
+        return 0
+    age = times.applying if seconds or times.applying_here is None else times.applying_here
+    return age or 0
+
+
+class Trend(NamedTuple):
+    """How a channel's lag changed in the window: seconds by which it grew, and whether nothing was applied."""
+
+    grew: int
+    window: float
+    stuck: bool
+
+    @property
+    def shrinks(self) -> bool:
+        """Whether the lag became smaller."""
+        return self.grew < -ROUNDING
+
+    def sentence(self, lag: int) -> str:
+        """The trend in words; `lag` is the lag now, in seconds."""
+        over = f"in the window of {self.window:.0f} s"
+        nothing = " Nothing was applied in it." if self.stuck else ""
+        if self.shrinks:
+            left = format_duration(lag * self.window / -self.grew)
+            return f" It shrank by {-self.grew:,} s {over}; at this rate it is gone in about {left}."
+        return (
+            f" It grew by {self.grew:,} s {over}.{nothing}"
+            if self.grew > ROUNDING
+            else f" It was steady {over}.{nothing}"
+        )
+
+
+def lag_trend(context: RuleContext, channel: dict[str, str]) -> Trend | None:
+    """The trend of a channel's lag; None if it was not read twice, or too soon again."""
+    part, before = context.server.replication, _state_before(context, channel)
+    seconds = parse_digits(channel.get(BEHIND))
+    if part is None or before is None or before.behind is None or seconds is None or part.earlier_seconds < SHORTEST:
+        return None
+    place = channel.get("relay_log_file"), parse_digits(channel.get("exec_log_pos"))
+    return Trend(seconds - before.behind, part.earlier_seconds, place == (before.log_file, before.position))
+
+
+def _state_before(context: RuleContext, channel: dict[str, str]) -> ChannelProgress | None:
+    part = context.server.replication
+    name = channel.get("channel_name") or channel.get("connection_name") or ""
+    return next((state for state in (part.earlier if part else None) or () if state.channel == name), None)
 
 
 def _seconds_behind(context: RuleContext, channel: dict[str, str], seconds: int) -> Finding:
     delay = parse_digits(channel.get("sql_delay"))
     beyond = f" beyond its configured delay of {format_duration(delay)}" if delay else ""
-    threads = parse_digits(upper_value(context, THREADS))
-    serial = (
-        threads is not None and threads < SIDE_BY_SIDE and seconds >= LAGGING and not _waits_for_lock(context, channel)
-    )
+    trend, upstream = lag_trend(context, channel), _arises_upstream(context, channel)
+    serial = _is_serial(context, channel, seconds) and not upstream and not (trend and trend.shrinks)
     actions = _parallel_actions(context) if serial else ()
     alone = " One thread applies all changes." if serial else ""
     advised = [action.option_line for action in actions if action.option_line]
     return replica_lag.finding(
         f"The replica{channel_suffix(channel)} is {seconds:,} s behind its "
-        f"source{beyond}.{alone}{_lag_details(context, channel)}",
+        f"{'first ' if upstream else ''}source{beyond}.{trend.sentence(seconds) if trend else ''}{alone}"
+        f"{_lag_details(context, channel)}",
         variable_subject(context, available_name(context, THREADS)) if serial else None,
         severity=None if seconds >= LAGGING else Severity.NOTE,
-        help=f"write {', '.join(advised)}" if advised else _next_step(context, channel),
+        help=f"write {', '.join(advised)}" if advised else _next_step(context, channel, trend),
         actions=actions,
     )
 
 
+def _is_serial(context: RuleContext, channel: dict[str, str], seconds: int) -> bool:
+    """Whether a single thread applies, is far behind, and does not wait for a lock."""
+    threads = parse_digits(upper_value(context, THREADS))
+    single = threads is not None and threads < SIDE_BY_SIDE
+    return single and seconds >= LAGGING and not _waits_for_lock(context, channel)
+
+
+def _arises_upstream(context: RuleContext, channel: dict[str, str]) -> bool:
+    """Whether the oldest transaction reached the replica's own source late, as behind a replica that lags itself."""
+    times = channel_times(context, channel)
+    if times is None or times.applying is None or times.from_source is None:
+        return False
+    return times.applying >= VISIBLE and 0 <= times.from_source < VISIBLE
+
+
 def _lag_details(context: RuleContext, channel: dict[str, str]) -> str:
     """What is waiting and for what, one sentence each."""
-    times, waiting = _applier_times(context, channel), _unapplied_bytes(channel)
+    times, waiting = channel_times(context, channel), _unapplied_bytes(channel)
     oldest = (times.applying if times else None) or 0
+    at_it = (times.applying_here if times else None) or 0
     told = [
         f"The oldest transaction being applied was committed {format_duration(oldest)} ago." if oldest > 0 else "",
+        f"The replica's own source committed it {format_duration(times.from_source)} ago: that source lags itself."
+        if times and times.from_source is not None and _arises_upstream(context, channel)
+        else "",
+        f"A worker has been applying it for {format_duration(at_it)}." if at_it >= VISIBLE else "",
+        f"{times.busy} of {times.workers} workers are applying transactions." if times and times.workers > 1 else "",
         f"Received and not yet applied: {format_size(waiting)} bytes of binary log." if waiting else "",
         "The applier waits for a lock of another session." if _waits_for_lock(context, channel) else "",
     ]
     return "".join(f" {sentence}" for sentence in told if sentence)
 
 
-def _next_step(context: RuleContext, channel: dict[str, str]) -> str:
+def _next_step(context: RuleContext, channel: dict[str, str], trend: Trend | None) -> str:
     if _waits_for_lock(context, channel):
         return "find the session that holds the lock, and end its transaction"
+    if _arises_upstream(context, channel):
+        return "look at the lag of this replica's own source first"
+    if trend and trend.shrinks:
+        return "wait, and measure again: the replica catches up"
     return "measure again: if the lag grows, look for locks, large transactions and tables without a primary key"
 
 
@@ -138,7 +226,7 @@ def _parallel_actions(context: RuleContext) -> tuple[Action, ...]:
 
 def _waits_for_lock(context: RuleContext, channel: dict[str, str]) -> bool:
     """Whether the applier waits for a lock; with workers, their states are used instead of the coordinator's."""
-    state, times = channel.get("sql_running_state", "").lower(), _applier_times(context, channel)
+    state, times = channel.get("sql_running_state", "").lower(), channel_times(context, channel)
     return bool(times and times.locked) or (state.startswith("waiting for") and state.endswith("lock"))
 
 
@@ -162,16 +250,86 @@ def _why_unknown(channel: dict[str, str]) -> str:
 
 
 def _last_lag_text(context: RuleContext, channel: dict[str, str]) -> str:
-    times, behind = _applier_times(context, channel), parse_digits(channel.get("time_diff"))
+    times, behind = channel_times(context, channel), parse_digits(channel.get("time_diff"))
     if times and times.applied is not None:
         return f" The newest applied transaction was committed {format_duration(max(0, times.applied))} ago."
     return f" The newest event received is {format_duration(behind)} newer than the newest applied." if behind else ""
 
 
-def _applier_times(context: RuleContext, channel: dict[str, str]) -> ApplierTimes | None:
-    part = context.server.replication
-    name = channel.get("channel_name", "")
-    return next((times for times in (part.applier_times if part else ()) if times.channel == name), None)
+# A state of the receiver, with the word enough in all but MySQL 8.0.26 and later.
+WAITS_FOR_ROOM = re.compile(r"SQL thread to free (?:enough )?relay log space")
+FILLING = 24 * 3600  # seconds until the disk is full, at the rate of the window
+
+
+@rule(
+    "REP025",
+    "relay-logs-out-of-room",
+    confidence=Confidence.LIKELY,
+    summary="Relay logs use up their limit or the disk, so the replica stops receiving changes.",
+    needs=("server",),
+    options=("relay_log_space_limit",),
+    evidence=("REPL-06", "ASK-REP-11"),
+    docs=Docs(
+        why="What is received and not applied stays in relay logs. At relay_log_space_limit the receiver waits until "
+        "the applier has freed some; what the source has and the replica has not received is lost with the source. "
+        "Without a limit they grow until the disk is full, and the server then waits or stops. The rate is that of the "
+        "audit's window, reported only if the applier does not keep up.",
+        fix="Find out why the applier is stopped or slow. Raise the limit if the disk has room.",
+        risk="A higher limit lets relay logs take more of the disk.",
+        exceptions="A replica that catches up: its relay logs shrink again.",
+        reconsider_when="Relay logs that shrink from one audit to the next.",
+    ),
+)
+def relay_logs_out_of_room(context: RuleContext) -> Iterator[Finding]:
+    """Report a receiver that waits for room, and relay logs that fill the disk while nothing is applied fast enough."""
+    for channel in replica_channels(context):
+        space = parse_digits(channel.get("relay_log_space"))
+        if space is None:
+            continue
+        if WAITS_FOR_ROOM.search(channel.get("io_state", "")):
+            yield relay_logs_out_of_room.finding(
+                f"The replica's receiver{channel_suffix(channel)} waits: relay logs of {format_size(space)} reach "
+                "relay_log_space_limit. It fetches nothing until the applier has freed some.",
+                variable_subject(context, "relay_log_space_limit"),
+                confidence=Confidence.CERTAIN,
+                help="find out why the applier is stopped or slow; raise relay_log_space_limit if the disk has room",
+            )
+        elif context.has("host") and _falls_behind(context, channel):
+            yield from _filling_disk(context, channel, space)
+
+
+def _falls_behind(context: RuleContext, channel: dict[str, str]) -> bool:
+    """Whether the applier is stopped, or lags and does not catch up."""
+    trend = lag_trend(context, channel)
+    lags = (channel_lag(context, channel) or 0) >= LAGGING and not (trend and trend.shrinks)
+    return channel.get("sql_running") == "No" or lags
+
+
+def _filling_disk(context: RuleContext, channel: dict[str, str], space: int) -> Iterator[Finding]:
+    free = _free_for_relay_logs(context)
+    if free is None:
+        return
+    part, before = context.server.replication, _state_before(context, channel)
+    grown = space - before.relay_log_space if before and before.relay_log_space is not None else 0
+    window = part.earlier_seconds if part else 0.0
+    left = free * window / grown if grown > 0 and window >= SHORTEST else None
+    if space < free and (left is None or left > FILLING):
+        return
+    soon = (
+        f" They grew by {format_size(grown)} in {window:.0f} s: full in about {format_duration(left)}." if left else ""
+    )
+    yield relay_logs_out_of_room.finding(
+        f"The applier does not keep up: relay logs{channel_suffix(channel)} take {format_size(space)}, and "
+        f"{format_size(free)} of their disk is free.{soon}",
+        help="start the applier, or find out what holds it up; stop the receiver before the disk is full",
+    )
+
+
+def _free_for_relay_logs(context: RuleContext) -> int | None:
+    """Free bytes of the file system that holds the relay logs; None if unknown."""
+    host = context.host
+    own = next((place.storage for place in host.places if place.variable == "relay_log_basename"), host.storage)
+    return own.space.free if own and own.space else None
 
 
 def _lag_column(context: RuleContext) -> str:

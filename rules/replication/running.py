@@ -5,7 +5,6 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from advisor.core.model import Action, Confidence, Severity
-from advisor.verdict.number import parse_digits
 from rules.core.advice import advise, help_line, present
 from rules.core.rule import Docs, Span, rule
 from rules.core.subject import variable_subject
@@ -34,9 +33,6 @@ RISK_OF_WRITE_SETS = (
     "8.0.26): it is OFF by default, and changes then become visible in an order that the source never had"
 )
 RECOVERY = "relay_log_recovery"
-STEPS = ("receiver", "applier")
-RUNNING = {"receiver": "io_running", "applier": "sql_running"}
-ERRORS = {"receiver": "last_io_errno", "applier": "last_sql_errno"}
 
 
 @rule(
@@ -69,44 +65,6 @@ def semi_sync_not_in_force(context: RuleContext) -> Iterator[Finding]:
                 variable_subject(context, f"{name}_enabled"),
                 help="look why the replicas don't confirm, or switch it off",
             )
-
-
-@rule(
-    "REP015",
-    "stopped-replica",
-    summary="A replication thread is stopped, so the replica's data gets stale.",
-    needs=("server",),
-    evidence=("ASK-REP-02",),
-    docs=Docs(
-        why="Without the receiver nothing new arrives, and what the source then loses is lost. Without the applier "
-        "readers see old data, and relay logs pile up. A thread that stopped with an error doesn't start by itself.",
-        fix="Look up the error in the server's log or in the replica's status, fix its cause, and start the replica.",
-        risk="Skipping the error lets the data drift apart.",
-        exceptions="A replica that is stopped for a backup or as a delayed copy.",
-        reconsider_when="Both threads running.",
-    ),
-)
-def stopped_replica(context: RuleContext) -> Iterator[Finding]:
-    """Report replication threads that do not run or cannot reach the source."""
-    for channel in replica_channels(context):
-        for step in STEPS:
-            running, error = channel.get(RUNNING[step], "Yes"), parse_digits(channel.get(ERRORS[step]))
-            if running == "Yes":
-                continue
-            how = f"with error {error}" if error else "without an error"
-            doing = "still tries to connect" if running == "Connecting" else "doesn't run"
-            yield stopped_replica.finding(
-                f"The replica's {step}{channel_suffix(channel)} {doing}, {how}: nothing more "
-                f"{'arrives' if step == 'receiver' else 'is applied'}.",
-                severity=Severity.ERROR if error else None,
-                help=_start_help(running, error),
-            )
-
-
-def _start_help(running: str, error: int | None) -> str:
-    if running == "Connecting":
-        return "fix the cause of the error; the receiver reconnects by itself" if error else "start the source"
-    return "fix the cause of the error, and start the replica" if error else "start the replica"
 
 
 @rule(

@@ -16,6 +16,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
 
     from advisor.core.model import Action, Finding
+    from advisor.facts.server import ApplierTimes
     from rules.core.context import RuleContext
 
 MYSQL = (Span("mysql"),)
@@ -80,6 +81,13 @@ def replica_channels(context: RuleContext) -> list[dict[str, str]]:
 def _version_neutral_name(name: str) -> str:
     words_of = name.lower().split("_")
     return "_".join(word for word in words_of if word not in {"replica", "slave", "source", "master"})
+
+
+def channel_times(context: RuleContext, channel: dict[str, str]) -> ApplierTimes | None:
+    """What the workers of a channel do; None if the server does not show it."""
+    part = context.server.replication
+    name = channel.get("channel_name", "")
+    return next((times for times in (part.applier_times if part else ()) if times.channel == name), None)
 
 
 def channel_suffix(channel: dict[str, str]) -> str:

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import time
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
+import pymysql
 from live_server import Live
 
 from advisor.analysis.context import build_context
@@ -24,9 +25,10 @@ SOURCE = "[mysqld]\nlog_bin = b\nserver_id = 1\n"
 PATIENCE = 600.0  # seconds; a group needs a few on a busy machine
 
 
-def found(server: Live) -> dict[str, Finding]:
-    """The findings of all rules about a running server, by name."""
-    facts = collect_from_account(server.account(), CollectRequest(window=0.0))
+def found(server: Live, wait: Callable[[float], object] | None = None) -> dict[str, Finding]:
+    """The findings of all rules about a running server, by name; with a window if there is something to wait for."""
+    request = CollectRequest(window=10.0 if wait else 0.0)
+    facts = collect_from_account(server.account(), request, wait or time.sleep)
     return {finding.name: finding for finding in run_rules(build_context(facts), all_rules()).findings}
 
 
@@ -52,6 +54,65 @@ def dialect(name: str) -> tuple[str, str, str, str]:
         return "REPLICA", "SOURCE", "REPLICATION SOURCE", ", GET_SOURCE_PUBLIC_KEY = 1"
     without_tls = dict.fromkeys(("mariadb-11.4", "mariadb-11.8"), ", MASTER_SSL = 0")
     return "SLAVE", "MASTER", "MASTER", {"mysql-8.0": ", GET_MASTER_PUBLIC_KEY = 1", **without_tls}.get(name, "")
+
+
+def status(replica: Live) -> dict[str, Any]:
+    """What a replica shows of its source, by the names of MySQL 8.0.22 and later."""
+    connection = replica.sandbox.connect(cursorclass=pymysql.cursors.DictCursor)
+    with connection, connection.cursor() as cursor:
+        cursor.execute(f"SHOW {dialect(replica.name)[0]} STATUS")
+        (row,) = cursor.fetchall()
+    renamed = ((name.replace("Slave_", "Replica_").replace("Master", "Source"), value) for name, value in row.items())
+    return dict(renamed)
+
+
+GTIDS = "gtid_mode = ON\nenforce_gtid_consistency = ON\nlog_slave_updates = ON\n"
+
+
+def server_of_chain(
+    name: str, start: Start, folder: Path, number: int, *, gtids: bool = False, lines: str = ""
+) -> Live:
+    """A server with a binary log and this server_id; with GTIDs on MySQL too, where they are off by default."""
+    gtid_lines = (GTIDS if not name.startswith("mariadb") else "log_slave_updates = ON\n") if gtids else ""
+    if name == "mysql-9.7":
+        gtid_lines = gtid_lines.replace("log_slave_updates", "log_replica_updates")
+    text = f"[mysqld]\nlog_bin = b\nserver_id = {number}\nbinlog_format = ROW\n{gtid_lines}{lines}\n"
+    return Live(name, start(name, option_file=written(folder, f"server{number}.cnf", text), tcp=True))
+
+
+def allow_replicas(source: Live) -> None:
+    """Create the account repl, whose password is x, without writing that to the binary log."""
+    account = "repl@'127.0.0.1'"
+    source.run(
+        "SET sql_log_bin = 0",
+        f"CREATE USER {account} IDENTIFIED BY 'x'",
+        f"GRANT REPLICATION SLAVE ON *.* TO {account}",
+    )
+
+
+def follow(replica: Live, source: Live, *, gtids: bool = False, more: str = "") -> None:
+    """Start a replica of the source, from the begin of its first binary log or by GTIDs."""
+    word, name, change, option = dialect(replica.name)
+    by_gtid = "MASTER_USE_GTID = slave_pos" if replica.is_mariadb else f"{name}_AUTO_POSITION = 1"
+    place = by_gtid if gtids else f"{name}_LOG_FILE = 'b.000001', {name}_LOG_POS = 4"
+    replica.run(
+        f"CHANGE {change} TO {name}_HOST = '127.0.0.1', {name}_PORT = {source.sandbox.port}, {name}_USER = 'repl', "
+        f"{name}_PASSWORD = 'x', {place}{option}{more}",
+        f"START {word}",
+    )
+
+
+def has_table(server: Live, name: str) -> bool:
+    """Whether the database a has this table."""
+    named = server.run("SELECT table_name FROM information_schema.tables WHERE table_schema = 'a'")
+    return (name,) in named
+
+
+def follows(replica: Live) -> bool:
+    """Whether both threads of a replica run and everything received is applied."""
+    row = status(replica)
+    running = row["Replica_IO_Running"] == row["Replica_SQL_Running"] == "Yes"
+    return bool(running and row["Read_Source_Log_Pos"] == row["Exec_Source_Log_Pos"])
 
 
 def pair(name: str, start: Start, folder: Path, more_lines: Callable[[Live], str] = lambda _: "") -> tuple[Live, Live]:

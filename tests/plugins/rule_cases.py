@@ -47,7 +47,7 @@ from advisor.facts.host import (
     Storage,
     Stripe,
 )
-from advisor.facts.server import Accounts, ApplierTimes, DataSizes, Link, Plugin, RedoWaits
+from advisor.facts.server import Accounts, ApplierTimes, ChannelProgress, DataSizes, Link, Plugin, RedoWaits
 from advisor.optionfile import resolve
 from advisor.verdict import judge_file
 from advisor.verdict.settings import Settings
@@ -183,7 +183,7 @@ def facts_of(case: Case, target: Target) -> Facts:
         variables=variables,
         status={k: str(v) for k, v in said.get("status", {}).items()},
         origins={n: VariableOrigin(s, TOP if s == "GLOBAL" else "") for n, s in origins.items()},
-        replication=Replication(**_with_parts(parts, "applier_times", ApplierTimes)) if parts is not None else None,
+        replication=_replication(parts) if parts is not None else None,
         innodb_metrics=said.get("innodb_metrics", {}),
         lock_waits=said.get("lock_waits", {}),
         redo_waits=RedoWaits(**said["redo_waits"]) if "redo_waits" in said else None,
@@ -204,6 +204,11 @@ def facts_of(case: Case, target: Target) -> Facts:
         sampled=_sampled(case.sampled) if case.sampled else None,
         service=_service(said["unit"]) if "unit" in said else None,
     )
+
+
+def _replication(parts: dict[str, Any]) -> Replication:
+    with_times = _with_parts(parts, "applier_times", ApplierTimes)
+    return Replication(**_with_parts(with_times, "earlier", ChannelProgress))
 
 
 def _service(unit: str) -> Service:

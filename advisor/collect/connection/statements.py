@@ -206,13 +206,20 @@ APPLIER_TIMES = Statement(
     "applier-times",
     "SELECT CHANNEL_NAME, MAX(TIMESTAMPDIFF(SECOND, APPLYING_TRANSACTION_ORIGINAL_COMMIT_TIMESTAMP, NOW(6))), "
     "MIN(TIMESTAMPDIFF(SECOND, LAST_APPLIED_TRANSACTION_ORIGINAL_COMMIT_TIMESTAMP, NOW(6))), "
-    "COALESCE(SUM(PROCESSLIST_STATE LIKE 'Waiting for % lock'), 0) "
+    "COALESCE(SUM(PROCESSLIST_STATE LIKE 'Waiting for % lock'), 0), "
+    "COUNT(*), SUM(APPLYING_TRANSACTION <> ''), SUM(LAST_APPLIED_TRANSACTION <> ''), "
+    "MAX(TIMESTAMPDIFF(SECOND, APPLYING_TRANSACTION_START_APPLY_TIMESTAMP, NOW(6))), "
+    "MAX(TIMESTAMPDIFF(SECOND, APPLYING_TRANSACTION_IMMEDIATE_COMMIT_TIMESTAMP, NOW(6))), "
+    "MAX(IF(LAST_ERROR_NUMBER IN (0, 3030), NULL, "
+    "LEFT(SUBSTRING_INDEX(LAST_ERROR_MESSAGE, ' on query', 1), 512))) "
     "FROM performance_schema.replication_applier_status_by_worker "
     "LEFT JOIN performance_schema.threads USING (THREAD_ID) GROUP BY CHANNEL_NAME LIMIT 256",
     "MySQL 8.0.1 and later, replicas alone",
-    "how old the transactions are that a replica applies and has applied, and how many workers wait for a lock",
+    "how old the transactions are that a replica applies and has applied, how many workers are busy or wait for a "
+    "lock, and the table that the error of a worker names; the rest of the error is thrown away, and never read is "
+    "a statement in it",
     "SELECT on performance_schema.replication_applier_status_by_worker",
-    columns=4,
+    columns=10,
 )
 LOCK_WAITS_MYSQL = Statement(
     "lock-waits-mysql",
@@ -271,21 +278,22 @@ REPLICA_STATUS = Statement(
     "replica-status",
     "SHOW REPLICA STATUS",
     "MySQL 8.0.22 and later",
-    "whether this server is a replica; sent last, as it can wait for the replication threads",
+    "whether this server is a replica, and how far behind; on a replica sent before and after the window, else once",
     "REPLICATION CLIENT",
 )
 SLAVE_STATUS = Statement(
     "slave-status",
     "SHOW SLAVE STATUS",
     "MySQL before 8.0.22",
-    "whether this server is a replica; sent last, as it can wait for the replication threads",
+    "whether this server is a replica, and how far behind; on a replica sent before and after the window, else once",
     "REPLICATION CLIENT",
 )
 ALL_SLAVES_STATUS = Statement(
     "all-slaves-status",
     "SHOW ALL SLAVES STATUS",
     MARIADB,
-    "whether this server is a replica, of one source or many; sent last, as it can wait for the replication threads",
+    "whether this server is a replica, of one source or many, and how far behind; on a replica sent before and after "
+    "the window, else once",
     "SLAVE MONITOR",
 )
 OWN_RUNNING = Statement(

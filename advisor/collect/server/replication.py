@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+import time
+from typing import TYPE_CHECKING, NamedTuple
 
 from advisor.collect.connection.session import Notes, ask, whole_number
 from advisor.collect.connection.statements import (
@@ -13,8 +14,10 @@ from advisor.collect.connection.statements import (
     REPLICAS,
     SLAVE_STATUS,
 )
-from advisor.facts.server import ApplierTimes, Replication
-from advisor.redaction.scrub import mask_sql
+from advisor.facts import Unavailable
+from advisor.facts.gtid import count, of_server, parse_set
+from advisor.facts.server import ApplierTimes, ChannelProgress, Replication
+from advisor.redaction.scrub import failed_table, mask_sql
 
 if TYPE_CHECKING:
     from advisor.collect.connection.session import Row, Session
@@ -26,26 +29,77 @@ _HAS_APPLIER_TIMES = (8, 0, 1)  # worker tables have the commit times of transac
 _NO_MEMBER = "OFFLINE"
 
 
-def read_replication(session: Session, greeting: Greeting, status: dict[str, str], notes: Notes) -> Replication | None:
+class ReplicaReading(NamedTuple):
+    """The status of each channel at one moment of the local clock, in seconds; `rows` is None if it is not readable."""
+
+    rows: tuple[dict[str, str | None], ...] | None
+    clock: float
+
+
+def read_channels(session: Session, greeting: Greeting, notes: Notes) -> ReplicaReading:
+    """The status of each channel now; empty if the server is no replica."""
+    answer = ask(session, _statement(greeting), "server.replication", notes)
+    rows = None if answer is None else tuple(mask_sql(row) for row in answer.dicts())
+    return ReplicaReading(rows, time.monotonic())
+
+
+def read_replication(
+    session: Session,
+    greeting: Greeting,
+    status: dict[str, str],
+    notes: Notes,
+    before: ReplicaReading | None = None,
+) -> Replication | None:
     """The server's replication state; None if the account may not read it. The replica status is read last.
 
-    Worker times are read only on a replica, after its status, because that may also wait for the replication threads.
+    `before` is the status before the window: a server that was no replica then is not asked again. Worker times are
+    read only on a replica, after its status, because that may also wait for the replication threads.
     """
+    if session.lost:
+        notes.append(Unavailable("server.replication", session.lost))
+        return None
     connected = _replicas(session, greeting, status, notes)
     members = _group_members(session, greeting, notes)
-    answer = ask(session, _statement(greeting), "server.replication", notes)
-    if answer is None:
+    now = before if before and not before.rows else read_channels(session, greeting, notes)
+    again = before is not None and bool(before.rows) and now.rows is not None
+    rows = before.rows if before and now.rows is None else now.rows
+    if rows is None:
         return None
     states = {row[0] or "": whole_number(row[1]) or 0 for row in members}
     return Replication(
-        replica_rows=tuple(mask_sql(row) for row in answer.dicts()),
+        replica_rows=rows,
         replicas_connected=connected,
         galera=greeting.variables.get("wsrep_on", "").upper() == "ON",
         group_members=sum(states.values()) - states.get(_NO_MEMBER, 0),
         group_states=states,
         group_state=next((row[0] or "" for row in members if whole_number(row[2])), ""),
-        applier_times=_applier_times(session, greeting, notes) if answer.rows else (),
+        applier_times=_applier_times(session, greeting, notes) if rows else (),
+        earlier=_progress(before.rows or (), greeting) if before and again else None,
+        earlier_seconds=round(now.clock - before.clock, 3) if before and again else 0.0,
     )
+
+
+def _progress(rows: tuple[dict[str, str | None], ...], greeting: Greeting) -> tuple[ChannelProgress, ...]:
+    """What is compared with the end of the window; column names differ between versions."""
+    uuid = greeting.variables.get("server_uuid", "")
+    found = []
+    for row in rows:
+
+        def value(*names: str, row: dict[str, str | None] = row) -> str | None:
+            return next((row[name] for name in names if name in row), None)
+
+        executed = parse_set(value("Executed_Gtid_Set") or "") if uuid else None
+        found.append(
+            ChannelProgress(
+                channel=value("Channel_Name", "Connection_name") or "",
+                behind=whole_number(value("Seconds_Behind_Source", "Seconds_Behind_Master")),
+                log_file=value("Relay_Source_Log_File", "Relay_Master_Log_File") or "",
+                position=whole_number(value("Exec_Source_Log_Pos", "Exec_Master_Log_Pos")),
+                relay_log_space=whole_number(value("Relay_Log_Space")),
+                own_transactions=None if executed is None else count(of_server(executed, uuid)),
+            )
+        )
+    return tuple(found)
 
 
 def _applier_times(session: Session, greeting: Greeting, notes: Notes) -> tuple[ApplierTimes, ...]:
@@ -53,10 +107,23 @@ def _applier_times(session: Session, greeting: Greeting, notes: Notes) -> tuple[
     if greeting.is_mariadb or greeting.number < _HAS_APPLIER_TIMES or not on:
         return ()
     answer = ask(session, APPLIER_TIMES, "server.applier_times", notes)
-    rows = answer.rows if answer else ()
-    return tuple(
-        ApplierTimes(row[0] or "", whole_number(row[1]), whole_number(row[2]), whole_number(row[3]) or 0)
-        for row in rows
+    return tuple(map(_times_of, answer.rows if answer else ()))
+
+
+def _times_of(row: Row) -> ApplierTimes:
+    channel, *numbers, error = row
+    applying, applied, locked, workers, busy, used, applying_here, from_source = map(whole_number, numbers)
+    return ApplierTimes(
+        channel=channel or "",
+        applying=applying,
+        applied=applied,
+        locked=locked or 0,
+        workers=workers or 0,
+        busy=busy or 0,
+        used=used or 0,
+        applying_here=applying_here,
+        from_source=from_source,
+        failed_table=failed_table(error or ""),
     )
 
 

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 import pymysql
 import pytest
-from replication_pair import dialect, found, pair, until
+from replication_pair import allow_replicas, dialect, follow, follows, found, has_table, pair, server_of_chain, until
 
 from advisor.analysis.context import build_context
 from advisor.collect.collect import CollectRequest, collect_from_account
@@ -61,6 +61,48 @@ def test_lag_is_told(server_name: str, start: Start, tmp_path: Path) -> None:
 
     replica.run(f"STOP {dialect(server_name)[0]} SQL_THREAD")
     told = found(replica)
-    assert told["stopped-replica"].severity is Severity.WARNING
+    assert told["stopped-replica"].severity is Severity.NOTE
     assert "is NULL, because the applier does not run." in told["replica-lag"].message
     assert passed(replica) == ""
+
+
+@pytest.mark.servers("mysql-9.7", "mariadb-10.11", whole="mysql mariadb")
+def test_the_trend_of_a_lag(server_name: str, start: Start, tmp_path: Path) -> None:
+    """A lag behind a lock grows while nothing is applied, one behind older events shrinks, and a delay is no lag."""
+    source = server_of_chain(server_name, start, tmp_path, 1)
+    replica = server_of_chain(server_name, start, tmp_path, 2)
+    allow_replicas(source)
+    source.run("CREATE DATABASE a", "CREATE TABLE a.t (i INT PRIMARY KEY)", "CREATE TABLE a.u (i INT PRIMARY KEY)")
+    follow(replica, source)
+    until(lambda: has_table(replica, "u") and follows(replica))
+
+    with replica.sandbox.connect() as holding, holding.cursor() as cursor:
+        cursor.execute("LOCK TABLES a.t READ, a.u READ")
+        source.run("INSERT INTO a.t VALUES (1)")
+        until(lambda: (behind(replica) or 0) >= VISIBLE)
+        growing = found(replica, wait=lambda _: until(lambda: (behind(replica) or 0) >= 3 * VISIBLE))["replica-lag"]
+        assert re.search(r"It grew by \d+ s in the window of \d+ s\. Nothing was applied in it\.", growing.message)
+    until(lambda: behind(replica) == 0)
+
+    with replica.sandbox.connect() as first, first.cursor() as cursor, replica.sandbox.connect() as second:
+        cursor.execute("LOCK TABLES a.t READ")
+        second.cursor().execute("LOCK TABLES a.u READ")
+        source.run("SET timestamp = UNIX_TIMESTAMP() - 3600", "INSERT INTO a.t VALUES (2)")
+        source.run("SET timestamp = UNIX_TIMESTAMP() - 100", "INSERT INTO a.u VALUES (2)")
+        until(lambda: (behind(replica) or 0) >= 3600)
+
+        def catch_up(_: float) -> None:
+            until(lambda: (behind(replica) or 0) >= 3600 + VISIBLE + 2)
+            cursor.execute("UNLOCK TABLES")
+            until(lambda: VISIBLE < (behind(replica) or 0) < 3600)
+
+        shrinking = found(replica, wait=catch_up)["replica-lag"]
+        assert re.search(r"It shrank by 3,\d+ s in the window of \d+ s; at this rate", shrinking.message)
+    until(lambda: behind(replica) == 0)
+
+    word, name, change, _ = dialect(server_name)
+    replica.run(f"STOP {word}", f"CHANGE {change} TO {name}_DELAY = 3600", f"START {word}")
+    source.run("INSERT INTO a.t VALUES (3)")
+    until(lambda: (behind(replica) or 0) >= VISIBLE)
+    told = found(replica, wait=lambda _: until(lambda: (behind(replica) or 0) >= 3 * VISIBLE))
+    assert {"replica-lag", "stopped-replica", "relay-logs-out-of-room"}.isdisjoint(told)

@@ -1,0 +1,220 @@
+"""REP: a rule about replication threads that do not run or cannot reach the source, with the meaning of their error."""
+
+from __future__ import annotations
+
+import re
+from typing import TYPE_CHECKING, NamedTuple
+
+from advisor.core.model import Severity
+from advisor.redaction.scrub import failed_table
+from advisor.verdict.number import parse_digits
+from rules.core.advice import replica_keyword
+from rules.core.rule import Docs, rule
+from rules.replication.settings import channel_suffix, channel_times, replica_channels
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from advisor.core.model import Finding
+    from rules.core.context import RuleContext
+
+RECEIVER, APPLIER = "receiver", "applier"
+RUNNING = {RECEIVER: "io_running", APPLIER: "sql_running"}
+NUMBERS = {RECEIVER: "last_io_errno", APPLIER: "last_sql_errno"}
+TEXTS = {RECEIVER: "last_io_error", APPLIER: "last_sql_error"}
+# States of a receiver that is not connected and tries to be; MariaDB also has Preparing.
+CONNECTING = frozenset({"Connecting", "Preparing"})
+SKIPPED_STARTS = ("skip_replica_start", "skip_slave_start")
+IN_WORKERS = "Coordinator stopped"  # at the start of Last_SQL_Error if the message is that of the workers
+
+
+class Cause(NamedTuple):
+    """What an error means, as a sentence, and what to do, as the help of a finding."""
+
+    meaning: str
+    next_step: str
+
+
+COMPARE = (
+    "compare the row with the source's, repair the replica or rebuild it, and start it; skipping hides more of them"
+)
+DEFINITIONS = "compare the definition with the source's, make them equal, and start the replica"
+OLDER_THAN_LOGS = "rebuild the replica from a backup of the source, and keep the source's binary logs for longer"
+# By the number of the error; MySQL 8.0 and later have numbers of their own for some.
+CAUSES = {
+    1007: Cause("The database that the source created exists here already.", DEFINITIONS),
+    1032: Cause("A row that the source changed is missing here or differs.", COMPARE),
+    1045: Cause(
+        "The source refuses the account or its password.",
+        "check the account on the source, and give the replica its password with CHANGE {change} TO",
+    ),
+    1050: Cause("The table that the source created exists here already.", DEFINITIONS),
+    1062: Cause("A row that the source inserted has a key that exists here already.", COMPARE),
+    1146: Cause("A table that the source changed does not exist here.", DEFINITIONS),
+    1677: Cause("A column here has a type to which the source's values cannot be converted.", DEFINITIONS),
+    2003: Cause(
+        "The source's host and port refuse connections or cannot be reached.",
+        "check that the source runs, its address and port, and firewalls",
+    ),
+    2061: Cause(
+        "The account uses caching_sha2_password, which needs TLS or the source's public key.",
+        "set {source}_SSL = 1 with CHANGE {change} TO, or GET_{source}_PUBLIC_KEY = 1 in a trusted network",
+    ),
+}
+SAME = {1593: 1593, 13117: 1593, 13146: 1677, 13114: 1236}
+# Errors 1236 and 1593 stand for many; the message distinguishes them.
+BY_MESSAGE = (
+    (
+        1236,
+        re.compile(r"(?:slave|replica) has more GTIDs than|which is not in the master's binlog", re.IGNORECASE),
+        Cause(
+            "The replica has transactions that its source does not have.",
+            "find out which server has the right data, and rebuild the other from it",
+        ),
+    ),
+    (
+        1236,
+        re.compile(r"purged|could not find first log", re.IGNORECASE),
+        Cause("The source has purged the binary logs from which the replica has to continue.", OLDER_THAN_LOGS),
+    ),
+    (
+        1236,
+        re.compile(r"same server_uuid/server_id", re.IGNORECASE),
+        Cause(
+            "Another replica of this source has the same server_id or server_uuid, so they disconnect each other.",
+            "give each replica its own server_id, and remove auto.cnf from a copied data directory before its start",
+        ),
+    ),
+    (
+        1593,
+        re.compile(r"equal \w+ server ids", re.IGNORECASE),
+        Cause("The replica and its source have the same server_id.", "give the replica another server_id"),
+    ),
+    (
+        1593,
+        re.compile(r"equal \w+ server UUIDs", re.IGNORECASE),
+        Cause(
+            "The replica and its source have the same server_uuid, as after copying a data directory.",
+            "stop the replica's server, remove auto.cnf from its data directory, and start it",
+        ),
+    ),
+)
+
+
+@rule(
+    "REP015",
+    "stopped-replica",
+    summary="A replication thread is stopped, so the replica's data gets stale.",
+    needs=("server",),
+    evidence=("ASK-REP-02", "ASK-REP-10"),
+    docs=Docs(
+        why="Without the receiver nothing new arrives, and what the source then loses is lost. Without the applier "
+        "readers see old data, and relay logs pile up. A thread that stopped with an error doesn't start by itself. "
+        "The table is shown if the error names it, statements and values never.",
+        fix="Fix the cause of the error, which the finding explains for the most frequent ones, and start the replica.",
+        risk="Skipping the error lets the data drift apart.",
+        exceptions="A replica that is stopped for a backup or as a delayed copy: an applier that is stopped alone, "
+        "without an error, is a note.",
+        reconsider_when="Both threads running.",
+    ),
+)
+def stopped_replica(context: RuleContext) -> Iterator[Finding]:
+    """Report replication threads that do not run or cannot reach the source."""
+    for channel in replica_channels(context):
+        states = {step: channel.get(RUNNING[step], "Yes") for step in RUNNING}
+        errors = {step: parse_digits(channel.get(NUMBERS[step])) or 0 for step in RUNNING}
+        if set(states.values()) == {"No"} and not any(errors.values()):
+            yield _stopped_without_error(context, channel, "")
+            continue
+        for step, state in states.items():
+            if state in CONNECTING:
+                yield _connecting(context, channel, errors[step])
+            elif state != "Yes" and errors[step]:
+                yield _stopped_with_error(context, channel, step, errors[step])
+            elif state != "Yes":
+                yield _stopped_without_error(context, channel, step)
+
+
+def _stopped_without_error(context: RuleContext, channel: dict[str, str], step: str) -> Finding:
+    threads = f"The replica's {step}" if step else "The replica"
+    effect = {RECEIVER: "nothing more arrives", APPLIER: "nothing more is applied"}.get(step, "it gets no changes")
+    skipped = next((name for name in SKIPPED_STARTS if context.settings.on(name)), None)
+    after = f"; with {skipped} = ON a restart of the server does not start it" if skipped else ""
+    return stopped_replica.finding(
+        f"{threads}{channel_suffix(channel)} is stopped, without an error: {effect}.",
+        severity=Severity.NOTE if step == APPLIER else None,
+        help=f"start it with {_statement(context, channel, 'START')} unless it is stopped on purpose{after}",
+    )
+
+
+def _connecting(context: RuleContext, channel: dict[str, str], number: int) -> Finding:
+    cause = cause_of(number, channel.get(TEXTS[RECEIVER], ""))
+    why = f"with error {number}: nothing more arrives.{_meaning(cause)}" if number else "without an error yet."
+    return stopped_replica.finding(
+        f"The replica's receiver{channel_suffix(channel)} is not connected and tries to connect, {why}",
+        severity=Severity.ERROR if number else None,
+        help=_next_step(context, channel, RECEIVER, cause) if number else _reconnecting_help(context, channel),
+    )
+
+
+def _reconnecting_help(context: RuleContext, channel: dict[str, str]) -> str:
+    """What to do where the state of the receiver is all that is known; MariaDB logs the reason only (ASK-REP-12)."""
+    if context.target.is_mariadb and "failed" in channel.get("io_state", ""):
+        return "look for the reason in the replica's error log: another replica may have the same server_id"
+    return "check that the source runs and can be reached"
+
+
+def _stopped_with_error(context: RuleContext, channel: dict[str, str], step: str, number: int) -> Finding:
+    cause, table = cause_of(number, channel.get(TEXTS[step], "")), ""
+    if step == APPLIER:
+        times = channel_times(context, channel)
+        table = failed_table(channel.get(TEXTS[step], "")) or (times.failed_table if times else "")
+    effect = "arrives" if step == RECEIVER else "is applied"
+    return stopped_replica.finding(
+        f"The replica's {step}{channel_suffix(channel)} stopped with error {number}"
+        f"{f' at table {table}' if table else ''}: nothing more {effect}.{_meaning(cause)}",
+        severity=Severity.ERROR,
+        help=_next_step(context, channel, step, cause),
+    )
+
+
+def cause_of(number: int, message: str) -> Cause | None:
+    """What the error means; None if its number, or its message where that decides, is not known."""
+    number = SAME.get(number, number)
+    found = (cause for code, pattern, cause in BY_MESSAGE if code == number and pattern.search(message))
+    return next(found, CAUSES.get(number))
+
+
+def _meaning(cause: Cause | None) -> str:
+    return f" {cause.meaning}" if cause else ""
+
+
+def _next_step(context: RuleContext, channel: dict[str, str], step: str, cause: Cause | None) -> str:
+    new_words = context.target.since("mysql", 8, 0, 23)
+    words = (
+        {"change": "REPLICATION SOURCE", "source": "SOURCE"} if new_words else {"change": "MASTER", "source": "MASTER"}
+    )
+    details = f"details are in {_details(context, channel, step)}"
+    return f"{cause.next_step.format(**words)}; {details}" if cause else f"{details}; fix the cause, start the replica"
+
+
+def _details(context: RuleContext, channel: dict[str, str], step: str) -> str:
+    """Where the server shows the whole error: the workers' messages are in a table of MySQL alone."""
+    if step == APPLIER and channel.get(TEXTS[APPLIER], "").startswith(IN_WORKERS):
+        return "performance_schema.replication_applier_status_by_worker (LAST_ERROR_MESSAGE)"
+    return f"{_statement(context, channel, 'SHOW')} (Last_{'IO' if step == RECEIVER else 'SQL'}_Error)"
+
+
+def _statement(context: RuleContext, channel: dict[str, str], verb: str) -> str:
+    """SHOW … STATUS or START … for this channel, in the words of the target."""
+    status = " STATUS" if verb == "SHOW" else ""
+    if context.target.is_mariadb:
+        name = channel.get("connection_name", "")
+        return f"{verb} SLAVE{quoted(name)}{status}"
+    name = channel.get("channel_name", "")
+    return f"{verb} {replica_keyword(context)}{status}{' FOR CHANNEL' if name else ''}{quoted(name)}"
+
+
+def quoted(name: str) -> str:
+    """A channel's name for a statement, after a space; empty for the default channel."""
+    return " '{}'".format(name.replace("'", "''")) if name else ""

@@ -1,0 +1,156 @@
+"""Replicas of each server that are broken on purpose: the error, its meaning and its table; and those that are fine."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import pytest
+from live_server import Live
+from replication_pair import allow_replicas, dialect, follow, follows, found, has_table, server_of_chain, status, until
+
+from advisor.core.model import Severity
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+    from real_servers import Start
+
+    from advisor.core.model import Finding
+
+VALUE = "s3cr3t-value"
+INSERTED = f"INSERT INTO a.t VALUES (1, '{VALUE}')"  # noqa: S608 - no input
+
+
+def stopped(replica: Live) -> Finding:
+    """The finding about the replica's threads."""
+    return found(replica)["stopped-replica"]
+
+
+def error_of(replica: Live, thread: str) -> int:
+    """The number of a thread's last error."""
+    return int(status(replica)[f"Last_{thread}_Errno"])
+
+
+def apart(replica: Live, *statements: str) -> None:
+    """Change the replica alone, without a trace in its binary log."""
+    replica.run("SET sql_log_bin = 0", *statements)
+
+
+@pytest.mark.servers("mysql-9.7", "mariadb-10.11", whole="mysql mariadb")
+def test_errors_are_explained(server_name: str, start: Start, tmp_path: Path) -> None:
+    """Each error is reported with its number, its meaning and the table, never with a value or a statement."""
+    source = server_of_chain(server_name, start, tmp_path, 1)
+    replica = server_of_chain(server_name, start, tmp_path, 2)
+    word, name, change, _ = dialect(server_name)
+    allow_replicas(source)
+    source.run("CREATE DATABASE a", "CREATE TABLE a.t (i INT PRIMARY KEY, s VARCHAR(20))")
+    follow(replica, source)
+    until(lambda: has_table(replica, "t") and follows(replica))
+    assert {"stopped-replica", "replica-lag", "relay-logs-out-of-room"}.isdisjoint(found(replica))
+
+    apart(replica, INSERTED)
+    source.run(INSERTED)
+    until(lambda: error_of(replica, "SQL") == 1062)
+    duplicate = stopped(replica)
+    assert duplicate.severity is Severity.ERROR
+    assert "applier stopped with error 1062 at table a.t: nothing more is applied." in duplicate.message
+    assert "a key that exists here already" in duplicate.message
+    assert VALUE not in duplicate.message + duplicate.help
+    apart(replica, "DELETE FROM a.t", f"START {word}")
+    until(lambda: follows(replica))
+
+    apart(replica, "DELETE FROM a.t")
+    source.run("UPDATE a.t SET s = 'z'")
+    until(lambda: error_of(replica, "SQL") == 1032)
+    assert "error 1032 at table a.t" in stopped(replica).message
+    apart(replica, INSERTED, f"START {word}")
+    until(lambda: follows(replica))
+
+    apart(replica, "DROP TABLE a.t")
+    source.run("UPDATE a.t SET s = 'y'")
+    until(lambda: error_of(replica, "SQL") == 1146)
+    assert "error 1146 at table a.t" in stopped(replica).message
+    apart(replica, "CREATE TABLE a.t (i DATETIME, s VARCHAR(20))", f"START {word}")
+    until(lambda: error_of(replica, "SQL") in {1677, 13146})
+    assert "at table a.t" in stopped(replica).message
+    assert "A column here has a type" in stopped(replica).message
+    apart(
+        replica,
+        "DROP TABLE a.t",
+        "CREATE TABLE a.t (i INT PRIMARY KEY, s VARCHAR(20))",
+        "INSERT INTO a.t VALUES (1, 'z')",
+    )
+    replica.run(f"START {word}")
+    until(lambda: follows(replica))
+
+    replica.run(f"STOP {word} SQL_THREAD")
+    by_hand = stopped(replica)
+    assert by_hand.severity is Severity.NOTE
+    assert "is stopped, without an error: nothing more is applied." in by_hand.message
+    assert by_hand.help.startswith(f"start it with START {word}")
+    replica.run(f"STOP {word}")
+    assert stopped(replica).severity is Severity.WARNING
+    assert "it gets no changes" in stopped(replica).message
+    replica.run(f"START {word}")
+    until(lambda: follows(replica))
+    assert "stopped-replica" not in found(replica)
+
+    _break_receiver(source, replica, (word, name, change))
+
+
+def _break_receiver(source: Live, replica: Live, words: tuple[str, str, str]) -> None:
+    word, name, change = words
+    replica.run(f"STOP {word}", f"CHANGE {change} TO {name}_PASSWORD = 'wrong'", f"START {word}")
+    until(lambda: error_of(replica, "IO") == 1045)
+    refused = stopped(replica)
+    assert "tries to connect, with error 1045: nothing more arrives." in refused.message
+    assert f"CHANGE {change} TO" in refused.help
+    if source.name == "mysql-8.0":
+        more = f", GET_{name}_PUBLIC_KEY = 0"
+        source.run("FLUSH PRIVILEGES")
+        replica.run(f"STOP {word}", f"CHANGE {change} TO {name}_PASSWORD = 'x'{more}", f"START {word}")
+        until(lambda: error_of(replica, "IO") == 2061)
+        assert "GET_MASTER_PUBLIC_KEY = 1" in stopped(replica).help
+        replica.run(f"STOP {word}", f"CHANGE {change} TO GET_{name}_PUBLIC_KEY = 1")
+    replica.run(f"STOP {word}", f"CHANGE {change} TO {name}_PASSWORD = 'x'")
+
+    source.sandbox.stop()
+    replica.run(f"START {word}")
+    until(lambda: error_of(replica, "IO") in {2002, 2003})
+    assert "refuse connections or cannot be reached" in stopped(replica).message
+    source.sandbox.restart()
+
+    replica.run(f"STOP {word}")
+    source.run("UPDATE a.t SET s = 'x'", "FLUSH BINARY LOGS")
+    *_, (last, *_) = source.run("SHOW BINARY LOGS")
+    source.run(f"PURGE BINARY LOGS TO '{last}'")
+    replica.run(f"START {word}")
+    until(lambda: error_of(replica, "IO") != 0)
+    purged = stopped(replica)
+    assert "receiver stopped with error 1" in purged.message
+    assert "The source has purged the binary logs" in purged.message
+
+    replica.run(f"STOP {word}", "SET GLOBAL server_id = 1", f"START {word}")
+    until(lambda: error_of(replica, "IO") in {1593, 13117})
+    assert "The replica and its source have the same server_id." in stopped(replica).message
+
+
+@pytest.mark.servers("mysql-9.7", "mariadb-10.11", whole="mysql mariadb")
+def test_a_receiver_without_room(server_name: str, start: Start, tmp_path: Path) -> None:
+    """A receiver that waits at relay_log_space_limit is reported while it waits, and no longer when it goes on."""
+    source = server_of_chain(server_name, start, tmp_path, 1)
+    lines = "relay_log_space_limit = 65536\nmax_relay_log_size = 16384"
+    replica = server_of_chain(server_name, start, tmp_path, 2, lines=lines)
+    word = dialect(server_name)[0]
+    allow_replicas(source)
+    source.run("CREATE DATABASE a", "CREATE TABLE a.t (s LONGTEXT)")
+    follow(replica, source)
+    until(lambda: has_table(replica, "t") and follows(replica))
+    replica.run(f"STOP {word} SQL_THREAD")
+    source.run(*["INSERT INTO a.t VALUES (REPEAT('x', 10000))"] * 30)
+    until(lambda: "free" in status(replica)["Replica_IO_State"])
+    assert "waits: relay logs of " in found(replica)["relay-logs-out-of-room"].message
+    replica.run(f"START {word} SQL_THREAD")
+    until(lambda: replica.run("SELECT COUNT(*) FROM a.t") == ((30,),))
+    until(lambda: follows(replica))
+    assert "relay-logs-out-of-room" not in found(replica)
