@@ -5,23 +5,24 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from advisor.core.model import Confidence, Severity
-from rules.core.advice import advise, present
 from rules.core.rule import Docs, rule
 from rules.core.subject import variable_subject
 from rules.innodb.buffer_pool import is_aurora
+from rules.sizing.io import (
+    CAPACITY,
+    CAPACITY_MAX,
+    LEAST_MAXIMUM,
+    SOLID_CAPACITY,
+    SPINNING_CAPACITY,
+    recommended_capacity,
+    writes_pages,
+)
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from advisor.core.model import Action, Finding
+    from advisor.core.model import Finding
     from rules.core.context import RuleContext
-
-CAPACITY = "innodb_io_capacity"
-CAPACITY_MAX = "innodb_io_capacity_max"
-LARGEST_CAPACITY = 20000  # IOC-02: MySQL, not above without need; IOC-03: MariaDB on SATA
-NVME_CAPACITY = 80000  # IOC-03, for MariaDB
-SPINNING_CAPACITY = 200  # IOC-03: 100 to 200 for one spinning disk; the default before MySQL 8.4
-SOLID_CAPACITY = 2000  # IOC-03: where MariaDB's figures for solid-state disks begin
 
 
 @rule(
@@ -38,7 +39,8 @@ SOLID_CAPACITY = 2000  # IOC-03: where MariaDB's figures for solid-state disks b
         why="It limits how many pages a second are written in the background. Where more pages change than that, the "
         "redo log fills and sessions wait: under one load a server with 100 stood at 93 percent of its checkpoint "
         "age, and with 4000 at 8. MariaDB's documentation gives 2000 to 20000 for SATA and more for NVMe; MySQL's "
-        "default is 10000 from 8.4 on. The rule reports 200 or less, and only where it is explicitly configured.",
+        "default is 10000 from 8.4 on. The rule reports 200 or less, and only where it is explicitly configured. Where "
+        "writes are measured (an audit with a window), starved-flushing judges by them instead.",
         fix="Start with 2000, and raise it only while the checkpoint age comes near its limit.",
         risk="More writes in the background, which wear out the disk.",
         exceptions="Servers that write little, and disks whose writes are rationed or paid for.",
@@ -54,6 +56,8 @@ def undersized_io_capacity(context: RuleContext) -> Iterator[Finding]:
     value, measured = context.number(CAPACITY), max_write_rate(context)
     if value is None or value > SPINNING_CAPACITY or not context.is_set(CAPACITY) or is_aurora(context):
         return
+    if context.has("workload"):
+        return
     if is_solid_state(context) and (measured is None or measured[0] >= SOLID_CAPACITY):
         yield undersized_io_capacity.finding(
             f"{value:,} page writes a second in the background suit a spinning disk; the data lies on solid-state "
@@ -63,38 +67,13 @@ def undersized_io_capacity(context: RuleContext) -> Iterator[Finding]:
         )
 
 
-def larger_io_capacity(context: RuleContext) -> tuple[Action, ...]:
-    """Twice the pages a second in the background, with their maximum first where that is lower; none beyond the disks.
-
-    The last action is that of innodb_io_capacity itself.
-    """
-    capacity, highest = context.number(CAPACITY), context.number(CAPACITY_MAX)
-    if not capacity or capacity * 2 > _largest_capacity(context):
-        return ()
-    better, risk = capacity * 2, "more writes in the background"
-    action = advise(context, CAPACITY, better, risk=risk, watch="Innodb_buffer_pool_pages_flushed")
-    raised = advise(context, CAPACITY_MAX, better, risk=risk) if highest is not None and highest < better else None
-    return present(raised, action) if action else ()
-
-
-def _largest_capacity(context: RuleContext) -> float:
-    """The largest capacity that the disks under the data may be asked for."""
-    from rules.core.storage import is_spinning
-    from rules.measured.apply import max_write_rate
-
-    found = max_write_rate(context)
-    if found is not None:
-        return min(found[0], LARGEST_CAPACITY)
-    return 0 if context.has("host") and is_spinning(context) else LARGEST_CAPACITY
-
-
 @rule(
     "INN006",
     "oversized-io-capacity",
     severity=Severity.NOTE,
     confidence=Confidence.LIKELY,
     summary="innodb_io_capacity is above what the vendor's documentation recommends for this kind of disk.",
-    options=(CAPACITY,),
+    options=(CAPACITY, CAPACITY_MAX),
     evidence=("IOC-01", "IOC-02", "IOC-03", "IOC-04"),
     probe="random-write",
     docs=Docs(
@@ -102,7 +81,9 @@ def _largest_capacity(context: RuleContext) -> float:
         "writes pages that would have changed again, which wears out solid-state disks. MySQL's manual advises "
         "against more than 20000 without need. MariaDB's documentation gives 100 to 200 for a spinning disk, 2000 "
         "to 20000 for SATA and 20000 to 80000 for NVMe. On one host with a SATA disk 10000 was 11 percent slower "
-        "than 5000; no other disk was measured.",
+        "than 5000; no other disk was measured. The default, 10000 from MySQL 8.4 on, is reported on spinning disks "
+        "that 100 pages a second or more are written to, and innodb_io_capacity_max where it is set to more than "
+        "twice the recommendation.",
         fix="Lower it to the smallest value with which the checkpoint age stays away from its limit.",
         risk="Too low a value lets dirty pages pile up until sessions must wait; watch the checkpoint age.",
         exceptions="NVMe under a heavy steady write load. Disks behind a RAID controller: the kernel sees one disk, "
@@ -113,26 +94,44 @@ def _largest_capacity(context: RuleContext) -> float:
     ),
 )
 def oversized_io_capacity(context: RuleContext) -> Iterator[Finding]:
-    """Report innodb_io_capacity above the disk's measured write rate, or above the vendor's recommendation."""
+    """Report a capacity above the disk's measured write rate or the vendor's recommendation, and its maximum."""
+    if is_aurora(context):
+        return
     value = context.number(CAPACITY)
-    if value is None or not context.is_set(CAPACITY) or is_aurora(context):
-        return
-    measured = _measured_write_rate(context)
-    if measured and value > measured:
+    if value is not None and (context.is_set(CAPACITY) or _is_costly_default(context)):
+        measured, (most, source) = _measured_write_rate(context), recommended_capacity(context)
+        default = "" if context.is_set(CAPACITY) else f" ({CAPACITY}, the default of {context.target.label})"
+        too_much = f"the disk takes {measured:,.0f} at most" if measured and value > measured else ""
+        if too_much or value > most:
+            yield oversized_io_capacity.finding(
+                f"{value:,} page writes a second in the background{default}"
+                + (f", but {too_much}." if too_much else f"; {source}."),
+                variable_subject(context, CAPACITY),
+                severity=Severity.WARNING if too_much else None,
+                help="lower it as far as the checkpoint age allows",
+            )
+            return
+    yield from _oversized_maximum(context)
+
+
+def _oversized_maximum(context: RuleContext) -> Iterator[Finding]:
+    highest, (most, source) = context.number(CAPACITY_MAX), recommended_capacity(context)
+    limit = max(2 * most, LEAST_MAXIMUM)
+    if highest is not None and context.is_set(CAPACITY_MAX) and highest > limit:
         yield oversized_io_capacity.finding(
-            f"{value:,} page writes a second in the background, but the disk takes {measured:,.0f} at most.",
-            variable_subject(context, CAPACITY),
-            severity=Severity.WARNING,
-            help="lower it as far as the checkpoint age allows",
+            f"Up to {highest:,} page writes a second while the redo log fills; {source}.",
+            variable_subject(context, CAPACITY_MAX),
+            help=f"lower it to {limit:,} or less",
         )
-        return
-    most, source = _recommended_capacity(context)
-    if value > most:
-        yield oversized_io_capacity.finding(
-            f"{value:,} page writes a second in the background; {source}.",
-            variable_subject(context, CAPACITY),
-            help="lower it as far as the checkpoint age allows",
-        )
+
+
+def _is_costly_default(context: RuleContext) -> bool:
+    """Whether a default above the recommendation burdens spinning disks that are written to."""
+    if not context.has("host"):
+        return False
+    from rules.core.storage import is_spinning
+
+    return is_spinning(context) and writes_pages(context)
 
 
 def _measured_write_rate(context: RuleContext) -> float | None:
@@ -143,25 +142,6 @@ def _measured_write_rate(context: RuleContext) -> float | None:
 
     found = max_write_rate(context)
     return found[0] if found else None
-
-
-def _recommended_capacity(context: RuleContext) -> tuple[int, str]:
-    """The highest innodb_io_capacity that a vendor recommends for the data disks, and the recommendation as text."""
-    if context.has("host"):
-        from rules.core.storage import disk_names, is_nvme, is_solid_state, is_spinning
-
-        disks = len(context.host.storage.disks) if context.host.storage else 0
-        if is_spinning(context):
-            each = f"MariaDB's documentation gives 100 to {SPINNING_CAPACITY} for a spinning disk"
-            count = f"{disks} disks" if disks > 1 else "1 disk"
-            return max(
-                SPINNING_CAPACITY * disks, 2 * SPINNING_CAPACITY
-            ), f"{each}, and the data lies on {count} ({disk_names(context.host)})"
-        if context.target.is_mariadb and is_solid_state(context) and not is_nvme(context):
-            return LARGEST_CAPACITY, "MariaDB's documentation gives 2,000 to 20,000 for SATA disks"
-    if context.target.is_mariadb:
-        return NVME_CAPACITY, "MariaDB's documentation gives 20,000 to 80,000 for NVMe, and less for other disks"
-    return LARGEST_CAPACITY, "MySQL's manual advises against more than 20,000 without need"
 
 
 @rule(

@@ -11,6 +11,7 @@ from rules.core.counters import steady_window, window_text
 from rules.core.rule import Docs, Span, rule
 from rules.core.storage import disk_names, is_solid_state
 from rules.core.subject import variable_subject
+from rules.sizing.io import is_in_use, written_text
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -26,7 +27,6 @@ MYSQL = (Span("mysql"),)
 LARGE_PAGE = 16384
 EVICTED_PERCENT = 20
 READ_AHEAD_EVENTS = 1000  # pages in the window; below, the percentage of evicted pages is not reliable
-WRITTEN = 100  # pages a second; below, flushing neighbors costs a solid-state disk hardly anything
 DISK_READS = 100  # pages a second; below, storage is not the bottleneck
 ROWS = 1000  # rows in the window; below, pages per row are not reliable
 MOST_PAGES_A_ROW = 12  # more cannot come from two index lookups: long rows or background reads
@@ -91,8 +91,8 @@ def wasted_read_ahead(context: RuleContext) -> Iterator[Finding]:
     docs=Docs(
         why="Writing the dirty pages beside a page saves a spinning disk seeks. Without seeks it is writing "
         "that could have waited, and a page that changes again is written twice. It is the default of MySQL 5.7; "
-        "the default is reported where the pool was configured or pages are written, 100 a second or more, which "
-        "is our choice. MariaDB leaves it out by itself on disks that it knows to be solid-state.",
+        "the default is reported where 100 pages a second or more are written, which is our choice, and in option "
+        "files that set the size of the pool. MariaDB leaves it out on disks that it knows to be solid-state.",
         fix="Set innodb_flush_neighbors to 0.",
         risk="None known on solid-state disks.",
         exceptions="Spinning disks, and volumes of unknown kind.",
@@ -102,23 +102,16 @@ def wasted_read_ahead(context: RuleContext) -> Iterator[Finding]:
 def flush_neighbors_on_ssd(context: RuleContext) -> Iterator[Finding]:
     """Report neighbor flushing on solid-state disks if it is set, or is the default of a server in use."""
     value = context.number(NEIGHBOURS)
-    used = context.is_set(NEIGHBOURS) or context.is_set(POOL) or _writes_pages(context)
-    if value and used and is_solid_state(context):
+    if value and is_in_use(context, NEIGHBOURS) and is_solid_state(context):
         action = advise(context, NEIGHBOURS, 0, watch="Innodb_data_writes")
         default = "" if context.is_set(NEIGHBOURS) else f", the default of {context.target.label}"
         yield flush_neighbors_on_ssd.finding(
             f"{NEIGHBOURS} is {value}{default}, and the data lies on solid-state disks ({disk_names(context.host)}), "
-            "which "
-            "have no seeks to save.",
+            f"which have no seeks to save{written_text(context)}.",
             variable_subject(context, NEIGHBOURS),
             help=help_line(action),
             actions=present(action),
         )
-
-
-def _writes_pages(context: RuleContext) -> bool:
-    written = context.workload.rate("innodb_buffer_pool_pages_flushed") if context.has("workload") else None
-    return written is not None and written >= WRITTEN
 
 
 @rule(

@@ -9,9 +9,10 @@ from advisor.core.sizes import format_duration, format_size
 from rules.core.advice import advise, help_line, present
 from rules.core.rule import Docs, Span, rule
 from rules.core.subject import variable_subject, written_name
+from rules.sizing.io import CAPACITY, checkpoint_age, larger_io_capacity
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator
+    from collections.abc import Iterator
 
     from advisor.core.model import Action, Finding
     from rules.core.context import RuleContext
@@ -329,8 +330,6 @@ def _pressure_help(context: RuleContext) -> tuple[tuple[Action, ...], str]:
 
 def _background_write_help(context: RuleContext, capacity: int) -> tuple[tuple[Action, ...], str]:
     """What helps where the log holds an hour of writes."""
-    from rules.innodb.io_capacity import CAPACITY, larger_io_capacity  # lint, which has no counters, does without
-
     held = "holds an hour of that" if _rates_or_none(context) else "is as large as mycnf advises"
     log, actions = f"the log of {format_size(capacity)} {held}", larger_io_capacity(context)
     if actions:
@@ -350,20 +349,6 @@ def _checkpoint_ages(context: RuleContext) -> Iterator[tuple[tuple[int, int] | N
             f"in the busiest hour, {hour_text(hour)}, was",
         )
     yield checkpoint_age(context.server.counter), "is"
-
-
-def checkpoint_age(counter: Callable[[str], int | None]) -> tuple[int, int] | None:
-    """The checkpoint age and its maximum, in bytes; None if the server shows neither.
-
-    `counter` returns status counters by name, of the server or of a sample.
-    """
-    age, most = counter("innodb_checkpoint_age"), counter("innodb_checkpoint_max_age")
-    if age is not None and most:
-        return age, most
-    now, then, capacity = (
-        counter(f"innodb_redo_log_{name}") for name in ("current_lsn", "checkpoint_lsn", "capacity_resized")
-    )
-    return None if now is None or then is None or not capacity else (now - then, capacity)
 
 
 @rule(

@@ -185,6 +185,7 @@ def facts_of(case: Case, target: Target) -> Facts:
         origins={n: VariableOrigin(s, TOP if s == "GLOBAL" else "") for n, s in origins.items()},
         replication=_replication(parts) if parts is not None else None,
         innodb_metrics=said.get("innodb_metrics", {}),
+        innodb_status=said.get("innodb_status", ""),
         lock_waits=said.get("lock_waits", {}),
         redo_waits=RedoWaits(**said["redo_waits"]) if "redo_waits" in said else None,
         binary_log_bytes=said.get("binary_log_bytes"),

@@ -45,7 +45,7 @@ def test_disks_of_an_array(tmp_path: Path) -> None:
 def test_neighbours_are_advised_by_value(tmp_path: Path) -> None:
     """On spinning disks the neighbours of one extent are advised, not all."""
     host = {"disks": [{"kernel_name": "sda", "transport": "sata", "rotational": True}]}
-    (action,) = first("lone-flush-on-spinning-disk", host, tmp_path).actions
+    (action,) = first("lone-flush-on-spinning-disk", host, tmp_path, file="innodb_flush_neighbors = 0").actions
     assert action.option_line == "innodb_flush_neighbors = 1"
     assert action.watch
 

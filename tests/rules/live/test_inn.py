@@ -11,7 +11,7 @@ from advice_carried_out import tried
 from counter_windows import SECONDS, lasting, rising
 from msgspec.structs import replace
 from process_checks import eventually
-from rule_cases import Case, context_of_case
+from rule_cases import Case, context_of_case, host_of
 
 from advisor.analysis.context import build_context
 from advisor.analysis.engine import run_rules
@@ -26,7 +26,7 @@ if TYPE_CHECKING:
     from real_servers import Start
 
     from advisor.core.model import Finding
-    from advisor.facts import Facts
+    from advisor.facts import Facts, Host
     from probes.sandbox import Sandbox
 
 OURS = [rule for rule in all_rules() if rule.family in ("INN", "LOG")]
@@ -95,6 +95,14 @@ innodb_undo_log_truncate = OFF
 innodb_flush_log_at_trx_commit = 2
 skip_log_bin
 """
+SMALL_LOG = """[mysqld]
+innodb_buffer_pool_size = 64M
+innodb_log_file_size = 4M
+innodb_flush_log_at_trx_commit = 2
+"""
+DEFAULT_CAPACITY = 200
+FULL = 80
+NVME = host_of({"disks": [{"kernel_name": "nvme0n1", "transport": "nvme"}]})
 DOUBLINGS = 16  # of one row
 UPDATES = """CREATE PROCEDURE t.change_rows(n INT) BEGIN
 DECLARE i INT DEFAULT 0; DECLARE r INT;
@@ -179,16 +187,50 @@ def test_a_redo_log_that_fills(start: Start, tmp_path: Path) -> None:
         "starved-flushing",
     }
     sent = tried(sandbox, findings)
-    assert sent.index("SET GLOBAL innodb_io_capacity_max = 200;") < sent.index("SET GLOBAL innodb_io_capacity = 200;")
+    raised = next(statement for statement in sent if statement.startswith("SET GLOBAL innodb_io_capacity_max"))
+    assert sent.index(raised) < sent.index("SET GLOBAL innodb_io_capacity = 200;")
 
 
-def held_back(sandbox: Sandbox) -> dict[str, Finding]:
+def held_back(sandbox: Sandbox, capacity: int = CAPACITY, host: Host | None = None) -> dict[str, Finding]:
     """What is found in a window at whose end the redo log is full; each is one in which much is written."""
     for _ in range(WINDOWS):
-        findings = found(in_window(sandbox, innodb_buffer_pool_pages_flushed=int(2 * CAPACITY * SECONDS)))
+        facts = in_window(sandbox, innodb_buffer_pool_pages_flushed=int(2 * capacity * SECONDS))
+        findings = found(facts if host is None else replace(facts, host=host))
         if "starved-flushing" in findings:
             break
     return findings
+
+
+@pytest.mark.servers("mysql-5.7", whole="mysql-8.0")
+def test_the_default_capacity_on_nvme(server_name: str, start: Start, tmp_path: Path) -> None:
+    """Untouched, the capacity of 200 and 5.7's neighbors are found on NVMe under load, and idle neither is found."""
+    sandbox = start(server_name, option_file=written(tmp_path, SMALL_LOG))
+    idle = replace(lasting(in_window(sandbox), LATER), host=NVME)
+    assert {"starved-flushing", "flush-neighbors-on-ssd"}.isdisjoint(found(idle))
+    with driven(sandbox):
+        findings = held_back(sandbox, DEFAULT_CAPACITY, NVME)
+    assert "the default" in findings["starved-flushing"].message
+    assert ("flush-neighbors-on-ssd" in findings) == (server_name == "mysql-5.7")
+    sent = tried(sandbox, findings)
+    assert {"SET GLOBAL innodb_io_capacity_max = 4000;", "SET GLOBAL innodb_io_capacity = 2000;"} <= set(sent)
+
+
+def test_flushing_that_starts_late(start: Start, tmp_path: Path) -> None:
+    """A MariaDB whose low-water mark is 0 runs with a full redo log under load; with the advice its age falls."""
+    sandbox = start("mariadb-11.8", option_file=written(tmp_path, SMALL_LOG.replace("= 4M", "= 16M")))
+    assert "late-flushing" not in found(lasting(in_window(sandbox), LATER))
+    with driven(sandbox):
+        eventually(lambda: age_percent(sandbox) >= FULL, what="a full redo log")
+        findings = found(in_window(sandbox, com_update=100))
+        with sandbox.connect(autocommit=True) as connection, connection.cursor() as cursor:
+            cursor.execute(findings["late-flushing"].actions[0].statement)
+        eventually(lambda: age_percent(sandbox) < FULL // 2, what="an age that falls")
+
+
+def age_percent(sandbox: Sandbox) -> int:
+    """The checkpoint age of a MariaDB in percent of its maximum."""
+    status = facts_of(sandbox).server
+    return 100 * (status.counter("innodb_checkpoint_age") or 0) // (status.counter("innodb_checkpoint_max_age") or 1)
 
 
 def in_window(sandbox: Sandbox, **least: int) -> Facts:
