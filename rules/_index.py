@@ -315,6 +315,7 @@ BEYOND_FILES = (
     "rules.sql.transactions",
     "rules.system.disks",
     "rules.system.file_system",
+    "rules.system.growth",
     "rules.system.kernel",
     "rules.system.mounts",
     "rules.system.process_limits",

@@ -75,6 +75,7 @@ def build_context(facts: Facts, house: tuple[HouseRule, ...] | None = None) -> R
         probes=_local_answers(facts, target),
         sampled=facts.sampled or NO_SAMPLES,
         taken_at=facts.taken_at,
+        spaces=facts.spaces,
         service=facts.service,
         find_source=_next_start_reader(facts, catalog),
     )

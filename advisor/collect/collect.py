@@ -16,6 +16,8 @@ from advisor.collect.connection.options import ConnectRequest, resolve_account
 from advisor.collect.connection.session import open_session, version_numbers
 from advisor.collect.files import OptionFileReader, environment_of, read_files, reread_files
 from advisor.collect.host import NotProved, ServerClaim, find_server_process, open_root, read_host
+from advisor.collect.host.server_files import read_server_files
+from advisor.collect.host.storage import trace_storage
 from advisor.collect.logs import read_binary_log_bytes, read_redo_waits
 from advisor.collect.server.innodb import has_lsn_counter, innodb_status
 from advisor.collect.server.replication import read_channels, read_replication
@@ -25,17 +27,18 @@ from advisor.collect.service import read_service, service_of, usual_service
 from advisor.core.errors import ConnectError
 from advisor.facts import SCHEMA, Facts, OptionFiles, Unavailable
 from advisor.facts.size_limits import fit_snapshot
+from advisor.facts.workload import SPACE
 from advisor.redaction.secrets import escape_text
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable
+    from collections.abc import Callable, Iterable, Mapping
 
     from advisor.collect.connection.connect import ConnectionLimits
     from advisor.collect.connection.options import Account
     from advisor.collect.connection.session import Notes, Session
     from advisor.collect.host.root import Root
     from advisor.collect.server.server import Greeting
-    from advisor.facts import Host, Sample, Server, Service, Workload
+    from advisor.facts import Host, Link, Sample, Server, Service, Workload
 
 
 DEFAULT_WINDOW = 10.0
@@ -151,6 +154,7 @@ def read_host_facts(server: Server, notes: Notes) -> HostFacts:
         return HostFacts()
     datadir = server.variables.get("datadir", "")
     host = read_host(root, found.pid, datadir or None, configured_directories(server))
+    host = replace(host, files=read_server_files(found.pid, server.variables))
     notes += [Unavailable(f"host.{part.part}", part.reason) for part in host.skipped]
     files = read_files(found.pid, named_files(server), datadir, reader=option_file_reader(server))
     return HostFacts(host, files, _service(root, found.pid))
@@ -197,22 +201,27 @@ def reread_option_files(facts: Facts, leading: Iterable[str], top: str = "") -> 
 
 def server_claim(server: Server) -> ServerClaim:
     """What the connection and the server's variables say about where the server runs."""
-    told = {name: server.variables.get(name, "") for name in ("datadir", "pid_file", "socket", "hostname")}
-    link = server.link
+    return _claim(server.link, server.variables)
+
+
+def _claim(link: Link, variables: Mapping[str, str]) -> ServerClaim:
+    told = {name: variables.get(name, "") for name in ("datadir", "pid_file", "socket", "hostname")}
     return ServerClaim(via=link.via, peer_pid=link.peer_pid, proxied=link.proxied, **told)
 
 
 def read_variables_and_counters(request: ConnectRequest) -> tuple[dict[str, str], Sample]:
     """The server's variables and its current counters, at its uptime.
 
-    If no counter shows the redo position, it is read from InnoDB's status; None if the account may not read that.
+    If no counter shows the redo position, it is read from InnoDB's status; None if the account may not read that. The
+    room of the data directory's file system is added where the server runs on this host.
     Raises ConnectError if there is no connection or it is lost.
     """
     notes: Notes = []
     session = open_session(resolve_account(request))
     session.bound()
     try:
-        variables = read_greeting(session, notes).variables
+        greeting = read_greeting(session, notes)
+        variables = greeting.variables
         reading = read_counters(session, notes, with_text=False)
         text = "" if has_lsn_counter(reading.status) else innodb_status(session, notes)
     finally:
@@ -221,4 +230,16 @@ def read_variables_and_counters(request: ConnectRequest) -> tuple[dict[str, str]
         raise ConnectError(
             session.lost or f"the server reported no counters: {notes[0].reason if notes else 'no answer'}"
         )
-    return variables, sample_at(reading.status, float(reading.uptime), text)
+    sample = sample_at(reading.status, float(reading.uptime), text)
+    return variables, replace(sample, status=sample.status | _data_space(greeting.link, variables))
+
+
+def _data_space(link: Link, variables: Mapping[str, str]) -> dict[str, int]:
+    """Bytes of the file system that holds the data directory; empty unless the server is proved to run here."""
+    root = open_root("/")
+    found = find_server_process(root, _claim(link, variables))
+    if isinstance(found, NotProved) or not variables.get("datadir"):
+        return {}
+    storage = trace_storage(root, variables["datadir"], (), found.pid)
+    space = storage.space if storage else None
+    return {} if space is None else dict(zip(SPACE, (space.size, space.free), strict=True))

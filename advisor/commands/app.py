@@ -113,7 +113,7 @@ def _live(request: ConnectRequest, password: str, judge: Callable[[Facts], Audit
     from advisor.collect.connection.options import resolve_account
     from advisor.collect.connection.session import open_session
     from advisor.commands.collect import load_probe_results
-    from advisor.commands.sample import load_samples
+    from advisor.commands.sample import load_samples, load_spaces
 
     chosen = resolve_account(request)
     if password:
@@ -121,7 +121,7 @@ def _live(request: ConnectRequest, password: str, judge: Callable[[Facts], Audit
 
     def read() -> Facts:
         facts = collect_from_account(chosen, CollectRequest(request, window=0))
-        facts = replace(facts, sampled=load_samples(facts.server))
+        facts = replace(facts, sampled=load_samples(facts.server), spaces=load_spaces(facts))
         return replace(facts, probes=load_probe_results()) if facts.host is not None else facts
 
     return AuditSource("live", chosen.place, read, judge, partial(open_session, chosen))

@@ -57,7 +57,7 @@ def _report(args: argparse.Namespace) -> int:
         from advisor.commands.history import keep_facts
 
         keep_facts(facts)
-    audited = audit_facts(facts, asked)
+    audited = audit_facts(_with_spaces(facts, earlier), asked)
     if earlier is not None:
         from advisor.analysis.audit_comparison import compare
 
@@ -67,6 +67,19 @@ def _report(args: argparse.Namespace) -> int:
         print_notice(facts.lost)
         return errors.CONNECTION
     return errors.FINDINGS if fails(audited.findings, args.fail_on or FAIL_ON) else errors.OK
+
+
+def _with_spaces(facts: Facts, earlier: Facts | None) -> Facts:
+    """Add the free space in the earlier snapshot, if it is of the same server, to what is known of the disks."""
+    from advisor.state.directory import server_id
+
+    if earlier is None or server_id(earlier.server.variables) != server_id(facts.server.variables):
+        return facts
+    from msgspec.structs import replace
+
+    from advisor.state.history.store import spaces_of
+
+    return replace(facts, spaces=(*facts.spaces, *earlier.spaces, *spaces_of(earlier)))
 
 
 def _earlier(path: str | None) -> Facts | None:

@@ -44,7 +44,7 @@ def collect_facts(args: argparse.Namespace) -> Facts:
 
     from advisor.collect.collect import CollectRequest, collect
     from advisor.commands.connection import request_of
-    from advisor.commands.sample import load_samples
+    from advisor.commands.sample import load_samples, load_spaces
     from advisor.facts.size_limits import fit_snapshot
 
     if args.window < 0:
@@ -53,7 +53,7 @@ def collect_facts(args: argparse.Namespace) -> Facts:
     facts = collect(CollectRequest(request_of(args), window=args.window))
     if facts.host is not None:  # set only for a server on this host, so results measured here apply
         facts = replace(facts, probes=load_probe_results())
-    facts = replace(facts, sampled=load_samples(facts.server))
+    facts = replace(facts, sampled=load_samples(facts.server), spaces=load_spaces(facts))
     return fit_snapshot(replace(facts, host=host) if host else facts)
 
 

@@ -11,7 +11,8 @@ from advisor.core import errors
 if TYPE_CHECKING:
     import argparse
 
-    from advisor.facts import SampledHours, Server
+    from advisor.facts import Facts, SampledHours, Server, SpaceReading
+    from advisor.state.sampling.ring import RingSample
 
 
 def run(args: argparse.Namespace) -> int:
@@ -61,6 +62,31 @@ def _list_samples() -> str:
 
 def load_samples(server: Server) -> SampledHours | None:
     """Return a summary of a server's samples, None if there are none; an unreadable ring is reported on stderr."""
+    from advisor.state.sampling.busiest import summarize_samples
+
+    return summarize_samples(_entries(server))
+
+
+def load_spaces(facts: Facts) -> tuple[SpaceReading, ...]:
+    """Return earlier readings of the free space on the server's disks: of its samples and its saved snapshots."""
+    from advisor.core.console import print_notice
+    from advisor.facts import SpaceReading
+    from advisor.facts.workload import SPACE
+    from advisor.state.history.store import stored_spaces
+
+    if facts.host is None or facts.host.storage is None or not facts.server.variables:
+        return ()
+    point = facts.host.storage.mount.point
+    read = [(entry.time, [entry.counters.get(name) for name in SPACE]) for entry in _entries(facts.server)[::APART]]
+    sampled = [SpaceReading(point, at, size, free) for at, (size, free) in read if size and free is not None]
+    return (*sampled, *stored_spaces(facts.server.variables, print_notice))
+
+
+APART = 18  # samples: three hours
+
+
+def _entries(server: Server) -> list[RingSample]:
+    """Return the samples of a server, oldest first; an unreadable ring is reported on stderr."""
     import os
 
     from advisor.core.console import print_notice
@@ -68,12 +94,11 @@ def load_samples(server: Server) -> SampledHours | None:
 
     path = ring_path(server.variables)
     if not server.variables or not os.path.exists(path):
-        return None
+        return []
     from advisor.state.sampling import ring
-    from advisor.state.sampling.busiest import summarize_samples
 
     try:
-        return summarize_samples(ring.read(path)[1])
+        return ring.read(path)[1]
     except (OSError, ring.RingError) as error:
         print_notice(f"skipped the samples of this server: {error}")
-        return None
+        return []

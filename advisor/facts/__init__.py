@@ -3,7 +3,7 @@
 from msgspec import Struct, field
 
 from advisor.facts.files import FileCopy, OptionFiles, PersistedOption, Service
-from advisor.facts.host import Host
+from advisor.facts.host import Host, SpaceReading
 from advisor.facts.probes import ProbeResult
 from advisor.facts.server import Accounts, DataSizes, Link, Plugin, Replication, Server, VariableOrigin
 from advisor.facts.workload import BusyHour, Sample, SampledHours, Workload
@@ -28,6 +28,7 @@ __all__ = [
     "SampledHours",
     "Server",
     "Service",
+    "SpaceReading",
     "Unavailable",
     "VariableOrigin",
     "Workload",
@@ -46,7 +47,8 @@ class Facts(Struct, frozen=True):
 
     `taken_at` is UTC in ISO 8601; `lost` says how the connection ended where it broke on the way; `statements` counts
     what was sent, the driver included, and `seconds` is the time spent besides the window. `probes` are the latest
-    results of experiments on this host, one of each kind; `sampled` is what `mycnf sample` kept of the server.
+    results of experiments on this host, one of each kind; `sampled` is what `mycnf sample` kept of the server, and
+    `spaces` are earlier readings of the room on its disks, of samples and saved snapshots.
     """
 
     schema: str
@@ -63,6 +65,7 @@ class Facts(Struct, frozen=True):
     service: Service | None = None
     probes: tuple[ProbeResult, ...] = ()
     sampled: SampledHours | None = None
+    spaces: tuple[SpaceReading, ...] = ()
 
     def reason_missing(self, part: str) -> str:
         """Why a part is missing; rules that need it are skipped with this reason."""

@@ -127,6 +127,29 @@ class ServerPath(Struct, frozen=True):
     storage: Storage
 
 
+class ServerFiles(Struct, frozen=True):
+    """The server's files of one kind (binary log, relay log, undo tablespaces, temporary tablespaces).
+
+    `bytes` are those that they take on the disk. `oldest` is the age in seconds of the last write to the oldest file,
+    which has `oldest_bytes`; None where files of several directories are counted together.
+    """
+
+    kind: str
+    count: int
+    bytes: int
+    oldest: int | None = None
+    oldest_bytes: int = 0
+
+
+class SpaceReading(Struct, frozen=True):
+    """The room of the file system at a mount point at one moment, in seconds since 1970."""
+
+    point: str
+    at: int
+    size: int
+    free: int
+
+
 class SkippedPart(Struct, frozen=True):
     """A part of the host that could not be read, and the reason."""
 
@@ -361,6 +384,7 @@ class Host(Struct, frozen=True):
     """All that was read of one machine; each part that is None is in `skipped` with its reason.
 
     `places` are the server's other directories that lie on another mount than the data directory, each mount once.
+    `files` is None where the server's files could not be listed, which takes its account or root.
     """
 
     cpu: Cpu | None = None
@@ -372,6 +396,7 @@ class Host(Struct, frozen=True):
     os: OperatingSystem | None = None
     skipped: tuple[SkippedPart, ...] = ()
     places: tuple[ServerPath, ...] = ()
+    files: tuple[ServerFiles, ...] | None = None
 
     @property
     def usable_memory(self) -> int | None:

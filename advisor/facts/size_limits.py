@@ -35,6 +35,7 @@ EMPTY: dict[str, Any] = {
     "service": None,
     "probes": (),
     "sampled": None,
+    "spaces": (),
 }
 
 

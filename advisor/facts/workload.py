@@ -2,6 +2,9 @@
 
 from msgspec import Struct, field
 
+# Counters of a sample that are not the server's: bytes of the file system that holds the data directory.
+SPACE = ("host_data_size", "host_data_free")
+
 
 class Sample(Struct, frozen=True):
     """Status counters at one moment.

@@ -11,7 +11,7 @@ if TYPE_CHECKING:
 
     from advisor.catalog.load import Catalog
     from advisor.core.model import Target
-    from advisor.facts import Host, OptionFiles, SampledHours, Server, Service, Workload
+    from advisor.facts import Host, OptionFiles, SampledHours, Server, Service, SpaceReading, Workload
     from advisor.verdict import FileVerdict
     from advisor.verdict.settings import Settings
     from rules.core.value_source import ValueSource
@@ -41,7 +41,7 @@ class RuleContext:
 
     __slots__ = (
         *("_is_running", "catalog", "file_verdict", "find_source"),
-        *("parts", "service", "settings", "taken_at", "target"),
+        *("parts", "service", "settings", "spaces", "taken_at", "target"),
     )
 
     def __init__(
@@ -59,12 +59,14 @@ class RuleContext:
         probes: tuple[LocalAnswer, ...] = (),
         sampled: SampledHours | AbsentPart = NO_SAMPLES,
         taken_at: str = "",
+        spaces: tuple[SpaceReading, ...] = (),
         service: Service | None = None,
         find_source: FindSource | None = None,
     ) -> None:
         self.target = target
         self.service = service  # the systemd unit that starts the server; None if there is none or it was not looked up
         self.taken_at = taken_at  # UTC in ISO 8601; empty if nothing was collected
+        self.spaces = spaces  # earlier readings of the room on the server's disks
         self.catalog = catalog
         self.find_source = find_source  # on a server: finds the source of a value by variable and option names
         self.settings = settings

@@ -106,6 +106,11 @@ def server_directories(host: Host) -> Iterator[tuple[Storage, str]]:
         yield place.storage, DIRECTORY_CONTENTS.get(place.variable, place.variable)
 
 
+def is_on_thin_pool(storage: Storage) -> bool:
+    """Whether a thin pool of LVM is among the devices: its own free space is not in /sys, and may be less."""
+    return any(device.name.endswith(("-tpool", "_tdata")) for device in storage.devices)
+
+
 def kernel_version(host: Host) -> tuple[int, int] | None:
     """The first two numbers of the kernel's version; None if it is unknown."""
     found = re.match(r"([0-9]{1,3})\.([0-9]{1,3})", (host.os.kernel if host.os else None) or "")

@@ -75,7 +75,7 @@ def row_format_action(context: RuleContext) -> Action | None:
 )
 def binary_log_never_expires(context: RuleContext) -> Iterator[Finding]:
     """Report an enabled binary log that is limited by neither age nor size."""
-    name, value = _expiry_setting(context)
+    name, value = expiry_setting(context)
     purged = context.settings.on("binlog_expire_logs_auto_purge") is not False
     if (
         not writes_binary_log(context)
@@ -102,7 +102,7 @@ def binary_log_never_expires(context: RuleContext) -> Iterator[Finding]:
     )
 
 
-def _expiry_setting(context: RuleContext) -> tuple[str, int | None]:
+def expiry_setting(context: RuleContext) -> tuple[str, int | None]:
     """The expiry variable that this version uses, and its value in seconds.
 
     MariaDB and MySQL 8.0 have two variables.
@@ -198,7 +198,7 @@ def zero_server_id(context: RuleContext) -> Iterator[Finding]:
 )
 def short_binary_log(context: RuleContext) -> Iterator[Finding]:
     """Report an explicitly configured expiry of less than a day."""
-    name, value = _expiry_setting(context)
+    name, value = expiry_setting(context)
     if value and value < SHORT and context.is_set(name) and writes_binary_log(context):
         yield short_binary_log.finding(
             f"Binary logs are removed after {format_duration(value)}: a replica that is away for "
@@ -300,7 +300,7 @@ def binary_log_named_off(context: RuleContext) -> Iterator[Finding]:
 def purge_waits_for_replica(context: RuleContext) -> Iterator[Finding]:
     """Report an age or size limit that does not purge because too few replicas are connected."""
     wanted, connected = context.number("slave_connections_needed_for_purge"), context.server.counter("slaves_connected")
-    name, expiry = _expiry_setting(context)
+    name, expiry = expiry_setting(context)
     limited = any(map(context.number, TOTAL_SIZES)) or (expiry and context.is_set(name))
     if not wanted or not limited or connected is None or connected >= wanted:
         return

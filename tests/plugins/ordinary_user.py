@@ -19,7 +19,6 @@ from advisor.catalog.targets import END_OF_LIFE
 from probes.sandbox import Binary, Sandbox
 from probes.sandbox.datadir import copy_template
 from probes.sandbox.scratch import Scratch
-from rules.versions import BEHIND, NEWEST
 
 NOBODY = "65534"
 RIGHTS = "+dac_override,+fowner"
@@ -74,10 +73,8 @@ def _demoted(binary: Binary, folder: Path) -> Binary:
 
 
 def past_support(binary: Binary) -> set[str]:
-    """VER001 if the series' support has ended by today, VER005 if the patch release is outdated, by the rules' data."""
-    flavour, version = binary.target.flavour, binary.target.version
-    year, month, day = END_OF_LIFE[flavour].get(version[:2], (9999, 12, 31))
+    """VER001 if the series' support has ended by today, by the dates of the rule; otherwise empty."""
+    flavour, version = binary.target.flavour, binary.target.version[:2]
+    year, month, day = END_OF_LIFE[flavour].get(version, (9999, 12, 31))
     today = time.gmtime(time.time())
-    ended = {"VER001"} if (year, month, day or 31) < (today.tm_year, today.tm_mon, today.tm_mday) else set()
-    outdated = NEWEST[flavour].get(version[:2], 0) - version[2] >= BEHIND
-    return ended | ({"VER005"} if outdated else set())
+    return {"VER001"} if (year, month, day or 31) < (today.tm_year, today.tm_mon, today.tm_mday) else set()

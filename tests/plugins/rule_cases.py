@@ -5,6 +5,7 @@ from __future__ import annotations
 import tomllib
 from collections import defaultdict
 from dataclasses import dataclass, field
+from datetime import datetime
 from itertools import starmap
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -42,8 +43,10 @@ from advisor.facts.host import (
     OperatingSystem,
     Process,
     Raid,
+    ServerFiles,
     ServerPath,
     Space,
+    SpaceReading,
     Storage,
     Stripe,
 )
@@ -204,6 +207,18 @@ def facts_of(case: Case, target: Target) -> Facts:
         files=files,
         sampled=_sampled(case.sampled) if case.sampled else None,
         service=_service(said["unit"]) if "unit" in said else None,
+        spaces=_spaces(case.host or {}, said),
+    )
+
+
+def _spaces(host: dict[str, Any], said: dict[str, Any]) -> tuple[SpaceReading, ...]:
+    """Earlier readings of the free space, in a case each the days before, the free bytes, and another size if any."""
+    rows = said.get("spaces", ())
+    now = datetime.fromisoformat(said["taken_at"]).timestamp() if rows else 0.0
+    size = host.get("space", {}).get("size", 0)
+    return tuple(
+        SpaceReading("/var/lib/mysql", int(now - row[0] * 86400), row[2] if len(row) > 2 else size, row[1])
+        for row in rows
     )
 
 
@@ -265,6 +280,7 @@ def host_of(said: dict[str, Any]) -> Host:
         process=Process(1, "mysqld", **_with_parts(said["process"], "limits", Limit)) if "process" in said else None,
         os=OperatingSystem(time=said.get("time"), **said.get("os", {})) if {"time", "os"} & said.keys() else None,
         places=tuple(ServerPath(place["variable"], _storage(place)) for place in said.get("places", ())),
+        files=tuple(ServerFiles(**one) for one in said["files"]) if "files" in said else None,
     )
 
 

@@ -10,13 +10,14 @@ from datetime import UTC, datetime, timedelta
 from typing import TYPE_CHECKING, NamedTuple
 
 from advisor.core.errors import MycnfError
+from advisor.facts.host import SpaceReading
 from advisor.facts.size_limits import fit_snapshot
 from advisor.facts.snapshot import SnapshotError, encode_snapshot, load
 from advisor.state.directory import lock_folder, make_state_folder, server_id, server_name, state_folder
 from advisor.state.private_file import PART, replace_private
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator, Sequence
+    from collections.abc import Callable, Iterator, Mapping, Sequence
 
     from advisor.facts import Facts
 
@@ -51,6 +52,26 @@ def find_server(kept: Sequence[StoredServer], word: str) -> StoredServer:
     raise MycnfError(f"no snapshot of a server {word!r} is kept; mycnf history lists those that are")
 
 
+def stored_spaces(variables: Mapping[str, str], tell: Callable[[str], object]) -> list[SpaceReading]:
+    """Return the readings of free space in a server's newest snapshots."""
+    folder = os.path.join(state_folder(FOLDER), server_id(variables))
+    paths = _paths(folder, tell)[-MAX_READINGS:] if os.path.isdir(folder) else []
+    return [reading for facts in newest_first(paths, tell) for reading in spaces_of(facts)]
+
+
+def spaces_of(facts: Facts) -> list[SpaceReading]:
+    """Return the free space that one snapshot has read, by mount point."""
+    host = facts.host
+    if host is None:
+        return []
+    try:
+        at = int(datetime.fromisoformat(facts.taken_at).timestamp())
+    except (ValueError, OverflowError):
+        return []
+    places = [*([host.storage] if host.storage else []), *(place.storage for place in host.places)]
+    return [SpaceReading(s.mount.point, at, s.space.size, s.space.free) for s in places if s.space is not None]
+
+
 def newest_first(paths: Sequence[str], tell: Callable[[str], object]) -> Iterator[Facts]:
     """Yield the snapshots, newest first; unreadable ones are reported and ignored."""
     for path in reversed(paths):
@@ -81,6 +102,7 @@ ENDING = ".json"
 MAX_SNAPSHOTS = 100  # per server, 200 to 400 KB each
 MAX_AGE = timedelta(days=800)
 MIN_SNAPSHOTS = 2  # kept regardless of age: a comparison needs two
+MAX_READINGS = 60  # snapshots whose free space is read: a few milliseconds each
 AT_ONCE = 2  # deleted for age per call: a clock that is years ahead for a day must not delete the whole history
 WRITING = 60.0  # seconds after which a temporary file is abandoned
 

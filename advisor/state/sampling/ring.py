@@ -14,6 +14,7 @@ from array import array
 from typing import TYPE_CHECKING, NamedTuple
 
 from advisor.core.errors import MycnfError
+from advisor.facts.workload import SPACE
 from advisor.state.private_file import replace_private
 
 if TYPE_CHECKING:
@@ -241,4 +242,4 @@ WORK = (
     "innodb_buffer_pool_wait_free",
     "innodb_os_log_written",
 )
-NAMES = (*REDO, *CONNECTIONS, *TEMPORARY, *WORK)
+NAMES = (*REDO, *CONNECTIONS, *TEMPORARY, *WORK, *SPACE)

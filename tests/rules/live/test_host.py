@@ -328,6 +328,27 @@ def test_a_server_that_its_starter_holds_back(start: Start, tmp_path: Path) -> N
 
 
 @needs_root
+def test_binary_logs_that_will_not_fit(volume: Path, start: Start) -> None:
+    """Logs of two days on a small volume are reported beside an expiry of a month, and not after the advice."""
+    sandbox = start("mysql-8.0", arguments=("--log-bin=bin", "--server-id=1"), base=volume)
+    connection = sandbox.connect(autocommit=True)
+    with connection, connection.cursor() as cursor:
+        cursor.execute("CREATE DATABASE a")
+        cursor.execute("CREATE TABLE a.t (v LONGBLOB) ENGINE = BLACKHOLE")
+        cursor.execute("FLUSH BINARY LOGS")
+        for _ in range(20):
+            cursor.execute("INSERT INTO a.t VALUES (REPEAT('x', 16 << 20))")
+        cursor.execute("SELECT @@log_bin_basename")
+        (first,) = (f"{row[0]}.000001" for row in cursor.fetchall())
+        age = os.stat(first).st_mtime - 2 * 86400
+        os.utime(first, (age, age))
+        found = {finding.name: finding for finding in audited(sandbox)}
+        assert "they expire after 30 days" in found["binary-logs-outgrow-disk"].message
+        cursor.execute("SET GLOBAL binlog_expire_logs_seconds = 259200")
+        assert "binary-logs-outgrow-disk" not in {finding.name for finding in audited(sandbox)}
+
+
+@needs_root
 def test_a_server_held_back(
     volume: Path, in_memory: Path, groups: dict[str, Path], start: Start, tmp_path: Path
 ) -> None:

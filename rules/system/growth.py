@@ -1,0 +1,264 @@
+"""GRO: rules about disks that fill up: by the growth that was seen, by binary logs, by undo and temporary files."""
+
+from __future__ import annotations
+
+from datetime import datetime
+from itertools import combinations
+from statistics import median
+from typing import TYPE_CHECKING, NamedTuple
+
+from advisor.core.model import Confidence, Severity
+from advisor.core.sizes import format_size
+from rules.core.context import MissingFact
+from rules.core.rule import Docs, rule
+from rules.core.storage import BINARY_LOG, DATA, is_on_thin_pool, server_directories
+from rules.durability.binary_log import TOTAL_SIZES, expiry_setting, writes_binary_log
+from rules.sizing.memory import GIB
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Sequence
+
+    from advisor.core.model import Finding
+    from advisor.facts.host import ServerFiles, Space, SpaceReading, Storage
+    from rules.core.context import RuleContext
+
+DAY = 86400
+LEAST_SPAN = 7 * DAY
+LEAST_READINGS = 4
+MOST_READINGS = 60
+FAR_SHARE = 4  # slopes count between readings that are at least such a part of the span apart
+TENTHS = 10
+AHEAD = 2  # times the span that was seen
+SOON, LATER = 30, 90  # days
+FORECAST_NEEDS = f"{LEAST_READINGS} readings of the free space over a week (mycnf sample, or audits with --keep)"
+GROWN = 10 * GIB
+SHARE = 10  # undo or temporary files of less than such a part of the free space are not reported
+NO_EXPIRY_DAYS = 30  # logs that never expire are reported if the disk is full within so many days
+BINARY_LOGS, UNDO, TEMPORARY = "binary log", "undo tablespaces", "temporary tablespaces"
+
+
+class Forecast(NamedTuple):
+    """Days until a file system is full: the median, and from when to when by the slower and the faster growth."""
+
+    days: float
+    earliest: float
+    latest: float
+    span: float
+
+
+@rule(
+    "GRO001",
+    "disk-full-soon",
+    severity=Severity.NOTE,
+    confidence=Confidence.LIKELY,
+    summary="At the growth of the last weeks, a disk of the server is full within a month or three.",
+    needs=("server", "host"),
+    evidence=("MAN-02", "GROW-01"),
+    docs=Docs(
+        why="The space in use is read by mycnf sample (for the data directory) and from snapshots that audits saved "
+        "with --keep, or that --since names. The growth is the median of the slopes between readings that lie at "
+        "least a quarter of the time apart, which single large changes do not move much; the tenth and the ninetieth "
+        "percentile give the range. At least four readings over seven days are needed, the growth must be above zero "
+        "in the whole range, and the forecast reaches at most twice as far ahead as the readings reach back. Within "
+        "30 days it is a warning, within 90 a note.",
+        fix="Find what grows: tables, binary logs, undo or temporary tablespaces, or files of others. Purge what all "
+        "replicas have, remove what is not needed, or enlarge the volume in time.",
+        risk="Files of the server that are deleted by hand break it: purge and drop by statements.",
+        exceptions="A bulk load or a copy that will end, and data that is removed at longer intervals than were seen.",
+        reconsider_when="Readings over a longer time with a lower growth.",
+    ),
+)
+def disk_full_soon(context: RuleContext) -> Iterator[Finding]:
+    """Report file systems that will be full soon if they keep growing as they did."""
+    now = _moment(context)
+    judged = False
+    for storage, what in server_directories(context.host):
+        forecast = _forecast(context.spaces, storage, now)
+        if forecast is None:
+            continue
+        judged = True
+        if round(forecast.days, 1) <= min(LATER, AHEAD * forecast.span):
+            thin = ", or earlier: it is on a thin pool" if is_on_thin_pool(storage) else ""
+            yield disk_full_soon.finding(
+                f"{storage.mount.point}, the place of {what}, is full in about {_days(forecast.days)} "
+                f"({forecast.earliest:.0f} to {forecast.latest:.0f}) at the growth of the last {_days(forecast.span)}"
+                f"{thin}.",
+                severity=Severity.WARNING if round(forecast.days, 1) <= SOON else None,
+                help="find what grows there; purge or remove what is not needed, or enlarge the volume before that",
+            )
+    if not judged:
+        raise MissingFact(FORECAST_NEEDS)
+
+
+def _days(days: float) -> str:
+    return "1 day" if round(days) == 1 else f"{days:.0f} days"
+
+
+def _moment(context: RuleContext) -> int:
+    """When the facts were collected, in seconds since 1970."""
+    try:
+        return int(datetime.fromisoformat(context.taken_at).timestamp())
+    except (ValueError, OverflowError) as error:
+        raise MissingFact("the time at which the facts were collected") from error
+
+
+def _forecast(spaces: Sequence[SpaceReading], storage: Storage, now: int) -> Forecast | None:
+    """The forecast for one file system, endless if it does not grow surely; None if the readings are too few or close.
+
+    Readings of another size are left out: the volume was enlarged, or something else was mounted there.
+    """
+    space, point = storage.space, storage.mount.point
+    if space is None:
+        return None
+    used = {r.at: r.size - r.free for r in spaces if r.point == point and r.size == space.size and r.at < now}
+    used[now] = space.size - space.free
+    moments = sorted(used)
+    span = moments[-1] - moments[0]
+    if span < LEAST_SPAN or len(moments) < LEAST_READINGS:
+        return None
+    slopes = sorted(
+        (used[later] - used[earlier]) / (later - earlier)
+        for earlier, later in combinations(_thinned(moments), 2)
+        if later - earlier >= span / FAR_SHARE
+    )
+    slow, fast = slopes[len(slopes) // TENTHS], slopes[-1 - len(slopes) // TENTHS]
+    middle = median(slopes)
+    if slow <= 0 or not space.free:  # STO009 reports a full disk
+        return Forecast(float("inf"), float("inf"), float("inf"), span / DAY)
+    return Forecast(space.free / middle / DAY, space.free / fast / DAY, space.free / slow / DAY, span / DAY)
+
+
+def _thinned(moments: list[int]) -> list[int]:
+    """At most so many readings that all pairs of them can be compared, the newest among them."""
+    step = -(-len(moments) // MOST_READINGS)
+    return moments[::-1][::step][::-1]
+
+
+@rule(
+    "GRO002",
+    "binary-logs-outgrow-disk",
+    severity=Severity.NOTE,
+    confidence=Confidence.LIKELY,
+    summary="The free space holds fewer days of binary logs than the expiry keeps, at their present growth.",
+    needs=("server", "host"),
+    options=("binlog_expire_logs_seconds", "expire_logs_days", "log_bin"),
+    evidence=("MAN-02", "GROW-02"),
+    docs=Docs(
+        why="The sizes and times of the binary logs on the disk show how many bytes are written a day. Until the "
+        "oldest is as old as the expiry, they grow. If they then need more than the free space, the disk is full "
+        "before the expiry begins to purge. Reported once the logs on the disk cover a day. Within 7 days it is a "
+        "warning. Logs that never expire are reported if the disk is full within 30 days.",
+        fix="Lower the expiry to what replicas and point-in-time recovery need, or enlarge the volume.",
+        risk="Logs that were purged are missing for point-in-time recovery, and for replicas that are behind or away "
+        "for longer.",
+        exceptions="A bulk load whose logs are written once. Limits on the total size of binary logs, with which "
+        "nothing is reported.",
+        reconsider_when="A growth of the logs over a week that is lower.",
+    ),
+)
+def binary_logs_outgrow_disk(context: RuleContext) -> Iterator[Finding]:
+    """Report binary logs that fill the disk before the oldest of them expires."""
+    logs, space = _files(context, BINARY_LOGS), _space_under(context, BINARY_LOG)
+    if logs is None or space is None or not writes_binary_log(context) or any(map(context.number, TOTAL_SIZES)):
+        return
+    name, expiry = expiry_setting(context)
+    if logs.oldest is None or logs.oldest < DAY or logs.count <= 1 or expiry is None:
+        return
+    a_day = (logs.bytes - logs.oldest_bytes) * DAY / logs.oldest
+    left = space.free / a_day if a_day > 0 else float("inf")
+    purged = context.settings.on("binlog_expire_logs_auto_purge") is not False
+    missing = (expiry - logs.oldest) / DAY if expiry and purged else NO_EXPIRY_DAYS
+    if left < missing:
+        until = f"they expire after {expiry / DAY:g} days ({name})" if expiry and purged else "they never expire"
+        yield binary_logs_outgrow_disk.finding(
+            f"Binary logs grow by {format_size(int(a_day))} a day: the free {format_size(space.free)} hold "
+            f"{_days(left)} of them, but {until}.",
+            severity=Severity.WARNING if left <= LEAST_SPAN / DAY else None,
+            help="lower the expiry to what replicas and point-in-time recovery need, or enlarge the volume",
+        )
+
+
+@rule(
+    "GRO003",
+    "grown-undo-tablespaces",
+    severity=Severity.NOTE,
+    confidence=Confidence.LIKELY,
+    summary="Undo tablespaces have grown to 10G or more, and to a tenth of the free space or more.",
+    needs=("server", "host"),
+    options=("innodb_undo_log_truncate",),
+    evidence=("GROW-03",),
+    docs=Docs(
+        why="Undo grows while an old transaction keeps purge from removing it, or while purge cannot follow the "
+        "writes. The files keep their size unless innodb_undo_log_truncate is ON (the default of MySQL 8.0 and "
+        "later) and purge has freed them. The bounds are ours.",
+        fix="End the oldest transaction, if it is not needed (information_schema.INNODB_TRX), and watch the history "
+        "list. Set innodb_undo_log_truncate to ON, which shrinks files above innodb_max_undo_log_size if there are "
+        "two undo tablespaces or more.",
+        risk="Truncating writes all pages of the tablespace and can slow the server for a while.",
+        exceptions="A large transaction that runs just now, such as a bulk change or a backup with one transaction.",
+        reconsider_when="Files that shrink after the transaction has ended.",
+    ),
+)
+def grown_undo(context: RuleContext) -> Iterator[Finding]:
+    """Report large undo tablespaces on a disk where they matter."""
+    files, space = _files(context, UNDO), _space_under(context, "the undo tablespaces")
+    if files is None or space is None or files.bytes < GROWN or files.bytes * SHARE < space.free:
+        return
+    off = context.settings.on("innodb_undo_log_truncate") is False
+    yield grown_undo.finding(
+        f"The undo tablespaces take {format_size(files.bytes)}; {format_size(space.free)} are free."
+        + (" They never shrink: innodb_undo_log_truncate is OFF." if off else ""),
+        help="look for the oldest transaction in information_schema.INNODB_TRX"
+        + (", and set innodb_undo_log_truncate to ON" if off else ""),
+    )
+
+
+@rule(
+    "GRO004",
+    "grown-temporary-tablespaces",
+    severity=Severity.NOTE,
+    confidence=Confidence.LIKELY,
+    summary="InnoDB's temporary tablespaces have grown to 10G or more, and to a tenth of the free space or more.",
+    needs=("server", "host"),
+    options=("innodb_temp_data_file_path",),
+    evidence=("GROW-03",),
+    docs=Docs(
+        why="Large temporary tables and their rollback segments make ibtmp1 grow, and it keeps its size until the "
+        "server restarts. Temporary tablespaces of sessions (MySQL 8.0.13 and later) shrink when the session ends. "
+        "Without a maximum in innodb_temp_data_file_path a single statement can fill the disk. The bounds are ours.",
+        fix="Find the statements with large temporary tables (the slow log, Created_tmp_disk_tables). Limit the file: "
+        "innodb_temp_data_file_path = ibtmp1:12M:autoextend:max:SIZE. A restart frees the space; on MariaDB 11.3 and "
+        "later innodb_truncate_temporary_tablespace_now does.",
+        risk="Statements that need more than the maximum fail.",
+        restart=True,
+        exceptions="Reports at night that need as much each time.",
+        reconsider_when="A file that stays small after the next restart.",
+    ),
+)
+def grown_temporary_tablespaces(context: RuleContext) -> Iterator[Finding]:
+    """Report large temporary tablespaces on a disk where they matter."""
+    files, space = _files(context, TEMPORARY), _space_under(context, DATA)
+    if files is None or space is None or files.bytes < GROWN or files.bytes * SHARE < space.free:
+        return
+    limited = ":MAX:" in (context.text("innodb_temp_data_file_path") or "")
+    yield grown_temporary_tablespaces.finding(
+        f"InnoDB's temporary tablespaces take {format_size(files.bytes)}; {format_size(space.free)} are free."
+        + ("" if limited else " No maximum limits them."),
+        help="find the statements with large temporary tables"
+        + ("" if limited else ", and add :max:SIZE to innodb_temp_data_file_path"),
+    )
+
+
+def _files(context: RuleContext, kind: str) -> ServerFiles | None:
+    """The files of a kind; raises MissingFact if the server's files were not listed."""
+    files = context.host.files
+    if files is None:
+        raise MissingFact("the sizes of the server's files (an audit on its host as root or the server's account)")
+    return next((one for one in files if one.kind == kind), None)
+
+
+def _space_under(context: RuleContext, what: str) -> Space | None:
+    """The room where the server keeps something: on a mount of its own, or beside the data."""
+    places = {name: storage for storage, name in server_directories(context.host)}
+    storage = places.get(what) or context.host.storage
+    return storage.space if storage else None

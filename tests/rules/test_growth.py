@@ -1,0 +1,106 @@
+"""Rules about growth: what they need, from where the readings come, and the forecast beside a naive one."""
+
+from __future__ import annotations
+
+import time
+from datetime import UTC, datetime, timedelta
+from typing import TYPE_CHECKING, Any
+
+import pytest
+from msgspec.structs import replace
+from rule_cases import Case, context_of_case
+
+from advisor.analysis.context import build_context
+from advisor.collect.collect import CollectRequest, collect_from_account, read_variables_and_counters
+from advisor.collect.connection.options import Account, ConnectRequest
+from advisor.commands.sample import load_spaces
+from advisor.state.history.store import save_snapshot
+from advisor.state.sampling.keep import save_sample
+from rules import find_rule
+from rules.core.context import MissingFact
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+    from advisor.core.model import Finding
+    from probes.sandbox import Sandbox
+
+DAY = 86400
+TAKEN = "2026-11-21T00:00:00+00:00"
+GIB = 1 << 30
+SIZE = 1000 * GIB
+
+
+def found(name: str, tmp_path: Path, server: dict[str, Any], host: dict[str, Any]) -> list[Finding]:
+    """What a rule of the family finds; raises MissingFact."""
+    rule = find_rule(name)
+    assert rule is not None
+    return list(rule.check(context_of_case(Case(name, "", "mysql-8.0.15", server=server, host=host), tmp_path)))
+
+
+def host(free: int) -> dict[str, Any]:
+    """A host with that much room on the volume of the data."""
+    return {"space": {"size": SIZE, "free": free}, "disks": [{"kernel_name": "sda"}]}
+
+
+@pytest.mark.parametrize(
+    "spaces",
+    [
+        [],
+        [[21, 310 * GIB], [14, 240 * GIB]],
+        [[6, 160 * GIB], [4, 140 * GIB], [2, 120 * GIB]],
+        [[21, 310 * GIB, 500 * GIB], [14, 240 * GIB, 500 * GIB], [7, 170 * GIB, 500 * GIB]],
+    ],
+    ids=["none", "three in all", "six days", "of a volume that was enlarged"],
+)
+def test_a_short_history_is_no_forecast(spaces: list[list[int]], tmp_path: Path) -> None:
+    """With too few or too close readings the forecast is skipped, with how to get more."""
+    with pytest.raises(MissingFact, match="4 readings"):
+        found("disk-full-soon", tmp_path, {"taken_at": TAKEN, "spaces": spaces}, host(100 * GIB))
+
+
+@pytest.mark.parametrize("name", ["binary-logs-outgrow-disk", "grown-undo-tablespaces", "grown-temporary-tablespaces"])
+def test_files_that_were_not_listed(name: str, tmp_path: Path) -> None:
+    """Without the sizes of the files a rule about them is skipped: that is not the same as no files."""
+    variables = {"log_bin": "ON"}
+    with pytest.raises(MissingFact, match="as root"):
+        found(name, tmp_path, {"variables": variables}, host(GIB))
+    assert found(name, tmp_path, {"variables": variables}, host(GIB) | {"files": []}) == []
+
+
+def test_the_forecast_says_its_range(tmp_path: Path) -> None:
+    """The message has the days, the range around them and the time that was seen."""
+    spaces = [[28, 380 * GIB], [21, 300 * GIB], [14, 240 * GIB], [7, 175 * GIB]]
+    (finding,) = found("disk-full-soon", tmp_path, {"taken_at": TAKEN, "spaces": spaces}, host(100 * GIB))
+    assert finding.message == (
+        "/var/lib/mysql, the place of the data, is full in about 10 days (9 to 11) at the growth of the last 28 days."
+    )
+
+
+@pytest.mark.servers("mysql-9.7", "mariadb-11.8")
+def test_samples_and_snapshots_of_a_real_server(
+    any_server: Sandbox, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The room that a sample and saved snapshots have read is known to the next audit, which forecasts from it."""
+    monkeypatch.setenv("XDG_STATE_HOME", str(tmp_path))
+    variables, sample = read_variables_and_counters(ConnectRequest(user="root", socket=any_server.socket))
+    save_sample(sample, variables, int(time.time()) - DAY)
+    facts = collect_from_account(Account(user="root", socket=any_server.socket), CollectRequest(window=0.0))
+    assert facts.host is not None
+    assert facts.host.storage is not None
+    space, point = facts.host.storage.space, facts.host.storage.mount.point
+    assert space is not None
+    (sampled,) = load_spaces(facts)
+    assert (sampled.point, sampled.size) == (point, space.size)
+    for days in (21, 14, 7):  # a tenth of what is free now was used a day
+        before = replace(facts.host.storage, space=replace(space, free=space.free + space.free // 10 * days))
+        taken_at = (datetime.now(UTC) - timedelta(days=days)).isoformat(timespec="seconds")
+        save_snapshot(replace(facts, taken_at=taken_at, host=replace(facts.host, storage=before)))
+    spaces = [one for one in load_spaces(facts) if one != sampled]
+    assert [one.point for one in spaces] == [point] * 3
+    rule = find_rule("disk-full-soon")
+    assert rule is not None
+    (finding,) = rule.check(build_context(replace(facts, spaces=tuple(spaces))))
+    assert "is full in about 10 days" in finding.message
+    with pytest.raises(MissingFact):
+        list(rule.check(build_context(facts)))
