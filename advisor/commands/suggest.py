@@ -24,7 +24,6 @@ if TYPE_CHECKING:
 
     from advisor.core.model import Target
     from advisor.facts import Host
-    from advisor.suggest import Suggestion
 
 USUAL_DATA = "/var/lib/mysql"
 
@@ -37,9 +36,9 @@ def run(args: argparse.Namespace) -> int:
     if sentence := stand_in_note(target):
         print_notice(sentence)
     host = declared_host(args) if is_declared(args) else _this_host()
-    suggestion = suggest(target, host, args.workload)
     if args.write_diff:
-        return _print_diff(args.write_diff, suggestion, args.output)
+        return _print_diff(args.write_diff, target, host, args)
+    suggestion = suggest(target, host, args.workload)
     own = {
         "text": lambda: suggested_file.option_file(suggestion, _describe_host(host)),
         "json": lambda: suggested_file.as_json(suggestion),
@@ -76,21 +75,22 @@ def _describe_host(host: Host) -> str:
     return ", ".join([*parts, *kinds]) or "an unknown host"
 
 
-def _print_diff(path: str, suggestion: Suggestion, output: str | None) -> int:
+def _print_diff(path: str, target: Target, host: Host, args: argparse.Namespace) -> int:
     """Print the changes to a file as a diff for `patch`."""
     from advisor.fixing.diff import unified_diff
     from advisor.fixing.values import FileChange
     from advisor.optionfile import render
     from advisor.suggest.amend import amend_file
 
-    target = suggestion.target
     resolved = read_resolved([path], target, None, {})
     before = next(render(file) for file in resolved.files if file.path == path)
-    amended = amend_file(path, before, judge_file(resolved, load(target)), suggestion.choices, suggested_file.remarks)
+    verdict = judge_file(resolved, load(target))
+    suggestion = suggest(target, host, args.workload, verdict)
+    amended = amend_file(path, before, verdict, suggestion.choices, suggested_file.remarks)
     for sentence in (*suggestion.omitted, *amended.omitted):
         print_notice(sentence)
     if amended.text == before:
         print_notice(f"{path} has all suggested lines already")
     changes = [FileChange(path, before, amended.text, ())] if amended.text != before else []
-    write(unified_diff(changes).decode("utf-8", "surrogateescape"), output)
+    write(unified_diff(changes).decode("utf-8", "surrogateescape"), args.output)
     return errors.OK

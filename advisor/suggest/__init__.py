@@ -22,6 +22,7 @@ if TYPE_CHECKING:
 
 FILE_NAME = "suggested.cnf"
 GROUP = "[mysqld]\n"
+SHOWN_OTHERWISE = frozenset({"log_bin"})  # a name in the file, a switch among the variables
 WHOLE_GIB_FROM = 8 * GIB  # from here on rounded to whole GiB
 
 
@@ -34,18 +35,26 @@ class Suggestion(NamedTuple):
     omitted: tuple[str, ...]
 
 
-def suggest(target: Target, host: Host, workload: str) -> Suggestion:
+def suggest(target: Target, host: Host, workload: str, existing: FileVerdict | None = None) -> Suggestion:
     """Return the lines worth setting for the host, each confirmed by the target's verdict.
 
-    `workload` is one of oltp, mixed, analytic, dev.
+    `workload` is one of oltp, mixed, analytic, dev. `existing` is the verdict on a file that the lines are for: its
+    values are kept where they fit the host.
     """
+    from advisor.suggest.fit import existing_lines, lowered_lines
+
+    kept = existing_lines(existing) if existing is not None else ()
+    lowered = lowered_lines(kept, lambda lines: _rule_context(target, host, lines))
+    kept = (*kept, *lowered.values())
     made: list[SuggestedLine] = []
     for chooser in CHOOSERS:
-        for choice in chooser(_rule_context(target, host, made), workload):
-            kept = _accepted_line(target, host, choice)
-            if kept is not None:
-                made.append(kept)
-    return Suggestion(target, workload, tuple(made), tuple(_omissions(host)))
+        for choice in chooser(_rule_context(target, host, (*kept, *made)), workload):
+            line = _accepted_line(target, host, choice, kept)
+            if line is not None:
+                made.append(line)
+    chosen = {line.option for line in made}
+    rest = [line for line in lowered.values() if line.option not in chosen]
+    return Suggestion(target, workload, (*rest, *made), tuple(_omissions(host)))
 
 
 def _rule_context(target: Target, host: Host, choices: Iterable[SuggestedLine]) -> RuleContext:
@@ -64,19 +73,20 @@ def judge_text(target: Target, text: str) -> FileVerdict:
     return judge_file(resolved, load(target))
 
 
-def _accepted_line(target: Target, host: Host, choice: SuggestedLine) -> SuggestedLine | None:
+def _accepted_line(
+    target: Target, host: Host, choice: SuggestedLine, kept: tuple[SuggestedLine, ...]
+) -> SuggestedLine | None:
     """Return the choice with a value that the running server keeps, adjusted if needed; None if there is none."""
     if choice.option != POOL:
         return choice if _is_accepted(target, choice) else None
-    return next(
-        (fitting for fitting in _pool_sizes_in_chunks(target, host, choice) if _is_accepted(target, fitting)), None
-    )
+    sizes = _pool_sizes_in_chunks(_rule_context(target, host, kept), choice)
+    return next((fitting for fitting in sizes if _is_accepted(target, fitting)), None)
 
 
-def _pool_sizes_in_chunks(target: Target, host: Host, choice: SuggestedLine) -> Iterator[SuggestedLine]:
+def _pool_sizes_in_chunks(known: RuleContext, choice: SuggestedLine) -> Iterator[SuggestedLine]:
     """Yield pool sizes in steps of more and more chunks: servers round up to a multiple of chunks and instances."""
     size = choice.size
-    step = max(CHUNK * instances(_rule_context(target, host, ()), size), GIB if size >= WHOLE_GIB_FROM else CHUNK)
+    step = max(CHUNK * instances(known, size), GIB if size >= WHOLE_GIB_FROM else CHUNK)
     while step <= size:
         yield choice._replace(value=exact_size(size // step * step))
         step *= 2
@@ -84,7 +94,7 @@ def _pool_sizes_in_chunks(target: Target, host: Host, choice: SuggestedLine) -> 
 
 def _is_accepted(target: Target, choice: SuggestedLine) -> bool:
     line = judge_text(target, f"{GROUP}{choice.line}\n").effective.get(choice.option)
-    return line is not None and line.running is None
+    return line is not None and (line.running is None or choice.option in SHOWN_OTHERWISE)
 
 
 def _omissions(host: Host) -> Iterator[str]:

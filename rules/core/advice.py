@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING
 from advisor.core.model import Action
 from advisor.core.sizes import exact_size
 from advisor.verdict import Outcome, judge_value
+from rules.core.subject import find_line
 
 if TYPE_CHECKING:
     from rules.core.context import RuleContext
@@ -23,6 +24,7 @@ CONTAINER_ARGUMENTS = {
     "LimitFSIZE": "--ulimit fsize",
     "TasksMax": "--pids-limit",
 }
+DEFAULT_CONNECTIONS = 151  # max_connections of all versions
 GROUP_REPLICATION_CHANNEL = "group_replication_"  # channels that group replication starts and stops by itself
 
 
@@ -102,6 +104,15 @@ def default_number(context: RuleContext, name: str) -> int | None:
     option = context.catalog.find_variable(name) or context.catalog.get(name)
     text = (option.default if option else None) or ""
     return int(text) if text.isdigit() else None
+
+
+def connection_limit(context: RuleContext) -> int | None:
+    """max_connections, or the default of all versions if no line sets it; None if a template sets it.
+
+    The catalog has no default, because the open files limit of the system may reduce it.
+    """
+    value = context.number("max_connections")
+    return DEFAULT_CONNECTIONS if value is None and find_line(context, "max_connections") is None else value
 
 
 def help_line(action: Action | None) -> str:

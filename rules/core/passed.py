@@ -8,7 +8,7 @@ from advisor.core.sizes import format_duration, format_percent, format_size
 from rules.connections.usage import CREATED_A_SECOND, NEAR_PERCENT
 from rules.core.context import MissingFact
 from rules.core.counters import REDO, busiest_period, steady_window
-from rules.innodb.redo_log import FULL_PERCENT, redo_capacity
+from rules.innodb.redo_log import FULL_PERCENT
 from rules.memory.budget import MISSED_PERCENT, exceeds_memory, is_missing_much
 from rules.memory.table_cache import NEARLY_ALL_PERCENT, OPENED, open_descriptors
 from rules.memory.temporary_tables import ON_DISK_A_SECOND, ON_DISK_PERCENT
@@ -16,6 +16,7 @@ from rules.replication.lag import channel_lag
 from rules.replication.settings import channel_suffix, replica_channels
 from rules.sizing.io import checkpoint_age
 from rules.sizing.memory import memory_budget, usable_memory
+from rules.sizing.redo import redo_capacity
 from rules.sql.statements import JOINED, MERGED
 from rules.sql.transactions import WAITING
 

@@ -106,7 +106,9 @@ def _larger_cache(context: RuleContext, cache: BlockCache, size: int) -> int:
     room = usable_memory(context) if context.has("host") else None
     if room is None:
         return wanted
-    spare = max(0, room[0] - system_memory(room[0]) - max(expected_memory(context), measured_memory(context) or 0))
+    spare = max(
+        0, room[0] - system_memory(context, room[0]) - max(expected_memory(context), measured_memory(context) or 0)
+    )
     return wanted if wanted - size <= spare else (size + spare) // MIB * MIB
 
 

@@ -25,12 +25,10 @@ MYSQL = (Span("mysql"),)
 # BPI-06: each instance should hold at least 1 GB; below 1 GB in total the server always uses one instance.
 LEAST_INSTANCE = GIB
 FEW_POOL = 8 * GIB
-LARGEST = 1 << 64
 FEW = 8  # BPI-01: stalls with 1 to 4, acceptable from 8
 MANY_PROCESSORS = 16  # BPI-01 was measured on 40 cores
 BUFFERED = frozenset({"FSYNC", "O_DSYNC", "FDATASYNC"})
 CACHED_TWICE = 4 * GIB
-CACHED_TWICE_PERCENT = 50
 ROUNDED_PERCENT = 10
 SLOW_TO_WARM = GIB  # 65,536 pages of 16K; single reads from a spinning disk take minutes
 USUAL_TIME = 1000  # milliseconds: the default in every version
@@ -78,16 +76,6 @@ def _requested_instances(context: RuleContext) -> int | None:
     return context.number(INSTANCES) if context.is_set(INSTANCES) else None
 
 
-def _largest_pool(context: RuleContext) -> int:
-    """The largest pool that fits in the host's memory; MEM001 advises to reduce a larger one."""
-    if not context.has("host"):
-        return LARGEST
-    from rules.sizing.memory import pool_that_fits, usable_memory
-
-    room = usable_memory(context)
-    return pool_that_fits(context, room[0]) if room else LARGEST
-
-
 def _remaining_pool(context: RuleContext, pool: int) -> int:
     """The pool size, or the size that MEM001 advises for a pool that is too large.
 
@@ -95,10 +83,9 @@ def _remaining_pool(context: RuleContext, pool: int) -> int:
     """
     if not context.has("host"):
         return pool
-    from rules.sizing.memory import is_too_tight, pool_that_fits, usable_memory
+    from rules.sizing.memory import fitting_pool
 
-    room = usable_memory(context)
-    return pool_that_fits(context, room[0]) if room and is_too_tight(context, pool, room[0]) else pool
+    return fitting_pool(context, pool)
 
 
 @rule(
@@ -197,7 +184,7 @@ def random_read_ahead(context: RuleContext) -> Iterator[Finding]:
 def few_buffer_pool_instances(context: RuleContext) -> Iterator[Finding]:
     """Report fewer instances than the default for a large pool, unless the host is known to have few processors."""
     wanted, pool = _requested_instances(context), context.number(POOL)
-    if wanted is None or pool is None or min(pool, _largest_pool(context)) < FEW_POOL or wanted >= FEW:
+    if wanted is None or pool is None or wanted >= FEW or _remaining_pool(context, pool) < FEW_POOL:
         return
     processors = context.host.usable_cpus if context.has("host") else None
     if is_aurora(context) or (processors is not None and processors < MANY_PROCESSORS):
@@ -225,7 +212,9 @@ def few_buffer_pool_instances(context: RuleContext) -> Iterator[Finding]:
     docs=Docs(
         why="With buffered files every page that the pool reads stands in the page cache as well, so memory "
         "for two pages holds one. MySQL 8.4 and MariaDB 10.6 made direct I/O their default. On MariaDB 11 "
-        "innodb_flush_method = fsync switches innodb_data_file_buffering on, also where another line says OFF.",
+        "innodb_flush_method = fsync switches innodb_data_file_buffering on, also where another line says OFF. The "
+        "rule reports pools that hold more than the page cache could beside them, and pools of 4G or more where the "
+        "memory is unknown.",
         fix="Set innodb_flush_method to O_DIRECT. MariaDB 11: take innodb_flush_method out and leave "
         "innodb_data_file_buffering off.",
         risk="Reads that the page cache answered go to the disk: with a pool of 32M and the data in the "
@@ -268,12 +257,13 @@ def _buffering_option(context: RuleContext) -> str | None:
 
 
 def _is_large(context: RuleContext, pool: int) -> bool:
+    """Whether the pool holds more pages than the page cache could hold beside it."""
     if not context.has("host"):
         return pool >= CACHED_TWICE
-    from rules.sizing.memory import usable_memory
+    from rules.sizing.memory import page_cache_room, usable_memory
 
     room = usable_memory(context)
-    return pool * 100 >= room[0] * CACHED_TWICE_PERCENT if room else pool >= CACHED_TWICE
+    return pool >= page_cache_room(context, pool, room[0]) if room else pool >= CACHED_TWICE
 
 
 @rule(

@@ -11,7 +11,7 @@ from rules.core.counters import steady_window, window_text
 from rules.core.rule import Docs, Span, rule
 from rules.core.subject import variable_subject
 from rules.innodb.buffer_pool import is_aurora
-from rules.innodb.redo_log import FULL_PERCENT, redo_capacity
+from rules.innodb.redo_log import FULL_PERCENT
 from rules.sizing.io import (
     CAPACITY,
     CAPACITY_MAX,
@@ -21,6 +21,7 @@ from rules.sizing.io import (
     highest_checkpoint_age,
     larger_io_capacity,
 )
+from rules.sizing.redo import redo_capacity
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

@@ -2,40 +2,49 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING
 
 from advisor.core.model import Confidence, Severity
 from advisor.core.sizes import format_duration, format_size
 from rules.core.advice import advise, help_line, present
 from rules.core.rule import Docs, Span, rule
-from rules.core.subject import variable_subject, written_name
+from rules.core.subject import variable_subject
 from rules.sizing.io import CAPACITY, checkpoint_age, larger_io_capacity
+from rules.sizing.redo import (
+    DEFAULT_LOG,
+    HOUR,
+    NOTED_POOL,
+    SIZES,
+    capacity_of_files,
+    is_enough_for_writes,
+    is_sized_by_server,
+    larger_log_action,
+    largest_log,
+    least_log,
+    log_for_pool,
+    log_for_rates,
+    rates_or_none,
+    redo_capacity,
+    redo_rates,
+    size_option,
+)
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
     from advisor.core.model import Action, Finding
     from rules.core.context import RuleContext
+    from rules.sizing.redo import Rate
 
 
 MIB = 1 << 20
-GIB = 1 << 30
-HOUR = 3600
 WEEK = 7 * 86400
 SHORT = 600  # seconds; a redo log that is filled in less time is far too small
-STEP = 64 * MIB
-LARGEST = 16 * GIB  # longer logs make crash recovery slower; the published gain was measured up to 30 GB
-LEAST_REDO = 16 * MIB  # in the window; below, the write rate is not reliable; for small logs less suffices:
-LEAST_SHARE = 16  # one in so many parts of the log
-REWRITTEN = 4  # times; MySQL counts redo again that it rewrites with the next commit (REDO-06)
 FULL_PERCENT = 80
 SPACE_WAITS = "log_on_file_space_waits"  # of MySQL 8.0 and later, disabled by default
 LARGEST_BUFFER = 128 * MIB
 POOL = "innodb_buffer_pool_size"
-SIZES = ("innodb_redo_log_capacity", "innodb_log_file_size", "innodb_log_files_in_group")
-LARGE_POOL = 4 * GIB
-SMALL_LOG = 100 * MIB  # the largest default of all versions
-POOL_SHARE = 256
+BUSY = 10 * MIB  # bytes of redo a second; about what the log took in the published runs with many writes
 
 
 @rule(
@@ -111,16 +120,16 @@ def small_redo_log(context: RuleContext) -> Iterator[Finding]:
     if not rates or not capacity:
         return
     highest = max(rates, key=lambda rate: rate.minimum)
-    wanted = _size_for_an_hour(rates)
+    wanted = log_for_rates(context, rates)
     if highest.minimum * HOUR <= capacity or wanted <= capacity:
         _require_busy_hour(context)
         return
     fills = capacity / highest.minimum
-    action = _larger_log_action(context, wanted)
+    action = larger_log_action(context, wanted)
     yield small_redo_log.finding(
         f"{format_size(highest.minimum)} of redo a second {highest.when} fill the log of {format_size(capacity)} in "
         f"{format_duration(fills)}.",
-        variable_subject(context, _size_option(context)),
+        variable_subject(context, size_option(context)),
         severity=Severity.WARNING if fills < SHORT else Severity.NOTE,
         help=help_line(action) or f"let the redo log hold {format_size(wanted)} in all",
         actions=present(action),
@@ -129,14 +138,14 @@ def small_redo_log(context: RuleContext) -> Iterator[Finding]:
 
 def _log_was_full(context: RuleContext, capacity: int, waits: str) -> Finding:
     """The finding for a log that the server itself reported as full, with the write rate if one was measured."""
-    rates = _rates_or_none(context)
+    rates = rates_or_none(context)
     wanted = _size_after_waits(context, rates, capacity)
-    action = _larger_log_action(context, wanted) if wanted > capacity else None
+    action = larger_log_action(context, wanted) if wanted > capacity else None
     highest = max(rates, key=lambda rate: rate.minimum, default=None)
     fast = f" {format_size(highest.minimum)} of redo a second were written {highest.when}." if highest else ""
     return small_redo_log.finding(
         f"The redo log of {format_size(capacity)} was full, and statements waited for space in it: {waits}.{fast}",
-        variable_subject(context, _size_option(context)),
+        variable_subject(context, size_option(context)),
         severity=Severity.NOTE if _is_old_warning(context) else Severity.WARNING,
         confidence=Confidence.MEASURED,
         help=help_line(action) or "let more pages be written in the background: raise innodb_io_capacity",
@@ -160,22 +169,13 @@ def _is_old_warning(context: RuleContext) -> bool:
     return told is not None and told.newest is not None and told.newest > WEEK
 
 
-def _rates_or_none(context: RuleContext) -> list[Rate]:
-    from rules.core.context import MissingFact
-
-    try:
-        return redo_rates(context)
-    except MissingFact:
-        return []
-
-
 def _size_after_waits(context: RuleContext, rates: list[Rate], capacity: int) -> int:
     """The size to advise for a log that was full: an hour of writes, but at least twice the current size.
 
     Without reported waits it is an hour of writes if the write rate is known.
     """
-    hour = _size_for_an_hour(rates) if rates else 0
-    doubled = min(2 * capacity, LARGEST)
+    hour = log_for_rates(context, rates) if rates else 0
+    doubled = min(2 * capacity, largest_log(context))
     return max(hour, doubled) if _redo_wait_text(context) or not rates else hour
 
 
@@ -184,85 +184,6 @@ def _require_busy_hour(context: RuleContext) -> None:
     from rules.core.counters import REDO, busiest_period  # lazily: lint has no counters
 
     busiest_period(context, REDO)
-
-
-class Rate(NamedTuple):
-    """Minimum and maximum bytes of redo per second, and the period as text."""
-
-    minimum: float
-    maximum: float
-    when: str
-
-
-def redo_rates(context: RuleContext) -> list[Rate]:
-    """Write rates of the redo log, in the busiest hour or else in the window and since the start.
-
-    Raises MissingFact if there is none.
-    """
-    from rules.core.context import MissingFact
-    from rules.core.counters import REDO, busiest_period  # lazily: lint has no counters
-
-    ever = _mean_since_start(context)
-    try:
-        window, when, hour = busiest_period(context, REDO)
-    except MissingFact:
-        if ever is None:
-            raise
-        return [ever]
-    rate, capacity = window.redo_rate, redo_capacity(context)
-    # A small log fills sooner, so less needs to be written before its rate is reliable.
-    enough = rate and capacity and rate * window.seconds >= min(LEAST_REDO, capacity / LEAST_SHARE)
-    measured = [Rate(rate, rate, when)] if rate and enough else []
-    return measured if hour is not None or ever is None else [*measured, ever]
-
-
-def _mean_since_start(context: RuleContext) -> Rate | None:
-    """The mean rate since the server started; None if it started recently or does not count redo."""
-    from rules.core.counters import MINIMUM_UPTIME
-
-    written, uptime = context.server.counter("innodb_os_log_written"), context.server.uptime
-    if not written or uptime < MINIMUM_UPTIME:
-        return None
-    mean = written / uptime
-    least = mean if context.target.since("mariadb", 10, 11) else mean / REWRITTEN
-    return Rate(least, mean, f"on average since the server started {format_duration(uptime)} ago")
-
-
-def _size_for_an_hour(rates: list[Rate]) -> int:
-    """The log size for an hour at the highest rate, rounded up to whole steps."""
-    return min(LARGEST, -(-int(max(rate.maximum for rate in rates) * HOUR) // STEP) * STEP)
-
-
-def redo_capacity(context: RuleContext) -> int | None:
-    """The size of the whole redo log in bytes, from the settings that this version uses.
-
-    If the file sizes are set and the capacity is not, MySQL uses the file sizes but shows the default capacity.
-    """
-    resized = context.server.counter("innodb_redo_log_capacity_resized") if context.has("server") else None
-    by_files = any(context.is_set(name) for name in SIZES[1:]) and not context.is_set(SIZES[0])
-    capacity = resized or (None if by_files else context.number("innodb_redo_log_capacity"))
-    if capacity:
-        return capacity
-    size, files = context.number("innodb_log_file_size"), context.number("innodb_log_files_in_group")
-    return None if size is None else size * (files or 1)
-
-
-def _size_option(context: RuleContext) -> str:
-    return "innodb_redo_log_capacity" if context.target.since("mysql", 8, 0, 30) else "innodb_log_file_size"
-
-
-def _larger_log_action(context: RuleContext, total: int) -> Action | None:
-    files = 1 if context.target.since("mysql", 8, 0, 30) else context.number("innodb_log_files_in_group") or 1
-    size = -(-total // files // MIB) * MIB
-    watch = "Innodb_checkpoint_age" if context.target.is_mariadb else None
-    return advise(
-        context,
-        _size_option(context),
-        size,
-        size=True,
-        risk="crash recovery reads more log; the disk must hold it",
-        watch=watch,
-    )
 
 
 @rule(
@@ -291,7 +212,7 @@ def checkpoint_pressure(context: RuleContext) -> Iterator[Finding]:
             yield checkpoint_pressure.finding(
                 f"The checkpoint age {when} {format_size(ages[0])} of at most {format_size(ages[1])}; near that "
                 f"sessions wait for pages to be written.{_rate_sentence(context)}",
-                variable_subject(context, _size_option(context)),
+                variable_subject(context, size_option(context)),
                 help=remedy,
                 actions=actions,
             )
@@ -302,7 +223,7 @@ def _rate_sentence(context: RuleContext) -> str:
     """How much redo an hour takes, with the time that was measured, or from when on that can be told."""
     from rules.core.counters import MINIMUM_UPTIME
 
-    rates, uptime = _rates_or_none(context), context.server.uptime
+    rates, uptime = rates_or_none(context), context.server.uptime
     if rates:
         fastest = max(rates, key=lambda rate: rate.maximum)
         most = "Up to " if fastest.minimum < fastest.maximum else ""
@@ -321,16 +242,16 @@ def _pressure_help(context: RuleContext) -> tuple[tuple[Action, ...], str]:
     capacity = redo_capacity(context)
     if not capacity:
         return (), "enlarge the redo log"
-    wanted = _size_after_waits(context, _rates_or_none(context), capacity)
+    wanted = _size_after_waits(context, rates_or_none(context), capacity)
     if wanted > capacity:
-        action = _larger_log_action(context, wanted)
+        action = larger_log_action(context, wanted)
         return present(action), help_line(action) or f"let the redo log hold {format_size(wanted)} in all"
     return _background_write_help(context, capacity)
 
 
 def _background_write_help(context: RuleContext, capacity: int) -> tuple[tuple[Action, ...], str]:
     """What helps where the log holds an hour of writes."""
-    held = "holds an hour of that" if _rates_or_none(context) else "is as large as mycnf advises"
+    held = "holds an hour of that" if rates_or_none(context) else "is as large as mycnf advises"
     log, actions = f"the log of {format_size(capacity)} {held}", larger_io_capacity(context)
     if actions:
         return actions, f"{log}: {help_line(actions[-1])}"
@@ -385,19 +306,23 @@ def overridden_redo_size(context: RuleContext) -> Iterator[Finding]:
 @rule(
     "LOG007",
     "tiny-redo-log",
-    severity=Severity.NOTE,
-    confidence=Confidence.OPINION,
-    summary="A large buffer pool is combined with a redo log of the default size or less.",
+    confidence=Confidence.LIKELY,
+    summary="The redo log is tiny for a buffer pool of this size.",
     options=(POOL, *SIZES),
-    evidence=("REDO-01", "REDO-02", "REDO-04", "REDO-05"),
+    evidence=("REDO-01", "REDO-02", "REDO-04", "REDO-05", "REDO-08", "REDO-09", "REDO-10"),
     docs=Docs(
-        why="The pool is sized for much data, and the redo log has 100M or less, or less than a 256th of a pool of "
-        "more than 25G and less than 1G. When many rows "
-        "change it is full within seconds, and pages must be written before sessions may go on. Pools below four "
-        "gigabytes are left alone; all three limits are our choice. Where writes are measured (an audit with a "
-        "window), small-redo-log judges by them instead.",
-        fix="Measure: mycnf audit reports how fast the log fills. Without that, 1G does little harm.",
-        risk="Recovery after a crash reads more log, and the disk must hold it.",
+        why="The pool was sized for much data, and the redo log was left at its default (100M, 96M or 48M, by version) "
+        "or at an old value. When many rows change, such a log is full within seconds. The server must then write "
+        "dirty pages before sessions may go on, however large the pool is. It is a warning below 256M for a pool of "
+        "16G or more, below 512M for 64G and below 1G for 256G, and a note at 100M or less for a pool of 4G or more. "
+        "These limits are our choice, and low: MySQL's own automatic sizing gives such pools 12G to 128G. The rule is "
+        "silent where the busiest sampled hour fits into the log, or an hour at ten times the mean of a day or more. "
+        "A window of seconds is no evidence for other hours: a quiet one doesn't silence the rule, and a busy one is "
+        "judged by small-redo-log.",
+        fix="Start with 1G for a pool of 4G, 2G for 16G, 4G for 64G and 8G for 256G. Then let mycnf audit or mycnf "
+        "sample measure how much is written, and size it for an hour of that.",
+        risk="Recovery after a crash reads more log: on flash about a minute for each gigabyte, on spinning disks "
+        "longer. The disk must hold it.",
         exceptions="Servers that mostly read.",
         reconsider_when="The measured rate of redo at the busiest hour: a log that holds an hour of it is "
         "large enough.",
@@ -405,31 +330,45 @@ def overridden_redo_size(context: RuleContext) -> Iterator[Finding]:
     ),
 )
 def tiny_redo_log(context: RuleContext) -> Iterator[Finding]:
-    """Report an explicitly sized pool with a small redo log if the write rate was not measured."""
-    pool, capacity = context.number(POOL), redo_capacity(context)
-    if pool is None or capacity is None or not context.is_set(POOL) or context.has("workload"):
+    """Report an explicitly sized pool with a tiny redo log, unless the known writes fit into it."""
+    pool, running = _pool_that_fits(context), redo_capacity(context)
+    if pool is None or running is None or not context.is_set(POOL) or is_sized_by_server(context):
         return
-    meant = _capacity_of_files(context)  # another rule reports these lines and advises a capacity of this size
-    capacity = meant or capacity
-    small = max(SMALL_LOG, min(GIB - 1, pool // POOL_SHARE))
-    if pool >= LARGE_POOL and capacity <= small and not context.settings.on("innodb_dedicated_server"):
-        size = next((name for name in SIZES if context.is_set(name)), POOL)
-        measure = "measure the writes with mycnf audit"
-        yield tiny_redo_log.finding(
-            f"The buffer pool has {format_size(pool)}, the redo log {format_size(capacity)}: many "
-            "changes fill it within seconds.",
-            variable_subject(context, size),
-            help=f"{measure} before you choose its size" if meant else f"{measure}, or let the redo log hold 1G in all",
-        )
+    meant = capacity_of_files(context)  # another rule reports these lines and advises a capacity of this size
+    capacity = meant or running
+    few = capacity < least_log(pool)
+    if not few and not (pool >= NOTED_POOL and capacity <= DEFAULT_LOG):
+        return
+    if is_enough_for_writes(context, capacity) or _is_judged_by_rate(context, capacity):
+        return
+    wanted = log_for_pool(context, pool)
+    action = larger_log_action(context, wanted) if wanted and wanted > capacity and not meant else None
+    later = "measure the writes with mycnf audit"
+    yield tiny_redo_log.finding(
+        f"The redo log of {format_size(capacity)} is tiny for a buffer pool of {format_size(pool)}: writes of "
+        f"{format_size(BUSY)} a second fill it in {format_duration(capacity / BUSY)}, and sessions then wait for pages "
+        "to be written.",
+        variable_subject(context, next((name for name in SIZES if context.is_set(name)), POOL)),
+        severity=None if few else Severity.NOTE,
+        confidence=None if few else Confidence.OPINION,
+        help=f"{help_line(action)} to start with, then {later}" if action else f"{later} before you choose its size",
+        actions=present(action),
+    )
 
 
-def _capacity_of_files(context: RuleContext) -> int | None:
-    """The log size in bytes by the old file options, on a version with innodb_redo_log_capacity that is not set."""
-    if not context.target.since("mysql", 8, 0, 30) or context.is_set(SIZES[0]):
-        return None
-    names = {written_name(p.line).removeprefix("loose_") for p in context.file_verdict.resolved.options}
-    if names.isdisjoint(SIZES[1:]):
-        return None
-    from rules.core.successors import redo_files_capacity  # the rule about the old lines imports it too
+def _pool_that_fits(context: RuleContext) -> int | None:
+    """The pool size; on a known host at most what fits, because pool-exceeds-memory asks for a smaller one."""
+    pool = context.number(POOL)
+    if pool is None or not context.has("host"):
+        return pool
+    from rules.sizing.memory import fitting_pool  # lazily: lint of a file for an unknown host does without it
 
-    return redo_files_capacity(context)
+    return fitting_pool(context, pool)
+
+
+def _is_judged_by_rate(context: RuleContext, capacity: int) -> bool:
+    """Whether small-redo-log reports the log, by waits or by a measured rate."""
+    if not context.has("server"):
+        return False
+    rates = rates_or_none(context)
+    return bool(_redo_wait_text(context)) or any(rate.minimum * HOUR > capacity for rate in rates)

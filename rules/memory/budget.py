@@ -15,7 +15,8 @@ from rules.sizing.memory import (
     MIB,
     Budget,
     is_too_tight,
-    largest_session_part,
+    largest_part,
+    memory_besides,
     memory_budget,
     pool_that_fits,
     pool_that_holds,
@@ -44,7 +45,7 @@ ROOM = 1.5  # times; a pool that fits must be this much larger to be worth a fin
 IDLE_AFTER = 7 * 86400  # seconds of uptime; after less, an empty pool means nothing
 IDLE_PERCENT = 50
 SWAPPED = 100 * MIB
-SHARED = (POOL, "key_buffer_size", "aria_pagecache_buffer_size", "temptable_max_ram")
+SHARED = (POOL, "innodb_log_buffer_size", "key_buffer_size", "aria_pagecache_buffer_size", "temptable_max_ram")
 
 
 @rule(
@@ -58,10 +59,10 @@ SHARED = (POOL, "key_buffer_size", "aria_pagecache_buffer_size", "temptable_max_
         why="Besides the pool the server needs memory for sessions, dictionaries and temporary tables, and the system "
         "for itself. When memory runs out the kernel swaps, or kills the largest process, which is usually the "
         "server. In a container the limit of the control group counts, not the machine's memory. The rule adds up the "
-        "pool with its lists (8 percent more on MySQL, 2 on MariaDB), the idle server, and 1G for the system (a "
-        "sixteenth of the memory on small machines), and reports a sum above the memory. The reserve is not a "
-        "percentage: that would leave 100G idle on a machine of 512G.",
-        fix="Lower the pool to what remains beside the system, the server's other parts, its sessions and 8 percent "
+        "pool with its lists (8 percent more on MySQL, 2 on MariaDB), the idle server, and the system (256M and 2 "
+        "percent of the memory, 64M and 2 percent in a control group), and reports a sum above the memory. No share of "
+        "the memory is kept free: a fifth would leave 100G idle on a machine of 512G, and too little on one of 2G.",
+        fix="Lower the pool to what remains beside the system, the server's other parts, its sessions and 6 percent "
         "to spare, or give the server more.",
         risk="A smaller pool reads more from disk. Shrinking it at run time can stall statements for seconds.",
         exceptions="None.",
@@ -82,7 +83,8 @@ def pool_exceeds_memory(context: RuleContext) -> Iterator[Finding]:
         risk="shrinking the pool can stall statements for seconds",
     )  # fmt: skip
     yield pool_exceeds_memory.finding(
-        f"The buffer pool of {format_size(pool)} takes {pool * 100 // size} % of the {where} that the server may use.",
+        f"The buffer pool of {format_size(pool)} does not fit in the {where} that the server may use: "
+        f"{memory_besides(context, size)}.",
         variable_subject(context, POOL),
         severity=Severity.ERROR if pool >= size else Severity.WARNING,
         help=help_line(action),
@@ -102,32 +104,37 @@ def pool_exceeds_memory(context: RuleContext) -> Iterator[Finding]:
     docs=Docs(
         why="Three numbers are compared with the memory: measured (the process's resident size), likely "
         "(the program, shared buffers, the peak of connections, and those at work with the buffers that are in use) "
-        "and the ceiling (every allowed connection using each of its buffers once). Measured near the limit is an "
-        "error, likely beyond it a warning. The ceiling is not reached in practice, so it is a note. A session's "
-        "buffers include binlog_cache_size where the binary log is on.",
+        "and loaded (all connections that are allowed open, four of them for each processor at work with every buffer "
+        "and a temporary table). Measured near the limit is an error, likely beyond it a warning, loaded beyond it a "
+        "note. The ceiling, with every connection at work, is not reached in practice: reports show it, and no finding "
+        "is based on it. A session's buffers include binlog_cache_size where the binary log is on.",
         fix="Lower what is largest: the pool, max_connections, or the buffers of each session.",
         risk="Fewer connections may refuse clients; a smaller pool reads more from disk.",
-        exceptions="A ceiling above memory is normal for servers with many connections of which few work at once.",
+        exceptions="Servers whose clients open far fewer connections than max_connections allows.",
         reconsider_when="The measured size over weeks of peak load.",
         disagree="MySQLTuner and others warn of the ceiling alone, which flags most servers that run well.",
     ),
 )
 def memory_over_budget(context: RuleContext) -> Iterator[Finding]:
-    """Report measured, likely or maximum memory above the usable memory."""
+    """Report measured, likely or loaded memory above the usable memory."""
     estimate, room = memory_budget(context), usable_memory(context)
     if estimate is None or room is None or not any(context.is_set(name) for name in CHOSEN):
         return
     judged = _budget_finding(estimate, *room)
     if judged is not None:
         severity, confidence, message = judged
-        largest, size = largest_session_part(context, estimate.connections)
+        largest, size = largest_part(context, estimate.running)
         yield memory_over_budget.finding(
             message,
             severity=severity,
             confidence=confidence,
             help=f"lower the largest part: {largest} may take {format_size(size)} of it"
-            + ("" if largest in SHARED else ", all connections together"),
+            + ("" if largest in SHARED else f", {_sessions_of(largest, estimate)} together"),
         )
+
+
+def _sessions_of(option: str, estimate: Budget) -> str:
+    return f"{estimate.connections if option == 'max_connections' else estimate.running:,} sessions"
 
 
 def _budget_finding(estimate: Budget, size: int, where: str) -> tuple[Severity, Confidence, str] | None:
@@ -137,9 +144,12 @@ def _budget_finding(estimate: Budget, size: int, where: str) -> tuple[Severity, 
     if estimate.likely and estimate.likely > size:
         message = f"The server is likely to take {format_size(estimate.likely)} at its peak of connections, and {only}"
         return Severity.WARNING, Confidence.LIKELY, message
-    if estimate.ceiling <= size:
+    if estimate.loaded <= size:
         return None
-    message = f"Worst case {format_size(estimate.ceiling)} ({estimate.sessions}), but the server {only}"
+    message = (
+        f"With all {estimate.connections:,} connections open and {estimate.running:,} of them at work, the server "
+        f"takes up to {format_size(estimate.loaded)}, and {only}"
+    )
     return Severity.NOTE, Confidence.LIKELY, message
 
 
@@ -217,7 +227,7 @@ def _memory_for_pool(context: RuleContext, pool: int, usable_bytes: int) -> int:
     fits, memory = pool_that_fits(context, usable_bytes), context.host.memory
     if memory is None or memory.available is None or usable_bytes < memory.total:
         return fits
-    room = pool + max(0, memory.available - system_memory(usable_bytes))
+    room = pool + max(0, memory.available - system_memory(context, usable_bytes))
     return fits if room >= fits else round_to_steps(context, room)
 
 

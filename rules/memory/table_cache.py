@@ -5,10 +5,10 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from advisor.core.model import Confidence, Severity
-from rules.core.advice import advise, help_line, present, service_setting_help
+from rules.core.advice import advise, connection_limit, help_line, present, service_setting_help
 from rules.core.counters import busy_rate, steady_window, window_text
 from rules.core.rule import Docs, rule
-from rules.core.subject import find_line, variable_subject
+from rules.core.subject import variable_subject
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -23,7 +23,6 @@ FLOOR_MYSQL = 400
 FLOOR_MARIADB = 200
 DEFAULT_TABLES = 2000  # the default of MySQL 5.7 and MariaDB; half the default of MySQL 8.0 and later
 FILES_A_TABLE = 2
-CONNECTIONS = 151  # the default max_connections of all versions
 RESERVED = 33  # files that servers reserve for themselves: MySQL 10, MariaDB 33 (TAB-01)
 LEAST_FILES = 5000  # the minimum that MySQL requests from the system; it also requests five per connection
 FILES_A_CONNECTION = 5
@@ -54,7 +53,7 @@ FILES_A_CONNECTION = 5
 )
 def tiny_table_cache(context: RuleContext) -> Iterator[Finding]:
     """Report a table cache set below the server's minimum, or below max_connections."""
-    value, connections = context.number(CACHE), _connection_limit(context)
+    value, connections = context.number(CACHE), connection_limit(context)
     floor = FLOOR_MARIADB if context.target.is_mariadb else FLOOR_MYSQL
     crowded = value is not None and connections is not None and value < connections
     # On MariaDB a value that was reduced to fit the open files limit does not count as explicitly configured.
@@ -73,21 +72,12 @@ def tiny_table_cache(context: RuleContext) -> Iterator[Finding]:
     )
 
 
-def _connection_limit(context: RuleContext) -> int | None:
-    """max_connections, or the default of all versions if no line sets it.
-
-    The catalog has no default, because the open files limit of the system may reduce it.
-    """
-    value = context.number("max_connections")
-    return CONNECTIONS if value is None and find_line(context, "max_connections") is None else value
-
-
 def larger_table_cache(context: RuleContext, value: int) -> tuple[Action | None, str]:
     """The action that doubles the table cache, at least to the default and max_connections, and the advice as text.
 
     If a running server has too few open files for that, the advice begins with open_files_limit and needs a restart.
     """
-    connections = _connection_limit(context) or 0
+    connections = connection_limit(context) or 0
     line = context.file_verdict.effective.get(CACHE)
     asked = int(line.value) if line is not None and line.value and line.value.isdecimal() else 0
     wanted = max(DEFAULT_TABLES, asked if asked > value else value * 2, connections)

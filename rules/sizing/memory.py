@@ -6,20 +6,30 @@ from math import lcm
 from typing import TYPE_CHECKING, NamedTuple
 
 from advisor.core.sizes import format_size
+from rules.core.advice import connection_limit
 
 if TYPE_CHECKING:
+    from advisor.facts import Host
     from rules.core.context import RuleContext
 
 
 MIB = 1 << 20
 GIB = 1 << 30
-# Memory of the operating system: a gigabyte, or a sixteenth of a small machine. Beyond that, an advised pool leaves a
-# few percent to running statements and the page cache. Both are our choice: the percentages in the manuals (50 to 80,
-# BP-05) leave a hundred gigabytes idle on a machine with 512.
-SYSTEM = GIB
-SYSTEM_SHARE = 16
-SPARE_PERCENT = 8
-LEAST_SHARE = 4  # a pool always gets at least one in so many parts of the memory
+# The memory that the operating system needs: kernel, services and page tables, and in a control group only what the
+# kernel counts to the group. Beyond that, an advised pool leaves a few percent to the page cache and to programs that
+# run for a while. All are our choice: the percentages in the manuals (50 to 80, BP-05) leave a hundred gigabytes idle
+# on a machine with 512, and too little on one with 2.
+SYSTEM = 256 * MIB
+SYSTEM_IN_GROUP = 64 * MIB
+SYSTEM_PERCENT = 2
+SPARE_PERCENT = 6
+IN_GROUP, COMMIT_LIMIT = "the control group", "the kernel's commit limit"
+LEAST_POOL = 64 * MIB  # no smaller pool is advised: the server itself takes several times as much
+# Sessions that run statements at once, where no counter shows it: a few for each processor, or as many as throughput
+# was seen to rise with (CONN-02).
+RUNNING_PER_CPU = 4
+LEAST_RUNNING = 16
+RUNNING = 64
 GROWTH_PERCENT = 25
 CHUNK = 128 * MIB
 INSTANCES = "innodb_buffer_pool_instances"
@@ -31,9 +41,10 @@ class Budget(NamedTuple):
     """Bytes; `measured` is None if nothing was measured, `likely` if the connection peak is unknown.
 
     `likely` is the memory at the peak of connections: as many sessions as are running now use those buffers that
-    counters show to be in use. It is never less than the peak of the process. `ceiling` is every allowed connection
-    using each of its buffers at once, which no server reaches. Neither includes unbounded memory of sessions: MEMORY
-    tables, packets up to max_allowed_packet, a buffer for each further join, sort or derived table of a statement.
+    counters show to be in use. It is never less than the peak of the process. `loaded` is every allowed connection
+    open, of which `running` use each of their buffers. `ceiling` is every allowed connection using each of its buffers
+    at once, which no server reaches. None includes unbounded memory of sessions: MEMORY tables, packets up to
+    max_allowed_packet, a buffer for each further join, sort or derived table of a statement.
     """
 
     measured: int | None
@@ -41,6 +52,8 @@ class Budget(NamedTuple):
     ceiling: int
     connections: int
     per_session: int
+    loaded: int
+    running: int
 
     @property
     def sessions(self) -> str:
@@ -49,7 +62,7 @@ class Budget(NamedTuple):
 
     @property
     def sentence(self) -> str:
-        """The three numbers as text."""
+        """The numbers as text."""
         parts = [f"{format_size(self.measured)} measured"] if self.measured else []
         parts += [f"{format_size(self.likely)} likely"] if self.likely else []
         return ", ".join([*parts, f"{format_size(self.ceiling)} ceiling ({self.sessions})"])
@@ -57,26 +70,49 @@ class Budget(NamedTuple):
 
 def memory_budget(context: RuleContext) -> Budget | None:
     """The memory budget; None if a required size is unknown, for example because the pool size is templated."""
-    pool, connections = context.number("innodb_buffer_pool_size"), context.number("max_connections")
+    pool, connections = context.number(POOL), connection_limit(context)
     if pool is None or connections is None:
         return None
-    each = session_maximum(context)
-    ceiling = memory_at_rest(context) + shared_buffers(context) + temptable_memory(context) + connections * each
+    each, running = session_maximum(context), running_sessions(context)
+    resting = memory_at_rest(context)
+    ceiling = resting + shared_buffers(context) + temptable_memory(context) + connections * each
+    sessions = connections * idle_session(context) + running_total(context, running)
+    loaded = resting + shared_buffers_expected(context) + sessions
     taken = measured_memory(context)
     likely = max(expected_memory(context), taken or 0, _peak_resident(context)) if context.has("server") else None
-    return Budget(taken, likely, ceiling, connections, each)
+    return Budget(taken, likely, ceiling, connections, each, loaded, running)
 
 
-def largest_session_part(context: RuleContext, connections: int) -> tuple[str, int]:
-    """The option that bounds the largest part of the ceiling, and the size of that part in bytes.
+def largest_part(context: RuleContext, running: int) -> tuple[str, int]:
+    """The option that bounds the largest part of the memory, and the part's size in bytes."""
+    return max(memory_parts(context, running).items(), key=lambda part: part[1])
 
-    The size is for all sessions together.
+
+def memory_parts(context: RuleContext, running: int) -> dict[str, int]:
+    """The memory in bytes if all connections are open and `running` of them are at work, by the option that bounds it.
+
+    The size is that of all sessions together.
     """
-    parts = {name: size * connections for name, size in session_part(context).items()}
-    parts |= {name: context.number(name) or 0 for name in (POOL, *CACHES)} | {
-        "temptable_max_ram": temptable_memory(context)
-    }
-    return max(parts.items(), key=lambda part: part[1])
+    parts = {name: size * running for name, size in session_part(context).items() if name != "tmp_table_size"}
+    parts["tmp_table_size"] = running * _temporary_table(context)
+    parts |= {name: context.number(name) or 0 for name in (*FIXED, *CACHES)}
+    parts["max_connections"] = (connection_limit(context) or 0) * idle_session(context)
+    parts["temptable_max_ram"] = min(temptable_memory(context), running * memory_table_size(context))
+    return parts
+
+
+def running_sessions(context: RuleContext) -> int:
+    """The sessions that are taken to run statements at once where no counter shows it."""
+    cpus = context.host.usable_cpus if context.has("host") else None
+    most = max(LEAST_RUNNING, int(RUNNING_PER_CPU * cpus)) if cpus else RUNNING
+    return min(connection_limit(context) or 0, most)
+
+
+def running_total(context: RuleContext, running: int) -> int:
+    """What so many sessions take beyond `idle_session` if each uses every buffer and one temporary table."""
+    buffers = sum(_session_buffer(context, name) for name in (*BUFFERS, *_binary_log_caches(context)))
+    tables = min(temptable_memory(context), running * memory_table_size(context))
+    return running * (buffers + _scan_buffer(context) + _temporary_table(context)) + tables
 
 
 def expected_memory(context: RuleContext) -> int:
@@ -100,26 +136,38 @@ def measured_memory(context: RuleContext) -> int | None:
 
 def usable_memory(context: RuleContext) -> tuple[int, str] | None:
     """The bytes that the server may use, and their source: memory, a control group's limit, or the commit limit."""
-    host = context.host
+    size = context.host.usable_memory
+    return (size, f"{format_size(size)} of {memory_source(context.host)}") if size else None
+
+
+def memory_source(host: Host) -> str:
+    """What limits the memory that the server may use."""
     size = host.usable_memory
-    if not size:
-        return None
     if size == host.strict_commit_limit:
-        return size, f"{format_size(size)} of the kernel's commit limit"
-    limited = host.memory is None or size < host.memory.total
-    return size, f"{format_size(size)} of {'the control group' if limited else 'memory'}"
+        return COMMIT_LIMIT
+    return IN_GROUP if host.memory is None or (size or 0) < host.memory.total else "memory"
 
 
-def pool_that_fits(context: RuleContext, usable_bytes: int) -> int:
+def pool_that_fits(context: RuleContext, usable_bytes: int, *, sessions: int | None = None) -> int:
     """The largest pool for that much memory, in whole steps of chunk size times instances.
 
     The server does not round such a size. It is what remains after the system's memory, the server's other memory, its
-    sessions and a reserve of a few percent.
+    sessions and a reserve of a few percent. `sessions` is the memory of all sessions in bytes, where more is known of
+    them than `session_total`.
     """
     resting = series_memory(context)
-    others = resting.at_rest + resting.schema + shared_without_pool(context) + _session_totals(context)
-    left = usable_bytes - system_memory(usable_bytes) - usable_bytes * SPARE_PERCENT // 100 - others
-    return round_to_steps(context, _pool_within(context, left, usable_bytes))
+    own = session_total(context) if sessions is None else sessions
+    others = resting.at_rest + resting.schema + shared_without_pool(context) + own
+    spare = usable_bytes * SPARE_PERCENT // 100
+    return round_to_steps(
+        context, _pool_within(context, usable_bytes - system_memory(context, usable_bytes) - spare - others)
+    )
+
+
+def fitting_pool(context: RuleContext, pool: int) -> int:
+    """The pool size, or on a known host the size that pool-exceeds-memory advises for a pool that is too large."""
+    room = usable_memory(context) if context.has("host") else None
+    return pool_that_fits(context, room[0]) if room and is_too_tight(context, pool, room[0]) else pool
 
 
 def round_to_steps(context: RuleContext, size: int) -> int:
@@ -130,26 +178,39 @@ def round_to_steps(context: RuleContext, size: int) -> int:
 
 def is_too_tight(context: RuleContext, pool: int, usable_bytes: int) -> bool:
     """Whether a pool with its overhead, the server at rest and the system's memory exceed the usable memory."""
-    return pool > _pool_within(
-        context, usable_bytes - system_memory(usable_bytes) - memory_at_rest(context), usable_bytes
-    )
+    left = usable_bytes - system_memory(context, usable_bytes) - memory_at_rest(context)
+    return pool > _pool_within(context, left)
 
 
-def _pool_within(context: RuleContext, room: int, usable_bytes: int) -> int:
-    """The pool that fits in `room` with its overhead, but at least LEAST_SHARE of the usable memory."""
+def memory_besides(context: RuleContext, usable_bytes: int) -> str:
+    """What the server at rest and the system need beside the pool, as text."""
+    percent, own = series_memory(context).pool_percent, format_size(memory_at_rest(context))
+    system = format_size(system_memory(context, usable_bytes))
+    return f"the system needs {system}, the idle server {own}, and the lists of the pool {percent} % of its size"
+
+
+def page_cache_room(context: RuleContext, pool: int, usable_bytes: int) -> int:
+    """The memory that a pool of that size leaves to the page cache."""
+    taken = pool + pool_overhead(context, pool) + memory_at_rest(context)
+    return usable_bytes - system_memory(context, usable_bytes) - taken
+
+
+def _pool_within(context: RuleContext, room: int) -> int:
+    """The pool that fits in `room` with its overhead, but at least LEAST_POOL."""
     percent = series_memory(context).pool_percent
     pool = room if room <= DEFAULT_POOL else (room * 100 + DEFAULT_POOL * percent) // (100 + percent)
-    return max(pool, usable_bytes // LEAST_SHARE)
+    return max(pool, LEAST_POOL)
 
 
-def system_memory(usable_bytes: int) -> int:
-    """The memory that the operating system needs on a machine with that much memory."""
-    return min(SYSTEM, usable_bytes // SYSTEM_SHARE)
+def system_memory(context: RuleContext, usable_bytes: int) -> int:
+    """The memory that the operating system needs beside the server, if the server may use that much."""
+    least = SYSTEM_IN_GROUP if memory_source(context.host) == IN_GROUP else SYSTEM
+    return least + usable_bytes * SYSTEM_PERCENT // 100
 
 
-def _session_totals(context: RuleContext) -> int:
+def session_total(context: RuleContext) -> int:
     """The memory of all sessions, at the connection peak or at max_connections, if they are idle."""
-    connections = context.number("max_connections") or 0
+    connections = connection_limit(context) or 0
     peak = context.server.counter("max_used_connections") if context.has("server") else None
     return (connections if peak is None else min(connections, peak)) * idle_session(context)
 
@@ -183,7 +244,6 @@ def _peak_resident(context: RuleContext) -> int:
 
 
 KIB = 1 << 10
-MIB = 1 << 20
 
 
 class SeriesMemory(NamedTuple):
@@ -224,8 +284,9 @@ TABLES_AT_ONCE = 2
 POOL = "innodb_buffer_pool_size"
 FIXED = (POOL, "innodb_log_buffer_size")
 # Caches that grow block by block: the counter is the peak number of blocks, and a variable gives their size.
+KEYS = "key_buffer_size"
 CACHES = {
-    "key_buffer_size": ("key_blocks_used", "key_cache_block_size"),
+    KEYS: ("key_blocks_used", "key_cache_block_size"),
     "aria_pagecache_buffer_size": ("aria_pagecache_blocks_used", "aria_block_size"),
 }
 # Session buffers, with counters of which at least one is above 0 if any session has used the buffer.
@@ -268,8 +329,14 @@ def shared_buffers_in_use(context: RuleContext) -> int:
 def shared_without_pool(context: RuleContext) -> int:
     """The shared buffers in use, without the buffer pool and its overhead."""
     pool = context.number(POOL) or 0
-    filled = shared_buffers_in_use(context) if context.has("server") else shared_buffers(context)
+    filled = shared_buffers_in_use(context) if context.has("server") else shared_buffers_expected(context)
     return filled - pool - pool_overhead(context, pool)
+
+
+def shared_buffers_expected(context: RuleContext) -> int:
+    """The shared buffers, without a key buffer that is not explicitly configured: without MyISAM it stays empty."""
+    unused = 0 if context.is_set(KEYS) else context.number(KEYS) or 0
+    return shared_buffers(context) - unused
 
 
 def _fixed_buffers(context: RuleContext) -> int:

@@ -23,7 +23,7 @@ def test_a_file_for_a_described_host(mycnf: Mycnf, tmp_path: Path) -> None:
     text = file.read_text("utf-8")
     assert "64G of memory, 16 processors, nvme" in text.replace("\n# ", " ")
     assert "\n# Based on BP-01 (measured)" in text
-    assert "\ninnodb_buffer_pool_size = 44G\n" in text
+    assert "\ninnodb_buffer_pool_size = 52G\n" in text
     linted = mycnf("lint", "--isolated", *HOST, str(file))
     assert linted.code == 0, linted.out
 
@@ -58,7 +58,7 @@ def test_a_diff_of_a_file(mycnf: Mycnf, tmp_path: Path) -> None:
     ended = mycnf("suggest", "--ram", "16G", "--disk", "ssd", "--write-diff", str(file))
     assert ended.code == 0
     assert "-innodb_buffer_pool_size = 1G\n" in ended.out
-    assert "+innodb_buffer_pool_size = 10G\n" in ended.out
+    assert "+innodb_buffer_pool_size = 12G\n" in ended.out
     assert "secret" not in ended.out
     assert "MariaDB" in ended.err
     assert file.read_bytes() == before

@@ -124,32 +124,42 @@ def test_memory_that_the_server_accounts_for_itself(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("file", "usable", "fits"),
     [
-        ("", 512 << 30, 434 << 30),
+        ("", 512 << 30, 435 << 30),
         ("", 16 << 30, 12 << 30),
-        ("", 1 << 30, 384 * MIB),
+        ("", 2 << 30, 896 * MIB),
+        ("", 1 << 30, 128 * MIB),
         ("innodb_buffer_pool_size = 9G\ninnodb_buffer_pool_instances = 8", 16 << 30, 12 << 30),
-        ("", 100 * MIB, 25 * MIB),
+        ("", 100 * MIB, 64 * MIB),
     ],
 )
 def test_a_pool_that_fits(file: str, usable: int, fits: int, tmp_path: Path) -> None:
     """The pool is what system, server and sessions leave, in whole steps, or whole megabytes below a step."""
-    assert pool_that_fits(known("mysql-8.0.15", tmp_path, file=file), usable) == fits
+    here = known("mysql-8.0.15", tmp_path, file=file, host={"memory": {"total": usable}})
+    assert pool_that_fits(here, usable) == fits
+
+
+def test_a_control_group_holds_less_of_the_system(tmp_path: Path) -> None:
+    """In a container of 1G the pool may be larger than on a machine of 1G, whose system is in that memory too."""
+    group = {"memory": {"total": 64 << 30}, "cgroup": {"limit": 1 << 30}}
+    machine = {"memory": {"total": 1 << 30}}
+    pools = [pool_that_fits(known("mariadb-10.11", tmp_path, host=host), 1 << 30) for host in (group, machine)]
+    assert pools == [384 * MIB, 256 * MIB]
 
 
 @pytest.mark.parametrize(
     ("file", "helps"),
     [
-        ("binlog_cache_size = 256M\nlog_bin = b\nserver_id = 1", "binlog_cache_size may take 37.8G of it, all"),
+        ("binlog_cache_size = 256M\nlog_bin = b\nserver_id = 1", "binlog_cache_size may take 16G of it, 64 sessions"),
         ("innodb_buffer_pool_size = 9G\nsort_buffer_size = 8M", "innodb_buffer_pool_size may take 9G of it"),
-        ("innodb_buffer_pool_size = 4G\nsort_buffer_size = 64M", "sort_buffer_size may take 9.4G of it, all"),
+        ("innodb_buffer_pool_size = 4G\nsort_buffer_size = 128M", "sort_buffer_size may take 8G of it, 64 sessions"),
     ],
 )
 def test_the_largest_part_is_named(file: str, helps: str, tmp_path: Path) -> None:
-    """Where the worst case is more than the memory, the option that adds most to it is named with what it adds."""
+    """Where loaded memory is more than the host has, the option that adds most to it is named with what it adds."""
     file = f"innodb_buffer_pool_size = 1G\n{file}\nmax_connections = 151"
     rule = find_rule("memory-over-budget")
     assert rule is not None
-    (found,) = rule.check(known("mysql-5.7.22", tmp_path, file=file, host={"memory": {"total": 10 << 30}}))
+    (found,) = rule.check(known("mysql-5.7.22", tmp_path, file=file, host={"memory": {"total": 10 << 30}, "cpus": 16}))
     assert helps in found.help
-    assert found.message.startswith("Worst case ")
-    assert found.message.endswith("but the server may use only 10G of memory.")
+    assert found.message.startswith("With all 151 connections open and 64 of them at work, the server takes up to ")
+    assert found.message.endswith(", and may use only 10G of memory.")

@@ -12,11 +12,12 @@ from hypothesis import strategies as st
 
 from advisor.catalog.load import load
 from advisor.catalog.targets import parse_target
+from advisor.collect.declared import host_from_options, parse_size
 from advisor.fixing.diff import unified_diff
 from advisor.fixing.values import FileChange
 from advisor.optionfile import resolve
 from advisor.report.suggested_file import remarks
-from advisor.suggest import suggest
+from advisor.suggest import judge_text, suggest
 from advisor.suggest.amend import amend_file
 from advisor.suggest.choices import SuggestedLine
 from advisor.verdict import judge_file, judge_value
@@ -137,3 +138,77 @@ def test_a_suggestion_for_a_host() -> None:
     text = b"[mysqld]\nport = 1\n"
     done = amend_file("my.cnf", text, judged({"my.cnf": text}), choices, remarks)
     assert {c.option for c in choices} <= set(judged({"my.cnf": done.text}).effective)
+
+
+SMALL = host_from_options(ram="8G", cpus=4, disk="ssd", tar=None)
+
+
+def suggested(text: str, target: str = "mariadb-10.11", workload: str = "oltp") -> dict[str, str]:
+    """The options and values that are suggested for this file on a host of 8G."""
+    verdict = judge_text(parse_target(target), f"[mysqld]\n{text}\n")
+    return {line.option: line.value for line in suggest(parse_target(target), SMALL, workload, verdict).choices}
+
+
+@pytest.mark.parametrize(
+    ("text", "option", "value"),
+    [
+        ("innodb_buffer_pool_size = 64G", "innodb_buffer_pool_size", None),
+        ("key_buffer_size = 12G", "key_buffer_size", "128M"),
+        ("max_connections = 90000", "max_connections", "151"),
+        ("sort_buffer_size = 1G", "sort_buffer_size", "2M"),
+        ("tmp_table_size = 2G\nmax_heap_table_size = 2G", "max_heap_table_size", "16M"),
+        ("aria_pagecache_buffer_size = 20G", "aria_pagecache_buffer_size", "128M"),
+    ],
+)
+def test_what_cannot_fit_is_brought_down(text: str, option: str, value: str | None) -> None:
+    """Each setting that the host has no memory for gets its default, and the pool what then remains."""
+    lines = suggested(text)
+    assert lines[option] == (value or lines["innodb_buffer_pool_size"])
+    assert 4 << 30 < parse_size(lines["innodb_buffer_pool_size"]) < 7 << 30
+
+
+def test_both_limits_of_temporary_tables_come_down() -> None:
+    """A temporary table is bounded by the smaller of two options, so that one alone does not bring it down."""
+    assert {"tmp_table_size", "max_heap_table_size"} <= set(suggested("tmp_table_size = 2G\nmax_heap_table_size = 2G"))
+
+
+def test_what_fits_is_kept_and_makes_the_pool_smaller() -> None:
+    """A key buffer of 2G fits: the pool gets what it leaves."""
+    lines = suggested("key_buffer_size = 2G")
+    assert "key_buffer_size" not in lines
+    assert parse_size(suggested("")["innodb_buffer_pool_size"]) - parse_size(lines["innodb_buffer_pool_size"]) > 1 << 30
+
+
+@pytest.mark.parametrize(
+    ("text", "kept"),
+    [
+        ("max_connections = 400", "max_connections"),
+        ("log_bin = /var/log/mysql/bin", "log_bin"),
+        ("skip_log_bin", "log_bin"),
+        ("log_bin = b\nexpire_logs_days = 14", "binlog_expire_logs_seconds"),
+        ("innodb_log_file_size = 6G", "innodb_log_file_size"),
+        ("innodb_io_capacity = 3000", "innodb_io_capacity"),
+        ("slow_query_log = 1\nlong_query_time = 0.2", "long_query_time"),
+        ("binlog_format = MIXED", "binlog_format"),
+        ("character_set_server = utf8mb3", "character_set_server"),
+    ],
+)
+def test_a_choice_of_the_file_that_fits_is_kept(text: str, kept: str) -> None:
+    """What the file sets for a reason that mycnf does not know stays."""
+    assert kept not in suggested(text)
+
+
+def test_the_server_number_of_a_file_is_kept() -> None:
+    """A replica must not get the number of its source."""
+    assert "server_id" not in suggested("server_id = 7", "mysql-5.7")
+    assert suggested("", "mysql-5.7")["server_id"] == "1"
+
+
+def test_a_file_of_which_nothing_fits_ends_with_defaults() -> None:
+    """All of it together is far beyond the host, and afterwards it fits."""
+    text = "innodb_buffer_pool_size = 1T\nkey_buffer_size = 100G\nmax_connections = 100000\nsort_buffer_size = 2G"
+    lines = suggested(text, "mysql-8.0")
+    assert lines["key_buffer_size"] == "8M"
+    assert lines["sort_buffer_size"] == "256K"
+    assert lines["max_connections"] == "151"
+    assert parse_size(lines["innodb_buffer_pool_size"]) < 7 << 30

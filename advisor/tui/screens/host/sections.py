@@ -22,7 +22,7 @@ from advisor.tui.screens.host.storage_tree import storage_tree, stripe_text
 from advisor.tui.text import SEVERITY_SIGNS, SEVERITY_STYLES, bar, safe_line, safe_text
 from rules import find_rule
 from rules.core.storage import is_solid_state
-from rules.sizing.memory import memory_budget
+from rules.sizing.memory import IN_GROUP, memory_budget, memory_source
 
 if TYPE_CHECKING:
     from advisor.analysis.audited import Audited
@@ -238,10 +238,8 @@ def usable_memory(host: Host | None) -> tuple[int, str] | None:
     size = host.usable_memory if host else None
     if not host or not size:
         return None
-    if size == host.strict_commit_limit:
-        return size, "the kernel's commit limit"
-    limited = host.memory is None or size < host.memory.total
-    return size, "the control group's limit" if limited else "the machine's memory"
+    source = {"memory": "the machine's memory", IN_GROUP: "the control group's limit"}
+    return size, source.get(memory_source(host), memory_source(host))
 
 
 def bar_text(amount: MemoryAmount, total: int | None) -> str:
