@@ -303,6 +303,9 @@ BY_OPTION = {
 BEYOND_FILES = (
     "rules.connections.usage",
     "rules.engines.caches",
+    "rules.errorlog.clients",
+    "rules.errorlog.ends",
+    "rules.errorlog.storage",
     "rules.innodb.io_layout",
     "rules.memory.budget",
     "rules.optionfile.drift",

@@ -18,7 +18,8 @@ from advisor.collect.files import OptionFileReader, environment_of, read_files, 
 from advisor.collect.host import NotProved, ServerClaim, find_server_process, open_root, read_host
 from advisor.collect.host.server_files import read_server_files
 from advisor.collect.host.storage import trace_storage
-from advisor.collect.logs import read_binary_log_bytes, read_redo_waits
+from advisor.collect.logs import PART as ERROR_LOG
+from advisor.collect.logs import read_binary_log_bytes, read_error_file, read_error_table
 from advisor.collect.server.innodb import has_lsn_counter, innodb_status
 from advisor.collect.server.replication import read_channels, read_replication
 from advisor.collect.server.server import read_greeting, read_lock_waits, read_server
@@ -39,6 +40,7 @@ if TYPE_CHECKING:
     from advisor.collect.host.root import Root
     from advisor.collect.server.server import Greeting
     from advisor.facts import Host, Link, Sample, Server, Service, Workload
+    from advisor.facts.server import ErrorLog
 
 
 DEFAULT_WINDOW = 10.0
@@ -83,7 +85,7 @@ def collect_from_account(
         schema=SCHEMA,
         tool=f"mycnf {__version__}",
         taken_at=taken_at,
-        server=server,
+        server=replace(server, error_log=around.error_log),
         workload=workload,
         host=around.host,
         files=around.files,
@@ -111,10 +113,12 @@ def _read_everything(
     server = replace(server, status=first.status, innodb_status=first.innodb_text)
     channels = read_channels(session, greeting, notes) if request.window > 0 and first.status else None
     workload = read_workload(session, first, request.window, notes, wait)
+    logged = read_error_table(session, greeting, notes)
     server = replace(
         server,
         lock_waits=read_lock_waits(session, greeting, first.status, notes),
-        redo_waits=read_redo_waits(session, greeting, notes),
+        redo_waits=logged.redo_waits,
+        error_log=logged.error_log,
         binary_log_bytes=read_binary_log_bytes(session, greeting, notes),
     )
     replication = read_replication(session, greeting, first.status, notes, channels)
@@ -137,12 +141,19 @@ _DIRECTORIES = ("innodb_log_group_home_dir", "innodb_undo_directory", "innodb_da
 _BASENAMES = ("log_bin_basename", "relay_log_basename")
 
 
+_ELSEWHERE = "the error log is on the server's host: audit it there by its socket, or give the log with --from"
+
+
 class HostFacts(NamedTuple):
-    """Facts about a server's host; None if they are missing, or are not proved to be the server's."""
+    """Facts about a server's host; None if they are missing, or are not proved to be the server's.
+
+    `error_log` is that of the server's file, or else the given server's own.
+    """
 
     host: Host | None = None
     files: OptionFiles | None = None
     service: Service | None = None
+    error_log: ErrorLog | None = None
 
 
 def read_host_facts(server: Server, notes: Notes) -> HostFacts:
@@ -151,13 +162,16 @@ def read_host_facts(server: Server, notes: Notes) -> HostFacts:
     found = find_server_process(root, server_claim(server))
     if isinstance(found, NotProved):
         notes += [Unavailable("host", found.reason), Unavailable("files", found.reason)]
-        return HostFacts()
+        if server.error_log is None and not any(note.part == ERROR_LOG for note in notes):
+            notes.append(Unavailable(ERROR_LOG, _ELSEWHERE))
+        return HostFacts(error_log=server.error_log)
     datadir = server.variables.get("datadir", "")
     host = read_host(root, found.pid, datadir or None, configured_directories(server))
     host = replace(host, files=read_server_files(found.pid, server.variables))
     notes += [Unavailable(f"host.{part.part}", part.reason) for part in host.skipped]
     files = read_files(found.pid, named_files(server), datadir, reader=option_file_reader(server))
-    return HostFacts(host, files, _service(root, found.pid))
+    error_log = read_error_file(server.variables, found.pid, notes, tabled=server.error_log)
+    return HostFacts(host, files, _service(root, found.pid), error_log)
 
 
 def configured_directories(server: Server) -> dict[str, str]:

@@ -1,29 +1,80 @@
-"""MySQL's log statistics beyond status counters: redo log full warnings, and bytes of binary log."""
+"""The server's logs: events in its error log, from performance_schema or the file, and bytes of binary log."""
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+import os
+import posixpath
+import stat
+import time
+from datetime import UTC, datetime
+from typing import TYPE_CHECKING, NamedTuple
+
+from msgspec.structs import replace
 
 from advisor.collect.connection.session import ask, whole_number
-from advisor.collect.connection.statements import BINARY_LOG_BYTES, REDO_WAITS
-from advisor.facts.server import RedoWaits
+from advisor.collect.connection.statements import BINARY_LOG_BYTES, ERROR_LOG
+from advisor.collect.error_log import Entry, Lines, error_log_of, error_log_of_blocks
+from advisor.core.sizes import format_size
+from advisor.facts import Unavailable
+from advisor.facts.server import ErrorLog, RedoWaits
+from advisor.redaction.secrets import escape_text
 
 if TYPE_CHECKING:
-    from advisor.collect.connection.session import Notes, Session
+    from collections.abc import Iterator, Mapping
+
+    from advisor.collect.connection.session import Notes, Row, Session
     from advisor.collect.server.server import Greeting
 
 _CAPACITY = "innodb_redo_log_capacity"  # versions with this option log a warning if the redo log is full
+_TABLE_SINCE = (8, 0, 22)
+REDO = "redo"
+PART = "server.error_log"
+MAX_BYTES = 64 << 20
+MAX_SECONDS = 2.0
+BLOCK = 1 << 20
+LONGEST_LINE = 64 << 10  # bytes that are looked at; page dumps are longer
 
 
-def read_redo_waits(session: Session, greeting: Greeting, notes: Notes) -> RedoWaits | None:
-    """Warnings about a full redo log since startup; None if the server has no such warnings or did not answer."""
-    if not _has_schema(greeting) or _CAPACITY not in greeting.variables:
-        return None
-    answer = ask(session, REDO_WAITS, "server.redo_waits", notes)
-    if not answer or not answer.rows:
-        return None
-    count, newest = (whole_number(text) for text in answer.rows[0])
-    return None if count is None else RedoWaits(count, newest)
+class LoggedMessages(NamedTuple):
+    """What performance_schema.error_log contains: its events, and warnings about a full redo log since startup."""
+
+    error_log: ErrorLog | None = None
+    redo_waits: RedoWaits | None = None
+
+
+def read_error_table(session: Session, greeting: Greeting, notes: Notes) -> LoggedMessages:
+    """The events of performance_schema.error_log; None for what the server does not have or did not answer."""
+    if not _has_schema(greeting) or greeting.number < _TABLE_SINCE:
+        return LoggedMessages()
+    answer = ask(session, ERROR_LOG, PART, notes)
+    if not answer:
+        reason = next((note.reason for note in notes if note.part == PART), "")
+        if reason and _CAPACITY in greeting.variables:
+            notes.append(Unavailable("server.redo_waits", reason))
+        return LoggedMessages()
+    redo = None
+    if _CAPACITY in greeting.variables:
+        redo = _redo_waits([row for row in answer.rows if row[0] == REDO])
+    log = error_log_of(reversed([_entry(row) for row in answer.rows]), "table")
+    begins = [at for row in answer.rows if (at := whole_number(row[7]))]
+    return LoggedMessages(replace(log, since=_stamp(min(begins)) if begins else ""), redo)
+
+
+def _redo_waits(rows: list[Row]) -> RedoWaits:
+    ages = [age for row in rows if (age := whole_number(row[6])) is not None]
+    return RedoWaits(sum(whole_number(row[5]) or 0 for row in rows), min(ages, default=None))
+
+
+def _entry(row: Row) -> Entry:
+    first, last = (_stamp(whole_number(text) or 0) for text in row[3:5])
+    return Entry(row[0] or "", (row[1] or "").removeprefix("signal "), first, last, whole_number(row[2]) or 0)
+
+
+def _stamp(seconds: int) -> str:
+    try:
+        return datetime.fromtimestamp(seconds, UTC).strftime("%Y-%m-%d %H:%M:%S")
+    except (ValueError, OverflowError, OSError):
+        return ""
 
 
 def read_binary_log_bytes(session: Session, greeting: Greeting, notes: Notes) -> int | None:
@@ -36,3 +87,109 @@ def read_binary_log_bytes(session: Session, greeting: Greeting, notes: Notes) ->
 
 def _has_schema(greeting: Greeting) -> bool:
     return not greeting.is_mariadb and greeting.variables.get("performance_schema", "").upper() == "ON"
+
+
+def read_error_file(
+    variables: Mapping[str, str], pid: int, notes: Notes, *, tabled: ErrorLog | None
+) -> ErrorLog | None:
+    """The events in the error log's file of a server on this host, or else those of the table.
+
+    A log that is not a regular file (journald, a container's log, a FIFO) is not read; without a table the reason is
+    noted.
+    """
+    path = _log_path(variables, pid)
+    log = read_log_file(path) if path else None
+    if isinstance(log, ErrorLog):
+        notes[:] = [note for note in notes if note.part != PART]
+        if log.cut:
+            notes.append(Unavailable(f"{PART}.older", log.cut))
+        return log
+    if tabled is None and not any(note.part == PART for note in notes):
+        notes.append(Unavailable(PART, log or _not_a_file(variables)))
+    return tabled
+
+
+def _log_path(variables: Mapping[str, str], pid: int) -> str:
+    """The file that holds the error log; empty if it is not a file."""
+    place, services = variables.get("log_error", ""), variables.get("log_error_services", "log_sink_internal")
+    if place in ("", "stderr"):
+        return f"/proc/{pid}/fd/2"
+    path = posixpath.join(variables.get("datadir", ""), place)
+    if not path.startswith("/"):
+        return ""
+    if "log_sink_internal" in services:
+        return path
+    return f"{path}.00.json" if "log_sink_json" in services else ""
+
+
+def _not_a_file(variables: Mapping[str, str]) -> str:
+    unit = "mariadb" if "mariadb" in variables.get("version", "").lower() else "mysql"
+    return (
+        f"the error log is not a file but journald's or a container's: journalctl -u {unit} > FILE (or docker logs), "
+        "then mycnf audit --from FILE"
+    )
+
+
+def read_log_file(path: str, *, max_bytes: int = MAX_BYTES, max_seconds: float = MAX_SECONDS) -> ErrorLog | str:
+    """The events in the last part of a log file, or the reason why it cannot be read.
+
+    Reads from the end, at most `max_bytes` and for `max_seconds`.
+    """
+    try:
+        # O_NONBLOCK: opening a FIFO without a writer must not hang.
+        handle = os.open(path, os.O_RDONLY | os.O_NONBLOCK | os.O_CLOEXEC | os.O_NOCTTY)
+    except (OSError, ValueError) as error:
+        reason = getattr(error, "strerror", "") or "no such path"
+        shown = "" if path.startswith("/proc/") else f" {escape_text(path)}"
+        return f"the error log{shown} can't be read ({reason}): run as root, or give its text with mycnf audit --from"
+    budget = _Budget(max_bytes, time.monotonic() + max_seconds)
+    try:
+        if not stat.S_ISREG(os.fstat(handle).st_mode):
+            return ""
+        blocks = list(_blocks(handle, budget))
+        size = os.fstat(handle).st_size
+    except OSError as error:
+        return f"the error log can't be read ({error.strerror})"
+    finally:
+        os.close(handle)
+    log = error_log_of_blocks(reversed(blocks), "file", "" if path.startswith("/proc/") else escape_text(path))
+    if budget.read < size:
+        cut = (
+            f"the error log has {format_size(size)}: its last {format_size(budget.read)} were read, from {log.since} on"
+        )
+        return replace(log, cut=cut)
+    return log
+
+
+class _Budget:
+    """The bytes that may be read, and the time until when."""
+
+    def __init__(self, most: int, until: float) -> None:
+        self.most, self.until, self.read = most, until, 0
+
+    def left(self) -> int:
+        """Bytes that may still be read."""
+        return max(0, self.most - self.read) if time.monotonic() < self.until else 0
+
+
+def _blocks(handle: int, budget: _Budget) -> Iterator[Lines]:
+    """The lines of a file in blocks, the last first."""
+    end, rest = os.fstat(handle).st_size, b""
+    while end > 0 and (allowed := budget.left()):
+        start = max(0, end - min(BLOCK, allowed))
+        data = os.pread(handle, end - start, start)
+        budget.read += end - start
+        whole = data + rest
+        first, newline, body = whole.partition(b"\n") if start else (b"", b"", whole)
+        rest = (first + newline)[-LONGEST_LINE:] if newline else whole[:LONGEST_LINE]
+        end = start
+        if start and not newline:
+            continue
+        yield _lines_of(body)
+
+
+def _lines_of(data: bytes) -> Lines:
+    block = Lines()
+    for line in data.decode("utf-8", "replace").split("\n"):
+        block.read(line[:LONGEST_LINE])
+    return block

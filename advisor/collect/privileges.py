@@ -67,9 +67,9 @@ _MYSQL = (
     Grant(
         "SELECT",
         "performance_schema.error_log",
-        "how often the error log says that the redo log was full",
+        "crashes, corruption, full disks and other events in the error log",
         optional=True,
-        since=(8, 0, 30),
+        since=(8, 0, 22),
         gives=_LOG,
     ),
 )

@@ -146,6 +146,43 @@ class RedoWaits(Struct, frozen=True):
     newest: int | None = None
 
 
+class LogEvent(Struct, frozen=True):
+    """Messages of one kind in the error log: how many, and the times of the first and the last as in `ErrorLog`.
+
+    `kind` is one of `advisor.collect.error_log_messages.KINDS`, `peak` the largest number within an hour. `details` are
+    the most frequent causes, codes, or names of tables, at most three; never the text of a message.
+    """
+
+    kind: str
+    count: int
+    first: str
+    last: str
+    peak: int = 0
+    details: tuple[str, ...] = ()
+
+
+class ErrorLog(Struct, frozen=True):
+    """What was counted in the server's error log.
+
+    `source` is table (performance_schema.error_log), file or text, `path` the file. Times are `YYYY-MM-DD HH:MM:SS`, in
+    `zone`: UTC, or empty for the server's own time zone, which MariaDB logs. `since` and `until` are the times of the
+    first and the last message that were read, `last_start` that of the last successful start, each empty if unknown.
+    `cut` says why older messages were not read. `version` is the version that the server logged, `running` whether it
+    had started, and neither stopped nor crashed, when the last message was logged.
+    """
+
+    source: str
+    events: tuple[LogEvent, ...] = ()
+    path: str = ""
+    zone: str = ""
+    since: str = ""
+    until: str = ""
+    last_start: str = ""
+    cut: str = ""
+    version: str = ""
+    running: bool = False
+
+
 class Server(Struct, frozen=True):
     """One running server's answers; names are lower case, values as sent.
 
@@ -155,7 +192,7 @@ class Server(Struct, frozen=True):
     `lock_waits` counts the sessions that wait for a lock of tables or metadata by their state, asked for once after the
     window and only of a server on which four sessions or more ran statements. `redo_waits` are the warnings of the
     error log that the redo log was full, `binary_log_bytes` what was written of the binary log since the start; both
-    are None where MySQL was not asked or did not answer.
+    are None where MySQL was not asked or did not answer. `error_log` is None where it was not read.
     """
 
     flavour: str
@@ -178,6 +215,7 @@ class Server(Struct, frozen=True):
     lock_waits: dict[str, int] = field(default_factory=dict)
     redo_waits: RedoWaits | None = None
     binary_log_bytes: int | None = None
+    error_log: ErrorLog | None = None
 
     def counter(self, name: str) -> int | None:
         """A status counter since the server started; None if the server does not have it."""

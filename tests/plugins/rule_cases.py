@@ -50,7 +50,17 @@ from advisor.facts.host import (
     Storage,
     Stripe,
 )
-from advisor.facts.server import Accounts, ApplierTimes, ChannelProgress, DataSizes, Link, Plugin, RedoWaits
+from advisor.facts.server import (
+    Accounts,
+    ApplierTimes,
+    ChannelProgress,
+    DataSizes,
+    ErrorLog,
+    Link,
+    LogEvent,
+    Plugin,
+    RedoWaits,
+)
 from advisor.optionfile import resolve
 from advisor.verdict import judge_file
 from advisor.verdict.settings import Settings
@@ -192,6 +202,7 @@ def facts_of(case: Case, target: Target) -> Facts:
         lock_waits=said.get("lock_waits", {}),
         redo_waits=RedoWaits(**said["redo_waits"]) if "redo_waits" in said else None,
         binary_log_bytes=said.get("binary_log_bytes"),
+        error_log=_error_log(said["error_log"]) if "error_log" in said else None,
         data=DataSizes(**said["data"]) if "data" in said else None,
         managed=said.get("managed", ""),
         accounts=tuple(Accounts(**kind) for kind in said["accounts"]) if "accounts" in said else None,
@@ -225,6 +236,14 @@ def _spaces(host: dict[str, Any], said: dict[str, Any]) -> tuple[SpaceReading, .
 def _replication(parts: dict[str, Any]) -> Replication:
     with_times = _with_parts(parts, "applier_times", ApplierTimes)
     return Replication(**_with_parts(with_times, "earlier", ChannelProgress))
+
+
+def _error_log(said: dict[str, Any]) -> ErrorLog:
+    """An error log in UTC whose events a case names by their kind."""
+    kinds = said.get("events", {})
+    events = tuple(LogEvent(kind, **{"details": (), **event}) for kind, event in kinds.items())
+    events = tuple(LogEvent(e.kind, e.count, e.first, e.last, e.peak, tuple(e.details)) for e in events)
+    return ErrorLog(**{"source": "file", "zone": "UTC", **said, "events": events})
 
 
 def _service(unit: str) -> Service:

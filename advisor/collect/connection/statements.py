@@ -9,6 +9,8 @@ import re
 import textwrap
 from typing import NamedTuple
 
+from advisor.collect.error_log_messages import BACKTRACE, MESSAGES
+
 TAG = "/* mycnf */ "
 NUMBER = "{number}"
 HEADING = (
@@ -241,21 +243,56 @@ LOCK_WAITS_MARIADB = Statement(
     columns=2,
 )
 # What InnoDB logs if sessions, or the log writer thread on their behalf, wait for space: 8.0.30 and later.
-REDO_WAITS = Statement(
-    "redo-waits",
-    "SELECT COUNT(*), TIMESTAMPDIFF(SECOND, MAX(LOGGED), NOW(6)) FROM performance_schema.error_log "
-    "WHERE SUBSYSTEM = 'InnoDB' AND (DATA LIKE 'Threads are unable to reserve space in redo log%' "
+_REDO_FULL = (
+    "DATA LIKE 'Threads are unable to reserve space in redo log%' "
     "OR DATA LIKE 'Redo log is running out of free space, pausing user threads%' "
-    "OR DATA LIKE 'Redo log writer is waiting for a new redo log file%') "
-    "AND LOGGED >= NOW(6) - INTERVAL (SELECT VARIABLE_VALUE FROM performance_schema.global_status "
+    "OR DATA LIKE 'Redo log writer is waiting for a new redo log file%'"
+)
+_HOURLY = "'denied', 'aborted', 'connections', 'redo'"  # kinds of which there may be thousands
+_SINGLE = "'start', 'ready', 'stop', 'abort', 'exit', 'crash'"  # kinds whose order matters
+# The table has up to 5 MB, about 35,000 messages. Comparing codes as numbers takes half the time of comparing texts;
+# LIMIT keeps the optimizer from evaluating the kind once for each of its uses.
+_COUNTED = (
+    "SELECT kind, detail, COUNT(*), FLOOR(UNIX_TIMESTAMP(MIN(LOGGED))), FLOOR(UNIX_TIMESTAMP(MAX(LOGGED))), "
+    "SUM(current), TIMESTAMPDIFF(SECOND, MAX(IF(current, LOGGED, NULL)), NOW(6)), FLOOR(UNIX_TIMESTAMP(MIN(begins))) "
+    "FROM (SELECT {kind} AS kind, "
+    "IF(ERROR_CODE = 'MY-013951', REGEXP_SUBSTR(DATA, 'signal [0-9]{1,3}'), '') AS detail, LOGGED, "
+    "LOGGED >= NOW(6) - INTERVAL (SELECT VARIABLE_VALUE FROM performance_schema.global_status "
     "WHERE VARIABLE_NAME = 'Uptime') SECOND "
     "AND LOGGED >= COALESCE((SELECT SET_TIME FROM performance_schema.variables_info "
-    "WHERE VARIABLE_NAME = 'innodb_redo_log_capacity'), LOGGED)",
-    "MySQL 8.0.30 and later with performance_schema",
-    "how many warnings the error log has that the redo log was full, since the start and since its size was set, and "
-    "how old the newest is; no text of the log is read out",
+    "WHERE VARIABLE_NAME = 'innodb_redo_log_capacity'), LOGGED) AS current, "
+    "(SELECT MIN(LOGGED) FROM performance_schema.error_log) AS begins "
+    "FROM performance_schema.error_log LIMIT 1000000) AS messages WHERE kind IS NOT NULL "
+    "GROUP BY kind, detail, FLOOR(UNIX_TIMESTAMP(LOGGED) / {bucket}) ORDER BY MIN(LOGGED) DESC LIMIT 1000"
+)
+
+
+def _error_log() -> str:
+    """Each kind of message by the minute, or by the hour: how many, and the times of the first and the last."""
+    coded = " ".join(f"WHEN {code} THEN '{one.kind}'" for one in MESSAGES for code in one.codes)
+    worded = " ".join(f"WHEN DATA LIKE '{one.like}' THEN '{one.kind}'" for one in MESSAGES if one.like)
+    kind = (
+        f"CASE CAST(SUBSTRING(ERROR_CODE, 4) AS UNSIGNED) {coded} ELSE CASE "
+        f"WHEN SUBSYSTEM = 'InnoDB' AND ({_REDO_FULL}) THEN 'redo' "
+        f"WHEN ERROR_CODE = 'MY-{BACKTRACE:06d}' AND DATA LIKE '%got signal%' THEN 'crash' "
+        "WHEN ERROR_CODE = 'MY-010584' AND DATA LIKE '%Error_code: MY-0%' AND DATA NOT LIKE '%Error_code: MY-002%' "
+        "THEN 'replication' "
+        f"WHEN PRIO NOT IN ('Error', 'Warning') THEN NULL {worded} "
+        "WHEN DATA LIKE '%rror number 28%' OR DATA LIKE '%errno 28 %' THEN 'disk_full' "
+        "WHEN DATA LIKE '%rror number 30%' OR DATA LIKE '%errno 30 %' THEN 'read_only' END END"
+    )
+    bucket = f"CASE WHEN kind IN ({_HOURLY}) THEN 3600 WHEN kind IN ({_SINGLE}) THEN 0.001 ELSE 60 END"
+    return _COUNTED.replace("{kind}", kind).replace("{bucket}", bucket)
+
+
+ERROR_LOG = Statement(
+    "error-log",
+    _error_log(),
+    "MySQL 8.0.22 and later with performance_schema",
+    "how many messages of which kind the error log has, and when: crashes, corruption, full disks and others, and "
+    "warnings that the redo log was full since the start and since its size was set; no text of the log is read out",
     "SELECT on performance_schema.error_log",
-    columns=2,
+    columns=8,
 )
 BINARY_LOG_BYTES = Statement(
     "binary-log-bytes",
@@ -336,7 +373,7 @@ STATEMENTS: tuple[Statement, ...] = (
     GROUP_MEMBERS,
     LOCK_WAITS_MYSQL,
     LOCK_WAITS_MARIADB,
-    REDO_WAITS,
+    ERROR_LOG,
     BINARY_LOG_BYTES,
     REPLICAS,
     REPLICA_STATUS,

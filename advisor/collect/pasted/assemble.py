@@ -13,10 +13,13 @@ from advisor import __version__
 from advisor.catalog.load import load
 from advisor.catalog.targets import is_too_old, running_target
 from advisor.collect.connection import session
+from advisor.collect.error_log import error_log_of_lines, is_error_log
+from advisor.collect.logs import PART as ERROR_LOG
+from advisor.collect.logs import read_log_file
 from advisor.collect.pasted.completeness import missing_counters, missing_variables
-from advisor.collect.pasted.facts import SAME, TextError
+from advisor.collect.pasted.facts import SAME, PastedFacts, TextError
 from advisor.collect.pasted.json import has_objects, is_json, no_rows_message
-from advisor.collect.pasted.lines import open_text, read_all
+from advisor.collect.pasted.lines import LARGEST, STDIN, open_text, read_all
 from advisor.collect.pasted.refuse import refusal_reason
 from advisor.collect.pasted.replicas import latest_rows
 from advisor.collect.pasted.samples import complete_samples, workload_of
@@ -37,12 +40,16 @@ from advisor.verdict.settings import Settings
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
-    from advisor.collect.pasted.facts import PastedFacts
+    from advisor.collect.pasted.lines import Text
     from advisor.facts import Host
+    from advisor.facts.server import ErrorLog
 
 
 VIA = "text"
 NOT_IN_TEXTS = "not read, because it came from text (--from)"
+NO_ERROR_LOG = f"{NOT_IN_TEXTS}; give the error log with --from too"
+HEAD_BYTES = 64 << 10
+LOG_SECONDS = 20.0  # a text is waited for longer than a server's own log
 NO_HOST = f"{NOT_IN_TEXTS}; the text of pt-summary has it, or --ram, --cpus and --disk"
 UNREAD = (
     *("files", "server.plugins", "server.engines", "server.innodb_metrics", "server.data"),
@@ -61,7 +68,8 @@ def facts_of_texts(paths: Sequence[str]) -> Facts:
     Raises TextError if one of them is not such a text, if they are from different servers, or if none has the version.
     """
     texts = [_read(path) for path in paths]
-    variables = _merge_variables(texts)
+    logs = [one.error_log for one in texts if one.error_log]
+    variables = _merge_variables(texts) or _logged_version(logs)
     if not variables.get("version"):
         cut = f" ({len(variables)} variables, cut off or filtered)" if variables else ""
         raise TextError(
@@ -80,7 +88,7 @@ def facts_of_texts(paths: Sequence[str]) -> Facts:
         schema=SCHEMA,
         tool=f"mycnf {__version__}",
         taken_at=datetime.fromtimestamp(max(one.at for one in texts), UTC).isoformat(timespec="seconds"),
-        server=replace(server, replication=_replication(texts, server)),
+        server=replace(server, replication=_replication(texts, server), error_log=logs[-1] if logs else None),
         workload=workload,
         host=host,
         unavailable=tuple(_missing_parts(texts, host, variables, samples, "" if workload else why)),
@@ -103,11 +111,14 @@ def _missing_parts(
         of_counters.append(NOT_IN_TEXTS)
     elif not reasons:
         of_counters.append(missing_counters(samples[-1]))
-    reasons.append(missing_variables(variables))
+    reasons.append(missing_variables(variables) if any(one.variables for one in texts) else NOT_IN_TEXTS)
     yield from [Unavailable("server.variables", why) for why in reasons if why][:1]
     yield from [Unavailable("server.status", why) for why in of_counters if why][:1]
     if all(one.replicas is None for one in texts):
         yield Unavailable("server.replication", NO_REPLICAS)
+    cut = next((one.error_log.cut for one in reversed(texts) if one.error_log), NO_ERROR_LOG)
+    if cut:
+        yield Unavailable(ERROR_LOG if cut is NO_ERROR_LOG else f"{ERROR_LOG}.older", cut)
     if host is None:
         yield Unavailable("host", NO_HOST)
     if no_window:
@@ -117,7 +128,11 @@ def _missing_parts(
 def _read(path: str) -> PastedFacts:
     if os.path.isdir(path):
         return read_directory(path)
+    if large := _large_error_log(path):
+        return large
     with open_text(path) as text:
+        if is_error_log(text.head):
+            return PastedFacts(path, error_log=_error_log(path, text), at=text.at)
         reports = [read for is_one, read in _REPORTS if is_one(text.head)]
         if reports:
             held = read_all(text)
@@ -134,6 +149,38 @@ def _read(path: str) -> PastedFacts:
     if facts.is_empty:
         raise refusal_reason(path, text.head)
     return facts
+
+
+def _error_log(path: str, text: Text) -> ErrorLog:
+    """The events of an error log; of a large one those of its last part."""
+    if path != STDIN:
+        read = read_log_file(path, max_seconds=LOG_SECONDS)
+        if not isinstance(read, str):
+            return replace(read, source=VIA)
+    return error_log_of_lines(text.lines, VIA)
+
+
+def _large_error_log(path: str) -> PastedFacts | None:
+    """An error log that is larger than other texts may be; None for any other path."""
+    try:
+        if not os.path.isfile(path) or os.path.getsize(path) <= LARGEST:
+            return None
+        with open(path, "rb") as file:
+            head = file.read(HEAD_BYTES).decode("utf-8", "replace")
+        read = read_log_file(path, max_seconds=LOG_SECONDS) if is_error_log(head) else ""
+        return (
+            None
+            if isinstance(read, str)
+            else PastedFacts(path, error_log=replace(read, source=VIA), at=os.path.getmtime(path))
+        )
+    except OSError:
+        return None
+
+
+def _logged_version(logs: Sequence[ErrorLog]) -> dict[str, str]:
+    """The version that the last of the error logs contains, where no text has the variables."""
+    version = next((log.version for log in reversed(logs) if log.version), "")
+    return {"version": version} if version else {}
 
 
 def _join_reports(reports: Sequence[PastedFacts]) -> PastedFacts:

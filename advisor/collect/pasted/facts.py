@@ -9,10 +9,11 @@ from advisor.core.errors import MycnfError
 if TYPE_CHECKING:
     from advisor.facts import Host
     from advisor.facts.host import Mount, Space
+    from advisor.facts.server import ErrorLog
 
 FORMS = (
     "the text of SHOW GLOBAL VARIABLES, SHOW GLOBAL STATUS and SHOW REPLICA STATUS, of mysqladmin variables or "
-    "extended-status, a directory of pt-stalk, or what pt-mysql-summary and pt-summary print"
+    "extended-status, a directory of pt-stalk, what pt-mysql-summary and pt-summary print, or an error log"
 )
 SAME = ("server_uuid", "hostname", "port", "datadir", "version")  # variables that distinguish servers
 
@@ -28,7 +29,7 @@ class PastedFacts(NamedTuple):
     InnoDB's status without the sections that quote statements, `host` describes the machine, `mounts` are its file
     systems with their space. `lacks` says why the variables are incomplete, `counters_lack` why the counters are.
     `replicas` has a row for each source of the server, None if unknown. `at` is when the text was written, in seconds
-    since 1970.
+    since 1970. `error_log` is what an error log contains.
     """
 
     path: str
@@ -41,6 +42,7 @@ class PastedFacts(NamedTuple):
     at: float = 0.0
     replicas: tuple[dict[str, str | None], ...] | None = None
     counters_lack: str = ""
+    error_log: ErrorLog | None = None
 
     @property
     def is_empty(self) -> bool:
@@ -52,4 +54,5 @@ class PastedFacts(NamedTuple):
             or self.innodb_text
             or self.host
             or self.replicas is not None
+            or self.error_log is not None
         )

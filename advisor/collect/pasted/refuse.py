@@ -36,7 +36,6 @@ _OTHERS = tuple(
         ),
         (r"^mysql_global_(?:variables|status)_\w+", "what mysqld_exporter measures, without texts and names", _ASK),
         (r"^# Time: .*\n# User@Host:", "a slow query log", _ASK),
-        (r"^\d{4}-\d\d-\d\d[T ].* \[(?:Note|System|Warning|ERROR)\]", "an error log", _ASK),
         (r"^\[(?:mysqld|mariadbd?|server|client|mysql)[\w.-]*\]", "an option file", "mycnf lint FILE reads it"),
     )
 )

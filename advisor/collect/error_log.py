@@ -1,0 +1,321 @@
+"""Count the events of an error log: its lines, or the rows of performance_schema.error_log, become an ErrorLog.
+
+No text of a message is kept: only kinds, times, numbers, and names of tables where a message has one.
+"""
+
+from __future__ import annotations
+
+import re
+from collections import Counter
+from dataclasses import dataclass, field
+from datetime import UTC, datetime, timedelta, timezone
+from typing import TYPE_CHECKING, NamedTuple
+
+from advisor.collect.error_log_messages import (
+    ABORT,
+    BACKTRACE,
+    CAUSES,
+    CORRUPTION,
+    CRASH,
+    EXIT,
+    EXPLAIN_ONLY,
+    FAILED_START,
+    MARKS,
+    OPTION,
+    READY,
+    START,
+    STOP,
+    UNCLEAN,
+    recognise,
+)
+from advisor.facts.server import ErrorLog, LogEvent
+from advisor.redaction.secrets import escape_text
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable
+
+MAX_DETAILS = 3
+LONGEST_REPORT = 500  # characters before the end of a line that reports a signal
+MAX_DETAIL = 100  # characters of a table's name
+MAX_NAMES = 1000  # distinct details of a kind, so that a hostile log takes no memory
+# The server's own time stamps: of MySQL and MariaDB, and the short ones of MariaDB's crash reports and old servers.
+_STAMP = r"(?P<date>\d{4}-\d\d-\d\d|\d{6})[T ] ?(?P<time>\d{1,2}:\d\d:\d\d)(?:\.\d{1,6})?(?P<zone>Z|[+-]\d\d:\d\d)?"
+_HEAD = re.compile(
+    rf"{_STAMP} +(?:(?:\d+|0x[0-9a-f]+) +)?(?:\[(?P<level>\w+)\] )?(?:\[MY-(?P<code>\d{{6}})\] \[\w+\] )?(?P<text>.*)"
+)
+# At the beginning only: clients choose the names that other messages contain.
+_ENDED_BY = r"\S{1,300} got (?:signal (\d{1,2})|exception (0x[0-9a-fA-F]{1,8})) ?;"
+_SIGNAL = re.compile(rf"(?:(?:\S{{1,30}} )?UTC - )?{_ENDED_BY}")
+_BARE_SIGNAL = re.compile(rf"(?:^|[\s:])\d\d:\d\d:\d\d UTC - {_ENDED_BY}")
+_BEGINS = re.compile(_STAMP)
+_JSON = re.compile(r'"(err_code|msg|time|prio)" : (?:(\d+)|"((?:[^"\\]|\\.)*)")')
+_VERSION = re.compile(
+    r"(?:\((?:mysqld|mariadbd) |Starting MariaDB |^Version: ')(\d{1,2}\.\d{1,2}\.\d{1,3}[\w.+-]{0,60})"
+)
+_SERIOUS = frozenset({"ERROR", "Error", "Warning", ""})
+_MOST_PRIO_ERROR = 2  # of MySQL's JSON: 1 is an error, 2 a warning
+
+
+class Entry(NamedTuple):
+    """Messages of one kind and detail within an hour, between two starts or stops."""
+
+    kind: str
+    detail: str
+    first: str
+    last: str
+    times: int = 1
+
+
+@dataclass
+class Lines:
+    """Entries of consecutive lines of a log, in their order; for each block of a log that is read from its end."""
+
+    entries: dict[tuple[int, str, str, str], Entry] = field(default_factory=dict)
+    since: str = ""
+    until: str = ""
+    zoned: bool = False
+    version: str = ""
+    _marks: int = 0
+
+    def read(self, line: str) -> None:
+        """Take in one line, with whatever a container or journal put before the server's own time stamp."""
+        if '"err_code"' in line:
+            self._read_json(line)
+            return
+        head = _HEAD.match(line) or ((at := _BEGINS.search(line, 0, 200)) and _HEAD.match(line, at.start()))
+        if not head:
+            self._read_bare(line)
+            return
+        if not head["level"] and (inner := _HEAD.match(head["text"])):
+            head = inner  # after the time stamp of a container
+        if head["code"] and int(head["code"]) == BACKTRACE:
+            return
+        text, stamp = head["text"], self._stamp(head)
+        if head["level"] or not self.until:  # reports of InnoDB's monitor have local times in every log
+            self.since, self.until = self.since or stamp, stamp
+        if signal := _SIGNAL.match(text):
+            self._add(CRASH, signal[1] or signal[2], stamp)
+            return
+        found = recognise(text, serious=(head["level"] or "") in _SERIOUS)
+        if found:
+            self._add(found.kind, found.detail, stamp)
+            if found.kind in (START, READY) and (version := _VERSION.search(text)):
+                self.version = version[1]
+
+    def _read_bare(self, line: str) -> None:
+        """A line without a time stamp: a crash in MySQL 5.7 and 8.0, or the version below a start."""
+        if "got " in line and (signal := _BARE_SIGNAL.search(line, 0, LONGEST_REPORT)):
+            self._add(CRASH, signal[1] or signal[2], self.until)
+        elif line.startswith("Version: '") and (version := _VERSION.match(line)):
+            self.version = version[1]
+
+    def _read_json(self, line: str) -> None:
+        told = {name: number or text for name, number, text in _JSON.findall(line)}
+        at = _BEGINS.match(told.get("time", ""))
+        if not at:
+            return
+        stamp, text = self._stamp(at), told.get("msg", "")
+        self.since, self.until = self.since or stamp, stamp
+        if signal := _SIGNAL.match(text):
+            self._add(CRASH, signal[1] or signal[2], stamp)
+        elif told.get("err_code") != str(BACKTRACE):
+            found = recognise(text, serious=told.get("prio", "") in ("1", str(_MOST_PRIO_ERROR)))
+            if found:
+                self._add(found.kind, found.detail, stamp)
+                if found.kind == START and (version := _VERSION.search(text)):
+                    self.version = version[1]
+
+    def _stamp(self, head: re.Match[str]) -> str:
+        """The time in UTC where the log has a time zone, otherwise as logged."""
+        date, time, zone = head["date"], head["time"].zfill(8), head["zone"]
+        if "-" not in date:
+            date = f"20{date[:2]}-{date[2:4]}-{date[4:]}"
+        self.zoned = self.zoned or bool(zone)
+        return f"{date} {time}" if zone in (None, "Z") else _in_utc(f"{date} {time}", zone)
+
+    def _add(self, kind: str, detail: str, stamp: str) -> None:
+        if kind in MARKS:
+            self._marks += 1
+        key = (self._marks, kind, detail[:MAX_DETAIL], stamp[:13])
+        before = self.entries.get(key)
+        if before is None:
+            self.entries[key] = Entry(kind, detail[:MAX_DETAIL], stamp, stamp)
+        else:
+            self.entries[key] = before._replace(last=max(before.last, stamp), times=before.times + 1)
+        if kind in MARKS:
+            self._marks += 1
+
+
+def _in_utc(stamp: str, zone: str) -> str:
+    hours, minutes = int(zone[:3]), int(zone[0] + zone[4:])
+    try:
+        at = datetime.fromisoformat(stamp).replace(tzinfo=timezone(timedelta(hours=hours, minutes=minutes)))
+        return at.astimezone(UTC).strftime("%Y-%m-%d %H:%M:%S")
+    except (ValueError, OverflowError):
+        return stamp
+
+
+@dataclass
+class _Tally:
+    count: int = 0
+    first: str = ""
+    last: str = ""
+    hours: Counter[str] = field(default_factory=Counter)
+    details: Counter[str] = field(default_factory=Counter)
+
+    def add(self, entry: Entry, *details: str) -> None:
+        self.count += entry.times
+        self.first = min(filter(None, (self.first, entry.first)), default="")
+        self.last = max(self.last, entry.last)
+        if len(self.hours) < MAX_NAMES or entry.first[:13] in self.hours:
+            self.hours[entry.first[:13]] += entry.times
+        for detail in filter(None, details):
+            if len(self.details) < MAX_NAMES or detail in self.details:
+                self.details[detail] += entry.times
+
+
+class _Sequence:
+    """Follows starts and stops, and counts all other entries.
+
+    What a start logs that fails, and is followed by a successful one, explains the failure and nothing else.
+    """
+
+    def __init__(self) -> None:
+        self.tallies: dict[str, _Tally] = {}
+        self.running = False
+        self.last_start = ""
+        self._start: Entry | None = None
+        self._attempt: list[Entry] = []
+        self._of_failed: list[Entry] = []  # until a start succeeds
+        self._crashing = False  # until the next start
+        self._stops_itself = False  # a failed start also logs a shutdown, even while another server is running
+        self._causes: list[str] = []
+
+    def take(self, entry: Entry) -> None:
+        """Take in the next entry."""
+        if entry.kind == START:
+            if self._start and self._attempt:
+                self._failed(self._start)
+            self._start, self._attempt, self._stops_itself, self._crashing = entry, [], False, False
+        elif entry.kind == READY:
+            self._ready(entry)
+        elif entry.kind == STOP:
+            if not self._stops_itself:
+                self.running = False
+            self._stops_itself = False
+        elif entry.kind == ABORT:
+            self._failed(entry)
+            self._stops_itself = True
+        elif entry.kind == EXIT and self._start:
+            self._failed(entry)
+        elif entry.kind in (CRASH, EXIT):
+            self._crash(entry)
+        elif self._start:
+            self._attempt.append(entry)
+        else:
+            self._count(entry)
+            self._causes = [*self._causes, entry.kind][-MAX_DETAILS:]
+
+    def finish(self) -> None:
+        """Count what the last start logged, if nothing shows that it failed and that a later one succeeded."""
+        for entry in (*self._of_failed, *self._attempt):
+            self._count(entry)
+
+    def _ready(self, entry: Entry) -> None:
+        if self.running and self._start:
+            self._tally(UNCLEAN).add(self._start)
+        for one in self._attempt:
+            self._count(one)
+        self.running, self.last_start, self._crashing = True, entry.first, False
+        self._start, self._attempt, self._of_failed, self._causes = None, [], [], []
+
+    def _failed(self, at: Entry) -> None:
+        kinds = dict.fromkeys(one.kind for one in self._attempt if one.kind in CAUSES)
+        if OPTION in kinds:
+            kinds.pop(CORRUPTION, None)  # data files look damaged to a server with another page size
+        self._tally(FAILED_START).add(at, *(CAUSES[kind] for kind in kinds))
+        self._of_failed += self._attempt
+        self._start, self._attempt = None, []
+
+    def _crash(self, entry: Entry) -> None:
+        logged = [one.kind for one in self._attempt] or self._causes
+        for one in self._attempt:
+            self._count(one)
+        self._start, self._attempt, self._causes = None, [], []
+        self.running = False
+        if self._crashing:
+            return  # a signal in the report about the first one
+        self._crashing = True
+        causes = dict.fromkeys(CAUSES[kind] for kind in logged if kind in CAUSES)
+        by = f"signal {entry.detail}" if entry.detail else "ended by InnoDB"
+        self._tally(CRASH).add(entry, by, *causes)
+
+    def _count(self, entry: Entry) -> None:
+        if entry.kind not in EXPLAIN_ONLY:
+            self._tally(entry.kind).add(entry, entry.detail)
+
+    def _tally(self, kind: str) -> _Tally:
+        return self.tallies.setdefault(kind, _Tally())
+
+
+def error_log_of(entries: Iterable[Entry], source: str, path: str = "", zone: str = "UTC") -> ErrorLog:
+    """The events in these entries, which are in the order of the log."""
+    sequence = _Sequence()
+    since = until = ""
+    for entry in entries:
+        since, until = since or entry.first, max(until, entry.last)
+        sequence.take(entry)
+    sequence.finish()
+    return ErrorLog(
+        source=source,
+        events=tuple(_event(kind, tally) for kind, tally in sequence.tallies.items()),
+        path=path,
+        zone=zone,
+        since=since,
+        until=until,
+        last_start=sequence.last_start,
+        running=sequence.running,
+    )
+
+
+def _event(kind: str, tally: _Tally) -> LogEvent:
+    details = tuple(escape_text(detail) for detail, _ in tally.details.most_common(MAX_DETAILS))
+    return LogEvent(kind, tally.count, tally.first, tally.last, max(tally.hours.values(), default=0), details)
+
+
+def error_log_of_lines(lines: Iterable[str], source: str, path: str = "") -> ErrorLog:
+    """The events in the lines of a log."""
+    block = Lines()
+    for line in lines:
+        block.read(line)
+    return error_log_of_blocks([block], source, path)
+
+
+def error_log_of_blocks(blocks: Iterable[Lines], source: str, path: str = "") -> ErrorLog:
+    """The events in consecutive blocks of a log, the oldest first."""
+    from msgspec.structs import replace
+
+    held = list(blocks)
+    zoned = any(block.zoned for block in held)
+    entries = [entry for block in held for entry in block.entries.values()]
+    log = error_log_of(entries, source, path, "UTC" if zoned else "")
+    return replace(
+        log,
+        since=next((block.since for block in held if block.since), ""),
+        until=next((block.until for block in reversed(held) if block.until), ""),
+        version=next((block.version for block in reversed(held) if block.version), ""),
+    )
+
+
+_LEVEL = re.compile(rf"{_STAMP} .{{0,40}}\[(?:Note|System|Warning|ERROR)\] ")
+_TABLE = re.compile(r"^\W*variable_name\b", re.IGNORECASE)
+_LINES_LOOKED_AT, _ENOUGH = 200, 3
+
+
+def is_error_log(head: str) -> bool:
+    """Whether a text with this beginning is an error log, with or without the prefix of a journal."""
+    lines = [line for line in head.split("\n")[:_LINES_LOOKED_AT] if line.strip()]
+    if any(map(_TABLE.match, lines)):
+        return False
+    logged = sum(bool('"err_code"' in line or _LEVEL.search(line[:300])) for line in lines)
+    return logged >= min(_ENOUGH, (len(lines) + 1) // 2) and logged > 0

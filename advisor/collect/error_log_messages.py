@@ -1,0 +1,232 @@
+"""The error log's messages by kind: their texts in every flavour, MySQL's codes, and the details read from them.
+
+The texts are those of MySQL 5.7, 8.0 and 9.7 and of MariaDB 10.11 to 11.8, from logs of these servers and from their
+programs. A code is listed only if MySQL uses it for nothing else.
+"""
+
+from __future__ import annotations
+
+import re
+from collections import defaultdict
+from functools import cache
+from typing import NamedTuple
+
+# Starts and stops, from whose sequence UNCLEAN and FAILED_START are derived.
+START, READY, STOP, ABORT, EXIT, CRASH = "start", "ready", "stop", "abort", "exit", "crash"
+UNCLEAN, FAILED_START = "unclean", "failed_start"
+# Kinds that only explain a failed start or a crash.
+OPTION, IN_USE, DENIED_FILE, ASSERTION, HANG = "option", "in_use", "denied_file", "assertion", "hang"
+MEMORY, THREADS, SEMAPHORE, REDO = "memory", "threads", "semaphore", "redo"
+CORRUPTION, CRASHED_TABLE, MISSING = "corruption", "crashed_table", "missing"
+DISK_FULL, READ_ONLY = "disk_full", "read_only"
+DENIED, ABORTED, CONNECTIONS = "denied", "aborted", "connections"
+REPLICATION, MAJORITY = "replication", "majority"
+BACKTRACE = 13951  # MySQL's code for the lines of a crash report that it copies at the next start
+MARKS = frozenset({START, READY, STOP, ABORT, EXIT, CRASH})
+EXPLAIN_ONLY = frozenset({OPTION, IN_USE, DENIED_FILE, ASSERTION, HANG})
+CAUSES = {
+    OPTION: "wrong option",
+    IN_USE: "data directory, socket or port in use",
+    DENIED_FILE: "permission denied",
+    ASSERTION: "failed assertion",
+    HANG: "semaphore wait beyond the limit",
+    MEMORY: "out of memory",
+    CORRUPTION: "corrupted data",
+    MISSING: "missing tablespace file",
+    DISK_FULL: "disk full",
+    READ_ONLY: "read-only file system",
+}
+
+
+class Message(NamedTuple):
+    """One kind of message.
+
+    `texts` are patterns for the beginning of a message without the program's name; each begins with a plain letter,
+    and a group is the detail. `codes` are MySQL's codes, `like` a pattern for LIKE if no code is specific.
+    """
+
+    kind: str
+    texts: tuple[str, ...]
+    codes: tuple[int, ...] = ()
+    like: str = ""
+
+
+MESSAGES = (
+    Message(START, ("Starting MariaDB .* as process \\d",), (10116,)),
+    Message(READY, ("ready for connections",), (10931,)),
+    Message(STOP, ("Shutdown complete(?!d)",), (10910,)),
+    Message(ABORT, ("Aborting$",), (10119,)),
+    Message(EXIT, ("Cannot continue operation",), (12981,)),
+    Message(
+        OPTION, ("unknown (?:variable|option) '", r"Data file '[^']{1,200}' uses page size \d+, but"), (67, 68, 12222)
+    ),
+    Message(
+        IN_USE,
+        (
+            r"Unable to lock \S+ error: 11",
+            r"Do you already have another \S+ server running",
+            r"Can't lock aria control file",
+            r"Another process with pid \d+ is using unix socket",
+        ),
+        (10257, 10259, 10262, 12574),
+    ),
+    Message(ASSERTION, ("Assertion failure",), (13183,)),
+    Message(HANG, ("Semaphore wait has lasted", "innodb_fatal_semaphore_wait_threshold was exceeded"), (12872,)),
+    Message(SEMAPHORE, ("A long semaphore wait", r"Long wait \(\d+ seconds\) for "), (), "A long semaphore wait%"),
+    Message(
+        MEMORY,
+        (
+            r"Out of memory(?! ?\?)",
+            r"Cannot allocate \d+ bytes",
+            "Cannot allocate memory for the buffer pool",
+            "Cannot allocate$",
+            "Cannot map innodb_buffer_pool",
+        ),
+        (10134, 10934, 10935, 12956),
+    ),
+    Message(
+        THREADS,
+        (r"Can't create (?:a new )?thread to handle (?:the )?new connection ?\(errno[:=] ?1[12]\b",),
+        (10249,),
+    ),
+    Message(
+        REDO,
+        (
+            "Threads are unable to reserve space in redo log",
+            "Redo log is running out of free space, pausing user threads",
+            "Redo log writer is waiting for a new redo log file",
+            "Out of space in the redo log",
+            r"The age of the last checkpoint is \d+, which exceeds the log",
+            "Crash recovery is broken due to insufficient innodb_log_file_size",
+        ),
+    ),
+    Message(
+        CORRUPTION,
+        (
+            "Database page corruption on disk or a failed",
+            r"Failed to read page \d+ from file '\./([^']{1,200})\.ibd': Page read from tablespace is corrupted",
+            r"File '\./([^']{1,200})\.ibd' is corrupted",
+            "We detected index corruption in an InnoDB",
+            r"Corrupted page \[page id: ",
+            "Probable data corruption on page",
+            "No valid checkpoint (?:was )?found",
+            "Apparent corruption of an index page",
+            "The redo log file may have been corrupt",
+            r"Unable to read page \[page id: .{1,100} into the buffer pool after",
+            "Aborting because of a corrupt database page",
+            "The page in the doublewrite (?:file|buffer) is corrupt",
+        ),
+        (11906, 12237, 12519, 12523, 12531, 12965, 13535, 14048),
+    ),
+    Message(
+        CRASHED_TABLE,
+        (
+            r"Table '(?:\./)?([^'#]{1,200})' is marked as crashed and",
+            r"Incorrect key file for table '(?:\./)?([^'#]{1,200}?)(?:\.MY[ID])?'; try to repair",
+            r"Index for table '(?:\./)?([^'#]{1,200}?)\.M[YA]I' is corrupt; try to repair it",
+            r"Got error '(?:126|127|145|176) [^']{1,100}' for '(?:\./)?([^']{1,200}?)(?:\.MA[ID])?'",
+        ),
+    ),
+    Message(
+        MISSING,
+        (
+            r"Could not find a valid tablespace file for `?([^\s`.]{1,200})",
+            r"Tablespace \d+, name '([^']{1,200})', file '[^']{1,300}' is missing",
+            "Failed to open the undo tablespace",
+            "Cannot find undo tablespace",
+            r"Tablespace \d+ was not found at \S+(?: when restoring|, and innodb_force|\.$)",
+            r"Cannot open table (\S{1,200}) from the internal data dictionary of InnoDB though",
+            "Cannot start InnoDB. The tail of the system tablespace is missing",
+            "Missing redo log file",
+            "Found existing redo log files, but at least one is missing",
+        ),
+        (12131, 12351, 12973, 12975, 13590, 13882, 13893),
+    ),
+    Message(
+        DISK_FULL,
+        (
+            "Disk is full writing",
+            r"Error \(Out of disk space\)",
+            "Create table/tablespace '.{1,200}' failed, as disk is full",
+        ),
+        (13133, 35),
+    ),
+    Message(
+        CONNECTIONS,
+        (
+            "Too many connections$",
+            r"Aborted connection 0 to db: 'unconnected' user: 'unauthenticated' host: '[^']{1,80}' \(Too many conn",
+        ),
+    ),
+    Message(DENIED, ("Access denied for user ",), (10925, 10926, 10927, 13525)),
+    Message(ABORTED, (r"Aborted connection \d+ to db: ",), (10914, 13104, 13130)),
+    Message(
+        REPLICATION,
+        (
+            r"Slave (?:SQL|I/O).{0,2000}?[Ee]rror[_ ]code: (?:MY-0*)?([1-9]\d{0,5})",
+            r"Replica (?:SQL|I/O).{0,2000}?[Ee]rror_code: (?:MY-0*)?([1-9]\d{0,5})",
+        ),
+    ),
+    Message(
+        MAJORITY,
+        (
+            "This server is not able to reach a majority of members",
+            "Member was expelled from the group",
+            "Plugin group_replication reported: '(?:This server is not able to reach a maj|Member was expelled)",
+            r"WSREP: Shifting (?:SYNCED|DONOR/DESYNCED|JOINED|JOINER) -> OPEN ",
+        ),
+        (11495, 11496, 11505),
+    ),
+)
+# Error numbers of the operating system at the end of a message or in brackets: ENOSPC, EDQUOT, EROFS, EACCES.
+_ERRNO = re.compile(r"(?:[Ee]rrcode|[Ee]rrno|[Ee]rror number|error|returned)[:=]? (28|122|30|13)(?=[ ).,;]|$)")
+_OF_ERRNO = {"28": DISK_FULL, "122": DISK_FULL, "30": READ_ONLY, "13": DENIED_FILE}
+# Replication errors of connections, which a restart of the source causes: the client's, and 1053, 1158 to 1161.
+_CONNECTION_LOST = re.compile(r"2\d{3}|1053|115[89]|116[01]")
+_PROGRAM = re.compile(r"(?:InnoDB: )?(\[FATAL\] )?(?:InnoDB: )?(?:\S*(?:mysqld|mariadbd?)\S*: )?")
+_STARTING = re.compile(r"\S+ \((?:mysqld|mariadbd) \S+\) starting as process \d")
+_REASON = re.compile(
+    r"\((Got (?:timeout|an error) (?:reading|writing) communication packets|Got packets out of order"
+    r"|Got a packet bigger than 'max_allowed_packet' bytes|The client was disconnected by the server"
+    r"|This connection closed normally without authentication)"
+)
+
+
+class Found(NamedTuple):
+    """The kind of a message, and the detail that its text contains."""
+
+    kind: str
+    detail: str = ""
+
+
+def recognise(text: str, *, serious: bool) -> Found | None:
+    """The kind of a message; `serious` ones, errors and warnings, are also searched for error numbers."""
+    begins = _PROGRAM.match(text)
+    text = text[begins.end() :] if begins else text
+    for kind, pattern in _by_letter().get(text[:1], ()):
+        if match := pattern.match(text):
+            detail = _detail(kind, match, text)
+            return None if kind == REPLICATION and _CONNECTION_LOST.fullmatch(detail) else Found(kind, detail)
+    if _STARTING.match(text):
+        return Found(START)
+    number = _ERRNO.search(text) if serious else None
+    if number:
+        return Found(_OF_ERRNO[number[1]])
+    return Found(ASSERTION) if begins and begins[1] else None
+
+
+def _detail(kind: str, match: re.Match[str], text: str) -> str:
+    if kind == ABORTED:
+        reason = _REASON.search(text)
+        return reason[1] if reason else ""
+    return (match[match.lastindex] or "") if match.lastindex else ""
+
+
+@cache
+def _by_letter() -> dict[str, list[tuple[str, re.Pattern[str]]]]:
+    """The patterns by the first letter of the texts that they match."""
+    found = defaultdict(list)
+    for message in MESSAGES:
+        for text in message.texts:
+            found[text[0]].append((message.kind, re.compile(text)))
+    return dict(found)

@@ -1,0 +1,1 @@
+"""Rules about the events that the server's error log contains."""

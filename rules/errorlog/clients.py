@@ -1,0 +1,170 @@
+"""ERR: rules about refused and aborted connections, replication errors and lost majorities in the error log."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from advisor.core.model import Confidence, Severity
+from rules.core.rule import Docs, rule
+from rules.errorlog.events import event_finding, in_brackets, messages, recent_event
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from advisor.core.model import Finding
+    from rules.core.context import RuleContext
+
+BURST = 100  # messages within an hour
+
+
+@rule(
+    "ERR013",
+    "too-many-connections-logged",
+    needs=("server",),
+    evidence=("ASK-ERR-12",),
+    summary="Connections were refused because max_connections was reached.",
+    docs=Docs(
+        why="MariaDB logs Too many connections for each refused one with log_warnings from 2 on; MySQL 5.7 and later "
+        "do not. CON018 has the counter since the start; the log has the times, and those before the start.",
+        fix="Bound the clients' pools so that their sum is below max_connections, and end idle connections.",
+        risk="A higher max_connections needs memory for each session.",
+        exceptions="A burst that will not come again.",
+        reconsider_when="The pools were bounded since.",
+    ),
+)
+def too_many_connections_logged(context: RuleContext) -> Iterator[Finding]:
+    """Report refused connections in the error log."""
+    event = recent_event(context, "connections")
+    if event:
+        yield event_finding(
+            context,
+            too_many_connections_logged,
+            event,
+            f"Connections were refused because max_connections was reached, {messages(event)}",
+            "bound the pools of the clients; see who holds connections at such times",
+        )
+
+
+@rule(
+    "ERR014",
+    "access-denied-burst",
+    severity=Severity.NOTE,
+    confidence=Confidence.LIKELY,
+    needs=("server",),
+    evidence=("ASK-ERR-12",),
+    summary="A hundred logins or more failed within an hour.",
+    docs=Docs(
+        why="So many failures are a program with an old password that retries, or passwords that are guessed. The "
+        "server logs them only with log_error_verbosity=3 (MySQL) or log_warnings from 2 on (MariaDB). A hundred an "
+        "hour is an opinion.",
+        fix="Find the host in the error log: correct the program, or close the port to it. MySQL's connection_control "
+        "and FAILED_LOGIN_ATTEMPTS, MariaDB's max_password_errors slow down guesses.",
+        risk="FAILED_LOGIN_ATTEMPTS also locks out the right program.",
+        exceptions="Health checks without a valid account.",
+        reconsider_when="The host is known and corrected.",
+    ),
+)
+def access_denied_burst(context: RuleContext) -> Iterator[Finding]:
+    """Report many failed logins within an hour."""
+    event = recent_event(context, "denied")
+    if event and event.peak >= BURST:
+        yield event_finding(
+            context,
+            access_denied_burst,
+            event,
+            f"Logins failed {event.count:,} times, up to {event.peak:,} in an hour",
+            "find the host in the error log: a program with an old password, or guessed passwords",
+        )
+
+
+@rule(
+    "ERR015",
+    "aborted-connections-burst",
+    severity=Severity.NOTE,
+    confidence=Confidence.LIKELY,
+    needs=("server",),
+    evidence=("ASK-ERR-12",),
+    summary="A hundred connections or more were aborted within an hour.",
+    docs=Docs(
+        why="Got timeout reading: the session was idle beyond wait_timeout, or the network was lost. Got an error "
+        "reading: the client ended without closing, or a balancer or firewall cut the connection. The brackets contain "
+        "the most frequent reasons. A hundred an hour is an opinion.",
+        fix="Let pools close connections before wait_timeout and before the idle limit of the firewall; let programs "
+        "close their connections.",
+        risk="None.",
+        exceptions="Programs that never close connections and are left so.",
+        reconsider_when="The pools were corrected.",
+    ),
+)
+def aborted_connections_burst(context: RuleContext) -> Iterator[Finding]:
+    """Report many aborted connections within an hour."""
+    event = recent_event(context, "aborted")
+    if event and event.peak >= BURST:
+        yield event_finding(
+            context,
+            aborted_connections_burst,
+            event,
+            f"{event.count:,} connections were aborted, up to {event.peak:,} in an hour{in_brackets(event)}",
+            "compare wait_timeout with the idle limits of pools, balancers and firewalls",
+        )
+
+
+@rule(
+    "ERR016",
+    "replication-error-logged",
+    severity=Severity.NOTE,
+    needs=("server",),
+    evidence=("ASK-ERR-13",),
+    summary="The replica's threads logged errors.",
+    docs=Docs(
+        why="The brackets contain the error codes: 1062 and 1032 mean that the data differ from the source's, 1236 "
+        "that the source lacks a binary log. Lost connections are not counted. The present state is the subject "
+        "of REP rules; the log shows what happened before, also what was skipped.",
+        fix="After 1062 or 1032 compare the tables with the source's (pt-table-checksum), and rebuild the replica if "
+        "they differ.",
+        risk="Skipping an error hides a difference.",
+        exceptions="Errors that were skipped on purpose, with the difference removed afterwards.",
+        reconsider_when="The replica was rebuilt since.",
+    ),
+)
+def replication_error_logged(context: RuleContext) -> Iterator[Finding]:
+    """Report errors of the replica's threads."""
+    event = recent_event(context, "replication")
+    if event:
+        codes = f" (error {', '.join(event.details)})" if event.details else ""
+        yield event_finding(
+            context,
+            replication_error_logged,
+            event,
+            f"The replica logged errors{codes}, {messages(event)}",
+            "after error 1062 or 1032 compare the tables with the source's; rebuild the replica if they differ",
+        )
+
+
+@rule(
+    "ERR017",
+    "cluster-majority-lost",
+    needs=("server",),
+    evidence=("SRC-ERR-14",),
+    summary="The node was without the majority of its cluster, or was expelled.",
+    docs=Docs(
+        why="Without the majority the node refuses writes, in Galera all statements. The cause is the network, a "
+        "stopped node, or a node that did not answer for longer than the time-out: a swap storm, a stalled disk, a "
+        "suspended virtual machine.",
+        fix="Compare the times with those in the logs of the other nodes, and with the network and the disks.",
+        risk="Longer time-outs delay the detection of real failures.",
+        exceptions="Maintenance of the other nodes.",
+        reconsider_when="The cause is known and removed.",
+    ),
+)
+def cluster_majority_lost(context: RuleContext) -> Iterator[Finding]:
+    """Report times without a majority."""
+    event = recent_event(context, "majority")
+    if event:
+        yield event_finding(
+            context,
+            cluster_majority_lost,
+            event,
+            f"The node lost the majority of its cluster or was expelled, {messages(event)}",
+            "compare the time with the other nodes' logs, the network, and stalls of disk and memory",
+        )

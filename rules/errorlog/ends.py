@@ -1,0 +1,210 @@
+"""ERR: rules about crashes, unclean shutdowns, failed starts, and the memory and hangs that cause them."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from advisor.core.model import Confidence, Severity
+from rules.core.rule import Docs, rule
+from rules.errorlog.events import event_finding, how_often, in_brackets, messages, recent_event
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from advisor.core.model import Finding
+    from rules.core.context import RuleContext
+
+MANY = 3  # unclean shutdowns that are no accident any more
+
+
+@rule(
+    "ERR001",
+    "server-crashed",
+    needs=("server",),
+    evidence=("ASK-ERR-01", "VENDOR-ERR-01"),
+    summary="The error log contains crashes of the server.",
+    docs=Docs(
+        why="The server wrote a crash report (got signal 11, 6 or 7; exception on Windows) or InnoDB ended it. All "
+        "sessions were lost, and the next start recovered. The brackets contain the signal, and what the server logged "
+        "just before: a failed assertion, a full disk, no memory, corrupted pages.",
+        fix="Remove the logged cause first. Otherwise search the bug lists for the functions in the stack trace, and "
+        "install the newest patch release of the series. Test the memory of the host if the traces differ.",
+        risk="None in reading the report. An upgrade needs its usual tests.",
+        exceptions="A signal that was sent on purpose (kill -ABRT for a core file).",
+        reconsider_when="The crash has a known cause that was removed; it is a note after a week, and nothing after "
+        "90 days.",
+    ),
+)
+def server_crashed(context: RuleContext) -> Iterator[Finding]:
+    """Report crash reports in the error log."""
+    event = recent_event(context, "crash")
+    if event:
+        yield event_finding(
+            context,
+            server_crashed,
+            event,
+            f"The server crashed {how_often(event)}{in_brackets(event)}",
+            "read the crash report in the error log at that time; remove the cause that is logged before it, or look "
+            "for its functions in the release notes of newer patch releases",
+        )
+
+
+@rule(
+    "ERR002",
+    "unclean-shutdown",
+    severity=Severity.NOTE,
+    needs=("server",),
+    evidence=("ASK-ERR-02",),
+    summary="The server ended without a shutdown and without a crash report.",
+    docs=Docs(
+        why="A start in the error log has no shutdown before it and no crash report. The process was killed (kill -9, "
+        "the kernel's OOM killer, a container or systemd after its stop time-out), or the host lost power. InnoDB "
+        "recovers; MyISAM tables may be damaged, and commits may be lost where durability is relaxed. It is a warning "
+        "from three times on.",
+        fix="Look in the kernel's log at that time: journalctl -k | grep -i 'out of memory'. Raise TimeoutStopSec or "
+        "the container's stop time-out if a shutdown takes longer than these allow.",
+        risk="None.",
+        exceptions="Tests, and hosts that were reset on purpose.",
+        reconsider_when="The error log misses the messages of starts and stops: log_error_verbosity=1 in MySQL 5.7.",
+    ),
+)
+def unclean_shutdown(context: RuleContext) -> Iterator[Finding]:
+    """Report starts that followed neither a shutdown nor a crash report."""
+    event = recent_event(context, "unclean")
+    if event:
+        yield event_finding(
+            context,
+            unclean_shutdown,
+            event,
+            f"The server ended {how_often(event)} without shutdown and crash report, found at the next start",
+            "look for the OOM killer, a power loss or a stop time-out at that time: journalctl -k, journalctl -u of "
+            "the service",
+            Severity.WARNING if event.count >= MANY else None,
+        )
+
+
+@rule(
+    "ERR003",
+    "failed-start",
+    severity=Severity.NOTE,
+    needs=("server",),
+    evidence=("ASK-ERR-03",),
+    summary="Starts of the server failed.",
+    docs=Docs(
+        why="The server logged Aborting, or another start followed before it was ready. If the server runs now, a "
+        "later start succeeded. What a failed start logged about corruption, memory or disks counts only as its cause, "
+        "because a wrong option produces the same messages. It is an error if a given text ends without a running "
+        "server.",
+        fix="Remove the cause. mycnf lint FILE --target finds options that the version does not know before a restart.",
+        risk="None.",
+        exceptions="Starts with wrong options that were corrected, and a second server on the same data by mistake.",
+        reconsider_when="Nothing: it ends by itself after 90 days.",
+    ),
+)
+def failed_start(context: RuleContext) -> Iterator[Finding]:
+    """Report failed starts with the causes that they logged."""
+    event, log = recent_event(context, "failed_start"), context.server.error_log
+    if event and log:
+        down = log.source == "text" and not log.running
+        yield event_finding(
+            context,
+            failed_start,
+            event,
+            f"The server failed to start {how_often(event)}{in_brackets(event)}",
+            "read the first [ERROR] after that start in the error log; check option files with mycnf lint before a "
+            "restart",
+            Severity.ERROR if down else None,
+        )
+
+
+@rule(
+    "ERR004",
+    "out-of-memory-logged",
+    needs=("server",),
+    evidence=("ASK-ERR-04",),
+    summary="The server could not allocate memory.",
+    docs=Docs(
+        why="The server or InnoDB asked for memory and did not get it: a limit of the process (ulimit -v, a control "
+        "group, vm.overcommit_memory=2) or of the host was reached. The statement fails; InnoDB may end the server.",
+        fix="Find the limit: ulimit -v, MemoryMax of the unit, vm.overcommit_memory. Then lower what the server uses "
+        "(MEM rules), or raise the limit.",
+        risk="A smaller buffer pool reads more from disk.",
+        exceptions="A single statement with a huge session buffer, set by the session itself.",
+        reconsider_when="The limit was raised since.",
+    ),
+)
+def out_of_memory_logged(context: RuleContext) -> Iterator[Finding]:
+    """Report failed allocations of memory."""
+    event = recent_event(context, "memory")
+    if event:
+        yield event_finding(
+            context,
+            out_of_memory_logged,
+            event,
+            f"The server could not allocate memory, {messages(event)}",
+            "compare the memory limit of the process (ulimit -v, MemoryMax, vm.overcommit_memory) with what the server "
+            "may use, mycnf explain MEM001",
+        )
+
+
+@rule(
+    "ERR005",
+    "threads-not-created",
+    needs=("server",),
+    evidence=("ASK-ERR-04",),
+    summary="The server could not create a thread for a connection.",
+    docs=Docs(
+        why="Error 11 or 12 of the operating system: a limit of processes and threads (TasksMax of the unit, pids.max "
+        "of the control group, ulimit -u), or no memory for the thread's stack. The client's connection fails, "
+        "although max_connections is not reached.",
+        fix="Compare TasksMax, pids.max and ulimit -u of the server's account with max_connections plus fifty for the "
+        "server's own threads.",
+        risk="None.",
+        exceptions="None.",
+        reconsider_when="The limit was raised since.",
+    ),
+)
+def threads_not_created(context: RuleContext) -> Iterator[Finding]:
+    """Report connections that failed because no thread could be created."""
+    event = recent_event(context, "threads")
+    if event:
+        yield event_finding(
+            context,
+            threads_not_created,
+            event,
+            f"The server could not create threads for connections, {messages(event)}",
+            "raise the limit of threads: TasksMax of the unit, pids.max of the container, ulimit -u of the account; "
+            "or the memory limit",
+        )
+
+
+@rule(
+    "ERR006",
+    "long-semaphore-waits",
+    confidence=Confidence.LIKELY,
+    needs=("server",),
+    evidence=("ASK-ERR-05",),
+    summary="Threads of InnoDB waited for minutes for a latch.",
+    docs=Docs(
+        why="InnoDB warns if a thread waits longer than 240 seconds for a latch, and ends the server after 600 "
+        "(innodb_fatal_semaphore_wait_threshold). Usually the disk did not answer (a snapshot, a controller, a network "
+        "volume, a full disk); seldom it is a bug or one huge operation: DROP of a large table, the adaptive hash "
+        "index, DDL.",
+        fix="Compare the time with the latency of the disk and with backups and snapshots. If the disk answered, "
+        "look for the named source lines in the release notes of newer patch releases.",
+        risk="None in looking. A higher innodb_fatal_semaphore_wait_threshold only delays the end.",
+        exceptions="The host or virtual machine was suspended.",
+        reconsider_when="The disk was replaced or the freeze is explained.",
+    ),
+)
+def long_semaphore_waits(context: RuleContext) -> Iterator[Finding]:
+    """Report long semaphore waits."""
+    event = recent_event(context, "semaphore")
+    if event:
+        yield event_finding(
+            context,
+            long_semaphore_waits,
+            event,
+            f"Threads of InnoDB waited for minutes for a latch, {messages(event)}",
+            "compare the time with disk latency, snapshots, backups and large DDL",
+        )

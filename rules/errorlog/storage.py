@@ -1,0 +1,195 @@
+"""ERR: rules about damaged and missing data, full and read-only disks, and a full redo log in the error log."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from advisor.core.model import Severity
+from rules.core.rule import Docs, rule
+from rules.errorlog.events import event_finding, in_brackets, messages, recent_event
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from advisor.core.model import Finding
+    from rules.core.context import RuleContext
+
+
+@rule(
+    "ERR007",
+    "innodb-corruption-logged",
+    severity=Severity.ERROR,
+    needs=("server",),
+    evidence=("ASK-ERR-06",),
+    summary="InnoDB found corrupted pages or indexes.",
+    docs=Docs(
+        why="A page failed its checksum, or an index is inconsistent: the disk, its controller, the memory, the file "
+        "system, a copied file, or a bug damaged it. MySQL ends itself when a statement reads such a page; MariaDB "
+        "returns an error for the table. Backups may contain the damage.",
+        fix="Copy the data directory or take a snapshot before anything else. Then rebuild the server from a replica "
+        "or a backup, or restore the table: dump what can be read, drop it, load it. CHECK TABLE on MySQL reads the "
+        "page and may end the server. Check the disks (smartctl, dmesg) and the memory.",
+        risk="innodb_force_recovery from 4 on may destroy more data: only on a copy.",
+        exceptions="Files that were damaged on purpose, on a test server.",
+        reconsider_when="The table was rebuilt after the last message.",
+    ),
+)
+def innodb_corruption_logged(context: RuleContext) -> Iterator[Finding]:
+    """Report messages about corrupted pages and indexes of InnoDB."""
+    event = recent_event(context, "corruption")
+    if event:
+        yield event_finding(
+            context,
+            innodb_corruption_logged,
+            event,
+            f"InnoDB found corrupted data{in_brackets(event)}, {messages(event)}",
+            "copy the data directory first, then restore the table from a replica or a backup; check disk and memory "
+            "(dmesg, smartctl)",
+        )
+
+
+@rule(
+    "ERR008",
+    "table-marked-as-crashed",
+    needs=("server",),
+    evidence=("ASK-ERR-07",),
+    summary="A MyISAM or Aria table was marked as crashed.",
+    docs=Docs(
+        why="The table's index or data file is damaged, usually because the server ended while it was open. Statements "
+        "on it fail with error 126, 127, 144 or 145 until it is repaired; with myisam_recover_options the server "
+        "repairs it when it is opened.",
+        fix="CHECK TABLE name; REPAIR TABLE name; for each of them. Convert tables that may be InnoDB.",
+        risk="REPAIR TABLE locks the table and may remove rows that cannot be read: copy its files first.",
+        exceptions="Repaired already: CHECK TABLE says OK.",
+        reconsider_when="The table was repaired or converted.",
+    ),
+)
+def table_marked_as_crashed(context: RuleContext) -> Iterator[Finding]:
+    """Report MyISAM and Aria tables that were marked as crashed."""
+    event = recent_event(context, "crashed_table")
+    if event:
+        yield event_finding(
+            context,
+            table_marked_as_crashed,
+            event,
+            f"Tables were marked as crashed{in_brackets(event)}, {messages(event)}",
+            "run CHECK TABLE for each, and REPAIR TABLE if it is not OK; copy the table's files before",
+        )
+
+
+@rule(
+    "ERR009",
+    "tablespace-missing-logged",
+    needs=("server",),
+    evidence=("ASK-ERR-08",),
+    summary="InnoDB did not find the file of a tablespace.",
+    docs=Docs(
+        why="The data dictionary names a tablespace whose file is missing: removed by hand, not copied, on a file "
+        "system that was not mounted, or left of an interrupted operation. Statements on the table fail. Without an "
+        "undo tablespace, the system tablespace or the redo log the server does not start.",
+        fix="Restore the file's table from a backup. If the table is not needed, DROP TABLE removes its entry.",
+        risk="DROP TABLE cannot be undone: look for the file first.",
+        exceptions="ALTER TABLE … DISCARD TABLESPACE before an import.",
+        reconsider_when="The table was restored or dropped.",
+    ),
+)
+def tablespace_missing_logged(context: RuleContext) -> Iterator[Finding]:
+    """Report missing tablespace files."""
+    event = recent_event(context, "missing")
+    if event:
+        yield event_finding(
+            context,
+            tablespace_missing_logged,
+            event,
+            f"InnoDB did not find tablespace files{in_brackets(event)}, {messages(event)}",
+            "look for the file (an unmounted file system, a moved directory); else restore the table from a backup",
+        )
+
+
+@rule(
+    "ERR010",
+    "disk-full-logged",
+    needs=("server",),
+    evidence=("ASK-ERR-09",),
+    summary="A file system was full, or a quota was used up.",
+    docs=Docs(
+        why="Error 28 (ENOSPC) or 122 (quota). Statements fail or wait until there is space; temporary files of one "
+        "statement can fill tmpdir and disappear with it. MySQL 8.0.15 and MariaDB ended themselves when a rollback "
+        "found no space.",
+        fix="Find which file system it was: the data directory, tmpdir, the directory of the binary or relay logs. "
+        "Free space; limit binary logs by their expiry; alarm before it is full.",
+        risk="Never remove files of the data directory by hand. PURGE BINARY LOGS only what every replica has.",
+        exceptions="There is space now, and the cause was a single statement.",
+        reconsider_when="The file system was enlarged.",
+    ),
+)
+def disk_full_logged(context: RuleContext) -> Iterator[Finding]:
+    """Report messages about a full disk."""
+    event = recent_event(context, "disk_full")
+    if event:
+        yield event_finding(
+            context,
+            disk_full_logged,
+            event,
+            f"A file system of the server was full, {messages(event)}",
+            "see which one with df -h for datadir, tmpdir and the binary logs; free space or enlarge it",
+        )
+
+
+@rule(
+    "ERR011",
+    "read-only-file-system-logged",
+    severity=Severity.ERROR,
+    needs=("server",),
+    evidence=("ASK-ERR-10",),
+    summary="A file system of the server was read-only.",
+    docs=Docs(
+        why="Error 30 (EROFS). The kernel remounts a file system read-only after an error of its metadata or disk "
+        "(errors=remount-ro). No write succeeds; the server ends or fails to start.",
+        fix="Read dmesg for the first error of the disk, replace the disk if needed, run fsck while it is unmounted, "
+        "then mount it again.",
+        risk="fsck may remove damaged files: copy the device first.",
+        exceptions="A directory that is read-only on purpose, such as a plugin directory in an image.",
+        reconsider_when="The disk was checked or replaced.",
+    ),
+)
+def read_only_file_system_logged(context: RuleContext) -> Iterator[Finding]:
+    """Report messages about a read-only file system."""
+    event = recent_event(context, "read_only")
+    if event:
+        yield event_finding(
+            context,
+            read_only_file_system_logged,
+            event,
+            f"A file system of the server was read-only, {messages(event)}",
+            "look for disk errors in dmesg; check the file system before it is mounted again",
+        )
+
+
+@rule(
+    "ERR012",
+    "redo-log-full-logged",
+    needs=("server",),
+    evidence=("SRC-ERR-11",),
+    summary="InnoDB reported that the redo log is too small.",
+    docs=Docs(
+        why="The age of the last checkpoint exceeded the log, or a crash could not have been recovered: one huge row "
+        "or transaction, or writes faster than pages are flushed. MySQL 8.0.30 and later is the subject of LOG002.",
+        fix="Enlarge the redo log: at least ten times the largest row, and an hour of writes (LOG001 to LOG003).",
+        risk="A larger log takes disk space, and longer to recover from.",
+        exceptions="A single import of huge rows.",
+        reconsider_when="The log was enlarged since.",
+    ),
+)
+def redo_log_full_logged(context: RuleContext) -> Iterator[Finding]:
+    """Report warnings about a small redo log, except those that LOG002 reports."""
+    event = recent_event(context, "redo")
+    if event and context.server.redo_waits is None:
+        size = "innodb_redo_log_capacity" if context.target.since("mysql", 8, 0, 30) else "innodb_log_file_size"
+        yield event_finding(
+            context,
+            redo_log_full_logged,
+            event,
+            f"InnoDB reported a full redo log, {messages(event)}",
+            f"enlarge {size} to an hour of writes, and at least ten times the largest row",
+        )
