@@ -15,7 +15,8 @@ if TYPE_CHECKING:
 TOP = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
 FOLDER = os.path.join(TOP, "docs", "rules")
 FAMILIES = {
-    "ARI": "Aria", "BIN": "Binary log", "BUF": "Buffers of sessions, and caches", "CON": "Connections and threads",
+    "ARI": "Aria", "BIN": "Binary log", "BLK": "Blocked sessions",
+    "BUF": "Buffers of sessions, and caches", "CON": "Connections and threads",
     "DUR": "Durability", "ERR": "Error log", "GAL": "Galera", "GRO": "Growth", "GRP": "Group Replication",
     "HOU": "House rules", "INN": "InnoDB", "LOG": "Redo log", "MEM": "Memory",
     "MOD": "SQL modes, character sets, compatibility", "MYI": "MyISAM", "OBS": "Logs and instruments", "OPT": "Option files", "REP": "Replication", "SEC": "Security",
@@ -23,7 +24,8 @@ FAMILIES = {
     "TLS": "Encrypted connections", "TMP": "Temporary tables", "VER": "Versions", "WRK": "Workload",
 }  # fmt: skip
 SUBJECTS = {
-    "connections": "Connections and threads", "durability": "Durability and the binary log",
+    "blocking": "Blocked sessions", "connections": "Connections and threads",
+    "durability": "Durability and the binary log",
     "engines": "MyISAM and Aria", "errorlog": "Error log", "innodb": "InnoDB",
     "memory": "Memory, caches and temporary tables",
     "optionfile": "Option files", "policy": "House rules", "replication": "Replication, Galera and Group Replication",

@@ -60,7 +60,9 @@ def _names(audited: Audited) -> list[re.Pattern[str]]:
 def _of_accounts(audited: Audited) -> set[str]:
     """Return the hosts in account names, including networks with a wildcard (10.1.%), without % and the local host."""
     names = [name for kind in audited.facts.server.accounts or () for name in kind.names.split(", ")]
-    return {name.rpartition("@")[2] for name in names} - {"%", "127.0.0.1", "::1"}
+    blocking = audited.facts.server.blocking
+    names += [session.account for session in blocking.sessions if "@" in session.account] if blocking else []
+    return {name.rpartition("@")[2] for name in names} - {"", "%", "127.0.0.1", "::1"}
 
 
 def _replicas(audited: Audited) -> tuple[dict[str, str | None], ...]:

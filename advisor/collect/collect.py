@@ -13,16 +13,17 @@ from msgspec.structs import replace
 from advisor import __version__
 from advisor.collect.connection.connect import DEFAULT_LIMITS
 from advisor.collect.connection.options import ConnectRequest, resolve_account
-from advisor.collect.connection.session import open_session, version_numbers
+from advisor.collect.connection.session import open_session, version_numbers, whole_number
 from advisor.collect.files import OptionFileReader, environment_of, read_files, reread_files
 from advisor.collect.host import NotProved, ServerClaim, find_server_process, open_root, read_host
 from advisor.collect.host.server_files import read_server_files
 from advisor.collect.host.storage import trace_storage
 from advisor.collect.logs import PART as ERROR_LOG
 from advisor.collect.logs import read_binary_log_bytes, read_error_file, read_error_table
+from advisor.collect.server.blocking import read_blocking
 from advisor.collect.server.innodb import has_lsn_counter, innodb_status
 from advisor.collect.server.replication import read_channels, read_replication
-from advisor.collect.server.server import read_greeting, read_lock_waits, read_server
+from advisor.collect.server.server import read_greeting, read_server
 from advisor.collect.server.workload import read_counters, read_workload, sample_at
 from advisor.collect.service import read_service, service_of, usual_service
 from advisor.core.errors import ConnectError
@@ -44,6 +45,7 @@ if TYPE_CHECKING:
 
 
 DEFAULT_WINDOW = 10.0
+_ROW_WAITS = "innodb_row_lock_current_waits"
 VERSION_PARTS = 2  # numbers; with fewer, the series is unknown and no rule applies
 
 
@@ -113,10 +115,13 @@ def _read_everything(
     server = replace(server, status=first.status, innodb_status=first.innodb_text)
     channels = read_channels(session, greeting, notes) if request.window > 0 and first.status else None
     workload = read_workload(session, first, request.window, notes, wait)
+    counted = workload.last.status.get(_ROW_WAITS) if workload else whole_number(first.status.get(_ROW_WAITS))
+    observed = read_blocking(session, greeting, counted or 0, server.plugins, notes)
     logged = read_error_table(session, greeting, notes)
     server = replace(
         server,
-        lock_waits=read_lock_waits(session, greeting, first.status, notes),
+        lock_waits=observed.states,
+        blocking=observed.blocking,
         redo_waits=logged.redo_waits,
         error_log=logged.error_log,
         binary_log_bytes=read_binary_log_bytes(session, greeting, notes),

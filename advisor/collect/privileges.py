@@ -31,7 +31,7 @@ class Grant(NamedTuple):
         return f"GRANT {self.privilege} ON {self.on} TO {account};"
 
 
-_PROCESS = Grant("PROCESS", "*.*", "InnoDB's status and counters: redo position, checkpoint age, purge lag")
+_PROCESS = Grant("PROCESS", "*.*", "InnoDB's status and counters: redo position, checkpoint age, open transactions")
 _SIZES = Grant("SELECT", "mysql.innodb_table_stats", "how much InnoDB data there is, without opening a table of users")
 _MEMORY = Grant(
     "SELECT",
@@ -49,7 +49,9 @@ _MYSQL = (
     Grant("REPLICATION CLIENT", "*.*", "whether the server is a replica, and of whom"),
     _SIZES,
     _MEMORY,
-    Grant("SELECT", "performance_schema.threads", "how many replicas read this server's binary log"),
+    Grant("SELECT", "performance_schema.threads", "who waits for locks, how many replicas there are"),
+    Grant("SELECT", "performance_schema.metadata_locks", "who holds the metadata locks that others wait for"),
+    Grant("SELECT", "performance_schema.data_lock_waits", "who holds the rows that others wait for", since=(8, 0, 1)),
     Grant("SELECT", "performance_schema.file_summary_by_event_name", "how many bytes of binary log the server writes"),
     Grant("SELECT", "performance_schema.replication_group_members", "the states of its replication group"),
     Grant(

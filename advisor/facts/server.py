@@ -4,6 +4,8 @@ import re
 
 from msgspec import Struct, field
 
+from advisor.facts.blocking import Blocking
+
 DIGITS = 20  # of the greatest number in 64 bits
 
 
@@ -190,7 +192,7 @@ class Server(Struct, frozen=True):
     MySQL, Percona or MariaDB, `managed` names the platform (rds, aurora, …) or is empty. `instrumented_bytes` is the
     sum that performance_schema accounts for, None where it doesn't. `accounts` is None where they weren't read.
     `lock_waits` counts the sessions that wait for a lock of tables or metadata by their state, asked for once after the
-    window and only of a server on which four sessions or more ran statements. `redo_waits` are the warnings of the
+    window; `blocking` is who waits for whom, None where it was not read. `redo_waits` are the warnings of the
     error log that the redo log was full, `binary_log_bytes` what was written of the binary log since the start; both
     are None where MySQL was not asked or did not answer. `error_log` is None where it was not read.
     """
@@ -216,6 +218,7 @@ class Server(Struct, frozen=True):
     redo_waits: RedoWaits | None = None
     binary_log_bytes: int | None = None
     error_log: ErrorLog | None = None
+    blocking: Blocking | None = None
 
     def counter(self, name: str) -> int | None:
         """A status counter since the server started; None if the server does not have it."""

@@ -29,6 +29,7 @@ EMPTY: dict[str, Any] = {
     "server.innodb_metrics": {},
     "server.innodb_status": "",
     "server.accounts": None,
+    "server.blocking": None,
     "workload": None,
     "host": None,
     "files": None,

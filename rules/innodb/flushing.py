@@ -6,6 +6,8 @@ from typing import TYPE_CHECKING
 
 from advisor.core.model import Confidence, Severity
 from advisor.core.sizes import format_size
+from rules.blocking.blockers import held_text, look_action, session_name
+from rules.blocking.transactions import oldest_transaction
 from rules.core.advice import advise, help_line, present
 from rules.core.counters import steady_window, window_text
 from rules.core.rule import Docs, Span, rule
@@ -230,9 +232,17 @@ def long_undo_history(context: RuleContext) -> Iterator[Finding]:
     """Report a history list length of a million or more."""
     length = _history_list_length(context.server)
     if length is not None and length >= LONG_HISTORY:
+        found = f"The old rows of {length:,} transactions are still kept (history list)."
+        oldest = oldest_transaction(context)
+        if oldest is None:
+            yield long_undo_history.finding(
+                found, help="find the oldest transaction in information_schema.INNODB_TRX, by trx_started, and end it"
+            )
+            return
         yield long_undo_history.finding(
-            f"The old rows of {length:,} transactions are still kept (history list).",
-            help="find the oldest transaction in information_schema.INNODB_TRX, by trx_started, and end it",
+            f"{found} The oldest transaction is that of {session_name(oldest)}.{held_text(oldest)}",
+            help="look at the oldest transaction, and end it if it is no backup or report",
+            actions=(look_action(context, oldest),),
         )
 
 

@@ -29,7 +29,7 @@ FORBIDDEN = (
     "innodb_buffer_page",
     "memory_summary_by_thread",
     "information_schema.tables",
-    "flush",
+    "flush ",
 )
 """What must never be sent, even when asked."""
 HARMLESS = ("SHOW ", "SELECT ", "SET SESSION ", "SET NAMES ", "SET AUTOCOMMIT ", "KILL QUERY ")
@@ -61,7 +61,7 @@ def test_anything_else_is_refused(text: str) -> None:
 def test_nothing_costly_or_writing_is_on_the_list() -> None:
     """What must never be sent isn't there, and the list only shows, selects, limits itself or kills its own."""
     for statement in STATEMENTS:
-        assert not any(word in statement.sql.lower() for word in FORBIDDEN)
+        assert not any(re.search(rf"\b{word}", statement.sql.lower()) for word in FORBIDDEN)
         assert statement.sql.startswith(HARMLESS)
 
 
@@ -76,7 +76,7 @@ def test_nothing_is_on_the_list_that_nobody_sends() -> None:
 
 def test_each_privilege_has_its_grant() -> None:
     """What a statement needs is what `mycnf grants` gives, so that a report can print the GRANT for what lacks."""
-    needed = {one.needs for one in STATEMENTS if one.needs}
+    needed = {part for one in STATEMENTS if one.needs for part in one.needs.split(" and ")}
     given = {grant.needed for flavour in ("mysql", "mariadb") for grant in grants_for(newest_target(flavour))}
     assert needed == given
 

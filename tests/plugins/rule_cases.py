@@ -30,6 +30,8 @@ from advisor.facts import (
     VariableOrigin,
     Workload,
 )
+from advisor.facts.blocking import Blocking
+from advisor.facts.codec import to_value
 from advisor.facts.host import (
     BlockDevice,
     Cgroup,
@@ -203,6 +205,7 @@ def facts_of(case: Case, target: Target) -> Facts:
         redo_waits=RedoWaits(**said["redo_waits"]) if "redo_waits" in said else None,
         binary_log_bytes=said.get("binary_log_bytes"),
         error_log=_error_log(said["error_log"]) if "error_log" in said else None,
+        blocking=to_value(said["blocking"], Blocking) if "blocking" in said else None,
         data=DataSizes(**said["data"]) if "data" in said else None,
         managed=said.get("managed", ""),
         accounts=tuple(Accounts(**kind) for kind in said["accounts"]) if "accounts" in said else None,

@@ -9,6 +9,7 @@ import re
 import textwrap
 from typing import NamedTuple
 
+from advisor.collect.connection.lock_sql import METADATA_SQL, PROCESSLIST_SQL, ROW_WAITS_SQL, THREADS_SQL
 from advisor.collect.error_log_messages import BACKTRACE, MESSAGES
 
 TAG = "/* mycnf */ "
@@ -223,24 +224,59 @@ APPLIER_TIMES = Statement(
     "SELECT on performance_schema.replication_applier_status_by_worker",
     columns=10,
 )
-LOCK_WAITS_MYSQL = Statement(
-    "lock-waits-mysql",
-    "SELECT PROCESSLIST_STATE, COUNT(*) FROM performance_schema.threads "
-    "WHERE PROCESSLIST_STATE LIKE 'Waiting for % lock' OR PROCESSLIST_STATE = 'User lock' "
-    "GROUP BY PROCESSLIST_STATE LIMIT 64",
-    "MySQL with performance_schema, where four sessions or more run statements",
-    "how many sessions wait for which kind of lock, which InnoDB's counters do not show",
-    "SELECT on performance_schema.threads",
+_WHO_WAITS = (
+    "which sessions have been in a transaction for longest, how many rows it locks and changed, and which wait for a "
+    "lock; no statement is read"
+)
+SESSIONS_THREADS = Statement(
+    "sessions-threads",
+    THREADS_SQL,
+    "MySQL with performance_schema, where at most 100 sessions wait for rows (MySQL 5.7)",
+    _WHO_WAITS,
+    "PROCESS and SELECT on performance_schema.threads",
+    columns=12,
+)
+SESSIONS_PROCESSLIST = Statement(
+    "sessions-processlist",
+    PROCESSLIST_SQL,
+    "MariaDB, and MySQL without performance_schema, where at most 100 sessions wait for rows",
+    _WHO_WAITS,
+    "PROCESS",
+    columns=12,
+)
+ROW_WAITS_MYSQL = Statement(
+    "row-waits-mysql",
+    ROW_WAITS_SQL,
+    "MySQL 8.0.1 and later, where a session waits for a row",
+    "which sessions the 20 longest waits for rows wait for",
+    "SELECT on performance_schema.data_lock_waits",
     columns=2,
 )
-LOCK_WAITS_MARIADB = Statement(
-    "lock-waits-mariadb",
-    "SELECT STATE, COUNT(*) FROM information_schema.PROCESSLIST "
-    "WHERE STATE LIKE 'Waiting for % lock' OR STATE = 'User lock' GROUP BY STATE LIMIT 64",
-    "MariaDB, where four sessions or more run statements",
-    "how many sessions wait for which kind of lock, which InnoDB's counters do not show",
+ROW_WAITS_INNODB = Statement(
+    "row-waits-innodb",
+    "SELECT requesting_trx_id, blocking_trx_id FROM information_schema.INNODB_LOCK_WAITS LIMIT 5050",
+    "MariaDB and MySQL 5.7, where a session waits for a row, and at most 100 do",
+    "which transactions wait for which",
     "PROCESS",
     columns=2,
+)
+METADATA_LOCKS_MYSQL = Statement(
+    "metadata-locks-mysql",
+    METADATA_SQL,
+    "MySQL with performance_schema, where a session waits for a metadata, global, backup or named lock",
+    "which sessions hold the metadata locks that others wait for",
+    "SELECT on performance_schema.metadata_locks",
+    columns=11,
+)
+METADATA_LOCKS_MARIADB = Statement(
+    "metadata-locks-mariadb",
+    "SELECT THREAD_ID, LOCK_MODE, LOCK_TYPE, TABLE_SCHEMA, TABLE_NAME, USER, HOST, COMMAND, TIME, STATE "
+    "FROM information_schema.METADATA_LOCK_INFO JOIN information_schema.PROCESSLIST ON ID = THREAD_ID "
+    "WHERE THREAD_ID <> CONNECTION_ID() ORDER BY TIME DESC LIMIT 1000",
+    "MariaDB with the plugin METADATA_LOCK_INFO, where a session waits for a metadata, backup or named lock",
+    "which sessions hold metadata locks; the plugin shows no waits",
+    "PROCESS",
+    columns=10,
 )
 # What InnoDB logs if sessions, or the log writer thread on their behalf, wait for space: 8.0.30 and later.
 _REDO_FULL = (
@@ -371,8 +407,12 @@ STATEMENTS: tuple[Statement, ...] = (
     ACCOUNTS_MYSQL,
     ACCOUNTS_MARIADB,
     GROUP_MEMBERS,
-    LOCK_WAITS_MYSQL,
-    LOCK_WAITS_MARIADB,
+    SESSIONS_THREADS,
+    SESSIONS_PROCESSLIST,
+    ROW_WAITS_MYSQL,
+    ROW_WAITS_INNODB,
+    METADATA_LOCKS_MYSQL,
+    METADATA_LOCKS_MARIADB,
     ERROR_LOG,
     BINARY_LOG_BYTES,
     REPLICAS,

@@ -19,8 +19,6 @@ from advisor.collect.connection.statements import (
     ACCOUNTS_MYSQL,
     ENGINES,
     IDENTITY,
-    LOCK_WAITS_MARIADB,
-    LOCK_WAITS_MYSQL,
     MEMORY,
     ORIGINS_MARIADB,
     ORIGINS_MYSQL,
@@ -36,7 +34,6 @@ if TYPE_CHECKING:
     from advisor.collect.connection.session import Row, Session
 
 
-_BUSY_SESSIONS = 4  # sessions that run statements, including our own
 _ORIGINS_SINCE = (8, 0)
 LONGEST = 500  # maximum characters of a version, a comment and an account; servers have fewer than 200
 
@@ -104,17 +101,6 @@ def read_server(session: Session, greeting: Greeting, notes: Notes) -> Server:
         managed=session_module.managed_by(greeting.version, greeting.comment, variables),
         accounts=read_accounts(session, notes, mariadb=greeting.is_mariadb),
     )
-
-
-def read_lock_waits(session: Session, greeting: Greeting, status: dict[str, str], notes: Notes) -> dict[str, int]:
-    """The number of sessions waiting for each kind of lock; not read if only few sessions are running."""
-    if (whole_number(status.get("threads_running")) or 0) < _BUSY_SESSIONS:
-        return {}
-    if not greeting.is_mariadb and greeting.variables.get("performance_schema", "").upper() != "ON":
-        return {}
-    statement = LOCK_WAITS_MARIADB if greeting.is_mariadb else LOCK_WAITS_MYSQL
-    answer = ask(session, statement, "server.lock_waits", notes)
-    return {row[0]: whole_number(row[1]) or 0 for row in (answer.rows if answer else ()) if row[0]}
 
 
 def _limit(session: Session, flavour: str, notes: Notes) -> None:

@@ -9,6 +9,7 @@ from advisor.collect.privileges import grants_for, quoted
 if TYPE_CHECKING:
     from advisor.analysis.audited import Audited
 
+NEEDS = "needs "
 HEADING = "These grants let the account see more"
 OPTIONAL = "everyone who has the account's password can read hashes by this one"
 
@@ -19,9 +20,10 @@ def helping(audited: Audited) -> list[tuple[str, str]]:
     None where the privileges were not what lacked, or the account is not known, as in texts of other tools.
     """
     user = audited.facts.server.link.user
-    lacking = {gap.reason for gap in audited.facts.unavailable}
+    reasons = [gap.reason for gap in audited.facts.unavailable if gap.reason.startswith(NEEDS)]
+    lacking = {privilege for reason in reasons for privilege in reason.removeprefix(NEEDS).split(" and ")}
     return [
         (grant.statement(quoted(user)), OPTIONAL if grant.optional else grant.why)
         for grant in grants_for(audited.known.target)
-        if user and f"needs {grant.needed}" in lacking
+        if user and grant.needed in lacking
     ]

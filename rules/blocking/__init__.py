@@ -1,0 +1,1 @@
+"""Rules about sessions that block others, and about transactions that stay open."""

@@ -1,0 +1,245 @@
+"""BLK: rules about sessions that wait for rows that another session has locked; parts that all rules here share."""
+# ruff: noqa: S608 - the statements are printed, with numbers alone
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from advisor.core.model import Action, Confidence, Severity
+from advisor.core.sizes import format_duration
+from advisor.facts.blocking import ROWS
+from rules.core.advice import present
+from rules.core.context import MissingFact
+from rules.core.rule import Docs, rule
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from advisor.core.model import Finding
+    from advisor.facts.blocking import Blocking, RootBlocker, ServerSession
+    from rules.core.context import RuleContext
+
+WAITED = 5  # seconds; a shorter wait is common under load
+LONG_WAIT, MANY_WAITERS = 10, 10  # from both on, it is an error
+MANY_ROWS = 10_000  # a rollback of fewer takes a second at most
+KILL_STATEMENTS = {"rds": "CALL mysql.rds_kill", "aurora": "CALL mysql.rds_kill", "azure": "CALL mysql.az_kill"}
+MOST = 3  # findings of one rule
+CURRENT_WAITS = "innodb_row_lock_current_waits"
+
+
+def blocking_of(context: RuleContext) -> Blocking:
+    """The open transactions and waits; raises MissingFact if they were not read."""
+    if context.server.blocking is None:
+        raise MissingFact(
+            "open transactions and waits for locks (PROCESS, and at most 100 sessions that wait for rows)"
+        )
+    return context.server.blocking
+
+
+def session_name(session: ServerSession) -> str:
+    """The session in a message: `connection 12 (app@10.0.0.5)`."""
+    if session.is_server_thread and session.account:
+        return f"the server's own thread {session.id} ({session.account})"
+    return f"connection {session.id}{f' ({session.account})' if session.account else ''}"
+
+
+def sentence(text: str) -> str:
+    """The text with a capital at its beginning."""
+    return text[:1].upper() + text[1:]
+
+
+def sessions_wait(count: int) -> str:
+    """`1 session waits`, `3 sessions wait`."""
+    return "1 session waits" if count == 1 else f"{count:,} sessions wait"
+
+
+def doing(session: ServerSession) -> str:
+    """What the session does now, as part of a message; empty if unknown."""
+    if session.is_idle:
+        return f"idle for {format_duration(session.seconds)}"
+    return (
+        f"in state {session.state or session.command} for {format_duration(session.seconds)}" if session.command else ""
+    )
+
+
+def held_text(session: ServerSession) -> str:
+    """A sentence on the session's transaction: its age, and the rows it locks and changed; empty without one."""
+    opened = session.transaction
+    if opened is None:
+        return ""
+    age = "" if opened.age is None else f" has been open for {format_duration(opened.age)},"
+    return f" Its transaction{age} locks {rows(opened.rows_locked)} and has changed {rows(opened.rows_modified)}."
+
+
+def rows(count: int) -> str:
+    """`1 row`, `3,000 rows`."""
+    return "1 row" if count == 1 else f"{count:,} rows"
+
+
+def severity_of(root: RootBlocker, usual: Severity) -> Severity:
+    """An error if many sessions have waited for long, otherwise the usual severity."""
+    return Severity.ERROR if len(root.waiters) >= MANY_WAITERS and root.longest >= LONG_WAIT else usual
+
+
+def look_action(context: RuleContext, session: ServerSession) -> Action:
+    """The statement that shows what a session did or does, for this flavour."""
+    keeps_history = context.target.is_mysql and context.text("performance_schema") == "ON"
+    if keeps_history and session.is_idle:
+        statement = (
+            "SELECT EVENT_ID, SQL_TEXT FROM performance_schema.events_statements_history "
+            f"JOIN performance_schema.threads USING (THREAD_ID) WHERE PROCESSLIST_ID = {session.id} ORDER BY EVENT_ID;"
+        )
+    elif keeps_history:
+        statement = (
+            "SELECT PROCESSLIST_HOST, PROCESSLIST_TIME, PROCESSLIST_STATE, PROCESSLIST_INFO "
+            f"FROM performance_schema.threads WHERE PROCESSLIST_ID = {session.id};"
+        )
+    else:
+        statement = (
+            f"SELECT HOST, DB, COMMAND, TIME, STATE, INFO FROM information_schema.PROCESSLIST WHERE ID = {session.id};"
+        )
+    return Action(statement=statement, risk="none; the text of a statement can contain data")
+
+
+def kill_action(context: RuleContext, session: ServerSession) -> Action | None:
+    """The statement that ends an idle client's session, with what that rolls back; None for all other sessions."""
+    if not session.is_idle:
+        return None
+    changed = session.transaction.rows_modified if session.transaction else 0
+    lost = (
+        f"rolls back {rows(changed)} that it changed, which can take as long as the changes"
+        if changed
+        else "none known"
+    )
+    return Action(
+        statement=_kill(context, session.id),
+        risk=f"{lost}; its client loses the connection, so ask its owner first, and leave a backup alone",
+    )
+
+
+def _kill(context: RuleContext, number: int) -> str:
+    call = KILL_STATEMENTS.get(context.server.managed)
+    return f"{call}({number});" if call else f"KILL {number};"
+
+
+def cancel_action(context: RuleContext, session: ServerSession) -> Action | None:
+    """The statement that ends a waiting statement; None for the server's own threads, and on managed platforms."""
+    if session.is_server_thread or context.server.managed:
+        return None
+    return Action(
+        statement=f"KILL QUERY {session.id};",
+        risk="the waiting statement fails and has to be run again later; the sessions behind it go on",
+    )
+
+
+def _row_blockers(context: RuleContext, *, idle: bool) -> list[RootBlocker]:
+    """The first blockers of chains of row locks, whose statement is over or not."""
+    roots = [root for root in blocking_of(context).roots if root.wait.lock == ROWS and root.session.command]
+    return [root for root in roots if root.session.is_idle is idle][:MOST]
+
+
+@rule(
+    "BLK001",
+    "idle-session-blocks-rows",
+    needs=("server",),
+    evidence=("BLK-01", "BLK-02", "BLK-05"),
+    summary="Sessions wait for rows that an idle session has locked in an open transaction.",
+    docs=Docs(
+        why="A transaction keeps its row locks until it ends. A client that changed rows and then does something else "
+        "(calls another service, waits for a user, lost its commit) keeps them as well. Other sessions wait until "
+        "innodb_lock_wait_timeout, by default 50 seconds, and fail. The rule follows chains of waits to the session "
+        "that waits for none. It reports 5 seconds without a statement and of waiting, which are our thresholds; from "
+        "ten sessions and 10 seconds on it is an error.",
+        fix="Look at what the session did, and have its client commit or roll back. KILL ends the session if the "
+        "client does not. Then find the place in the program that leaves the transaction open.",
+        risk="KILL rolls back all changes of the transaction. With millions of rows that takes as long as the changes "
+        "did, and cannot be stopped.",
+        exceptions="A session of a person who is at work in it; ask first. The rule prints no KILL for replication "
+        "appliers.",
+        reconsider_when="The waits are gone at the next audit.",
+    ),
+)
+def idle_session_blocks_rows(context: RuleContext) -> Iterator[Finding]:
+    """Report idle sessions whose row locks others wait for."""
+    for root in _row_blockers(context, idle=True):
+        if root.longest >= WAITED and root.session.seconds >= WAITED:
+            yield idle_session_blocks_rows.finding(
+                f"{_waits(root)} behind {session_name(root.session)}, which has locked rows and is "
+                f"{doing(root.session)}.{held_text(root.session)}",
+                help="look at what the session did, have its client commit or roll back, or kill it",
+                severity=severity_of(root, Severity.WARNING),
+                actions=present(look_action(context, root.session), kill_action(context, root.session)),
+            )
+
+
+def _waits(root: RootBlocker) -> str:
+    return f"{sessions_wait(len(root.waiters))} up to {format_duration(root.longest)}"
+
+
+@rule(
+    "BLK002",
+    "statement-blocks-rows",
+    severity=Severity.NOTE,
+    confidence=Confidence.LIKELY,
+    needs=("server",),
+    evidence=("BLK-01", "BLK-02"),
+    summary="Sessions wait for rows that a long transaction at work has locked.",
+    docs=Docs(
+        why="The session that blocks the others is running a statement: a large UPDATE or DELETE, a bulk load, a "
+        "statement without an index that locks every row it reads, or a replication applier. The rule reports a "
+        "transaction of 10 seconds or more that others have waited for as long; these are our thresholds. From ten "
+        "sessions on it is a warning.",
+        fix="Look at the statement. Usually the best is to let it finish, and to make it smaller next time: change "
+        "rows in batches of some thousands, with an index for the WHERE. If the others cannot wait, KILL QUERY ends "
+        "it.",
+        risk="KILL QUERY rolls back what the statement changed, which can take longer than to let it finish. Do not "
+        "end an applier this way: it starts again with the same transaction, or stops.",
+        exceptions="Loads and changes that were planned.",
+        reconsider_when="The waits are gone at the next audit.",
+    ),
+)
+def statement_blocks_rows(context: RuleContext) -> Iterator[Finding]:
+    """Report long transactions at work whose row locks others wait for."""
+    for root in _row_blockers(context, idle=False):
+        opened = root.session.transaction
+        if opened is not None and (opened.age or 0) >= LONG_WAIT and root.longest >= LONG_WAIT:
+            yield statement_blocks_rows.finding(
+                f"{_waits(root)} behind {session_name(root.session)}, which has locked rows and is "
+                f"{doing(root.session)}.{held_text(root.session)}",
+                help="look at its statement; usually let it finish, and change rows in smaller batches next time",
+                severity=Severity.WARNING if len(root.waiters) >= MANY_WAITERS else None,
+                actions=(look_action(context, root.session),),
+            )
+
+
+@rule(
+    "BLK003",
+    "crowd-waits-for-rows",
+    needs=("server", "workload"),
+    evidence=("BLK-03",),
+    summary="Many sessions wait for rows, and the session that blocks them was not read.",
+    docs=Docs(
+        why="Innodb_row_lock_current_waits counts the sessions that wait for a row now. At both ends of the window "
+        "there were ten or more, which is our threshold. MariaDB and MySQL 5.7 compare each waiting lock with each "
+        "other when INNODB_TRX is read, and InnoDB stands still meanwhile: for 2 to 4 seconds with 1,000 waits. "
+        "Therefore mycnf does not read it there with more than 100.",
+        fix="SHOW ENGINE INNODB STATUS lists the transactions with their age and thread. The one that blocks is the "
+        "oldest that does not wait (LOCK WAIT).",
+        risk="None from looking.",
+        exceptions="A queue in a table, whose readers wait by design.",
+        reconsider_when="The waits are gone at the next audit.",
+    ),
+)
+def crowd_waits_for_rows(context: RuleContext) -> Iterator[Finding]:
+    """Report many waits for rows if the blockers were not read."""
+    window, read = context.workload, context.server.blocking
+    counts = [sample.status.get(CURRENT_WAITS, 0) for sample in (window.first, window.last)]
+    if min(counts) >= MANY_WAITERS and window.seconds >= WAITED and (read is None or not read.rows_read):
+        yield crowd_waits_for_rows.finding(
+            f"{min(counts):,} sessions or more wait for rows at both ends of the window. The session that blocks them "
+            "was not read.",
+            help="find the oldest transaction without LOCK WAIT",
+            actions=(
+                Action(statement="SHOW ENGINE INNODB STATUS;", risk="none; the text of a statement can contain data"),
+            ),
+        )

@@ -1,0 +1,279 @@
+"""BLK: rules about waits for metadata locks, global locks, flushes and named locks."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from advisor.core.model import Action, Confidence, Severity
+from advisor.core.sizes import format_duration
+from advisor.facts.blocking import ROWS
+from rules.blocking.blockers import (
+    LONG_WAIT,
+    MANY_WAITERS,
+    WAITED,
+    blocking_of,
+    cancel_action,
+    doing,
+    held_text,
+    kill_action,
+    look_action,
+    sentence,
+    session_name,
+    sessions_wait,
+    severity_of,
+)
+from rules.core.advice import present
+from rules.core.rule import Docs, rule
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from advisor.core.model import Finding
+    from advisor.facts.blocking import Blocking, RootBlocker, ServerSession
+    from rules.core.context import RuleContext
+
+TABLE_STATE, FLUSH_STATE, NAMED_STATE = "Waiting for table metadata lock", "Waiting for table flush", "User lock"
+GLOBAL_STATES = ("Waiting for global read lock", "Waiting for commit lock", "Waiting for backup lock")
+GLOBAL_SCOPES = frozenset({"GLOBAL", "COMMIT", "BACKUP LOCK"})
+NAMED_SCOPE = "USER LEVEL LOCK"
+CHANGING = frozenset({"EXCLUSIVE", "SHARED_NO_WRITE", "SHARED_NO_READ_WRITE"})  # what a change of a table waits for
+NAMED_WAIT = 60  # seconds
+HELD = {
+    ("GLOBAL", "SHARED"): "the global read lock (FLUSH TABLES WITH READ LOCK)",
+    ("COMMIT", "SHARED"): "the global read lock (FLUSH TABLES WITH READ LOCK)",
+    ("BACKUP LOCK", "SHARED"): "the backup lock (LOCK INSTANCE FOR BACKUP)",
+}
+
+
+def _roots(context: RuleContext, scopes: frozenset[str] | None) -> list[RootBlocker]:
+    """The first blockers whose own lock is of these scopes; None stands for tables and other objects."""
+    others = GLOBAL_SCOPES | {ROWS, NAMED_SCOPE}
+    return [
+        root
+        for root in blocking_of(context).roots
+        if (root.wait.lock in scopes if scopes is not None else root.wait.lock not in others)
+    ]
+
+
+def _waiting(context: RuleContext, *states: str) -> list[ServerSession]:
+    """The sessions in these states, the longest wait first."""
+    found = [one for one in blocking_of(context).sessions if one.state in states]
+    return sorted(found, key=lambda one: -one.seconds)
+
+
+def _likely_holders(blocking: Blocking, longest: ServerSession) -> list[ServerSession]:
+    """The sessions that probably delay the longest wait: by the plugin's locks, or older and not waiting."""
+    held = [one for one in map(blocking.session, map(int, blocking.holders)) if one.waiting is None]
+    older = [one for one in blocking.sessions if one.waiting is None and _age(one) >= longest.seconds]
+    return sorted(held or older, key=lambda one: -_age(one))
+
+
+def _age(session: ServerSession) -> int:
+    """How long the session has been in its transaction or statement, in seconds."""
+    opened = session.transaction.age or 0 if session.transaction else 0
+    return max(opened, 0 if session.command == "Sleep" else session.seconds)
+
+
+@rule(
+    "BLK004",
+    "metadata-lock-queue",
+    needs=("server",),
+    options=("lock_wait_timeout",),
+    evidence=("BLK-01", "BLK-04", "CONA-16"),
+    summary="Sessions wait for a metadata lock that another session holds on their table.",
+    docs=Docs(
+        why="ALTER TABLE and other changes of a table wait for every transaction that has used the table, reading "
+        "ones too. While they wait, all later statements on the table wait behind them, so one idle transaction stops "
+        "a table. lock_wait_timeout ends the wait: by default after a year on MySQL and a day on MariaDB. MySQL 8.0 "
+        "and later show who holds the lock; MySQL 5.7 with the instrument wait/lock/metadata/sql/mdl. MariaDB does "
+        "with the plugin METADATA_LOCK_INFO, which shows no waits. Without them the finding names the oldest "
+        "transactions as likely. 5 seconds are our threshold.",
+        fix="End the change that waits (KILL QUERY): the sessions behind it go on at once, and nothing is lost. Or "
+        "end the holder, if it is an idle client. Run changes of tables with SET SESSION lock_wait_timeout = 5, and "
+        "repeat them.",
+        risk="KILL QUERY: the change of the table has to be run again. KILL rolls back the holder's transaction.",
+        exceptions="A holder that is a backup, a report or a replication applier: end the change instead.",
+        reconsider_when="The waits are gone at the next audit.",
+    ),
+)
+def metadata_lock_queue(context: RuleContext) -> Iterator[Finding]:
+    """Report the holders of metadata locks that sessions wait for; likely ones where the server does not show them."""
+    waiting = _waiting(context, TABLE_STATE)
+    roots = _roots(context, None)
+    for root in roots[:3]:
+        if root.longest >= WAITED:
+            waiter = blocking_of(context).session(root.wait.waiter)
+            changes = root.wait.wanted in CHANGING
+            count = max(len(root.waiters), len(waiting) if len(roots) == 1 else 0)
+            yield metadata_lock_queue.finding(
+                f"{sessions_wait(count)} up to {format_duration(root.longest)} for a metadata lock on "
+                f"{root.wait.name or 'an object'}. {sentence(session_name(root.session))} holds it"
+                f"{_comma(doing(root.session))}.{held_text(root.session)}",
+                help="end the change that waits, or the session that holds the lock",
+                severity=severity_of(root, Severity.WARNING),
+                actions=present(
+                    look_action(context, root.session),
+                    cancel_action(context, waiter) if changes else None,
+                    kill_action(context, root.session),
+                ),
+            )
+    if waiting and not blocking_of(context).metadata_read and not roots and waiting[0].seconds >= WAITED:
+        yield _likely_queue(context, waiting)
+
+
+def _comma(text: str) -> str:
+    return f", {text}" if text else ""
+
+
+def _likely_queue(context: RuleContext, waiting: list[ServerSession]) -> Finding:
+    """The finding where the server does not show the holder."""
+    holders = _likely_holders(blocking_of(context), waiting[0])
+    named = (
+        f"The lock is probably held by {session_name(holders[0])}{_comma(doing(holders[0]))}.{held_text(holders[0])}"
+        if holders
+        else "No transaction is older, so LOCK TABLES or another change of the table may hold the lock."
+    )
+    return metadata_lock_queue.finding(
+        f"{sessions_wait(len(waiting))} up to {format_duration(waiting[0].seconds)} for a metadata lock on a table. "
+        f"{named}",
+        help="end the change that waits, or the session that holds the lock",
+        confidence=Confidence.LIKELY,
+        severity=Severity.ERROR if len(waiting) >= MANY_WAITERS and waiting[0].seconds >= LONG_WAIT else None,
+        actions=present(look_action(context, holders[0]) if holders else None, _show_locks(context)),
+    )
+
+
+def _show_locks(context: RuleContext) -> Action | None:
+    """The statement that makes the server show metadata locks; None if it shows them already, or is managed."""
+    if context.server.managed or (context.server.blocking and context.server.blocking.holders):
+        return None
+    if context.target.is_mariadb:
+        plugin = "'metadata_lock_info'"
+        return Action(
+            statement=f"INSTALL SONAME {plugin};",
+            risk="loads a plugin that shows the holders of metadata locks",
+            undo=f"UNINSTALL SONAME {plugin};",
+        )
+    if context.text("performance_schema") != "ON":
+        return None
+    change = "UPDATE performance_schema.setup_instruments SET ENABLED = '{}' WHERE NAME = 'wait/lock/metadata/sql/mdl';"
+    return Action(
+        statement=change.format("YES"),
+        risk="shows the locks that sessions take from then on, not those they hold already",
+        undo=change.format("NO"),
+    )
+
+
+@rule(
+    "BLK005",
+    "global-lock-blocks-sessions",
+    needs=("server",),
+    evidence=("BLK-01", "BLK-04"),
+    summary="Sessions wait for a global read lock or a backup lock.",
+    docs=Docs(
+        why="FLUSH TABLES WITH READ LOCK stops all writes until UNLOCK TABLES or the end of its session; LOCK "
+        "INSTANCE FOR BACKUP and MariaDB's BACKUP STAGE stop changes of tables. Backups use them, usually for "
+        "seconds. A backup that hangs, or a session that was left open after the lock, stops the server. 10 seconds "
+        "are our threshold.",
+        fix="Look whether a backup runs, and let it finish. If there is none, end the session that holds the lock: "
+        "UNLOCK TABLES in it, or KILL. Let backups use locks for less: xtrabackup and mariabackup with backup locks, "
+        "mysqldump with --single-transaction.",
+        risk="KILL makes the backup useless that holds the lock.",
+        exceptions="A backup that is about to finish.",
+        reconsider_when="The waits are gone at the next audit.",
+    ),
+)
+def global_lock_blocks_sessions(context: RuleContext) -> Iterator[Finding]:
+    """Report sessions that wait for a global read lock, commit lock or backup lock."""
+    waiting = _waiting(context, *GLOBAL_STATES)
+    if not waiting or waiting[0].seconds < LONG_WAIT:
+        return
+    roots = _roots(context, GLOBAL_SCOPES)
+    blocking = blocking_of(context)
+    shown = [blocking.session(int(number)) for number, name in blocking.holders.items() if not name]
+    holder = roots[0].session if roots else shown[0] if shown else None
+    lock = _held(roots[0]) if roots else "such a lock"
+    who = (
+        f"{sentence(session_name(holder))} holds {lock}{_comma(doing(holder))}."
+        if holder
+        else "The server does not show the session that holds it."
+    )
+    guess = " It is probably a backup." if not roots or "INTENTION" not in roots[0].wait.held else ""
+    yield global_lock_blocks_sessions.finding(
+        f"{sessions_wait(len(waiting))} up to {format_duration(waiting[0].seconds)} in state {waiting[0].state}. "
+        f"{who}{guess}",
+        help="let a backup that runs finish; if none runs, end the session that holds the lock",
+        severity=Severity.ERROR if len(waiting) >= MANY_WAITERS else None,
+        confidence=None if roots else Confidence.LIKELY,
+        actions=(look_action(context, holder),) if holder else (),
+    )
+
+
+def _held(root: RootBlocker) -> str:
+    return HELD.get((root.wait.lock, root.wait.held), f"a lock of type {root.wait.held} ({root.wait.lock})")
+
+
+@rule(
+    "BLK006",
+    "flush-waits-for-statement",
+    confidence=Confidence.LIKELY,
+    needs=("server",),
+    evidence=("BLK-04",),
+    summary="FLUSH TABLES waits for a long statement, and later statements wait behind it.",
+    docs=Docs(
+        why="FLUSH TABLES closes each table, and waits for the statements that use one. New statements on that table "
+        "wait until the old ones end, also after the FLUSH was given up. ANALYZE TABLE can cause the same on MySQL "
+        "5.7. 10 seconds are our threshold.",
+        fix="Let the long statement finish, or end it with KILL QUERY. Do not run FLUSH TABLES while reports or "
+        "backups run.",
+        risk="The statement that is ended has to be run again.",
+        exceptions="A backup, which begins with a flush.",
+        reconsider_when="The waits are gone at the next audit.",
+    ),
+)
+def flush_waits_for_statement(context: RuleContext) -> Iterator[Finding]:
+    """Report sessions that wait for a table flush, with the oldest statement."""
+    waiting = _waiting(context, FLUSH_STATE)
+    if not waiting or waiting[0].seconds < LONG_WAIT:
+        return
+    running = [one for one in _likely_holders(blocking_of(context), waiting[0]) if one.command != "Sleep"]
+    who = f" Probably for {session_name(running[0])}, {doing(running[0])}." if running else ""
+    yield flush_waits_for_statement.finding(
+        f"{sessions_wait(len(waiting))} up to {format_duration(waiting[0].seconds)} for a table flush.{who}",
+        help="let the oldest statement finish, or end it; do not flush tables while it runs",
+        severity=Severity.ERROR if len(waiting) >= MANY_WAITERS else None,
+        actions=(look_action(context, running[0]),) if running else (),
+    )
+
+
+@rule(
+    "BLK007",
+    "named-lock-queue",
+    severity=Severity.NOTE,
+    confidence=Confidence.LIKELY,
+    needs=("server",),
+    evidence=("BLK-01",),
+    summary="Many sessions wait for a lock of GET_LOCK.",
+    docs=Docs(
+        why="GET_LOCK gives a named lock to one session, until it releases the lock or ends; MySQL keeps it over the "
+        "end of a transaction. Each session that waits holds a connection. Ten sessions and a minute are our "
+        "thresholds, since a few that wait are often meant so.",
+        fix="Look at the session that holds the lock. Let programs call GET_LOCK with a short time limit and try "
+        "again.",
+        risk="None from looking.",
+        exceptions="Programs that elect a leader or queue for work by such a lock.",
+        reconsider_when="The waits are gone at the next audit.",
+    ),
+)
+def named_lock_queue(context: RuleContext) -> Iterator[Finding]:
+    """Report many long waits for a named lock."""
+    waiting = _waiting(context, NAMED_STATE)
+    if len(waiting) < MANY_WAITERS or waiting[0].seconds < NAMED_WAIT:
+        return
+    roots = _roots(context, frozenset({NAMED_SCOPE}))
+    who = f" {sentence(session_name(roots[0].session))} holds it{_comma(doing(roots[0].session))}." if roots else ""
+    yield named_lock_queue.finding(
+        f"{sessions_wait(len(waiting))} up to {format_duration(waiting[0].seconds)} for a lock of GET_LOCK.{who}",
+        help="look at the session that holds the lock",
+        actions=(look_action(context, roots[0].session),) if roots else (),
+    )

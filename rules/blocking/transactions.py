@@ -1,0 +1,167 @@
+"""BLK: rules about transactions that stay open: idle ones, old read views, and prepared ones without a session."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from advisor.core.model import Action, Confidence, Severity
+from advisor.core.sizes import format_duration
+from rules.blocking.blockers import (
+    blocking_of,
+    doing,
+    held_text,
+    kill_action,
+    look_action,
+    rows,
+    sentence,
+    session_name,
+)
+from rules.core.advice import present
+from rules.core.counters import MINIMUM_WINDOW
+from rules.core.rule import Docs, rule
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from advisor.core.model import Finding
+    from advisor.facts.blocking import ServerSession
+    from rules.core.context import RuleContext
+
+IDLE_WITH_LOCKS = 600  # seconds
+IDLE_WITH_VIEW = 3600  # seconds
+OLD = 600  # seconds
+GROWN_HISTORY = 100_000
+REPORTED_HISTORY = 1_000_000  # long-undo-history reports it from here on
+LENGTH = "innodb_history_list_length"
+
+
+@rule(
+    "BLK008",
+    "transaction-left-open",
+    needs=("server",),
+    evidence=("BLK-01", "INNV-07"),
+    summary="Idle sessions have kept a transaction open for long.",
+    docs=Docs(
+        why="An open transaction keeps its row locks and its metadata locks, and keeps purge from removing old row "
+        "versions. A session that is idle in it does no work meanwhile: often a client with autocommit off, or one "
+        "that lost its commit after an error. The rule reports 10 minutes without a statement if the transaction has "
+        "locked or changed rows, and an hour, as a note if it has only read. These thresholds are ours.",
+        fix="Have the client commit or roll back. Find which program it is by the account and host; look at what the "
+        "session did. KILL ends it if the client is gone. On MariaDB idle_transaction_timeout ends such sessions.",
+        risk="KILL rolls back all changes of the transaction.",
+        exceptions="A dump or a backup that keeps a consistent view in one session and copies in others.",
+        reconsider_when="The transaction has ended at the next audit.",
+    ),
+)
+def transaction_left_open(context: RuleContext) -> Iterator[Finding]:
+    """Report idle sessions in a transaction that no session waits for yet; the oldest is named."""
+    blocking = blocking_of(context)
+    blockers = {root.session.id for root in blocking.roots}
+    idle = [one for one in blocking.sessions if one.is_idle and one.transaction and one.id not in blockers]
+    found = sorted((one for one in idle if one.seconds >= _limit(one)), key=lambda one: (not _holds(one), -one.seconds))
+    if found:
+        first = found[0]
+        others = f" So do {len(found) - 1} more." if len(found) > 1 else ""
+        yield transaction_left_open.finding(
+            f"{sentence(session_name(first))} keeps a transaction open, {doing(first)}.{held_text(first)}{others}",
+            help="have the client commit or roll back, or kill the session if the client is gone",
+            severity=None if _holds(first) else Severity.NOTE,
+            actions=present(look_action(context, first), kill_action(context, first) if _holds(first) else None),
+        )
+
+
+def _holds(session: ServerSession) -> bool:
+    opened = session.transaction
+    return opened is not None and bool(opened.rows_locked or opened.rows_modified)
+
+
+def _limit(session: ServerSession) -> int:
+    return IDLE_WITH_LOCKS if _holds(session) else IDLE_WITH_VIEW
+
+
+@rule(
+    "BLK009",
+    "history-grows-behind-transaction",
+    confidence=Confidence.LIKELY,
+    needs=("server", "workload"),
+    evidence=("INNA-12", "INNV-07", "BLK-06"),
+    summary="The history list grows while an old transaction is open.",
+    docs=Docs(
+        why="Purge removes old row versions that no transaction can read any more. Behind an old transaction with a "
+        "read view they pile up (history list): undo files grow, and reads slow down. The rule reports growth in the "
+        "window, 100,000 or more, and a transaction of 10 minutes or more; these are our thresholds. Whether a "
+        "transaction has a view is not shown; at READ COMMITTED a view ends with its statement. long-undo-history "
+        "reports a million and more.",
+        fix="Look at the oldest transaction. Let a backup or a report finish. End an idle session; read long reports "
+        "on a replica.",
+        risk="KILL rolls back all changes of the transaction.",
+        exceptions="A backup or a dump, which needs its view; the history shrinks when it is done.",
+        reconsider_when="A history that falls by itself within an hour.",
+    ),
+)
+def history_grows_behind_transaction(context: RuleContext) -> Iterator[Finding]:
+    """Report a growing history list while an old transaction is open."""
+    lengths, oldest = history_lengths(context), oldest_transaction(context)
+    if lengths is None or oldest is None or context.workload.seconds < MINIMUM_WINDOW:
+        return
+    before, after = lengths
+    age = oldest.transaction.age or 0 if oldest.transaction else 0
+    if age >= OLD and after > before and GROWN_HISTORY <= after < REPORTED_HISTORY:
+        guess = "" if oldest.is_idle else " It may be a backup or a report: then let it finish."
+        yield history_grows_behind_transaction.finding(
+            f"The history list grew from {before:,} to {after:,} in {format_duration(context.workload.seconds)}. "
+            f"The oldest transaction is that of {session_name(oldest)}, {doing(oldest)}.{held_text(oldest)}{guess}",
+            help="look at the oldest transaction, and end it if its client has left it open",
+            actions=(look_action(context, oldest),),
+        )
+
+
+def history_lengths(context: RuleContext) -> tuple[int, int] | None:
+    """The history list length at both ends of the window; None if it was not read twice."""
+    window, blocking = context.workload, blocking_of(context)
+    first, last = (sample.status.get(LENGTH) for sample in (window.first, window.last))
+    if first is None or last is None:
+        first, last = context.server.innodb_metrics.get("trx_rseg_history_len"), blocking.history
+    return None if first is None or last is None else (first, last)
+
+
+def oldest_transaction(context: RuleContext) -> ServerSession | None:
+    """The session with the oldest transaction; None if it was not read or there is none."""
+    blocking = context.server.blocking
+    opened = [one for one in (blocking.sessions if blocking else ()) if one.transaction and one.transaction.age]
+    return max(opened, key=lambda one: one.transaction.age or 0 if one.transaction else 0, default=None)
+
+
+@rule(
+    "BLK010",
+    "prepared-transaction-left",
+    confidence=Confidence.LIKELY,
+    needs=("server",),
+    evidence=("BLK-07",),
+    summary="A transaction without a session has been open for long, probably a prepared XA transaction.",
+    docs=Docs(
+        why="After XA PREPARE a transaction outlives its session and a restart. Until XA COMMIT or XA ROLLBACK it "
+        "keeps its row locks and metadata locks, and no KILL ends it. Usually its coordinator crashed. 10 minutes are "
+        "our threshold. On a replica the rule is silent, since such transactions wait there for their source.",
+        fix="XA RECOVER lists prepared transactions. Decide as the coordinator did: XA COMMIT or XA ROLLBACK, with "
+        "the xid from XA RECOVER CONVERT XID (MySQL) or XA RECOVER FORMAT='SQL' (MariaDB).",
+        risk="If the other participants committed and this one is rolled back, or the reverse, their data differ.",
+        exceptions="A coordinator that is about to recover.",
+        reconsider_when="XA RECOVER lists nothing.",
+    ),
+)
+def prepared_transaction_left(context: RuleContext) -> Iterator[Finding]:
+    """Report old transactions without a session."""
+    replication = context.server.replication
+    if replication is not None and replication.is_replica:
+        return
+    left = [one for one in blocking_of(context).detached if one.state == "RUNNING" and (one.age or 0) >= OLD]
+    if left:
+        oldest = max(left, key=lambda one: one.age or 0)
+        others = f" There are {len(left) - 1} more." if len(left) > 1 else ""
+        yield prepared_transaction_left.finding(
+            f"A transaction without a session has been open for {format_duration(oldest.age or 0)} and locks "
+            f"{rows(oldest.rows_locked)}. It is probably a prepared XA transaction.{others}",
+            help="list prepared transactions with XA RECOVER, and commit or roll them back",
+            actions=(Action(statement="XA RECOVER;", risk="none; on MySQL 8.0 and later it needs XA_RECOVER_ADMIN"),),
+        )

@@ -1,0 +1,238 @@
+"""The rules about blocked sessions, before real servers on which sessions wait for rows, tables and global locks."""
+
+from __future__ import annotations
+
+import threading
+from contextlib import contextmanager, suppress
+from typing import TYPE_CHECKING, Any
+
+import pymysql
+import pytest
+from live_server import Live, number_of
+from msgspec.structs import replace
+from replication_pair import pair, until
+
+from advisor.analysis.context import build_context
+from advisor.analysis.engine import run_rules
+from advisor.collect.collect import CollectRequest, collect_from_account
+from advisor.core.model import Confidence
+from rules import all_rules
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+    from pathlib import Path
+
+    from real_servers import Start
+
+    from advisor.core.model import Finding
+    from advisor.facts import Facts
+    from advisor.facts.blocking import Blocking
+    from probes.sandbox import Sandbox
+
+OURS = [rule for rule in all_rules() if rule.family == "BLK"]
+ROWS = (
+    "CREATE DATABASE IF NOT EXISTS a",
+    "CREATE TABLE a.t (id INT PRIMARY KEY, v INT)",
+    "INSERT INTO a.t VALUES (1, 1), (2, 2)",
+)
+SHOWN = {"mysql-8.0", "mysql-9.7"}  # servers that show the holder of a metadata lock
+
+
+class Client:
+    """A session whose statements can wait in the background."""
+
+    def __init__(self, sandbox: Sandbox) -> None:
+        self.connection: pymysql.Connection[Any] = sandbox.connect(autocommit=True)
+        self.id = number_of(self.connection)
+        self.waiting: threading.Thread | None = None
+
+    def run(self, *statements: str) -> None:
+        """Run statements and throw away their results."""
+        for statement in statements:
+            with self.connection.cursor() as cursor:
+                cursor.execute(statement)
+                cursor.fetchall()
+
+    def begin(self, statement: str) -> None:
+        """Send a statement that waits; an error ends it, such as KILL."""
+
+        def wait() -> None:
+            with suppress(pymysql.err.MySQLError):
+                self.run(statement)
+
+        self.waiting = threading.Thread(target=wait)
+        self.waiting.start()
+
+    def ended(self) -> bool:
+        """Whether the statement in the background has ended."""
+        return self.waiting is None or not self.waiting.is_alive()
+
+
+@contextmanager
+def clients(live: Live, count: int) -> Iterator[list[Client]]:
+    """That many sessions, which are killed at the end of the block."""
+    made = [Client(live.sandbox) for _ in range(count)]
+    try:
+        yield made
+    finally:
+        for one in made:
+            with suppress(pymysql.err.MySQLError):
+                live.run(f"KILL {one.id}")
+        for one in made:
+            if one.waiting is not None:
+                one.waiting.join()
+
+
+def collected(live: Live) -> Facts:
+    """The facts of an audit without a window."""
+    return collect_from_account(live.account(), CollectRequest(window=0.0))
+
+
+def blocking(live: Live) -> Blocking:
+    """Who waits for whom."""
+    found = collected(live).server.blocking
+    assert found is not None
+    return found
+
+
+def found(facts: Facts) -> dict[str, Finding]:
+    """The findings of our rules, by name."""
+    return {one.name: one for one in run_rules(build_context(facts), OURS).findings}
+
+
+def finding(live: Live, name: str) -> Finding:
+    """The finding of that name, as soon as the waits are long enough."""
+    until(lambda: name in found(collected(live)))
+    return found(collected(live))[name]
+
+
+def printed(one: Finding, start: str) -> str:
+    """The statement of the finding that begins with this word."""
+    return next(text for action in one.actions if (text := action.statement or "").startswith(start))
+
+
+def test_a_chain_of_row_locks_ends_with_the_printed_statements(server_name: str, start: Start) -> None:
+    """The idle session at the beginning of a chain of three is named; its printed KILL lets the others go on."""
+    live = Live(server_name, start(server_name))
+    live.run(*ROWS)
+    with clients(live, 3) as (idle, second, third):
+        idle.run("BEGIN", "UPDATE a.t SET v = 3 WHERE id = 1")
+        second.run("BEGIN", "UPDATE a.t SET v = 3 WHERE id = 2")
+        second.begin("UPDATE a.t SET v = 4 WHERE id = 1")
+        until(lambda: len(blocking(live).waits) == 1)
+        third.begin("UPDATE a.t SET v = 5 WHERE id = 2")
+        until(lambda: len(blocking(live).waits) == 2)
+        one = finding(live, "idle-session-blocks-rows")
+        assert one.message.startswith("2 sessions wait")
+        assert f"connection {idle.id} (root@localhost)" in one.message
+        assert live.run(printed(one, "SELECT"))
+        live.run(printed(one, "KILL"))
+        until(second.ended)
+        second.run("COMMIT")
+        until(third.ended)
+    assert not found(collected(live))
+    assert live.run("SELECT v FROM a.t ORDER BY id") == ((4,), (5,))
+
+
+def test_a_queue_behind_an_alter_ends_with_the_printed_statements(server_name: str, start: Start) -> None:
+    """An ALTER waits for an open transaction, and a SELECT behind it. MySQL 8.0 and later show the holder, and the
+    printed KILL QUERY frees the queue without it; elsewhere the oldest transaction is named as likely."""
+    live = Live(server_name, start(server_name))
+    live.run(*ROWS)
+    with clients(live, 3) as (holder, changer, reader):
+        holder.run("BEGIN", "SELECT * FROM a.t")
+        changer.begin("ALTER TABLE a.t ADD COLUMN w INT")
+        until(lambda: any("metadata" in one.state for one in blocking(live).sessions))
+        reader.begin("SELECT * FROM a.t")
+        one = finding(live, "metadata-lock-queue")
+        assert f"onnection {holder.id} (root@localhost)" in one.message
+        assert one.confidence is (Confidence.CERTAIN if server_name in SHOWN else Confidence.LIKELY)
+        if server_name not in SHOWN:
+            assert not any((action.statement or "").startswith("KILL") for action in one.actions)
+            return
+        assert "on a.t." in one.message
+        assert printed(one, "KILL QUERY") == f"KILL QUERY {changer.id};"
+        live.run(printed(one, "KILL QUERY"))
+        until(reader.ended)
+        holder.run("SELECT * FROM a.t")
+
+
+@pytest.mark.servers("mariadb-11.8")
+def test_the_plugin_shows_who_holds_the_lock(start: Start) -> None:
+    """The printed INSTALL SONAME makes MariaDB show the session of LOCK TABLES, which has no transaction."""
+    live = Live("mariadb-11.8", start("mariadb-11.8"))
+    live.run(*ROWS)
+    with clients(live, 2) as (holder, reader):
+        holder.run("LOCK TABLES a.t WRITE")
+        reader.begin("SELECT * FROM a.t")
+        one = finding(live, "metadata-lock-queue")
+        assert "connection" not in one.message
+        live.run(printed(one, "INSTALL"))
+        one = finding(live, "metadata-lock-queue")
+        assert f"connection {holder.id} (root@localhost)" in one.message
+        assert one.confidence is Confidence.LIKELY
+
+
+def test_a_global_read_lock_is_probably_a_backup(server_name: str, start: Start) -> None:
+    """FLUSH TABLES WITH READ LOCK with a waiting session is reported without KILL, by its session if it is shown."""
+    live = Live(server_name, start(server_name))
+    live.run(*ROWS)
+    with clients(live, 2) as (backup, writer):
+        backup.run("FLUSH TABLES WITH READ LOCK")
+        writer.begin("INSERT INTO a.t VALUES (3, 3)")
+        one = finding(live, "global-lock-blocks-sessions")
+        assert "probably a backup" in one.message
+        assert (f"Connection {backup.id} " in one.message) is (server_name in SHOWN)
+        assert not any((action.statement or "").startswith("KILL") for action in one.actions)
+
+
+def test_long_work_that_blocks_nobody_is_silent(server_name: str, start: Start) -> None:
+    """A long SELECT, short transactions, the event scheduler and an open read view are no findings."""
+    live = Live(server_name, start(server_name))
+    live.run(*ROWS, "SET GLOBAL event_scheduler = ON")
+    with clients(live, 3) as (reader, writer, viewer):
+        viewer.run("START TRANSACTION WITH CONSISTENT SNAPSHOT")
+        reader.begin("SELECT SLEEP(600) FROM a.t")
+        until(lambda: any(one.id == reader.id and one.seconds >= 10 for one in blocking(live).sessions))
+        writer.run(*("BEGIN", "UPDATE a.t SET v = v + 1 WHERE id = 1", "COMMIT") * 100)
+        facts = collected(live)
+        assert facts.server.blocking is not None
+        assert {viewer.id, reader.id} <= {one.id for one in facts.server.blocking.sessions}
+        assert not found(facts)
+
+
+def test_a_prepared_transaction_has_no_session(server_name: str, start: Start) -> None:
+    """After XA PREPARE and the end of the session the transaction is there without one; old ones are reported."""
+    live = Live(server_name, start(server_name))
+    live.run(*ROWS)
+    with clients(live, 1) as (coordinator,):
+        coordinator.run("XA START 'x'", "UPDATE a.t SET v = 9 WHERE id = 1", "XA END 'x'", "XA PREPARE 'x'")
+        coordinator.connection.close()
+        until(lambda: len(blocking(live).detached) == 1)
+        facts = collected(live)
+        assert not found(facts)
+        assert facts.server.blocking is not None
+        old = replace(facts.server.blocking.detached[0], age=600)
+        server = replace(facts.server, blocking=replace(facts.server.blocking, detached=(old,)))
+        one = found(replace(facts, server=server))["prepared-transaction-left"]
+        assert live.run(printed(one, "XA RECOVER"))
+        live.run("XA ROLLBACK 'x'")
+    until(lambda: blocking(live).detached == ())  # INNODB_TRX is up to 0.1 s old
+
+
+@pytest.mark.servers("mysql-5.7", "mysql-8.0", "mysql-9.7", "mariadb-10.11")
+def test_an_applier_is_known(server_name: str, start: Start, tmp_path: Path) -> None:
+    """A replica's applier that waits for a row is a thread of the server, and the idle client is the one to end."""
+    source, replica = pair(server_name, start, tmp_path)
+    source.run(*ROWS)
+    until(lambda: replica.run("SELECT COUNT(*) FROM information_schema.tables WHERE table_schema = 'a'") == ((1,),))
+    until(lambda: replica.run("SELECT COUNT(*) FROM a.t") == ((2,),))
+    with clients(replica, 1) as (idle,):
+        idle.run("BEGIN", "UPDATE a.t SET v = 7 WHERE id = 1")
+        source.run("UPDATE a.t SET v = 8 WHERE id = 1")
+        until(lambda: bool(blocking(replica).roots))
+        (root,) = blocking(replica).roots
+        assert root.session.id == idle.id
+        (waiter,) = root.waiters
+        assert blocking(replica).session(waiter).is_server_thread
+        assert f"connection {idle.id} " in finding(replica, "idle-session-blocks-rows").message
