@@ -301,6 +301,9 @@ BY_OPTION = {
 }
 # All rules of these need more than option files.
 BEYOND_FILES = (
+    "rules.blocking.blockers",
+    "rules.blocking.metadata",
+    "rules.blocking.transactions",
     "rules.connections.usage",
     "rules.engines.caches",
     "rules.errorlog.clients",

@@ -19,7 +19,8 @@ FAMILIES = {
     "BUF": "Buffers of sessions, and caches", "CON": "Connections and threads",
     "DUR": "Durability", "ERR": "Error log", "GAL": "Galera", "GRO": "Growth", "GRP": "Group Replication",
     "HOU": "House rules", "INN": "InnoDB", "LOG": "Redo log", "MEM": "Memory",
-    "MOD": "SQL modes, character sets, compatibility", "MYI": "MyISAM", "OBS": "Logs and instruments", "OPT": "Option files", "REP": "Replication", "SEC": "Security",
+    "MOD": "SQL modes, character sets, compatibility", "MYI": "MyISAM", "OBS": "Logs and instruments",
+    "OPT": "Option files", "REP": "Replication", "SEC": "Security",
     "STO": "Storage", "SUP": "Suppressions", "SYS": "Operating system", "TAB": "Table caches and open files",
     "TLS": "Encrypted connections", "TMP": "Temporary tables", "VER": "Versions", "WRK": "Workload",
 }  # fmt: skip

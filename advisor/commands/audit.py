@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import sys
+import textwrap
 from typing import TYPE_CHECKING
 
 from advisor.core import errors
@@ -11,16 +12,20 @@ from advisor.core import errors
 if TYPE_CHECKING:
     import argparse
 
+    from advisor.collect.connection.statements import Statement
     from advisor.facts import Facts
     from advisor.report import Page
 
 FAIL_ON = "error"
+HEADING = (
+    "Every statement that mycnf can send to a server. Ours carry the tag /* mycnf */; "
+    "{number} stands for digits, nothing else varies."
+)
 
 
 def run(args: argparse.Namespace) -> int:
     """Audit a server or a snapshot; if the connection is lost, reports what was collected and returns 3."""
     if args.list_statements:
-        from advisor.collect.connection.statements import statement_listing
         from advisor.report.output import write
 
         write(statement_listing(), args.output)
@@ -30,6 +35,20 @@ def run(args: argparse.Namespace) -> int:
 
         return app.run(args)
     return _report(args)
+
+
+def statement_listing() -> str:
+    """The closed list as documentation: text, servers, privilege and purpose of each statement."""
+    from advisor.collect.connection.statements import STATEMENTS
+
+    return "\n\n".join([HEADING, *(_listing_entry(statement) for statement in STATEMENTS)]) + "\n"
+
+
+def _listing_entry(statement: Statement) -> str:
+    needs = f" · needs {statement.needs}" if statement.needs else ""
+    sender = " · sent by the driver" if statement.driver else ""
+    why = textwrap.fill(statement.why, 100, initial_indent="    why: ", subsequent_indent="         ")
+    return f"{statement.text()}\n    for: {statement.servers}{needs}{sender}\n{why}"
 
 
 def _on_screen(args: argparse.Namespace) -> bool:

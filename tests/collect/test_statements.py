@@ -18,10 +18,10 @@ from advisor.collect.connection.statements import (
     TAG,
     Statement,
     is_listed,
-    statement_listing,
 )
 from advisor.collect.connection.wire import StatementNotListed, Wire
 from advisor.collect.privileges import grants_for
+from advisor.commands.audit import statement_listing
 
 FORBIDDEN = (
     "log_status",

@@ -6,7 +6,6 @@
 from __future__ import annotations
 
 import re
-import textwrap
 from typing import NamedTuple
 
 from advisor.collect.connection.lock_sql import METADATA_SQL, PROCESSLIST_SQL, ROW_WAITS_SQL, THREADS_SQL
@@ -14,10 +13,6 @@ from advisor.collect.error_log_messages import BACKTRACE, MESSAGES
 
 TAG = "/* mycnf */ "
 NUMBER = "{number}"
-HEADING = (
-    "Every statement that mycnf can send to a server. Ours carry the tag /* mycnf */; "
-    "{number} stands for digits, nothing else varies."
-)
 
 
 class Statement(NamedTuple):
@@ -432,15 +427,3 @@ _ALLOWED = re.compile(
 def is_listed(sql: str) -> bool:
     """Whether this exact text, including the tag, is on the list."""
     return _ALLOWED.fullmatch(sql) is not None
-
-
-def statement_listing() -> str:
-    """The whole list as documentation: text, servers, privilege and purpose of each statement."""
-    return "\n\n".join([HEADING, *(_listing_entry(statement) for statement in STATEMENTS)]) + "\n"
-
-
-def _listing_entry(statement: Statement) -> str:
-    needs = f" · needs {statement.needs}" if statement.needs else ""
-    sender = " · sent by the driver" if statement.driver else ""
-    why = textwrap.fill(statement.why, 100, initial_indent="    why: ", subsequent_indent="         ")
-    return f"{statement.text()}\n    for: {statement.servers}{needs}{sender}\n{why}"
