@@ -8,11 +8,12 @@ from typing import TYPE_CHECKING, NamedTuple
 from advisor.core.model import Confidence, Location, Origin, Severity
 from advisor.facts.files import WORLD_WRITABLE
 from advisor.preflight.item import RestartEffect, RestartItem
-from advisor.preflight.next_values import HOST_DEFAULTS, option_of, origin_of
+from advisor.preflight.next_values import HOST_DEFAULTS, option_of, origin_of, parse_whole_number
 from advisor.preflight.remedy import Remedy, place_for, remedy_for
 from advisor.preflight.start_command import running_arguments
 from advisor.redaction.secrets import MASK, redact_value
 from advisor.verdict.compare import is_same_value
+from rules.sizing.memory import POOL, is_too_tight, memory_besides, usable_memory
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
@@ -244,7 +245,7 @@ def _item(kind: RestartEffect, case: ChangedVariable, facts: Facts, now: RuleCon
         kind=kind,
         severity=Severity.NOTE if view.cause else Severity.WARNING,
         confidence=Confidence.CERTAIN if sure else Confidence.LIKELY,
-        message=explain_change(kind, case, facts),
+        message=f"{explain_change(kind, case, facts)}{_memory_text(view, now) if name == POOL else ''}",
         help=do.help,
         variable=name,
         option=option.name if option else None,
@@ -257,6 +258,14 @@ def _item(kind: RestartEffect, case: ChangedVariable, facts: Facts, now: RuleCon
         write_at=place_for(view, facts.files, now),
         cause=view.cause,
     )
+
+
+def _memory_text(view: NextValue, now: RuleContext) -> str:
+    """What is missing for a buffer pool that does not fit in the host's memory; empty if it fits, or is unknown."""
+    pool, room = parse_whole_number(view.value), usable_memory(now) if now.has("host") else None
+    if pool is None or room is None or not is_too_tight(now, pool, room[0]):
+        return ""
+    return f" It does not fit in the {room[1]} that the server may use: {memory_besides(now, room[0])}."
 
 
 def _location(view: NextValue) -> Location | None:

@@ -124,3 +124,16 @@ def test_what_needs_files(case: Restart, server_name: str, mycnf: Mycnf, start: 
     told, real = told_and_real(case, server_name, mycnf, start, tmp_path)
     assert told == real
     assert real.keys() & {"open_files_limit", "max_connections"}
+
+
+@pytest.mark.servers("mysql-9.7", "mariadb-11.8", whole="mysql-5.7 mysql-8.0")
+def test_a_pool_beyond_the_memory(server_name: str, mycnf: Mycnf, start: Start, tmp_path: Path) -> None:
+    """A pool that the next start would take and that the host has no memory for is named; one that fits is not."""
+    messages = []
+    for size in ("256M", "100T"):
+        file = written(tmp_path / f"{size}.cnf", "[mysqld]\ninnodb_buffer_pool_size = 64M\n")
+        sandbox = start(server_name, option_file=file)
+        written(file, f"[mysqld]\ninnodb_buffer_pool_size = {size}\n")
+        told = items(preflight(mycnf, sandbox, "--format", "json"))
+        messages += [item["message"] for item in told if item["variable"] == "innodb_buffer_pool_size"]
+    assert ["does not fit in the " in message for message in messages] == [False, True]

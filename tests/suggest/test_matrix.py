@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from itertools import product
 from typing import TYPE_CHECKING, NamedTuple
 
@@ -11,18 +12,23 @@ from rule_cases import Case, facts_of
 
 from advisor.analysis.context import build_context
 from advisor.analysis.engine import run_rules
-from advisor.catalog.targets import SERIES
+from advisor.catalog.targets import SERIES, parse_target
 from advisor.collect.declared import host_from_options
 from advisor.core.model import Severity, Target
 from advisor.report.suggested_file import option_file
 from advisor.suggest import judge_text, suggest
 from advisor.suggest.choices import WORKLOADS
 from advisor.verdict.settings import Settings
+from probes.sandbox import ask_help, help_values, validate_config
+from probes.sandbox.ask import VALIDATE_CONFIG_SINCE
 from rules import all_rules
 from rules.core.context import RuleContext
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
+    from pathlib import Path
+
+    from real_servers import Binaries
 
     from advisor.core.model import Finding
     from advisor.facts import Host
@@ -31,6 +37,8 @@ TARGETS = [Target(flavour, patch) for flavour, series in SERIES.items() for patc
 RAM = ("1G", "2G", "3G", "4G", "8G", "16G", "32G", "64G", "128G", "256G", "512G", "1T", "2T")
 CPUS = (1, 2, 4, 8, 16, 32, 64, 128, 256)
 DISKS = ("hdd", "ssd", "nvme", None)
+COMPLAINT = re.compile(r"\[(?:warning|error)\][^\n]*", re.IGNORECASE)
+REAL_STEP = 61  # of the hosts; servers take a quarter of a second each
 STEP = 17  # every seventeenth host; the step divides no number of values, so each value of each part occurs
 
 
@@ -104,3 +112,27 @@ def test_every_host(target: Target, workload: str) -> None:
         for kind, _, finding in complaints(target, place, workload)
     ]
     assert found == []
+
+
+def complaints_of(text: str) -> set[str]:
+    """The warnings and errors of a server, without numbers."""
+    return {re.sub(r"\d", "", line) for line in COMPLAINT.findall(text)}
+
+
+def test_real_servers_take_it(server_name: str, binaries: Binaries, tmp_path: Path) -> None:
+    """Each real server reads the files for some of the hosts without a complaint, and takes each value as written."""
+    binary = binaries(server_name)
+    target = parse_target(str(binary.target))
+    usual = complaints_of(ask_help(binary).stderr)
+    for at, place in enumerate((*CORNERS, *PLACES[len(server_name) :: REAL_STEP])):
+        text = option_file(suggest(target, place.host, WORKLOADS[at % len(WORKLOADS)]), "a test")
+        file = tmp_path / f"{at}.cnf"
+        file.write_text(text, "utf-8")
+        done = ask_help(binary, file)
+        effective = judge_text(target, text).effective
+        assert done.returncode == 0, done.stderr
+        assert complaints_of(done.stderr) <= usual, text
+        values = {name.replace("-", "_"): value for name, value in help_values(done.stdout).items()}
+        assert {name: values.get(name) for name in effective} == {n: line.value for n, line in effective.items()}
+        if target.since("mysql", *VALIDATE_CONFIG_SINCE):
+            assert validate_config(binary, file).returncode == 0

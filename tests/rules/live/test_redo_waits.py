@@ -34,6 +34,14 @@ def found(facts: Facts) -> tuple[Finding, ...]:
     return run_rules(build_context(facts), select_rules(["LOG002"], None)).findings
 
 
+LOG007 = ("LOG007",)
+
+
+def tiny(facts: Facts) -> tuple[Finding, ...]:
+    """What LOG007 finds."""
+    return run_rules(build_context(facts), select_rules(LOG007, None)).findings
+
+
 def prepare(server: Sandbox) -> None:
     """A table for large rows, and an account with exactly the privileges that are asked for."""
     with server.connect(autocommit=True) as connection, connection.cursor() as cursor:
@@ -86,3 +94,25 @@ def test_the_binary_log_is_measured(server_name: str, start: Start) -> None:
     assert before is not None
     assert after is not None
     assert 5 * ROW < after - before < 5 * ROW + 10_000
+
+
+@pytest.mark.servers("mysql-8.0", "mysql-9.7", "mariadb-11.8", whole="mysql-5.7 mariadb-10.11 mariadb-11.4")
+def test_a_default_log_under_a_large_pool(server_name: str, start: Start) -> None:
+    """The default log is found under a pool of 4G that is configured, not under the default pool, nor after the advice.
+
+    A server of MySQL 5.7 or 8.0 reads the size of its log at the start.
+    """
+    assert tiny(collected(start(server_name), "root")) == ()
+    pool = "--innodb-buffer-pool-size=4G"
+    server = start(server_name, arguments=(pool,))
+    (found_tiny,) = tiny(collected(server, "root"))
+    assert found_tiny.severity is Severity.NOTE
+    (action,) = found_tiny.actions
+    if action.statement and not action.restart:
+        with server.connect(autocommit=True) as connection, connection.cursor() as cursor:
+            cursor.execute(action.statement)
+    else:
+        assert action.option_line
+        name, _, value = action.option_line.partition(" = ")
+        server = start(server_name, arguments=(pool, f"--{name}={value}"))
+    assert tiny(collected(server, "root")) == ()
