@@ -199,7 +199,10 @@ def _spans() -> tuple[Span, ...]:
     confidence=Confidence.LIKELY,
     summary="The vendor warns of this very release, because it can lose or corrupt data or crash at a start.",
     targets=_spans(),
-    evidence=("REL-MYSQL-01", "REL-MYSQL-02", "REL-MARIADB-01", "REL-MARIADB-02", "REL-MARIADB-03", "REL-MARIADB-04"),
+    evidence=(
+        *("REL-MYSQL-01", "REL-MYSQL-02", "REL-MYSQL-03"),
+        *("REL-MARIADB-01", "REL-MARIADB-02", "REL-MARIADB-03", "REL-MARIADB-04"),
+    ),
     docs=Docs(
         why="The vendor withdrew the release, or put a warning into its release notes. MySQL 8.0.29 wrote redo that "
         "crash recovery cannot apply to tables whose columns were added or dropped instantly; instant is the default "
@@ -276,8 +279,9 @@ def outdated_patch_release(context: RuleContext) -> Iterator[Finding]:
     fixed = GALERA_FIX.get(series) if context.target.is_mariadb and replication and replication.galera else None
     if fixed is not None and patch < fixed:
         yield outdated_patch_release.finding(
-            f"{name} lacks fixes for Galera of May 2026, one for CVE-2026-49261 with the highest rating.",
+            f"By its number {name} lacks fixes for Galera of May 2026, one for CVE-2026-49261 with the highest rating.",
             severity=Severity.WARNING,
+            confidence=Confidence.LIKELY,
             help=f"update every node to {number}.{fixed} or later",
         )
     elif newest is not None and newest - patch >= BEHIND:

@@ -76,7 +76,7 @@ def _report(args: argparse.Namespace) -> int:
         from advisor.commands.history import keep_facts
 
         keep_facts(facts)
-    audited = audit_facts(_with_spaces(facts, earlier), asked)
+    audited = audit_facts(add_earlier_spaces(facts, earlier), asked)
     if earlier is not None:
         from advisor.analysis.audit_comparison import compare
 
@@ -88,7 +88,7 @@ def _report(args: argparse.Namespace) -> int:
     return errors.FINDINGS if fails(audited.findings, args.fail_on or FAIL_ON) else errors.OK
 
 
-def _with_spaces(facts: Facts, earlier: Facts | None) -> Facts:
+def add_earlier_spaces(facts: Facts, earlier: Facts | None) -> Facts:
     """Add the free space in the earlier snapshot, if it is of the same server, to what is known of the disks."""
     from advisor.state.directory import server_id
 

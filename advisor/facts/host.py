@@ -130,8 +130,9 @@ class ServerPath(Struct, frozen=True):
 class ServerFiles(Struct, frozen=True):
     """The server's files of one kind (binary log, relay log, undo tablespaces, temporary tablespaces).
 
-    `bytes` are those that they take on the disk. `oldest` is the age in seconds of the last write to the oldest file,
-    which has `oldest_bytes`; None where files of several directories are counted together.
+    `bytes` are those that they take on the disk, and `number` (major:minor) is the device of their file system, empty
+    if there are several. `oldest` is the age in seconds of the last write to the oldest file, which has `oldest_bytes`;
+    None where files of several directories are counted together.
     """
 
     kind: str
@@ -139,6 +140,7 @@ class ServerFiles(Struct, frozen=True):
     bytes: int
     oldest: int | None = None
     oldest_bytes: int = 0
+    number: str = ""
 
 
 class SpaceReading(Struct, frozen=True):

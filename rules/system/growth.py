@@ -11,7 +11,7 @@ from advisor.core.model import Confidence, Severity
 from advisor.core.sizes import format_size
 from rules.core.context import MissingFact
 from rules.core.rule import Docs, rule
-from rules.core.storage import BINARY_LOG, DATA, is_on_thin_pool, server_directories
+from rules.core.storage import is_on_thin_pool, server_directories
 from rules.durability.binary_log import TOTAL_SIZES, expiry_setting, writes_binary_log
 from rules.sizing.memory import GIB
 
@@ -33,6 +33,8 @@ SOON, LATER = 30, 90  # days
 FORECAST_NEEDS = f"{LEAST_READINGS} readings of the free space over a week (mycnf sample, or audits with --keep)"
 GROWN = 10 * GIB
 SHARE = 10  # undo or temporary files of less than such a part of the free space are not reported
+# MDEV-31373 is fixed in 10.6.15, 10.11.5 and later; series between are not told apart.
+SOUND_TRUNCATION = (10, 11, 5)
 NO_EXPIRY_DAYS = 30  # logs that never expire are reported if the disk is full within so many days
 BINARY_LOGS, UNDO, TEMPORARY = "binary log", "undo tablespaces", "temporary tablespaces"
 
@@ -158,7 +160,8 @@ def _thinned(moments: list[int]) -> list[int]:
 )
 def binary_logs_outgrow_disk(context: RuleContext) -> Iterator[Finding]:
     """Report binary logs that fill the disk before the oldest of them expires."""
-    logs, space = _files(context, BINARY_LOGS), _space_under(context, BINARY_LOG)
+    logs = _files(context, BINARY_LOGS)
+    space = _space_under(context, logs)
     if logs is None or space is None or not writes_binary_log(context) or any(map(context.number, TOTAL_SIZES)):
         return
     name, expiry = expiry_setting(context)
@@ -186,14 +189,15 @@ def binary_logs_outgrow_disk(context: RuleContext) -> Iterator[Finding]:
     summary="Undo tablespaces have grown to 10G or more, and to a tenth of the free space or more.",
     needs=("server", "host"),
     options=("innodb_undo_log_truncate",),
-    evidence=("GROW-03",),
+    evidence=("GROW-03", "GROW-04"),
     docs=Docs(
         why="Undo grows while an old transaction keeps purge from removing it, or while purge cannot follow the "
         "writes. The files keep their size unless innodb_undo_log_truncate is ON (the default of MySQL 8.0 and "
         "later) and purge has freed them. The bounds are ours.",
         fix="End the oldest transaction, if it is not needed (information_schema.INNODB_TRX), and watch the history "
         "list. Set innodb_undo_log_truncate to ON, which shrinks files above innodb_max_undo_log_size if there are "
-        "two undo tablespaces or more.",
+        "two undo tablespaces or more. On MariaDB before 10.6.15 and 10.11.5 recovery after a truncation could corrupt "
+        "undo (MDEV-31373): update first.",
         risk="Truncating writes all pages of the tablespace and can slow the server for a while.",
         exceptions="A large transaction that runs just now, such as a bulk change or a backup with one transaction.",
         reconsider_when="Files that shrink after the transaction has ended.",
@@ -201,15 +205,17 @@ def binary_logs_outgrow_disk(context: RuleContext) -> Iterator[Finding]:
 )
 def grown_undo(context: RuleContext) -> Iterator[Finding]:
     """Report large undo tablespaces on a disk where they matter."""
-    files, space = _files(context, UNDO), _space_under(context, "the undo tablespaces")
+    files = _files(context, UNDO)
+    space = _space_under(context, files)
     if files is None or space is None or files.bytes < GROWN or files.bytes * SHARE < space.free:
         return
     off = context.settings.on("innodb_undo_log_truncate") is False
+    advised = off and not (context.target.is_mariadb and context.target.version < SOUND_TRUNCATION)
     yield grown_undo.finding(
         f"The undo tablespaces take {format_size(files.bytes)}; {format_size(space.free)} are free."
         + (" They never shrink: innodb_undo_log_truncate is OFF." if off else ""),
         help="look for the oldest transaction in information_schema.INNODB_TRX"
-        + (", and set innodb_undo_log_truncate to ON" if off else ""),
+        + (", and set innodb_undo_log_truncate to ON" if advised else ""),
     )
 
 
@@ -237,7 +243,8 @@ def grown_undo(context: RuleContext) -> Iterator[Finding]:
 )
 def grown_temporary_tablespaces(context: RuleContext) -> Iterator[Finding]:
     """Report large temporary tablespaces on a disk where they matter."""
-    files, space = _files(context, TEMPORARY), _space_under(context, DATA)
+    files = _files(context, TEMPORARY)
+    space = _space_under(context, files)
     if files is None or space is None or files.bytes < GROWN or files.bytes * SHARE < space.free:
         return
     limited = ":MAX:" in (context.text("innodb_temp_data_file_path") or "")
@@ -257,8 +264,9 @@ def _files(context: RuleContext, kind: str) -> ServerFiles | None:
     return next((one for one in files if one.kind == kind), None)
 
 
-def _space_under(context: RuleContext, what: str) -> Space | None:
-    """The room where the server keeps something: on a mount of its own, or beside the data."""
-    places = {name: storage for storage, name in server_directories(context.host)}
-    storage = places.get(what) or context.host.storage
+def _space_under(context: RuleContext, files: ServerFiles | None) -> Space | None:
+    """The room of the file system that holds the files; None if it is not one of those that were read."""
+    number = files.number if files else ""
+    fits = (storage for storage, _ in server_directories(context.host) if number and storage.mount.number == number)
+    storage = next(fits, None)
     return storage.space if storage else None

@@ -304,9 +304,10 @@ def _is_interleaved(context: RuleContext) -> bool:
     evidence=("CLK-01", "CLK-02"),
     docs=Docs(
         why="A server reads the time several times per statement. With tsc, kvm-clock or the counters of ARM that "
-        "takes some tens of nanoseconds, without a system call. From hpet, acpi_pm or xen it takes a system call, "
-        "and microseconds: a published test saw 4.5 microseconds with hpet and 0.1 with tsc. The kernel leaves tsc "
-        "where it found that the counters of the processors differ.",
+        "takes some tens of nanoseconds, without a system call. From hpet, acpi_pm or xen it takes a system call (from "
+        "xen not on newer kernels under some hypervisors), and up to microseconds: a published test saw 4.5 "
+        "microseconds with hpet and 0.1 with tsc. The kernel leaves tsc where it found that the counters of the "
+        "processors differ.",
         fix="If tsc is listed in available_clocksource, select it: it counts at once. clocksource=tsc on the kernel's "
         "command line keeps it. If tsc is not listed, the kernel's log names the reason, often the firmware, a "
         "hypervisor's setting or an old kernel.",
@@ -321,7 +322,8 @@ def slow_clock_source(context: RuleContext) -> Iterator[Finding]:
     clock = context.host.os.clocksource if context.host.os else None
     if clock in SLOW_CLOCKS:
         yield slow_clock_source.finding(
-            f"The kernel's clock is {clock}, read from {SLOW_CLOCKS[clock]}: each reading takes a system call.",
+            f"The kernel's clock is {clock}, read from {SLOW_CLOCKS[clock]}: each reading "
+            f"{'usually ' if clock == 'xen' else ''}takes a system call.",
             help=f"if {CLOCKS}/available_clocksource lists tsc, run echo tsc > {CLOCKS}/current_clocksource; if not, "
             "look for the reason with dmesg | grep -i tsc",
         )

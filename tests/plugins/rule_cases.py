@@ -334,7 +334,11 @@ def _storage(said: dict[str, Any]) -> Storage:
         BlockDevice(**usual | {"name": d["kernel_name"]} | _with_parts(d, "raid", Raid)) for d in said.get("disks", ())
     )
     mount = Mount(
-        "/var/lib/mysql", said.get("fs_type", "ext4"), "/dev/sda1", options=tuple(said.get("mount_options", ()))
+        "/var/lib/mysql",
+        said.get("fs_type", "ext4"),
+        "/dev/sda1",
+        said.get("number", "8:1"),
+        options=tuple(said.get("mount_options", ())),
     )
     stripe = Stripe(source="md", device="md0", **said["stripe"]) if "stripe" in said else None
     space = Space(**said["space"]) if "space" in said else None

@@ -8,11 +8,13 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 from msgspec.structs import replace
-from rule_cases import Case, context_of_case
+from rule_cases import Case, context_of_case, facts_of
 
 from advisor.analysis.context import build_context
+from advisor.catalog.targets import running_target
 from advisor.collect.collect import CollectRequest, collect_from_account, read_variables_and_counters
 from advisor.collect.connection.options import Account, ConnectRequest
+from advisor.commands.audit import add_earlier_spaces
 from advisor.commands.sample import load_spaces
 from advisor.state.history.store import save_snapshot
 from advisor.state.sampling.keep import save_sample
@@ -77,6 +79,33 @@ def test_the_forecast_says_its_range(tmp_path: Path) -> None:
     )
 
 
+def test_a_thin_pool_may_be_full_earlier(tmp_path: Path) -> None:
+    """Where a thin pool of LVM is below the file system the forecast says that its room is not known."""
+    spaces = [[28, 380 * GIB], [21, 310 * GIB], [14, 240 * GIB], [7, 170 * GIB]]
+    below = [{"kernel_name": "dm-3", "name": "vg-thin"}, {"kernel_name": "dm-2", "name": "vg-pool-tpool"}]
+    thin = host(100 * GIB) | {"disks": below}
+    (finding,) = found("disk-full-soon", tmp_path, {"taken_at": TAKEN, "spaces": spaces}, thin)
+    assert finding.message.endswith("or earlier: it is on a thin pool.")
+
+
+def test_truncation_is_advised_where_it_is_sound(tmp_path: Path) -> None:
+    """innodb_undo_log_truncate is advised where it is off, and not on a MariaDB that may corrupt undo with it."""
+    files = {"files": [{"number": "8:1", "kind": "undo tablespaces", "count": 3, "bytes": 50 * GIB}]}
+    rule = find_rule("grown-undo-tablespaces")
+    assert rule is not None
+    for target, value, advised in (
+        ("mariadb-11.4.5", "OFF", True),
+        ("mariadb-10.11.5", "OFF", True),
+        ("mariadb-10.11.4", "OFF", False),
+        ("mysql-8.0.15", "ON", False),
+    ):
+        server = {"variables": {"innodb_undo_log_truncate": value}}
+        case = Case("grown-undo-tablespaces", "", target, server=server, host=host(GIB) | files)
+        (finding,) = rule.check(context_of_case(case, tmp_path))
+        assert ("set innodb_undo_log_truncate" in finding.help) is advised, target
+        assert ("never shrink" in finding.message) is (value == "OFF"), target
+
+
 @pytest.mark.servers("mysql-9.7", "mariadb-11.8")
 def test_samples_and_snapshots_of_a_real_server(
     any_server: Sandbox, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
@@ -104,3 +133,22 @@ def test_samples_and_snapshots_of_a_real_server(
     assert "is full in about 10 days" in finding.message
     with pytest.raises(MissingFact):
         list(rule.check(build_context(facts)))
+
+
+def test_an_earlier_snapshot_is_a_reading() -> None:
+    """The snapshot of --since adds its free space if it is of the same server, and nothing if it is of another."""
+    rule = find_rule("disk-full-soon")
+    assert rule is not None
+    spaces = [[28, 380 * GIB], [21, 310 * GIB]]
+    now = {"taken_at": TAKEN, "spaces": spaces, "variables": {"server_uuid": "a"}}
+    before = {"taken_at": "2026-11-10T00:00:00+00:00", "variables": {"server_uuid": "a"}}
+    other = before | {"variables": {"server_uuid": "b"}}
+    target = running_target("mysql-8.0.15")
+    facts, earlier, of_another = (
+        facts_of(Case("", "", "mysql-8.0.15", server=server, host=host(free * GIB)), target)
+        for server, free in ((now, 100), (before, 210), (other, 210))
+    )
+    assert len(list(rule.check(build_context(add_earlier_spaces(facts, earlier))))) == 1
+    for unchanged in (add_earlier_spaces(facts, of_another), add_earlier_spaces(facts, None)):
+        with pytest.raises(MissingFact):
+            list(rule.check(build_context(unchanged)))

@@ -6,15 +6,17 @@ import os
 import posixpath
 import re
 import time
+from functools import cache
 from typing import TYPE_CHECKING, NamedTuple
 
 from advisor.facts.host import ServerFiles
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping
+    from collections.abc import Callable, Iterator, Mapping
 
 BINARY_LOG, RELAY_LOG, UNDO, TEMPORARY = "binary log", "relay log", "undo tablespaces", "temporary tablespaces"
 MAX_FILES = 100_000  # per directory: more are not counted, and the kind is left out
+BLOCK = 512  # bytes of st_blocks, whatever the file system's blocks are
 _UNDO = re.compile(r"undo_?[0-9]{1,10}|.{1,200}\.ibu")
 _SESSION_FILES = "#innodb_temp"
 _TEMPORARY_FILE = "ibtmp1"
@@ -34,9 +36,10 @@ def read_server_files(pid: int, variables: Mapping[str, str]) -> tuple[ServerFil
     One listing per directory and one stat per file that matches; the files are not opened.
     """
     datadir = variables.get("datadir", "")
-    if not datadir or _names(_inside(pid, datadir)) is None:
+    names = cache(_names)  # most kinds are in the data directory, which is listed once
+    if not datadir or names(_inside(pid, datadir)) is None:
         return None
-    found = (_measure(pid, datadir, kind) for kind in _kinds(variables))
+    found = (_measure(_inside(pid, posixpath.join(datadir, kind.directory)), kind, names) for kind in _kinds(variables))
     return _merged(one for one in found if one is not None)
 
 
@@ -51,19 +54,20 @@ def _kinds(variables: Mapping[str, str]) -> Iterator[_Kind]:
     yield _Kind(TEMPORARY, _SESSION_FILES, re.compile(r"temp_[0-9]{1,10}\.ibt"))
 
 
-def _measure(pid: int, datadir: str, kind: _Kind) -> ServerFiles | None:
+def _measure(directory: str, kind: _Kind, names_of: Callable[[str], list[str] | None]) -> ServerFiles | None:
     """The files of one kind; None if there are none, or the directory cannot be listed."""
-    directory = _inside(pid, posixpath.join(datadir, kind.directory))
-    names = [name for name in _names(directory) or () if kind.name.fullmatch(name)]
+    names = [name for name in names_of(directory) or () if kind.name.fullmatch(name)]
     if not names or len(names) > MAX_FILES:
         return None
     sizes: list[tuple[float, int]] = []
+    devices: set[int] = set()
     for name in names:
         try:
             status = os.stat(os.path.join(directory, name), follow_symlinks=False)
         except OSError:  # removed meanwhile
             continue
-        sizes.append((status.st_mtime, status.st_blocks * 512))
+        sizes.append((status.st_mtime, status.st_blocks * BLOCK))
+        devices.add(status.st_dev)
     if not sizes:
         return None
     oldest, its_size = min(sizes)
@@ -73,7 +77,17 @@ def _measure(pid: int, datadir: str, kind: _Kind) -> ServerFiles | None:
         bytes=sum(size for _, size in sizes),
         oldest=max(0, int(time.time() - oldest)),
         oldest_bytes=its_size,
+        number=_number(devices.pop()) if len(devices) == 1 else "",
     )
+
+
+def _sum(one: ServerFiles, other: ServerFiles) -> ServerFiles:
+    number = one.number if one.number == other.number else ""
+    return ServerFiles(one.kind, one.count + other.count, one.bytes + other.bytes, number=number)
+
+
+def _number(device: int) -> str:
+    return f"{os.major(device)}:{os.minor(device)}"
 
 
 def _merged(found: Iterator[ServerFiles]) -> tuple[ServerFiles, ...]:
@@ -81,9 +95,7 @@ def _merged(found: Iterator[ServerFiles]) -> tuple[ServerFiles, ...]:
     kinds: dict[str, ServerFiles] = {}
     for one in found:
         other = kinds.get(one.kind)
-        kinds[one.kind] = (
-            one if other is None else ServerFiles(one.kind, one.count + other.count, one.bytes + other.bytes)
-        )
+        kinds[one.kind] = one if other is None else _sum(other, one)
     return tuple(kinds.values())
 
 

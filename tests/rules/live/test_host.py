@@ -191,6 +191,9 @@ def test_discards_within_the_commit(tmp_path: Path) -> None:
         accepted = any(device.discard_max for device in host.storage.devices) if host.storage else False
         assert ("discard-at-each-commit" in found_on(old, tmp_path)) is accepted
         assert "discard-at-each-commit" not in found_on(new, tmp_path)
+        subprocess.run(["mount", "-o", "remount,nodiscard", point], check=True, timeout=600)  # the advice, as printed
+        after = replace(read_host(open_root("/"), datadir=str(point)), os=old.os)
+        assert "discard-at-each-commit" not in found_on(after, tmp_path)
 
 
 @needs_root
