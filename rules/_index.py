@@ -314,6 +314,7 @@ BEYOND_FILES = (
     "rules.optionfile.drift",
     "rules.optionfile.suppressions",
     "rules.policy.rules",
+    "rules.replication.chain",
     "rules.replication.lag",
     "rules.replication.stopped",
     "rules.security.accounts",

@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 import os
 import shlex
+from contextlib import suppress
 from functools import partial
 from typing import TYPE_CHECKING
 
@@ -14,12 +15,14 @@ from advisor.core.errors import MycnfError
 
 if TYPE_CHECKING:
     import argparse
+    from collections.abc import Iterable, Iterator
 
     from advisor.commands.judge_facts import AuditRequest
     from advisor.fleet.ansible import Fleet
     from advisor.fleet.member import Member
     from advisor.fleet.row import HostRow
     from advisor.report.fleet.survey import Judged, Survey
+    from rules.replication.chain import Chain, ChainServer
 
 FAIL_ON = "error"
 # Options of a single audit; in a fleet each host has its own variables for them.
@@ -126,21 +129,27 @@ def _report_progress(row: HostRow, number: int, of: int) -> None:
 
 
 def _survey(folder: str, asked: AuditRequest) -> Survey:
-    """Judge all saved hosts of the run, one server after the other."""
+    """Judge all saved hosts of the run, first by themselves, then beside the servers that they replicate with.
+
+    Only what is compared is kept of each, so the snapshots are read one after the other, twice.
+    """
     from advisor.fleet.outliers import outliers, peer_groups
     from advisor.fleet.run_directory import rows_of
     from advisor.report.fleet.survey import Survey
     from advisor.report.output import run_time
+    from rules.replication.chain import chains
 
     results: list[Judged] = []
     members: list[Member] = []
     absent: list[HostRow] = []
-    for row in rows_of(folder):
+    rows = rows_of(folder)
+    linked = chains(tuple(_chain_servers(folder, rows)))
+    for row in rows:
         if not row.has_facts:
             absent.append(row)
             continue
         try:
-            one, member = _judge(folder, row, asked)
+            one, member = _judge(folder, row, asked, linked.get(row.name))
         except MycnfError as error:
             absent.append(_failed_row(row, error))
             continue
@@ -148,6 +157,19 @@ def _survey(folder: str, asked: AuditRequest) -> Survey:
         members.append(member)
     found, sets = outliers(members), peer_groups(members)
     return Survey(folder, run_time(), tuple(results), tuple(absent), tuple(found), tuple(sets))
+
+
+def _chain_servers(folder: str, rows: Iterable[HostRow]) -> Iterator[ChainServer]:
+    """What is compared between servers that replicate with each other, of each readable snapshot."""
+    from advisor.analysis.context import target_of
+    from advisor.facts.snapshot import load
+    from advisor.fleet.member import chain_server
+
+    for row in rows:
+        with suppress(MycnfError):
+            if row.has_facts:
+                facts = load(os.path.join(folder, row.snapshot))
+                yield chain_server(row.name, target_of(facts.server), facts, row.place)
 
 
 def _failed_row(row: HostRow, error: MycnfError) -> HostRow:
@@ -158,7 +180,7 @@ def _failed_row(row: HostRow, error: MycnfError) -> HostRow:
     return replace(row, status=Status.FAILED, reason=str(error), snapshot="")
 
 
-def _judge(folder: str, row: HostRow, asked: AuditRequest) -> tuple[Judged, Member]:
+def _judge(folder: str, row: HostRow, asked: AuditRequest, chain: Chain | None) -> tuple[Judged, Member]:
     """Return one server's findings and its comparison data; raises MycnfError for an invalid snapshot."""
     from advisor.commands.judge_facts import judge_facts
     from advisor.core.model import Skipped
@@ -167,7 +189,7 @@ def _judge(folder: str, row: HostRow, asked: AuditRequest) -> tuple[Judged, Memb
     from advisor.report.fleet.survey import Judged
 
     facts = load(os.path.join(folder, row.snapshot))
-    audited = judge_facts(facts, asked)
+    audited = judge_facts(facts, asked, chain=chain)
     skipped = (*audited.skipped, *(Skipped(u.part, u.reason) for u in facts.unavailable))
     hostname = facts.server.variables.get("hostname", "")
     one = Judged(row, audited.known.target, facts.server.vendor, hostname, audited.findings, skipped)

@@ -29,6 +29,7 @@ if TYPE_CHECKING:
     from rules.core.passed import PassedCheck
     from rules.core.rule import Rule
     from rules.policy.house_rule import HouseRule
+    from rules.replication.chain import Chain
 
 
 SUPPRESSIONS = "SUP"
@@ -80,11 +81,12 @@ def audit_facts(facts: Facts, asked: AuditRequest, *, silent: bool = False) -> A
     return apply_baseline(audited, asked.args, silent=silent)
 
 
-def judge_facts(facts: Facts, asked: AuditRequest, *, brief: bool = False) -> Audited:
-    """Judge facts, including findings in the baseline; `brief` omits passed checks."""
+def judge_facts(facts: Facts, asked: AuditRequest, *, brief: bool = False, chain: Chain | None = None) -> Audited:
+    """Judge facts, including findings in the baseline; `brief` omits passed checks, `chain` has the server's fleet."""
     if facts.host is None and is_declared(asked.args):
         facts = replace(facts, host=declared_host(asked.args))
     known = build_context(facts, asked.house)
+    known.parts["chain"] = chain or known.parts["chain"]
     ran = asked.of(known)
     found = run_for_target(known, ran)
     shown = tuple(sort_by_severity(_not_ignored(_not_suppressed(known, found.findings), asked.config)))

@@ -8,10 +8,11 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from advisor.core.model import Origin
 from advisor.verdict import compare
+from rules.replication.chain import ChainServer, SourceLink
 
 if TYPE_CHECKING:
     from advisor.core.model import Setting, Target
-    from advisor.facts import Server
+    from advisor.facts import Facts, Server
     from rules.core.context import RuleContext
 
 
@@ -90,3 +91,34 @@ def _peer_sets(server: Server) -> list[tuple[str, str]]:
         found.append(("galera", f"{server.variables.get('wsrep_cluster_name', '')} {uuid}".strip()))
     group = server.variables.get("group_replication_group_name", "")
     return [*found, *([("group_replication", group)] if group else [])]
+
+
+def chain_server(name: str, target: Target, facts: Facts, place: str = "") -> ChainServer:
+    """Extract from one server's facts what is compared between the servers of a replication chain.
+
+    `place` is where it was asked, as host:port.
+    """
+    variables, part = facts.server.variables, facts.server.replication
+    told = (variables.get(variable, "") for variable in ("hostname", "report_host", "bind_address"))
+    own = {name, *told, place.rpartition(":")[0]} - {"", "*", "::", "0.0.0.0"}  # noqa: S104 - not bound to
+    return ChainServer(
+        name,
+        target,
+        server_id=variables.get("server_id", ""),
+        uuid=variables.get("server_uuid", ""),
+        hostname=variables.get("hostname", ""),
+        addresses=frozenset(own),
+        port=variables.get("report_port") or variables.get("port", ""),
+        executed=variables.get("gtid_executed", ""),
+        binlog_state=variables.get("gtid_binlog_state", ""),
+        logs_updates="ON" in (variables.get("log_slave_updates"), variables.get("log_replica_updates")),
+        clustered=bool(variables.get("group_replication_group_name")) or bool(part and part.galera),
+        read_at=facts.taken_at,
+        sources=tuple(map(_source_link, part.replica_rows if part else ())),
+    )
+
+
+def _source_link(row: dict[str, str | None]) -> SourceLink:
+    plain = {name.lower().replace("master", "source"): value or "" for name, value in row.items()}
+    fields = ("source_host", "source_port", "source_server_id", "source_uuid")
+    return SourceLink(*(plain.get(field, "") for field in fields))

@@ -25,6 +25,7 @@ NO_HOST = AbsentPart("the host under the server (--ram, --cpus, --disk, or an au
 NO_HOUSE = AbsentPart("house rules (in mycnf.toml)")
 NO_PROBES = AbsentPart("results of probes on the server's host (mycnf probe)")
 NO_SAMPLES = AbsentPart("samples of this server (mycnf sample)")
+NO_CHAIN = AbsentPart("the snapshot of the replica's source (mycnf fleet)")
 NO_FINDINGS = AbsentPart("the findings of all other rules")
 OUT_OF_RANGE = 1 << 64  # no server variable holds a larger number: the peer is not a server, or is malicious
 
@@ -71,7 +72,7 @@ class RuleContext:
         self.find_source = find_source  # on a server: finds the source of a value by variable and option names
         self.settings = settings
         self.file_verdict = file_verdict
-        self.parts = {
+        self.parts: dict[str, object] = {
             "server": server,
             "host": host,
             "workload": workload,
@@ -79,6 +80,7 @@ class RuleContext:
             "house": house,
             "probes": probes or NO_PROBES,
             "sampled": sampled,
+            "chain": NO_CHAIN,
             "findings": NO_FINDINGS,
         }
         self._is_running = not isinstance(

@@ -25,7 +25,7 @@ def report(
     source = servers(NAME, "--server-id=1")
     replicas = [
         servers(NAME, "--server-id=2", "--report-host=b"),
-        servers(NAME, "--server-id=3", "--report-host=c", "--sync-binlog=0", "--max-connections=99"),
+        servers(NAME, "--server-id=2", "--report-host=c", "--sync-binlog=0", "--max-connections=99"),
     ]
     for replica in replicas:
         replica.run(f"CHANGE MASTER TO MASTER_HOST='127.0.0.1', MASTER_PORT={source.sandbox.port}, MASTER_USER='x'")
@@ -59,6 +59,15 @@ def test_the_text_tells_both(report: tuple[dict[str, Any], str]) -> None:
     assert "replicas of 127.0.0.1:" in report[1]
     assert "  sync_binlog: 1 on b · 0 on c" in report[1]
     assert "sized by the servers themselves: back_log, " in report[1]
+
+
+def test_ids_within_a_chain(report: tuple[dict[str, Any], str]) -> None:
+    """Replicas of one source with the same server_id have a finding each; their source has none."""
+    told = {host["host"]: {f["name"]: f["message"] for f in host["findings"]} for host in report[0]["hosts"]}
+    assert "c and this server have the same server_id, 2." in told["b"]["duplicate-server-id"]
+    assert "b and this server have the same server_id, 2." in told["c"]["duplicate-server-id"]
+    assert "duplicate-server-id" not in told["a"]
+    assert "REP027" not in {skip["code"] for host in report[0]["hosts"] for skip in host["skipped"]}
 
 
 def member(name: str, target: Target = Target("mysql", (8, 0, 36)), **values: str) -> Member:  # noqa: B008 - a tuple

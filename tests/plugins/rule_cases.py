@@ -68,12 +68,14 @@ from advisor.verdict import judge_file
 from advisor.verdict.settings import Settings
 from rules.core.context import NO_HOUSE, RuleContext
 from rules.measured.answers import LocalAnswer
+from rules.replication.chain import Chain, ChainServer, SourceLink
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
     from advisor.core.model import Target
 
+UUIDS = [f"{i:08x}-e8dd-11f1-af45-02fc00000001" for i in range(9)]
 TABLES = Path(__file__).resolve().parents[1] / "rules" / "cases"
 TOP = "/etc/mysql/my.cnf"
 
@@ -172,7 +174,23 @@ def _server_context(case: Case, target: Target) -> RuleContext:
     known = build_context(facts_of(case, target))
     if case.house is not None:
         known.parts["house"] = parse_house_rules(case.house)
+    if case.server and "chain" in case.server:
+        known.parts["chain"] = _chain(case.server["chain"], target)
     return known
+
+
+def _chain(said: dict[str, Any], target: Target) -> Chain:
+    """The servers of a case, the first being the one that is judged; `sources` names servers by their place here."""
+    servers: list[ChainServer] = []
+    for i, told in enumerate(said["servers"]):
+        fields = {"name": f"db{i}", "uuid": UUIDS[i], "port": str(3306 + i), "hostname": "h", "target": target} | told
+        fields["target"] = running_target(told["target"]) if "target" in told else target
+        links = [
+            SourceLink("127.0.0.1", str(3306 + n), "", UUIDS[n]) if n >= 0 else SourceLink("elsewhere", "3306")
+            for n in told.get("sources", ())
+        ]
+        servers.append(ChainServer(**fields | {"sources": tuple(links)}))
+    return Chain(servers[0], tuple(servers[1:]))
 
 
 def facts_of(case: Case, target: Target) -> Facts:
