@@ -40,6 +40,7 @@ _MEMORY = Grant(
 )
 _KINDS = "how many accounts are anonymous, without a password, too powerful"
 _HASHES = "mycnf reads no hash, but with this grant everyone who has the account's password can."
+_PRIVILEGES = "With this grant everyone who has the account's password can list the privileges of all accounts."
 _LOG = (
     "mycnf counts lines of the error log, but with this grant everyone who has the account's password can read all "
     "of them."
@@ -60,11 +61,20 @@ _MYSQL = (
         "how old the transactions are that a replica applies",
     ),
     Grant(
-        "SELECT (User, Host, plugin, authentication_string, account_locked, Super_priv, File_priv)",
+        "SELECT (User, Host, plugin, authentication_string, account_locked, Super_priv, File_priv, Grant_priv, "
+        "ssl_type)",
         "mysql.user",
         _KINDS,
         optional=True,
         gives=_HASHES,
+    ),
+    Grant(
+        "SELECT",
+        "mysql.global_grants",
+        "which accounts have privileges that replace SUPER",
+        optional=True,
+        since=(8, 0),
+        gives=_PRIVILEGES,
     ),
     Grant(
         "SELECT",

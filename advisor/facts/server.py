@@ -125,7 +125,8 @@ class Accounts(Struct, frozen=True):
 
     `reach` says from where they may come: here (the server's own host), there (hosts that are named) or anywhere
     (a host with a wildcard). `passwordless` log in without a password; `supreme` have SUPER,
-    `files` the FILE privilege, None in snapshots that are older than the question.
+    `files` the FILE privilege, `grants` GRANT OPTION on *.*; `plain` need no TLS; `admin` have a privilege that
+    replaces SUPER (MySQL's SYSTEM_VARIABLES_ADMIN and others, MariaDB's SET USER). These are None if not read.
     """
 
     plugin: str
@@ -136,6 +137,9 @@ class Accounts(Struct, frozen=True):
     count: int
     names: str = ""
     files: bool | None = None
+    grants: bool | None = None
+    plain: bool | None = None
+    admin: bool | None = None
 
 
 class RedoWaits(Struct, frozen=True):

@@ -9,6 +9,7 @@ from rules.core.context import MissingFact
 from rules.core.network import is_local_only
 from rules.core.rule import Docs, Span, rule
 from rules.core.subject import Subject
+from rules.security.tls import offers_tls
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
@@ -40,6 +41,11 @@ def account_list(kinds: list[Accounts]) -> str:
 def have_verb(kinds: list[Accounts]) -> str:
     """The verb form, has or have, for that many accounts."""
     return "have" if sum(kind.count for kind in kinds) > 1 else "has"
+
+
+def is_administrator(kind: Accounts) -> bool:
+    """Whether the accounts have SUPER or a privilege that replaces it."""
+    return kind.supreme or kind.admin is True
 
 
 @rule(
@@ -117,10 +123,12 @@ def _host_text(wide: list[Accounts], afar: list[Accounts]) -> str:
     confidence=Confidence.OPINION,
     needs=("server",),
     evidence=("SEC-14",),
-    summary="Accounts with SUPER may come from any host.",
+    summary="Accounts with SUPER, or with a privilege that replaces it, may come from any host.",
     docs=Docs(
         why="A password that leaks is then worth the whole server, from wherever it is used. Administration that comes "
-        "from known hosts needs no wildcard.",
+        "from known hosts needs no wildcard. On MySQL 8.0 and later SYSTEM_VARIABLES_ADMIN, "
+        "PERSIST_RO_VARIABLES_ADMIN, SET_USER_ID (SET_ANY_DEFINER) and ROLE_ADMIN count as well, on MariaDB SET USER: "
+        "with each of them an account can change settings, run code as another account, or get any role.",
         fix="CREATE USER with the hosts that administrators come from, grant the same, and drop the wide account when "
         "nothing uses it any more.",
         risk="Views, events and routines whose definer is the old account fail when it is dropped: look in "
@@ -132,11 +140,12 @@ def _host_text(wide: list[Accounts], afar: list[Accounts]) -> str:
     ),
 )
 def superuser_from_anywhere(context: RuleContext) -> Iterator[Finding]:
-    """Report accounts with SUPER that may connect from any host."""
-    kinds = accounts_of_kind(context, lambda kind: kind.supreme and kind.reach == ANYWHERE)
+    """Report accounts with SUPER, or with a privilege that replaces it, that may connect from any host."""
+    kinds = accounts_of_kind(context, lambda kind: is_administrator(kind) and kind.reach == ANYWHERE)
     if kinds and not is_local_only(context):
+        what = "SUPER" if all(kind.supreme for kind in kinds) else "SUPER or a privilege that replaces it,"
         yield superuser_from_anywhere.finding(
-            f"{account_list(kinds)} {have_verb(kinds)} SUPER and may come from any host.",
+            f"{account_list(kinds)} {have_verb(kinds)} {what} and may come from any host.",
             help="create accounts for the hosts that administrators come from",
         )
 
@@ -196,6 +205,98 @@ def native_password_account(context: RuleContext) -> Iterator[Finding]:
             f"{account_list(kinds)} can't log in any more once MySQL is upgraded ({NATIVE} is off in 8.4, and gone in "
             "9.0).",
             help="move them to caching_sha2_password before the upgrade",
+        )
+
+
+@rule(
+    "SEC028",
+    "grant-option-from-anywhere",
+    severity=Severity.NOTE,
+    confidence=Confidence.OPINION,
+    needs=("server",),
+    evidence=("SEC-17",),
+    summary="Accounts with GRANT OPTION on *.* may come from any host.",
+    docs=Docs(
+        why="Such an account can give all privileges that it has to any other account, and so keep a way in after its "
+        "own password was changed. Programs need no GRANT OPTION. Accounts with SUPER, or with a privilege that "
+        "replaces it, are those of superuser-from-anywhere. Roles and privileges on single databases are not looked "
+        "at.",
+        fix="REVOKE GRANT OPTION ON *.* FROM 'name'@'host'.",
+        risk="Programs that create accounts fail.",
+        exceptions="Programs that manage accounts, such as operators of containers and control panels.",
+        reconsider_when="A firewall that lets administrators' hosts through alone.",
+    ),
+)
+def grant_option_from_anywhere(context: RuleContext) -> Iterator[Finding]:
+    """Report other accounts than administrators' that have GRANT OPTION and may connect from any host."""
+    kinds = accounts_of_kind(
+        context, lambda kind: kind.grants is True and not is_administrator(kind) and kind.reach == ANYWHERE
+    )
+    if kinds and not is_local_only(context):
+        yield grant_option_from_anywhere.finding(
+            f"{account_list(kinds)} {have_verb(kinds)} GRANT OPTION on *.* and may come from any host.",
+            help="REVOKE GRANT OPTION ON *.* from accounts of programs",
+        )
+
+
+@rule(
+    "SEC029",
+    "file-privilege-from-anywhere",
+    severity=Severity.NOTE,
+    confidence=Confidence.OPINION,
+    needs=("server",),
+    evidence=("SEC-17", "SEC-01"),
+    summary="Accounts with the FILE privilege may come from any host.",
+    docs=Docs(
+        why="With FILE an account reads and writes files in the directory that secure_file_priv names, as the "
+        "server's system account. files-anywhere reports the case that it names none (an empty value). With NULL, "
+        "which some builds have by default, the privilege has no effect, and the rule is silent.",
+        fix="REVOKE FILE ON *.* FROM 'name'@'host'. LOAD DATA LOCAL needs no FILE.",
+        risk="Programs that use LOAD DATA INFILE, LOAD_FILE or SELECT INTO OUTFILE fail.",
+        exceptions="Programs that exchange files with the server.",
+        reconsider_when="A firewall that lets the hosts of these programs through alone.",
+    ),
+)
+def file_privilege_from_anywhere(context: RuleContext) -> Iterator[Finding]:
+    """Report other accounts than administrators' that have FILE and may connect from any host."""
+    kinds = accounts_of_kind(
+        context, lambda kind: kind.files is True and not is_administrator(kind) and kind.reach == ANYWHERE
+    )
+    if kinds and not is_local_only(context) and context.text("secure_file_priv") not in (None, "", "NULL"):
+        yield file_privilege_from_anywhere.finding(
+            f"{account_list(kinds)} {have_verb(kinds)} FILE and may come from any host.",
+            help="REVOKE FILE ON *.* from accounts that exchange no files with the server",
+        )
+
+
+@rule(
+    "SEC030",
+    "remote-account-without-tls",
+    severity=Severity.NOTE,
+    confidence=Confidence.OPINION,
+    needs=("server",),
+    evidence=("SEC-17", "SSL-03"),
+    summary="Accounts may come from other hosts without TLS, although the server offers it.",
+    docs=Docs(
+        why="Unless an account has REQUIRE SSL or X509, or the server require_secure_transport, the client decides "
+        "whether the connection is encrypted. A client that does not use TLS sends statements and rows in clear text, "
+        "and an attacker on the way can prevent TLS. Weak passwords are not looked for: mycnf reads no hash and "
+        "guesses no password.",
+        fix="Find out who connects without TLS, then ALTER USER 'name'@'host' REQUIRE SSL, one program after the "
+        "other, or set require_secure_transport = ON for all. Replicas need SOURCE_SSL = 1 (MASTER_SSL = 1) first.",
+        risk="Clients and replicas that cannot use TLS can no longer log in.",
+        exceptions="Networks that are encrypted below the server, or that no other host shares.",
+        reconsider_when="No connection without TLS: no row in performance_schema.threads with CONNECTION_TYPE TCP/IP.",
+    ),
+)
+def remote_account_without_tls(context: RuleContext) -> Iterator[Finding]:
+    """Report accounts that may connect from other hosts without TLS, if the server offers TLS."""
+    kinds = accounts_of_kind(context, lambda kind: kind.plain is True and kind.reach != HERE)
+    required = context.text("require_secure_transport") == "ON"
+    if kinds and not required and not is_local_only(context) and offers_tls(context):
+        yield remote_account_without_tls.finding(
+            f"{account_list(kinds)} may come from other hosts without TLS.",
+            help="find out who connects without TLS, then REQUIRE SSL for one account after the other",
         )
 
 

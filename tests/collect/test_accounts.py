@@ -200,6 +200,44 @@ def test_accounts_are_counted_by_kind(live: Live) -> None:
     assert not any(str(row[0]) in repr(facts) for row in stored)
 
 
+def test_privileges_and_tls_are_told_apart(live: Live) -> None:
+    """GRANT OPTION, FILE, REQUIRE SSL, and privileges that replace SUPER are read for each account; root has all."""
+    replaces = {"mysql-5.7": "SUPER", "mysql-8.0": "SYSTEM_VARIABLES_ADMIN", "mysql-9.7": "SET_ANY_DEFINER"}
+    admin = replaces.get(live.name, "SET USER")
+    how = f"IDENTIFIED BY '{PASSWORD}'"
+    users = (f"giver@'%' {how}", f"filer@'%' {how} REQUIRE SSL", f"admin@'%' {how} REQUIRE X509", f"app@'%' {how}")
+    grants = (
+        "SELECT ON *.* TO giver@'%' WITH GRANT OPTION",
+        "FILE ON *.* TO filer@'%'",
+        f"{admin} ON *.* TO admin@'%'",
+    )
+    live.run(*(f"CREATE USER {user}" for user in users), *(f"GRANT {grant}" for grant in grants))
+    try:
+        kinds = collect_from_account(live.account(), CollectRequest(window=0.01)).server.accounts or ()
+    finally:
+        live.run(f"DROP USER {', '.join(user.partition(' ')[0] for user in users)}")
+    told = {k.names: (k.grants, k.files, k.plain, k.admin or k.supreme) for k in kinds if k.reach == "anywhere"}
+    assert told == {
+        "giver@%": (True, False, True, False),
+        "filer@%": (False, True, False, False),
+        "admin@%": (False, False, False, True),
+        "app@%": (False, False, True, False),
+    }
+    assert all(k.grants and k.files and k.plain for k in kinds if "root@localhost" in k.names)
+
+
+@pytest.mark.servers("mysql-8.0", "mysql-9.7")
+def test_accounts_are_read_without_dynamic_privileges(live: Live) -> None:
+    """An account that may read mysql.user alone reads the kinds, and the report says what the rest needs."""
+    with live.user("some", f"IDENTIFIED BY '{PASSWORD}'") as user:
+        live.run(f"GRANT SELECT ON mysql.user TO {user}@'%'")
+        facts = collect_from_account(live.account(user, BYTES), CollectRequest(window=0.01))
+    assert facts.server.accounts
+    assert all(kind.admin is None for kind in facts.server.accounts)
+    reason = facts.reason_missing("server.accounts.dynamic")
+    assert reason == "needs SELECT on mysql.user and SELECT on mysql.global_grants"
+
+
 def install(live: Live, library: str) -> None:
     """Load an authentication plugin, or skip by name where the server came without it."""
     import pymysql

@@ -8,7 +8,15 @@ from __future__ import annotations
 import re
 from typing import NamedTuple
 
-from advisor.collect.connection.lock_sql import METADATA_SQL, PROCESSLIST_SQL, ROW_WAITS_SQL, THREADS_SQL
+from advisor.collect.connection.statement_texts import (
+    ACCOUNTS_DYNAMIC_SQL,
+    ACCOUNTS_GLOBAL_PRIV_SQL,
+    ACCOUNTS_USER_SQL,
+    METADATA_SQL,
+    PROCESSLIST_SQL,
+    ROW_WAITS_SQL,
+    THREADS_SQL,
+)
 from advisor.collect.error_log_messages import BACKTRACE, MESSAGES
 
 TAG = "/* mycnf */ "
@@ -140,55 +148,33 @@ MEMORY = Statement(
     "SELECT on performance_schema.memory_summary_global_by_event_name",
     columns=2,
 )
-_REACH = (
-    "CASE WHEN Host IN ('localhost', '127.0.0.1', '::1', @@hostname) THEN 'here' "
-    "WHEN INSTR(Host, '%') > 0 OR Host = '' THEN 'anywhere' ELSE 'there' END AS reach"
+_WHICH_KINDS = (
+    "how many accounts of which kind there are: anonymous, without a password, with SUPER or what replaces it, with "
+    "FILE, with GRANT OPTION, without REQUIRE SSL, from anywhere; no password and no hash is read out"
 )
-# For each kind a count and at most three names. The inner DISTINCT is redundant, but without it 5.7 groups
-# incorrectly.
-_KINDS = (
-    "SELECT plugin, anonymous, bare, super, files, reach, COUNT(*), "
-    "SUBSTRING_INDEX(GROUP_CONCAT(User, '@', Host ORDER BY User, Host SEPARATOR ', '), ', ', 3) FROM ({accounts}) "
-    "AS accounts GROUP BY plugin, anonymous, bare, super, files, reach "
-    "ORDER BY bare DESC, anonymous DESC, super DESC, reach LIMIT 20"
+ACCOUNTS_DYNAMIC = Statement(
+    "accounts-dynamic",
+    ACCOUNTS_DYNAMIC_SQL,
+    "MySQL 8.0 and later",
+    _WHICH_KINDS,
+    "SELECT on mysql.user and SELECT on mysql.global_grants",
+    columns=11,
 )
-
-
-def _kinds(accounts: str) -> str:
-    return _KINDS.replace("{accounts}", accounts.replace("{reach}", _REACH))
-
-
 ACCOUNTS_MYSQL = Statement(
     "accounts-mysql",
-    _kinds(
-        "SELECT DISTINCT User, Host, plugin, User = '' AS anonymous, authentication_string = '' AND plugin IN "
-        "('mysql_native_password', 'sha256_password', 'caching_sha2_password') AS bare, Super_priv = 'Y' AS super, "
-        "File_priv = 'Y' AS files, "
-        "{reach} FROM mysql.user WHERE account_locked = 'N'",
-    ),
-    MYSQL,
-    "how many accounts of which kind there are: anonymous, without a password, with SUPER, with FILE, from anywhere; "
-    "no password and no hash is read out",
+    ACCOUNTS_USER_SQL,
+    "MySQL 5.7, and later without SELECT on mysql.global_grants",
+    _WHICH_KINDS,
     "SELECT on mysql.user",
-    columns=8,
+    columns=11,
 )
 ACCOUNTS_MARIADB = Statement(
     "accounts-mariadb",
-    _kinds(
-        "SELECT DISTINCT User, Host, COALESCE(JSON_VALUE(Priv, '$.plugin'), 'mysql_native_password') AS plugin, "
-        "User = '' AS anonymous, COALESCE(JSON_VALUE(Priv, '$.authentication_string'), '') = '' AND "
-        "COALESCE(JSON_VALUE(Priv, '$.plugin'), 'mysql_native_password') IN "
-        "('mysql_native_password', 'mysql_old_password') AS bare, "
-        "CAST(JSON_VALUE(Priv, '$.access') AS UNSIGNED) & 32768 > 0 AS super, "
-        "CAST(JSON_VALUE(Priv, '$.access') AS UNSIGNED) & 512 > 0 AS files, "
-        "{reach} FROM mysql.global_priv WHERE "
-        "COALESCE(JSON_VALUE(Priv, '$.account_locked'), '0') = '0' AND JSON_VALUE(Priv, '$.is_role') IS NULL",
-    ),
+    ACCOUNTS_GLOBAL_PRIV_SQL,
     MARIADB,
-    "how many accounts of which kind there are: anonymous, without a password, with SUPER, with FILE, from anywhere; "
-    "no password and no hash is read out",
+    _WHICH_KINDS,
     "SELECT on mysql.global_priv",
-    columns=8,
+    columns=11,
 )
 GROUP_MEMBERS = Statement(
     "group-members",
@@ -399,6 +385,7 @@ STATEMENTS: tuple[Statement, ...] = (
     METRICS_MARIADB,
     DATA_SIZES,
     MEMORY,
+    ACCOUNTS_DYNAMIC,
     ACCOUNTS_MYSQL,
     ACCOUNTS_MARIADB,
     GROUP_MEMBERS,

@@ -15,6 +15,7 @@ from advisor.collect.connection.session import (
     whole_number,
 )
 from advisor.collect.connection.statements import (
+    ACCOUNTS_DYNAMIC,
     ACCOUNTS_MARIADB,
     ACCOUNTS_MYSQL,
     ENGINES,
@@ -35,6 +36,7 @@ if TYPE_CHECKING:
 
 
 _ORIGINS_SINCE = (8, 0)
+_DYNAMIC_SINCE = (8, 0)  # dynamic privileges
 LONGEST = 500  # maximum characters of a version, a comment and an account; servers have fewer than 200
 
 
@@ -99,7 +101,7 @@ def read_server(session: Session, greeting: Greeting, notes: Notes) -> Server:
         data=innodb.data_sizes(session, notes),
         instrumented_bytes=_memory(session, variables, notes),
         managed=session_module.managed_by(greeting.version, greeting.comment, variables),
-        accounts=read_accounts(session, notes, mariadb=greeting.is_mariadb),
+        accounts=read_accounts(session, greeting, notes),
     )
 
 
@@ -146,14 +148,23 @@ def _memory(session: Session, variables: dict[str, str], notes: Notes) -> int | 
     return total
 
 
-def read_accounts(session: Session, notes: Notes, *, mariadb: bool) -> tuple[Accounts, ...] | None:
-    """The accounts that are not locked, by kind; None if the account may not read them, with the reason noted."""
-    answer = ask(session, ACCOUNTS_MARIADB if mariadb else ACCOUNTS_MYSQL, "server.accounts", notes)
+def read_accounts(session: Session, greeting: Greeting, notes: Notes) -> tuple[Accounts, ...] | None:
+    """The accounts that are not locked, by kind; None if the account may not read them, with the reason noted.
+
+    Without the privilege to read dynamic privileges they are read without these.
+    """
+    refused: Notes = []
+    answer = None
+    if not greeting.is_mariadb and greeting.number >= _DYNAMIC_SINCE:
+        answer = ask(session, ACCOUNTS_DYNAMIC, "server.accounts.dynamic", refused)
+    if answer is None:
+        answer = ask(session, ACCOUNTS_MARIADB if greeting.is_mariadb else ACCOUNTS_MYSQL, "server.accounts", notes)
+        notes += refused if answer is not None else []
     return None if answer is None else tuple(map(_kind, answer.rows))
 
 
 def _kind(row: Row) -> Accounts:
-    plugin, anonymous, bare, supreme, files, reach, count, names = row
+    plugin, anonymous, bare, supreme, files, reach, count, names, grants, plain, admin = row
     return Accounts(
         plugin=plugin or "",
         anonymous=anonymous == "1",
@@ -163,4 +174,7 @@ def _kind(row: Row) -> Accounts:
         count=whole_number(count) or 0,
         names=names or "",
         files=files == "1",
+        grants=grants == "1",
+        plain=plain == "1",
+        admin=None if admin is None else admin == "1",
     )

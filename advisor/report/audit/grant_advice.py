@@ -11,7 +11,6 @@ if TYPE_CHECKING:
 
 NEEDS = "needs "
 HEADING = "These grants let the account see more"
-OPTIONAL = "everyone who has the account's password can read hashes by this one"
 
 
 def helping(audited: Audited) -> list[tuple[str, str]]:
@@ -23,7 +22,7 @@ def helping(audited: Audited) -> list[tuple[str, str]]:
     reasons = [gap.reason for gap in audited.facts.unavailable if gap.reason.startswith(NEEDS)]
     lacking = {privilege for reason in reasons for privilege in reason.removeprefix(NEEDS).split(" and ")}
     return [
-        (grant.statement(quoted(user)), OPTIONAL if grant.optional else grant.why)
+        (grant.statement(quoted(user)), grant.gives if grant.optional else grant.why)
         for grant in grants_for(audited.known.target)
         if user and grant.needed in lacking
     ]

@@ -1,7 +1,51 @@
-"""The texts of the statements about sessions, transactions and locks, which `statements` lists."""
+"""The texts of long statements, which `statements` lists: about accounts, sessions, transactions and locks."""
 
 from __future__ import annotations
 
+_REACH = (
+    "CASE WHEN Host IN ('localhost', '127.0.0.1', '::1', @@hostname) THEN 'here' "
+    "WHEN INSTR(Host, '%') > 0 OR Host = '' THEN 'anywhere' ELSE 'there' END AS reach"
+)
+# For each kind a count and at most three names. The inner DISTINCT is redundant, but without it 5.7 groups
+# incorrectly.
+_KINDS = (
+    "SELECT plugin, anonymous, bare, super, files, reach, COUNT(*), "
+    "SUBSTRING_INDEX(GROUP_CONCAT(User, '@', Host ORDER BY User, Host SEPARATOR ', '), ', ', 3), grants, plain, admin "
+    "FROM ({accounts}) AS accounts GROUP BY plugin, anonymous, bare, super, files, reach, grants, plain, admin "
+    "ORDER BY bare DESC, anonymous DESC, super DESC, admin DESC, grants DESC, files DESC, reach LIMIT 50"
+)
+
+
+def _kinds(accounts: str) -> str:
+    return _KINDS.replace("{accounts}", accounts.replace("{reach}", _REACH))
+
+
+_ACCOUNTS_MYSQL = (
+    "SELECT DISTINCT User, Host, plugin, User = '' AS anonymous, authentication_string = '' AND plugin IN "
+    "('mysql_native_password', 'sha256_password', 'caching_sha2_password') AS bare, Super_priv = 'Y' AS super, "
+    "File_priv = 'Y' AS files, Grant_priv = 'Y' AS grants, ssl_type = '' AS plain, {admin} AS admin, "
+    "{reach} FROM mysql.user AS account WHERE account_locked = 'N'"
+)
+_DYNAMIC = (
+    "EXISTS (SELECT 1 FROM mysql.global_grants AS given WHERE given.USER = account.User AND given.HOST = account.Host "
+    "AND PRIV IN ('SYSTEM_VARIABLES_ADMIN', 'PERSIST_RO_VARIABLES_ADMIN', 'SET_USER_ID', 'SET_ANY_DEFINER', "
+    "'ROLE_ADMIN'))"
+)
+ACCOUNTS_DYNAMIC_SQL = _kinds(_ACCOUNTS_MYSQL.replace("{admin}", _DYNAMIC))
+ACCOUNTS_USER_SQL = _kinds(_ACCOUNTS_MYSQL.replace("{admin}", "NULL"))
+ACCOUNTS_GLOBAL_PRIV_SQL = _kinds(
+    "SELECT DISTINCT User, Host, COALESCE(JSON_VALUE(Priv, '$.plugin'), 'mysql_native_password') AS plugin, "
+    "User = '' AS anonymous, COALESCE(JSON_VALUE(Priv, '$.authentication_string'), '') = '' AND "
+    "COALESCE(JSON_VALUE(Priv, '$.plugin'), 'mysql_native_password') IN "
+    "('mysql_native_password', 'mysql_old_password') AS bare, "
+    "CAST(JSON_VALUE(Priv, '$.access') AS UNSIGNED) & 32768 > 0 AS super, "
+    "CAST(JSON_VALUE(Priv, '$.access') AS UNSIGNED) & 512 > 0 AS files, "
+    "CAST(JSON_VALUE(Priv, '$.access') AS UNSIGNED) & 1024 > 0 AS grants, "
+    "COALESCE(JSON_VALUE(Priv, '$.ssl_type'), '0') = '0' AS plain, "
+    "CAST(JSON_VALUE(Priv, '$.access') AS UNSIGNED) & 1073741824 > 0 AS admin, "
+    "{reach} FROM mysql.global_priv WHERE "
+    "COALESCE(JSON_VALUE(Priv, '$.account_locked'), '0') = '0' AND JSON_VALUE(Priv, '$.is_role') IS NULL",
+)
 # InnoDB shows its times in the time zone of the host, NOW() in that of the session.
 _AGE = "TIMESTAMPDIFF(SECOND, {time}, CONVERT_TZ(NOW(), @@session.time_zone, 'SYSTEM'))"
 _WAITS = "({p}STATE LIKE 'Waiting for % lock' OR {p}STATE IN ('User lock', 'Waiting for table flush'))"
