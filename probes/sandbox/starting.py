@@ -5,13 +5,14 @@ from __future__ import annotations
 import os
 from typing import TYPE_CHECKING
 
+from probes.sandbox.binary import NO_VARIABLES
 from probes.sandbox.datadir import copy_template, initialize
 from probes.sandbox.errors import PORT_TAKEN, SandboxError
 from probes.sandbox.scratch import SHORT_BASE, Scratch, default_base, sweep
 from probes.sandbox.server import READY_TIMEOUT, Sandbox, free_port
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable
+    from collections.abc import Iterable, Mapping
 
     from probes.sandbox.binary import Binary
 
@@ -35,6 +36,7 @@ def start_server(
     tcp: bool = False,
     small: bool = False,
     templates: str | os.PathLike[str] | None = None,
+    variables: Mapping[str, str] = NO_VARIABLES,
     timeout: float = READY_TIMEOUT,
 ) -> Sandbox:
     """Start a server in a scratch directory in `base` and return it when it accepts connections.
@@ -43,7 +45,8 @@ def start_server(
     after `initial`, which are also used to initialize the data directory (a page size). Without an option file MySQL
     also ignores its persisted options (`SET PERSIST`); an empty file makes it read them. `tcp` opens a free port of
     127.0.0.1. `small` limits its memory. `templates` is a directory in which an initialized data directory is kept and
-    copied from, which is faster than initializing again. Raises SandboxError, and then leaves nothing behind.
+    copied from, which is faster than initializing again. `variables` are added to its environment. Raises
+    SandboxError, and then leaves nothing behind.
     """
     for place in {SHORT_BASE, default_base(), os.fspath(base or default_base())}:
         sweep(place)
@@ -52,6 +55,7 @@ def start_server(
     shaping = tuple(initial)
     given = (*(SMALL_OPTIONS if small else ()), *shaping, *arguments)
     sandbox = Sandbox(binary, scratch, free_port() if tcp else None, file, given)
+    sandbox.variables = dict(variables)
     try:
         if templates is None:
             initialize(binary, sandbox.datadir, scratch.file("tmp"), shaping)

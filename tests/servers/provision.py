@@ -15,7 +15,8 @@ from pathlib import Path
 sys.path.insert(0, str(Path(__file__).resolve().parent))
 
 from provisioning.build import check, provision
-from provisioning.recipes import RECIPES, UNOBTAINABLE
+from provisioning.parts import check_part, provision_part
+from provisioning.recipes import PARTS, RECIPES, UNOBTAINABLE
 from provisioning.shelf import ProvisionError, shelf
 
 
@@ -23,9 +24,9 @@ def main(arguments: list[str] | None = None) -> int:
     """Provision or check the servers that the command line names; returns the exit code."""
     options = _parser().parse_args(arguments)
     required: list[str] = [name for part in options.require for name in part.split(",") if name]
-    names: list[str] = options.names or [*RECIPES, *UNOBTAINABLE]
+    names: list[str] = options.names or [*RECIPES, *PARTS, *UNOBTAINABLE]
     names += [name for name in required if name not in names]
-    unknown = [name for name in names if name not in RECIPES and name not in UNOBTAINABLE]
+    unknown = [name for name in names if name not in {*RECIPES, *PARTS, *UNOBTAINABLE}]
     if unknown:
         print(f"provision: no such server: {', '.join(unknown)}; there are {', '.join(RECIPES)}", file=sys.stderr)
         return 2
@@ -40,12 +41,18 @@ def main(arguments: list[str] | None = None) -> int:
 
 def _report(name: str, *, check_only: bool) -> bool:
     try:
-        manifest = check(name) if check_only else provision(name)
+        version = _version(name, check_only=check_only)
     except (ProvisionError, OSError) as error:
         print(f"{name:<14} can't be had: {error}", flush=True)
         return False
-    print(f"{name:<14} {manifest.version} in {shelf() / name}", flush=True)
+    print(f"{name:<14} {version} in {shelf() / name}", flush=True)
     return True
+
+
+def _version(name: str, *, check_only: bool) -> str:
+    if name in PARTS:
+        return (check_part(name) if check_only else provision_part(name)).version
+    return (check(name) if check_only else provision(name)).version
 
 
 def _parser() -> argparse.ArgumentParser:

@@ -10,7 +10,8 @@ from pathlib import Path
 import pytest
 from provisioning import debian, manifest, mirrors
 from provisioning.launcher import write_launcher
-from provisioning.recipes import RECIPES
+from provisioning.parts import PROGRAMS, check_part
+from provisioning.recipes import PARTS, RECIPES
 from provisioning.shelf import ProvisionError, lock, placing, shelf
 from real_servers import lacking, names_of
 
@@ -249,6 +250,31 @@ def test_what_stands_there_is_not_fetched_again(name: str, tmp_path: Path) -> No
     done = provision(name, "--require", name, PATH=str(tmp_path))
     assert done.returncode == 0
     assert done.stdout.startswith(name)
+
+
+@pytest.mark.parametrize("name", list(PARTS))
+def test_a_part_runs_from_its_folder(name: str, tmp_path: Path) -> None:
+    """The programs of a part print their versions, and a second run fetches nothing."""
+    try:
+        part = check_part(name)
+    except ProvisionError as error:
+        pytest.skip(f"{name} can't be had: {error}")
+    assert Path(part.library).is_file()
+    for program in PROGRAMS:
+        flag = "-v" if program == "lsof" else "--version"
+        ran = subprocess.run([f"{part.programs}/{program}", flag], capture_output=True, check=False, timeout=600)
+        assert ran.returncode == 0, program
+    done = provision(name, "--require", name, PATH=str(tmp_path))
+    assert done.returncode == 0
+    assert done.stdout.startswith(f"{name:<14} {part.version} in ")
+
+
+def test_a_part_that_is_not_there_is_one_line(empty_shelf: Path) -> None:
+    """A missing part fails only a run that requires it, and leaves nothing behind."""
+    done = provision("--check", "galera-4", "--require", "", MYCNF_SERVERS=str(empty_shelf))
+    assert done.stdout == "galera-4       can't be had: not unpacked: run python tests/servers/provision.py galera-4\n"
+    assert done.returncode == 1
+    assert [path.name for path in empty_shelf.iterdir()] == []
 
 
 def test_marker_words() -> None:

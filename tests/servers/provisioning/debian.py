@@ -90,8 +90,8 @@ class Suite:
         return where
 
 
-def unpack(suite_name: str, libraries_of: tuple[str, ...], alone: tuple[str, ...], root: Path) -> None:
-    """Unpack packages with the libraries they need, and `alone` without, into `root`.
+def unpack(suite_name: str, libraries_of: tuple[str, ...], alone: tuple[str, ...], root: Path) -> dict[str, str]:
+    """Unpack packages with the libraries they need, and `alone` without, into `root`; returns their versions.
 
     On a system of that very suite the C library stays the system's, so that the server runs as a plain
     program; elsewhere the root brings its own, loader included.
@@ -106,12 +106,15 @@ def unpack(suite_name: str, libraries_of: tuple[str, ...], alone: tuple[str, ...
         if suite_name == system_suite():
             packages -= THE_SYSTEMS_OWN
         where = suite.download(sorted(packages))
+        versions = {}
         for name in sorted(packages):
             archives = sorted(where.glob(f"{name}_*.deb"), key=lambda file: file.stat().st_mtime)
             run([dpkg_deb, "--extract", str(archives[-1]), str(root)])
+            versions[name] = archives[-1].name.split("_")[1]
         shutil.rmtree(where)
     for folder in ("doc", "man", "locale", "lintian"):
         shutil.rmtree(root / "usr/share" / folder, ignore_errors=True)
+    return versions
 
 
 def system_suite(os_release: Path = Path("/etc/os-release")) -> str:

@@ -42,6 +42,9 @@ RECIPES: dict[str, MavenTree | DebianRoot] = {
     "mariadb-11.8": DebianRoot("sid", ("mariadb-server-core",), ("mariadb-client-core", "mariadb-server")),
 }
 
+PARTS: dict[str, DebianRoot] = {"galera-4": DebianRoot("bookworm", ("galera-4", "rsync", "lsof"))}
+"""What servers are started with: each stands beside them on the shelf, and its absence skips only its own tests."""
+
 UNOBTAINABLE: dict[str, str] = {
     "mysql-8.4": "no package or artifact of it can be had here; its facts come from the catalog",
 }
