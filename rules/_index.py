@@ -197,6 +197,15 @@ BY_OPTION = {
         "group_replication_single_primary_mode",
         "group_replication_transaction_size_limit",
     ),
+    "rules.replication.group_state": (
+        "group_replication_autorejoin_tries",
+        "group_replication_exit_state_action",
+        "group_replication_group_name",
+        "group_replication_ip_allowlist",
+        "group_replication_ip_whitelist",
+        "group_replication_member_expel_timeout",
+        "group_replication_ssl_mode",
+    ),
     "rules.replication.running": (
         "read_only",
         "relay_log_recovery",
@@ -315,6 +324,7 @@ BEYOND_FILES = (
     "rules.optionfile.suppressions",
     "rules.policy.rules",
     "rules.replication.chain",
+    "rules.replication.galera_state",
     "rules.replication.lag",
     "rules.replication.stopped",
     "rules.security.accounts",

@@ -57,6 +57,11 @@ _MYSQL = (
     Grant("SELECT", "performance_schema.replication_group_members", "the states of its replication group"),
     Grant(
         "SELECT",
+        "performance_schema.replication_group_member_stats",
+        "how many transactions wait in the queues of its replication group",
+    ),
+    Grant(
+        "SELECT",
         "performance_schema.replication_applier_status_by_worker",
         "how old the transactions are that a replica applies",
     ),

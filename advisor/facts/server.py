@@ -82,12 +82,28 @@ class ChannelProgress(Struct, frozen=True):
     own_transactions: int | None = None
 
 
+class GroupMember(Struct, frozen=True):
+    """One member of the replication group, as this server lists it.
+
+    `own` marks this server. `certifying` and `applying` are the transactions in its queues for certification and for
+    the applier, None where the server does not list them.
+    """
+
+    state: str
+    role: str = ""
+    version: str = ""
+    own: bool = False
+    certifying: int | None = None
+    applying: int | None = None
+
+
 class Replication(Struct, frozen=True):
     """The server's part in replication: its own replica rows as sent, and the replicas connected to it.
 
     `group_states` counts the members of its replication group by MEMBER_STATE as this member sees them, and
     `group_state` is its own; both are empty where they weren't asked. `group_members` counts all that are listed.
     `earlier` is the state of each channel `earlier_seconds` before `replica_rows`; None if it was not read twice.
+    `members` are these members themselves, None where they weren't read (before MySQL 8.0.2, and in old snapshots).
     """
 
     replica_rows: tuple[dict[str, str | None], ...] = ()
@@ -99,6 +115,7 @@ class Replication(Struct, frozen=True):
     applier_times: tuple[ApplierTimes, ...] = ()
     earlier: tuple[ChannelProgress, ...] | None = None
     earlier_seconds: float = 0.0
+    members: tuple[GroupMember, ...] | None = None
 
     @property
     def is_replica(self) -> bool:

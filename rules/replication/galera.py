@@ -21,6 +21,7 @@ if TYPE_CHECKING:
 
 MARIADB = (Span("mariadb"),)
 ADDRESS = "wsrep_cluster_address"
+STATUS = "wsrep_cluster_status"
 OPTIONS, NEW_CLUSTER = "wsrep_provider_options", "wsrep_new_cluster"
 USED = (WSREP_ON, WSREP_PROVIDER)
 SCHEME = "GCOMM://"
@@ -32,6 +33,16 @@ TIMEOUTS = {"EVS.SUSPECT_TIMEOUT": "PT5S", "EVS.KEEPALIVE_PERIOD": "PT1S"}  # th
 MESSAGES = 3  # keepalive messages that must fit in the timeout before a node is suspected
 TWO = 2  # nodes; neither is a majority
 BLOCKING = {"RSYNC": "rsync", "RSYNC_WAN": "rsync_wan", "MYSQLDUMP": "mysqldump"}
+
+
+def is_node(context: RuleContext) -> bool:
+    """Whether the server runs as a node of a cluster, with a provider that reports the cluster's status."""
+    return context.text(WSREP_ON) == "ON" and has_provider(context) and STATUS in context.server.status
+
+
+def is_primary_node(context: RuleContext) -> bool:
+    """Whether the server runs as a node of its cluster's primary component."""
+    return is_node(context) and context.server.status[STATUS].upper() == "PRIMARY"
 
 
 @rule(
@@ -87,7 +98,7 @@ def galera_half_configured(context: RuleContext) -> Iterator[Finding]:
 def galera_founds_itself_anew(context: RuleContext) -> Iterator[Finding]:
     """Report an address without nodes, or wsrep_new_cluster, in a file: each start bootstraps a new cluster."""
     address = context.text(ADDRESS) or ""
-    if uses_galera(context) and context.is_set(ADDRESS) and address.startswith(SCHEME) and not _node_addresses(context):
+    if uses_galera(context) and context.is_set(ADDRESS) and address.startswith(SCHEME) and not node_addresses(context):
         yield galera_founds_itself_anew.finding(
             "The address names no node, so each start bootstraps a new cluster although one exists.",
             variable_subject(context, ADDRESS),
@@ -330,17 +341,21 @@ def galera_blocking_transfer(context: RuleContext) -> Iterator[Finding]:
 )
 def galera_of_two_nodes(context: RuleContext) -> Iterator[Finding]:
     """Report a cluster of two nodes, unless the server knows a third member."""
-    nodes = _node_addresses(context)
+    nodes = node_addresses(context)
     counted = context.server.counter("wsrep_cluster_size") if context.has("server") else None
-    if uses_galera(context) and context.is_set(ADDRESS) and len(nodes) == TWO and (counted is None or counted <= TWO):
+    if not uses_galera(context) or not context.is_set(ADDRESS):
+        return
+    few = len(nodes) == TWO and (counted is None or counted <= TWO)
+    if few or (counted == TWO and len(nodes) == 1):
         yield galera_of_two_nodes.finding(
-            "The address names two nodes: if one is lost silently, the other has no majority and refuses writes.",
+            f"The {'address names' if few else 'cluster has'} two nodes: if one is lost silently, the other has no "
+            "majority and refuses writes.",
             variable_subject(context, ADDRESS),
             help="add a third node, or an arbitrator (garbd) on another host",
         )
 
 
-def _node_addresses(context: RuleContext) -> list[str]:
+def node_addresses(context: RuleContext) -> list[str]:
     """The nodes in the cluster address, without duplicates."""
     address = (context.text(ADDRESS) or "").removeprefix(SCHEME).partition("?")[0]
     return list(dict.fromkeys(node.strip() for node in address.split(",") if node.strip()))

@@ -4,14 +4,15 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from advisor.core.model import Confidence, Severity
-from advisor.core.sizes import format_size
+from advisor.core.model import Action, Confidence, Severity
+from advisor.core.sizes import format_duration, format_size
 from advisor.verdict.number import parse_digits
 from rules.core.advice import advise, help_line, present
+from rules.core.counters import require_uptime
 from rules.core.network import uses_galera
 from rules.core.rule import Docs, rule
 from rules.core.subject import variable_subject
-from rules.replication.galera import MARIADB, OPTIONS, provider_options
+from rules.replication.galera import MARIADB, OPTIONS, is_primary_node, provider_options
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -23,6 +24,9 @@ APPLIERS = "wsrep_slave_threads"
 NO_KEY = "wsrep_certify_nonpk"
 CACHE = "GCACHE.SIZE"
 SMALL = 128 << 20  # bytes; the provider's default
+VOTERS = 3  # nodes of the smallest cluster that survives the loss of one
+HOUR = 3600
+SHORT, AWAY = 1, 4  # hours that the cache covers; hours of a longer maintenance
 UNITS = {"K": 1 << 10, "M": 1 << 20, "G": 1 << 30, "T": 1 << 40}
 
 
@@ -78,7 +82,7 @@ def single_galera_applier(context: RuleContext) -> Iterator[Finding]:
 )
 def small_galera_cache(context: RuleContext) -> Iterator[Finding]:
     """Report an explicitly configured gcache.size of the default or less."""
-    size = _size_bytes(provider_options(context).get(CACHE, ""))
+    size = cache_bytes(context)
     if uses_galera(context) and context.is_set(OPTIONS) and size is not None and size <= SMALL:
         yield small_galera_cache.finding(
             f"A node that was away while the others wrote more than {format_size(size)} "
@@ -86,6 +90,11 @@ def small_galera_cache(context: RuleContext) -> Iterator[Finding]:
             variable_subject(context, OPTIONS),
             help="size gcache.size by what is replicated while a node is away for maintenance",
         )
+
+
+def cache_bytes(context: RuleContext) -> int | None:
+    """gcache.size in bytes; None if it is not known."""
+    return _size_bytes(provider_options(context).get(CACHE, ""))
 
 
 def _size_bytes(text: str) -> int | None:
@@ -123,3 +132,88 @@ def galera_without_certification_keys(context: RuleContext) -> Iterator[Finding]
             help=help_line(action),
             actions=present(action),
         )
+
+
+@rule(
+    "GAL022",
+    "galera-node-outweighs-others",
+    severity=Severity.NOTE,
+    summary="One node has half of the votes or more: without it the other nodes stop.",
+    needs=("server",),
+    targets=MARIADB,
+    options=(OPTIONS,),
+    evidence=("ASK-GAL-07", "GAL-13"),
+    docs=Docs(
+        why="Quorum is more than half of the sum of pc.weight over all nodes (wsrep_cluster_weight). If a node with "
+        "half of it or more is lost suddenly, the others have no quorum, however many they are.",
+        fix="Set pc.weight to 1 on all nodes, or give it to the nodes of the main site so that no single one has half.",
+        risk="Change the weights one node at a time, while all nodes are connected.",
+        exceptions="A node that is meant to decide alone.",
+        reconsider_when="pc.weight below half of wsrep_cluster_weight.",
+    ),
+)
+def galera_node_outweighs_others(context: RuleContext) -> Iterator[Finding]:
+    """Report a node of three or more that has half of the votes."""
+    text = provider_options(context).get("PC.WEIGHT", "")
+    weight = int(text) if text.isdigit() and len(text) <= 3 else 0  # noqa: PLR2004 - at most 255
+    total, size = (context.server.counter(f"wsrep_cluster_{name}") or 0 for name in ("weight", "size"))
+    if is_primary_node(context) and size >= VOTERS and weight > 1 and weight * 2 >= total:
+        yield galera_node_outweighs_others.finding(
+            f"pc.weight is {weight} of {total} votes: if this node is lost suddenly, the other {size - 1} nodes have "
+            "no quorum and refuse statements.",
+            variable_subject(context, OPTIONS),
+            help="set pc.weight to 1 on this node",
+            actions=()
+            if context.server.managed
+            else (
+                Action(
+                    statement="SET GLOBAL wsrep_provider_options = 'pc.weight=1';",
+                    undo=f"SET GLOBAL wsrep_provider_options = 'pc.weight={weight}';",
+                    risk="only while all nodes are connected; change wsrep_provider_options in the option file too",
+                    watch="wsrep_cluster_weight",
+                ),
+            ),
+        )
+
+
+@rule(
+    "GAL023",
+    "galera-cache-for-minutes",
+    severity=Severity.NOTE,
+    confidence=Confidence.MEASURED,
+    summary="At the current write rate the cache lasts less than an hour: a node away longer needs a full copy.",
+    needs=("server",),
+    targets=MARIADB,
+    options=(OPTIONS,),
+    evidence=("ASK-GAL-08", "GAL-08"),
+    docs=Docs(
+        why="gcache.size divided by the bytes that the cluster replicates in an hour is the time that a node may be "
+        "away and still return with an incremental transfer (IST). After that it gets a full copy (SST). The rate is "
+        "the mean since the start of the server; at the busiest hour the time is shorter.",
+        fix="Set gcache.size in wsrep_provider_options of the option file on all nodes, for the longest maintenance.",
+        risk="A file of that size in the data directory. The node must be restarted for it.",
+        restart=True,
+        exceptions="Databases that are smaller than the cache would be: a full copy takes as long.",
+        reconsider_when="Maintenance after which nodes came back by IST.",
+    ),
+)
+def galera_cache_for_minutes(context: RuleContext) -> Iterator[Finding]:
+    """Report a cache that holds less than an hour of the replicated bytes, and is small beside the data."""
+    size, server = cache_bytes(context), context.server
+    if not is_primary_node(context) or size is None:
+        return
+    require_uptime(server.uptime, HOUR)
+    written = sum(server.counter(f"wsrep_{name}_bytes") or 0 for name in ("replicated", "received"))
+    hourly = written * HOUR // server.uptime
+    needed, data = hourly * AWAY, server.data.innodb_bytes if server.data else 0
+    if not hourly or size >= hourly * SHORT or needed >= data:
+        return
+    gigabytes = -(-needed // (1 << 30))
+    yield galera_cache_for_minutes.finding(
+        f"{CACHE.lower()} is {format_size(size)}, and the cluster replicates {format_size(hourly)} an hour: a node "
+        f"that is away for more than {format_duration(size * HOUR / hourly)} ({size / hourly:.1f} hours) needs a full "
+        "copy.",
+        variable_subject(context, OPTIONS),
+        help=f"set gcache.size = {gigabytes}G in wsrep_provider_options on all nodes ({AWAY} hours), if the disk has "
+        "room",
+    )

@@ -251,12 +251,13 @@ def _member_counts(members: int, states: dict[str, int]) -> str:
     summary="Group replication is configured but does not run on this server.",
     targets=MYSQL,
     options=(GROUP,),
-    evidence=("ASK-GRP-02",),
+    evidence=("ASK-GRP-02", "ASK-GRP-05"),
     docs=Docs(
         why="A member in MEMBER_STATE OFFLINE or ERROR receives nothing from its group, so its data ages. One that "
         "was stopped, or that failed, has super_read_only ON. One that never joined since its start has it OFF, and "
         "accepts writes that reach no other member.",
-        fix="Find the reason in the error log, then run START GROUP_REPLICATION.",
+        fix="Find the reason in the error log, then run START GROUP_REPLICATION. In the state ERROR it runs already "
+        "and must be stopped first. Clients can connect again after SET GLOBAL offline_mode = OFF.",
         risk="A member that has transactions of its own is refused by the group.",
         exceptions="A member that was taken out for maintenance.",
         reconsider_when="MEMBER_STATE ONLINE on this server.",
@@ -273,5 +274,12 @@ def member_outside_its_group(context: RuleContext) -> Iterator[Finding]:
         + ("OFF, so it accepts writes that reach no other member." if writable else "ON, so it accepts no writes."),
         variable_subject(context, GROUP),
         severity=Severity.ERROR if writable else None,
-        help="find the reason in the error log, then run START GROUP_REPLICATION",
+        help=f"find the reason in the error log, then run {_start_statements(context, part.group_state)}",
     )
+
+
+def _start_statements(context: RuleContext, state: str) -> str:
+    """The statements that let the member join again; in ERROR the plugin runs, and offline_mode may be ON."""
+    stop = "STOP GROUP_REPLICATION; " if state == "ERROR" else ""
+    online = "; SET GLOBAL offline_mode = OFF" if context.settings.on("offline_mode") else ""
+    return f"{stop}START GROUP_REPLICATION{online}"

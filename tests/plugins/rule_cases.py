@@ -58,6 +58,7 @@ from advisor.facts.server import (
     ChannelProgress,
     DataSizes,
     ErrorLog,
+    GroupMember,
     Link,
     LogEvent,
     Plugin,
@@ -256,7 +257,8 @@ def _spaces(host: dict[str, Any], said: dict[str, Any]) -> tuple[SpaceReading, .
 
 def _replication(parts: dict[str, Any]) -> Replication:
     with_times = _with_parts(parts, "applier_times", ApplierTimes)
-    return Replication(**_with_parts(with_times, "earlier", ChannelProgress))
+    with_earlier = _with_parts(with_times, "earlier", ChannelProgress)
+    return Replication(**_with_parts(with_earlier, "members", GroupMember))
 
 
 def _error_log(said: dict[str, Any]) -> ErrorLog:

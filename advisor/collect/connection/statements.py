@@ -180,10 +180,21 @@ GROUP_MEMBERS = Statement(
     "group-members",
     "SELECT MEMBER_STATE, COUNT(*), SUM(MEMBER_ID IN ('', @@server_uuid)) "
     "FROM performance_schema.replication_group_members GROUP BY MEMBER_STATE",
-    "MySQL with group replication",
+    "MySQL with group replication, before 8.0.2 or where group-queues is refused",
     "how many members of the group are in which state, and in which this one is",
     "SELECT on performance_schema.replication_group_members",
     columns=3,
+)
+# A group has nine members at most.
+GROUP_QUEUES = Statement(
+    "group-queues",
+    "SELECT MEMBER_STATE, MEMBER_ROLE, MEMBER_VERSION, MEMBER_ID IN ('', @@server_uuid), COUNT_TRANSACTIONS_IN_QUEUE, "
+    "COUNT_TRANSACTIONS_REMOTE_IN_APPLIER_QUEUE FROM performance_schema.replication_group_members "
+    "LEFT JOIN performance_schema.replication_group_member_stats USING (CHANNEL_NAME, MEMBER_ID) LIMIT 64",
+    "MySQL 8.0.2 and later with group replication",
+    "the state, role and version of each member of the group, and how many transactions wait in its queues",
+    "SELECT on performance_schema.replication_group_member_stats",
+    columns=6,
 )
 # If a worker has no transaction, the timestamps are zero and TIMESTAMPDIFF returns NULL.
 APPLIER_TIMES = Statement(
@@ -198,7 +209,7 @@ APPLIER_TIMES = Statement(
     "LEFT(SUBSTRING_INDEX(LAST_ERROR_MESSAGE, ' on query', 1), 512))) "
     "FROM performance_schema.replication_applier_status_by_worker "
     "LEFT JOIN performance_schema.threads USING (THREAD_ID) GROUP BY CHANNEL_NAME LIMIT 256",
-    "MySQL 8.0.1 and later, replicas alone",
+    "MySQL 8.0.1 and later, replicas and members of a group alone",
     "how old the transactions are that a replica applies and has applied, how many workers are busy or wait for a "
     "lock, and the table that the error of a worker names; the rest of the error is thrown away, and never read is "
     "a statement in it",
@@ -389,6 +400,7 @@ STATEMENTS: tuple[Statement, ...] = (
     ACCOUNTS_MYSQL,
     ACCOUNTS_MARIADB,
     GROUP_MEMBERS,
+    GROUP_QUEUES,
     SESSIONS_THREADS,
     SESSIONS_PROCESSLIST,
     ROW_WAITS_MYSQL,

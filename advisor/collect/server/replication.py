@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import time
+from collections import Counter
 from typing import TYPE_CHECKING, NamedTuple
 
 from advisor.collect.connection.session import Notes, ask, whole_number
@@ -10,13 +11,14 @@ from advisor.collect.connection.statements import (
     ALL_SLAVES_STATUS,
     APPLIER_TIMES,
     GROUP_MEMBERS,
+    GROUP_QUEUES,
     REPLICA_STATUS,
     REPLICAS,
     SLAVE_STATUS,
 )
 from advisor.facts import Unavailable
 from advisor.facts.gtid import count, of_server, parse_set
-from advisor.facts.server import ApplierTimes, ChannelProgress, Replication
+from advisor.facts.server import ApplierTimes, ChannelProgress, GroupMember, Replication
 from advisor.redaction.scrub import failed_table, mask_sql
 
 if TYPE_CHECKING:
@@ -26,6 +28,7 @@ if TYPE_CHECKING:
 
 _NEW_NAMES = (8, 0, 22)  # SHOW REPLICA STATUS
 _HAS_APPLIER_TIMES = (8, 0, 1)  # worker tables have the commit times of transactions
+_HAS_ROLES = (8, 0, 2)  # the tables of a group have the roles and versions of members, and the applier's queue
 _NO_MEMBER = "OFFLINE"
 
 
@@ -53,29 +56,32 @@ def read_replication(
     """The server's replication state; None if the account may not read it. The replica status is read last.
 
     `before` is the status before the window: a server that was no replica then is not asked again. Worker times are
-    read only on a replica, after its status, because that may also wait for the replication threads.
+    read only on a replica or a member of a group, after its status, because that may also wait for the replication
+    threads.
     """
     if session.lost:
         notes.append(Unavailable("server.replication", session.lost))
         return None
     connected = _replicas(session, greeting, status, notes)
-    members = _group_members(session, greeting, notes)
+    listed = _members(session, greeting, notes)
+    states, own = _member_states(session, greeting, notes) if listed is None else _states_of(listed)
     now = before if before and not before.rows else read_channels(session, greeting, notes)
     again = before is not None and bool(before.rows) and now.rows is not None
     rows = before.rows if before and now.rows is None else now.rows
     if rows is None:
         return None
-    states = {row[0] or "": whole_number(row[1]) or 0 for row in members}
+    takes_part = bool(listed) and own != _NO_MEMBER
     return Replication(
         replica_rows=rows,
         replicas_connected=connected,
         galera=greeting.variables.get("wsrep_on", "").upper() == "ON",
         group_members=sum(states.values()) - states.get(_NO_MEMBER, 0),
         group_states=states,
-        group_state=next((row[0] or "" for row in members if whole_number(row[2])), ""),
-        applier_times=_applier_times(session, greeting, notes) if rows else (),
+        group_state=own,
+        applier_times=_applier_times(session, greeting, notes) if rows or takes_part else (),
         earlier=_progress(before.rows or (), greeting) if before and again else None,
         earlier_seconds=round(now.clock - before.clock, 3) if before and again else 0.0,
+        members=listed,
     )
 
 
@@ -143,12 +149,34 @@ def _replicas(session: Session, greeting: Greeting, status: dict[str, str], note
     return _count(session, REPLICAS, "server.replicas", notes)
 
 
-def _group_members(session: Session, greeting: Greeting, notes: Notes) -> tuple[Row, ...]:
-    """State and number of members, and whether this server is a member."""
-    if not greeting.variables.get("group_replication_group_name"):
-        return ()
-    answer = ask(session, GROUP_MEMBERS, "server.group_members", notes)
-    return answer.rows if answer else ()
+def _members(session: Session, greeting: Greeting, notes: Notes) -> tuple[GroupMember, ...] | None:
+    """The members of the group; None if the server has no group, is too old, or refuses to list the queues."""
+    if greeting.number < _HAS_ROLES or not _has_group(greeting):
+        return None
+    answer = ask(session, GROUP_QUEUES, "server.group_queues", notes)
+    if answer is None:
+        return None
+    return tuple(
+        GroupMember(row[0] or "", row[1] or "", row[2] or "", row[3] == "1", whole_number(row[4]), whole_number(row[5]))
+        for row in answer.rows
+    )
+
+
+def _has_group(greeting: Greeting) -> bool:
+    return not greeting.is_mariadb and bool(greeting.variables.get("group_replication_group_name"))
+
+
+def _states_of(members: tuple[GroupMember, ...]) -> tuple[dict[str, int], str]:
+    """The number of members by state, and this server's state."""
+    return dict(Counter(member.state for member in members)), next((m.state for m in members if m.own), "")
+
+
+def _member_states(session: Session, greeting: Greeting, notes: Notes) -> tuple[dict[str, int], str]:
+    """As `_states_of`, from the server's own count."""
+    answer = ask(session, GROUP_MEMBERS, "server.group_members", notes) if _has_group(greeting) else None
+    rows: tuple[Row, ...] = answer.rows if answer else ()
+    own = next((row[0] or "" for row in rows if whole_number(row[2])), "")
+    return {row[0] or "": whole_number(row[1]) or 0 for row in rows}, own
 
 
 def _count(session: Session, statement: Statement, part: str, notes: Notes) -> int:

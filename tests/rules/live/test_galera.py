@@ -1,0 +1,235 @@
+"""Galera's rules before a real cluster of three nodes that is broken on purpose."""
+
+from __future__ import annotations
+
+import contextlib
+import os
+import signal
+import threading
+from typing import TYPE_CHECKING
+
+import pymysql
+import pytest
+from counter_windows import lasting
+from galera_cluster import GaleraCluster, galera  # noqa: F401  a fixture
+from live_server import Live, freeze
+from replication_pair import until
+
+from advisor.analysis.context import build_context
+from advisor.analysis.engine import run_rules
+from advisor.collect.collect import CollectRequest, collect_from_account
+from advisor.core.model import Severity
+from rules import all_rules
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from advisor.core.model import Finding
+
+WINDOW = 1.0  # seconds of real time; the rules get it as six
+STEADY = 3600.0  # seconds that are added to the uptime
+LONG = 0.9  # of a second: time that flow control has to pause before a window begins
+WRITERS = 2
+# Two nodes of three that share two processors and one disk.
+OF_SETTINGS = {"galera-blocking-transfer"}
+
+pytestmark = pytest.mark.servers("mariadb-10.11")
+
+
+def found(node: Live) -> dict[str, Finding]:
+    """The findings about a node in a window, by name."""
+    facts = collect_from_account(node.account(), CollectRequest(window=WINDOW))
+    return {f.name: f for f in run_rules(build_context(lasting(facts, later=STEADY)), all_rules()).findings}
+
+
+def cluster_findings(node: Live) -> set[str]:
+    """The names of the findings about the cluster alone."""
+    return {name for name in found(node) if name.startswith("galera-")} - OF_SETTINGS
+
+
+@contextlib.contextmanager
+def load(node: Live, *statements: str) -> Iterator[None]:
+    """Sessions that repeat statements on a node; errors that a conflict or a lost quorum causes are ignored."""
+    ended = threading.Event()
+
+    def write() -> None:
+        with contextlib.suppress(pymysql.err.MySQLError), node.sandbox.connect(autocommit=True) as connection:
+            while not ended.is_set():
+                with contextlib.suppress(pymysql.err.OperationalError), connection.cursor() as cursor:
+                    for statement in statements:
+                        cursor.execute(statement)
+
+    writers = [threading.Thread(target=write) for _ in range(WRITERS)]
+    for writer in writers:
+        writer.start()
+    try:
+        yield
+    finally:
+        ended.set()
+        for writer in writers:
+            writer.join()
+
+
+@pytest.fixture
+def cluster(galera: GaleraCluster) -> Iterator[GaleraCluster]:  # noqa: F811
+    """The cluster with an empty table; healthy again after the test."""
+    galera.heal()
+    galera.nodes[0].run(
+        "CREATE DATABASE IF NOT EXISTS a",
+        "CREATE OR REPLACE TABLE a.t (i INT AUTO_INCREMENT PRIMARY KEY, v VARCHAR(200))",
+    )
+    until(lambda: all(node.run("SHOW TABLES FROM a LIKE 't'") for node in galera.nodes))
+    yield galera
+    galera.heal()
+
+
+def counter(cluster: GaleraCluster, node: Live, name: str) -> int:
+    """A status counter of a node."""
+    return int(cluster.status(node, name) or 0)
+
+
+def test_a_healthy_cluster_has_no_findings(cluster: GaleraCluster) -> None:
+    """Under a load that all nodes follow, no node has an error or a warning about the cluster."""
+    first, *others = cluster.nodes
+    before = counter(cluster, others[1], "wsrep_last_committed")
+    with load(first, "INSERT INTO a.t (v) VALUES (REPEAT('x', 100))", "DO SLEEP(0.05)"):
+        until(lambda: counter(cluster, others[1], "wsrep_last_committed") > before + 20)
+        for node in cluster.nodes:
+            assert cluster_findings(node) == set()
+
+
+def test_two_stopped_nodes_leave_the_third_without_quorum(cluster: GaleraCluster) -> None:
+    """The last node is non-Primary; the advised statement, run on it alone, makes it primary again."""
+    first, *others = cluster.nodes
+    for node in others:
+        freeze(node.sandbox.pid)
+    until(lambda: cluster.status(first, "wsrep_cluster_status") == "non-Primary")
+    finding = found(first)["galera-non-primary"]
+    assert finding.severity is Severity.ERROR
+    assert "wsrep_cluster_status is non-Primary, wsrep_cluster_size 1" in finding.message
+    (action,) = finding.actions
+    assert "on one node only" in action.risk
+    with pytest.raises(pymysql.err.OperationalError, match="1047"):
+        first.run("SELECT COUNT(*) FROM a.t")
+    assert action.statement
+    first.run(action.statement)
+    until(lambda: cluster.status(first, "wsrep_cluster_status") == "Primary")
+    alone = found(first)
+    assert "galera-non-primary" not in alone
+    assert "wsrep_cluster_size is 1, but wsrep_cluster_address lists 3" in alone["galera-nodes-missing"].message
+    for node in others:
+        os.kill(node.sandbox.pid, signal.SIGCONT)
+    until(lambda: all(map(cluster.synced, cluster.nodes)))
+
+
+def test_a_killed_node_is_missing(cluster: GaleraCluster) -> None:
+    """A node that was killed is counted as missing by the others, until it is back."""
+    first, _, third = cluster.nodes
+    third.sandbox.kill()
+    until(lambda: cluster.status(first, "wsrep_cluster_size") == "2")
+    told = found(first)["galera-nodes-missing"]
+    assert told.severity is Severity.WARNING
+    assert "lists 3 nodes. The sudden loss of one more stops all writes." in told.message
+    cluster.heal()
+    assert "galera-nodes-missing" not in found(first)
+
+
+def test_a_node_outside_its_cluster(cluster: GaleraCluster) -> None:
+    """A node that was disconnected is named as such; no bootstrap is advised for it."""
+    third = cluster.nodes[2]
+    ((address,),) = third.run("SELECT @@wsrep_cluster_address")
+    third.run("SET GLOBAL wsrep_cluster_address = ''")
+    until(lambda: cluster.status(third, "wsrep_connected") == "OFF")
+    told = found(third)["galera-non-primary"]
+    assert "wsrep_connected is OFF" in told.message
+    assert told.actions == ()
+    third.run(f"SET GLOBAL wsrep_cluster_address = '{address}'")
+
+
+def test_a_locked_node_pauses_the_cluster(cluster: GaleraCluster) -> None:
+    """The node with the lock is the one that asks for pauses and applies nothing; the writing node waits for it."""
+    first, _, third = cluster.nodes
+    with third.sandbox.connect() as holding, holding.cursor() as cursor:
+        cursor.execute("LOCK TABLES a.t WRITE")
+        before = counter(cluster, first, "wsrep_flow_control_paused_ns")
+        with load(first, "INSERT INTO a.t (v) VALUES ('x')"):
+            until(lambda: cluster.status(third, "wsrep_flow_control_requested") == "true")
+            until(lambda: counter(cluster, first, "wsrep_flow_control_paused_ns") > before + LONG * 1e9)
+            slow, waiting = found(third), found(first)
+            cursor.execute("UNLOCK TABLES")
+    assert "none was applied" in slow["galera-applier-blocked"].message
+    assert "This node asks for the pauses." in slow["galera-flow-control"].message
+    assert "Another node asks for the pauses." in waiting["galera-flow-control"].message
+    assert {"galera-applier-blocked", "galera-slow-applier"}.isdisjoint(waiting)
+
+
+def test_a_read_lock_desyncs_its_node(cluster: GaleraCluster) -> None:
+    """Under FLUSH TABLES WITH READ LOCK a node is desynced, its queue grows, and the cluster does not wait."""
+    first, _, third = cluster.nodes
+    with third.sandbox.connect() as holding, holding.cursor() as cursor:
+        cursor.execute("FLUSH TABLES WITH READ LOCK")
+        first.run(*["INSERT INTO a.t (v) VALUES ('x')"] * 20)
+        until(lambda: counter(cluster, third, "wsrep_local_recv_queue") > 0)
+        told = found(third)
+    assert told["galera-desynced"].severity is Severity.NOTE
+    assert "FLUSH TABLES WITH READ LOCK" in told["galera-desynced"].message
+    assert told["galera-desynced"].actions == ()
+    assert "galera-applier-blocked" in told
+
+
+def test_a_desynced_node(cluster: GaleraCluster) -> None:
+    """A node with wsrep_desync = ON is named; the advised statement synchronizes it, and its undo works."""
+    third = cluster.nodes[2]
+    third.run("SET GLOBAL wsrep_desync = ON")
+    until(lambda: cluster.status(third, "wsrep_local_state_comment") == "Donor/Desynced")
+    (action,) = found(third)["galera-desynced"].actions
+    assert action.statement
+    assert action.undo
+    third.run(action.statement)
+    until(lambda: cluster.status(third, "wsrep_local_state_comment") == "Synced")
+    assert "galera-desynced" not in found(third)
+    third.run(action.undo, action.statement)
+
+
+def test_conflicting_writes(cluster: GaleraCluster) -> None:
+    """Two nodes that update one row: the conflicts are counted on the node that loses them."""
+    first, second, _ = cluster.nodes
+    first.run("INSERT INTO a.t VALUES (1, '0')")
+    until(lambda: second.run("SELECT * FROM a.t") != ())
+    update = "UPDATE a.t SET v = v + 1 WHERE i = 1"
+    lost = {node.sandbox.socket: counter(cluster, node, "wsrep_local_bf_aborts") for node in (first, second)}
+
+    def losing() -> list[Live]:
+        return [n for n in (first, second) if counter(cluster, n, "wsrep_local_bf_aborts") > lost[n.sandbox.socket] + 5]
+
+    with load(first, update), load(second, update):
+        until(lambda: losing() != [])
+        until(lambda: any("galera-conflicts" in found(node) for node in losing()))
+
+
+def test_a_node_with_most_of_the_votes(cluster: GaleraCluster) -> None:
+    """The node that outweighs the others is named; without it they have no quorum; the advised statement helps."""
+    first, second, third = cluster.nodes
+    first.run("SET GLOBAL wsrep_provider_options = 'pc.weight=3'")
+    until(lambda: cluster.status(first, "wsrep_cluster_weight") == "5")
+    finding = found(first)["galera-node-outweighs-others"]
+    assert "pc.weight is 3 of 5 votes" in finding.message
+    (action,) = finding.actions
+    assert action.statement
+    first.sandbox.kill()
+    until(lambda: {cluster.status(n, "wsrep_cluster_status") for n in (second, third)} == {"non-Primary"})
+    assert "galera-non-primary" in found(second)
+    cluster.heal()
+    first.run("SET GLOBAL wsrep_provider_options = 'pc.weight=3'", action.statement)
+    until(lambda: cluster.status(first, "wsrep_cluster_weight") == "3")
+    assert "galera-node-outweighs-others" not in found(first)
+
+
+def test_split_brain_settings_of_a_running_node(cluster: GaleraCluster) -> None:
+    """pc.ignore_sb that was switched on at run time is found although no file has it."""
+    first = cluster.nodes[0]
+    first.run("SET GLOBAL wsrep_provider_options = 'pc.ignore_sb=true'")
+    try:
+        assert "pc.ignore_sb" in found(first)["galera-without-quorum"].message
+    finally:
+        first.run("SET GLOBAL wsrep_provider_options = 'pc.ignore_sb=false'")
