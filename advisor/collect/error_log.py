@@ -20,11 +20,13 @@ from advisor.collect.error_log_messages import (
     EXIT,
     EXPLAIN_ONLY,
     FAILED_START,
+    MAJORITY,
     MARKS,
     OPTION,
     READY,
     START,
     STOP,
+    STOPPING,
     UNCLEAN,
     recognise,
 )
@@ -35,6 +37,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterable
 
 MAX_DETAILS = 3
+SHUTTING_DOWN = "while it was shutting down"
 LONGEST_REPORT = 500  # characters before the end of a line that reports a signal
 MAX_DETAIL = 100  # characters of a table's name
 MAX_NAMES = 1000  # distinct details of a kind, so that a hostile log takes no memory
@@ -188,6 +191,7 @@ class _Sequence:
         self._attempt: list[Entry] = []
         self._of_failed: list[Entry] = []  # until a start succeeds
         self._crashing = False  # until the next start
+        self._stopping = False
         self._stops_itself = False  # a failed start also logs a shutdown, even while another server is running
         self._causes: list[str] = []
 
@@ -199,6 +203,8 @@ class _Sequence:
             self._start, self._attempt, self._stops_itself, self._crashing = entry, [], False, False
         elif entry.kind == READY:
             self._ready(entry)
+        elif entry.kind == STOPPING:
+            self._stopping = True
         elif entry.kind == STOP:
             if not self._stops_itself:
                 self.running = False
@@ -223,10 +229,10 @@ class _Sequence:
 
     def _ready(self, entry: Entry) -> None:
         if self.running and self._start:
-            self._tally(UNCLEAN).add(self._start)
+            self._tally(UNCLEAN).add(self._start, SHUTTING_DOWN if self._stopping else "")
         for one in self._attempt:
             self._count(one)
-        self.running, self.last_start, self._crashing = True, entry.first, False
+        self.running, self.last_start, self._crashing, self._stopping = True, entry.first, False, False
         self._start, self._attempt, self._of_failed, self._causes = None, [], [], []
 
     def _failed(self, at: Entry) -> None:
@@ -251,7 +257,8 @@ class _Sequence:
         self._tally(CRASH).add(entry, by, *causes)
 
     def _count(self, entry: Entry) -> None:
-        if entry.kind not in EXPLAIN_ONLY:
+        leaves = entry.kind == MAJORITY and self._stopping  # a node that is shut down leaves its cluster
+        if entry.kind not in EXPLAIN_ONLY and not leaves:
             self._tally(entry.kind).add(entry, entry.detail)
 
     def _tally(self, kind: str) -> _Tally:

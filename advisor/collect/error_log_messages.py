@@ -12,7 +12,7 @@ from functools import cache
 from typing import NamedTuple
 
 # Starts and stops, from whose sequence UNCLEAN and FAILED_START are derived.
-START, READY, STOP, ABORT, EXIT, CRASH = "start", "ready", "stop", "abort", "exit", "crash"
+START, READY, STOPPING, STOP, ABORT, EXIT, CRASH = "start", "ready", "stopping", "stop", "abort", "exit", "crash"
 UNCLEAN, FAILED_START = "unclean", "failed_start"
 # Kinds that only explain a failed start or a crash.
 OPTION, IN_USE, DENIED_FILE, ASSERTION, HANG = "option", "in_use", "denied_file", "assertion", "hang"
@@ -22,7 +22,7 @@ DISK_FULL, READ_ONLY = "disk_full", "read_only"
 DENIED, ABORTED, CONNECTIONS = "denied", "aborted", "connections"
 REPLICATION, MAJORITY = "replication", "majority"
 BACKTRACE = 13951  # MySQL's code for the lines of a crash report that it copies at the next start
-MARKS = frozenset({START, READY, STOP, ABORT, EXIT, CRASH})
+MARKS = frozenset({START, READY, STOPPING, STOP, ABORT, EXIT, CRASH})
 EXPLAIN_ONLY = frozenset({OPTION, IN_USE, DENIED_FILE, ASSERTION, HANG})
 CAUSES = {
     OPTION: "wrong option",
@@ -54,6 +54,11 @@ class Message(NamedTuple):
 MESSAGES = (
     Message(START, ("Starting MariaDB .* as process \\d",), (10116,)),
     Message(READY, ("ready for connections",), (10931,)),
+    Message(
+        STOPPING,
+        ("Normal shutdown", "Received SHUTDOWN from user ", r"Giving \d+ client threads a chance to die gracefully"),
+        (13172,),
+    ),
     Message(STOP, ("Shutdown complete(?!d)",), (10910,)),
     Message(ABORT, ("Aborting$",), (10119,)),
     Message(EXIT, ("Cannot continue operation",), (12981,)),
@@ -72,7 +77,12 @@ MESSAGES = (
     ),
     Message(ASSERTION, ("Assertion failure",), (13183,)),
     Message(HANG, ("Semaphore wait has lasted", "innodb_fatal_semaphore_wait_threshold was exceeded"), (12872,)),
-    Message(SEMAPHORE, ("A long semaphore wait", r"Long wait \(\d+ seconds\) for "), (), "A long semaphore wait%"),
+    Message(
+        SEMAPHORE,
+        ("A long semaphore wait", r"Long wait \(\d+ seconds\) for ", r"A long wait \(\d+ seconds\) was observed"),
+        (),
+        "A long semaphore wait%",
+    ),
     Message(
         MEMORY,
         (
@@ -86,7 +96,10 @@ MESSAGES = (
     ),
     Message(
         THREADS,
-        (r"Can't create (?:a new )?thread to handle (?:the )?new connection ?\(errno[:=] ?1[12]\b",),
+        (
+            r"Can't create thread to handle new connection ?\(errno[:=] ?1[12]\b",
+            r"Can't create a new thread \(errno 1[12]\b",
+        ),
         (10249,),
     ),
     Message(
@@ -178,13 +191,17 @@ MESSAGES = (
         (11495, 11496, 11505),
     ),
 )
-# Error numbers of the operating system at the end of a message or in brackets: ENOSPC, EDQUOT, EROFS, EACCES.
-_ERRNO = re.compile(r"(?:[Ee]rrcode|[Ee]rrno|[Ee]rror number|error|returned)[:=]? (28|122|30|13)(?=[ ).,;]|$)")
-_OF_ERRNO = {"28": DISK_FULL, "122": DISK_FULL, "30": READ_ONLY, "13": DENIED_FILE}
+# Error numbers of the operating system in the words of these servers: ENOSPC, EROFS, EACCES.
+_ERRNO = re.compile(
+    r"(?:[Ee]rrcode: |errno[:=]? |[Ee]rror number |failed with error |\) returned )(28|30|13)(?=[ ).,;]|$)"
+    r"|Disk quota exceeded"
+)
+_OF_ERRNO = {"28": DISK_FULL, "30": READ_ONLY, "13": DENIED_FILE, None: DISK_FULL}
 # Replication errors of connections, which a restart of the source causes: the client's, and 1053, 1158 to 1161.
 _CONNECTION_LOST = re.compile(r"2\d{3}|1053|115[89]|116[01]")
 _PROGRAM = re.compile(r"(?:InnoDB: )?(\[FATAL\] )?(?:InnoDB: )?(?:\S*(?:mysqld|mariadbd?)\S*: )?")
 _STARTING = re.compile(r"\S+ \((?:mysqld|mariadbd) \S+\) starting as process \d")
+_STOPPING = re.compile(r"\S+ \(initiated by: .{1,200}\): Normal shutdown$")
 _REASON = re.compile(
     r"\((Got (?:timeout|an error) (?:reading|writing) communication packets|Got packets out of order"
     r"|Got a packet bigger than 'max_allowed_packet' bytes|The client was disconnected by the server"
@@ -206,13 +223,22 @@ def recognise(text: str, *, serious: bool) -> Found | None:
     for kind, pattern in _by_letter().get(text[:1], ()):
         if match := pattern.match(text):
             detail = _detail(kind, match, text)
-            return None if kind == REPLICATION and _CONNECTION_LOST.fullmatch(detail) else Found(kind, detail)
+            return None if _is_harmless(kind, detail) else Found(kind, detail)
     if _STARTING.match(text):
         return Found(START)
+    if _STOPPING.match(text):
+        return Found(STOPPING)
     number = _ERRNO.search(text) if serious else None
     if number:
         return Found(_OF_ERRNO[number[1]])
     return Found(ASSERTION) if begins and begins[1] else None
+
+
+def _is_harmless(kind: str, detail: str) -> bool:
+    """Whether a message has no lasting effect: a replica's lost connection, or a left-over of an ALTER TABLE."""
+    if kind == REPLICATION:
+        return _CONNECTION_LOST.fullmatch(detail) is not None
+    return kind == MISSING and "#sql" in detail
 
 
 def _detail(kind: str, match: re.Match[str], text: str) -> str:

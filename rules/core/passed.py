@@ -159,6 +159,22 @@ def _replication(context: RuleContext) -> str | None:
     return ", ".join(f"{lag} s behind its source{channel}" for lag, channel in lags if lag is not None) or None
 
 
+ERROR_LOG_RULES = (
+    *("server-crashed", "unclean-shutdown", "failed-start", "out-of-memory-logged", "threads-not-created"),
+    *("long-semaphore-waits", "innodb-corruption-logged", "table-marked-as-crashed", "tablespace-missing-logged"),
+    *("disk-full-logged", "read-only-file-system-logged", "redo-log-full-logged", "too-many-connections-logged"),
+    *("access-denied-burst", "aborted-connections-burst", "replication-error-logged", "cluster-majority-lost"),
+)
+FREQUENT = frozenset({"denied", "aborted"})  # kinds that only count if there are many
+
+
+def _error_log(context: RuleContext) -> str | None:
+    log = context.server.error_log
+    if log is None or not log.since or any(event.kind not in FREQUENT for event in log.events):
+        return None
+    return f"no crash, damage or failure from {log.since[:16]} {log.zone or 'server time'} on"
+
+
 CHECKED_PARTS = (
     CheckedPart(
         "memory", ("memory-over-budget", "pool-exceeds-memory", "swapped-server", "killed-for-memory"), _memory
@@ -204,4 +220,5 @@ CHECKED_PARTS = (
     CheckedPart("open files", ("open-files-near-limit", "limited-by-the-system"), _open_files),
     CheckedPart("commits", ("lost-commits", "unsynced-binary-log", *UNSAFE_STORAGE), _commits),
     CheckedPart("replication", ("replica-lag", "stopped-replica"), _replication),
+    CheckedPart("error log", ERROR_LOG_RULES, _error_log),
 )

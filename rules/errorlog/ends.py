@@ -64,7 +64,7 @@ def server_crashed(context: RuleContext) -> Iterator[Finding]:
         fix="Look in the kernel's log at that time: journalctl -k | grep -i 'out of memory'. Raise TimeoutStopSec or "
         "the container's stop time-out if a shutdown takes longer than these allow.",
         risk="None.",
-        exceptions="Tests, and hosts that were reset on purpose.",
+        exceptions="Tests, hosts that were reset on purpose, and a given text that mixes the logs of several servers.",
         reconsider_when="The error log misses the messages of starts and stops: log_error_verbosity=1 in MySQL 5.7.",
     ),
 )
@@ -76,7 +76,8 @@ def unclean_shutdown(context: RuleContext) -> Iterator[Finding]:
             context,
             unclean_shutdown,
             event,
-            f"The server ended {how_often(event)} without shutdown and crash report, found at the next start",
+            f"The server ended {how_often(event)} without shutdown and crash report{in_brackets(event)}, found at the "
+            "next start",
             "look for the OOM killer, a power loss or a stop time-out at that time: journalctl -k, journalctl -u of "
             "the service",
             Severity.WARNING if event.count >= MANY else None,

@@ -204,6 +204,22 @@ def test_healthy_servers_log_no_events() -> None:
     assert events(text) == {"aborted": (1, ())}
 
 
+LEFT = "2026-11-25 14:30:00 0 [Note] WSREP: Shifting SYNCED -> OPEN (TO: 3)\n"
+SHUT = "2026-11-25 14:29:59 0 [Note] /usr/sbin/mariadbd (initiated by: root[root] @ localhost []): Normal shutdown\n"
+DOWN = "2026-11-25 14:30:01 0 [Note] /usr/sbin/mariadbd: Shutdown complete\n"
+
+
+def test_a_node_that_is_shut_down_leaves_its_cluster() -> None:
+    """Galera's state without a primary component counts, except during a shutdown."""
+    assert events(MARIADB + LEFT) == {"majority": (1, ())}
+    assert events(MARIADB + SHUT + LEFT + DOWN + MARIADB) == {}
+
+
+def test_a_shutdown_that_does_not_end() -> None:
+    """A server that was killed while it was shutting down is found with that detail."""
+    assert events(MARIADB + SHUT + MARIADB) == {"unclean": (1, ("while it was shutting down",))}
+
+
 def test_times_are_utc_or_the_servers_own() -> None:
     """Offsets are converted, MariaDB's times stay as logged, and the peak is the most within an hour."""
     local = MYSQL_8.replace("Z 0", "+02:00 0")

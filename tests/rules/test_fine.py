@@ -56,6 +56,21 @@ def test_a_window_without_the_counters_of_a_part_tells_nothing_of_it(tmp_path: P
     assert "buffer pool" not in dict(passed_checks(known(tmp_path, workload=WINDOW | {"rises": rises}), [], NAMES))
 
 
+def test_an_error_log_without_events_passes(tmp_path: Path) -> None:
+    """What was read without an event has its beginning; an old event, or a log that was not read, has nothing."""
+    log: dict[str, Any] = {"since": "2026-11-01 10:00:00"}
+    said = {"taken_at": "2026-11-25T12:00:00+00:00"}
+    events = {"crash": {"count": 1, "first": "2026-01-01 10:00:00", "last": "2026-01-01 10:00:00"}}
+
+    def told(**server: Any) -> str | None:
+        made = context_of_case(Case("", "", "mysql-8.0.15", server=said | server), tmp_path)
+        return dict(passed_checks(made, [], NAMES)).get("error log")
+
+    assert told(error_log=log) == "no crash, damage or failure from 2026-11-01 10:00 UTC on"
+    assert told(error_log=log | {"events": events}) is None
+    assert told() is None
+
+
 def test_open_files_are_those_of_innodb_too(tmp_path: Path) -> None:
     """Most descriptors are InnoDB's, which Open_files leaves out; without that counter nothing was looked at."""
     status = {"innodb_num_open_files": "89", "threads_connected": "6"}

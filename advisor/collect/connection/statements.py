@@ -277,7 +277,7 @@ _REDO_FULL = (
     "OR DATA LIKE 'Redo log writer is waiting for a new redo log file%'"
 )
 _HOURLY = "'denied', 'aborted', 'connections', 'redo'"  # kinds of which there may be thousands
-_SINGLE = "'start', 'ready', 'stop', 'abort', 'exit', 'crash'"  # kinds whose order matters
+_SINGLE = "'start', 'ready', 'stopping', 'stop', 'abort', 'exit', 'crash'"  # kinds whose order matters
 # The table has up to 5 MB, about 35,000 messages. Comparing codes as numbers takes half the time of comparing texts;
 # LIMIT keeps the optimizer from evaluating the kind once for each of its uses.
 _COUNTED = (
