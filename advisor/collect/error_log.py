@@ -265,7 +265,7 @@ class _Sequence:
         return self.tallies.setdefault(kind, _Tally())
 
 
-def error_log_of(entries: Iterable[Entry], source: str, path: str = "", zone: str = "UTC") -> ErrorLog:
+def error_log_of(entries: Iterable[Entry], read_from: str, path: str = "", zone: str = "UTC") -> ErrorLog:
     """The events in these entries, which are in the order of the log."""
     sequence = _Sequence()
     since = until = ""
@@ -274,7 +274,7 @@ def error_log_of(entries: Iterable[Entry], source: str, path: str = "", zone: st
         sequence.take(entry)
     sequence.finish()
     return ErrorLog(
-        source=source,
+        read_from=read_from,
         events=tuple(_event(kind, tally) for kind, tally in sequence.tallies.items()),
         path=path,
         zone=zone,
@@ -290,22 +290,22 @@ def _event(kind: str, tally: _Tally) -> LogEvent:
     return LogEvent(kind, tally.count, tally.first, tally.last, max(tally.hours.values(), default=0), details)
 
 
-def error_log_of_lines(lines: Iterable[str], source: str, path: str = "") -> ErrorLog:
+def error_log_of_lines(lines: Iterable[str], read_from: str, path: str = "") -> ErrorLog:
     """The events in the lines of a log."""
     block = Lines()
     for line in lines:
         block.read(line)
-    return error_log_of_blocks([block], source, path)
+    return error_log_of_blocks([block], read_from, path)
 
 
-def error_log_of_blocks(blocks: Iterable[Lines], source: str, path: str = "") -> ErrorLog:
+def error_log_of_blocks(blocks: Iterable[Lines], read_from: str, path: str = "") -> ErrorLog:
     """The events in consecutive blocks of a log, the oldest first."""
     from msgspec.structs import replace
 
     held = list(blocks)
     zoned = any(block.zoned for block in held)
     entries = [entry for block in held for entry in block.entries.values()]
-    log = error_log_of(entries, source, path, "UTC" if zoned else "")
+    log = error_log_of(entries, read_from, path, "UTC" if zoned else "")
     return replace(
         log,
         since=next((block.since for block in held if block.since), ""),

@@ -6,6 +6,7 @@ import os
 import posixpath
 import stat
 import time
+from contextlib import suppress
 from datetime import UTC, datetime
 from typing import TYPE_CHECKING, NamedTuple
 
@@ -32,6 +33,10 @@ PART = "server.error_log"
 MAX_BYTES = 64 << 20
 MAX_SECONDS = 2.0
 BLOCK = 1 << 20
+STANDARD_ERROR = ("", "stderr")
+PROCESSES = "/proc/"
+ROTATED = ".1"
+LONGEST_PATH = 200  # characters of a path in a reason
 LONGEST_LINE = 64 << 10  # bytes that are looked at; page dumps are longer
 
 
@@ -92,28 +97,30 @@ def _has_schema(greeting: Greeting) -> bool:
 def read_error_file(
     variables: Mapping[str, str], pid: int, notes: Notes, *, tabled: ErrorLog | None
 ) -> ErrorLog | None:
-    """The events in the error log's file of a server on this host, or else those of the table.
+    """The events in the error log's file of a server on this host, or those of the table if that begins earlier.
 
     A log that is not a regular file (journald, a container's log, a FIFO) is not read; without a table the reason is
     noted.
     """
     path = _log_path(variables, pid)
-    log = read_log_file(path) if path else None
-    if isinstance(log, ErrorLog):
-        notes[:] = [note for note in notes if note.part != PART]
-        if log.cut:
-            notes.append(Unavailable(f"{PART}.older", log.cut))
-        return log
-    if tabled is None and not any(note.part == PART for note in notes):
-        notes.append(Unavailable(PART, log or _not_a_file(variables)))
-    return tabled
+    log = read_log_file(path, rotated=True) if path else ""
+    if isinstance(log, str):
+        if tabled is None and not any(note.part == PART for note in notes):
+            notes.append(Unavailable(PART, log or _not_a_file(variables)))
+        return tabled
+    notes[:] = [note for note in notes if note.part != PART]
+    if tabled and tabled.since and (not log.since or (log.zone and tabled.since < log.since)):
+        return tabled
+    if log.cut:
+        notes.append(Unavailable(f"{PART}.older", log.cut))
+    return log
 
 
 def _log_path(variables: Mapping[str, str], pid: int) -> str:
     """The file that holds the error log; empty if it is not a file."""
     place, services = variables.get("log_error", ""), variables.get("log_error_services", "log_sink_internal")
-    if place in ("", "stderr"):
-        return f"/proc/{pid}/fd/2"
+    if place in STANDARD_ERROR:
+        return f"{PROCESSES}{pid}/fd/2"
     path = posixpath.join(variables.get("datadir", ""), place)
     if not path.startswith("/"):
         return ""
@@ -124,41 +131,53 @@ def _log_path(variables: Mapping[str, str], pid: int) -> str:
 
 def _not_a_file(variables: Mapping[str, str]) -> str:
     unit = "mariadb" if "mariadb" in variables.get("version", "").lower() else "mysql"
-    return (
-        f"the error log is not a file but journald's or a container's: journalctl -u {unit} > FILE (or docker logs), "
-        "then mycnf audit --from FILE"
+    place = variables.get("log_error", "")
+    where = (
+        "the server logs to its standard error, for journald or a container's log"
+        if place in STANDARD_ERROR
+        else f"log_error ({escape_text(place)[:LONGEST_PATH]}) is not a regular file"
     )
+    return f"{where}: journalctl -u {unit} > FILE, or docker logs, then mycnf audit --from FILE"
 
 
-def read_log_file(path: str, *, max_bytes: int = MAX_BYTES, max_seconds: float = MAX_SECONDS) -> ErrorLog | str:
-    """The events in the last part of a log file, or the reason why it cannot be read.
+def read_log_file(
+    path: str, *, max_bytes: int = MAX_BYTES, max_seconds: float = MAX_SECONDS, rotated: bool = False
+) -> ErrorLog | str:
+    """The events in the last part of a log file; the reason if it cannot be read, empty if it is not a regular file.
 
-    Reads from the end, at most `max_bytes` and for `max_seconds`.
+    Reads from the end, at most `max_bytes` and for `max_seconds`. `rotated` also reads the file before it, FILE.1.
     """
-    try:
-        # O_NONBLOCK: opening a FIFO without a writer must not hang.
-        handle = os.open(path, os.O_RDONLY | os.O_NONBLOCK | os.O_CLOEXEC | os.O_NOCTTY)
-    except (OSError, ValueError) as error:
-        reason = getattr(error, "strerror", "") or "no such path"
-        shown = "" if path.startswith("/proc/") else f" {escape_text(path)}"
-        return f"the error log{shown} can't be read ({reason}): run as root, or give its text with mycnf audit --from"
     budget = _Budget(max_bytes, time.monotonic() + max_seconds)
+    of_process = path.startswith(PROCESSES)
     try:
-        if not stat.S_ISREG(os.fstat(handle).st_mode):
+        blocks, size = _read_blocks(path, budget)
+    except (OSError, ValueError) as error:
+        if of_process:
             return ""
-        blocks = list(_blocks(handle, budget))
-        size = os.fstat(handle).st_size
-    except OSError as error:
-        return f"the error log can't be read ({error.strerror})"
+        reason = getattr(error, "strerror", "") or "no such path"
+        return f"{escape_text(path)} can't be read ({reason}): run as root, or give it with mycnf audit --from"
+    if size is None:
+        return ""
+    if rotated and not of_process and budget.read == size:
+        with suppress(OSError, ValueError):
+            older, more = _read_blocks(f"{path}{ROTATED}", budget)
+            blocks, size = [*blocks, *older], size + (more or 0)
+    log = error_log_of_blocks(reversed(blocks), "file", "" if of_process else escape_text(path))
+    if budget.read < size:
+        part = f"its last {format_size(budget.read)} were read, from {log.since} on"
+        return replace(log, cut=f"the error log has {format_size(size)}: {part}")
+    return log
+
+
+def _read_blocks(path: str, budget: _Budget) -> tuple[list[Lines], int | None]:
+    """The blocks of a file, the last first, and its size, which is None if it is not a regular file."""
+    # O_NONBLOCK: opening a FIFO without a writer must not hang.
+    handle = os.open(path, os.O_RDONLY | os.O_NONBLOCK | os.O_CLOEXEC | os.O_NOCTTY)
+    try:
+        status = os.fstat(handle)
+        return (list(_blocks(handle, budget)), status.st_size) if stat.S_ISREG(status.st_mode) else ([], None)
     finally:
         os.close(handle)
-    log = error_log_of_blocks(reversed(blocks), "file", "" if path.startswith("/proc/") else escape_text(path))
-    if budget.read < size:
-        cut = (
-            f"the error log has {format_size(size)}: its last {format_size(budget.read)} were read, from {log.since} on"
-        )
-        return replace(log, cut=cut)
-    return log
 
 
 class _Budget:

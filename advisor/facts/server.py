@@ -187,14 +187,14 @@ class LogEvent(Struct, frozen=True):
 class ErrorLog(Struct, frozen=True):
     """What was counted in the server's error log.
 
-    `source` is table (performance_schema.error_log), file or text, `path` the file. Times are `YYYY-MM-DD HH:MM:SS`, in
-    `zone`: UTC, or empty for the server's own time zone, which MariaDB logs. `since` and `until` are the times of the
-    first and the last message that were read, `last_start` that of the last successful start, each empty if unknown.
-    `cut` says why older messages were not read. `version` is the version that the server logged, `running` whether it
-    had started, and neither stopped nor crashed, when the last message was logged.
+    `read_from` is table (performance_schema.error_log), file or text, `path` the file. Times are `YYYY-MM-DD HH:MM:SS`
+    in `zone`: UTC, or empty for the server's own time zone, which MariaDB logs. `since` and `until` are the times of
+    the first and the last message that were read, `last_start` that of the last successful start, each empty if
+    unknown. `cut` says why older messages were not read. `version` is the version that the server logged, `running`
+    whether it had started, and neither stopped nor crashed, when the last message was logged.
     """
 
-    source: str
+    read_from: str
     events: tuple[LogEvent, ...] = ()
     path: str = ""
     zone: str = ""

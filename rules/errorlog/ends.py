@@ -106,7 +106,7 @@ def failed_start(context: RuleContext) -> Iterator[Finding]:
     """Report failed starts with the causes that they logged."""
     event, log = recent_event(context, "failed_start"), context.server.error_log
     if event and log:
-        down = log.source == "text" and not log.running
+        down = log.read_from == "text" and not log.running
         yield event_finding(
             context,
             failed_start,

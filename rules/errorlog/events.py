@@ -33,7 +33,7 @@ def recent_event(context: RuleContext, kind: str) -> LogEvent | None:
 def _age(context: RuleContext, event: LogEvent) -> int:
     """Days between the last message of an event and the audit, or the end of a log that is given as text."""
     log = context.server.error_log
-    now = context.taken_at if log and log.source != "text" else ""
+    now = context.taken_at if log and log.read_from != "text" else ""
     now = now or (log.until if log else "")
     try:
         return (date.fromisoformat(now[:DAY]) - date.fromisoformat(event.last[:DAY])).days

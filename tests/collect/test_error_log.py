@@ -290,6 +290,35 @@ def test_what_is_not_a_file_is_not_read(tmp_path: Path) -> None:
     assert "can't be read" in notes[0].reason
 
 
+def test_the_rotated_file_is_read_too(tmp_path: Path) -> None:
+    """The log before the last rotation belongs to the server's log, and a running server needs no start in the new."""
+    file = tmp_path / "error.log"
+    file.write_text(MYSQL_8, "utf-8")
+    (tmp_path / "error.log.1").write_text(MYSQL_8, "utf-8")
+    notes: list[Unavailable] = []
+    log = read_error_file({"log_error": str(file)}, 1, notes, tabled=None)
+    assert log is not None
+    assert [event.kind for event in log.events] == ["unclean"]
+    assert notes == []
+    alone = read_log_file(str(file))
+    assert isinstance(alone, ErrorLog)
+    assert alone.events == ()
+
+
+def test_the_table_is_used_if_it_begins_earlier(tmp_path: Path) -> None:
+    """An empty file after a rotation does not hide what the table still has."""
+    file = tmp_path / "error.log"
+    file.write_text("", "utf-8")
+    tabled = ErrorLog("table", zone="UTC", since="2026-11-20 10:00:00")
+    assert read_error_file({"log_error": str(file)}, 1, [], tabled=tabled) is tabled
+    file.write_text(MYSQL_8, "utf-8")
+    assert read_error_file({"log_error": str(file)}, 1, [], tabled=tabled) is tabled
+    later = ErrorLog("table", zone="UTC", since="2026-11-26 10:00:00")
+    log = read_error_file({"log_error": str(file)}, 1, [], tabled=later)
+    assert log is not None
+    assert log.read_from == "file"
+
+
 def test_hostile_logs_take_no_memory(tmp_path: Path) -> None:
     """Long lines, bytes that are no text and thousands of names end in bounded facts without control characters."""
     names = "".join(

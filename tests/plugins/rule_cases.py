@@ -266,7 +266,7 @@ def _error_log(said: dict[str, Any]) -> ErrorLog:
     kinds = said.get("events", {})
     events = tuple(LogEvent(kind, **{"details": (), **event}) for kind, event in kinds.items())
     events = tuple(LogEvent(e.kind, e.count, e.first, e.last, e.peak, tuple(e.details)) for e in events)
-    return ErrorLog(**{"source": "file", "zone": "UTC", **said, "events": events})
+    return ErrorLog(**{"read_from": "file", "zone": "UTC", **said, "events": events})
 
 
 def _service(unit: str) -> Service:

@@ -156,7 +156,7 @@ def _error_log(path: str, text: Text) -> ErrorLog:
     if path != STDIN:
         read = read_log_file(path, max_seconds=LOG_SECONDS)
         if not isinstance(read, str):
-            return replace(read, source=VIA)
+            return replace(read, read_from=VIA)
     return error_log_of_lines(text.lines, VIA)
 
 
@@ -171,7 +171,7 @@ def _large_error_log(path: str) -> PastedFacts | None:
         return (
             None
             if isinstance(read, str)
-            else PastedFacts(path, error_log=replace(read, source=VIA), at=os.path.getmtime(path))
+            else PastedFacts(path, error_log=replace(read, read_from=VIA), at=os.path.getmtime(path))
         )
     except OSError:
         return None

@@ -103,7 +103,7 @@ def test_the_table_is_enough(server_name: str, start: Start, tmp_path: Path) -> 
         run(server, grant.statement("reader@'%'"))
     facts = collect_from_account(account, CollectRequest(window=0.0))
     assert facts.server.error_log is not None
-    assert facts.server.error_log.source == "table"
+    assert facts.server.error_log.read_from == "table"
     assert set(logged(facts)) == {"ERR001", "ERR002"}
     by_file = logged(read(server))
     assert {code: finding.message for code, finding in logged(facts).items()} == {
