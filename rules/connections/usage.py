@@ -11,7 +11,7 @@ from rules.core.advice import advise, help_line, present
 from rules.core.counters import CONNECTIONS, counter_periods, hour_text, require_uptime, steady_window, window_text
 from rules.core.rule import Docs, rule
 from rules.core.subject import variable_subject
-from rules.sizing.memory import memory_budget
+from rules.sizing.memory import idle_session, memory_budget
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -72,7 +72,10 @@ def connections_refused(context: RuleContext) -> Iterator[Finding]:
 def _connection_cost(context: RuleContext) -> str:
     """The memory that each further connection may take, as the end of a sentence."""
     estimate = memory_budget(context)
-    return f"; each further connection may take up to {format_size(estimate.per_session)}" if estimate else ""
+    if estimate is None:
+        return ""
+    idle, most = format_size(idle_session(context)), format_size(estimate.per_session)
+    return f"; each further connection takes about {idle} of memory while idle, and up to {most} at work"
 
 
 @rule(

@@ -92,7 +92,7 @@ def log_buffer_waits(context: RuleContext) -> Iterator[Finding]:
     summary="The redo log fills up in minutes at the measured rate of writes.",
     needs=("server",),
     options=("innodb_redo_log_capacity", "innodb_log_file_size"),
-    evidence=("REDO-01", "REDO-02", "REDO-03", "REDO-04", "REDO-05", "REDO-06", "REDO-07"),
+    evidence=("REDO-01", "REDO-02", "REDO-03", "REDO-04", "REDO-05", "REDO-06", "REDO-07", "REDO-08", "REDO-11"),
     docs=Docs(
         why="When the redo log is nearly full, dirty pages must be written before sessions may go on, and pages that "
         "change often are written again and again. Seven times the log gave 30 percent more throughput in a published "
@@ -101,9 +101,9 @@ def log_buffer_waits(context: RuleContext) -> Iterator[Finding]:
         "again: up to four times the redo where commits are small. A quarter of it judges, all of it sizes the log. "
         "MySQL's error log says when sessions waited ('Threads are unable to reserve space'); the one counter of "
         "these waits, log_on_file_space_waits of INNODB_METRICS, is off by default.",
-        fix="Make the log hold about an hour of writes at the busiest time. mycnf advises 16G at most, because "
-        "recovery after a crash takes longer with more; on hosts with much memory and fast disks a larger log can be "
-        "right.",
+        fix="Make the log hold about an hour of writes at the busiest time. mycnf advises at most 4G on spinning "
+        "disks and 16G elsewhere, because recovery after a crash takes longer with more, and leaves half of the free "
+        "disk space. On hosts with fast disks a larger log can be right: measure a recovery first.",
         risk="Recovery after a crash reads more log, and the disk must hold it.",
         exceptions="A load that happens once; a window of seconds says nothing of the other hours.",
         reconsider_when="The rate over the busiest hour: where mycnf sample knows it, it is what counts here.",
@@ -309,7 +309,7 @@ def overridden_redo_size(context: RuleContext) -> Iterator[Finding]:
     confidence=Confidence.LIKELY,
     summary="The redo log is tiny for a buffer pool of this size.",
     options=(POOL, *SIZES),
-    evidence=("REDO-01", "REDO-02", "REDO-04", "REDO-05", "REDO-08", "REDO-09", "REDO-10"),
+    evidence=("REDO-01", "REDO-02", "REDO-04", "REDO-05", "REDO-08", "REDO-09", "REDO-10", "REDO-11"),
     docs=Docs(
         why="The pool was sized for much data, and the redo log was left at its default (100M, 96M or 48M, by version) "
         "or at an old value. When many rows change, such a log is full within seconds. The server must then write "
@@ -321,8 +321,9 @@ def overridden_redo_size(context: RuleContext) -> Iterator[Finding]:
         "judged by small-redo-log.",
         fix="Start with 1G for a pool of 4G, 2G for 16G, 4G for 64G and 8G for 256G. Then let mycnf audit or mycnf "
         "sample measure how much is written, and size it for an hour of that.",
-        risk="Recovery after a crash reads more log: on flash about a minute for each gigabyte, on spinning disks "
-        "longer. The disk must hold it.",
+        risk="Recovery after a crash reads more log: in published runs a minute for each gigabyte on flash and two on "
+        "a RAID 10, on a busy machine of two processors three. The advised log leaves half of the free disk space "
+        "where that is known.",
         exceptions="Servers that mostly read.",
         reconsider_when="The measured rate of redo at the busiest hour: a log that holds an hour of it is "
         "large enough.",
@@ -332,7 +333,7 @@ def overridden_redo_size(context: RuleContext) -> Iterator[Finding]:
 def tiny_redo_log(context: RuleContext) -> Iterator[Finding]:
     """Report an explicitly sized pool with a tiny redo log, unless the known writes fit into it."""
     pool, running = _pool_that_fits(context), redo_capacity(context)
-    if pool is None or running is None or not context.is_set(POOL) or is_sized_by_server(context):
+    if pool is None or running is None or not context.is_set(POOL) or _has_no_own_size(context):
         return
     meant = capacity_of_files(context)  # another rule reports these lines and advises a capacity of this size
     capacity = meant or running
@@ -354,6 +355,15 @@ def tiny_redo_log(context: RuleContext) -> Iterator[Finding]:
         help=f"{help_line(action)} to start with, then {later}" if action else f"{later} before you choose its size",
         actions=present(action),
     )
+
+
+def _has_no_own_size(context: RuleContext) -> bool:
+    """Whether the server itself sizes the log, or has none: Aurora writes redo to its own storage (DBLW-07)."""
+    if not context.has("server"):
+        return is_sized_by_server(context)
+    from rules.innodb.buffer_pool import is_aurora  # lazily: lint of a file for an unknown server does without it
+
+    return is_sized_by_server(context) or is_aurora(context)
 
 
 def _pool_that_fits(context: RuleContext) -> int | None:

@@ -154,7 +154,7 @@ def test_refusals(count: int, says: str, tmp_path: Path) -> None:
         workload={"rises": {"connection_errors_max_connections": count}},
     )  # fmt: skip
     assert found.message == f"{says} refused {DAY}: all 151 were taken."
-    assert "each further connection may take up to" in found.help
+    assert "each further connection takes about" in found.help
 
 
 @pytest.mark.parametrize(("cpus", "says"), [(1.0, "there is 1 processor."), (2.0, "there are 2 processors.")])
