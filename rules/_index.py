@@ -46,7 +46,6 @@ BY_OPTION = {
     "rules.durability.binary_log": (
         "binlog_expire_logs_auto_purge",
         "binlog_expire_logs_seconds",
-        "binlog_group_commit_sync_delay",
         "expire_logs_days",
         "log_bin",
         "max_binlog_size",
@@ -69,6 +68,10 @@ BY_OPTION = {
         "log_bin",
         "sql_mode",
         "sync_binlog",
+    ),
+    "rules.durability.group_commit": (
+        "binlog_commit_wait_count",
+        "binlog_group_commit_sync_delay",
     ),
     "rules.engines.aria": (
         "aria_checkpoint_interval",

@@ -22,7 +22,6 @@ if TYPE_CHECKING:
 MONTH = 2592000  # seconds; the default of MySQL 8.0 and later (BLOG-03)
 SHORT = 86400
 TINY, DEFAULT_SIZE = 1 << 20, 1 << 30  # bytes of max_binlog_size
-LONG_DELAY = 10_000  # microseconds; about as long as a sync of a slow disk
 TOTAL_SIZES = ("max_binlog_total_size", "binlog_space_limit")  # two names of one purge limit, since MariaDB 11.4
 MOST_NAMED = 8  # error numbers listed in a message
 SKIPPED = ("slave_skip_errors", "replica_skip_errors")
@@ -343,39 +342,6 @@ def tiny_binary_logs(context: RuleContext) -> Iterator[Finding]:
             f"is {format_size(DEFAULT_SIZE)}.",
             variable_subject(context, "max_binlog_size"),
             help="remove the line",
-            actions=present(action),
-        )
-
-
-@rule(
-    "BIN009",
-    "delayed-commits",
-    confidence=Confidence.LIKELY,
-    summary="Each commit waits for others to join it before the binary log is synced.",
-    targets=(Span("mysql"),),
-    options=("binlog_group_commit_sync_delay",),
-    evidence=("ASK-BIN-01",),
-    probe="commit",
-    docs=Docs(
-        why="The delay is added to every group of commits, also to a single session's, and locks are held meanwhile. "
-        "With 1,000,000 microseconds each INSERT took a second. It saves syncs only where many sessions commit at "
-        "once. That 10 ms is too long is our choice.",
-        fix="Set it to 0, the default, or to less than the time that a sync takes.",
-        risk="More syncs of the binary log.",
-        exceptions="Sources whose replicas gain from larger groups of commits, with a few hundred microseconds.",
-        reconsider_when="A measurement of commits with the delay and without it.",
-    ),
-)
-def delayed_commits(context: RuleContext) -> Iterator[Finding]:
-    """Report binlog_group_commit_sync_delay of ten milliseconds or more."""
-    name = "binlog_group_commit_sync_delay"
-    delay = context.number(name)
-    if delay is not None and delay >= LONG_DELAY and context.is_set(name) and writes_binary_log(context):
-        action = advise(context, name, 0, risk="more syncs of the binary log", watch="Com_commit")
-        yield delayed_commits.finding(
-            f"Each commit may wait up to {delay / 1000:,.0f} ms for others before the binary log is synced.",
-            variable_subject(context, name),
-            help=help_line(action),
             actions=present(action),
         )
 

@@ -205,14 +205,15 @@ def unsynced_data_files(context: RuleContext) -> Iterator[Finding]:
     "DUR010",
     "data-files-without-sync",
     confidence=Confidence.LIKELY,
-    summary="MySQL 5.7 with O_DIRECT_NO_FSYNC never syncs data files, their growth included.",
-    targets=(Span("mysql", before=(8, 0)),),
+    summary="MySQL before 8.0.14 with O_DIRECT_NO_FSYNC never syncs data files, their growth included.",
+    targets=(Span("mysql", before=(8, 0, 14)),),
     options=("innodb_flush_method",),
-    evidence=("ASK-DUR-02", "FLUSH-05"),
+    evidence=("ASK-DUR-02", "ASK-DUR-03", "FLUSH-05", "FLUSH-06"),
     docs=Docs(
         why="Direct I/O passes the system's page cache, but not the metadata of the file system, such as a file's new "
         "length, nor a disk's own cache. MySQL 5.7 synced a table's file not once while it grew by 24 MB; MySQL 8.0.15 "
-        "and 9.7 synced it whenever it grew. After a loss of power pages that the redo log no longer holds may be "
+        "and 9.7 synced it whenever it grew, as the manual says of 8.0.14 and later, and so did MariaDB 10.11, 11.4 "
+        "and 11.8. After a loss of power pages that the redo log no longer holds may be "
         "missing. Percona's documentation warns of it on XFS.",
         fix="Set innodb_flush_method to O_DIRECT.",
         risk="More syncs.",
@@ -225,8 +226,13 @@ def data_files_without_sync(context: RuleContext) -> Iterator[Finding]:
     """Report O_DIRECT_NO_FSYNC on a version that then never syncs data files."""
     if context.text("innodb_flush_method") == UNSYNCED_DATA and context.is_set("innodb_flush_method"):
         action = advise(context, "innodb_flush_method", "O_DIRECT", risk="more syncs")
+        mount = context.host.storage.mount if context.has("host") and context.host.storage else None
+        where = (
+            f" {mount.point or 'The data'} is XFS, which needs these syncs." if mount and mount.fs_type == "xfs" else ""
+        )
         yield data_files_without_sync.finding(
-            "Data files are never synced, also when they grow: a loss of power can lose pages that were written.",
+            "Data files are never synced, also when they grow: a loss of power can lose pages that were written."
+            f"{where}",
             variable_subject(context, "innodb_flush_method"),
             help=help_line(action),
             actions=present(action),

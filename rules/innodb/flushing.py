@@ -172,7 +172,7 @@ def _full_of_dirty_pages(context: RuleContext, window: Workload) -> str:
     needs=("server", "workload"),
     targets=(Span("mariadb", since=(10, 6)),),
     options=(LOW_MARK, "innodb_adaptive_flushing"),
-    evidence=("INNA-33", "INNV-02"),
+    evidence=("INNA-33", "INNV-31"),
     docs=Docs(
         why="With innodb_max_dirty_pages_pct_lwm at 0, the default, MariaDB's adaptive flushing stays out until the "
         "redo log is nearly full or innodb_max_dirty_pages_pct is reached. Then sessions wait while pages are written "

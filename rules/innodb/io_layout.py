@@ -23,6 +23,9 @@ if TYPE_CHECKING:
 PAGE = "innodb_page_size"
 POOL = "innodb_buffer_pool_size"
 NEIGHBOURS = "innodb_flush_neighbors"
+DEPTH, CLEANERS, INSTANCES = "innodb_lru_scan_depth", "innodb_page_cleaners", "innodb_buffer_pool_instances"
+LARGE_TARGET_PERCENT, KEPT_PERCENT = 25, 10  # of the pool's pages: our choice
+LEAST_DEPTH, SCANS = 100, 16  # the minimum of the option; the advised target is one in so many pages
 MYSQL = (Span("mysql"),)
 LARGE_PAGE = 16384
 EVICTED_PERCENT = 20
@@ -112,6 +115,94 @@ def flush_neighbors_on_ssd(context: RuleContext) -> Iterator[Finding]:
             help=help_line(action),
             actions=present(action),
         )
+
+
+@rule(
+    "INN048",
+    "pages-kept-free",
+    severity=Severity.NOTE,
+    confidence=Confidence.MEASURED,
+    summary="innodb_lru_scan_depth keeps a large part of the buffer pool free, while pages are read from disk.",
+    needs=("server", "workload"),
+    options=(DEPTH, POOL),
+    evidence=("INNA-35", "INNV-01"),
+    docs=Docs(
+        why="The page cleaner evicts pages until innodb_lru_scan_depth of them are free: in the whole pool on MariaDB, "
+        "in each instance on MySQL. In a small pool that is much. With a depth of 6000 in a pool of 128M a third to a "
+        "half of the pages stayed free on three servers, and twice as many pages were read from disk as with the "
+        "default. The rule reports a target of a quarter of the pool or more, and 100 reads a second; both are our "
+        "choice.",
+        fix="Lower innodb_lru_scan_depth, or enlarge the pool.",
+        risk="With too few free pages sessions wait for one: watch Innodb_buffer_pool_wait_free.",
+        exceptions="Loads that need thousands of new pages a second.",
+        reconsider_when="Innodb_buffer_pool_wait_free that rises with the lower depth.",
+    ),
+)
+def pages_kept_free(context: RuleContext) -> Iterator[Finding]:
+    """Report a target of free pages that is a large part of a pool which reads from disk."""
+    window, depth = steady_window(context), context.number(DEPTH)
+    status = window.last.status
+    pages, free = status.get("innodb_buffer_pool_pages_total"), status.get("innodb_buffer_pool_pages_free")
+    reads = window.rate("innodb_buffer_pool_reads")
+    instances = 1 if context.target.is_mariadb else context.number(INSTANCES) or 1
+    waits = window.delta("innodb_buffer_pool_wait_free") or 0
+    if not depth or not pages or free is None or reads is None or reads < DISK_READS or waits >= window.seconds:
+        return
+    target = depth * instances
+    if target * 100 < pages * LARGE_TARGET_PERCENT or not pages * KEPT_PERCENT <= free * 100 <= target * 100:
+        return
+    better = max(LEAST_DEPTH, pages // instances // SCANS)
+    action = advise(
+        context, DEPTH, better, risk="sessions may wait for free pages", watch="Innodb_buffer_pool_wait_free"
+    )
+    yield pages_kept_free.finding(
+        f"{free * 100 // pages} % of the pool's pages are free, while {reads:,.0f} pages a second are read from disk "
+        f"{window_text(window)}: {DEPTH} asks for {target:,} free of {pages:,}.",
+        variable_subject(context, DEPTH),
+        help=help_line(action),
+        actions=present(action),
+    )
+
+
+@rule(
+    "INN050",
+    "few-page-cleaners",
+    severity=Severity.NOTE,
+    confidence=Confidence.LIKELY,
+    summary="Fewer page cleaners than buffer pool instances, while sessions wait for free pages.",
+    needs=("server", "workload", "host"),
+    targets=MYSQL,
+    options=(CLEANERS, INSTANCES),
+    evidence=("INNV-32",),
+    docs=Docs(
+        why="A page cleaner works for one instance of the pool at a time, so with fewer cleaners than instances some "
+        "wait for their turn. The default is 4 cleaners before MySQL 8.4, beside 8 instances in a pool of 1G or more; "
+        "8.4 takes as many as instances. Default or configured, it is reported where sessions wait for free pages, "
+        "and where the server may use as many processors as instances.",
+        fix="Set innodb_page_cleaners to innodb_buffer_pool_instances.",
+        risk="More threads write at the same time.",
+        restart=True,
+        exceptions="Disks that take no more writes: more cleaners then change nothing.",
+        reconsider_when="Innodb_buffer_pool_wait_free that rises as fast with more cleaners.",
+        disagree="A larger pool avoids the waits where memory is free.",
+    ),
+)
+def few_page_cleaners(context: RuleContext) -> Iterator[Finding]:
+    """Report fewer page cleaners than instances while sessions wait for free pages."""
+    window = steady_window(context)
+    cleaners, instances = context.number(CLEANERS), context.number(INSTANCES)
+    waits, processors = window.delta("innodb_buffer_pool_wait_free") or 0, context.host.usable_cpus or 0
+    if not cleaners or not instances or cleaners >= instances or processors < instances or waits < window.seconds:
+        return
+    default = "" if context.is_set(CLEANERS) else " (the default)"
+    action = advise(context, CLEANERS, instances, watch="Innodb_buffer_pool_wait_free")
+    yield few_page_cleaners.finding(
+        f"{cleaners} page cleaner{'s' if cleaners > 1 else ''}{default} for {instances} instances of the pool, and "
+        f"{waits:,} waits for a free page {window_text(window)}.",
+        variable_subject(context, CLEANERS),
+        help=help_line(action),
+        actions=present(action),
+    )
 
 
 @rule(

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from advisor.core.model import Confidence, Severity
+from advisor.core.model import Confidence, Origin, Severity
 from advisor.core.sizes import format_size
 from rules.core.advice import advise, help_line, present
 from rules.core.rule import Docs, Span, rule
@@ -17,7 +17,10 @@ if TYPE_CHECKING:
     from rules.core.context import RuleContext
 
 AIO = "innodb_use_native_aio"
+IN_MEMORY = frozenset({"tmpfs", "ramfs"})  # file systems on which old kernels have no asynchronous I/O
+RINGS_LEFT_OUT = ((5, 1), (5, 15))
 LAG, LAG_DELAY = "innodb_max_purge_lag", "innodb_max_purge_lag_delay"
+LEAST_DELAY = 1000  # microseconds; our choice
 PURGE_THREADS, USUAL_THREADS = "innodb_purge_threads", 4
 MANY_PROCESSORS = 16  # up to so many MySQL 8.4 uses one purge thread by default
 UNDO_LIMIT, LARGE_UNDO = "innodb_max_undo_log_size", 10 << 30
@@ -33,22 +36,38 @@ COMPRESSED_PAGES = "innodb_log_compressed_pages"
     confidence=Confidence.LIKELY,
     summary="Asynchronous I/O of the system is off, so each of InnoDB's I/O threads waits for one request at a time.",
     options=(AIO,),
-    evidence=("AIO-01", "AIO-03"),
+    evidence=("AIO-01", "AIO-03", "INNA-34"),
     docs=Docs(
         why="With native asynchronous I/O a thread hands many reads or writes to the kernel at once. Without it InnoDB "
         "simulates that with its read and write threads, four or more of each by default, and a disk that could serve "
-        "a hundred requests gets a few. It is on by default where the platform has it.",
-        fix="Remove the line.",
+        "a hundred requests gets a few. It is on by default where the platform has it. A server that gets none from "
+        "the kernel at its start writes a warning and runs with OFF, though no line says so: that is a warning here. "
+        "MySQL 5.7, 8.0 and 9.7 and MariaDB 11.4 and 11.8 did so when io_setup failed because no requests "
+        "were left (fs.aio-max-nr).",
+        fix="Remove the line. Where no line sets it, read the error log of the start: raise fs.aio-max-nr, or let the "
+        "container's seccomp profile allow the calls, and restart.",
         risk="The kernel's limit on requests (fs.aio-max-nr) counts all servers of a host; at the limit a start fails.",
         restart=True,
-        exceptions="File systems on which it fails, such as tmpfs with old kernels, and hosts near fs.aio-max-nr.",
+        exceptions="File systems on which it fails, such as tmpfs with old kernels, and hosts near fs.aio-max-nr. "
+        "MariaDB with io_uring leaves it out on Linux 5.11 to 5.15.2.",
         reconsider_when="A run on this host that is as fast with it off.",
         disagree="One published insert benchmark was slower with it off, and its queries faster.",
     ),
 )
 def native_aio_off(context: RuleContext) -> Iterator[Finding]:
-    """Report innodb_use_native_aio = OFF."""
-    if context.explicit_switch(AIO) is False:
+    """Report innodb_use_native_aio = OFF, configured or because the server got no requests from the kernel."""
+    if context.settings.on(AIO) is not False:
+        return
+    if _is_refused_aio(context):
+        yield native_aio_off.finding(
+            f"{AIO} is OFF though no line sets it: the server got no asynchronous I/O from the kernel when it "
+            f"started.{_requests_text(context)}",
+            variable_subject(context, AIO),
+            severity=Severity.WARNING,
+            help="look for io_setup or io_uring in the error log of the start; raise fs.aio-max-nr if the requests "
+            "were used up, and restart",
+        )
+    elif context.is_set(AIO):
         action = advise(context, AIO, "ON", live=False, risk="fs.aio-max-nr must allow for it")
         yield native_aio_off.finding(
             "Each of InnoDB's I/O threads waits for one read or write at a time.",
@@ -56,6 +75,31 @@ def native_aio_off(context: RuleContext) -> Iterator[Finding]:
             help=help_line(action),
             actions=present(action),
         )
+
+
+def _is_refused_aio(context: RuleContext) -> bool:
+    """Whether a Linux server runs without native I/O by the default, on storage and a kernel that have it."""
+    if not context.has("server") or context.server.managed or "LINUX" not in (context.text("version_compile_os") or ""):
+        return False
+    setting = context.settings.get(AIO)
+    if setting is None or setting.origin is not Origin.COMPILED:
+        return False
+    if not context.has("host"):
+        return context.target.is_mysql
+    from rules.core.storage import kernel_version, mount_under
+
+    mount, kernel = mount_under(context), kernel_version(context.host)
+    if mount is not None and mount.fs_type in IN_MEMORY:
+        return False
+    # There MariaDB switches io_uring off by itself, or another rule reports the limit on locked memory.
+    return context.target.is_mysql or (kernel is not None and not RINGS_LEFT_OUT[0] <= kernel <= RINGS_LEFT_OUT[1])
+
+
+def _requests_text(context: RuleContext) -> str:
+    system = context.host.os if context.has("host") else None
+    if system is None or not system.aio_max or system.aio_used is None:
+        return ""
+    return f" {system.aio_used:,} of {system.aio_max:,} requests are in use now (fs.aio-max-nr)."
 
 
 @rule(
@@ -85,6 +129,43 @@ def purge_lag_without_delay(context: RuleContext) -> Iterator[Finding]:
             variable_subject(context, LAG),
             help="remove the line",
         )
+
+
+@rule(
+    "INN049",
+    "changes-delayed-for-purge",
+    confidence=Confidence.MEASURED,
+    summary="Each change waits, because more old row versions are kept than innodb_max_purge_lag allows.",
+    needs=("server",),
+    targets=(Span("mysql"),),
+    options=(LAG, LAG_DELAY),
+    evidence=("INNA-15", "INNV-07"),
+    docs=Docs(
+        why="Beyond innodb_max_purge_lag MySQL delays each INSERT, UPDATE and DELETE, up to "
+        "innodb_max_purge_lag_delay microseconds. That gives purge time where it is only slow. Behind a transaction "
+        "that stays open purge cannot go on, and changes wait until that ends: with a lag of 1,000 and a delay of 100 "
+        "ms an update took 30 to 47 ms in place of 1.5 to 9.",
+        fix="End the oldest transaction first (information_schema.INNODB_TRX, by trx_started). Set "
+        "innodb_max_purge_lag to 0, the default, if changes must not wait.",
+        risk="Without the delay the history may grow faster.",
+        exceptions="Servers whose writers are slowed down on purpose.",
+        reconsider_when="A history list that stays below innodb_max_purge_lag.",
+    ),
+)
+def changes_delayed_for_purge(context: RuleContext) -> Iterator[Finding]:
+    """Report a history list beyond innodb_max_purge_lag, where a delay is set."""
+    lag, delay = context.number(LAG), context.number(LAG_DELAY)
+    length = context.server.innodb_metrics.get("trx_rseg_history_len")
+    if not lag or not delay or delay < LEAST_DELAY or length is None or length <= lag:
+        return
+    action = advise(context, LAG, 0, risk="the history may grow faster")
+    yield changes_delayed_for_purge.finding(
+        f"The history list has {length:,} entries, more than {LAG} ({lag:,}): each change may wait up to "
+        f"{delay / 1000:,.0f} ms.",
+        variable_subject(context, LAG),
+        help=f"end the oldest transaction in information_schema.INNODB_TRX first; else {help_line(action)}",
+        actions=present(action),
+    )
 
 
 @rule(

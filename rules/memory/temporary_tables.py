@@ -32,6 +32,8 @@ UNLIMITED = (1 << 64) - 1  # the default of the limit on disk
 # Directories that are usually memory-backed, and the options that put files there; values are compared in upper case.
 MEMORY_BACKED = ("/DEV/SHM", "/RUN", "/VAR/RUN")
 STORE = LIMITS[0]
+STORE_PERCENT, USUAL_STORE_PERCENT = 10, 3  # of memory: reported above; the default since MySQL 8.4, between 1G and 4G
+LARGEST_STORE, STEP = 4 * GIB, 1 << 26
 LIMIT_REACHED = 1.0  # times a second
 ON_DISK_A_SECOND = 10.0
 ON_DISK_PERCENT = 25
@@ -394,3 +396,41 @@ def exhausted_temporary_memory(context: RuleContext) -> Iterator[Finding]:
             actions=present(action),
         )
         return
+
+
+@rule(
+    "SYS031",
+    "temptable-takes-much-memory",
+    severity=Severity.NOTE,
+    confidence=Confidence.LIKELY,
+    summary="TempTable may take a large part of the memory for the temporary tables of all sessions.",
+    needs=("host",),
+    targets=(Span("mysql", since=(8, 0)),),
+    options=(STORE,),
+    evidence=("TMP-01",),
+    docs=Docs(
+        why="temptable_max_ram counts for all sessions together, beside the buffer pool. Since 8.4 MySQL takes 3 "
+        "percent of the machine's memory, between 1G and 4G. The rule reports more than 1G that is more than a tenth "
+        "of the memory; that is our choice. The default can be as much in a control group, because it is taken from "
+        "the machine.",
+        fix="Set temptable_max_ram to 3 percent of the memory, between 1G and 4G.",
+        risk="Larger temporary tables go to disk sooner.",
+        exceptions="Servers for reports whose pool leaves room for it.",
+        reconsider_when="TempTable_count_hit_max_ram (8.4 and later) that rises with the lower limit.",
+    ),
+)
+def temptable_takes_much_memory(context: RuleContext) -> Iterator[Finding]:
+    """Report a temptable_max_ram that is a large part of the usable memory."""
+    store, memory = context.number(STORE), context.host.usable_memory
+    if store is None or memory is None or context.text(ENGINE) == "MEMORY" or store <= GIB:
+        return
+    if store * 100 > memory * STORE_PERCENT:
+        better = min(max(GIB, memory * USUAL_STORE_PERCENT // 100 // STEP * STEP), LARGEST_STORE)
+        action = advise(context, STORE, better, size=True, risk="larger temporary tables go to disk sooner")
+        yield temptable_takes_much_memory.finding(
+            f"Temporary tables of all sessions may take {format_size(store)}, {store * 100 // memory} % of the memory "
+            f"that the server may use ({format_size(memory)}).",
+            variable_subject(context, STORE),
+            help=help_line(action),
+            actions=present(action),
+        )

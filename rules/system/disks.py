@@ -20,6 +20,9 @@ if TYPE_CHECKING:
     from rules.core.context import RuleContext
 
 NEIGHBOURS = "innodb_flush_neighbors"
+METHOD, UNSYNCED = "innodb_flush_method", "O_DIRECT_NO_FSYNC"
+REDO = "innodb_log_group_home_dir"
+WITHOUT_CACHE = "write through"  # the kernel's word for a disk without a volatile cache
 WATCH = "Innodb_data_writes"
 WITH_PARITY = frozenset({"raid4", "raid5", "raid6"})
 WRITES = 100  # a second; about what a spinning disk can do
@@ -192,3 +195,44 @@ def lone_flush_on_spinning_disk(context: RuleContext) -> Iterator[Finding]:
             help=help_line(action),
             actions=present(action),
         )
+
+
+@rule(
+    "STO030",
+    "unsynced-data-beside-redo",
+    confidence=Confidence.LIKELY,
+    summary="Data files are not synced after writes, and the redo log lies on another disk.",
+    needs=("host",),
+    options=(METHOD,),
+    evidence=("FLUSH-06", "ASK-DUR-03"),
+    docs=Docs(
+        why="With O_DIRECT_NO_FSYNC the server relies on the syncs of the redo log, which empty the cache of a disk "
+        "that holds both. With the redo log on another disk nothing empties the cache under the data files: MySQL's "
+        "manual warns that data may be lost when a checkpoint passes before that cache is written. MariaDB from 11.0 "
+        "on calls the same innodb_doublewrite = fast.",
+        fix="Set innodb_flush_method to O_DIRECT, or put the redo log on the disk of the data.",
+        risk="More syncs.",
+        restart=True,
+        exceptions="Disks and controllers whose cache survives a loss of power. Nothing is reported where the kernel "
+        "shows that the data's disks have no volatile cache.",
+        reconsider_when="Nothing: what may be lost is for the owner of the data to say.",
+    ),
+)
+def unsynced_data_beside_redo(context: RuleContext) -> Iterator[Finding]:
+    """Report O_DIRECT_NO_FSYNC with the redo log on other disks than the data."""
+    data = context.host.storage
+    redo = next((place.storage for place in context.host.places if place.variable == REDO), None)
+    if context.text(METHOD) != UNSYNCED or data is None or redo is None or not data.disks or not redo.disks:
+        return
+    if {d.kernel_name for d in data.disks} & {d.kernel_name for d in redo.disks}:
+        return
+    if all(disk.write_cache == WITHOUT_CACHE for disk in data.disks):
+        return
+    action = advise(context, METHOD, "O_DIRECT", risk="more syncs")
+    yield unsynced_data_beside_redo.finding(
+        f"{METHOD} is {UNSYNCED}, and the redo log lies on other disks ({redo.mount.point}) than the data: a loss of "
+        "power can lose pages that a checkpoint counts as written.",
+        variable_subject(context, METHOD),
+        help=help_line(action),
+        actions=present(action),
+    )

@@ -28,6 +28,10 @@ WITHOUT_HUGE_PAGES: dict[tuple[int, ...], tuple[int, ...]] = {
 }  # fmt: skip
 WITHOUT_ANY: tuple[int, ...] = (11, 4)
 POOL = "innodb_buffer_pool_size"
+NATIVE_AIO = "innodb_use_native_aio"
+# Requests that a server asks the kernel for: so many for each of its I/O threads, of which two have other tasks.
+REQUESTS, USUAL_THREADS, OTHER_THREADS = 256, 4, 2
+USUAL_MAXIMUM = 1048576
 NUMA_POLICY = re.compile(r"^[ \t]*NUMAPolicy[ \t]*=[ \t]*(\S*)", re.MULTILINE)
 INTERLEAVING = frozenset({"interleave", "3"})
 EXEC_START = re.compile(r"^[ \t]*ExecStart[ \t]*=[ \t]*(.+)", re.MULTILINE)
@@ -326,4 +330,42 @@ def slow_clock_source(context: RuleContext) -> Iterator[Finding]:
             f"{'usually ' if clock == 'xen' else ''}takes a system call.",
             help=f"if {CLOCKS}/available_clocksource lists tsc, run echo tsc > {CLOCKS}/current_clocksource; if not, "
             "look for the reason with dmesg | grep -i tsc",
+        )
+
+
+@rule(
+    "SYS030",
+    "asynchronous-requests-used-up",
+    severity=Severity.NOTE,
+    confidence=Confidence.LIKELY,
+    summary="Hardly any asynchronous I/O requests of the host are left for another server or a restart.",
+    needs=("host",),
+    options=(NATIVE_AIO,),
+    evidence=("INNA-34",),
+    docs=Docs(
+        why="fs.aio-max-nr limits the asynchronous requests of all processes together. A MySQL server with its "
+        "defaults takes about 2,700 when it starts, MariaDB without io_uring 2,048. MySQL 5.7, 8.0 and 9.7 that got "
+        "none started without native I/O; those that got a part of them refused to start, after five attempts. "
+        "MariaDB 11.4 and 11.8 started without. A server that restarts needs its own requests again.",
+        fix="Set fs.aio-max-nr to 1048576 in /etc/sysctl.d and load it with sysctl -p FILE. In a container, do so on "
+        "its host.",
+        risk="A little memory of the kernel for each request in use.",
+        exceptions="Hosts on which nothing else starts.",
+        reconsider_when="fs.aio-nr that stays far below fs.aio-max-nr.",
+    ),
+)
+def asynchronous_requests_used_up(context: RuleContext) -> Iterator[Finding]:
+    """Report a host that has fewer asynchronous requests left than a server takes."""
+    system = context.host.os
+    if system is None or not system.aio_max or system.aio_used is None or context.settings.on(NATIVE_AIO) is None:
+        return
+    threads = sum(context.number(f"innodb_{kind}_io_threads") or USUAL_THREADS for kind in ("read", "write"))
+    left, needed = max(0, system.aio_max - system.aio_used), (threads + OTHER_THREADS) * REQUESTS
+    if left < needed:
+        wanted = max(USUAL_MAXIMUM, 2 * system.aio_max)
+        without = "runs without native AIO, unless it has io_uring" if context.target.is_mariadb else "may not start"
+        yield asynchronous_requests_used_up.finding(
+            f"{system.aio_used:,} of {system.aio_max:,} asynchronous requests are in use (fs.aio-max-nr). A further "
+            f"server like this one takes about {needed:,}; without them it {without}.",
+            help=kernel_setting_help(context, "fs.aio-max-nr", wanted),
         )

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 from advisor.core.model import Confidence, Severity
 from advisor.core.sizes import format_size
 from rules.core.advice import kernel_setting_help
-from rules.core.rule import Docs, rule
+from rules.core.rule import Docs, Span, rule
 from rules.core.subject import variable_subject
 from rules.sizing.memory import GIB
 
@@ -24,6 +24,8 @@ WIDE_RATIO = 90  # percent of memory: what remains is for the kernel itself
 MANY_DIRTY = 16 * GIB
 DIRTY_LIMIT, DIRTY_BACKGROUND = 4 * GIB, GIB
 SYNC = "sync_binlog"
+POOL, INTERLEAVE = "innodb_buffer_pool_size", "innodb_numa_interleave"
+MANY_PROCESSORS, LARGE_MEMORY = 64, 128 * GIB  # sizes from which on two sockets are common
 
 
 @rule(
@@ -152,3 +154,42 @@ def _is_bound(context: RuleContext) -> bool:
     if process is None:
         return False
     return len(process.memory_nodes) == 1 or (process.memory_policy or "").startswith("bind")
+
+
+@rule(
+    "SYS032",
+    "unchecked-memory-nodes",
+    severity=Severity.NOTE,
+    confidence=Confidence.OPINION,
+    summary="A large pool on a machine of unknown layout, which may have several memory nodes, is not interleaved.",
+    needs=("host",),
+    targets=(Span("mysql"),),
+    options=(POOL, INTERLEAVE),
+    evidence=("NUMA-01",),
+    docs=Docs(
+        why="Only the number of processors and the memory are known, and machines of this size often have two sockets, "
+        "each with half of the memory. A pool larger than one node fills that node, and the kernel may swap although "
+        "the other has free memory. MySQL 8.4 interleaves the pool by default. The rule applies from 64 processors "
+        "and 128G of memory on, to pools of more than half of the memory; the bounds are ours.",
+        fix="Look at lscpu or numactl --hardware. With two nodes or more, set innodb_numa_interleave to ON; with one "
+        "node, leave it.",
+        risk="Memory of other nodes is somewhat slower to reach. A server that was built without NUMA support does not "
+        "know the option and refuses to start.",
+        restart=True,
+        exceptions="Machines with a single node, and most virtual machines.",
+        reconsider_when="An audit on the machine: it reads the nodes.",
+    ),
+)
+def unchecked_memory_nodes(context: RuleContext) -> Iterator[Finding]:
+    """Report a pool that one of two memory nodes could not hold, where the nodes are not known."""
+    cpu, memory, pool = context.host.cpu, context.host.memory, context.number(POOL)
+    processors = context.host.usable_cpus or 0
+    if cpu is None or cpu.nodes or memory is None or pool is None or context.settings.on(INTERLEAVE) is not False:
+        return
+    if processors >= MANY_PROCESSORS and memory.total >= LARGE_MEMORY and 2 * pool > memory.total:
+        yield unchecked_memory_nodes.finding(
+            f"A pool of {format_size(pool)} on {processors:g} processors with {format_size(memory.total)} of memory: "
+            "if the machine has two memory nodes, the pool is larger than one of them.",
+            variable_subject(context, POOL),
+            help="look at lscpu; with two NUMA nodes or more, set innodb_numa_interleave = ON and restart",
+        )

@@ -62,8 +62,6 @@ UNJUDGED = {
     "Memory.thp_defrag": "deliberate: it counts only where thp is on, which is judged",
     "Mount.root": "shown only",
     "Mount.source": "shown only",
-    "OperatingSystem.aio_max": "shown only",
-    "OperatingSystem.aio_used": "shown only",
     "OperatingSystem.cloud": "shown only",
     "OperatingSystem.distribution": "shown only",
     "OperatingSystem.distribution_id": "shown only",

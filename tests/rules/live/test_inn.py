@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import shutil
 from contextlib import contextmanager
 from threading import Event, Thread
 from typing import TYPE_CHECKING
+from unittest.mock import patch
 
 import pytest
 from advice_carried_out import tried
@@ -17,6 +19,7 @@ from advisor.analysis.context import build_context
 from advisor.analysis.engine import run_rules
 from advisor.collect.collect import CollectRequest, collect_from_account
 from advisor.collect.connection.options import Account
+from advisor.core.model import Severity
 from rules import all_rules
 
 if TYPE_CHECKING:
@@ -295,3 +298,57 @@ def test_settings_that_hold_a_server_back(start: Start, tmp_path: Path) -> None:
     assert not {f.name for f in run_rules(build_context(facts), all_rules()).findings} & {
         f.name for f in found if f.actions
     }
+
+
+def test_a_pool_that_is_kept_free(start: Start, tmp_path: Path) -> None:
+    """MariaDB's default depth keeps most of a small pool free while pages are read; with the advice it is used."""
+    file = written(tmp_path, SMALL_LOG.replace("= 64M", "= 16M").replace("= 4M", "= 96M"))
+    sandbox = start("mariadb-11.8", option_file=file)
+    with driven(sandbox):
+        for _ in range(WINDOWS):
+            facts = in_window(sandbox, innodb_buffer_pool_reads=int(200 * SECONDS))
+            finding = found(facts).get("pages-kept-free")
+            if finding:
+                break
+        assert finding is not None
+        free = facts.server.counter("innodb_buffer_pool_pages_free") or 0
+        with sandbox.connect(autocommit=True) as connection, connection.cursor() as cursor:
+            cursor.execute(finding.actions[0].statement)
+        eventually(
+            lambda: (facts_of(sandbox).server.counter("innodb_buffer_pool_pages_free") or 0) < free // 2,
+            what="a pool that is used",
+        )
+
+
+def test_changes_that_wait_for_purge(start: Start, tmp_path: Path) -> None:
+    """A MySQL 8.0 delays changes behind an open transaction; without the limit they are not delayed."""
+    limits = "innodb_max_purge_lag = 100\ninnodb_max_purge_lag_delay = 100000\n"
+    sandbox = start("mysql-8.0", option_file=written(tmp_path, SMALL_LOG + limits))
+    with sandbox.connect(autocommit=True) as connection, connection.cursor() as cursor:
+        cursor.execute("CREATE TABLE mysql.x (i INT PRIMARY KEY, v INT)")
+        cursor.execute("INSERT INTO mysql.x VALUES (1, 1)")
+        assert "changes-delayed-for-purge" not in found(facts_of(sandbox))
+        with sandbox.connect() as reader, reader.cursor() as reading:
+            reading.execute("START TRANSACTION WITH CONSISTENT SNAPSHOT")
+            for _ in range(300):
+                cursor.execute("UPDATE mysql.x SET v = v + 1")
+            finding = found(facts_of(sandbox))["changes-delayed-for-purge"]
+            for action in finding.actions:
+                cursor.execute(action.statement)
+            assert "changes-delayed-for-purge" not in found(facts_of(sandbox))
+
+
+@pytest.mark.skipif(shutil.which("strace") is None, reason="needs strace, which makes a call of the server fail")
+@pytest.mark.servers("mysql-8.0", "mariadb-11.4")
+def test_a_server_that_gets_no_asynchronous_io(server_name: str, start: Start, tmp_path: Path) -> None:
+    """Where io_setup fails, as at fs.aio-max-nr, the server runs with native AIO off, and that is a warning."""
+    sandbox = start(server_name, option_file=written(tmp_path, SMALL_LOG))
+    assert "native-aio-off" not in found(facts_of(sandbox))
+    sandbox.stop()
+    failing = ["-e", "trace=io_setup", "-e", "inject=io_setup:error=EAGAIN"]
+    command = [shutil.which("strace") or "", "-f", "-D", "-qq", "-o", "/dev/null", *failing, *sandbox.command()]
+    with patch.object(sandbox, "command", lambda: command):
+        sandbox.restart()
+    finding = found(replace(facts_of(sandbox), host=host_of({"os": {"kernel": "6.1", "aio_max": 9, "aio_used": 9}})))
+    assert finding["native-aio-off"].severity is Severity.WARNING
+    assert "9 of 9 requests are in use" in finding["native-aio-off"].message

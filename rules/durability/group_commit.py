@@ -1,0 +1,102 @@
+"""BIN: rules about commits that wait for others, so that they are synced to the binary log together."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from advisor.core.model import Confidence, Severity
+from rules.core.advice import advise, help_line, present
+from rules.core.rule import Docs, rule
+from rules.core.subject import variable_subject
+from rules.durability.binary_log import writes_binary_log
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from advisor.core.model import Finding
+    from rules.core.context import RuleContext
+
+LONG_DELAY = 10_000  # microseconds; about as long as a sync of a slow disk
+LEAST_DELAY, MICROSECONDS = 100, 1_000_000  # below, a delay is hardly noticed
+DELAY, DELAY_COUNT = "binlog_group_commit_sync_delay", "binlog_group_commit_sync_no_delay_count"
+WAIT_COUNT = "binlog_commit_wait_count"
+
+
+@rule(
+    "BIN009",
+    "delayed-commits",
+    confidence=Confidence.LIKELY,
+    summary="Each commit waits for others to join it before the binary log is synced.",
+    options=(DELAY, WAIT_COUNT),
+    evidence=("ASK-BIN-01", "ASK-BIN-31"),
+    probe="commit",
+    docs=Docs(
+        why="The delay is added to every group of commits, also to a single session's, and locks are held meanwhile. "
+        "With 1,000,000 microseconds each INSERT took a second. It saves syncs only where many sessions commit at "
+        "once. That 10 ms is too long is our choice. A shorter delay is a note where fewer than one commit on average "
+        "arrives within it. MariaDB waits up to binlog_commit_wait_usec for binlog_commit_wait_count commits; it is "
+        "reported where most groups waited the whole time and held fewer than half of these commits: with 20,000 "
+        "microseconds and a count of 20 MariaDB 11.8 did 333 transactions a second with eight sessions in place of "
+        "5,513, and MySQL 9.7 with 2,000 microseconds 80 in place of 125 with one.",
+        fix="Set it to 0, the default, or to less than the time that a sync takes. MariaDB: set "
+        "binlog_commit_wait_count to 0.",
+        risk="More syncs of the binary log.",
+        exceptions="Sources whose replicas gain from larger groups of commits, with a few hundred microseconds. Quiet "
+        "hours of a server that is busy otherwise.",
+        reconsider_when="A measurement of commits with the delay and without it.",
+    ),
+)
+def delayed_commits(context: RuleContext) -> Iterator[Finding]:
+    """Report a delay of commits that is long, or that hardly any other commit uses."""
+    if not writes_binary_log(context):
+        return
+    if context.target.is_mariadb:
+        yield from _idle_waits(context)
+        return
+    delay, rate = context.number(DELAY), None
+    if delay is None or not context.is_set(DELAY):
+        return
+    if LEAST_DELAY <= delay < LONG_DELAY and context.number(DELAY_COUNT) != 1:
+        rate = _commit_rate(context)
+    if delay >= LONG_DELAY or (rate is not None and rate * delay < MICROSECONDS):
+        action = advise(context, DELAY, 0, risk="more syncs of the binary log", watch="Com_commit")
+        alone = f"; at {rate:,.0f} commits a second hardly any other arrives meanwhile" if rate is not None else ""
+        yield delayed_commits.finding(
+            f"Each commit may wait up to {delay / 1000:,.{0 if rate is None else 1}f} ms for others before the binary "
+            f"log is synced{alone}.",
+            variable_subject(context, DELAY),
+            severity=None if rate is None else Severity.NOTE,
+            help=help_line(action),
+            actions=present(action),
+        )
+
+
+def _commit_rate(context: RuleContext) -> float | None:
+    """Transactions that are written to the binary log, a second; None without a window in which there were enough."""
+    from rules.core.counters import busy_rate, steady_window
+
+    return busy_rate(steady_window(context), "binlog_cache_use", 1.0) if context.has("workload") else None
+
+
+def _idle_waits(context: RuleContext) -> Iterator[Finding]:
+    """Report a wait of MariaDB's commits that mostly ends without another commit."""
+    from rules.core.counters import MINIMUM_EVENTS, steady_window, window_text
+
+    count, wait = context.number(WAIT_COUNT), context.number("binlog_commit_wait_usec")
+    if not count or not wait or wait < LEAST_DELAY or not context.has("workload"):
+        return
+    window = steady_window(context)
+    commits, groups, ended = (
+        window.delta(f"binlog_{name}") or 0 for name in ("commits", "group_commits", "group_commit_trigger_timeout")
+    )
+    if ended < MINIMUM_EVENTS or 2 * ended < groups or 2 * commits >= count * groups:
+        return
+    action = advise(context, WAIT_COUNT, 0, risk="more syncs of the binary log", watch="Binlog_group_commits")
+    yield delayed_commits.finding(
+        f"{ended:,} of {groups:,} groups of commits waited {wait / 1000:,.1f} ms for {count:,} commits and held "
+        f"{commits / groups:.1f} on average {window_text(window)}.",
+        variable_subject(context, WAIT_COUNT),
+        severity=None if wait >= LONG_DELAY else Severity.NOTE,
+        help=help_line(action),
+        actions=present(action),
+    )
