@@ -11,6 +11,8 @@ from dataclasses import dataclass, field
 from datetime import UTC, datetime, timedelta, timezone
 from typing import TYPE_CHECKING, NamedTuple
 
+from msgspec.structs import replace
+
 from advisor.collect.error_log_messages import (
     ABORT,
     BACKTRACE,
@@ -300,8 +302,6 @@ def error_log_of_lines(lines: Iterable[str], read_from: str, path: str = "") -> 
 
 def error_log_of_blocks(blocks: Iterable[Lines], read_from: str, path: str = "") -> ErrorLog:
     """The events in consecutive blocks of a log, the oldest first."""
-    from msgspec.structs import replace
-
     held = list(blocks)
     zoned = any(block.zoned for block in held)
     entries = [entry for block in held for entry in block.entries.values()]
@@ -311,6 +311,33 @@ def error_log_of_blocks(blocks: Iterable[Lines], read_from: str, path: str = "")
         since=next((block.since for block in held if block.since), ""),
         until=next((block.until for block in reversed(held) if block.until), ""),
         version=next((block.version for block in reversed(held) if block.version), ""),
+    )
+
+
+def merge_logs(logs: Iterable[ErrorLog]) -> ErrorLog | None:
+    """One log of several that belong to one server, such as rotated files; None if there are none."""
+    held = sorted(logs, key=lambda log: log.until)
+    if len(held) < 2:  # noqa: PLR2004 - a single log stays as it is
+        return held[0] if held else None
+    kinds = dict.fromkeys(event.kind for log in held for event in log.events)
+    return replace(
+        held[-1],
+        events=tuple(_merge_events([e for log in held for e in log.events if e.kind == kind]) for kind in kinds),
+        since=min(filter(None, (log.since for log in held)), default=""),
+        last_start=max(log.last_start for log in held),
+        cut=next((log.cut for log in held if log.cut), ""),
+        version=next((log.version for log in reversed(held) if log.version), ""),
+    )
+
+
+def _merge_events(events: list[LogEvent]) -> LogEvent:
+    return LogEvent(
+        events[0].kind,
+        sum(event.count for event in events),
+        min(filter(None, (event.first for event in events)), default=""),
+        max(event.last for event in events),
+        max(event.peak for event in events),
+        tuple(dict.fromkeys(detail for event in events for detail in event.details))[:MAX_DETAILS],
     )
 
 

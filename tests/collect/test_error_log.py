@@ -11,6 +11,7 @@ from advisor.collect.error_log import error_log_of_lines, is_error_log
 from advisor.collect.logs import read_error_file, read_log_file
 from advisor.collect.pasted.assemble import facts_of_texts
 from advisor.facts.server import ErrorLog
+from advisor.facts.snapshot import encode_snapshot
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -255,11 +256,11 @@ def test_only_the_last_part_of_a_large_file_is_read(tmp_path: Path) -> None:
     noise = "2026-11-20T14:22:03Z 1 [Note] Access denied for user 'a'@'b' (using password: YES)\n" * 40_000
     file = tmp_path / "error.log"
     file.write_text(noise + (MYSQL_8 + MYSQL_8), "utf-8")
-    log = read_log_file(str(file), max_bytes=1 << 20)
+    log = read_log_file(str(file), max_bytes=1 << 20, max_seconds=600)
     assert isinstance(log, ErrorLog)
     assert {event.kind for event in log.events} == {"denied", "unclean"}
     assert log.cut.startswith("the error log has ")
-    whole = read_log_file(str(file))
+    whole = read_log_file(str(file), max_seconds=600)
     assert isinstance(whole, ErrorLog)
     assert not whole.cut
     assert {event.kind: event.count for event in whole.events} == {"denied": 40_000, "unclean": 1}
@@ -327,7 +328,7 @@ def test_hostile_logs_take_no_memory(tmp_path: Path) -> None:
     )
     file = tmp_path / "error.log"
     file.write_bytes(b"\xff\xfe\0" * 100_000 + b"\n" + names.encode() + b"2026-" * 300_000)
-    log = read_log_file(str(file))
+    log = read_log_file(str(file), max_seconds=600)
     assert isinstance(log, ErrorLog)
     (event,) = log.events
     assert event.count == 5000
@@ -344,6 +345,36 @@ def test_an_error_log_alone_is_audited(tmp_path: Path) -> None:
     assert facts.server.error_log is not None
     assert [event.kind for event in facts.server.error_log.events] == ["unclean"]
     assert "server.error_log" not in {gap.part for gap in facts.unavailable}
+
+
+def test_no_text_of_a_message_is_kept(tmp_path: Path) -> None:
+    """Statements, accounts, hosts and passwords that the log quotes are in none of the facts."""
+    secret = (
+        "261125 14:23:01 [ERROR] /usr/sbin/mariadbd got signal 11 ;\n"
+        "Query (0x7f2c): CREATE USER hidden IDENTIFIED BY 'Hidden-Pass1'\n"
+        "2026-11-25 14:24:00 7 [Warning] Access denied for user 'hidden'@'hidden.example' (using password: YES)\n"
+        "2026-11-25 14:24:00 7 [Warning] Aborted connection 7 to db: 'hidden' user: 'hidden' host: 'hidden' (hidden)\n"
+        "2026-11-25 14:24:00 7 [ERROR] Slave SQL: Error 'x' on query. Query: 'SET PASSWORD = hidden', Error_code: 1064\n"
+    )
+    file = tmp_path / "error.log"
+    file.write_text(MARIADB + secret, "utf-8")
+    facts = facts_of_texts([str(file)])
+    assert facts.server.error_log is not None
+    assert {event.kind for event in facts.server.error_log.events} == {"crash", "denied", "aborted", "replication"}
+    assert "hidden" not in encode_snapshot(facts).decode().lower()
+
+
+def test_several_files_are_one_log(tmp_path: Path) -> None:
+    """Rotated files in any order are counted together, and the newest one has the version."""
+    old, new = tmp_path / "error.log.1", tmp_path / "error.log"
+    old.write_text(MYSQL_8 * 2, "utf-8")
+    new.write_text((MYSQL_8 * 2).replace("2026-11-25", "2026-11-26").replace("8.4.6", "8.4.7"), "utf-8")
+    facts = facts_of_texts([str(new), str(old)])
+    assert facts.server.version == "8.4.7"
+    assert facts.server.error_log is not None
+    (event,) = facts.server.error_log.events
+    assert (event.count, event.first, event.last) == (2, "2026-11-25 14:22:01", "2026-11-26 14:22:01")
+    assert facts.server.error_log.since == "2026-11-25 14:22:01"
 
 
 def test_other_texts_are_not_taken_for_an_error_log() -> None:

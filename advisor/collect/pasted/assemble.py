@@ -13,7 +13,7 @@ from advisor import __version__
 from advisor.catalog.load import load
 from advisor.catalog.targets import is_too_old, running_target
 from advisor.collect.connection import session
-from advisor.collect.error_log import error_log_of_lines, is_error_log
+from advisor.collect.error_log import error_log_of_lines, is_error_log, merge_logs
 from advisor.collect.logs import PART as ERROR_LOG
 from advisor.collect.logs import read_log_file
 from advisor.collect.pasted.completeness import missing_counters, missing_variables
@@ -68,8 +68,8 @@ def facts_of_texts(paths: Sequence[str]) -> Facts:
     Raises TextError if one of them is not such a text, if they are from different servers, or if none has the version.
     """
     texts = [_read(path) for path in paths]
-    logs = [one.error_log for one in texts if one.error_log]
-    variables = _merge_variables(texts) or _logged_version(logs)
+    error_log = merge_logs([one.error_log for one in texts if one.error_log])
+    variables = _merge_variables(texts) or _logged_version(error_log)
     if not variables.get("version"):
         cut = f" ({len(variables)} variables, cut off or filtered)" if variables else ""
         raise TextError(
@@ -88,7 +88,7 @@ def facts_of_texts(paths: Sequence[str]) -> Facts:
         schema=SCHEMA,
         tool=f"mycnf {__version__}",
         taken_at=datetime.fromtimestamp(max(one.at for one in texts), UTC).isoformat(timespec="seconds"),
-        server=replace(server, replication=_replication(texts, server), error_log=logs[-1] if logs else None),
+        server=replace(server, replication=_replication(texts, server), error_log=error_log),
         workload=workload,
         host=host,
         unavailable=tuple(_missing_parts(texts, host, variables, samples, "" if workload else why)),
@@ -177,10 +177,9 @@ def _large_error_log(path: str) -> PastedFacts | None:
         return None
 
 
-def _logged_version(logs: Sequence[ErrorLog]) -> dict[str, str]:
-    """The version that the last of the error logs contains, where no text has the variables."""
-    version = next((log.version for log in reversed(logs) if log.version), "")
-    return {"version": version} if version else {}
+def _logged_version(log: ErrorLog | None) -> dict[str, str]:
+    """The version that the error log contains, where no text has the variables."""
+    return {"version": log.version} if log and log.version else {}
 
 
 def _join_reports(reports: Sequence[PastedFacts]) -> PastedFacts:
