@@ -194,7 +194,9 @@ def _lag_details(context: RuleContext, channel: dict[str, str]) -> str:
         if times and times.from_source is not None and _arises_upstream(context, channel)
         else "",
         f"A worker has been applying it for {format_duration(at_it)}." if at_it >= VISIBLE else "",
-        f"{times.busy} of {times.workers} workers are applying transactions." if times and times.workers > 1 else "",
+        f"Of {times.workers} workers {times.busy} are applying transactions, {times.used} have since their start."
+        if times and times.workers > 1
+        else "",
         f"Received and not yet applied: {format_size(waiting)} bytes of binary log." if waiting else "",
         "The applier waits for a lock of another session." if _waits_for_lock(context, channel) else "",
     ]

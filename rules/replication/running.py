@@ -5,7 +5,8 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from advisor.core.model import Action, Confidence, Severity
-from rules.core.advice import advise, help_line, present
+from advisor.facts.gtid import count, of_server, parse_set
+from rules.core.advice import advise, help_line, present, replica_keyword
 from rules.core.rule import Docs, Span, rule
 from rules.core.subject import variable_subject
 from rules.replication.settings import (
@@ -27,6 +28,7 @@ if TYPE_CHECKING:
     from rules.core.context import RuleContext
 
 
+PLAIN, SUPER = "read_only", "super_read_only"
 CONFIRMING = ("rpl_semi_sync_replica", "rpl_semi_sync_slave")
 RISK_OF_WRITE_SETS = (
     "replicas older than 8.0.27 need replica_preserve_commit_order = ON first (slave_preserve_commit_order before "
@@ -38,33 +40,63 @@ RECOVERY = "relay_log_recovery"
 @rule(
     "REP014",
     "semi-sync-not-in-force",
-    summary="Semi-synchronous replication is switched on, but no replica confirms what is committed.",
+    summary="Semi-synchronous replication is switched on, but commits do not wait for a replica.",
     needs=("server",),
-    options=tuple(f"{name}_enabled" for name in SEMI_SYNC),
-    evidence=("ASK-REP-05",),
+    options=tuple(f"{name}_enabled" for name in (*SEMI_SYNC, *CONFIRMING)),
+    evidence=("ASK-REP-05", "ASK-REP-15"),
     docs=Docs(
-        why="A source whose replicas don't confirm within the timeout continues without them, and shows it only in a "
-        "status variable. Commits are then as safe as with replication that waits for no replica. Without any "
-        "replica the next commit waits for the whole timeout first.",
+        why="A source whose replicas don't confirm within the timeout continues without them, and shows it only in "
+        "status variables. Commits are then as safe as with replication that waits for no replica. Without any "
+        "replica the next commit waits for the whole timeout first. A replica whose receiver connected before "
+        "semi-synchronous replication was switched on, or whose source lacks it, confirms nothing.",
         fix="Look why the replicas don't confirm: whether they are connected, and whether semi-synchronous "
-        "replication is switched on there too. Or switch it off here.",
+        "replication is switched on there too. Or switch it off here. After switching it on at a replica, restart its "
+        "receiver.",
         risk="None.",
-        exceptions="A replica that is away for a moment.",
+        exceptions="A replica that is away for a moment. A read-only replica that is prepared as a source: its side as "
+        "a source is not reported.",
         reconsider_when="The status variable that says ON, and a replica that is counted as a client.",
     ),
 )
 def semi_sync_not_in_force(context: RuleContext) -> Iterator[Finding]:
     """Report enabled semisynchronous replication that no replica acknowledges."""
-    for name in SEMI_SYNC:
-        status, clients = (context.server.status.get(f"{name}_{what}", "") for what in ("status", "clients"))
-        if context.settings.on(f"{name}_enabled") and (status == "OFF" or clients == "0"):
+    channels = replica_channels(context)
+    if not channels or context.text(PLAIN) == "OFF":
+        yield from _unconfirmed_source(context)
+    connected = any(channel.get("io_running") == "Yes" for channel in channels)
+    threads = f"{replica_keyword(context)} IO_THREAD"
+    for name in CONFIRMING:
+        enabled = context.settings.on(f"{name}_enabled")
+        if connected and enabled and context.server.status.get(f"{name}_status") == "OFF":
             yield semi_sync_not_in_force.finding(
-                f"{name}_enabled is ON, but {name}_status is OFF: commits wait for no replica."
-                if status == "OFF"
-                else f"{name}_enabled is ON, but no replica takes part: the next commit waits for the whole timeout.",
+                f"{name}_enabled is ON, but {name}_status is OFF: this replica confirms nothing to its source.",
                 variable_subject(context, f"{name}_enabled"),
-                help="look why the replicas don't confirm, or switch it off",
+                severity=Severity.NOTE,
+                confidence=Confidence.LIKELY,
+                help=f"restart the receiver: STOP {threads}; START {threads}; if it stays OFF, the source lacks it",
             )
+
+
+def _unconfirmed_source(context: RuleContext) -> Iterator[Finding]:
+    for name in SEMI_SYNC:
+        if not context.settings.on(f"{name}_enabled"):
+            continue
+        status, clients = (context.server.status.get(f"{name}_{what}", "") for what in ("status", "clients"))
+        missed = (context.workload.delta(f"{name}_no_tx") or 0) if context.has("workload") else 0
+        if status == "OFF":
+            told = f"{name}_enabled is ON, but {name}_status is OFF: commits wait for no replica."
+        elif clients == "0":
+            told = f"{name}_enabled is ON, but no replica takes part: the next commit waits for the whole timeout."
+        elif missed:
+            commits = f"{missed:,} commit{'s' if missed > 1 else ''}"
+            told = f"{commits} in the window without a replica's confirmation: {name}_timeout was exceeded."
+        else:
+            continue
+        yield semi_sync_not_in_force.finding(
+            told,
+            variable_subject(context, f"{name}_enabled"),
+            help="look why the replicas don't confirm, or switch it off",
+        )
 
 
 @rule(
@@ -226,9 +258,6 @@ def commit_order_tracking(context: RuleContext) -> Iterator[Finding]:
         )
 
 
-PLAIN, SUPER = "read_only", "super_read_only"
-
-
 @rule(
     "REP017",
     "writable-replica",
@@ -241,10 +270,12 @@ PLAIN, SUPER = "read_only", "super_read_only"
         why="A row that was written to a replica alone stops replication when the source inserts the same key, and "
         "is lost, or blocks a failover, when the roles change. read_only stops ordinary accounts; replication goes on. "
         "Accounts with SUPER, or CONNECTION_ADMIN on MySQL 8.0 and later, still write; super_read_only of MySQL stops "
-        "them too, and includes read_only. In an option file the rule goes by read_only = ON.",
+        "them too, and includes read_only. In an option file the rule goes by read_only = ON. With GTIDs an audit with "
+        "a window counts the transactions that were written on the replica itself in it, and then it is a warning.",
         fix="Set super_read_only = ON on MySQL, read_only = ON on MariaDB.",
         risk="Applications and jobs that write to the replica get errors. Promoting the replica must switch it off.",
-        exceptions="Replicas that take part in a ring, and those with databases of their own.",
+        exceptions="Replicas that take part in a ring, and those with databases of their own. Members of Galera and of "
+        "group replication are not reported: the group switches read_only.",
         reconsider_when="Applications that are meant to write here.",
     ),
 )
@@ -252,22 +283,38 @@ def writable_replica(context: RuleContext) -> Iterator[Finding]:
     """Report a replica without read_only, or with read_only alone if super_read_only exists."""
     if context.has("server"):
         part = context.server.replication
-        replica = bool(replica_channels(context)) and not (part and part.galera)
+        replica = bool(replica_channels(context)) and not (part and (part.galera or part.group_members))
     else:
         replica = context.explicit_switch(PLAIN) is True  # a file shows no more
     open_to = context.text(PLAIN), context.text(SUPER)
     if not replica or "OFF" not in open_to:
         return
     action = _read_only_action(context)
+    written = _own_transactions(context)
+    counted = (
+        f" {written:,} transaction{'s were' if written > 1 else ' was'} written here in the window." if written else ""
+    )
     yield writable_replica.finding(
-        "The server is a replica, but clients may write to it: read_only is OFF."
+        f"The server is a replica, but clients may write to it: read_only is OFF.{counted}"
         if open_to[0] == "OFF"
         else "read_only applies to ordinary accounts only: super_read_only is OFF, so accounts with "
-        f"{_exempt_privilege(context)} can write.",
+        f"{_exempt_privilege(context)} can write.{counted}",
         variable_subject(context, PLAIN if open_to[0] == "OFF" or context.is_set(PLAIN) else SUPER),
+        severity=Severity.WARNING if written else None,
         help=help_line(action),
         actions=present(action),
     )
+
+
+def _own_transactions(context: RuleContext) -> int:
+    """The transactions that the replica itself wrote in the window, by its GTIDs; 0 if unknown (MariaDB)."""
+    part = context.server.replication if context.has("server") else None
+    before = next((state.own_transactions for state in (part.earlier if part else None) or ()), None)
+    uuid = context.server.variables.get("server_uuid", "") if part else ""
+    if before is None or not uuid:
+        return 0
+    executed = parse_set(next((row.get("executed_gtid_set", "") for row in replica_channels(context)), "")) or {}
+    return max(0, count(of_server(executed, uuid)) - before)
 
 
 def _exempt_privilege(context: RuleContext) -> str:

@@ -154,3 +154,66 @@ def test_a_receiver_without_room(server_name: str, start: Start, tmp_path: Path)
     until(lambda: replica.run("SELECT COUNT(*) FROM a.t") == ((30,),))
     until(lambda: follows(replica))
     assert "relay-logs-out-of-room" not in found(replica)
+
+
+SEMI_SYNC = {"mysql-9.7": ("source", "replica"), "mariadb-10.11": ("master", "slave")}
+LIBRARIES = "plugin_load_add = semisync_source.so\nplugin_load_add = semisync_replica.so\n"
+
+
+@pytest.mark.servers("mysql-9.7", "mariadb-10.11")
+def test_semi_synchronous_replication(server_name: str, start: Start, tmp_path: Path) -> None:
+    """A replica that confirms nothing, both in force, and a source that continued without its replica."""
+    from_source, on_replica = (f"rpl_semi_sync_{role}" for role in SEMI_SYNC[server_name])
+    libraries = "" if server_name.startswith("mariadb") else LIBRARIES
+    source, replica = (server_of_chain(server_name, start, tmp_path, number, lines=libraries) for number in (1, 2))
+    word = dialect(server_name)[0]
+    allow_replicas(source)
+    follow(replica, source)
+    until(lambda: follows(replica))
+    source.run(f"SET GLOBAL {from_source}_enabled = ON", f"SET GLOBAL {from_source}_timeout = 1")
+    replica.run(f"SET GLOBAL {on_replica}_enabled = ON")
+    told = found(replica)["semi-sync-not-in-force"]
+    assert told.severity is Severity.NOTE
+    assert "this replica confirms nothing to its source" in told.message
+    advised = f"STOP {word} IO_THREAD; START {word} IO_THREAD"
+    assert advised in told.help
+    replica.run(*advised.split("; "))
+    until(lambda: value(source, f"{from_source}_clients") == "1" and value(replica, f"{on_replica}_status") == "ON")
+    assert all("semi-sync-not-in-force" not in found(server) for server in (source, replica))
+
+    def without_replica(_: float) -> None:
+        replica.run(f"STOP {word} IO_THREAD")
+        source.run("CREATE DATABASE a")
+        until(lambda: value(source, f"{from_source}_no_tx") != "0")
+
+    told = found(source, wait=without_replica)["semi-sync-not-in-force"]
+    assert "in the window without a replica's confirmation" in told.message
+    assert f"{from_source}_status is OFF" in found(source)["semi-sync-not-in-force"].message
+
+
+def value(server: Live, name: str) -> str:
+    """A status variable."""
+    ((_, text),) = server.run(f"SHOW GLOBAL STATUS LIKE '{name}'")
+    return str(text)
+
+
+@pytest.mark.servers("mysql-9.7", "mariadb-10.11")
+def test_a_healthy_replica_under_load(server_name: str, start: Start, tmp_path: Path) -> None:
+    """A replica that keeps up with its source has no finding of its state; writes on it in the window are counted."""
+    source = server_of_chain(server_name, start, tmp_path, 1, gtids=True)
+    replica = server_of_chain(server_name, start, tmp_path, 2, gtids=True)
+    allow_replicas(source)
+    source.run("CREATE DATABASE a", "CREATE TABLE a.t (i INT PRIMARY KEY)")
+    follow(replica, source, gtids=True)
+    until(lambda: has_table(replica, "t") and follows(replica))
+
+    def write(_: float) -> None:
+        source.run(*(f"INSERT INTO a.t VALUES ({i})" for i in range(300)))  # noqa: S608 - numbers
+        until(lambda: replica.run("SELECT COUNT(*) FROM a.t") == ((300,),))
+
+    told = found(replica, wait=write)
+    assert {"stopped-replica", "replica-lag", "relay-logs-out-of-room"}.isdisjoint(told)
+    assert told["writable-replica"].severity is Severity.NOTE
+    told = found(replica, wait=lambda _: replica.run("INSERT INTO a.t VALUES (-1)", "INSERT INTO a.t VALUES (-2)"))
+    counted = "2 transactions were written here in the window." in told["writable-replica"].message
+    assert counted is not replica.is_mariadb
