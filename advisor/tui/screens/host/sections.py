@@ -8,7 +8,7 @@ from textual.content import Content
 
 from advisor.core.sizes import format_duration, format_percent, format_size
 from advisor.report.audit import fact_lines
-from advisor.report.words import wrap
+from advisor.report.words import plural, wrap
 from advisor.tui.screens.host.fact_rows import (
     Rows,
     cgroup_rows,
@@ -160,8 +160,15 @@ def _storage(audited: Audited, width: int) -> Content:
         ("stripe", stripe_text(storage)),
         ("medium", _medium(audited.known, storage)),
         ("one read", fact_lines.latency(audited).removeprefix(" · ")),
+        ("files", _server_files(facts.host)),
     ]
     return Content("\n").join([*steps, *(_row(name, text, width) for name, text in rows if text)])
+
+
+def _server_files(host: Host | None) -> str:
+    """The files that grow by themselves: `binary log 3.2G in 40 files, …`; empty if they were not listed."""
+    files = (host.files or ()) if host else ()
+    return ", ".join(f"{one.kind} {format_size(one.bytes)} in {plural(one.count, 'file')}" for one in files)
 
 
 def _medium(known: RuleContext, storage: Storage) -> str:
