@@ -74,7 +74,8 @@ class LockWait(Struct, frozen=True):
 class Blocking(Struct, frozen=True):
     """Open transactions and waits at the end of the window; no statement was read.
 
-    `sessions` are those with the 128 oldest transactions, those that wait for a lock, and long statements; `detached`
+    `sessions` are those that wait for a lock or block another, and of the 128 oldest transactions and the long
+    statements those of 5 seconds or more; `detached`
     are transactions without a session, such as prepared XA transactions. `waits` are the waits whose blocker is known;
     `holders` are sessions that hold metadata locks on the tables that others wait for, where the server does not show
     who waits for whom. `rows_read` and `metadata_read` say whether the blockers were read, if there were waits.

@@ -102,18 +102,19 @@ def look_action(context: RuleContext, session: ServerSession) -> Action:
 
 
 def kill_action(context: RuleContext, session: ServerSession) -> Action | None:
-    """The statement that ends an idle client's session, with what that rolls back; None for all other sessions."""
-    if not session.is_idle:
+    """The statement that ends an idle client's session, with what that rolls back; None for all other sessions.
+
+    A session that has neither locked nor changed rows may be that of a backup.
+    """
+    opened = session.transaction
+    if not session.is_idle or opened is None or not (opened.rows_locked or opened.rows_modified):
         return None
-    changed = session.transaction.rows_modified if session.transaction else 0
-    lost = (
-        f"rolls back {rows(changed)} that it changed, which can take as long as the changes"
-        if changed
-        else "none known"
-    )
+    changed = opened.rows_modified
+    long = ", which takes about as long as the changes took," if changed >= MANY_ROWS else ""
+    undone = f"rolls back {rows(changed)} that it changed{long} and " if changed else ""
     return Action(
         statement=_kill(context, session.id),
-        risk=f"{lost}; its client loses the connection, so ask its owner first, and leave a backup alone",
+        risk=f"{undone}closes the connection of its client, so ask its owner first",
     )
 
 

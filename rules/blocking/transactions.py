@@ -30,6 +30,7 @@ if TYPE_CHECKING:
 IDLE_WITH_LOCKS = 600  # seconds
 IDLE_WITH_VIEW = 3600  # seconds
 OLD = 600  # seconds
+NOT_SHORT = 60  # seconds; younger transactions are named by no rule about the history
 GROWN_HISTORY = 100_000
 REPORTED_HISTORY = 1_000_000  # long-undo-history reports it from here on
 LENGTH = "innodb_history_list_length"
@@ -66,7 +67,7 @@ def transaction_left_open(context: RuleContext) -> Iterator[Finding]:
             f"{sentence(session_name(first))} keeps a transaction open, {doing(first)}.{held_text(first)}{others}",
             help="have the client commit or roll back, or kill the session if the client is gone",
             severity=None if _holds(first) else Severity.NOTE,
-            actions=present(look_action(context, first), kill_action(context, first) if _holds(first) else None),
+            actions=present(look_action(context, first), kill_action(context, first)),
         )
 
 
@@ -105,8 +106,7 @@ def history_grows_behind_transaction(context: RuleContext) -> Iterator[Finding]:
     if lengths is None or oldest is None or context.workload.seconds < MINIMUM_WINDOW:
         return
     before, after = lengths
-    age = oldest.transaction.age or 0 if oldest.transaction else 0
-    if age >= OLD and after > before and GROWN_HISTORY <= after < REPORTED_HISTORY:
+    if _age(oldest) >= OLD and after > before and GROWN_HISTORY <= after < REPORTED_HISTORY:
         guess = "" if oldest.is_idle else " It may be a backup or a report: then let it finish."
         yield history_grows_behind_transaction.finding(
             f"The history list grew from {before:,} to {after:,} in {format_duration(context.workload.seconds)}. "
@@ -126,10 +126,14 @@ def history_lengths(context: RuleContext) -> tuple[int, int] | None:
 
 
 def oldest_transaction(context: RuleContext) -> ServerSession | None:
-    """The session with the oldest transaction; None if it was not read or there is none."""
+    """The session with the oldest transaction; None if it was not read, or if none has been open for a minute."""
     blocking = context.server.blocking
-    opened = [one for one in (blocking.sessions if blocking else ()) if one.transaction and one.transaction.age]
-    return max(opened, key=lambda one: one.transaction.age or 0 if one.transaction else 0, default=None)
+    opened = [one for one in (blocking.sessions if blocking else ()) if _age(one) >= NOT_SHORT]
+    return max(opened, key=_age, default=None)
+
+
+def _age(session: ServerSession) -> int:
+    return session.transaction.age or 0 if session.transaction else 0
 
 
 @rule(

@@ -234,16 +234,22 @@ def long_undo_history(context: RuleContext) -> Iterator[Finding]:
     if length is not None and length >= LONG_HISTORY:
         found = f"The old rows of {length:,} transactions are still kept (history list)."
         oldest = oldest_transaction(context)
-        if oldest is None:
+        blocking = context.server.blocking
+        if blocking is None or (oldest is None and blocking.detached):
             yield long_undo_history.finding(
                 found, help="find the oldest transaction in information_schema.INNODB_TRX, by trx_started, and end it"
             )
-            return
-        yield long_undo_history.finding(
-            f"{found} The oldest transaction is that of {session_name(oldest)}.{held_text(oldest)}",
-            help="look at the oldest transaction, and end it if it is no backup or report",
-            actions=(look_action(context, oldest),),
-        )
+        elif oldest is None:
+            yield long_undo_history.finding(
+                f"{found} No transaction was open for a minute or longer, so purge may be behind.",
+                help="look again in an hour; if the history still grows, raise innodb_purge_threads",
+            )
+        else:
+            yield long_undo_history.finding(
+                f"{found} The oldest transaction is that of {session_name(oldest)}.{held_text(oldest)}",
+                help="look at the oldest transaction, and end it if it is no backup or report",
+                actions=(look_action(context, oldest),),
+            )
 
 
 def _history_list_length(server: Server) -> int | None:

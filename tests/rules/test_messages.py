@@ -138,3 +138,35 @@ def test_a_value_that_the_file_does_not_give_was_set_at_run_time(tmp_path: Path)
     )
     assert first("oversized-sort-buffer", running).location is None
     assert "set at run time" in first("file-differs-from-running", running).message
+
+
+OPEN = {"id": 4, "account": "app@10.0.0.5", "command": "Sleep", "seconds": 90}
+
+
+@pytest.mark.parametrize(
+    ("blocking", "says"),
+    [
+        ({"sessions": [OPEN | {"transaction": {"state": "RUNNING", "age": 60}}]}, "connection 4 (app@10.0.0.5)"),
+        ({"sessions": [OPEN | {"transaction": {"state": "RUNNING", "age": 59}}]}, "purge may be behind"),
+        ({"detached": [{"state": "RUNNING", "age": 60}]}, "are still kept (history list)."),
+    ],
+)
+def test_a_long_history_names_an_old_transaction_alone(blocking: dict[str, object], says: str, tmp_path: Path) -> None:
+    """A transaction of a minute is named; without one purge may be behind, unless one has no session."""
+    server = {"innodb_metrics": {"trx_rseg_history_len": 2_000_000}, "blocking": blocking}
+    assert says in first("long-undo-history", known("mysql-9.7.4", tmp_path, server=server)).message
+
+
+def test_the_end_of_a_session_depends_on_the_platform(tmp_path: Path) -> None:
+    """Amazon RDS and Azure have procedures in place of KILL; a session that has only read is not ended."""
+    waiter = {"id": 5, "account": "app@b", "command": "Query", "transaction": {"state": "LOCK WAIT", "waiting": 9}}
+    for managed, end in (("", "KILL 4;"), ("rds", "CALL mysql.rds_kill(4);"), ("azure", "CALL mysql.az_kill(4);")):
+        holder = OPEN | {"transaction": {"state": "RUNNING", "age": 90, "rows_modified": 20_000}}
+        waits = [{"waiter": 5, "blocker": 4, "lock": "rows"}]
+        server = {"managed": managed, "blocking": {"sessions": [holder, waiter], "waits": waits}}
+        found = first("idle-session-blocks-rows", known("mysql-8.0.36", tmp_path, server=server))
+        assert found.actions[-1].statement == end
+        assert "20,000 rows" in found.actions[-1].risk
+    view = OPEN | {"seconds": 7200, "transaction": {"state": "RUNNING", "age": 7200}}
+    idle = first("transaction-left-open", known("mysql-8.0.36", tmp_path, server={"blocking": {"sessions": [view]}}))
+    assert not any("KILL" in (action.statement or "") for action in idle.actions)

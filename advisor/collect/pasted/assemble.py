@@ -53,7 +53,7 @@ LOG_SECONDS = 20.0  # a text is waited for longer than a server's own log
 NO_HOST = f"{NOT_IN_TEXTS}; the text of pt-summary has it, or --ram, --cpus and --disk"
 UNREAD = (
     *("files", "server.plugins", "server.engines", "server.innodb_metrics", "server.data"),
-    *("server.memory", "server.accounts"),
+    *("server.memory", "server.accounts", "server.blocking"),
 )
 NO_REPLICAS = (
     f"{NOT_IN_TEXTS}; the text of SHOW REPLICA STATUS\\G has it, of SHOW SLAVE STATUS\\G before MySQL 8.0.22, of "

@@ -28,7 +28,7 @@ PART = "server.blocking"
 # With more waits for one row, MariaDB and MySQL 5.7 compare each lock with each other while InnoDB stands still: 4 s
 # with 1,000 waits.
 MOST_ROW_WAITS = 100
-_TABLE_FLUSH = "Waiting for table flush"
+_SHORT = 5  # seconds; sessions with a younger transaction are left out unless they block or wait
 _NAME_LENGTH = 130  # characters of a schema and a table
 # What a metadata lock on a table or another object waits for, and the lock types that delay it.
 _STRONG = ("SHARED_NO_READ_WRITE", "EXCLUSIVE")
@@ -85,16 +85,25 @@ def read_blocking(
     found = _sessions(answer.rows)
     rows = _row_waits(session, found, notes, modern=modern, threads=threads)
     locks = _metadata(session, greeting, found, plugins, notes, threads=threads)
+    waits = (*(rows or ()), *(locks.waits if locks else ()))
+    holders = locks.holders if locks else {}
+    named = {number for wait in waits for number in (wait.waiter, wait.blocker)} | set(map(int, holders))
     blocking = Blocking(
-        sessions=tuple(found.sessions.values()),
+        sessions=tuple(one for one in found.sessions.values() if one.id in named or _matters(one)),
         detached=found.detached,
-        waits=(*(rows or ()), *(locks.waits if locks else ())),
-        holders=locks.holders if locks else {},
+        waits=waits,
+        holders=holders,
         rows_read=rows is not None,
         metadata_read=locks is not None and locks.certain,
         history=found.history,
     )
     return Observed(blocking, found.states)
+
+
+def _matters(session: ServerSession) -> bool:
+    """Whether a session that blocks none is kept: it waits, or its transaction or statement is not short."""
+    opened = session.transaction
+    return session.waiting is not None or opened is None or opened.age is None or opened.age >= _SHORT
 
 
 def _crowd_reason(waits: int) -> str:

@@ -157,6 +157,48 @@ def test_a_queue_behind_an_alter_ends_with_the_printed_statements(server_name: s
         holder.run("SELECT * FROM a.t")
 
 
+WAITS = (
+    (("LOCK TABLES a.t READ",), "INSERT INTO a.t VALUES (9, 9)"),
+    (("LOCK TABLES a.t WRITE",), "SELECT * FROM a.t"),
+    (("BEGIN", "SELECT * FROM a.t"), "LOCK TABLES a.t WRITE"),
+    (("BEGIN", "INSERT INTO a.t VALUES (8, 8)"), "LOCK TABLES a.t READ"),
+    (("BEGIN", "SELECT * FROM a.t"), "DROP TABLE a.t"),
+    (("SELECT GET_LOCK('x', 0)",), "SELECT GET_LOCK('x', 600)"),
+    (("LOCK INSTANCE FOR BACKUP",), "CREATE TABLE a.u (id INT)"),
+    (("FLUSH TABLES WITH READ LOCK",), "CREATE TABLE a.u (id INT)"),
+    (("FLUSH TABLES WITH READ LOCK",), "DELETE FROM a.t WHERE id = 1"),
+)
+
+
+@pytest.mark.servers("mysql-8.0", "mysql-9.7")
+def test_each_kind_of_metadata_lock_has_its_holder(server_name: str, start: Start) -> None:
+    """For each kind of lock that MySQL shows, the session that waits is found to wait for the one that holds it."""
+    live = Live(server_name, start(server_name))
+    live.run(*ROWS)
+    for held, wanted in WAITS:
+        with clients(live, 2) as (holder, waiter):
+            holder.run(*held)
+            waiter.begin(wanted)
+            until(lambda: bool(blocking(live).waits))
+            pairs = {(wait.waiter, wait.blocker) for wait in blocking(live).waits}
+            assert pairs == {(waiter.id, holder.id)}, (held, wanted)
+
+
+def test_many_waits_for_rows_are_not_listed(server_name: str, start: Start, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Beyond the limit MariaDB and MySQL 5.7 are not asked for transactions, with the reason; MySQL 8.0 is."""
+    monkeypatch.setattr("advisor.collect.server.blocking.MOST_ROW_WAITS", 0)
+    live = Live(server_name, start(server_name))
+    live.run(*ROWS)
+    with clients(live, 2) as (idle, waiter):
+        idle.run("BEGIN", "UPDATE a.t SET v = 3 WHERE id = 1")
+        waiter.begin("UPDATE a.t SET v = 4 WHERE id = 1")
+        until(lambda: live.run("SHOW GLOBAL STATUS LIKE 'innodb_row_lock_current_waits'")[0][1] == "1")
+        facts = collected(live)
+        assert (facts.server.blocking is not None) is (server_name in SHOWN)
+        if server_name not in SHOWN:
+            assert "1 sessions wait for rows" in facts.reason_missing("server.blocking")
+
+
 @pytest.mark.servers("mariadb-11.8")
 def test_the_plugin_shows_who_holds_the_lock(start: Start) -> None:
     """The printed INSTALL SONAME makes MariaDB show the session of LOCK TABLES, which has no transaction."""
