@@ -349,15 +349,15 @@ def test_an_error_log_alone_is_audited(tmp_path: Path) -> None:
 
 def test_no_text_of_a_message_is_kept(tmp_path: Path) -> None:
     """Statements, accounts, hosts and passwords that the log quotes are in none of the facts."""
-    secret = (
+    quoting = (
         "261125 14:23:01 [ERROR] /usr/sbin/mariadbd got signal 11 ;\n"
         "Query (0x7f2c): CREATE USER hidden IDENTIFIED BY 'Hidden-Pass1'\n"
         "2026-11-25 14:24:00 7 [Warning] Access denied for user 'hidden'@'hidden.example' (using password: YES)\n"
         "2026-11-25 14:24:00 7 [Warning] Aborted connection 7 to db: 'hidden' user: 'hidden' host: 'hidden' (hidden)\n"
-        "2026-11-25 14:24:00 7 [ERROR] Slave SQL: Error 'x' on query. Query: 'SET PASSWORD = hidden', Error_code: 1064\n"
+        "2026-11-25 14:24:00 7 [ERROR] Slave SQL: Error 'x' on query. Query: 'SET x = hidden', Error_code: 1064\n"
     )
     file = tmp_path / "error.log"
-    file.write_text(MARIADB + secret, "utf-8")
+    file.write_text(MARIADB + quoting, "utf-8")
     facts = facts_of_texts([str(file)])
     assert facts.server.error_log is not None
     assert {event.kind for event in facts.server.error_log.events} == {"crash", "denied", "aborted", "replication"}
