@@ -20,7 +20,7 @@ FAMILIES = {
     "DUR": "Durability", "ERR": "Error log", "GAL": "Galera", "GRO": "Growth", "GRP": "Group Replication",
     "HOU": "House rules", "INN": "InnoDB", "LOG": "Redo log", "MEM": "Memory",
     "MOD": "SQL modes, character sets, compatibility", "MYI": "MyISAM", "OBS": "Logs and instruments",
-    "OPT": "Option files", "REP": "Replication", "SEC": "Security",
+    "OPT": "Option files", "REP": "Replication", "SCH": "Schema", "SEC": "Security",
     "STO": "Storage", "SUP": "Suppressions", "SYS": "Operating system", "TAB": "Table caches and open files",
     "TLS": "Encrypted connections", "TMP": "Temporary tables", "VER": "Versions", "WRK": "Workload",
 }  # fmt: skip
@@ -30,8 +30,8 @@ SUBJECTS = {
     "engines": "MyISAM and Aria", "errorlog": "Error log", "innodb": "InnoDB",
     "memory": "Memory, caches and temporary tables",
     "optionfile": "Option files", "policy": "House rules", "replication": "Replication, Galera and Group Replication",
-    "security": "Security", "sql": "SQL modes, statements and logs", "system": "Operating system and storage",
-    "versions": "Versions",
+    "schema": "Schema", "security": "Security", "sql": "SQL modes, statements and logs",
+    "system": "Operating system and storage", "versions": "Versions",
 }  # fmt: skip
 INTRO = """# Rules
 

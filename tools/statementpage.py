@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING
 from clidoc import TOP, keep
 
 if TYPE_CHECKING:
-    from advisor.collect.connection.statements import Statement
+    from advisor.collect.connection.statement import Statement
 
 ALL = "all"  # the word in the list
 PAGE = os.path.join(TOP, "docs", "statements.md")
@@ -24,7 +24,7 @@ Made from the closed list itself by `make docs`; `mycnf audit --list-statements`
 One function sends, and it refuses what isn't word for word on this list before a byte leaves.
 Beneath it the driver's connection refuses the same, whatever calls it, and every other command of the protocol:
 the login and the goodbye are all that leaves besides.
-`{number}` stands for digits, nothing else varies.
+`{number}` stands for digits and `{name}` for the name of a schema in hexadecimal; nothing else varies.
 Ours carry the tag `/* mycnf */`, so that a server's own logs show them; what the driver sends by itself is marked.
 
 - **No transaction is left open.** Each session has autocommit on and is read-only. Between two statements it has no
@@ -48,7 +48,7 @@ def main() -> int:
     from advisor.collect.connection.connect import DEFAULT_LIMITS
     from advisor.collect.connection.statements import STATEMENTS
 
-    intro = INTRO.replace("{number}", "{{number}}").format(**DEFAULT_LIMITS._asdict())
+    intro = INTRO.replace("{number}", "{{number}}").replace("{name}", "{{name}}").format(**DEFAULT_LIMITS._asdict())
     page = "\n".join([intro, *(part for statement in STATEMENTS for part in _described(statement))])
     return keep(page, PAGE, "docs/statements.md is not what the list says: make docs")
 

@@ -14,12 +14,17 @@ if TYPE_CHECKING:
 
     from advisor.analysis.audited import Audited
     from advisor.core.model import Action, Finding
+    from advisor.facts import Facts
 
 NAMED_BY = ("hostname", "report_host", "wsrep_node_name")
 HOST = "some-host"
 ADDRESS = "some-address"
 # Names that do not identify a host, and that occur in the paths of all servers.
 COMMON = frozenset({"", "localhost", "mysql", "mysqld", "mariadb", "mariadbd"})
+_SCHEMA_PARTS = ("auto_increments", "without_key", "other_engines", "redundant_indexes")
+_NAMED_FIELDS = ("schema", "table", "column", "index", "covered_by")
+_KINDS = {"covered_by": "index"}
+_QUOTED = re.compile(r"`(?:[^`]|``)+`")
 _ADDRESS = re.compile(
     r"(?<![\w.:])(?:\d{1,3}(?:\.\d{1,3}){3}|[0-9A-Fa-f]{0,4}(?::[0-9A-Fa-f]{0,4}){2,7})(?![\w:]|\.\d)"
 )
@@ -31,14 +36,16 @@ def anonymize(audited: Audited) -> Audited:
     Numbers, settings and rules stay; so do addresses of the host itself (127.0.0.1, 0.0.0.0, ::).
     """
     names = _names(audited)
+    tables = _table_names(audited)
 
     def without(text: str) -> str:
+        text = _QUOTED.sub(lambda found: tables.get(found[0], found[0]), text) if tables else text
         for pattern in names:
             text = pattern.sub(HOST, text)
         return _ADDRESS.sub(_address, text)
 
     return audited._replace(
-        facts=_mapped(audited.facts, without),
+        facts=_mapped(_without_tables(audited.facts, tables), without),
         findings=tuple(_finding(f, without) for f in audited.findings),
         skipped=tuple(skip._replace(reason=without(skip.reason)) for skip in audited.skipped),
         suppressed=tuple((_finding(f, without), without(why)) for f, why in audited.suppressed),
@@ -63,6 +70,48 @@ def _of_accounts(audited: Audited) -> set[str]:
     blocking = audited.facts.server.blocking
     names += [session.account for session in blocking.sessions if "@" in session.account] if blocking else []
     return {name.rpartition("@")[2] for name in names} - {"", "%", "127.0.0.1", "::1"}
+
+
+def _table_names(audited: Audited) -> dict[str, str]:
+    """Return a replacement for each name of a schema, table, column or index, both quoted as in findings."""
+    risks = audited.facts.schema_risks
+    if risks is None:
+        return {}
+    found: dict[str, str] = {}
+    for one in (entry for part in _SCHEMA_PARTS for entry in getattr(risks, part) or ()):
+        for kind in _NAMED_FIELDS:
+            name = getattr(one, kind, None)
+            if name is not None:
+                found.setdefault(_quote(name), f"`{_KINDS.get(kind, kind)}_{len(found) + 1}`")
+    left = (
+        name[0]
+        for gap in audited.facts.unavailable
+        if gap.part.startswith("schema")
+        for name in _QUOTED.finditer(gap.reason)
+    )
+    for name in left:
+        found.setdefault(name, f"`schema_{len(found) + 1}`")
+    return found
+
+
+def _without_tables(facts: Facts, names: dict[str, str]) -> Facts:
+    """Return the facts with the names of schemas, tables, columns and indexes replaced."""
+    risks = facts.schema_risks
+    if risks is None:
+        return facts
+
+    def without(one: Any) -> Any:
+        fields = {kind: names[_quote(getattr(one, kind))][1:-1] for kind in _NAMED_FIELDS if hasattr(one, kind)}
+        lists = {kind: "" for kind in ("columns", "covering_columns") if hasattr(one, kind)}
+        return replace(one, **fields, **lists)
+
+    parts = {name: getattr(risks, name) for name in _SCHEMA_PARTS}
+    masked = {name: None if part is None else tuple(map(without, part)) for name, part in parts.items()}
+    return replace(facts, schema_risks=replace(risks, **masked))
+
+
+def _quote(name: str) -> str:
+    return "`" + name.replace("`", "``") + "`"
 
 
 def _replicas(audited: Audited) -> tuple[dict[str, str | None], ...]:

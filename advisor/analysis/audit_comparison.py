@@ -6,6 +6,8 @@ import re
 from datetime import UTC, datetime
 from typing import TYPE_CHECKING, Any
 
+from msgspec.structs import replace
+
 from advisor.analysis.audited import AuditComparison, Audited, Counter, Setting
 from advisor.analysis.why_gone import key, loads, rests_on_load, unjudged
 from advisor.core.sizes import format_duration
@@ -16,12 +18,15 @@ if TYPE_CHECKING:
 
     from advisor.core.model import Finding
     from advisor.facts import Facts
+    from advisor.facts.schema import AutoIncrement
 
 # Variables that change on their own.
 RESTLESS = re.compile(
     r"timestamp|gtid_(executed|purged|owned|\w*_pos|\w*_state)|last_gtid|innodb_redo_log_capacity_\w+"
 )
 COUNTER = re.compile(r"[A-Z]\w+")
+DAY = 86400  # seconds
+SHORTEST_RATE = 0.5  # days between snapshots; less shows the time of day rather than the rate
 SAME = ("hostname", "port", "server_uuid", "datadir")  # these identify the server
 
 
@@ -47,6 +52,31 @@ def compare(before: Audited, now: Audited) -> AuditComparison:
         counters=tuple(_counters(then.values(), before.facts, now.facts)),
         other=tuple(_identity_changes(before.facts, now.facts)),
     )
+
+
+def with_schema_rates(before: Facts, now: Facts) -> Facts:
+    """Add to AUTO_INCREMENT columns how many values they used a day since an earlier snapshot of the same server."""
+    then, present = before.schema_risks, now.schema_risks
+    if then is None or present is None or present.auto_increments is None or tuple(_identity_changes(before, now)):
+        return now
+    days = _days_between(then.taken_at, present.taken_at)
+    if days is None or days < SHORTEST_RATE:
+        return now
+    earlier = {(one.schema, one.table, one.column, one.type): one.next for one in then.auto_increments or ()}
+    rated = tuple(_rated(one, earlier, days) for one in present.auto_increments)
+    return replace(now, schema_risks=replace(present, auto_increments=rated))
+
+
+def _rated(one: AutoIncrement, earlier: dict[tuple[str, str, str, str], int], days: float) -> AutoIncrement:
+    start = earlier.get((one.schema, one.table, one.column, one.type))
+    return one if start is None or start > one.next else replace(one, per_day=(one.next - start) / days)
+
+
+def _days_between(then: str, now: str) -> float | None:
+    try:
+        return (datetime.fromisoformat(now) - datetime.fromisoformat(then)).total_seconds() / DAY
+    except (ValueError, OverflowError, TypeError):
+        return None
 
 
 def _by_key(audited: Audited) -> dict[tuple[str, str], Finding]:

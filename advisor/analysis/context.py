@@ -11,7 +11,7 @@ from advisor.optionfile import resolve
 from advisor.optionfile.lines import ResolvedFiles
 from advisor.verdict import judge_file
 from advisor.verdict.settings import ServerSettings, Settings
-from rules.core.context import NO_HOUSE, NO_SAMPLES, RuleContext
+from rules.core.context import NO_HOUSE, NO_SAMPLES, NO_SCHEMA, RuleContext
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -74,6 +74,8 @@ def build_context(facts: Facts, house: tuple[HouseRule, ...] | None = None) -> R
         house=NO_HOUSE if house is None else house,
         probes=_local_answers(facts, target),
         sampled=facts.sampled or NO_SAMPLES,
+        schema=facts.schema_risks or NO_SCHEMA,
+        unavailable=facts.unavailable,
         taken_at=facts.taken_at,
         spaces=facts.spaces,
         service=facts.service,

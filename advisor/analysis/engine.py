@@ -14,8 +14,8 @@ if TYPE_CHECKING:
     from rules.core.context import RuleContext
     from rules.core.rule import Rule
 
-# Parts that come from the user's configuration: without them, the rules that need them do not apply.
-USER_PARTS = frozenset({"findings", "house"})
+# Parts that exist only if the user configured or requested them: without them, the rules that need them do not apply.
+USER_PARTS = frozenset({"findings", "house", "schema"})
 # Rule families on the version, the system and the disks: they also apply to servers without a catalog.
 FAMILIES_WITHOUT_CATALOG = frozenset({"STO", "SYS", "VER"})
 RANK = {Severity.ERROR: 0, Severity.WARNING: 1, Severity.NOTE: 2}

@@ -46,7 +46,7 @@ def _load(facts: Facts) -> float | None:
 def unjudged(finding: Finding, before: Audited, now: Audited) -> str:
     """Return why it is unknown whether the finding still applies; empty if it was checked."""
     if now.asked and finding.code not in now.asked:
-        return "the rule was not asked (--select, --ignore, or the version)"
+        return "the rule was not asked (--select, --ignore, no --schema, or the version)"
     reason = next((skip.reason for skip in now.skipped if skip.code == finding.code), "")
     if reason:
         return f"needs {reason}"

@@ -23,6 +23,8 @@ from advisor.collect.logs import read_binary_log_bytes, read_error_file, read_er
 from advisor.collect.server.blocking import read_blocking
 from advisor.collect.server.innodb import has_lsn_counter, innodb_status
 from advisor.collect.server.replication import read_channels, read_replication
+from advisor.collect.server.schema import PART as SCHEMA_PART
+from advisor.collect.server.schema import read_schema
 from advisor.collect.server.server import read_greeting, read_server
 from advisor.collect.server.workload import read_counters, read_workload, sample_at
 from advisor.collect.service import read_service, service_of, usual_service
@@ -39,8 +41,9 @@ if TYPE_CHECKING:
     from advisor.collect.connection.options import Account
     from advisor.collect.connection.session import Notes, Session
     from advisor.collect.host.root import Root
+    from advisor.collect.server.schema import SchemaLimits
     from advisor.collect.server.server import Greeting
-    from advisor.facts import Host, Link, Sample, Server, Service, Workload
+    from advisor.facts import Host, Link, Sample, SchemaRisks, Server, Service, Workload
     from advisor.facts.server import ErrorLog
 
 
@@ -51,11 +54,15 @@ VERSION_PARTS = 2  # numbers; with fewer, the series is unknown and no rule appl
 
 @dataclass(frozen=True, slots=True)
 class CollectRequest:
-    """What to collect: the server, and the length of the counter window in seconds (0 for no window)."""
+    """What to collect: the server, and the length of the counter window in seconds (0 for no window).
+
+    `schema` has the limits for reading the tables' definitions, None to leave them out.
+    """
 
     connection: ConnectRequest = field(default_factory=ConnectRequest)
     window: float = DEFAULT_WINDOW
     limits: ConnectionLimits | None = None
+    schema: SchemaLimits | None = None
 
 
 def collect(request: CollectRequest, wait: Callable[[float], object] = time.sleep) -> Facts:
@@ -78,7 +85,7 @@ def collect_from_account(
     session = open_session(chosen, request.limits or DEFAULT_LIMITS)
     session.bound()
     try:
-        server, workload = _read_everything(session, request, notes, wait)
+        server, workload, schema = _read_everything(session, request, taken_at, notes, wait)
     finally:
         session.close()
     around = read_host_facts(server, notes)
@@ -96,16 +103,18 @@ def collect_from_account(
         statements=session.sent,
         seconds=max(0.0, spent - (request.window if workload else 0.0)),
         lost=session.lost,
+        schema_risks=schema,
     )
     return fit_snapshot(facts)
 
 
 def _read_everything(
-    session: Session, request: CollectRequest, notes: Notes, wait: Callable[[float], object]
-) -> tuple[Server, Workload | None]:
+    session: Session, request: CollectRequest, taken_at: str, notes: Notes, wait: Callable[[float], object]
+) -> tuple[Server, Workload | None, SchemaRisks | None]:
     """The server's facts, read in an order that loses least if the connection fails.
 
-    The replica status, which may hang, is last before the window and last after it.
+    The replica status, which may hang, is last before the window and last after it; only the schema, which is read on
+    request, comes later.
     """
     greeting = read_greeting(session, notes)
     if len(greeting.number) < VERSION_PARTS:
@@ -126,8 +135,17 @@ def _read_everything(
         error_log=logged.error_log,
         binary_log_bytes=read_binary_log_bytes(session, greeting, notes),
     )
-    replication = read_replication(session, greeting, first.status, notes, channels)
-    return replace(server, replication=replication), workload
+    server = replace(server, replication=read_replication(session, greeting, first.status, notes, channels))
+    return server, workload, _schema(session, greeting, request, taken_at, notes)
+
+
+def _schema(
+    session: Session, greeting: Greeting, request: CollectRequest, taken_at: str, notes: Notes
+) -> SchemaRisks | None:
+    if request.schema is None:
+        notes.append(Unavailable(SCHEMA_PART, "not examined; add --schema"))
+        return None
+    return read_schema(session, greeting, request.schema, taken_at, notes)
 
 
 def _untold(session: Session, greeting: Greeting, notes: Notes) -> str:

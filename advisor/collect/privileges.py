@@ -99,6 +99,17 @@ _MARIADB = (
 )
 
 
+_SCHEMA = (
+    Grant("REFERENCES", "*.*", "for --schema: definitions of all tables; it gives access to no row"),
+    Grant("SELECT", "sys.*", "for --schema: redundant indexes, by the server's own view"),
+)
+
+
+def schema_grants_for(target: Target) -> tuple[Grant, ...]:
+    """The privileges for --schema beside those of an audit; MariaDB has the sys schema since 10.6."""
+    return _SCHEMA[:1] if target.is_mariadb and target.version < (10, 6) else _SCHEMA
+
+
 def grants_for(target: Target) -> tuple[Grant, ...]:
     """All privileges that an audit of this server can use, optional ones last."""
     grants = _MARIADB if target.is_mariadb else _MYSQL

@@ -18,6 +18,7 @@ if TYPE_CHECKING:
 
     from advisor.analysis.audited import Audited
     from advisor.collect.connection.options import ConnectRequest
+    from advisor.collect.server.schema import SchemaLimits
     from advisor.commands.judge_facts import AuditRequest
     from advisor.core.model import Finding
     from advisor.facts import Facts
@@ -83,7 +84,7 @@ def make_opening(args: argparse.Namespace) -> StartOptions:
         return whole(AuditSource(origin, place, partial(_load, path), judge))
 
     def connect(request: ConnectRequest, password: str = "") -> AuditSource:
-        return _live(request, password, judge)
+        return _live(request, password, judge, args)
 
     from advisor.commands.connection import request_of
 
@@ -108,20 +109,45 @@ def _load(path: str) -> Facts:
     return load(path)
 
 
-def _live(request: ConnectRequest, password: str, judge: Callable[[Facts], Audited]) -> AuditSource:
+def _live(
+    request: ConnectRequest, password: str, judge: Callable[[Facts], Audited], args: argparse.Namespace
+) -> AuditSource:
     from advisor.collect.collect import CollectRequest, collect_from_account
     from advisor.collect.connection.options import resolve_account
     from advisor.collect.connection.session import open_session
     from advisor.commands.collect import load_probe_results
+    from advisor.commands.connection import schema_limits
     from advisor.commands.sample import load_samples, load_spaces
 
     chosen = resolve_account(request)
     if password:
         chosen = dataclasses.replace(chosen, password=password.encode(), credential_source="password as typed")
 
-    def read() -> Facts:
-        facts = collect_from_account(chosen, CollectRequest(request, window=0))
+    limits = schema_limits(args)
+    examined: Facts | None = None
+
+    def collect(schema: SchemaLimits | None) -> Facts:
+        facts = collect_from_account(chosen, CollectRequest(request, window=0, schema=schema))
         facts = replace(facts, sampled=load_samples(facts.server), spaces=load_spaces(facts))
         return replace(facts, probes=load_probe_results()) if facts.host is not None else facts
 
-    return AuditSource("live", chosen.place, read, judge, partial(open_session, chosen))
+    def read() -> Facts:
+        if examined is None:
+            return read_schema() if args.schema else collect(None)
+        return _keep_schema(examined, collect(None))
+
+    def read_schema() -> Facts:
+        nonlocal examined
+        examined = collect(limits or schema_limits(args, requested=True))
+        return examined
+
+    return AuditSource("live", chosen.place, read, judge, partial(open_session, chosen), read_schema)
+
+
+def _keep_schema(before: Facts, facts: Facts) -> Facts:
+    """The facts with the definitions of tables that were read before."""
+    from advisor.collect.server.schema import PART
+
+    gaps = [gap for gap in facts.unavailable if not gap.part.startswith(PART)]
+    gaps += [gap for gap in before.unavailable if gap.part.startswith(PART)]
+    return replace(facts, schema_risks=before.schema_risks, unavailable=tuple(gaps))

@@ -12,14 +12,14 @@ from advisor.core import errors
 if TYPE_CHECKING:
     import argparse
 
-    from advisor.collect.connection.statements import Statement
+    from advisor.collect.connection.statement import Statement
     from advisor.facts import Facts
     from advisor.report import Page
 
 FAIL_ON = "error"
 HEADING = (
     "Every statement that mycnf can send to a server. Ours carry the tag /* mycnf */; "
-    "{number} stands for digits, nothing else varies."
+    "{number} stands for digits, {name} for the name of a schema in hexadecimal, nothing else varies."
 )
 
 
@@ -72,6 +72,10 @@ def _report(args: argparse.Namespace) -> int:
     if args.keep and args.demo:
         raise errors.MycnfError("--demo is a recorded server, so --keep has nothing to save; leave out one")
     facts = _facts(args)
+    if earlier is not None:
+        from advisor.analysis.audit_comparison import with_schema_rates
+
+        facts = with_schema_rates(earlier, facts)
     if args.keep:
         from advisor.commands.history import keep_facts
 

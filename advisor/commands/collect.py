@@ -43,14 +43,14 @@ def collect_facts(args: argparse.Namespace) -> Facts:
     from msgspec.structs import replace
 
     from advisor.collect.collect import CollectRequest, collect
-    from advisor.commands.connection import request_of
+    from advisor.commands.connection import request_of, schema_limits
     from advisor.commands.sample import load_samples, load_spaces
     from advisor.facts.size_limits import fit_snapshot
 
     if args.window < 0:
         raise errors.MycnfError(f"--window {args.window:g} is not a valid time; write seconds, 0 for no window")
     host = declared_host(args) if is_declared(args) else None
-    facts = collect(CollectRequest(request_of(args), window=args.window))
+    facts = collect(CollectRequest(request_of(args), window=args.window, schema=schema_limits(args)))
     if facts.host is not None:  # set only for a server on this host, so results measured here apply
         facts = replace(facts, probes=load_probe_results())
     facts = replace(facts, sampled=load_samples(facts.server), spaces=load_spaces(facts))

@@ -8,8 +8,10 @@ if TYPE_CHECKING:
     import argparse
 
     from advisor.collect.connection.options import ConnectRequest
+    from advisor.collect.server.schema import SchemaLimits
     from advisor.facts import Host
 
+MAX_SCHEMA_TIME = 60.0  # seconds; all answers of an audit together have two minutes
 
 CONNECTION = (
     "socket",
@@ -33,6 +35,20 @@ def request_of(args: argparse.Namespace) -> ConnectRequest:
     from advisor.collect.connection.options import ConnectRequest
 
     return ConnectRequest(**{name: getattr(args, name) for name in CONNECTION})
+
+
+def schema_limits(args: argparse.Namespace, *, requested: bool = False) -> SchemaLimits | None:
+    """Return the limits of --schema, None without it unless requested; raises MycnfError for invalid numbers."""
+    if not args.schema and not requested:
+        return None
+    from advisor.collect.server.schema import SchemaLimits
+    from advisor.core.errors import MycnfError
+
+    if not 0 < args.schema_time <= MAX_SCHEMA_TIME:
+        raise MycnfError(f"--schema-time {args.schema_time:g}: write 1 to {MAX_SCHEMA_TIME:g} seconds")
+    if args.schema_tables < 0:
+        raise MycnfError(f"--schema-tables {args.schema_tables}: write the number of tables, 0 for none")
+    return SchemaLimits(args.schema_time, args.schema_tables)
 
 
 def is_declared(args: argparse.Namespace) -> bool:

@@ -6,7 +6,7 @@ import secrets
 from typing import TYPE_CHECKING
 
 from advisor.catalog.targets import parse_target
-from advisor.collect.privileges import grants_for
+from advisor.collect.privileges import grants_for, schema_grants_for
 from advisor.core import errors
 
 if TYPE_CHECKING:
@@ -21,11 +21,12 @@ _OPTIONAL = "Optional, and so a comment: {why}.\n-- {gives}"
 
 def run(args: argparse.Namespace) -> int:
     """Print the statements for the target's account, with a newly generated password."""
-    print(statements(parse_target(args.target), secrets.token_urlsafe(18) + _EVERY_KIND), end="")
+    password = secrets.token_urlsafe(18) + _EVERY_KIND
+    print(statements(parse_target(args.target), password, schema=args.schema), end="")
     return errors.OK
 
 
-def statements(target: Target, password: str) -> str:
+def statements(target: Target, password: str, *, schema: bool = False) -> str:
     """Return CREATE USER and GRANT for a target, one statement per line, each below a comment with the reason."""
     lines = [
         f"-- The account that mycnf needs on {target.label}: it reads settings and counters, and can change nothing.",
@@ -39,7 +40,7 @@ def statements(target: Target, password: str) -> str:
         "-- Four connections at most: two of the app, one of mycnf sample, and one that ends what takes too long.",
         f"CREATE USER {ACCOUNT} IDENTIFIED BY '{password}' WITH MAX_USER_CONNECTIONS 4;",
     ]
-    for grant in grants_for(target):
+    for grant in (*grants_for(target), *(schema_grants_for(target) if schema else ())):
         off, why = "", grant.why
         if grant.optional:
             off, why = "-- ", _OPTIONAL.format(why=grant.why, gives=grant.gives)

@@ -5,6 +5,7 @@ from msgspec import Struct, field
 from advisor.facts.files import FileCopy, OptionFiles, PersistedOption, Service
 from advisor.facts.host import Host, SpaceReading
 from advisor.facts.probes import ProbeResult
+from advisor.facts.schema import SchemaRisks
 from advisor.facts.server import Accounts, DataSizes, Link, Plugin, Replication, Server, VariableOrigin
 from advisor.facts.workload import BusyHour, Sample, SampledHours, Workload
 
@@ -26,6 +27,7 @@ __all__ = [
     "Replication",
     "Sample",
     "SampledHours",
+    "SchemaRisks",
     "Server",
     "Service",
     "SpaceReading",
@@ -49,6 +51,7 @@ class Facts(Struct, frozen=True):
     what was sent, the driver included, and `seconds` is the time spent besides the window. `probes` are the latest
     results of experiments on this host, one of each kind; `sampled` is what `mycnf sample` kept of the server, and
     `spaces` are earlier readings of the room on its disks, of samples and saved snapshots.
+    `schema_risks` is what `--schema` read of the tables' definitions, None without that option.
     """
 
     schema: str
@@ -66,6 +69,7 @@ class Facts(Struct, frozen=True):
     probes: tuple[ProbeResult, ...] = ()
     sampled: SampledHours | None = None
     spaces: tuple[SpaceReading, ...] = ()
+    schema_risks: SchemaRisks | None = None
 
     def reason_missing(self, part: str) -> str:
         """Why a part is missing; rules that need it are skipped with this reason."""

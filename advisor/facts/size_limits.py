@@ -37,6 +37,7 @@ EMPTY: dict[str, Any] = {
     "probes": (),
     "sampled": None,
     "spaces": (),
+    "schema_risks": None,
 }
 
 

@@ -52,6 +52,7 @@ class AuditApp(AppBase):
         *(Binding(p.digit, f"go('{p.id}')", p.title, show=False, id=f"screen.{p.id}") for p in SCREENS),
         Binding("e", "go('report')", "export", id="export"),
         Binding("r", "refresh", "refresh", id="refresh"),
+        Binding("S", "schema", "examine tables", show=False, id="schema"),
         Binding("c", "connect", "connect", show=False, id="connect"),
         Binding("question_mark", "help", "help", id="help", key_display="?"),
         Binding("f1", "help", "help", show=False, id="help.f1"),  # in text fields, only F1 and Ctrl-Q still work
@@ -113,7 +114,7 @@ class AuditApp(AppBase):
 
     # Reading
 
-    def read(self, feed: AuditSource) -> None:
+    def read(self, feed: AuditSource, *, schema: bool = False) -> None:
         """Read this source in the background; the current audit stays on screen until the new one is ready."""
         if feed is not self.feed:
             self._stop_sampling()
@@ -121,7 +122,7 @@ class AuditApp(AppBase):
             self.query_one("#waiting", Static).update(self._waiting_text())
         window = self._sample_window()
         self._window_judged = window is not None
-        run_in_background(self, "audit", lambda: AuditReady(feed.read_view(window)), source=feed)
+        run_in_background(self, "audit", lambda: AuditReady(feed.read_view(window, schema=schema)), source=feed)
 
     @on(AuditReady)
     async def _show_audit(self, message: AuditReady) -> None:
@@ -343,6 +344,16 @@ class AuditApp(AppBase):
         """Read everything again."""
         if self.feed is not None:
             self.read(self.feed)
+
+    def action_schema(self) -> None:
+        """Ask whether to read the definitions of tables, and read everything again with them."""
+        feed = self.feed
+        if feed is None or feed.read_schema is None:
+            self.notify("This audit shows a recording. To examine tables, audit a running server")
+            return
+        from advisor.tui.dialogs.prompts import SchemaDialog
+
+        self.push_screen(SchemaDialog(), lambda yes: self.read(feed, schema=True) if yes else None)
 
     def action_connect(self, reason: str = "") -> None:
         """Show the connect dialog; `reason` says why the last connection failed."""

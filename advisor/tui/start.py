@@ -66,7 +66,8 @@ class AuditSource(Struct, frozen=True):
 
     `origin` is live, snapshot or demo; `place` is its address or path for display. `read` returns the current facts
     without a sampling window, `judge` runs the rules; both may block and raise MycnfError. `session` opens another
-    session on a running server, used only for the counters; None without a server.
+    session on a running server, used only for the counters; None without a server. `read_schema` reads the facts with
+    the definitions of tables, which later calls of `read` keep; None without a server.
     """
 
     origin: str
@@ -74,10 +75,11 @@ class AuditSource(Struct, frozen=True):
     read: Callable[[], Facts]
     judge: Callable[[Facts], Audited]
     session: Callable[[], Session] | None = None
+    read_schema: Callable[[], Facts] | None = None
 
-    def read_view(self, workload: Workload | None = None) -> View:
+    def read_view(self, workload: Workload | None = None, *, schema: bool = False) -> View:
         """Read and judge the facts, with a window of samples if one exists. Raises MycnfError."""
-        facts = self.read()
+        facts = self.read_schema() if schema and self.read_schema is not None else self.read()
         return self.judge_facts(with_window(facts, workload) if workload else facts)
 
     def judge_facts(self, facts: Facts) -> View:

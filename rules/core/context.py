@@ -11,7 +11,17 @@ if TYPE_CHECKING:
 
     from advisor.catalog.load import Catalog
     from advisor.core.model import Target
-    from advisor.facts import Host, OptionFiles, SampledHours, Server, Service, SpaceReading, Workload
+    from advisor.facts import (
+        Host,
+        OptionFiles,
+        SampledHours,
+        SchemaRisks,
+        Server,
+        Service,
+        SpaceReading,
+        Unavailable,
+        Workload,
+    )
     from advisor.verdict import FileVerdict
     from advisor.verdict.settings import Settings
     from rules.core.value_source import ValueSource
@@ -26,6 +36,7 @@ NO_HOUSE = AbsentPart("house rules (in mycnf.toml)")
 NO_PROBES = AbsentPart("results of probes on the server's host (mycnf probe)")
 NO_SAMPLES = AbsentPart("samples of this server (mycnf sample)")
 NO_CHAIN = AbsentPart("the snapshot of the replica's source (mycnf fleet)")
+NO_SCHEMA = AbsentPart("the definitions of tables (mycnf audit --schema)")
 NO_FINDINGS = AbsentPart("the findings of all other rules")
 OUT_OF_RANGE = 1 << 64  # no server variable holds a larger number: the peer is not a server, or is malicious
 
@@ -42,7 +53,7 @@ class RuleContext:
 
     __slots__ = (
         *("_is_running", "catalog", "file_verdict", "find_source"),
-        *("parts", "service", "settings", "spaces", "taken_at", "target"),
+        *("parts", "service", "settings", "spaces", "taken_at", "target", "unavailable"),
     )
 
     def __init__(
@@ -59,6 +70,8 @@ class RuleContext:
         house: tuple[HouseRule, ...] | AbsentPart = NO_HOUSE,
         probes: tuple[LocalAnswer, ...] = (),
         sampled: SampledHours | AbsentPart = NO_SAMPLES,
+        schema: SchemaRisks | AbsentPart = NO_SCHEMA,
+        unavailable: tuple[Unavailable, ...] = (),
         taken_at: str = "",
         spaces: tuple[SpaceReading, ...] = (),
         service: Service | None = None,
@@ -68,6 +81,7 @@ class RuleContext:
         self.service = service  # the systemd unit that starts the server; None if there is none or it was not looked up
         self.taken_at = taken_at  # UTC in ISO 8601; empty if nothing was collected
         self.spaces = spaces  # earlier readings of the room on the server's disks
+        self.unavailable = unavailable  # parts of the facts that were not read, with reasons
         self.catalog = catalog
         self.find_source = find_source  # on a server: finds the source of a value by variable and option names
         self.settings = settings
@@ -81,6 +95,7 @@ class RuleContext:
             "probes": probes or NO_PROBES,
             "sampled": sampled,
             "chain": NO_CHAIN,
+            "schema": schema,
             "findings": NO_FINDINGS,
         }
         self._is_running = not isinstance(
@@ -111,7 +126,7 @@ class RuleContext:
         return line is not None and line.placed.line.templated
 
     def has(self, part: str) -> bool:
-        """Whether the part (server, host, workload, files, house, probes or sampled) is available."""
+        """Whether the part (server, host, workload, files, house, probes, sampled or schema) is available."""
         return not isinstance(self.parts[part], AbsentPart)
 
     @property
@@ -148,6 +163,15 @@ class RuleContext:
     def sampled(self) -> SampledHours:
         """The server's busiest hours, if its counters were sampled."""
         return self._part("sampled")  # type: ignore[return-value]
+
+    @property
+    def schema(self) -> SchemaRisks:
+        """What `--schema` read of the definitions of tables."""
+        return self._part("schema")  # type: ignore[return-value]
+
+    def reason_unread(self, part: str) -> str:
+        """Why a part of the facts was not read, for MissingFact."""
+        return next((gap.reason for gap in self.unavailable if gap.part == part), f"{part} was not collected")
 
     @property
     def findings(self) -> None:

@@ -16,7 +16,8 @@ from advisor.collect.collect import CollectRequest, collect_from_account
 from advisor.collect.connection import session as session_module
 from advisor.collect.connection.connect import ConnectionLimits, connect
 from advisor.collect.connection.options import Account
-from advisor.collect.connection.statements import DATA_SIZES, KILL_OWN, OWN_RUNNING, TAG
+from advisor.collect.connection.statement import TAG
+from advisor.collect.connection.statements import DATA_SIZES, KILL_OWN, OWN_RUNNING
 from advisor.collect.server.innodb import has_lsn_counter, redo_position
 from advisor.collect.server.workload import read_counters, read_workload
 from advisor.core.errors import ConnectError

@@ -11,6 +11,7 @@ import pytest
 
 from advisor.collect.connection.connect import ConnectionLimits
 from advisor.collect.connection.session import ConnectionLost, StatementFailed, open_session, send
+from advisor.collect.connection.statement import Statement
 from advisor.collect.connection.statements import (
     DATA_SIZES,
     METRICS_MARIADB,
@@ -18,7 +19,6 @@ from advisor.collect.connection.statements import (
     PLUGINS,
     STATUS,
     VARIABLES,
-    Statement,
 )
 from advisor.collect.connection.wire import StatementNotListed
 

@@ -8,19 +8,18 @@ from pathlib import Path
 import pytest
 
 from advisor.catalog.targets import newest_target
-from advisor.collect.connection import statements
+from advisor.collect.connection import schema_statements, statements
 from advisor.collect.connection.limits import AnswerLimits
+from advisor.collect.connection.schema_statements import SCHEMA_STATEMENTS, TABLES_MARIADB
+from advisor.collect.connection.statement import NAME, NUMBER, TAG, Statement
 from advisor.collect.connection.statements import (
     KILL_OWN,
     LIMITS_MYSQL,
-    NUMBER,
     STATEMENTS,
-    TAG,
-    Statement,
     is_listed,
 )
 from advisor.collect.connection.wire import StatementNotListed, Wire
-from advisor.collect.privileges import grants_for
+from advisor.collect.privileges import grants_for, schema_grants_for
 from advisor.commands.audit import statement_listing
 
 FORBIDDEN = (
@@ -28,17 +27,21 @@ FORBIDDEN = (
     "data_locks",
     "innodb_buffer_page",
     "memory_summary_by_thread",
-    "information_schema.tables",
     "flush ",
 )
 """What must never be sent, even when asked."""
-HARMLESS = ("SHOW ", "SELECT ", "SET SESSION ", "SET NAMES ", "SET AUTOCOMMIT ", "KILL QUERY ")
+HARMLESS = (
+    *("SHOW ", "SELECT ", "SET SESSION ", "SET NAMES ", "SET AUTOCOMMIT ", "KILL QUERY "),
+    "SET STATEMENT max_statement_time = {number}e-3 FOR SELECT ",
+)
+OPENS_TABLES = "information_schema.tables"
+"""What is sent only with --schema."""
 
 
 @pytest.mark.parametrize("statement", STATEMENTS, ids=lambda s: s.name)
 def test_each_statement_is_listed_as_it_is_sent(statement: Statement) -> None:
     """Every statement passes its own guard, ours with the tag, the driver's without."""
-    text = statement.text(12 if NUMBER in statement.sql else None)
+    text = statement.text(12 if NUMBER in statement.sql else None, "shop" if NAME in statement.sql else None)
     assert is_listed(text)
     assert text.startswith(TAG) is not statement.driver
 
@@ -62,14 +65,16 @@ def test_nothing_costly_or_writing_is_on_the_list() -> None:
     """What must never be sent isn't there, and the list only shows, selects, limits itself or kills its own."""
     for statement in STATEMENTS:
         assert not any(re.search(rf"\b{word}", statement.sql.lower()) for word in FORBIDDEN)
+        assert OPENS_TABLES not in statement.sql.lower() or statement in SCHEMA_STATEMENTS
         assert statement.sql.startswith(HARMLESS)
 
 
 def test_nothing_is_on_the_list_that_nobody_sends() -> None:
     """Each statement but the driver's own is one that a collector sends: what is allowed in vain is an open door."""
-    names = {name for name, one in vars(statements).items() if isinstance(one, Statement) and not one.driver}
+    both = {**vars(statements), **vars(schema_statements)}
+    names = {name for name, one in both.items() if isinstance(one, Statement) and not one.driver}
     folder = Path(statements.__file__).parents[1]
-    senders = "".join(f.read_text("utf-8") for f in folder.rglob("*.py") if f.name != "statements.py")
+    senders = "".join(f.read_text("utf-8") for f in folder.rglob("*.py") if not f.name.endswith("statements.py"))
     assert len(names) == len([one for one in STATEMENTS if not one.driver])
     assert {name for name in names if not re.search(rf"\b{name}\b", senders)} == set()
 
@@ -77,7 +82,9 @@ def test_nothing_is_on_the_list_that_nobody_sends() -> None:
 def test_each_privilege_has_its_grant() -> None:
     """What a statement needs is what `mycnf grants` gives, so that a report can print the GRANT for what lacks."""
     needed = {part for one in STATEMENTS if one.needs for part in one.needs.split(" and ")}
-    given = {grant.needed for flavour in ("mysql", "mariadb") for grant in grants_for(newest_target(flavour))}
+    needed |= {schema_statements.VISIBLE}
+    targets = [newest_target(flavour) for flavour in ("mysql", "mariadb")]
+    given = {grant.needed for target in targets for grant in (*grants_for(target), *schema_grants_for(target))}
     assert needed == given
 
 
@@ -99,6 +106,15 @@ def test_only_digits_can_vary() -> None:
     assert KILL_OWN.text(7) == TAG + "KILL QUERY 7"
     with pytest.raises(ValueError, match="invalid literal"):
         LIMITS_MYSQL.text("1; DROP TABLE t")
+
+
+def test_a_name_is_sent_as_hexadecimal_digits() -> None:
+    """The name of a schema can't end the literal that it stands in, whatever it contains."""
+    text = TABLES_MARIADB.text(5, "a' OR")
+    assert "TABLE_SCHEMA = 0x6127204f52 " in text
+    assert is_listed(text)
+    assert not is_listed(text.replace("0x6127204f52", "0x6127204f5"))
+    assert not is_listed(TABLES_MARIADB.text(5).replace(NAME, "'shop'"))
 
 
 def test_the_wire_refuses_before_it_sends() -> None:

@@ -11,7 +11,8 @@ from typing import Any, NamedTuple
 import pymysql
 from live_server import number_of
 
-from advisor.collect.connection.statements import STATEMENTS, STATUS, TAG, is_listed
+from advisor.collect.connection.statement import TAG
+from advisor.collect.connection.statements import STATEMENTS, STATUS, is_listed
 from probes.sandbox import Sandbox
 
 # 5.7 and later: a time in ISO 8601; MariaDB: day and time, omitted within the same second.

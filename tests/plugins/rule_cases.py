@@ -52,6 +52,7 @@ from advisor.facts.host import (
     Storage,
     Stripe,
 )
+from advisor.facts.schema import AutoIncrement, EngineTable, RedundantIndex, SchemaRisks, UnkeyedTable
 from advisor.facts.server import (
     Accounts,
     ApplierTimes,
@@ -104,6 +105,7 @@ class Case:
     workload: dict[str, Any] | None = None
     sampled: dict[str, dict[str, Any]] = field(default_factory=dict)
     house: dict[str, Any] | None = None
+    schema: dict[str, Any] | None = None
     probes: list[dict[str, Any]] = field(default_factory=list)
 
     def __str__(self) -> str:
@@ -241,6 +243,7 @@ def facts_of(case: Case, target: Target) -> Facts:
         sampled=_sampled(case.sampled) if case.sampled else None,
         service=_service(said["unit"]) if "unit" in said else None,
         spaces=_spaces(case.host or {}, said),
+        schema_risks=_schema(case.schema) if case.schema is not None else None,
     )
 
 
@@ -267,6 +270,18 @@ def _error_log(said: dict[str, Any]) -> ErrorLog:
     events = tuple(LogEvent(kind, **{"details": (), **event}) for kind, event in kinds.items())
     events = tuple(LogEvent(e.kind, e.count, e.first, e.last, e.peak, tuple(e.details)) for e in events)
     return ErrorLog(**{"read_from": "file", "zone": "UTC", **said, "events": events})
+
+
+def _schema(said: dict[str, Any]) -> SchemaRisks:
+    """The definitions of tables in a case; parts that it does not name were not read."""
+    for part, kind in (
+        ("auto_increments", AutoIncrement),
+        ("without_key", UnkeyedTable),
+        ("other_engines", EngineTable),
+        ("redundant_indexes", RedundantIndex),
+    ):
+        said = _with_parts(said, part, kind)
+    return SchemaRisks(tables=10, schemas=1, **said)
 
 
 def _service(unit: str) -> Service:

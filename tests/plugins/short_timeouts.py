@@ -10,7 +10,7 @@ import pytest
 from advisor.collect.connection import session as session_module
 from advisor.collect.connection.connect import ConnectionLimits
 from advisor.collect.connection.session import Rows, Session
-from advisor.collect.connection.statements import Statement
+from advisor.collect.connection.statement import Statement
 from advisor.collect.connection.wire import Wire
 
 PATIENT = ConnectionLimits(connect=60, read=60, statement=60, answer=120, whole=600)

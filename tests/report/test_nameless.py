@@ -10,10 +10,14 @@ from msgspec.structs import replace
 
 from advisor.analysis.anonymize import anonymize
 from advisor.analysis.audited import Audited
+from advisor.analysis.context import build_context
+from advisor.analysis.engine import run_rules
 from advisor.core.model import Action, Confidence, Finding, LocalResult, Location, Severity, Skipped
-from advisor.facts import Accounts, Replication, Unavailable
+from advisor.facts import Accounts, Replication, SchemaRisks, Unavailable
+from advisor.facts.schema import AutoIncrement, EngineTable, RedundantIndex, UnkeyedTable
 from advisor.report import Page
 from advisor.report.formats import names, render_audit
+from rules import all_rules
 
 WORDS = (
     "db7.corp.example, DB7 and /var/log/db7.err on 10.1.2.3 and fe80::12:3, not db70; 127.0.0.1, 10.11.19 at 05:01:05"
@@ -97,3 +101,28 @@ def test_names_that_tell_nothing(host: str) -> None:
     told = json.loads(render_audit("json", anonymize(audited(facts=replace(facts, server=server))), Page()))
     assert told["server"]["hostname"] == ("some-host" if host == "10.1.2.3" else host)
     assert told["host"]["storage"]["path"] == "/var/lib/mysql"
+
+
+def test_names_of_tables_are_replaced() -> None:
+    """Schemas, tables, columns and indexes have other names in findings and facts, the same name wherever it occurs."""
+    risks = SchemaRisks(
+        4,
+        1,
+        auto_increments=(AutoIncrement("shopdb", "or`ders", "orderno", "int", 2147483646),),
+        without_key=(UnkeyedTable("shopdb", "secretlog", 20000),),
+        other_engines=(EngineTable("shopdb", "or`ders", "MyISAM"),),
+        redundant_indexes=(RedundantIndex("shopdb", "or`ders", "byname", "name,orderno", "bynames", "name,orderno,x"),),
+    )
+    left = Unavailable("schema.engines", "1 of 2 schemas with 9 tables were left out (`otherdb`): too many")
+    facts = replace(recorded(), schema_risks=risks, unavailable=(left,))
+    findings = run_rules(build_context(facts), [rule for rule in all_rules() if rule.family == "SCH"]).findings
+    assert {finding.code for finding in findings} >= {"SCH001", "SCH006", "SCH007"}
+    whole = audited(*findings, facts=facts)
+    for form in names("audit"):
+        told = render_audit(form, anonymize(whole), Page())
+        for word in ("shopdb", "ders", "orderno", "secretlog", "byname", "otherdb"):
+            assert word not in told
+    cleared = anonymize(whole)
+    assert cleared.facts.schema_risks is not None
+    (column,) = cleared.facts.schema_risks.auto_increments or ()
+    assert f"`{column.schema}`.`{column.table}`.`{column.column}` (int)" in cleared.findings[0].message

@@ -100,6 +100,29 @@ def add_window(p: argparse.ArgumentParser) -> None:
     )
 
 
+def add_schema(p: argparse.ArgumentParser) -> None:
+    """Add the examination of the tables' definitions, with its limits."""
+    p.add_argument(
+        "--schema",
+        action="store_true",
+        help="also examine the tables' definitions: AUTO_INCREMENT, primary keys, engines, redundant indexes",
+    )
+    p.add_argument(
+        "--schema-time",
+        type=float,
+        default=5.0,
+        metavar="SECONDS",
+        help="longest time for --schema (default: 5); the report names what was left out",
+    )
+    p.add_argument(
+        "--schema-tables",
+        type=int,
+        default=1000,
+        metavar="N",
+        help="most tables that MySQL 5.7 and MariaDB open for --schema (default: 1000); MySQL 8.0 opens none",
+    )
+
+
 def add_connection(p: argparse.ArgumentParser) -> None:
     """Add the server to connect to, and the account."""
     p.add_argument("-S", "--socket", metavar="PATH", help="the server's Unix socket")

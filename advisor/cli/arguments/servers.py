@@ -13,6 +13,7 @@ from advisor.cli.arguments import (
     add_report_options,
     add_reports,
     add_rule_selection,
+    add_schema,
     add_window,
 )
 from advisor.cli.arguments.saved import add_keep
@@ -39,6 +40,7 @@ def audit(p: argparse.ArgumentParser) -> None:
     p.add_argument("--demo", action="store_true", help="audit a recorded server, to try mycnf")
     p.add_argument("--list-statements", action="store_true", help="print every statement that mycnf can send, and exit")
     add_window(p)
+    add_schema(p)
     add_connection(p)
     add_rule_selection(p, fail_on="error")
     add_configuration(p)
@@ -67,6 +69,7 @@ def collect(p: argparse.ArgumentParser) -> None:
     p.add_argument("-o", "--output", metavar="SNAP", help="the snapshot to write (mode 0600; needed without --keep)")
     add_keep(p)
     add_window(p)
+    add_schema(p)
     add_connection(p)
     add_host(p)
 
@@ -122,3 +125,4 @@ def probe(p: argparse.ArgumentParser) -> None:
 def grants(p: argparse.ArgumentParser) -> None:
     """Arguments of `mycnf grants`."""
     p.add_argument("--target", required=True, metavar="T", help="server version that the account is for")
+    p.add_argument("--schema", action="store_true", help="also the privileges for mycnf audit --schema")

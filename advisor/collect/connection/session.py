@@ -18,7 +18,6 @@ from advisor.collect.connection.statements import (
     OWN_RUNNING,
     READ_ONLY,
     STATEMENTS,
-    Statement,
 )
 from advisor.collect.connection.wire import ProtocolError, StatementNotListed
 from advisor.core.errors import ConnectError
@@ -28,6 +27,7 @@ from advisor.facts.snapshot import LARGEST_NUMBER
 if TYPE_CHECKING:
     from advisor.collect.connection.connect import ConnectionLimits
     from advisor.collect.connection.options import Account
+    from advisor.collect.connection.statement import Statement
     from advisor.collect.connection.wire import Wire
 
 
@@ -136,7 +136,7 @@ def send_setup(session: Session, statement: Statement, number: int | None = None
     session.setup.append((statement, number))
 
 
-def send(session: Session, statement: Statement, number: int | None = None) -> Rows:
+def send(session: Session, statement: Statement, number: int | None = None, name: str | None = None) -> Rows:
     """Send one statement from the closed list and return its result.
 
     Raises StatementNotListed before anything is sent for any other statement; StatementFailed with the reason if the
@@ -148,7 +148,7 @@ def send(session: Session, statement: Statement, number: int | None = None) -> R
     if session.lost:
         raise ConnectionLost(session.lost)
     try:
-        answer = _ask(session.wire, statement.text(number))
+        answer = _ask(session.wire, statement.text(number, name))
     except err.Error as error:
         raise _reason(session, statement, error) from error
     return _required_columns(answer, statement)

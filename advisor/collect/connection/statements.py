@@ -1,13 +1,15 @@
 """The closed list: every statement that mycnf can send to a server, including the driver's own.
 
-`{number}` stands for digits; nothing else in a text varies. `send` refuses any other statement.
+`{number}` stands for digits and `{name}` for a schema's name in hexadecimal; nothing else in a text varies. `send`
+refuses any other statement. `schema_statements` has those for `--schema`.
 """
 
 from __future__ import annotations
 
 import re
-from typing import NamedTuple
 
+from advisor.collect.connection.schema_statements import SCHEMA_STATEMENTS
+from advisor.collect.connection.statement import ALL, MARIADB, MYSQL, NAME, NUMBER, Statement
 from advisor.collect.connection.statement_texts import (
     ACCOUNTS_DYNAMIC_SQL,
     ACCOUNTS_GLOBAL_PRIV_SQL,
@@ -18,35 +20,6 @@ from advisor.collect.connection.statement_texts import (
     THREADS_SQL,
 )
 from advisor.collect.error_log_messages import BACKTRACE, MESSAGES
-
-TAG = "/* mycnf */ "
-NUMBER = "{number}"
-
-
-class Statement(NamedTuple):
-    """A statement: its exact text, the servers it is for, its purpose, and the privilege it needs.
-
-    `needs` is empty if every account may send it. `driver` marks statements that PyMySQL sends by itself, without a
-    tag. `columns` is the number of columns in the result, 0 if no code depends on it.
-    """
-
-    name: str
-    sql: str
-    servers: str
-    why: str
-    needs: str = ""
-    driver: bool = False
-    columns: int = 0
-
-    def text(self, number: int | None = None) -> str:
-        """The text as sent: tagged, with the number inserted."""
-        sql = self.sql if number is None else self.sql.replace(NUMBER, str(int(number)))
-        return sql if self.driver else TAG + sql
-
-
-ALL = "all"
-MYSQL = "MySQL"
-MARIADB = "MariaDB"
 
 SET_NAMES = Statement("set-names", "SET NAMES utf8mb4", ALL, "the driver says how text is encoded", driver=True)
 AUTOCOMMIT = Statement(
@@ -416,11 +389,20 @@ STATEMENTS: tuple[Statement, ...] = (
     APPLIER_TIMES,
     OWN_RUNNING,
     KILL_OWN,
+    *SCHEMA_STATEMENTS,
 )
 
-_ALLOWED = re.compile(
-    "|".join(re.escape(s.text()).replace(re.escape(NUMBER), r"[0-9]{1,20}") for s in STATEMENTS), re.ASCII
-)
+_VARYING = ((NUMBER, r"[0-9]{1,20}"), (NAME, r"0x(?:[0-9a-f]{2}){1,256}"))
+
+
+def _pattern(statement: Statement) -> str:
+    pattern = re.escape(statement.text())
+    for placeholder, varying in _VARYING:
+        pattern = pattern.replace(re.escape(placeholder), varying)
+    return pattern
+
+
+_ALLOWED = re.compile("|".join(map(_pattern, STATEMENTS)), re.ASCII)
 
 
 def is_listed(sql: str) -> bool:

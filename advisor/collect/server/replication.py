@@ -23,7 +23,7 @@ from advisor.redaction.scrub import failed_table, mask_sql
 
 if TYPE_CHECKING:
     from advisor.collect.connection.session import Row, Session
-    from advisor.collect.connection.statements import Statement
+    from advisor.collect.connection.statement import Statement
     from advisor.collect.server.server import Greeting
 
 _NEW_NAMES = (8, 0, 22)  # SHOW REPLICA STATUS

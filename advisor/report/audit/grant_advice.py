@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from advisor.collect.privileges import grants_for, quoted
+from advisor.collect.privileges import grants_for, quoted, schema_grants_for
 
 if TYPE_CHECKING:
     from advisor.analysis.audited import Audited
@@ -23,6 +23,6 @@ def helping(audited: Audited) -> list[tuple[str, str]]:
     lacking = {privilege for reason in reasons for privilege in reason.removeprefix(NEEDS).split(" and ")}
     return [
         (grant.statement(quoted(user)), grant.gives if grant.optional else grant.why)
-        for grant in grants_for(audited.known.target)
+        for grant in (*grants_for(audited.known.target), *schema_grants_for(audited.known.target))
         if user and grant.needed in lacking
     ]

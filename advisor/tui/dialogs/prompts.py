@@ -59,6 +59,26 @@ class ChoiceDialog(ModalScreen[bool]):
         self.dismiss(event.option_index == 0)
 
 
+class SchemaDialog(ModalScreen[bool]):
+    """Asks whether to read the definitions of tables; only `y` does."""
+
+    BINDINGS: ClassVar = [
+        Binding("y", "dismiss(True)", "examine tables", id="schema.yes"),
+        Binding("n,escape", "dismiss(False)", "not now", id="schema.no", key_display="n"),
+    ]
+
+    def compose(self) -> ComposeResult:
+        """What it costs, and the keys that answer."""
+        with Vertical(classes="dialog"):
+            yield Static(
+                "Examine the definitions of tables: AUTO_INCREMENT, primary keys, engines, redundant indexes? "
+                "MySQL 5.7 and MariaDB open tables for it, within the limits --schema-tables and --schema-time. "
+                "No rows are read.",
+                markup=False,
+            )
+            yield Static("y examines them · n or Esc does not", markup=False)
+
+
 class ReplaceDialog(ModalScreen[bool]):
     """Asks whether to replace a file; only `y` does, as Enter may have been pressed twice to save."""
 

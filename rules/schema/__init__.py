@@ -1,0 +1,1 @@
+"""Rules about the definitions of tables, which `--schema` reads."""

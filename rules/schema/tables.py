@@ -1,0 +1,293 @@
+"""SCH: rules about tables without a primary key, about other engines than InnoDB, and about redundant indexes."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from advisor.core.model import Action, Confidence, Severity
+from rules.core.context import MissingFact
+from rules.core.network import uses_galera
+from rules.core.rule import Docs, Span, rule
+from rules.durability.binary_log import writes_binary_log
+from rules.schema.auto_increment import quoted_name
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Sequence
+
+    from advisor.core.model import Finding
+    from advisor.facts.schema import EngineTable, RedundantIndex, UnkeyedTable
+    from rules.core.context import RuleContext
+
+LISTED = 3
+MANY_ROWS = 10_000  # a scan of fewer rows takes milliseconds
+MEMBER_STATES = ("ONLINE", "RECOVERING")
+LOCAL = frozenset(
+    {"MYISAM", "ARIA", "MEMORY", "ARCHIVE"}
+)  # engines that keep rows on this server, without transactions
+REMOTE = frozenset(
+    {"BLACKHOLE", "CONNECT", "FEDERATED", "S3", "SPIDER"}
+)  # engines whose rows are elsewhere, or nowhere
+MOST_READ, MOST_INDEXES = 2000, 200  # rows of the statements that read them
+LOCKED = "the ALTER waits for transactions on the table, and new statements wait behind it"
+HINTS = "statements that name the index in a hint fail"
+
+
+def _unkeyed(context: RuleContext) -> tuple[UnkeyedTable, ...]:
+    tables = context.schema.without_key
+    if tables is None:
+        raise MissingFact(context.reason_unread("schema.keys"))
+    return tables
+
+
+def _engines(context: RuleContext) -> tuple[EngineTable, ...]:
+    tables = context.schema.other_engines
+    if tables is None:
+        raise MissingFact(context.reason_unread("schema.engines"))
+    return tables
+
+
+def _in_group(context: RuleContext) -> bool:
+    replication = context.server.replication if context.has("server") else None
+    return replication is not None and replication.group_state in MEMBER_STATES
+
+
+def _listed(tables: Sequence[UnkeyedTable | EngineTable]) -> str:
+    """`3 tables (a, b, c)`, with names of three at most."""
+    names = ", ".join(quoted_name(table.schema, table.table) for table in tables[:LISTED])
+    more = ", …" if len(tables) > LISTED else ""
+    least = "at least " if len(tables) >= MOST_READ else ""
+    return f"{least}{len(tables):,} {'table' if len(tables) == 1 else 'tables'} ({names}{more})"
+
+
+def _prevention(context: RuleContext) -> str:
+    """The setting that refuses new tables without a primary key, on servers that have one."""
+    if context.target.is_mariadb:
+        return "; innodb_force_primary_key = ON refuses new tables without one"
+    return "; sql_require_primary_key = ON refuses new tables without one" if _can_require(context) else ""
+
+
+def _can_require(context: RuleContext) -> bool:
+    return context.target.since("mysql", 8, 0, 13)
+
+
+@rule(
+    "SCH002",
+    "unkeyed-table-in-group",
+    severity=Severity.ERROR,
+    summary="Group Replication refuses writes to tables without a primary key.",
+    needs=("server", "schema"),
+    targets=(Span("mysql"),),
+    evidence=("SCH-02", "ASK-SCH-04"),
+    docs=Docs(
+        why="A member certifies changes by their keys. It refuses inserts, updates and deletes on tables that have "
+        "neither a primary key nor a unique key of columns that are NOT NULL, with error 3098. Such tables are left "
+        "from the time before the server joined the group.",
+        fix="Add a primary key, with group replication stopped if the ALTER is refused. From 8.0.30 "
+        "sql_generate_invisible_primary_key = ON gives new tables an invisible one.",
+        risk="ALTER TABLE … ADD PRIMARY KEY rebuilds the table. A new column changes SELECT * unless it is invisible "
+        "(8.0.23 and later).",
+        exceptions="Tables that are only read.",
+        reconsider_when="A primary key in each table.",
+    ),
+)
+def unkeyed_table_in_group(context: RuleContext) -> Iterator[Finding]:
+    """Report tables without a key on a member of a replication group."""
+    tables = _unkeyed(context)
+    if tables and _in_group(context):
+        yield unkeyed_table_in_group.finding(
+            f"Group Replication refuses writes to {_listed(tables)}: there is no primary key.",
+            help=f"add a primary key to each{_prevention(context)}",
+        )
+
+
+@rule(
+    "SCH003",
+    "unkeyed-table-in-galera",
+    summary="Galera replicates tables without a primary key slowly and without a certain order of rows.",
+    needs=("server", "schema"),
+    targets=(Span("mariadb"),),
+    evidence=("SCH-03",),
+    docs=Docs(
+        why="Without a key the nodes find each changed row by a scan of the table. Galera's documentation does not "
+        "support DELETE on such tables, and their rows may have another order on each node.",
+        fix="Add a primary key.",
+        risk="ALTER TABLE … ADD PRIMARY KEY rebuilds the table, and blocks the whole cluster meanwhile with "
+        "wsrep_OSU_method = TOI.",
+        exceptions="Tables of few rows that only get inserts.",
+        reconsider_when="A primary key in each table.",
+    ),
+)
+def unkeyed_table_in_galera(context: RuleContext) -> Iterator[Finding]:
+    """Report tables without a key on a Galera node."""
+    tables = _unkeyed(context)
+    if tables and uses_galera(context):
+        yield unkeyed_table_in_galera.finding(
+            f"Galera needs a primary key in each table; {_listed(tables)} without one can differ between nodes.",
+            help=f"add a primary key to each; the ALTER blocks the cluster{_prevention(context)}",
+        )
+
+
+@rule(
+    "SCH004",
+    "unkeyed-table-in-row-log",
+    confidence=Confidence.LIKELY,
+    summary="Replicas scan whole tables to find the rows that a row-based binary log changes, without a key.",
+    needs=("server", "schema"),
+    evidence=("SCH-04", "ASK-SCH-02"),
+    docs=Docs(
+        why="A row event has no statement: the replica looks for each row by its key. Without a primary key, or a "
+        "unique key of columns that are NOT NULL, it uses another index if there is one. Otherwise it scans the "
+        "table: MySQL 8.0 once for each event, MySQL 5.7 and MariaDB once for each changed row. A DELETE of a "
+        "thousand rows then takes a thousand scans, and the replica falls behind.",
+        fix="Add a primary key. Tables with fewer than 10,000 rows are reported as a note.",
+        risk="ALTER TABLE … ADD PRIMARY KEY rebuilds the table; a new column changes SELECT *.",
+        exceptions="Tables that only get inserts. Binary logs without replicas, which are only replayed for a restore.",
+        reconsider_when="A primary key in each table that is updated.",
+    ),
+)
+def unkeyed_table_in_row_log(context: RuleContext) -> Iterator[Finding]:
+    """Report tables without a key where rows are replicated, and large ones wherever rows are logged."""
+    tables = _unkeyed(context)
+    in_cluster = _in_group(context) or (context.target.is_mariadb and uses_galera(context))
+    if not tables or in_cluster or context.text("binlog_format") not in ("ROW", None):
+        return
+    replication = context.server.replication
+    is_replica = replication is not None and replication.is_replica
+    has_replicas = replication is not None and replication.replicas_connected > 0 and writes_binary_log(context)
+    large = [table for table in tables if table.rows is None or table.rows >= MANY_ROWS]
+    if not (is_replica or has_replicas) and not (writes_binary_log(context) and large):
+        return
+    known_large = [table for table in large if table.rows is not None]
+    severe = bool(known_large) and (is_replica or has_replicas)
+    yield unkeyed_table_in_row_log.finding(
+        f"Replicas scan {_listed(known_large or large or tables)} for changed rows: there is no primary key.",
+        help=f"add a primary key to each{_prevention(context)}",
+        severity=Severity.WARNING if severe else Severity.NOTE,
+    )
+
+
+@rule(
+    "SCH005",
+    "unreplicated-engine",
+    summary="Tables of other engines than InnoDB are not replicated in a cluster, or refuse writes.",
+    needs=("server", "schema"),
+    evidence=("SCH-02", "SCH-03", "ASK-SCH-04"),
+    docs=Docs(
+        why="Group Replication refuses writes to tables of other engines. Galera replicates their definitions, but not "
+        "their rows: each node has its own. MariaDB can replicate MyISAM and Aria if wsrep_mode has REPLICATE_MYISAM "
+        "or REPLICATE_ARIA.",
+        fix="ALTER TABLE … ENGINE = InnoDB, for one table after the other.",
+        risk="The ALTER copies the table and blocks writes to it. On Galera, rows that differ between nodes still do.",
+        exceptions="Tables that are meant to differ between nodes, such as caches in MEMORY.",
+        reconsider_when="Only InnoDB tables.",
+    ),
+)
+def unreplicated_engine(context: RuleContext) -> Iterator[Finding]:
+    """Report tables of other engines on members of a replication group and on Galera nodes."""
+    tables = [table for table in _engines(context) if table.engine.upper() not in REMOTE]
+    if tables and _in_group(context):
+        yield unreplicated_engine.finding(
+            f"Group Replication refuses writes to {_listed(tables)}: the engine is not InnoDB.",
+            help="ALTER TABLE … ENGINE = InnoDB for each; the ALTER copies the table",
+            severity=Severity.ERROR,
+        )
+    elif context.target.is_mariadb and uses_galera(context):
+        modes = context.text("wsrep_mode") or ""
+        lacking = [table for table in tables if f"REPLICATE_{table.engine.upper()}" not in modes]
+        if lacking:
+            yield unreplicated_engine.finding(
+                f"Galera does not replicate the rows of {_listed(lacking)}: the engine is not InnoDB.",
+                help="ALTER TABLE … ENGINE = InnoDB for each; first compare its rows on all nodes",
+            )
+
+
+@rule(
+    "SCH006",
+    "tables-without-transactions",
+    severity=Severity.NOTE,
+    summary="Tables of MyISAM, Aria, MEMORY or ARCHIVE have no transactions, and MEMORY loses its rows at a restart.",
+    needs=("server", "schema"),
+    evidence=("SCH-05",),
+    docs=Docs(
+        why="These engines have no transactions: a rollback keeps their changes, a consistent dump "
+        "needs a lock, and MyISAM tables need a repair after a crash. MEMORY tables are empty after a restart; on a "
+        "source the server then logs a DELETE or TRUNCATE, so that replicas empty them too.",
+        fix="ALTER TABLE … ENGINE = InnoDB, after a look at how the table is used.",
+        risk="The ALTER copies the table and blocks writes to it. InnoDB takes more room than MyISAM and ARCHIVE.",
+        exceptions="Caches in MEMORY that the application fills again; archives that are only read.",
+        reconsider_when="Tables that can be lost.",
+    ),
+)
+def tables_without_transactions(context: RuleContext) -> Iterator[Finding]:
+    """Report tables of engines without transactions, outside clusters."""
+    tables = [table for table in _engines(context) if table.engine.upper() in LOCAL]
+    if not tables or _in_group(context) or (context.target.is_mariadb and uses_galera(context)):
+        return
+    kinds = ", ".join(sorted({table.engine for table in tables}))
+    yield tables_without_transactions.finding(
+        f"There are no transactions in {_listed(tables)}: the engine is {kinds}.",
+        help="ALTER TABLE … ENGINE = InnoDB where rows must survive a crash or a rollback",
+    )
+
+
+@rule(
+    "SCH007",
+    "redundant-indexes",
+    severity=Severity.NOTE,
+    confidence=Confidence.LIKELY,
+    summary="Indexes whose columns are the first ones of another index cost writes and memory.",
+    needs=("server", "schema"),
+    evidence=("SCH-06", "ASK-SCH-03"),
+    docs=Docs(
+        why="Each insert, delete and change of an indexed column maintains the index as well, and its pages take room "
+        "in the buffer pool. The server's view sys.schema_redundant_indexes names indexes that another index can "
+        "replace. Indexes of expressions, in descending order, invisible and ignored ones are left out, as the view "
+        "does not compare them. mycnf never reports unused indexes: counters since the start do not show "
+        "those that a monthly report or a replica needs.",
+        fix="Make the index invisible first (MySQL 8.0) or ignored (MariaDB 10.6), watch the application for a full "
+        "business cycle, and then drop it. MySQL 5.7 can only drop it.",
+        risk="A statement that names the index in a hint fails once it is dropped. The shorter index can be faster for "
+        "scans, as it has fewer pages. A unique index is only reported if another unique one covers it.",
+        exceptions="A narrow index that many statements scan as a whole.",
+        reconsider_when="Statements that are slower without it.",
+    ),
+)
+def redundant_indexes(context: RuleContext) -> Iterator[Finding]:
+    """Report the indexes that the server's own view names."""
+    indexes = context.schema.redundant_indexes
+    if indexes is None:
+        raise MissingFact(context.reason_unread("schema.redundant_indexes"))
+    if not indexes:
+        return
+    first = indexes[0]
+    count = len(indexes)
+    least = "At least " if count >= MOST_INDEXES else ""
+    also = f" {least}{count - 1:,} more {'is' if count == 2 else 'are'} redundant." if count > 1 else ""  # noqa: PLR2004
+    yield redundant_indexes.finding(
+        f"Index `{_tick(first.index)}` of {quoted_name(first.schema, first.table)} repeats the first columns of "
+        f"`{_tick(first.covered_by)}`.{also}",
+        help="each write maintains such an index; hide it first where the server can, and drop it later",
+        actions=tuple(_hide(context, index) for index in indexes[:LISTED]),
+    )
+
+
+def _tick(name: str) -> str:
+    return name.replace("`", "``")
+
+
+def _hide(context: RuleContext, index: RedundantIndex) -> Action:
+    alter = f"ALTER TABLE {quoted_name(index.schema, index.table)}"
+    name = quoted_name(index.index)
+    if context.target.is_mariadb:
+        return Action(
+            statement=f"{alter} ALTER INDEX {name} IGNORED;",
+            undo=f"{alter} ALTER INDEX {name} NOT IGNORED;",
+            risk=f"{LOCKED}; {HINTS}",
+        )
+    if context.target.since("mysql", 8, 0):
+        return Action(
+            statement=f"{alter} ALTER INDEX {name} INVISIBLE;",
+            undo=f"{alter} ALTER INDEX {name} VISIBLE;",
+            risk=f"{LOCKED}; {HINTS}",
+        )
+    return Action(statement=f"{alter} DROP INDEX {name};", risk=f"{LOCKED}; {HINTS}")
