@@ -74,7 +74,7 @@ def suggest_connections(known: RuleContext, workload: str) -> Iterator[Suggested
     if room is None or workload == "dev" or known.is_set(CONNECTIONS):
         return
     wanted = next((count for least, count in CONNECTION_STEPS if (cpus or 0) >= least), DEFAULT_CONNECTIONS)
-    affordable = max(LEAST_CONNECTIONS, room[0] * CONNECTION_PERCENT // 100 // idle_session(known) // 10 * 10)
+    affordable = max(LEAST_CONNECTIONS, affordable_connections(known, room[0]))
     each = f"Each takes about {format_size(idle_session(known))} as soon as it has read something"
     if affordable <= FEW_CONNECTIONS:
         reason = f"{each}: the default of {DEFAULT_CONNECTIONS} would take memory that the buffer pool needs."
@@ -85,6 +85,11 @@ def suggest_connections(known: RuleContext, workload: str) -> Iterator[Suggested
         risk = "more sessions compete if all work at once: bound the clients' pools"
         count = str(min(wanted, affordable))
         yield SuggestedLine(CONNECTIONS, count, reason, ("CONN-02", "CONN-04"), risk, "Max_used_connections")
+
+
+def affordable_connections(known: RuleContext, usable_bytes: int) -> int:
+    """The connections, in tens, that take CONNECTION_PERCENT of that much memory while idle."""
+    return usable_bytes * CONNECTION_PERCENT // 100 // idle_session(known) // 10 * 10
 
 
 def suggest_pool(known: RuleContext, workload: str) -> Iterator[SuggestedLine]:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from advisor.core.sizes import exact_size, format_size
-from advisor.suggest.choices import SuggestedLine
+from advisor.suggest.choices import CONNECTION_PERCENT, CONNECTIONS, SuggestedLine, affordable_connections
 from rules.core.advice import DEFAULT_CONNECTIONS, default_number
 from rules.sizing.memory import (
     DEFAULT_POOL,
@@ -78,17 +78,22 @@ def _lowered(known: RuleContext, option: str, taken: int, lines: tuple[Suggested
         default, value = _default(known, name), known.number(name)
         if default is None or value is None or value <= default or name not in {line.option for line in lines}:
             continue
-        count = name == "max_connections"
+        counted = name == CONNECTIONS
+        less = f"So many take {CONNECTION_PERCENT} % of it while idle" if counted else "This is the default"
         yield SuggestedLine(
             name,
-            str(default) if count else exact_size(default),
-            f"{value if count else format_size(value)} can take {format_size(taken)}: with the rest of the file, that "
-            f"does not fit in {room[1] if room else 'memory'}. This is the default.",
+            str(default) if counted else exact_size(default),
+            f"{name} = {value if counted else exact_size(value)} takes up to {format_size(taken)}, with which the file "
+            f"does not fit in {room[1] if room else 'memory'}. {less}.",
             ("MEM-01",),
-            "clients beyond that are refused" if count else "less memory for what uses it",
+            "clients beyond that are refused" if counted else "less memory for what uses it",
         )
 
 
 def _default(known: RuleContext, name: str) -> int | None:
-    fixed = {"max_connections": DEFAULT_CONNECTIONS, POOL: DEFAULT_POOL, "temptable_max_ram": LEAST_TEMPTABLE}
+    """The value that an option is brought down to: its default, and for connections what the memory is enough for."""
+    if name == CONNECTIONS:
+        room = usable_memory(known)
+        return max(DEFAULT_CONNECTIONS, affordable_connections(known, room[0]) if room else 0)
+    fixed = {POOL: DEFAULT_POOL, "temptable_max_ram": LEAST_TEMPTABLE}
     return fixed.get(name, default_number(known, name))

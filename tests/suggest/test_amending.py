@@ -154,7 +154,7 @@ def suggested(text: str, target: str = "mariadb-10.11", workload: str = "oltp") 
     [
         ("innodb_buffer_pool_size = 64G", "innodb_buffer_pool_size", None),
         ("key_buffer_size = 12G", "key_buffer_size", "128M"),
-        ("max_connections = 90000", "max_connections", "151"),
+        ("max_connections = 90000", "max_connections", "1240"),
         ("sort_buffer_size = 1G", "sort_buffer_size", "2M"),
         ("tmp_table_size = 2G\nmax_heap_table_size = 2G", "max_heap_table_size", "16M"),
         ("aria_pagecache_buffer_size = 20G", "aria_pagecache_buffer_size", "128M"),
@@ -210,5 +210,5 @@ def test_a_file_of_which_nothing_fits_ends_with_defaults() -> None:
     lines = suggested(text, "mysql-8.0")
     assert lines["key_buffer_size"] == "8M"
     assert lines["sort_buffer_size"] == "256K"
-    assert lines["max_connections"] == "151"
+    assert lines["max_connections"] == "400"
     assert parse_size(lines["innodb_buffer_pool_size"]) < 7 << 30
