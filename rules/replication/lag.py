@@ -194,7 +194,7 @@ def _lag_details(context: RuleContext, channel: dict[str, str]) -> str:
         if times and times.from_source is not None and _arises_upstream(context, channel)
         else "",
         f"A worker has been applying it for {format_duration(at_it)}." if at_it >= VISIBLE else "",
-        f"Of {times.workers} workers {times.busy} are applying transactions, {times.used} have since their start."
+        f"Busy workers: {times.busy} of {times.workers}; used since their start: {times.used}."
         if times and times.workers > 1
         else "",
         f"Received and not yet applied: {format_size(waiting)} bytes of binary log." if waiting else "",

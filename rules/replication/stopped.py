@@ -35,9 +35,7 @@ class Cause(NamedTuple):
     next_step: str
 
 
-COMPARE = (
-    "compare the row with the source's, repair the replica or rebuild it, and start it; skipping hides more of them"
-)
+COMPARE = "compare the row with the source's, and repair or rebuild the replica before you start it"
 DEFINITIONS = "compare the definition with the source's, make them equal, and start the replica"
 OLDER_THAN_LOGS = "rebuild the replica from a backup of the source, and keep the source's binary logs for longer"
 # By the number of the error; MySQL 8.0 and later have numbers of their own for some.

@@ -86,8 +86,8 @@ TOP = "/etc/mysql/my.cnf"
 class Case:
     """One row of a case table: its input, and the severity that the rule finds, empty if it is silent.
 
-    `about`, `line` and `sure` are the option, the line in its file and the confidence of the first finding, if the row
-    has them.
+    `about`, `line` and `sure` are the option (- for none), the line in its file and the confidence of the first
+    finding, if the row has them.
     """
 
     rule: str
