@@ -165,6 +165,35 @@ def test_the_maximum_is_raised_before_what_it_bounds(
     assert "was 83 % full" in found.message
 
 
+@pytest.mark.parametrize(
+    ("written", "advised"),
+    [
+        (32000, ["innodb_io_capacity_max = 8000", "innodb_io_capacity = 2000"]),
+        (31999, ["innodb_io_capacity = 2000"]),
+    ],
+)
+def test_a_maximum_that_is_nearly_reached_is_raised(written: int, advised: list[str], tmp_path: Path) -> None:
+    """From four fifths of the maximum on it is doubled, since it alone bounds what the age of the redo asks for."""
+    file = "innodb_io_capacity = 1000\ninnodb_io_capacity_max = 4000"
+    workload = {"rises": {"innodb_buffer_pool_pages_flushed": written}}
+    assert (
+        lines(
+            first("starved-flushing", "mariadb-11.8", tmp_path, file=file, server={"status": FULL}, workload=workload)
+        )
+        == advised
+    )
+
+
+@pytest.mark.parametrize(("capacity", "advised"), [(200, "2000"), (1000, "2000"), (1001, "2002")])
+def test_solid_state_disks_begin_at_two_thousand(capacity: int, advised: str, tmp_path: Path) -> None:
+    """On disks that are known to be solid-state the capacity is at least 2000, else twice as much."""
+    host = {"disks": [{"kernel_name": "nvme0n1", "transport": "nvme"}]}
+    file = f"innodb_io_capacity = {capacity}\ninnodb_io_capacity_max = 40000"
+    workload = {"rises": {"innodb_buffer_pool_pages_flushed": 20000}}
+    known = {"file": file, "server": {"status": FULL}, "workload": workload, "host": host}
+    assert lines(first("starved-flushing", "mariadb-11.8", tmp_path, **known)) == [f"innodb_io_capacity = {advised}"]
+
+
 def test_the_limit_ends_where_the_manual_does(tmp_path: Path) -> None:
     """A capacity whose double is beyond 20,000 is never doubled."""
     rule = find_rule("starved-flushing")
