@@ -6,6 +6,7 @@ import re
 from typing import TYPE_CHECKING
 
 from advisor.core.model import Confidence, Severity
+from advisor.core.sizes import format_size
 from advisor.verdict import Outcome
 from rules.core.advice import advise, help_line, present
 from rules.core.network import WSREP_ON, WSREP_PROVIDER, has_provider, uses_galera
@@ -21,7 +22,7 @@ if TYPE_CHECKING:
 
 MARIADB = (Span("mariadb"),)
 ADDRESS = "wsrep_cluster_address"
-STATUS = "wsrep_cluster_status"
+STATUS, SIZE = "wsrep_cluster_status", "wsrep_cluster_size"
 OPTIONS, NEW_CLUSTER = "wsrep_provider_options", "wsrep_new_cluster"
 USED = (WSREP_ON, WSREP_PROVIDER)
 SCHEME = "GCOMM://"
@@ -32,12 +33,14 @@ INTERLEAVED = 2
 TIMEOUTS = {"EVS.SUSPECT_TIMEOUT": "PT5S", "EVS.KEEPALIVE_PERIOD": "PT1S"}  # the provider's defaults
 MESSAGES = 3  # keepalive messages that must fit in the timeout before a node is suspected
 TWO = 2  # nodes; neither is a majority
+MUCH = 50 << 30  # bytes; a disk or a network of 1 Gbit/s copies them in minutes
 BLOCKING = {"RSYNC": "rsync", "RSYNC_WAN": "rsync_wan", "MYSQLDUMP": "mysqldump"}
 
 
 def is_node(context: RuleContext) -> bool:
     """Whether the server runs as a node of a cluster, with a provider that reports the cluster's status."""
-    return context.text(WSREP_ON) == "ON" and has_provider(context) and STATUS in context.server.status
+    provider = context.text(WSREP_PROVIDER)
+    return context.text(WSREP_ON) == "ON" and provider not in {None, "", "NONE"} and STATUS in context.server.status
 
 
 def is_primary_node(context: RuleContext) -> bool:
@@ -298,26 +301,36 @@ def galera_local_schema_changes(context: RuleContext) -> Iterator[Finding]:
     summary="As an SST donor this node is blocked and accepts no writes.",
     targets=MARIADB,
     options=("wsrep_sst_method",),
-    evidence=("GAL-05",),
+    evidence=("GAL-05", "ASK-GAL-09"),
     docs=Docs(
         why="With rsync and mysqldump the node that gives its data holds a read lock for the whole transfer; "
         "mariabackup copies beside the writes. A cluster of three is down to one node that works meanwhile.",
-        fix="Set wsrep_sst_method = mariabackup on all nodes, with an account for it.",
+        fix="Set wsrep_sst_method = mariabackup on all nodes, with an account for it in wsrep_sst_auth. Without "
+        "wsrep_sst_auth the donor logs in as the operating system account of the server, which needs an account "
+        "that takes no password (unix_socket).",
         risk="It needs mariadb-backup and socat on all nodes, and the same method everywhere.",
         exceptions="Small databases, and nodes that may stand still: rsync is the fastest.",
         reconsider_when="Transfers that take less time than anybody minds.",
     ),
 )
 def galera_blocking_transfer(context: RuleContext) -> Iterator[Finding]:
-    """Report an explicitly configured SST method that blocks its donor."""
+    """Report an SST method that blocks its donor, if it is explicitly configured or has much data to copy."""
     name = "wsrep_sst_method"
-    method = BLOCKING.get(context.text(name) or "")
-    if uses_galera(context) and context.is_set(name) and method:
+    method, size = BLOCKING.get(context.text(name) or ""), _copied_bytes(context)
+    if uses_galera(context) and method and (context.is_set(name) or size >= MUCH):
+        amount = f" of {format_size(size)}" if size >= MUCH else ""
         yield galera_blocking_transfer.finding(
-            f"With {method} the node that gives its data takes no writes until the transfer ends.",
+            f"With {method} the donor takes no writes until the transfer{amount} ends.",
             variable_subject(context, name),
             help="use mariabackup on all nodes, if the donor must stay available",
         )
+
+
+def _copied_bytes(context: RuleContext) -> int:
+    """The InnoDB data that a running node would copy to another; 0 if there is no other node, or if unknown."""
+    if not context.has("server") or not is_primary_node(context) or context.server.counter(SIZE) == 1:
+        return 0
+    return context.server.data.innodb_bytes if context.server.data else 0
 
 
 @rule(
@@ -342,7 +355,7 @@ def galera_blocking_transfer(context: RuleContext) -> Iterator[Finding]:
 def galera_of_two_nodes(context: RuleContext) -> Iterator[Finding]:
     """Report a cluster of two nodes, unless the server knows a third member."""
     nodes = node_addresses(context)
-    counted = context.server.counter("wsrep_cluster_size") if context.has("server") else None
+    counted = context.server.counter(SIZE) if context.has("server") else None
     if not uses_galera(context) or not context.is_set(ADDRESS):
         return
     few = len(nodes) == TWO and (counted is None or counted <= TWO)

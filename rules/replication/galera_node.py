@@ -83,13 +83,21 @@ def single_galera_applier(context: RuleContext) -> Iterator[Finding]:
 def small_galera_cache(context: RuleContext) -> Iterator[Finding]:
     """Report an explicitly configured gcache.size of the default or less."""
     size = cache_bytes(context)
-    if uses_galera(context) and context.is_set(OPTIONS) and size is not None and size <= SMALL:
+    if not uses_galera(context) or not context.is_set(OPTIONS) or size is None:
+        return
+    if size < SMALL or (size == SMALL and _names_cache(context)):
         yield small_galera_cache.finding(
             f"A node that was away while the others wrote more than {format_size(size)} "
             "(gcache.size) needs a full copy.",
             variable_subject(context, OPTIONS),
             help="size gcache.size by what is replicated while a node is away for maintenance",
         )
+
+
+def _names_cache(context: RuleContext) -> bool:
+    """Whether the option file names gcache.size; a running node lists each provider option, defaults included."""
+    line = context.file_verdict.effective.get(OPTIONS)
+    return line is not None and CACHE in str(line.value or line.placed.line.raw).upper()
 
 
 def cache_bytes(context: RuleContext) -> int | None:

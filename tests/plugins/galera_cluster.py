@@ -46,11 +46,22 @@ wsrep_provider_options = "gmcast.listen_addr=tcp://127.0.0.1:{port}; ist.recv_ad
 """
 
 
-class GaleraCluster:
-    """Three nodes; `heal` makes a healthy cluster of them again, whatever a test did."""
+# An rsync that sends nothing while a file exists, so that its node stays a donor; the receiving daemon starts at once.
+WAITING = """#!/bin/sh
+case " $* " in *" --daemon "*) ;; *) while [ -e {hold} ]; do sleep 0.1; done ;; esac
+exec {rsync} "$@"
+"""
 
-    def __init__(self, nodes: list[Live]) -> None:
+
+class GaleraCluster:
+    """Three nodes; `heal` makes a healthy cluster of them again, whatever a test did.
+
+    While the file `hold` exists, state transfers wait.
+    """
+
+    def __init__(self, nodes: list[Live], hold: Path) -> None:
         self.nodes = nodes
+        self.hold = hold
 
     def status(self, node: Live, name: str) -> str:
         """One wsrep status value of a node."""
@@ -102,7 +113,11 @@ def galera(templates: Path, tmp_path_factory: pytest.TempPathFactory) -> Iterato
     folder = tmp_path_factory.mktemp("galera")
     ports = [free_port() for _ in range(NODES)]
     scripts = Path(binary.basedir or "/usr") / "bin"
-    path = os.pathsep.join((part.programs, str(scripts), os.environ.get("PATH", "/usr/bin:/bin")))
+    hold, programs = folder / "hold", folder / "programs"
+    programs.mkdir()
+    (programs / "rsync").write_text(WAITING.format(hold=hold, rsync=f"{part.programs}/rsync"))
+    (programs / "rsync").chmod(0o755)
+    path = os.pathsep.join((str(programs), part.programs, str(scripts), os.environ.get("PATH", "/usr/bin:/bin")))
     with contextlib.ExitStack() as ending:
         nodes = []
         for number, port in enumerate(ports, 1):
@@ -117,6 +132,6 @@ def galera(templates: Path, tmp_path_factory: pytest.TempPathFactory) -> Iterato
                 )
             )  # fmt: skip
             nodes.append(Live(SERVER, sandbox))
-        cluster = GaleraCluster(nodes)
+        cluster = GaleraCluster(nodes, hold)
         cluster.heal()
         yield cluster

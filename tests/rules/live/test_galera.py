@@ -30,8 +30,8 @@ WINDOW = 1.0  # seconds of real time; the rules get it as six
 STEADY = 3600.0  # seconds that are added to the uptime
 LONG = 0.9  # of a second: time that flow control has to pause before a window begins
 WRITERS = 2
-# Two nodes of three that share two processors and one disk.
-OF_SETTINGS = {"galera-blocking-transfer"}
+# What the settings of the tests deserve: the method is rsync, and tests may run as root.
+OF_SETTINGS = {"galera-blocking-transfer", "server-as-root"}
 
 pytestmark = pytest.mark.servers("mariadb-10.11")
 
@@ -43,8 +43,9 @@ def found(node: Live) -> dict[str, Finding]:
 
 
 def cluster_findings(node: Live) -> set[str]:
-    """The names of the findings about the cluster alone."""
-    return {name for name in found(node) if name.startswith("galera-")} - OF_SETTINGS
+    """The names of all errors and warnings, and of the notes about the cluster."""
+    listed = found(node).values()
+    return {f.name for f in listed if f.code.startswith("GAL") or f.severity is not Severity.NOTE} - OF_SETTINGS
 
 
 @contextlib.contextmanager
@@ -175,6 +176,29 @@ def test_a_read_lock_desyncs_its_node(cluster: GaleraCluster) -> None:
     assert "FLUSH TABLES WITH READ LOCK" in told["galera-desynced"].message
     assert told["galera-desynced"].actions == ()
     assert "galera-applier-blocked" in told
+
+
+def test_a_donor(cluster: GaleraCluster) -> None:
+    """A node that gives its data to another is named as a donor, and nothing is advised to be switched."""
+    *others, third = cluster.nodes
+    third.sandbox.kill()
+    for name in ("grastate.dat", "galera.cache"):
+        os.unlink(os.path.join(third.sandbox.datadir, name))
+    cluster.hold.touch()
+    joining = threading.Thread(target=third.sandbox.restart, args=((),))
+    joining.start()
+
+    def donors() -> list[Live]:
+        return [node for node in others if cluster.status(node, "wsrep_local_state_comment") == "Donor/Desynced"]
+
+    try:
+        until(lambda: donors() != [])
+        told = found(donors()[0])["galera-desynced"]
+    finally:
+        cluster.hold.unlink()
+        joining.join()
+    assert "The node is Donor/Desynced (a state transfer, a backup" in told.message
+    assert told.actions == ()
 
 
 def test_a_desynced_node(cluster: GaleraCluster) -> None:

@@ -12,7 +12,7 @@ from live_server import Live
 from replication_pair import found, until, written
 
 from advisor.collect.collect import CollectRequest, collect_from_account
-from advisor.collect.connection.statements import GROUP_MEMBERS
+from advisor.collect.connection.statements import GROUP_QUEUES
 from advisor.core.model import Severity
 from probes.sandbox.server import free_port
 
@@ -270,7 +270,7 @@ def test_a_group_of_one(server_name: str, start: Start, tmp_path: Path) -> None:
     with overheard(member.sandbox, tmp_path / "general.log") as heard:
         facts = collect_from_account(member.account(), CollectRequest(window=0.0))
         asked = heard()
-    assert GROUP_MEMBERS.text() in [one.text for one in asked]
+    assert GROUP_QUEUES.text() in [one.text for one in asked]
     assert unlisted(asked) == []
     assert facts.server.replication is not None
     assert facts.server.replication.group_members == 1
