@@ -126,12 +126,12 @@ UNCOMPARED_MARIADB = Statement(
     columns=2,
 )
 _KEYLESS = (
-    "t.NAME FROM information_schema.INNODB_SYS_INDEXES i JOIN information_schema.INNODB_SYS_TABLES t USING (TABLE_ID) "
+    "FROM information_schema.INNODB_SYS_INDEXES i JOIN information_schema.INNODB_SYS_TABLES t USING (TABLE_ID) "
     "WHERE i.NAME = 'GEN_CLUST_INDEX' AND t.NAME NOT LIKE 'mysql/%' AND t.NAME NOT LIKE '%/#sql%' LIMIT 2000"
 )
 KEYLESS_MYSQL_5 = Statement(
     "schema-without-key-5.7",
-    f"{_IN_MYSQL}{_KEYLESS}",
+    f"{_IN_MYSQL}t.NAME {_KEYLESS}",
     MYSQL_5,
     "InnoDB tables without a primary key or a unique key that replaces one, from InnoDB's dictionary; "
     "no table is opened",
@@ -140,12 +140,14 @@ KEYLESS_MYSQL_5 = Statement(
 )
 KEYLESS_MARIADB = Statement(
     "schema-without-key-mariadb",
-    f"{_IN_MARIADB}{_KEYLESS}",
+    f"{_IN_MARIADB}CONVERT(CONVERT(SUBSTRING_INDEX(t.NAME, '/', 1) USING binary) USING filename), "
+    "CONVERT(CONVERT(SUBSTRING_INDEX(SUBSTRING_INDEX(SUBSTRING_INDEX(t.NAME, '/', -1), '#P#', 1), '#p#', 1) "
+    f"USING binary) USING filename) {_KEYLESS}",
     MARIADB_ONLY,
     "InnoDB tables without a primary key or a unique key that replaces one, from InnoDB's dictionary; "
     "no table is opened",
     "PROCESS",
-    columns=1,
+    columns=2,
 )
 _COLUMNS = (
     "TABLE_NAME, COLUMN_NAME, COLUMN_TYPE FROM information_schema.COLUMNS "

@@ -161,7 +161,7 @@ def _from_open_tables(reading: _Reading, sizes: dict[str, int]) -> Found:
     """MySQL 5.7 and MariaDB: keys from InnoDB's dictionary, the rest by opening the tables of the schemas that fit."""
     mariadb = reading.greeting.is_mariadb
     keyless = reading.noted(KEYS, lambda: reading.rows(KEYLESS_MARIADB if mariadb else KEYLESS_MYSQL_5))
-    unkeyed = _with_rows(reading, sorted({_file_name(row[0] or "") for row in keyless or ()}))
+    unkeyed = _with_rows(reading, sorted({_table_name(row) for row in keyless or ()}))
     examined, values, engines = _open_schemas(reading, sizes)
     return (
         tuple(_near_end(values)) if examined or not sizes else None,
@@ -263,9 +263,14 @@ def _with_rows(reading: _Reading, tables: Iterable[tuple[str, str]]) -> tuple[Un
     return tuple(sorted(found, key=lambda table: (-(table.rows or 0), table.schema, table.table)))
 
 
-def _file_name(name: str) -> tuple[str, str]:
-    """Schema and table from InnoDB's name of a table, which is the escaped name of its file."""
-    schema, _, table = name.partition("/")
+def _table_name(row: Row) -> tuple[str, str]:
+    """Schema and table of an InnoDB table; MySQL 5.7 has only the escaped name of its file.
+
+    Letters outside ASCII stay escaped then.
+    """
+    if len(row) > 1:
+        return row[0] or "", row[1] or ""
+    schema, _, table = (row[0] or "").partition("/")
     return _unescaped(schema), _unescaped(_PARTITION.sub("", table))
 
 

@@ -37,6 +37,7 @@ FAULTS = (
     "CREATE TABLE shop.`or``ders é` (id TINYINT UNSIGNED NOT NULL AUTO_INCREMENT PRIMARY KEY) AUTO_INCREMENT = 230",
     "CREATE TABLE shop.half (id INT NOT NULL AUTO_INCREMENT PRIMARY KEY) AUTO_INCREMENT = 1100000000",
     "CREATE TABLE shop.log (at INT)",
+    "CREATE TABLE shop.`lo-g 2` (at INT)",
     "CREATE TABLE shop.parts (at INT) PARTITION BY HASH (at) PARTITIONS 2",
     "CREATE TABLE shop.uniq (at INT NOT NULL, UNIQUE (at))",
     "CREATE TABLE shop.prefix (at VARCHAR(20) NOT NULL, UNIQUE (at(3)))",
@@ -71,7 +72,7 @@ def test_faults_are_found(server_name: str, start: Start) -> None:
         ("or`ders é", 230),
         ("half", 1100000000),
     ]
-    assert {one.table for one in risks.without_key or ()} == {"log", "parts", "prefix", "nullable"}
+    assert {one.table for one in risks.without_key or ()} == {"log", "lo-g 2", "parts", "prefix", "nullable"}
     assert {(one.table, one.engine) for one in risks.other_engines or ()} == {("old", "MyISAM"), ("cache", "MEMORY")}
     assert [(one.index, one.covered_by) for one in risks.redundant_indexes or ()] == [("a", "ab")]
     findings = found(facts)
@@ -157,7 +158,7 @@ def test_limit_of_tables_is_kept(server_name: str, start: Start) -> None:
     facts = read(server, limits=SchemaLimits(60.0, 1))
     assert facts.schema_risks is not None
     assert [one.table for one in facts.schema_risks.auto_increments or ()] == ["t"]
-    assert len(facts.schema_risks.without_key or ()) == 4
+    assert len(facts.schema_risks.without_key or ()) == 5
     reasons = _reasons(facts)
     assert "1 of 2 schemas" in reasons["schema.auto_increment"]
     assert "`shop`" in reasons["schema.auto_increment"]
