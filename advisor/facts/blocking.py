@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import NamedTuple
 
-from msgspec import Struct, field
+from msgspec import Struct
 
 ROWS = "rows"  # `LockWait.lock` of InnoDB's row locks
 SERVER_THREADS = frozenset({"", "system user", "event_scheduler"})
@@ -85,7 +85,7 @@ class Blocking(Struct, frozen=True):
     sessions: tuple[ServerSession, ...] = ()
     detached: tuple[OpenTransaction, ...] = ()
     waits: tuple[LockWait, ...] = ()
-    holders: dict[str, str] = field(default_factory=dict)
+    holders: tuple[tuple[int, str], ...] = ()
     rows_read: bool = True
     metadata_read: bool = True
     history: int | None = None

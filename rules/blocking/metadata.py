@@ -63,7 +63,7 @@ def _waiting(context: RuleContext, *states: str) -> list[ServerSession]:
 
 def _likely_holders(blocking: Blocking, longest: ServerSession) -> list[ServerSession]:
     """The sessions that probably delay the longest wait: by the plugin's locks, or older and not waiting."""
-    held = [one for one in map(blocking.session, map(int, blocking.holders)) if one.waiting is None]
+    held = [one for one in (blocking.session(number) for number, _ in blocking.holders) if one.waiting is None]
     older = [one for one in blocking.sessions if one.waiting is None and _age(one) >= longest.seconds]
     return sorted(held or older, key=lambda one: -_age(one))
 
@@ -190,7 +190,7 @@ def global_lock_blocks_sessions(context: RuleContext) -> Iterator[Finding]:
         return
     roots = _roots(context, GLOBAL_SCOPES)
     blocking = blocking_of(context)
-    shown = [blocking.session(int(number)) for number, name in blocking.holders.items() if not name]
+    shown = [blocking.session(number) for number, name in blocking.holders if not name]
     holder = roots[0].session if roots else shown[0] if shown else None
     lock = _held(roots[0]) if roots else "such a lock"
     who = (

@@ -86,8 +86,8 @@ def read_blocking(
     rows = _row_waits(session, found, notes, modern=modern, threads=threads)
     locks = _metadata(session, greeting, found, plugins, notes, threads=threads)
     waits = (*(rows or ()), *(locks.waits if locks else ()))
-    holders = locks.holders if locks else {}
-    named = {number for wait in waits for number in (wait.waiter, wait.blocker)} | set(map(int, holders))
+    holders = locks.holders if locks else ()
+    named = {number for wait in waits for number in (wait.waiter, wait.blocker)} | {number for number, _ in holders}
     blocking = Blocking(
         sessions=tuple(one for one in found.sessions.values() if one.id in named or _matters(one)),
         detached=found.detached,
@@ -179,7 +179,7 @@ def _numbers(pairs: Iterable[tuple[int | None, int | None]]) -> Iterable[tuple[i
 
 class _Locks(NamedTuple):
     waits: tuple[LockWait, ...]
-    holders: dict[str, str]
+    holders: tuple[tuple[int, str], ...]
     certain: bool
 
 
@@ -195,7 +195,7 @@ def _metadata(
     """Who waits for whose metadata locks; None if some wait and the locks could not be read."""
     waiting = {one.id for one in found.sessions.values() if is_wait_state(one.state)}
     if not waiting:
-        return _Locks((), {}, certain=True)
+        return _Locks((), (), certain=True)
     if not greeting.is_mariadb:
         return _mysql_locks(session, found, notes) if threads else None
     if not any(one.name.upper() == "METADATA_LOCK_INFO" and one.status == "ACTIVE" for one in plugins):
@@ -217,7 +217,7 @@ def _mysql_locks(session: Session, found: _Found, notes: Notes) -> _Locks | None
     # A wait that has no pending lock here is that for a flush; or the instrument is off, as in 5.7 by default.
     seen = any(not lock.granted for lock in locks)
     seconds = {number: one.seconds for number, one in found.sessions.items()}
-    return _Locks(metadata_waits(locks, seconds), {}, certain=True) if seen else None
+    return _Locks(metadata_waits(locks, seconds), (), certain=True) if seen else None
 
 
 def _name(schema: str | None, name: str | None) -> str:
@@ -270,9 +270,9 @@ def _mariadb_locks(rows: Iterable[Row], found: _Found, waiting: set[int]) -> _Lo
         (lock.scope, lock.name) for lock in locks if lock.owner in waiting and lock.name and "Table" in lock.scope
     }
     holders = {
-        str(lock.owner): lock.name
+        lock.owner: lock.name
         for lock in locks
         if lock.owner not in waiting
         and ((lock.scope, lock.name) in wanted or any(mode in lock.mode for mode in _LONG_HELD))
     }
-    return _Locks((), holders, certain=False)
+    return _Locks((), tuple(holders.items()), certain=False)

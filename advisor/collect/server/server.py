@@ -153,13 +153,17 @@ def read_accounts(session: Session, greeting: Greeting, notes: Notes) -> tuple[A
 
     Without the privilege to read dynamic privileges they are read without these.
     """
-    refused: Notes = []
-    answer = None
-    if not greeting.is_mariadb and greeting.number >= _DYNAMIC_SINCE:
-        answer = ask(session, ACCOUNTS_DYNAMIC, "server.accounts.dynamic", refused)
-    if answer is None:
-        answer = ask(session, ACCOUNTS_MARIADB if greeting.is_mariadb else ACCOUNTS_MYSQL, "server.accounts", notes)
-        notes += refused if answer is not None else []
+    statement = ACCOUNTS_MARIADB if greeting.is_mariadb else ACCOUNTS_MYSQL
+    if greeting.is_mariadb or greeting.number < _DYNAMIC_SINCE:
+        answer = ask(session, statement, "server.accounts", notes)
+    else:
+        refused: Notes = []
+        answer = ask(session, ACCOUNTS_DYNAMIC, "server.accounts", refused)
+        if answer is None:
+            answer = ask(session, statement, "server.accounts", [])
+            reason = refused[0].reason
+            lacks = "needs SELECT on mysql.global_grants" if reason.startswith("needs ") else reason
+            notes += refused if answer is None else [Unavailable("server.accounts.dynamic", lacks)]
     return None if answer is None else tuple(map(_kind, answer.rows))
 
 
