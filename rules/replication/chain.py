@@ -85,24 +85,33 @@ def _is_same_host(one: str, other: str) -> bool:
 
 def chains(servers: tuple[ChainServer, ...]) -> dict[str, Chain]:
     """By name, the chain of each server that replicates with another one, or whose server_uuid another one has."""
-    by_uuid, by_port = defaultdict(list), defaultdict(list)
-    for server in servers:
-        by_uuid[server.uuid.lower()].append(server)
-        by_port[server.port].append(server)
+    index = _index(servers)
     linked: dict[str, set[str]] = defaultdict(set)
     for replica in servers:
         for link in replica.sources:
-            for source in (*by_uuid[link.uuid.lower()], *by_port[link.port]):
+            key = link.uuid.lower() or (link.port, "" if link.server_id == "0" else link.server_id)
+            for source in index.get(key, ()):
                 if replicates_from(replica, source):
                     linked[replica.name].add(source.name)
                     linked[source.name].add(replica.name)
     named, found = {server.name: server for server in servers}, {}
     for own in servers:
         members = _connected(own.name, linked)
-        twins = [other for other in by_uuid[own.uuid.lower()] if other.name not in members and _is_twin(own, other)]
+        alike = index.get(own.uuid.lower(), ()) if own.uuid else ()
+        twins = [other for other in alike if other.name not in members and _is_twin(own, other)]
         if len(members) > 1 or twins:
             found[own.name] = Chain(own, (*(named[name] for name in members[1:]), *twins))
     return found
+
+
+def _index(servers: tuple[ChainServer, ...]) -> dict[str | tuple[str, str], list[ChainServer]]:
+    """The servers by UUID, by port and server_id, and by port alone, so that not all are compared with all."""
+    index: dict[str | tuple[str, str], list[ChainServer]] = defaultdict(list)
+    for server in servers:
+        for key in (server.uuid.lower(), (server.port, server.server_id), (server.port, "")):
+            if key:
+                index[key].append(server)
+    return index
 
 
 def _connected(name: str, linked: dict[str, set[str]]) -> list[str]:
