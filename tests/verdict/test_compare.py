@@ -6,10 +6,18 @@ import pytest
 
 from advisor.verdict.compare import is_same_value
 
+PROVIDER = (  # from a node of MariaDB 10.11 with galera-4, shortened
+    "evs.suspect_timeout = PT1M; gcache.keep_pages_size = 0; gcache.size = 128M; gcs.fc_master_slave = no; "
+    "gmcast.listen_addr = tcp://127.0.0.1:4567; pc.ignore_sb = false; "
+)
+
 
 @pytest.mark.parametrize(
     ("made", "running"),
     [
+        ("gcache.size=128m;evs.suspect_timeout = PT60S", PROVIDER),
+        ("pc.ignore_sb = NO;", PROVIDER),
+        ("", PROVIDER),
         ("TRUE", "ON"),
         ("0", "OFF"),
         ("10", "10.000000"),
@@ -28,7 +36,17 @@ def test_the_same(made: str, running: str) -> None:
 
 
 @pytest.mark.parametrize(
-    ("made", "running"), [("ON", "OFF"), ("1", "10"), ("", "x"), ("log", "/x/error.log"), ("10", "100")]
+    ("made", "running"),
+    [
+        ("gcache.size=256M", PROVIDER),
+        ("pc.ignore_sb = yes", PROVIDER),
+        ("gcs.unknown = 1", PROVIDER),
+        ("ON", "OFF"),
+        ("1", "10"),
+        ("", "x"),
+        ("log", "/x/error.log"),
+        ("10", "100"),
+    ],
 )
 def test_not_the_same(made: str, running: str) -> None:
     """Nothing counts as the end of a path but its last step."""
