@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from advisor.core.model import Confidence, Severity
+from advisor.core.model import Action, Confidence, Severity
 from advisor.core.sizes import format_duration
 from rules.core.advice import advise, help_line, present
 from rules.core.rule import Docs, Span, rule
@@ -331,7 +331,8 @@ def redo_log_disabled(context: RuleContext) -> Iterator[Finding]:
     if context.server.status.get("innodb_redo_log_enabled", "").upper() == "OFF":
         yield redo_log_disabled.finding(
             "The server writes no redo log; a crash now loses all its data.",
-            help="ALTER INSTANCE ENABLE INNODB REDO_LOG; once the load is done",
+            help="enable the redo log as soon as the bulk load has ended",
+            actions=(Action(statement="ALTER INSTANCE ENABLE INNODB REDO_LOG;", watch="Innodb_redo_log_enabled"),),
         )
 
 

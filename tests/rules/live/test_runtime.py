@@ -143,3 +143,16 @@ def test_a_release_with_a_fault(server: Server) -> None:
         assert {f.code for f in found} == codes, version
         if version == "8.0.38":  # a default server has few tables, which the fault does not concern
             assert [f.severity for f in found] == [Severity.NOTE]
+
+
+@pytest.mark.servers("mysql-9.7")
+def test_a_disabled_redo_log_is_enabled_by_the_printed_statement(server_name: str, start: Start) -> None:
+    """The finding's only statement, sent as printed, ends the finding."""
+    server = start(server_name, small=True)
+    with server.connect(autocommit=True) as connection, connection.cursor() as cursor:
+        cursor.execute("ALTER INSTANCE DISABLE INNODB REDO_LOG")
+        (found,) = run_rules(build_context(collected(server)), select_rules(["DUR007"], [])).findings
+        (action,) = found.actions
+        assert action.statement is not None
+        cursor.execute(action.statement)
+    assert not run_rules(build_context(collected(server)), select_rules(["DUR007"], [])).findings
