@@ -8,7 +8,7 @@ PYTEST := $(BIN)/python -m pytest
 # Twice as many as processors: half of their time tests wait for servers that start, and for disks.
 WORKERS := $(shell expr 2 \* $$(nproc))
 .DEFAULT_GOAL := help
-.PHONY: help demo test quick lint types unit coverage contention servers bench fuzz mutate figures docs wheel sdist zipapp try reproducible sbom pins ranges vulnerabilities clean
+.PHONY: help demo test quick lint types unit coverage contention servers lab bench fuzz mutate figures docs wheel sdist zipapp try reproducible sbom pins ranges vulnerabilities clean
 
 help: ## list the targets
 	@grep -E '^[a-z-]+:.*## ' Makefile | sed -E 's/^([a-z-]+):[^#]*## /  \1\t/' | expand -t 14
@@ -46,6 +46,9 @@ contention: $(VENV)/.dev ## probes beside a server at work, with real-time prior
 
 servers: $(VENV)/.dev ## fetch the real servers that tests start (cached outside the checkout)
 	@$(BIN)/python tests/servers/provision.py || echo "servers: tests against the missing ones will be skipped by name"
+
+lab: $(VENV)/.dev ## break real servers on purpose, audit them and apply the advice: docs/experiments/scenarios.md (TUNER=mysqltuner.pl, ONLY_SCENARIO=NAME)
+	@$(BIN)/python tools/lab/scenarios.py $(if $(TUNER),--tuner $(TUNER)) $(if $(ONLY_SCENARIO),--only $(ONLY_SCENARIO))
 
 # The largest of them, ten thousand snapshots, takes minutes: SNAPSHOTS=1000 make bench.
 bench: $(VENV)/.dev ## a table of medians on top of docs/bench.md, beside the last one (TABLE=FILE keeps it elsewhere)

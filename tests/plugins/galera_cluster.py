@@ -20,9 +20,7 @@ from probes.sandbox import start_server
 from probes.sandbox.server import free_port
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
-
-    from provisioning.parts import Part
+    from collections.abc import Callable, Iterator
 
 SERVER, PROVIDER = "mariadb-10.11", "galera-4"
 NODES = 3
@@ -97,20 +95,15 @@ class GaleraCluster:
         return False
 
 
-def _provider() -> Part:
-    if reason := lacking(SERVER):
-        pytest.skip(reason)
-    try:
-        return check_part(PROVIDER)
-    except ProvisionError as error:
-        pytest.skip(f"{PROVIDER} can't be had: {error}")
+@contextlib.contextmanager
+def started_cluster(
+    templates: str | Path, folder: Path, more_lines: Callable[[str], str] = lambda _: ""
+) -> Iterator[GaleraCluster]:
+    """The cluster, all nodes synced; `more_lines` returns further option lines by node1, node2 and node3.
 
-
-@pytest.fixture(scope="module")
-def galera(templates: Path, tmp_path_factory: pytest.TempPathFactory) -> Iterator[GaleraCluster]:
-    """The cluster, all nodes synced."""
-    part, binary = _provider(), provisioned(SERVER)
-    folder = tmp_path_factory.mktemp("galera")
+    Raises ProvisionError if the server or the provider is not available.
+    """
+    part, binary = check_part(PROVIDER), provisioned(SERVER)
     ports = [free_port() for _ in range(NODES)]
     scripts = Path(binary.basedir or "/usr") / "bin"
     hold, programs = folder / "hold", folder / "programs"
@@ -125,13 +118,28 @@ def galera(templates: Path, tmp_path_factory: pytest.TempPathFactory) -> Iterato
                 library=part.library, addresses=",".join(f"127.0.0.1:{each}" for each in ports), number=number,
                 port=port, transfer=free_port(), increments=free_port(), more=TIMEOUTS,
             )  # fmt: skip
+            name = f"node{number}"
             sandbox = ending.enter_context(
                 start_server(
-                    binary, option_file=written(folder, f"node{number}.cnf", text), tcp=True, templates=templates,
-                    arguments=["--wsrep-new-cluster"] if number == 1 else [], variables={"PATH": path},
+                    binary, option_file=written(folder, f"{name}.cnf", text + more_lines(name)), tcp=True,
+                    templates=templates, arguments=["--wsrep-new-cluster"] if number == 1 else [],
+                    variables={"PATH": path},
                 )
             )  # fmt: skip
             nodes.append(Live(SERVER, sandbox))
         cluster = GaleraCluster(nodes, hold)
         cluster.heal()
+        yield cluster
+
+
+@pytest.fixture(scope="module")
+def galera(templates: Path, tmp_path_factory: pytest.TempPathFactory) -> Iterator[GaleraCluster]:
+    """The cluster, all nodes synced."""
+    if reason := lacking(SERVER):
+        pytest.skip(reason)
+    try:
+        check_part(PROVIDER)
+    except ProvisionError as error:
+        pytest.skip(f"{PROVIDER} can't be had: {error}")
+    with started_cluster(templates, tmp_path_factory.mktemp("galera")) as cluster:
         yield cluster

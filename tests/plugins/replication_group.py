@@ -17,7 +17,7 @@ from probes.sandbox import start_server
 from probes.sandbox.server import free_port
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Callable, Iterator
     from pathlib import Path
 
 SERVER = "mysql-9.7"
@@ -96,20 +96,23 @@ class ReplicationGroup:
         return False
 
 
-@pytest.fixture(scope="module")
-def group(templates: Path, tmp_path_factory: pytest.TempPathFactory) -> Iterator[ReplicationGroup]:
-    """The group, all members ONLINE, with the first as primary."""
-    if reason := lacking(SERVER):
-        pytest.skip(reason)
-    folder = tmp_path_factory.mktemp("group")
+@contextlib.contextmanager
+def started_group(
+    templates: str | Path, folder: Path, more_lines: Callable[[str], str] = lambda _: ""
+) -> Iterator[ReplicationGroup]:
+    """The group, all members ONLINE, with the first as primary.
+
+    `more_lines` returns further option lines by member1, member2 and member3. Raises ProvisionError if the server is
+    not available.
+    """
     ports = [free_port() for _ in range(MEMBERS)]
     seeds = ",".join(f"127.0.0.1:{port}" for port in ports)
     with contextlib.ExitStack() as ending:
         members = []
         for number, port in enumerate(ports, 1):
-            file = written(
-                folder, f"member{number}.cnf", MEMBER.format(number=number, name=NAME, port=port, seeds=seeds)
-            )
+            name = f"member{number}"
+            text = MEMBER.format(number=number, name=NAME, port=port, seeds=seeds)
+            file = written(folder, f"{name}.cnf", text + more_lines(name))
             sandbox = start_server(provisioned(SERVER), option_file=file, tcp=True, templates=templates)
             members.append(Live(SERVER, ending.enter_context(sandbox)))
         for number, member in enumerate(members):
@@ -119,3 +122,12 @@ def group(templates: Path, tmp_path_factory: pytest.TempPathFactory) -> Iterator
         of_three = ReplicationGroup(members)
         of_three.heal()
         yield of_three
+
+
+@pytest.fixture(scope="module")
+def group(templates: Path, tmp_path_factory: pytest.TempPathFactory) -> Iterator[ReplicationGroup]:
+    """The group, all members ONLINE, with the first as primary."""
+    if reason := lacking(SERVER):
+        pytest.skip(reason)
+    with started_group(templates, tmp_path_factory.mktemp("group")) as members:
+        yield members

@@ -11,17 +11,21 @@ from labadvice import Advice, advice_of, apply, judged, refusals
 from labfolder import Lab, LabError, labs, read
 from labpage import Row, blank, keep, kept, page, row_of
 from real_servers import Binaries
+from scenario import read_scenario
+from scenariorun import run_scenario
 
 from advisor.catalog.load import Catalog, load
 from advisor.catalog.targets import parse_target
 from advisor.facts.probes import Arm, Block, Metric, ProbeResult, RunPlace
 from advisor.optionfile import parse
 from advisor.optionfile.lines import LineKind
+from rules import all_rules
 
 CHECKOUT = Path(__file__).resolve().parents[2]
 FOLDER = CHECKOUT / "examples" / "lab"
 RECORDED = Path(__file__).with_name("lab-audit.json")
 NAMES = sorted(path.parent.name for path in FOLDER.glob("*/lab.toml"))
+SCENARIOS = sorted(path.parent.name for path in FOLDER.glob("*/scenario.toml"))
 OURS = {"skip_log_bin", "skip_ssl"}  # what keeps a run small and quick, and is no fault
 
 
@@ -48,10 +52,10 @@ def options(data: bytes) -> dict[str, str | None]:
 
 
 def test_there_are_ten() -> None:
-    """Every folder is one of ten, and each is told of in the README."""
+    """Ten folders measure an option, and the README describes every folder."""
     assert len(NAMES) == 10
-    told = (FOLDER / "README.md").read_text("utf-8")
-    assert all(f"`{name}`" in told for name in NAMES)
+    described = (FOLDER / "README.md").read_text("utf-8")
+    assert [name for name in (*NAMES, *SCENARIOS) if f"| `{name}` |" not in described] == []
 
 
 @pytest.mark.parametrize("name", NAMES)
@@ -210,3 +214,40 @@ def test_the_page_has_a_line_a_server_and_counts_its_verdicts() -> None:
     assert "+50 % (+40 % to +60 %) | better | `a = 1`<br>`b = 2` |" in written
     assert "| no difference larger than 2.0 % |" in written
     assert "not measured: no root" in written
+
+
+@pytest.mark.parametrize("name", SCENARIOS)
+def test_a_scenario_is_complete(name: str) -> None:
+    """Its codes are those of rules, its option files are accepted, and its first comment says what happened."""
+    scenario = read_scenario(str(FOLDER / name))
+    catalog = catalog_of(scenario.server)
+    assert {*scenario.found, *scenario.others, *scenario.absent} <= {rule.code for rule in all_rules()}
+    assert scenario.title.endswith(".")
+    assert bool(scenario.found) == bool(scenario.tuner)
+    for node in scenario.nodes:
+        assert not refusals(scenario.option_lines(node).encode(), catalog)
+
+
+def test_a_scenario_that_cannot_be_used_is_refused_in_one_line(tmp_path: Path) -> None:
+    """Steps that do two things, unknown keys and unknown nodes are named."""
+    file = tmp_path / "scenario.toml"
+    head = 'server = "mysql-9.7"\nfound = ["DUR007"]\n'
+    cases = {
+        "other = 1\n": "other",
+        '[[steps]]\nrun = ["DO 1"]\nload = "oltp_read_only"\n': "one thing",
+        '[[steps]]\non = "replica"\nrun = ["DO 1"]\n': "replica is none of its nodes",
+    }
+    for text, reason in cases.items():
+        file.write_text(head + text, "utf-8")
+        with pytest.raises(LabError, match=reason) as raised:
+            read_scenario(str(tmp_path))
+        assert "\n" not in str(raised.value)
+
+
+@pytest.mark.servers("mysql-9.7")
+def test_the_printed_advice_ends_the_finding(server_name: str, binaries: Binaries) -> None:
+    """One scenario from its start to the second audit, on a real server."""
+    binaries(server_name)  # skips the test if the server is not available
+    outcome = run_scenario(read_scenario(str(FOLDER / "redo-log-disabled")))
+    assert (outcome.error, outcome.rank, outcome.after, outcome.refused) == ("", 1, "gone", ())
+    assert outcome.applied == ("ALTER INSTANCE ENABLE INNODB REDO_LOG;",)

@@ -14,6 +14,7 @@ TUNER = """
 [--] Query cache have been removed in MySQL 8
 [!!] Maximum possible memory usage: 983.9G (4179.79% of installed RAM)
 [OK] Slow queries: 0% (0/11)
+✘  Table cache hit rate: 14% (77K hits / 544K requests)
 
 -------- Recommendations ---------------------------
 General recommendations:
@@ -32,6 +33,7 @@ def test_alarms_and_recommendations_are_statements() -> None:
     """What MySQLTuner marks, and what it recommends under its two headings; what it finds fine isn't one."""
     assert [(said.heading, said.words) for said in of_mysqltuner(TUNER)] == [
         ("[!!]", "Maximum possible memory usage: 983.9G (4179.79% of installed RAM)"),
+        ("[!!]", "Table cache hit rate: 14% (77K hits / 544K requests)"),
         ("General recommendations", "Reduce your overall MySQL memory footprint for system stability"),
         ("Variables to adjust", "*** Add RAM before increasing MySQL buffer variables ***"),
         ("Variables to adjust", "key_buffer_size=0"),

@@ -63,7 +63,7 @@ def audited(lab: Lab, served: Switched, driver: str, asking: Asking) -> tuple[di
     try:
         if asking.leaving.wait(asking.times.load):
             raise LabError(f"{lab.name}: left before it was audited")
-        report = _ask(served.sandbox.socket, asking.times.window, asking.times.aged)
+        report = audit_report(served.sandbox.socket, asking.times.window, asking.times.aged)
         told = asking.peers(served.sandbox)
     finally:
         stop.say("audited")
@@ -73,8 +73,9 @@ def audited(lab: Lab, served: Switched, driver: str, asking: Asking) -> tuple[di
     return report, told
 
 
-def _ask(socket: str, window: float, aged: int) -> dict[str, Any]:
-    live = ["--window", f"{window:g}", "--socket", socket, "--user", "root"]
+def audit_report(socket: str, window: float, aged: int, arguments: tuple[str, ...] = ()) -> dict[str, Any]:
+    """The report of `audit --format json` on the server at this socket; raises LabError if the audit fails."""
+    live = ["--window", f"{window:g}", "--socket", socket, "--user", "root", *arguments]
     form = ["audit", "--format", "json", "--fail-on", "never", "--isolated"]
     with tempfile.TemporaryDirectory(prefix="lab-home-") as home:
         if aged:

@@ -37,12 +37,17 @@ def asked(sandbox: Sandbox) -> Told:
     return {name: _said(name, words, sandbox.socket) for name, words in PEERS.items()}
 
 
+def mysqltuner_output(program: str, sandbox: Sandbox) -> str:
+    """What this copy of mysqltuner.pl prints about a running server."""
+    return _said(program, PEERS["mysqltuner"], sandbox.socket)
+
+
 def _said(name: str, words: tuple[str, ...], socket: str) -> str:
     with tempfile.TemporaryDirectory(prefix="lab-peer-") as home:
         with open(os.path.join(home, ".my.cnf"), "w", encoding="utf-8") as file:
             file.write(f"[client]\nuser=root\nsocket={socket}\n")
         ran = subprocess.run(
-            [name, *(word.format(socket=socket) for word in words)],
+            [*(["perl", name] if name.endswith(".pl") else [name]), *(word.format(socket=socket) for word in words)],
             cwd=home,
             env={**os.environ, "HOME": home},
             stdout=subprocess.PIPE,

@@ -9,7 +9,7 @@ from typing import Any, NamedTuple
 MYCNF, TUNER, VARIABLES = "mycnf", "MySQLTuner", "pt-variable-advisor"
 TOOLS = (MYCNF, TUNER, VARIABLES)
 ADVISED = re.compile(r"^# (?:WARN|NOTE|CRIT) (?P<name>\S+): (?P<words>.*)$", re.MULTILINE)
-ALARM = "[!!] "
+ALARM = re.compile(r"(?:\[!!\]|✘)\s+")  # until 2.8, and since
 SECTIONS = ("General recommendations:", "Variables to adjust:")
 
 
@@ -36,8 +36,8 @@ def of_mysqltuner(text: str) -> Iterator[Said]:
         stripped = line.strip()
         if stripped in SECTIONS:
             under = stripped.rstrip(":")
-        elif line.startswith(ALARM):
-            yield Said(TUNER, "[!!]", line.removeprefix(ALARM).strip())
+        elif alarm := ALARM.match(line):
+            yield Said(TUNER, "[!!]", line[alarm.end() :].strip())
         elif under and line.startswith(" ") and stripped:
             yield Said(TUNER, under, stripped)
 
