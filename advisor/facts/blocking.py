@@ -70,6 +70,11 @@ class LockWait(Struct, frozen=True):
     held: str = ""
     wanted: str = ""
 
+    @property
+    def for_rows(self) -> bool:
+        """Whether the waiter waits for rows, not for a metadata lock or a named lock."""
+        return self.lock == ROWS
+
 
 class Blocking(Struct, frozen=True):
     """Open transactions and waits at the end of the window; no statement was read.

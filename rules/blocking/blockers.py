@@ -7,7 +7,6 @@ from typing import TYPE_CHECKING
 
 from advisor.core.model import Action, Confidence, Severity
 from advisor.core.sizes import format_duration
-from advisor.facts.blocking import ROWS
 from rules.core.advice import present
 from rules.core.context import MissingFact
 from rules.core.rule import Docs, rule
@@ -135,7 +134,7 @@ def cancel_action(context: RuleContext, session: ServerSession) -> Action | None
 
 def _row_blockers(context: RuleContext, *, idle: bool) -> list[RootBlocker]:
     """The first blockers of chains of row locks, whose statement is over or not."""
-    roots = [root for root in blocking_of(context).roots if root.wait.lock == ROWS and root.session.command]
+    roots = [root for root in blocking_of(context).roots if root.wait.for_rows and root.session.command]
     return [root for root in roots if root.session.is_idle is idle][:MOST]
 
 

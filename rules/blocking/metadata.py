@@ -6,7 +6,6 @@ from typing import TYPE_CHECKING
 
 from advisor.core.model import Action, Confidence, Severity
 from advisor.core.sizes import format_duration
-from advisor.facts.blocking import ROWS
 from rules.blocking.blockers import (
     LONG_WAIT,
     MANY_WAITERS,
@@ -47,11 +46,11 @@ HELD = {
 
 def _roots(context: RuleContext, scopes: frozenset[str] | None) -> list[RootBlocker]:
     """The first blockers whose own lock is of these scopes; None stands for tables and other objects."""
-    others = GLOBAL_SCOPES | {ROWS, NAMED_SCOPE}
+    others = GLOBAL_SCOPES | {NAMED_SCOPE}
     return [
         root
         for root in blocking_of(context).roots
-        if (root.wait.lock in scopes if scopes is not None else root.wait.lock not in others)
+        if not root.wait.for_rows and (root.wait.lock in scopes if scopes is not None else root.wait.lock not in others)
     ]
 
 

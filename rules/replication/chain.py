@@ -5,15 +5,15 @@ from __future__ import annotations
 from collections import defaultdict
 from typing import TYPE_CHECKING, NamedTuple
 
+from advisor.core.gtid import Position, beyond, count, format_set, highest, parse_positions, parse_set, subtract, union
 from advisor.core.model import Confidence, Severity
-from advisor.facts.gtid import Position, beyond, count, format_set, highest, parse_positions, parse_set, subtract, union
 from rules.core.rule import Docs, rule
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
 
+    from advisor.core.gtid import GtidSet
     from advisor.core.model import Finding, Target
-    from advisor.facts.gtid import GtidSet
     from rules.core.context import RuleContext
 
 LONGEST = 160  # characters of a set in a message

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from advisor.core.gtid import count, of_server, parse_set
 from advisor.core.model import Action, Confidence, Severity
-from advisor.facts.gtid import count, of_server, parse_set
 from rules.core.advice import advise, help_line, present, replica_keyword
 from rules.core.rule import Docs, Span, rule
 from rules.core.subject import variable_subject

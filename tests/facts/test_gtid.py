@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 from live_server import Live
 from real_servers import Server
 
-from advisor.facts.gtid import (
+from advisor.core.gtid import (
     GtidSet,
     Position,
     beyond,

@@ -16,8 +16,8 @@ from advisor.collect.connection.statements import (
     REPLICAS,
     SLAVE_STATUS,
 )
+from advisor.core.gtid import count, of_server, parse_set
 from advisor.facts import Unavailable
-from advisor.facts.gtid import count, of_server, parse_set
 from advisor.facts.server import ApplierTimes, ChannelProgress, GroupMember, Replication
 from advisor.redaction.scrub import failed_table, mask_sql
 
