@@ -22,6 +22,7 @@ from rules.blocking.blockers import (
     severity_of,
 )
 from rules.core.advice import present
+from rules.core.network import uses_galera
 from rules.core.rule import Docs, rule
 
 if TYPE_CHECKING:
@@ -143,10 +144,16 @@ def _likely_queue(context: RuleContext, waiting: list[ServerSession]) -> Finding
 
 
 def _show_locks(context: RuleContext) -> Action | None:
-    """The statement that makes the server show metadata locks; None if it shows them already, or is managed."""
+    """The statement that makes the server show metadata locks; None if it shows them already, or is managed.
+
+    A Galera node replicates INSTALL SONAME, so it would wait behind the lock itself, and behind a global read lock so
+    does every node.
+    """
     if context.server.managed or (context.server.blocking and context.server.blocking.holders):
         return None
     if context.target.is_mariadb:
+        if uses_galera(context) or _waiting(context, *GLOBAL_STATES):
+            return None
         plugin = "'metadata_lock_info'"
         return Action(
             statement=f"INSTALL SONAME {plugin};",

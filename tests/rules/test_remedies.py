@@ -142,3 +142,28 @@ def test_limits_of_a_managed_server_are_the_providers(tmp_path: Path) -> None:
     server = CROWD["server"] | {"managed": "rds"}
     says = remedy("limited-by-the-system", tmp_path, file=CROWD["file"], server=server)
     assert says == "have the provider set LimitNOFILE=25000, and restart"
+
+
+@pytest.mark.parametrize(
+    ("variables", "state", "installed"),
+    [
+        ({}, "Waiting for table metadata lock", True),
+        ({"wsrep_on": "ON"}, "Waiting for table metadata lock", False),
+        ({}, "Waiting for global read lock", False),
+    ],
+)
+def test_a_plugin_is_not_installed_behind_the_lock(
+    variables: dict[str, str], state: str, installed: bool, tmp_path: Path
+) -> None:
+    """A Galera node replicates INSTALL SONAME, and a global read lock stops it: the statement would wait as well."""
+    sessions = [{"id": n, "account": "app@h", "command": "Query", "seconds": 9, "state": state} for n in (5, 6)]
+    blocking = {"sessions": sessions, "metadata_read": False}
+    case = Case("", "", "mariadb-11.8", server={"variables": variables, "blocking": blocking})
+    known = context_of_case(case, tmp_path)
+    statements = {
+        action.statement
+        for code in ("BLK004", "BLK005")
+        for finding in find_rule(code).check(known)
+        for action in finding.actions
+    }
+    assert ("INSTALL SONAME 'metadata_lock_info';" in statements) is installed
