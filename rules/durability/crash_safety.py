@@ -205,16 +205,16 @@ def unsynced_data_files(context: RuleContext) -> Iterator[Finding]:
     "DUR010",
     "data-files-without-sync",
     confidence=Confidence.LIKELY,
-    summary="MySQL before 8.0.14 with O_DIRECT_NO_FSYNC never syncs data files, their growth included.",
-    targets=(Span("mysql", before=(8, 0, 14)),),
+    summary="MySQL before 5.7.25 and 8.0.14 with O_DIRECT_NO_FSYNC never syncs data files, their growth included.",
+    targets=(Span("mysql", before=(5, 7, 25)), Span("mysql", since=(8, 0), before=(8, 0, 14))),
     options=("innodb_flush_method",),
     evidence=("ASK-DUR-02", "ASK-DUR-03", "FLUSH-05", "FLUSH-06"),
     docs=Docs(
         why="Direct I/O passes the system's page cache, but not the metadata of the file system, such as a file's new "
-        "length, nor a disk's own cache. MySQL 5.7 synced a table's file not once while it grew by 24 MB; MySQL 8.0.15 "
-        "and 9.7 synced it whenever it grew, as the manual says of 8.0.14 and later, and so did MariaDB 10.11, 11.4 "
-        "and 11.8. After a loss of power pages that the redo log no longer holds may be "
-        "missing. Percona's documentation warns of it on XFS.",
+        "length, nor a disk's own cache. MySQL 5.7.22 synced a table's file not once while it grew by 24 MB; MySQL "
+        "8.0.15 and 9.7 synced it whenever it grew, as the manual says of 8.0.14 and later, and so did MariaDB 10.11, "
+        "11.4 and 11.8. MySQL 5.7.25 has the same correction. After a loss of power pages that the redo log no longer "
+        "holds may be missing. Percona's documentation warns of it on XFS.",
         fix="Set innodb_flush_method to O_DIRECT.",
         risk="More syncs.",
         restart=True,
