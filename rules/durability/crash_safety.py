@@ -206,7 +206,7 @@ def unsynced_data_files(context: RuleContext) -> Iterator[Finding]:
     "data-files-without-sync",
     confidence=Confidence.LIKELY,
     summary="MySQL before 5.7.25 and 8.0.14 with O_DIRECT_NO_FSYNC never syncs data files, their growth included.",
-    targets=(Span("mysql", before=(5, 7, 25)), Span("mysql", since=(8, 0), before=(8, 0, 14))),
+    targets=(Span("mysql", before=(8, 0, 14)),),
     options=("innodb_flush_method",),
     evidence=("ASK-DUR-02", "ASK-DUR-03", "FLUSH-05", "FLUSH-06"),
     docs=Docs(
@@ -230,10 +230,15 @@ def data_files_without_sync(context: RuleContext) -> Iterator[Finding]:
         where = (
             f" {mount.point or 'The data'} is XFS, which needs these syncs." if mount and mount.fs_type == "xfs" else ""
         )
+        corrected = not context.target.since("mysql", 8) and context.target.since("mysql", 5, 7, 25)
         yield data_files_without_sync.finding(
-            "Data files are never synced, also when they grow: a loss of power can lose pages that were written."
+            "Data files are synced when they grow (since 5.7.25), but not after writes: a disk cache that loses its "
+            "contents with the power can lose pages."
+            if corrected
+            else "Data files are never synced, also when they grow: a loss of power can lose pages that were written."
             f"{where}",
             variable_subject(context, "innodb_flush_method"),
+            severity=Severity.NOTE if corrected else None,
             help=help_line(action),
             actions=present(action),
         )
