@@ -38,8 +38,11 @@ def request_of(args: argparse.Namespace) -> ConnectRequest:
 
 
 def schema_limits(args: argparse.Namespace, *, requested: bool = False) -> SchemaLimits | None:
-    """Return the limits of --schema, None without it unless requested; raises MycnfError for invalid numbers."""
-    if not args.schema and not requested:
+    """Return the limits of --schema, None without it unless requested; raises MycnfError for invalid numbers.
+
+    Commands that compare settings, such as diff, have no such option.
+    """
+    if not getattr(args, "schema", False) and not requested:
         return None
     from advisor.collect.server.schema import SchemaLimits
     from advisor.core.errors import MycnfError

@@ -37,6 +37,7 @@ CHOSEN = (POOL, "max_connections", "sort_buffer_size", "join_buffer_size", "read
 # Resident memory within a twentieth of the limit, or within 4G of it, counts as beyond it.
 NEAR_SHARE = 20
 NEAR = 4 * GIB
+FAR_BEYOND = 5  # times the memory: a ceiling that is worth a note
 DISK_READS = 100  # pages a second; a spinning disk does about that many
 FEW_READS = 10  # pages a second; below, storage is not the bottleneck, whatever the percentage
 MISSED_PERCENT = 5  # of the page requests; a pool that holds the working set misses far fewer than 1 percent
@@ -106,8 +107,9 @@ def pool_exceeds_memory(context: RuleContext) -> Iterator[Finding]:
         "(the program, shared buffers, the peak of connections, and those at work with the buffers that are in use) "
         "and loaded (all connections that are allowed open, four of them for each processor at work with every buffer "
         "and a temporary table). Measured near the limit is an error, likely beyond it a warning, loaded beyond it a "
-        "note. The ceiling, with every connection at work, is not reached in practice: reports show it, and no finding "
-        "is based on it. A session's buffers include binlog_cache_size where the binary log is on.",
+        "note. The ceiling, with every connection at work, is not reached in practice: a note names it from five times "
+        "the memory on, where a pile-up of sessions, as behind a lock, can end in an OOM kill. A session's buffers "
+        "include binlog_cache_size where the binary log is on.",
         fix="Lower what is largest: the pool, max_connections, or the buffers of each session.",
         risk="Fewer connections may refuse clients; a smaller pool reads more from disk.",
         exceptions="Servers whose clients open far fewer connections than max_connections allows.",
@@ -123,18 +125,19 @@ def memory_over_budget(context: RuleContext) -> Iterator[Finding]:
     judged = _budget_finding(estimate, *room)
     if judged is not None:
         severity, confidence, message = judged
-        largest, size = largest_part(context, estimate.running)
+        sessions = estimate.connections if confidence is Confidence.OPINION else estimate.running
+        largest, size = largest_part(context, sessions)
         yield memory_over_budget.finding(
             message,
             severity=severity,
             confidence=confidence,
             help=f"lower the largest part: {largest} may take {format_size(size)} of it"
-            + ("" if largest in SHARED else f", {_sessions_of(largest, estimate)} together"),
+            + ("" if largest in SHARED else f", {_sessions_of(largest, estimate, sessions)} together"),
         )
 
 
-def _sessions_of(option: str, estimate: Budget) -> str:
-    return f"{estimate.connections if option == 'max_connections' else estimate.running:,} sessions"
+def _sessions_of(option: str, estimate: Budget, sessions: int) -> str:
+    return f"{estimate.connections if option == 'max_connections' else sessions:,} sessions"
 
 
 def _budget_finding(estimate: Budget, size: int, where: str) -> tuple[Severity, Confidence, str] | None:
@@ -145,12 +148,23 @@ def _budget_finding(estimate: Budget, size: int, where: str) -> tuple[Severity, 
         message = f"The server is likely to take {format_size(estimate.likely)} at its peak of connections, and {only}"
         return Severity.WARNING, Confidence.LIKELY, message
     if estimate.loaded <= size:
-        return None
+        return _ceiling_finding(estimate, size, where)
     message = (
         f"With all {estimate.connections:,} connections open and {estimate.running:,} of them at work, the server "
         f"takes up to {format_size(estimate.loaded)}, and {only}"
     )
     return Severity.NOTE, Confidence.LIKELY, message
+
+
+def _ceiling_finding(estimate: Budget, size: int, where: str) -> tuple[Severity, Confidence, str] | None:
+    """A note on a ceiling of many times the memory: a load that lets more sessions work ends in an OOM kill."""
+    if estimate.ceiling < size * FAR_BEYOND:
+        return None
+    message = (
+        f"Nothing but the number of sessions at work keeps the server within {where}: its ceiling is "
+        f"{format_size(estimate.ceiling)} ({estimate.sessions})."
+    )
+    return Severity.NOTE, Confidence.OPINION, message
 
 
 def exceeds_memory(estimate: Budget, size: int) -> bool:

@@ -90,7 +90,8 @@ def test_recorded_machines_that_save_power(recorded: Callable[[str], str], machi
 )
 def test_places_on_a_recorded_machine(recorded: Callable[[str], str], place: str, name: str, tmp_path: Path) -> None:
     """A workstation has most of the places where data should not lie; each is told of for what it is."""
-    assert name in found_on(read_host(open_root(recorded("multi-devs-bcachefs")), datadir=place), tmp_path)
+    host = read_host(open_root(recorded("multi-devs-bcachefs")), datadir=place)
+    assert name in found_on(host, tmp_path, "innodb_buffer_pool_size = 8G")
 
 
 def test_good_places_on_a_recorded_machine(recorded: Callable[[str], str], tmp_path: Path) -> None:
