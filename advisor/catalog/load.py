@@ -3,7 +3,7 @@
 import json
 from typing import Any, NamedTuple
 
-from advisor.catalog.targets import EXAMINED, catalog_for
+from advisor.catalog.targets import BUILD_SERIES, EXAMINED, catalog_for
 from advisor.core.model import Target
 
 _FOLDER = __file__.rpartition("/")[0] + "/data/"
@@ -163,19 +163,30 @@ def load(target: Target, *, any_build: bool = False) -> Catalog:
     key = target, any_build
     if key not in _LOADED:
         read_as = catalog_for(target)
-        told = _read_series(f"{read_as.flavour}-{read_as.series}")
-        options: dict[str, dict[str, Any]] = dict(told["options"])
-        for name in told["moving"]:
-            if _has_option(options[name], read_as.version):
-                options[name] = _record_at(options[name], read_as.version)
-            else:
-                del options[name]
+        options = _options_at(_read_series(f"{read_as.flavour}-{read_as.series}"), read_as.version)
+        if read_as.version[:2] in BUILD_SERIES.get(read_as.build, ()):
+            options |= _options_at(_read_series(f"{read_as.build}-{read_as.series}"), read_as.version)
+            options = {name: record for name, record in options.items() if record is not None}
         _LOADED[key] = Catalog(target, read_as, options, any_build=any_build)
     return _LOADED[key]
 
 
+def _options_at(told: dict[str, Any], version: tuple[int, ...]) -> dict[str, dict[str, Any]]:
+    """Return the options in a file as of that version; in the file of a build, None stands for what it lacks."""
+    options: dict[str, dict[str, Any]] = dict(told["options"])
+    for name in told["moving"]:
+        if _has_option(options[name], version):
+            options[name] = _record_at(options[name], version)
+        else:
+            del options[name]
+    return options
+
+
 def _read_series(series: str) -> dict[str, Any]:
-    """Read the file of a series: `options` as of the newest patch; `moving` names those that differ between patches."""
+    """Read the file of a series: `options` as of the newest patch; `moving` names those that differ between patches.
+
+    The file of a build has the same form, with the options that differ from its flavour's only.
+    """
     if series not in _READ:
         with open(f"{_FOLDER}{series}.json", encoding="utf-8") as f:
             _READ[series] = json.load(f)

@@ -20,6 +20,23 @@ SERIES: dict[str, dict[tuple[int, ...], tuple[int, ...]]] = {
         (11, 8): (11, 8, 9),
     },
 }
+# The builds that have a catalog of their own, a difference from their flavour's, with the newest patch it covers.
+# For a build without one, the flavour's catalog is used.
+BUILD_SERIES: dict[str, dict[tuple[int, ...], tuple[int, ...]]] = {}
+# What --target calls a server: the beginning of the name, with the flavour and the build.
+NAMES: dict[str, tuple[str, str]] = {
+    "mysql": ("mysql", ""),
+    "mariadb": ("mariadb", ""),
+    "percona": ("mysql", "percona"),
+    "pxc": ("mysql", "pxc"),
+    "rds-mysql": ("mysql", "rds"),
+    "rds-mariadb": ("mariadb", "rds"),
+    "aurora-mysql": ("mysql", "aurora"),
+    "cloudsql-mysql": ("mysql", "cloudsql"),
+    "azure-mysql": ("mysql", "azure"),
+}
+# Aurora counts its own releases: 3 is compatible with MySQL 8.0.
+AURORA = {"2": (5, 7), "3": (8, 0)}
 # The exact versions of which a running server was examined.
 EXAMINED = frozenset(
     {
@@ -105,17 +122,27 @@ def parse_target(text: str) -> Target:
 
 def running_target(text: str) -> Target:
     """Parse the target of a running server, which may be older than all known series; see `is_too_old`."""
-    flavour, _, number = text.strip().lower().partition("-")
+    name, _, number = text.strip().lower().rpartition("-")
+    if name not in NAMES:
+        raise _raise_unknown_target(text)
+    flavour, build = NAMES[name]
+    if build == "aurora" and number in AURORA:
+        number = ".".join(str(n) for n in AURORA[number])
     parts = number.split(".")
     # No release has five digits; int() refuses thousands of them.
-    if flavour not in SERIES or len(parts) not in (2, 3) or any(len(p) > MAX_DIGITS for p in parts):
+    if len(parts) not in (2, 3) or any(len(p) > MAX_DIGITS for p in parts):
         raise _raise_unknown_target(text)
     if not all(p.isascii() and p.isdigit() for p in parts):
         raise _raise_unknown_target(text)
     version = tuple(int(p) for p in parts)
     if len(version) == 2:  # noqa: PLR2004 - a series
-        version = SERIES[flavour].get(version, version)
-    return Target(flavour, version)
+        version = known_series(flavour, build).get(version, version)
+    return Target(flavour, version, build)
+
+
+def known_series(flavour: str, build: str = "") -> dict[tuple[int, ...], tuple[int, ...]]:
+    """Return the series with a catalog and their newest known patch: the build's own above the flavour's."""
+    return {**SERIES.get(flavour, {}), **BUILD_SERIES.get(build, {})}
 
 
 def is_too_old(target: Target) -> bool:
@@ -139,13 +166,13 @@ def catalog_for(target: Target) -> Target:
     For a series that is too old it is the oldest with a catalog, for option names only. Raises MycnfError for an
     unknown flavour.
     """
-    known = SERIES.get(target.flavour, {})
+    known = known_series(target.flavour, target.build)
     series = max((s for s in known if s <= target.version[:2]), default=min(known, default=None))
     if series is None:
         raise _raise_unknown_target(str(target))
     if target.version[:2] == series and series < target.version <= known[series]:
         return target
-    return Target(target.flavour, known[series])
+    return target._replace(version=known[series])
 
 
 def names_patch(text: str) -> bool:
@@ -165,8 +192,9 @@ def _raise_unknown_target(text: str) -> MycnfError:
     from advisor.core.suggestions import did_you_mean
 
     known = [f"{flavour}-{s[0]}.{s[1]}" for flavour, series in SERIES.items() for s in sorted(series)]
-    flavour, _, number = text.lower().partition("-")
-    hint = "" if flavour in SERIES and "." in number else did_you_mean(text[:MAX_LENGTH], known)
+    known += [f"{build}-{s[0]}.{s[1]}" for build, series in BUILD_SERIES.items() for s in sorted(series)]
+    name, _, number = text.lower().rpartition("-")
+    hint = "" if name in NAMES and "." in number else did_you_mean(text[:MAX_LENGTH], known)
     return MycnfError(
         f"unknown target {text[:MAX_LENGTH]!r}: known are {', '.join(known)}, each also with a patch such as "
         f"mysql-8.0.36{hint}"

@@ -35,11 +35,40 @@ class Origin(StrEnum):
     UNKNOWN = "unknown"
 
 
+# The builds and services that differ from their flavour's own server, by name, with the name that people know.
+BUILDS = {
+    "percona": "Percona Server",
+    "pxc": "Percona XtraDB Cluster",
+    "enterprise": "MySQL Enterprise",
+    "rds": "Amazon RDS",
+    "aurora": "Amazon Aurora",
+    "cloudsql": "Cloud SQL",
+    "azure": "Azure Database",
+}
+_MANAGED = ("rds", "aurora", "cloudsql", "azure")
+
+
 class Target(NamedTuple):
-    """A server version: the flavour, and the version as numbers (8.0.36 is (8, 0, 36))."""
+    """A server version: the flavour, and the version as numbers (8.0.36 is (8, 0, 36)).
+
+    `build` is a key of `BUILDS` if the server is not its flavour's own, else empty. `platform` is windows or macos,
+    empty for Linux.
+    """
 
     flavour: str
     version: tuple[int, ...]
+    build: str = ""
+    platform: str = ""
+
+    @property
+    def base(self) -> "Target":
+        """The same version of the flavour's own server on Linux."""
+        return Target(self.flavour, self.version)
+
+    @property
+    def is_managed(self) -> bool:
+        """Whether a cloud provider runs the server, so that options are set in its parameter groups or flags."""
+        return self.build in _MANAGED
 
     @property
     def series(self) -> str:
@@ -53,8 +82,14 @@ class Target(NamedTuple):
 
     @property
     def label(self) -> str:
-        """The display name, such as MySQL 8.0.36."""
-        return f"{'MariaDB' if self.is_mariadb else 'MySQL'} {self.number}"
+        """The display name, such as MySQL 8.0.36, Percona Server 8.0.36 or Amazon RDS for MySQL 8.0."""
+        server = "MariaDB" if self.is_mariadb else "MySQL"
+        if self.is_managed:
+            server = f"{BUILDS[self.build]} for {server}"
+        elif self.build:
+            server = BUILDS[self.build]
+        on = {"windows": " on Windows", "macos": " on macOS"}.get(self.platform, "")
+        return f"{server} {self.number}{on}"
 
     @property
     def is_mariadb(self) -> bool:
@@ -71,7 +106,10 @@ class Target(NamedTuple):
         return self.flavour == flavour and self.version >= version
 
     def __str__(self) -> str:
-        return f"{self.flavour}-{self.number}"
+        """The name that --target takes; the platform is an option of its own."""
+        if self.is_managed:
+            return f"{self.build}-{self.flavour}-{self.number}"
+        return f"{self.build if self.build in ('percona', 'pxc') else self.flavour}-{self.number}"
 
 
 class Location(NamedTuple):

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from advisor.core.model import Target
 from advisor.redaction.secrets import quote_value
 from advisor.verdict.names import reads_any_case
 from advisor.verdict.number import LARGEST, PORT, log_warnings_level, parse_number
@@ -14,14 +15,13 @@ if TYPE_CHECKING:
     from collections.abc import Callable
 
     from advisor.catalog.load import Option
-    from advisor.core.model import Target
     from advisor.verdict.outcome import ValueContext
 
     Handler = Callable[[ValueContext], TakenValue | None]
 
 ENABLED = Argument("1", implied=True)
 # The exact builds that were tested.
-WITHOUT_REVOCATION = frozenset({("mysql", (5, 7, 22)), ("mariadb", (11, 4, 5))})
+WITHOUT_REVOCATION = frozenset({Target("mysql", (5, 7, 22)), Target("mariadb", (11, 4, 5))})
 ADDRESSES = 1 << 47  # bytes of address space of a process
 # These stay OFF while the NDB engine is off.
 NDB_PLUGINS = ("ndbinfo", "ndb_transid_mysql_connection_map")

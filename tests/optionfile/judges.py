@@ -40,7 +40,7 @@ class Server(NamedTuple):
 
     def resolved(self, path: Path, *, on_host: bool = False) -> ResolvedFiles:
         """The file as we read it for this server."""
-        flavour, version = self.target
+        flavour, version = self.target.flavour, self.target.version
         return resolve([str(path)], flavour=flavour, version=version, on_host=on_host)
 
     def foreseen(self, path: Path, suffix: str = "", *, on_host: bool = False) -> bytes | None:

@@ -59,7 +59,7 @@ def findings(text: bytes, target: str, config: str | None = None) -> list[tuple[
 def judged(text: bytes, target: str) -> FileVerdict:
     """The verdict on a text."""
     catalog = load(parse_target(target))
-    flavour, version = catalog.target
+    flavour, version = catalog.target.flavour, catalog.target.version
     return judge_file(resolve([NAME], flavour=flavour, version=version, loader=lambda _: text), catalog)
 
 

@@ -34,7 +34,9 @@ def test_the_server_sees_a_comment_where_we_do(line: str, server: Server, tmp_pa
     """A line with a suppression that is well placed gives the server what the line without it gives, and only then."""
     path = tmp_path / "x.cnf"
     path.write_text(f"[mysqld]\n{line}\n")
-    (found,) = read_suppressions(parse(path.read_bytes(), str(path), dialect_of(*server.target)))
+    (found,) = read_suppressions(
+        parse(path.read_bytes(), str(path), dialect_of(server.target.flavour, server.target.version))
+    )
     with_it = server.arguments(path)
     assert with_it is not None
     seen = b"mycnf:" in with_it
