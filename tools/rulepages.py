@@ -14,16 +14,6 @@ if TYPE_CHECKING:
 
 TOP = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
 FOLDER = os.path.join(TOP, "docs", "rules")
-FAMILIES = {
-    "ARI": "Aria", "BIN": "Binary log", "BLK": "Blocked sessions",
-    "BUF": "Buffers of sessions, and caches", "CON": "Connections and threads",
-    "DUR": "Durability", "ERR": "Error log", "GAL": "Galera", "GRO": "Growth", "GRP": "Group Replication",
-    "HOU": "House rules", "INN": "InnoDB", "LOG": "Redo log", "MEM": "Memory",
-    "MOD": "SQL modes, character sets, compatibility", "MYI": "MyISAM", "OBS": "Logs and instruments",
-    "OPT": "Option files", "REP": "Replication", "SCH": "Schema", "SEC": "Security",
-    "STO": "Storage", "SUP": "Suppressions", "SYS": "Operating system", "TAB": "Table caches and open files",
-    "TLS": "Encrypted connections", "TMP": "Temporary tables", "VER": "Versions", "WRK": "Workload",
-}  # fmt: skip
 SUBJECTS = {
     "blocking": "Blocked sessions", "connections": "Connections and threads",
     "durability": "Durability and the binary log",
@@ -63,6 +53,7 @@ def pages() -> dict[str, str]:
     """The pages by file name: one for each subject, and the list of all rules by code."""
     from advisor.report.rules.markdown import document, table_of
     from rules import all_rules
+    from rules.core.areas import FAMILIES
     from rules.core.evidence import all_evidence
 
     families: dict[str, list[Rule]] = {}
@@ -73,7 +64,9 @@ def pages() -> dict[str, str]:
     made = {
         f"{subject}.md": document(rules, all_evidence(), title=SUBJECTS[subject]) for subject, rules in subjects.items()
     }
-    lists = [f"## {FAMILIES[family]} ({family})\n\n{table_of(rules, './')}\n" for family, rules in families.items()]
+    lists = [
+        f"## {FAMILIES[family].title} ({family})\n\n{table_of(rules, './')}\n" for family, rules in families.items()
+    ]
     return {**made, "README.md": "\n".join([INTRO, *lists])}
 
 

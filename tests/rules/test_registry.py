@@ -16,6 +16,8 @@ from advisor.catalog.targets import SERIES, parse_target
 from advisor.core.model import Confidence, Target
 from rules import all_rules, file_rules, find_rule, rule_modules_for
 from rules._index import ANY_OPTION
+from rules.core import areas
+from rules.core.areas import FAMILIES, Area, area_of
 from rules.core.evidence import find_evidence as evidence
 from rules.core.rule import EVERY, RULES, Docs, Span, rule
 
@@ -152,3 +154,26 @@ def test_some_rule_concerns_each_supported_version() -> None:
         families = {r.family for r in all_rules() if any(span.flavour == flavour for span in r.targets)}
         for patch in series.values():
             assert {r.family for r in all_rules() if r.concerns(Target(flavour, patch))} == families
+
+
+def test_every_family_has_a_title_and_an_area() -> None:
+    """Findings can be grouped under real names: no rule falls back to the area of unknown families."""
+    assert {rule.family for rule in all_rules()} == FAMILIES.keys()
+    assert {area_of(rule.code) for rule in all_rules()} == set(Area)
+
+
+def test_rules_of_another_area_than_their_family_exist() -> None:
+    """A code among the exceptions is a rule, stands there once, and differs from its family."""
+    codes = [code for codes in areas._OTHER_AREAS.values() for code in codes]
+    assert len(codes) == len(set(codes))
+    assert set(codes) <= {rule.code for rule in all_rules()}
+    assert [code for code in codes if FAMILIES[code[:3]].area is area_of(code)] == []
+
+
+def test_areas_are_counted_in_words() -> None:
+    """A count reads as a sentence would say it."""
+    assert [Area.DATA.in_words(1), Area.AVAILABILITY.in_words(5), Area.PERFORMANCE.in_words(4)] == [
+        "1 risk to data",
+        "5 risks to availability",
+        "4 slow or wasteful settings",
+    ]

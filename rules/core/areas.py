@@ -1,0 +1,121 @@
+"""The area of each rule: what its findings put at risk, or cost."""
+
+from __future__ import annotations
+
+from enum import StrEnum
+from typing import TYPE_CHECKING, NamedTuple
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable
+
+    from advisor.core.model import Finding
+
+
+class Area(StrEnum):
+    """What a finding puts at risk or costs, the most important first; the value is the heading of its findings."""
+
+    DATA = "data safety"
+    AVAILABILITY = "availability"
+    SECURITY = "security"
+    REPLICATION = "replication"
+    MEMORY = "memory"
+    PERFORMANCE = "performance"
+    CONFIGURATION = "configuration"
+    MONITORING = "monitoring"
+
+    def in_words(self, findings: int) -> str:
+        """The number of findings of the area in words: "1 risk to data", "4 slow or wasteful settings"."""
+        return f"{findings:,} {_NOUNS[self]}{'' if findings == 1 else 's'}{_OBJECTS.get(self, '')}"
+
+
+_NOUNS = {
+    Area.DATA: "risk",
+    Area.AVAILABILITY: "risk",
+    Area.SECURITY: "security risk",
+    Area.REPLICATION: "replication problem",
+    Area.MEMORY: "memory problem",
+    Area.PERFORMANCE: "slow or wasteful setting",
+    Area.CONFIGURATION: "configuration problem",
+    Area.MONITORING: "monitoring problem",
+}
+_OBJECTS = {Area.DATA: " to data", Area.AVAILABILITY: " to availability"}
+
+
+class Family(NamedTuple):
+    """The rules whose codes begin with the same three letters: their title, and the area of most of them."""
+
+    title: str
+    area: Area
+
+
+FAMILIES = {
+    "ARI": Family("Aria", Area.PERFORMANCE),
+    "BIN": Family("Binary log", Area.DATA),
+    "BLK": Family("Blocked sessions", Area.AVAILABILITY),
+    "BUF": Family("Buffers of sessions, and caches", Area.MEMORY),
+    "CON": Family("Connections and threads", Area.AVAILABILITY),
+    "DUR": Family("Durability", Area.DATA),
+    "ERR": Family("Error log", Area.AVAILABILITY),
+    "GAL": Family("Galera", Area.REPLICATION),
+    "GRO": Family("Growth", Area.AVAILABILITY),
+    "GRP": Family("Group Replication", Area.REPLICATION),
+    "HOU": Family("House rules", Area.CONFIGURATION),
+    "INN": Family("InnoDB", Area.PERFORMANCE),
+    "LOG": Family("Redo log", Area.PERFORMANCE),
+    "MEM": Family("Memory", Area.MEMORY),
+    "MOD": Family("SQL modes, character sets, compatibility", Area.CONFIGURATION),
+    "MYI": Family("MyISAM", Area.PERFORMANCE),
+    "OBS": Family("Logs and instruments", Area.MONITORING),
+    "OPT": Family("Option files", Area.CONFIGURATION),
+    "REP": Family("Replication", Area.REPLICATION),
+    "SCH": Family("Schema", Area.PERFORMANCE),
+    "SEC": Family("Security", Area.SECURITY),
+    "STO": Family("Storage", Area.PERFORMANCE),
+    "SUP": Family("Suppressions", Area.CONFIGURATION),
+    "SYS": Family("Operating system", Area.PERFORMANCE),
+    "TAB": Family("Table caches and open files", Area.PERFORMANCE),
+    "TLS": Family("Encrypted connections", Area.SECURITY),
+    "TMP": Family("Temporary tables", Area.MEMORY),
+    "VER": Family("Versions", Area.CONFIGURATION),
+    "WRK": Family("Workload", Area.PERFORMANCE),
+}
+
+# Rules of another area than their family.
+_OTHER_AREAS = {
+    Area.DATA: (
+        *("ARI003", "ERR007", "ERR008", "INN014", "INN031", "INN032", "INN033", "INN046", "LOG006"),
+        *("MOD001", "MOD002", "MOD009", "MYI001", "MYI002", "MYI003", "SCH006"),
+        *("STO001", "STO002", "STO003", "STO004", "STO006", "STO012", "STO014", "STO030", "VER004"),
+    ),
+    Area.AVAILABILITY: (
+        *("ARI001", "ARI002", "ARI004", "BIN001", "BIN007", "INN025", "MEM006", "MOD007", "MOD008", "MYI005"),
+        *("OPT003", "OPT018", "SCH001", "STO009", "STO010", "STO011"),
+        *("SYS002", "SYS007", "SYS011", "SYS013", "SYS016", "SYS030", "TAB004", "TMP004", "WRK006"),
+    ),
+    Area.SECURITY: ("ERR014",),
+    Area.REPLICATION: (
+        *("BIN002", "BIN003", "BIN005", "BIN011", "CON007", "ERR016", "ERR017"),
+        *("SCH002", "SCH003", "SCH004", "SCH005"),
+    ),
+    Area.MEMORY: ("ARI005", "INN009", "INN013", "INN021", "INN048", "MYI006", "SYS001", "SYS004", "SYS008", "SYS031"),
+    Area.PERFORMANCE: (
+        *("BIN008", "BIN009", "ERR012", "CON003", "CON004", "CON009", "CON021", "CON022", "CON026", "CON027"),
+        *("MOD005", "MOD006", "TMP002", "TMP003", "TMP007", "TMP008"),
+    ),
+    Area.CONFIGURATION: ("BIN006", "CON001", "CON005", "CON008", "CON012", "INN022", "INN023", "LOG004", "TMP009"),
+}
+_AREA_BY_CODE = {code: area for area, codes in _OTHER_AREAS.items() for code in codes}
+
+
+def area_of(code: str) -> Area:
+    """The area of a rule by its code; a rule of an unknown family counts as configuration."""
+    family = FAMILIES.get(code[:3])
+    return _AREA_BY_CODE.get(code) or (family.area if family else Area.CONFIGURATION)
+
+
+def group_by_area(findings: Iterable[Finding]) -> dict[Area, list[Finding]]:
+    """The findings of each area that has any, in the order of the areas; findings keep their order."""
+    groups: dict[Area, list[Finding]] = {area: [] for area in Area}
+    for finding in findings:
+        groups[area_of(finding.code)].append(finding)
+    return {area: members for area, members in groups.items() if members}
