@@ -13,6 +13,7 @@ if TYPE_CHECKING:
     from advisor.catalog.load import Catalog
     from advisor.core.model import Location, Target
     from advisor.optionfile.lines import Line, Problem
+    from advisor.verdict.declared import DeclaredSet
 
 MAX_SETS = 500  # our limit per document, since each set is judged separately
 
@@ -63,7 +64,8 @@ class OptionSet(NamedTuple):
     """Options that belong together; `label` names them in reports.
 
     `hint` is the server that the document names and `why` how it was found; None if it names none. `groupless` names
-    the source if its options have no groups, else it is empty. `origin` says how the server gets the values.
+    the source if its options have no groups, else it is empty. `origin` says how the server gets the values. `declared`
+    has the entries of a set that a platform or operator passes on.
     """
 
     label: str
@@ -72,6 +74,7 @@ class OptionSet(NamedTuple):
     why: str = ""
     groupless: str = ""
     origin: Origin = Origin.FILE
+    declared: DeclaredSet | None = None
 
 
 class Carrier(NamedTuple):
