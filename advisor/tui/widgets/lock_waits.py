@@ -1,0 +1,201 @@
+"""Who blocks whom as a tree, and replication channels and cluster members as rows; for any screen."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, NamedTuple
+
+from textual.content import Content
+
+from advisor.core.sizes import format_duration
+from advisor.tui.text import safe_line
+from advisor.verdict.number import parse_digits
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Iterator
+
+    from advisor.analysis.audited import Audited
+    from advisor.facts.blocking import Blocking, LockWait, ServerSession
+    from advisor.facts.server import GroupMember
+    from rules.core.context import RuleContext
+
+MOST_SESSIONS = 50  # lines of the tree
+GOOD, BAD, PLAIN = "good", "bad", ""
+THREADS = {"receiver": "io_running", "applier": "sql_running"}  # of a channel, by the column of its state
+
+
+class StatusLine(NamedTuple):
+    """One line: its text, which may come from the server, and whether it is good, bad or neither."""
+
+    text: str
+    state: str = PLAIN
+
+
+STYLES = {GOOD: "$text-success", BAD: "$text-error", PLAIN: ""}
+
+
+def status_content(lines: Iterable[StatusLine], width: int) -> Content:
+    """The lines one below the other, each cut to `width` columns and safe to show."""
+    return Content("\n").join(safe_line(line.text, STYLES[line.state], max(2, width)) for line in lines)
+
+
+def blocking_lines(audited: Audited, most: int = MOST_SESSIONS) -> list[StatusLine]:
+    """Who blocks whom: each first blocker, and the sessions behind it, indented; or why that is unknown.
+
+    At most `most` sessions are shown. Old transactions that block no session are listed after the tree.
+    """
+    blocking = audited.facts.server.blocking
+    if blocking is None:
+        why = next((gap.reason for gap in audited.facts.unavailable if gap.part == "server.blocking"), "")
+        return [StatusLine(f"not measured: {why or 'this audit did not read open transactions (PROCESS)'}")]
+    lines = list(_trees(blocking))
+    hidden = len(lines) - most
+    lines = [*lines[:most], StatusLine(f"and {hidden:,} more sessions")] if hidden > 0 else lines
+    lines += list(_unknown_blockers(blocking))
+    return [*lines, *_oldest(blocking)] or [StatusLine("no session waits for a lock", GOOD)]
+
+
+def _trees(blocking: Blocking) -> Iterator[StatusLine]:
+    behind: dict[int, list[LockWait]] = {}
+    for wait in blocking.waits:
+        behind.setdefault(wait.blocker, []).append(wait)
+    seen: set[int] = set()
+    for root in blocking.roots:
+        seen.add(root.session.id)
+        yield StatusLine(_blocker_text(root.session), BAD)
+        yield from _waiters(blocking, root.session.id, behind, seen, "")
+    loose = [wait.waiter for wait in blocking.waits if wait.waiter not in seen]
+    if loose:  # no session at the end of the chain: they wait for each other
+        names = ", ".join(str(number) for number in sorted(set(loose)))
+        yield StatusLine(f"connections {names} wait for each other", BAD)
+
+
+def _waiters(
+    blocking: Blocking, blocker: int, behind: dict[int, list[LockWait]], seen: set[int], indent: str
+) -> Iterator[StatusLine]:
+    waits = {wait.waiter: wait for wait in behind.get(blocker, ()) if wait.waiter not in seen}
+    ordered = sorted(waits.values(), key=lambda wait: (-(blocking.session(wait.waiter).waiting or 0), wait.waiter))
+    seen.update(waits)
+    for place, wait in enumerate(ordered):
+        last = place == len(ordered) - 1
+        session = blocking.session(wait.waiter)
+        for_time = "" if session.waiting is None else f" {format_duration(session.waiting)}"
+        yield StatusLine(f"{indent}{'└─' if last else '├─'} {_name(session)} waits{for_time} for {_lock_text(wait)}")
+        yield from _waiters(blocking, wait.waiter, behind, seen, indent + ("   " if last else "│  "))
+
+
+def _name(session: ServerSession) -> str:
+    return f"{session.id}{f' ({session.account})' if session.account else ''}"
+
+
+def _blocker_text(session: ServerSession) -> str:
+    """`connection 12 (app@db2), idle for 5 min, transaction open for 6 min, 3,000 rows locked`."""
+    parts = [f"connection {_name(session)}"]
+    if session.is_idle:
+        parts.append(f"idle for {format_duration(session.seconds)}")
+    elif session.command:
+        parts.append(f"{session.state or session.command} for {format_duration(session.seconds)}")
+    opened = session.transaction
+    if opened is not None:
+        parts += [] if opened.age is None else [f"transaction open for {format_duration(opened.age)}"]
+        parts += [f"{opened.rows_locked:,} rows locked"] if opened.rows_locked else []
+    return ", ".join(parts)
+
+
+def _lock_text(wait: LockWait) -> str:
+    name = f" of {wait.name}" if wait.name else ""
+    if wait.for_rows:
+        return f"rows{name}"
+    kind = {"TABLE": "a metadata lock", "USER LEVEL LOCK": "a named lock"}.get(wait.lock, f"a {wait.lock} lock")
+    return f"{kind}{f' on {wait.name}' if wait.name else ''}"
+
+
+def _unknown_blockers(blocking: Blocking) -> Iterator[StatusLine]:
+    """Sessions that wait although the server does not show for whom."""
+    shown = {wait.waiter for wait in blocking.waits}
+    waiting = [one for one in blocking.sessions if one.waiting is not None and one.id not in shown]
+    if waiting:
+        longest = max(one.waiting or 0 for one in waiting)
+        count = "1 session waits" if len(waiting) == 1 else f"{len(waiting):,} sessions wait"
+        yield StatusLine(f"{count} up to {format_duration(longest)}; the server does not show who blocks them", BAD)
+
+
+def _oldest(blocking: Blocking) -> Iterator[StatusLine]:
+    """The oldest open transaction, if it is not in the tree already."""
+    shown = {number for wait in blocking.waits for number in (wait.waiter, wait.blocker)}
+    opened = [
+        (one.transaction.age, one)
+        for one in blocking.sessions
+        if one.transaction is not None and one.transaction.age is not None and one.id not in shown
+    ]
+    if opened:
+        age, session = max(opened, key=lambda pair: (pair[0], -pair[1].id))
+        idle = f", idle for {format_duration(session.seconds)}" if session.is_idle else ""
+        yield StatusLine(f"oldest transaction: {format_duration(age)}, connection {_name(session)}{idle}")
+
+
+def replication_lines(audited: Audited) -> list[StatusLine]:
+    """Replicas, channels with their lag, and the members of a group or cluster; empty without replication."""
+    part = audited.facts.server.replication
+    if part is None:
+        why = next((gap.reason for gap in audited.facts.unavailable if gap.part == "server.replication"), "")
+        return [StatusLine(f"not measured: {why}")] if why else []
+    lines = [_replicas(part.replicas_connected)] if part.replicas_connected else []
+    lines += [*_channels(audited.known), *_group(part.members or ())]
+    if not part.members and part.group_members:
+        states = ", ".join(f"{count} {state}" for state, count in sorted(part.group_states.items()))
+        lines.append(StatusLine(f"group of {part.group_members} members: {states}"))
+    return [*lines, *_galera(audited.known)]
+
+
+def _replicas(count: int) -> StatusLine:
+    return StatusLine(f"source of {count} connected replica{'' if count == 1 else 's'}")
+
+
+def _channels(context: RuleContext) -> Iterator[StatusLine]:
+    from rules.replication.lag import LAGGING, channel_lag, lag_trend
+    from rules.replication.settings import channel_suffix, replica_channels
+
+    for channel in replica_channels(context):
+        lag, host = channel_lag(context, channel), channel.get("host", "")
+        states = {name: channel.get(column, "") for name, column in THREADS.items()}
+        broken = [f"{name} {'not running' if state in ('', 'No') else state}" for name, state in states.items()]
+        broken = [text for text, state in zip(broken, states.values(), strict=True) if state != "Yes"]
+        trend = lag_trend(context, channel) if lag else None
+        change = "" if trend is None or abs(trend.grew) <= 1 else f" ({trend.grew:+,} s in {trend.window:.0f} s)"
+        behind = "lag unknown" if lag is None else f"lag {format_duration(lag)}{change}"
+        bad = bool(broken) or lag is None or lag >= LAGGING
+        source = f"replica of {host}" if host else "replica"
+        words = ", ".join([*broken, behind])
+        yield StatusLine(f"{source}{channel_suffix(channel)}: {words}", BAD if bad else GOOD)
+
+
+def _group(members: tuple[GroupMember, ...]) -> Iterator[StatusLine]:
+    """A heading and one row for each member of a replication group."""
+    if members:
+        yield StatusLine(f"{'member':<12}{'state':<13}{'role':<11}{'version':<10}{'queued':>7}")
+    for number, member in enumerate(sorted(members, key=lambda one: not one.own), 1):
+        name = "this server" if member.own else f"member {number}"
+        queues = [count for count in (member.certifying, member.applying) if count is not None]
+        queued = f"{sum(queues):,}" if queues else "-"
+        row = f"{name:<12}{member.state:<13}{member.role:<11}{member.version:<10}{queued:>7}"
+        yield StatusLine(row, PLAIN if member.state == "ONLINE" else BAD)
+
+
+def _galera(context: RuleContext) -> Iterator[StatusLine]:
+    """The state of a Galera node and its cluster, from the node's status counters."""
+    from rules.replication.galera import SIZE, STATUS, is_node
+
+    if not is_node(context):
+        return
+    status = context.server.status
+    size, own = status.get(SIZE, ""), status.get("wsrep_local_state_comment", "unknown")
+    nodes = f" of {size} nodes" if size else ""
+    yield StatusLine(
+        f"Galera cluster{nodes}: {status[STATUS]}, this node {own}",
+        GOOD if status[STATUS].upper() == "PRIMARY" and own == "Synced" else BAD,
+    )
+    addresses = [address for address in status.get("wsrep_incoming_addresses", "").split(",") if address.strip()]
+    yield from (StatusLine(f"  node {address.strip()}") for address in addresses)
+    queue = parse_digits(status.get("wsrep_local_recv_queue", ""))
+    if queue:
+        yield StatusLine(f"{queue:,} write sets wait to be applied")
