@@ -19,7 +19,7 @@ from advisor.redaction.secrets import escape_text, redact_text, redact_value
 
 if TYPE_CHECKING:
     from advisor.core.model import Severity
-    from advisor.report.render.curves import Curve
+    from advisor.report.render.curves import AxisMark, Curve
 
 
 class Code(str):
@@ -126,7 +126,8 @@ class Listing(NamedTuple):
 class Chart(NamedTuple):
     """Curves, with what their numbers are and the name of the axis; `joined` where that is one of numbers.
 
-    A drawing has `title` and `answer` above it.
+    A drawing has `title` and `answer` above it. `marks` are values of the axis that a line shows: the reader's own
+    setting and the advice.
     """
 
     curves: tuple[Curve, ...]
@@ -135,6 +136,7 @@ class Chart(NamedTuple):
     joined: bool = True
     title: str = ""
     answer: str = ""
+    marks: tuple[AxisMark, ...] = ()
 
 
 class Bars(NamedTuple):

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from advisor.core.sizes import exact_size
 from advisor.report.document import Chart, Code, Facts, Items, Link, Own, Paragraph, Section, Value, shortened
 from advisor.report.document import Table as TableBlock
 from rules.core.evidence import find_evidence
@@ -11,7 +12,10 @@ from rules.core.evidence import find_evidence
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
+    from advisor.core.model import Finding
+    from advisor.facts.probes import ProbeResult
     from advisor.report.document import Block, Words
+    from advisor.report.render.curves import AxisMark
     from rules.core.evidence import Evidence, Table
 
 CURVE_POINTS = 3
@@ -24,6 +28,7 @@ STRENGTHS = {
 }
 THOUSANDS = 10_000  # from here on an axis counts in thousands
 TITLE = 80  # characters above a drawing
+DIGITS = 20  # of a number of 64 bits
 LABEL = 6  # columns of the names of conditions
 
 
@@ -38,8 +43,11 @@ def citation(identity: str, cited: set[str]) -> Words | Value:
     return Value((Code(identity), strength, Own(found.conclusion)), ("From ", _source(found), "."))
 
 
-def passages(identities: Sequence[str], cited: set[str]) -> tuple[Block, ...]:
-    """Each piece in full, or as a link to where it was cited before; all are added to `cited`."""
+def passages(identities: Sequence[str], cited: set[str], finding: Finding | None = None) -> tuple[Block, ...]:
+    """Each piece in full, or as a link to where it was cited before; all are added to `cited`.
+
+    Charts mark the finding's value and the advised one.
+    """
     blocks: list[Block] = []
     for identity in identities:
         found = find_evidence(identity)
@@ -49,25 +57,32 @@ def passages(identities: Sequence[str], cited: set[str]) -> tuple[Block, ...]:
             blocks.append(Items(((Link.to(f"#{_name(identity)}", identity), ", above"),)))
         else:
             cited.add(identity)
-            blocks.append(passage(found))
+            blocks.append(passage(found, finding))
     return tuple(blocks)
 
 
-def passage(e: Evidence) -> Section:
-    """One piece: what it says and shows, on what, with what doubts, and from where."""
+def passage(e: Evidence, finding: Finding | None = None, local: ProbeResult | None = None) -> Section:
+    """One piece: what it says and shows, on what, with what doubts, and from where.
+
+    Its chart marks the value of the finding and the advised one; `local` is a result of this host whose curve is drawn
+    over the published one, where the two have points in common.
+    """
     title = Code(e.id), f" {STRENGTHS.get(e.strength, e.strength)}{f': {on}' if (on := _on(e)) else ''}"
     facts = Facts((("on", Own(e.hardware)), ("but", Own(e.caveats)), ("from", (_source(e),))), LABEL)
-    numbers = _numbers(e, e.table) if e.table else ()
+    numbers = _numbers(e, e.table, finding, local) if e.table else ()
     return Section(title, (Paragraph(Own(e.conclusion)), *numbers, facts), name=_name(e.id))
 
 
-def _numbers(e: Evidence, t: Table) -> tuple[Block, ...]:
+def _numbers(e: Evidence, t: Table, finding: Finding | None, local: ProbeResult | None) -> tuple[Block, ...]:
     """The published numbers as a curve, where there are enough, and as a table."""
     heads = [f"{name}, {t.unit}" if len(t.series) == 1 else name for name in t.series]
     rows = [(label, *(number(ys[at]) for ys in t.series.values())) for at, label in enumerate(t.labels)]
     more = f"in {t.unit}" if len(t.series) > 1 and t.unit else ""
     table = TableBlock((t.x, *heads), tuple(rows), tuple(range(1, len(heads) + 1)), more, name=f"Numbers of {e.id}")
-    return (table, _chart(e, t)) if len(t.values) >= CURVE_POINTS else (table,)
+    if len(t.values) < CURVE_POINTS:
+        return (table,)
+    chart = (_beside(e, local) if local else None) or _chart(e, t)
+    return table, chart._replace(marks=axis_marks(finding, t.x) if finding and chart.joined else ())
 
 
 def number(value: float | None) -> str:
@@ -100,3 +115,56 @@ def _chart(e: Evidence, t: Table) -> Chart:
         curves.append(Curve(name, tuple(points), here=False))
     title = f"{e.id}: {shortened(e.title, TITLE)}"
     return Chart(tuple(curves), unit, t.x, title=title, answer=e.conclusion)
+
+
+def _beside(e: Evidence, result: ProbeResult) -> Chart | None:
+    """This host's curve with the published ones of this piece, relative to one baseline; None without common points."""
+    from advisor.report.probe.names import axis_name, numeric
+    from advisor.report.probe.published import curves
+    from advisor.report.probe.words import answer, relation
+
+    shown = tuple(curve for curve in curves(result) if curve.here or curve.name.startswith(f"{e.id},"))
+    if not any(curve.here for curve in shown) or all(curve.here for curve in shown):
+        return None
+    caption = f"here, {result.began_at[:10]}, and as published: {relation(result, shown)}"
+    title = f"{e.id}: {shortened(e.title, TITLE)}"
+    return Chart(shown, caption, axis_name(result), numeric(result), title, answer(result))
+
+
+_SCALES = {"": 1.0, "GB": float(1 << 30), "GiB": float(1 << 30), "MB": float(1 << 20)}
+_SIZE = {"": 1, "K": 1 << 10, "M": 1 << 20, "G": 1 << 30, "T": 1 << 40}
+
+
+def axis_marks(finding: Finding, axis: str) -> tuple[AxisMark, ...]:
+    """`you: 8M` and `advice: 128K` at their places on an axis of the finding's option; empty for other axes."""
+    from advisor.report.render.curves import AxisMark
+    from rules.core.statements import permanent_setting
+
+    option, _, unit = axis.partition(", ")
+    if option not in (finding.canonical, finding.option) or unit not in _SCALES:
+        return ()
+    advised = next(
+        (value for action in finding.actions if (value := _assigned(permanent_setting(action), option))), None
+    )
+    found = []
+    for name, text in (("you", finding.value), ("advice", advised)):
+        number = _parse(text or "")
+        if number:  # zero has no place by its logarithm
+            shown = exact_size(number) if number >= _SIZE["K"] else str(number)
+            found.append(AxisMark(f"{name}: {shown}", number / _SCALES[unit]))
+    return tuple(found)
+
+
+def _assigned(setting: str, option: str) -> str:
+    """The value that an option line or argument gives to this option; empty for another option."""
+    name, _, value = setting.partition("=")
+    same = name.strip().lstrip("-").replace("-", "_").lower().removeprefix("loose_") == option
+    return value.strip() if same else ""
+
+
+def _parse(text: str) -> int | None:
+    """The number of a setting such as 8M; None for text that is no number."""
+    digits, letter = text.strip()[:-1], text.strip()[-1:].upper()
+    if letter.isdecimal():
+        digits, letter = digits + letter, ""
+    return int(digits) * _SIZE[letter] if digits.isdecimal() and len(digits) <= DIGITS and letter in _SIZE else None

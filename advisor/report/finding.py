@@ -123,7 +123,7 @@ def _why(f: Finding, cited: set[str]) -> tuple[Section, ...]:
     from advisor.report.evidence import passages
     from rules import find_rule
 
-    blocks = passages(f.evidence, cited)
+    blocks = passages(f.evidence, cited, f)
     rule = find_rule(f.code) if f.code not in cited else None
     cited.add(f.code)
     if rule is not None:

@@ -5,11 +5,14 @@ from __future__ import annotations
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from local_results import BEGAN, scans
 
+from advisor.core.model import Action, Confidence, Finding, Severity
 from advisor.report.document import Chart
-from advisor.report.evidence import passage
+from advisor.report.evidence import axis_marks, passage
 from advisor.report.paper import Paper
-from advisor.report.render.curves import Curve, Point
+from advisor.report.render import svg_chart
+from advisor.report.render.curves import AxisMark, Curve, Point
 from advisor.report.render.terminal_chart import ASCII, UNICODE, draw
 from rules.core.evidence import all_evidence
 
@@ -74,3 +77,83 @@ def test_any_numbers_can_be_drawn(numbers: list[float], width: int, height: int)
     points = tuple(Point(str(at), float(at), y, y, y) for at, y in enumerate(numbers))
     drawn = draw([Curve("y", points, here=False)], Paper(width, plain=True), height=height)
     assert sum("|" in line for line in drawn.splitlines()) == height - 2
+
+
+def buffer_finding(value: str, advice: str) -> Finding:
+    """A finding about read_buffer_size with this value and this line as its advice."""
+    return Finding(
+        "BUF001", "oversized-read-buffer", Severity.WARNING, Confidence.LIKELY, "too large",
+        option="read_buffer_size", canonical="read_buffer_size", value=value, actions=(Action(option_line=advice),),
+    )  # fmt: skip
+
+
+def test_the_value_and_the_advice_are_marked() -> None:
+    """Each stands above its own column, with a line down to the axis; the curve is drawn over the line."""
+    marks = (AxisMark("you: 64K", 65536.0), AxisMark("advice: 16K", 16384.0))
+    names, *rows = draw(
+        [curve("time", 1.0, 2.0, 3.0, 4.0, 5.0)], Paper(60, plain=True), height=7, marks=marks
+    ).splitlines()
+    assert names.split("  ")[-1].strip() == "you: 64K"
+    columns = {at for row in rows[:5] for at, sign in enumerate(row) if sign == ":"}
+    labels = rows[6]
+    assert [labels.index("16K"), labels.index("64K")] == [column - 1 for column in sorted(columns)]
+
+
+def test_a_value_beyond_the_published_points_widens_the_axis() -> None:
+    """A setting of 2M has its place to the right of the last point, 128K."""
+    shown = draw(
+        [curve("time", 1.0, 2.0, 3.0, 4.0, 5.0)], Paper(60, plain=True), marks=(AxisMark("you: 2M", 2097152.0),)
+    )
+    first = shown.splitlines()[2]
+    assert first.rstrip().endswith(":")
+    assert shown.splitlines()[-2].rstrip().endswith("128K")
+
+
+@pytest.mark.parametrize("close", ["128K", "8M"])
+def test_marks_that_would_touch_stand_on_lines_of_their_own(close: str) -> None:
+    """Both names are whole, in the terminal and in the drawing, however near the two values are."""
+    (chart,) = (
+        b
+        for b in passage(all_evidence()["RBS-01"], buffer_finding("8M", f"read_buffer_size = {close}")).blocks
+        if isinstance(b, Chart)
+    )
+    drawn = draw(chart.curves, Paper(60), marks=chart.marks)
+    picture = svg_chart.draw(chart.curves, "t", "a", ("x", "y"), marks=chart.marks)
+    for name in ("you: 8M", f"advice: {close}"):
+        assert name in drawn
+        assert f">{name}</text>" in picture
+
+
+@pytest.mark.parametrize(
+    ("value", "line", "axis", "found"),
+    [
+        ("8M", "read_buffer_size = 128K", "read_buffer_size", [("you: 8M", 8 << 20), ("advice: 128K", 128 << 10)]),
+        ("8388608", "loose-read-buffer-size=1G", "read_buffer_size", [("you: 8M", 8 << 20), ("advice: 1G", 1 << 30)]),
+        ("8G", "read_buffer_size = 16G", "read_buffer_size, GB", [("you: 8G", 8), ("advice: 16G", 16)]),
+        ("8M", "sort_buffer_size = 128K", "read_buffer_size", [("you: 8M", 8 << 20)]),
+        ("0", "read_buffer_size = DEFAULT", "read_buffer_size", []),
+        ("8M", "read_buffer_size = 128K", "clients", []),
+    ],
+)  # fmt: skip
+def test_marks_are_of_the_option_on_the_axis(value: str, line: str, axis: str, found: list[tuple[str, float]]) -> None:
+    """Values in the axis's unit; nothing is marked on the axis of something else, nor what is no number."""
+    assert [tuple(mark) for mark in axis_marks(buffer_finding(value, line), axis)] == found
+
+
+def test_a_local_curve_is_drawn_over_the_published_one() -> None:
+    """Where a probe on this host measured the same axis, both curves share one chart, and its caption says so."""
+    measured_here = scans({"128K": 1.0, "16K": 1.2, "8M": 1.1}, evidence=("RBS-01",))
+    finding = buffer_finding("8M", "read_buffer_size = 128K")
+    (chart,) = (b for b in passage(all_evidence()["RBS-01"], finding, measured_here).blocks if isinstance(b, Chart))
+    assert [c.here for c in chart.curves] == [True, False]
+    assert chart.curves[1].name.startswith("RBS-01")
+    assert chart.caption.startswith(f"here, {BEGAN[:10]}, and as published")
+    assert [mark.name for mark in chart.marks] == ["you: 8M", "advice: 128K"]
+
+
+def test_a_result_without_common_points_leaves_the_published_chart() -> None:
+    """A probe of something else changes nothing."""
+    other = scans({"2M": 1.0, "16K": 1.2})
+    shown = passage(all_evidence()["RBS-01"], None, other)
+    (chart,) = (b for b in shown.blocks if isinstance(b, Chart))
+    assert not any(c.here for c in chart.curves)

@@ -178,11 +178,11 @@ def _measured(audited: Audited, room: Room) -> Iterator[Section]:
 def _result(result: ProbeResult) -> Section:
     from advisor.report.probe.names import axis_name, numeric
     from advisor.report.probe.published import curves
-    from advisor.report.probe.words import answer, headline, relation
+    from advisor.report.probe.words import answer, headline, question, relation
 
-    title, found = headline(result), answer(result)
-    chart = Chart(curves(result), relation(result), axis_name(result), numeric(result), title, found)
-    return Section(f"probe {title}", (Paragraph(found), chart))
+    title, asked, found = headline(result), question(result), answer(result)
+    chart = Chart(curves(result), relation(result), axis_name(result), numeric(result), asked or title, found)
+    return Section(f"probe {title}", (Paragraph(asked), Paragraph(found, strong=True), chart))
 
 
 def _facts(audited: Audited, room: Room) -> Section:

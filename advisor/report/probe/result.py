@@ -20,6 +20,7 @@ from advisor.report.probe.words import (
     found,
     headline,
     published,
+    question,
     relation,
     unseen,
     where,
@@ -47,9 +48,10 @@ def render(result: ProbeResult, form: str, paper: Paper, proof: Proof | None = N
 def document(result: ProbeResult, proof: Proof | None = None) -> Document:
     """The whole report; what it proves of a rule stands before the answer."""
     proved = (Paragraph(proof.answer, strong=True), Paragraph(proof.words)) if proof else ()
-    answers = (Paragraph(answer(result), strong=True), *map(Paragraph, claims(result)))
-    blocks: list[Block] = [Section("", proved), Section("", answers), *_numbers(result)]
-    blocks += [Chart(curves(result), relation(result), axis_name(result), numeric(result))]
+    asked, found_out = question(result), answer(result)
+    answers = (Paragraph(asked), Paragraph(found_out, strong=True), *map(Paragraph, claims(result)))
+    chart = Chart(curves(result), relation(result), axis_name(result), numeric(result), asked, found_out)
+    blocks: list[Block] = [Section("", proved), Section("", answers), chart, *_numbers(result)]
     blocks += [
         _listed("Found besides", found(result)),
         _listed("What this run can't show", unseen(result)),
@@ -79,4 +81,5 @@ def _drawing(result: ProbeResult) -> str:
     if not shown:
         raise MycnfError(f"{result.probe} has no two variants to draw a curve of; take --format markdown or json")
     words = (axis_name(result), relation(result))
-    return svg_chart.draw(shown, headline(result), answer(result), words, joined=numeric(result))
+    title = question(result) or headline(result)
+    return svg_chart.draw(shown, title, answer(result), words, joined=numeric(result))

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import statistics
+from contextlib import suppress
 from typing import TYPE_CHECKING
 
 from advisor.core.sizes import exact_size, format_duration, format_size
@@ -31,6 +32,16 @@ ENDS = {
     "neighbour": "stopped, as another server of this host became slower",
     "broken": "broke off; complete rounds are saved",
 }
+
+
+def question(result: ProbeResult) -> str:
+    """The question of the experiment; empty for a result of a probe that this version does not have."""
+    from probes.experiment import ProbeError
+    from probes.registry import load
+
+    with suppress(ProbeError):
+        return load(result.probe).question
+    return ""
 
 
 def headline(result: ProbeResult) -> str:

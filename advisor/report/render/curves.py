@@ -45,6 +45,13 @@ class Curve(NamedTuple):
     turned: bool = False
 
 
+class AxisMark(NamedTuple):
+    """A value above zero named on the axis, as `you: 8M`: the reader's own setting, or the advice."""
+
+    name: str
+    place: float
+
+
 class Scale(NamedTuple):
     """One axis, from its lowest to its highest number."""
 
@@ -70,15 +77,16 @@ class Scale(NamedTuple):
         return found if len(found) < 10 else [mark for mark in found if f"{mark:e}"[0] == "1"]  # noqa: PLR2004
 
 
-def axes(curves: Sequence[Curve]) -> tuple[Scale, Scale]:
-    """The x axis and the y axis that hold all points, intervals included as far as they are drawn."""
+def axes(curves: Sequence[Curve], marks: Sequence[AxisMark] = ()) -> tuple[Scale, Scale]:
+    """The x axis and the y axis that hold all points and marks, intervals included as far as they are drawn."""
     points = [p for curve in curves for p in curve.points]
     places = sorted({p.place for p in points})
     apart = [places[0], *(b for a, b in pairwise(places) if b > a * SAME)]
     grows = places[0] > 0 and places[-1] >= places[0] * SPAN and all(b >= a * APART for a, b in pairwise(apart))
     ends = [end for p in points for end in p.ends]
     low, high = min(ends), max(ends)
-    return Scale(places[0], places[-1], grows), Scale(low, high, 0 < low < high / MAGNITUDES)
+    reach = [*places, *(mark.place for mark in marks)]
+    return Scale(min(reach), max(reach), grows), Scale(low, high, 0 < low < high / MAGNITUDES)
 
 
 def _steps(low: float, high: float) -> list[float]:

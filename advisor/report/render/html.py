@@ -227,7 +227,8 @@ def _chart(chart: Chart) -> Html:
     from advisor.report.render import svg_chart
 
     words = chart.axis, chart.caption
-    drawn = svg_chart.draw(chart.curves, chart.title or chart.caption, chart.answer, words, joined=chart.joined)
+    title = chart.title or chart.caption
+    drawn = svg_chart.draw(chart.curves, title, chart.answer, words, joined=chart.joined, marks=chart.marks)
     return tag("figure", Html(drawn), class_="chart")
 
 

@@ -11,7 +11,7 @@ from advisor.report.render.curves import axes, most
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
-    from advisor.report.render.curves import Curve, Scale
+    from advisor.report.render.curves import AxisMark, Curve, Scale
 
 WIDTH, HEIGHT = 760, 420
 LEFT, RIGHT, TOP, FOOT = 70, 24, 76, 60  # margins; the legend takes more below, a line a curve
@@ -45,10 +45,18 @@ class _Frame(NamedTuple):
         return HEIGHT - FOOT - self.up.share(value) * (HEIGHT - TOP - FOOT)
 
 
-def draw(curves: Sequence[Curve], title: str, answer: str, words: tuple[str, str], *, joined: bool = True) -> str:
-    """The drawing; `words` are those beneath the x axis and above the y axis."""
+def draw(
+    curves: Sequence[Curve],
+    title: str,
+    answer: str,
+    words: tuple[str, str],
+    *,
+    joined: bool = True,
+    marks: Sequence[AxisMark] = (),
+) -> str:
+    """The drawing; `words` are those beneath the x axis and above the y axis, `marks` values that a line shows."""
     shown, more = most(curves, len(LOCALS), len(OTHERS))
-    frame = _frame(shown)
+    frame = _frame(shown, marks)
     height = HEIGHT + LINE * (len(shown) + bool(more))
     size = f'viewBox="0 0 {WIDTH} {height}" width="{WIDTH}" height="{height}"'
     letters = f'font-family="system-ui, sans-serif" font-size="13" fill="{INK}"'
@@ -62,6 +70,7 @@ def draw(curves: Sequence[Curve], title: str, answer: str, words: tuple[str, str
         f'<text x="{LEFT}" y="{TOP - 8}" fill="{FAINT}" font-size="12">{_text(words[1])}</text>',
         *_grid(frame),
         *_labels(shown, frame),
+        *_marks(marks, frame),
         f'<text x="{middle:.0f}" y="{HEIGHT - 16}" text-anchor="middle" fill="{FAINT}">{_text(words[0])}</text>',
     ]
     styles = _styles(shown)
@@ -74,14 +83,14 @@ def draw(curves: Sequence[Curve], title: str, answer: str, words: tuple[str, str
     return "\n".join([*parts, "</svg>"]) + "\n"
 
 
-def _frame(curves: Sequence[Curve]) -> _Frame:
-    """The axes, the upright one with some room at its ends, and from zero where that is near."""
-    along, up = axes(curves)
+def _frame(curves: Sequence[Curve], marks: Sequence[AxisMark]) -> _Frame:
+    """The axes, the upright one with some room at its ends for names of marks, and from zero where that is near."""
+    along, up = axes(curves, marks)
     if up.logarithmic:
-        return _Frame(along, up._replace(low=up.low / 1.2, high=up.high * 1.2))
+        return _Frame(along, up._replace(low=up.low / 1.2, high=up.high * (1.8 if marks else 1.2)))
     room = up.high - up.low or up.high
     low = 0.0 if 0 <= up.low < up.high / 3 else up.low - room * 0.08
-    return _Frame(along, up._replace(low=low, high=up.high + room * 0.05))
+    return _Frame(along, up._replace(low=low, high=up.high + room * (0.15 if marks else 0.05)))
 
 
 def _grid(frame: _Frame) -> Iterator[str]:
@@ -103,6 +112,21 @@ def _labels(curves: Sequence[Curve], frame: _Frame) -> Iterator[str]:
         y = HEIGHT - FOOT
         yield f'<line x1="{x:.1f}" x2="{x:.1f}" y1="{y}" y2="{y + 5}" stroke="{FAINT}"/>'
         yield f'<text x="{x:.1f}" y="{y + 20}" text-anchor="middle" fill="{FAINT}">{_text(labels[value])}</text>'
+
+
+def _marks(marks: Sequence[AxisMark], frame: _Frame) -> Iterator[str]:
+    """A broken line for each value, its name beside the upper end; names that would touch stand below each other."""
+    ends: list[float] = []
+    for mark in sorted(marks, key=lambda mark: mark.place):
+        x, width = frame.x(mark.place), len(mark.name) * LETTER
+        right = x + width + LETTER > WIDTH - RIGHT
+        begin = x - width - LETTER if right else x
+        row = next((row for row, end in enumerate(ends) if end < begin), len(ends))
+        ends[row : row + 1] = [x if right else x + width + LETTER]
+        line = f'x1="{x:.1f}" x2="{x:.1f}" y1="{TOP}" y2="{HEIGHT - FOOT}" stroke="{INK}" stroke-dasharray="2 4"'
+        yield f"<line {line}/>"
+        place = f'x="{x - 5 if right else x + 5:.1f}" y="{TOP + 12 + row * 15}"'
+        yield f'<text {place} text-anchor="{"end" if right else "start"}" font-weight="600">{_text(mark.name)}</text>'
 
 
 def _curve(curve: Curve, frame: _Frame, style: tuple[str, str], *, joined: bool) -> Iterator[str]:

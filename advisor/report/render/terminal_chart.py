@@ -9,10 +9,10 @@ from advisor.redaction.secrets import escape_text
 from advisor.report.render.curves import axes, most
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Mapping, Sequence
+    from collections.abc import Iterable, Iterator, Mapping, Sequence
 
     from advisor.report.paper import Paper
-    from advisor.report.render.curves import Curve, Point, Scale
+    from advisor.report.render.curves import AxisMark, Curve, Point, Scale
 
 HEIGHT = 14
 LEAST_WIDTH = 24
@@ -29,10 +29,11 @@ class _Style(NamedTuple):
     dot: str
     tick: str
     bar: str
+    mark: str
 
 
-UNICODE = _Style("●■▲◆★", "○□△◇", "┤", "└", "·", "─", "│")
-ASCII = _Style("oO0@&", "x*#%", "|", "+", ".", "-", "|")
+UNICODE = _Style("●■▲◆★", "○□△◇", "┤", "└", "·", "─", "│", "┊")
+ASCII = _Style("oO0@&", "x*#%", "|", "+", ".", "-", "|", ":")
 
 
 class _Series(NamedTuple):
@@ -44,21 +45,29 @@ class _Series(NamedTuple):
     points: tuple[tuple[float, float, tuple[float, float] | None], ...]
 
 
-def draw(curves: Sequence[Curve], page: Paper, *, joined: bool = True, height: int = HEIGHT) -> str:
+def draw(
+    curves: Sequence[Curve],
+    page: Paper,
+    *,
+    joined: bool = True,
+    height: int = HEIGHT,
+    marks: Sequence[AxisMark] = (),
+) -> str:
     """The chart in lines no wider than the page, its legend below the `height` lines of the drawing itself.
 
-    `joined` where the axis is one of numbers. Empty without curves.
+    `joined` where the axis is one of numbers. `marks` are named above it, with a line down to their place on the axis.
+    Empty without curves.
     """
     if not curves:
         return ""
     style = ASCII if page.plain else UNICODE
     curves, more = most(curves, len(style.here), len(style.others))
-    along, up = axes(curves)
-    marks = {True: iter(style.here), False: iter(style.others)}
+    along, up = axes(curves, marks)
+    signs = {True: iter(style.here), False: iter(style.others)}
     series = [
         _Series(
             escape_text(curve.name),
-            next(marks[curve.here]),
+            next(signs[curve.here]),
             HERE if curve.here and page.colour else "",
             tuple(_placed(point, along, up) for point in curve.points),
         )
@@ -70,7 +79,8 @@ def draw(curves: Sequence[Curve], page: Paper, *, joined: bool = True, height: i
     labels = [(along.share(place), escape_text(known[place].label)) for place in sorted(known)]
     rows = max(2, height - 2)
     scale = {round(up.share(mark) * (rows - 1)): f"{mark:.3g}" for mark in up.ticks()}
-    lines = _plotted(series, labels, scale, (page.width - 2, rows), style, joined=joined)
+    named = [(along.share(mark.place), escape_text(mark.name)) for mark in sorted(marks, key=lambda mark: mark.place)]
+    lines = _plotted(series, labels, scale, (page.width - 2, rows), style, joined=joined, marks=named)
     legend = _legend(series, page.width - 2)
     return page.fitted("\n".join(f"  {line}".rstrip() for line in [*lines, *legend, *([more] if more else [])]))
 
@@ -88,12 +98,16 @@ def _plotted(
     style: _Style,
     *,
     joined: bool = True,
+    marks: Sequence[tuple[float, str]] = (),
 ) -> list[str]:
     """The axes with what stands between them: `scale` are the texts of rows, from the lowest on."""
     width, height = size
     margin = max((len(text) for text in scale.values()), default=0) + 1
     room = max(LEAST_WIDTH, width - margin - 2)
     grid = [[" "] * room for _ in range(height)]
+    for share, _ in marks:
+        for row in grid:
+            row[_column(share, room)] = style.mark
     for one in reversed(series):
         _draw(grid, one, style, joined=joined)
     lines = [
@@ -101,7 +115,23 @@ def _plotted(
         for row in range(height - 1, -1, -1)
     ]
     lines.append(" " * margin + style.corner + style.tick * room)
-    return [*lines, (" " * (margin + 1) + _ticks(labels, room)).rstrip()]
+    heads = [(" " * (margin + 1) + text).rstrip() for text in _mark_names(marks, room)]
+    return [*heads, *lines, (" " * (margin + 1) + _ticks(labels, room)).rstrip()]
+
+
+def _mark_names(marks: Sequence[tuple[float, str]], room: int) -> Iterator[str]:
+    """The names of marks over their lines, those that fit side by side on one line of text."""
+    left = list(marks)
+    while left:
+        line, later, free = "", [], 0
+        for share, name in left:
+            start = max(0, min(_column(share, room) - len(name) // 2, room - len(name)))
+            if start < free:
+                later.append((share, name))
+                continue
+            line, free = line.ljust(start) + name, start + len(name) + 1
+        yield line
+        left = later
 
 
 def _column(share: float, room: int) -> int:
@@ -122,7 +152,7 @@ def _draw(grid: list[list[str]], series: _Series, style: _Style, *, joined: bool
     for (x0, y0), (x1, y1) in pairwise(points if joined else ()):
         for x in range(x0 + 1, x1):
             y = round(y0 + (y1 - y0) * (x - x0) / (x1 - x0))
-            if grid[y][x] == " ":
+            if grid[y][x] in (" ", style.mark):
                 put(x, y, style.dot)
     for x, y in points:
         put(x, y, series.mark)

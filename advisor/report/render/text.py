@@ -288,4 +288,4 @@ def _chart(chart: Chart, page: Paper) -> Iterator[str]:
     from advisor.report.render import terminal_chart
 
     yield wrap(shown(chart.caption), "  ", width=page.width)
-    yield terminal_chart.draw(chart.curves, page, joined=chart.joined)
+    yield terminal_chart.draw(chart.curves, page, joined=chart.joined, marks=chart.marks)

@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
 
     from advisor.core.model import Action, Finding, Location
-    from advisor.facts import OptionFiles
+    from advisor.facts import Facts, OptionFiles
     from advisor.tui.view import View
     from rules.core.evidence import Evidence
 
@@ -43,7 +43,7 @@ def finding_detail(view: View, finding: Finding, width: int, *, ascii_only: bool
         *_help(finding, width),
         *(_action(action, width) for action in finding.actions),
         *_local_result(finding, width),
-        *(_evidence(e, width, ascii_only) for e in evidence_of(finding)),
+        *(_evidence(e, finding, view.audited.facts, width, ascii_only) for e in evidence_of(finding)),
         *_rule_texts(finding, width),
     ]
     return Content("\n\n").join(block for block in blocks if block.plain)
@@ -108,8 +108,11 @@ def _local_result(f: Finding, width: int) -> list[Content]:
     return [_labelled("here", f.local.words, width)] if f.local else []
 
 
-def _evidence(e: Evidence, width: int, ascii_only: bool) -> Content:
-    return safe_text(fold(written(passage(e), Paper(width, plain=ascii_only)), width, " " * LABEL))
+def _evidence(e: Evidence, f: Finding, facts: Facts, width: int, ascii_only: bool) -> Content:
+    """One piece of evidence; its chart has this host's curve where the newest probe on it measured the same."""
+    results = (result for result in facts.probes if e.id in result.evidence and result.metrics and result.arms)
+    newest = max(results, key=lambda result: result.began_at, default=None)
+    return safe_text(fold(written(passage(e, f, newest), Paper(width, plain=ascii_only)), width, " " * LABEL))
 
 
 def _rule_texts(f: Finding, width: int) -> Iterator[Content]:

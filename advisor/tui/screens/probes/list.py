@@ -115,7 +115,7 @@ def probe_summary(entry: ProbeEntry, status: ProbeStatus, width: int) -> Content
     width = max(LEAST, width)
     x = entry.experiment
     join_blocks = [
-        Content.styled(x.name, "bold") + safe_text(f"\n{wrap(x.question, width=width)}"),
+        Content.styled(wrap(x.question, width=width), "bold"),
         *_failure_lines(status, width),
         *(_answer_line(answers_by_probe, width) for answers_by_probe in status.answers[:SHOWN]),
         Content("\n").join(labelled_text(label, words, width) for label, words in cost_rows(entry) if words),

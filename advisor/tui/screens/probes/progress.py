@@ -43,14 +43,16 @@ def progress_text(
     width = max(LEAST, room[0])
     server = f", {order.plan.server}" if order.plan.server else ""
     lines = [
-        Content.styled(order.experiment.name, "bold") + safe_line(f" in {order.request.directory}{server}"),
+        Content.styled(wrap(order.experiment.question, width=width), "bold"),
+        safe_line(f"in {order.request.directory}{server}"),
         *_progress(state, order, width, now),
         safe_line("stopping; complete rounds are kept" if stopping else "c stops the run; complete rounds are kept"),
     ]
     blocks = [Content("\n").join(lines)]
     if state.curves:
         words = wrap(state.caption, "  ", width=width)
-        height = max(LOWEST, min(terminal_chart.HEIGHT, room[1] - len(lines) - words.count("\n") - LEGEND))
+        taken = sum(line.plain.count("\n") + 1 for line in lines) + words.count("\n") + LEGEND
+        height = max(LOWEST, min(terminal_chart.HEIGHT, room[1] - taken))
         drawing = terminal_chart.draw(state.curves, Paper(width), joined=state.joined, height=height)
         blocks.append(safe_text(f"{words}\n{drawing}"))
     return Content("\n\n").join(blocks)
