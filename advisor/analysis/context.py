@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 from advisor.catalog.load import load
 from advisor.catalog.targets import running_target
-from advisor.core.model import AbsentPart, Location, Origin
+from advisor.core.model import BUILDS, AbsentPart, Location, Origin
 from advisor.optionfile import resolve
 from advisor.optionfile.lines import ResolvedFiles
 from advisor.verdict import judge_file
@@ -49,12 +49,29 @@ ORIGINS = {
 # Reported origins that may be wrong: MySQL reports DYNAMIC once any session has set its own value, and all servers
 # report COMPILED for log_bin and default_storage_engine even if a file sets them (ASK-18).
 CHECKED_AGAINST_FILES = frozenset({Origin.RUNTIME, Origin.COMPILED})
+# Builds that a server names in version_comment, or as its vendor.
+VENDORS = ("percona", "greatsql", "alisql", "polardb", "stonedb", "shannonbase", "tidb", "oceanbase")
 UNKNOWN_SOURCE = (Origin.UNKNOWN, None)
 
 
 def target_of(server: Server) -> Target:
-    """Return the server's version as a target, even if it is older than all known ones."""
-    return running_target(f"{server.flavour}-{server.version}")
+    """Return the server's version as a target with its build and platform, even if it is older than all known ones."""
+    target = running_target(f"{server.flavour}-{server.version}")
+    system = server.variables.get("version_compile_os", "").lower()
+    platform = "windows" if system.startswith("win") else "macos" if system.startswith(("macos", "osx")) else ""
+    return target._replace(build=_build_of(server), platform=platform)
+
+
+def _build_of(server: Server) -> str:
+    """Return the key of `BUILDS` for a server's platform or vendor; empty for its flavour's own."""
+    if server.managed in BUILDS:
+        return server.managed
+    comment = server.version_comment.lower()
+    if "xtradb cluster" in comment:
+        return "pxc"
+    if "enterprise" in comment and server.flavour == "mysql" and not server.managed:
+        return "enterprise"
+    return next((build for build in VENDORS if build in comment or build == server.vendor.lower()), "")
 
 
 def build_context(facts: Facts, house: tuple[HouseRule, ...] | None = None) -> RuleContext:

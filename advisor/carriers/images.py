@@ -5,12 +5,22 @@ from __future__ import annotations
 import re
 from typing import NamedTuple
 
-from advisor.catalog.targets import SERIES, newest_target, parse_target
+from advisor.catalog.targets import known_series, newest_target
 from advisor.core.model import Target
 
-_MYSQL = frozenset(("mysql", "mysql-server", "community-server", "enterprise-server", "percona", "percona-server",
-                    "percona-xtradb-cluster", "mysql-ndb", "mysql-cluster", "percona-server-mysql"))  # fmt: skip
-_MARIADB = frozenset(("mariadb", "mariadb-server", "mariadb-galera", "mariadb-enterprise", "mariadb-community"))
+# The server in an image, by the image's name: flavour and build.
+_NAMES = {
+    **dict.fromkeys(("mysql", "mysql-server", "community-server", "mysql-ndb", "mysql-cluster"), ("mysql", "")),
+    "enterprise-server": ("mysql", "enterprise"),
+    **dict.fromkeys(("percona", "percona-server", "percona-server-mysql"), ("mysql", "percona")),
+    "percona-xtradb-cluster": ("mysql", "pxc"),
+    **dict.fromkeys(("mariadb", "mariadb-server", "mariadb-galera", "mariadb-enterprise", "mariadb-community"),
+                    ("mariadb", "")),
+    **{name: ("mysql", name) for name in ("greatsql", "tidb", "stonedb", "shannonbase")},
+    "oceanbase-ce": ("mysql", "oceanbase"),
+}  # fmt: skip
+# Percona's operators name the server behind their own version: 1.14.0-pxc8.0.35, 0.9.0-ps8.0.36.
+_OPERATOR_TAG = r".*-(pxc|ps)(\d[\d.]*)"
 _VARIABLE_DEFAULT = r"\$\{\w+:?-([^{}]*)\}"
 _VERSION = r"v?(\d+)(?:\.(\d+))?(?:\.(\d+))?"
 
@@ -29,28 +39,35 @@ def image_of(reference: str) -> ServerImage | None:
     """
     plain = re.sub(_VARIABLE_DEFAULT, r"\1", reference.strip()).partition("@")[0]
     name, _, tag = plain.rpartition("/")[2].partition(":")
-    flavour = "mysql" if name.lower() in _MYSQL else "mariadb" if name.lower() in _MARIADB else None
-    if flavour is None:
-        parent = plain.rpartition("/")[0].rpartition("/")[2]
-        if name != "server" or parent != "mariadb":
-            return None
-        flavour = "mariadb"
+    parent = plain.rpartition("/")[0].rpartition("/")[2]
+    server = _NAMES.get(name.lower())
+    if name == "server" and parent == "mariadb":
+        server = ("mariadb", "")
+    operated = re.fullmatch(_OPERATOR_TAG, tag) if name.startswith("percona-") else None
+    if operated:
+        server, tag = ("mysql", "pxc" if operated[1] == "pxc" else "percona"), operated[2]
+    if server is None:
+        return None
     version = re.match(_VERSION, tag)
     if version is None:
-        return ServerImage(newest_target(flavour), f"its image is {reference.strip()}, taken for the newest")
-    return _image_of_tag(flavour, tuple(int(n) for n in version.groups() if n), reference.strip())
+        return ServerImage(newest_target(*server), f"its image is {reference.strip()}, taken for the newest")
+    numbers = tuple(int(n) for n in version.groups() if n)
+    return ServerImage(*target_of_version(server[0], numbers, server[1], f"its image is {reference.strip()}"))
 
 
-def _image_of_tag(flavour: str, version: tuple[int, ...], reference: str) -> ServerImage:
-    known = SERIES[flavour]
+def target_of_version(flavour: str, version: tuple[int, ...], build: str, why: str) -> tuple[Target, str]:
+    """Return the target that a document's version means, with the reason: the nearest known one if it has no catalog.
+
+    A first number alone means the newest series that begins with it.
+    """
+    known = known_series(flavour, build)
     if len(version) == 1:
         series = max((s for s in known if s[0] == version[0]), default=None)
-        return ServerImage(
-            Target(flavour, known[series]) if series else newest_target(flavour), f"its image is {reference}"
-        )
+        return (Target(flavour, known[series], build) if series else newest_target(flavour, build)), why
     if version[:2] < min(known):
-        oldest = min(known)
-        return ServerImage(Target(flavour, known[oldest]), f"its image is {reference}, and no older series is known")
+        return Target(flavour, known[min(known)], build), f"{why}, and no older series is known"
     if max(version) > 9999:  # noqa: PLR2004 - no release has five digits
-        return ServerImage(newest_target(flavour), f"its image is {reference}")
-    return ServerImage(parse_target(f"{flavour}-{'.'.join(map(str, version))}"), f"its image is {reference}")
+        return newest_target(flavour, build), why
+    if len(version) == 2:  # noqa: PLR2004 - a series
+        version = known.get(version, version)
+    return Target(flavour, version, build), why

@@ -69,14 +69,15 @@ class Catalog:
     """What one server version knows: `options` maps canonical names to raw records, `get` returns an Option.
 
     `target` is the requested version, `read_as` the version whose facts are used, `exact` whether a running server of
-    exactly the target version was examined. `any_build` means that any vendor's build of the version may be meant: the
-    user named a series or nothing. `kept` caches results that depend on the catalog and a few words only, for callers
-    that judge many files.
+    exactly the target version was examined. `of_other_build` means that the facts are those of the flavour's own
+    server, because the target's build has no catalog. `any_build` means that any vendor's build of the version may be
+    meant: the user named a series or nothing. `kept` caches results that depend on the catalog and a few words only,
+    for callers that judge many files.
     """
 
     __slots__ = (
         *("_by_letter", "_options_built", "_similar_length", "_spellings", "_variables"),
-        *("any_build", "exact", "kept", "options", "read_as", "target"),
+        *("any_build", "exact", "kept", "of_other_build", "options", "read_as", "target"),
     )
 
     def __init__(
@@ -86,6 +87,7 @@ class Catalog:
         self.any_build = any_build
         self.read_as = read_as
         self.exact = target in EXAMINED
+        self.of_other_build = read_as.build != target.build
         self.options = options
         self.kept: dict[tuple[object, ...], Any] = {}
         self._similar_length: dict[tuple[int, int], list[str]] = {}
@@ -167,6 +169,8 @@ def load(target: Target, *, any_build: bool = False) -> Catalog:
         if read_as.version[:2] in BUILD_SERIES.get(read_as.build, ()):
             options |= _options_at(_read_series(f"{read_as.build}-{read_as.series}"), read_as.version)
             options = {name: record for name, record in options.items() if record is not None}
+        if read_as.platform == "windows":
+            options |= _options_at(_read_series("windows"), read_as.version)
         _LOADED[key] = Catalog(target, read_as, options, any_build=any_build)
     return _LOADED[key]
 

@@ -15,9 +15,10 @@ _VENDORS = __file__.rpartition("/")[0] + "/data/vendors.json"
 _DOCUMENTED: dict[str, list[str]] = {}
 BUILDS = {"percona": "Percona Server", "pxc": "Percona XtraDB Cluster"}
 WINDOWS = "windows"
-# Values that Percona Server documents (its thread pool, and InnoDB of 5.7) for options that MySQL has without them.
+# Values that Percona Server documents (its thread pool, and InnoDB of 5.7), or that exist on Windows, for options that
+# MySQL on Linux has without them.
 VALUES: dict[str, dict[str, tuple[str, ...]]] = {
-    "innodb_flush_method": {"all_o_direct": ("percona", "5.7")},
+    "innodb_flush_method": {"all_o_direct": ("percona", "5.7"), "unbuffered": (WINDOWS,), "normal": (WINDOWS,)},
     "thread_handling": {"pool-of-threads": ("percona", "5.7", "8.0", "8.4")},
 }
 

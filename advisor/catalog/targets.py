@@ -103,9 +103,9 @@ MAX_DIGITS = 4
 MAX_LENGTH = 60  # characters quoted from an unknown target
 
 
-def newest_target(flavour: str) -> Target:
-    """Return the newest known patch of a flavour's newest series with a catalog."""
-    return Target(flavour, max(SERIES[flavour].values()))
+def newest_target(flavour: str, build: str = "") -> Target:
+    """Return the newest known patch of the newest series with a catalog, of a flavour or one of its builds."""
+    return Target(flavour, max((BUILD_SERIES.get(build) or SERIES[flavour]).values()), build)
 
 
 def parse_target(text: str) -> Target:
@@ -163,16 +163,16 @@ def require_known(target: Target) -> None:
 def catalog_for(target: Target) -> Target:
     """Return the version whose facts are used for the target: itself if they cover it, else the nearest lower one.
 
-    For a series that is too old it is the oldest with a catalog, for option names only. Raises MycnfError for an
-    unknown flavour.
+    A build without a catalog is read as its flavour's own server. For a series that is too old it is the oldest with a
+    catalog, for option names only. Raises MycnfError for an unknown flavour.
     """
     known = known_series(target.flavour, target.build)
     series = max((s for s in known if s <= target.version[:2]), default=min(known, default=None))
     if series is None:
         raise _raise_unknown_target(str(target))
-    if target.version[:2] == series and series < target.version <= known[series]:
-        return target
-    return target._replace(version=known[series])
+    build = target.build if series in BUILD_SERIES.get(target.build, ()) else ""
+    covered = target.version[:2] == series and series < target.version <= known[series]
+    return target._replace(version=target.version if covered else known[series], build=build)
 
 
 def names_patch(text: str) -> bool:
@@ -183,8 +183,10 @@ def names_patch(text: str) -> bool:
 def stand_in_note(target: Target) -> str:
     """Return a sentence on the version used for a target that was not examined; empty if it was."""
     read_as = catalog_for(target)
-    if read_as >= target:
+    if read_as.version >= target.version and read_as.build == target.build:
         return ""
+    if read_as.version == target.version:
+        return f"{target.label} was not examined: it is read as {read_as.label}"
     return f"{target.label} was not examined: it is read as {read_as.label}, the nearest lower version that mycnf knows"
 
 

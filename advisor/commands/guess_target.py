@@ -1,29 +1,50 @@
-"""Guesses the server of a file without --target: the flavour by its specific options, and its newest series."""
+"""Guesses the server of files without --target: the version and build that they name, else the newest series."""
 
 from __future__ import annotations
 
+import re
 from typing import TYPE_CHECKING
 
+from advisor.carriers.images import target_of_version
 from advisor.catalog.load import load
 from advisor.catalog.presence import find_presence, vendor_of_option
-from advisor.catalog.targets import newest_target
-from advisor.commands.read_files import read_carrier, read_resolved
+from advisor.catalog.targets import known_series, newest_target
+from advisor.commands.read_files import platform_of, read_carrier, read_resolved
 from advisor.core.console import print_notice
+from advisor.core.model import Target
 from advisor.optionfile import normalise
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
+    from collections.abc import Iterator, Mapping, Sequence
 
-    from advisor.core.model import Target
     from advisor.optionfile.lines import ResolvedFiles
 
 MARIADB_GROUPS = ("mariadb", "mariadbd", "galera", "client-mariadb", "mariadb-client", "client-server")
 UNDECIDED = "no option or group shows whether it is MySQL or MariaDB"
 PREFIXES = ("loose_", "skip_", "disable_", "enable_", "maximum_")
+_VERSION = r"(\d{1,2})\.(\d{1,2})(?:\.(\d{1,3}))?"
+# Groups that one series reads, as both vendors' packages write them.
+VERSIONED_GROUP = re.compile(rf"(?P<server>mysqld|mariadb|mariadbd)-{_VERSION}")
+# A directory of one version, as packages, archives and installers name it.
+VERSIONED_PATH = re.compile(
+    rf"(?i)(?P<server>mysql server |mariadb |mysql-?|mariadb-?|percona-server-?|percona-xtradb-cluster-?){_VERSION}"
+)
+# What the packages' own option files say of themselves, with the build.
+PACKAGE_COMMENTS = (
+    (re.compile(rf"dev\.mysql\.com/doc/refman/{_VERSION}/"), "mysql", ""),
+    (re.compile(rf"(?i)\bpercona xtradb cluster(?: {_VERSION})?"), "mysql", "pxc"),
+    (re.compile(rf"(?i)\bpercona server(?: {_VERSION})? (?:template )?configuration"), "mysql", "percona"),
+)
+PACKAGE_FOLDERS = (
+    ("/percona-xtradb-cluster.", "mysql", "pxc"),
+    ("/percona-server.", "mysql", "percona"),
+    ("/mariadb.conf.d/", "mariadb", ""),
+    ("/opt/bitnami/mariadb", "mariadb", ""),
+)
 
 
 def assume_target(paths: Sequence[str], root: str | None, given: Mapping[str, bytes]) -> Target:
-    """Guess the target of files that are read together, with a notice on stderr; options do not reveal the series."""
+    """Guess the target of files that are read together, with a notice on stderr that says what decided."""
     target, why = _declared_target(paths, given) or guess_target(
         read_resolved(paths, newest_target("mysql"), root, given)
     )
@@ -43,7 +64,24 @@ def _declared_target(paths: Sequence[str], given: Mapping[str, bytes]) -> tuple[
 
 
 def guess_target(resolved: ResolvedFiles) -> tuple[Target, str]:
-    """Return the target and the reason, by groups, options of one flavour only, then Galera's; else MySQL."""
+    """Return the target and the reason.
+
+    The flavour is that of groups, of options of one flavour only, then of Galera's; the version and build are what a
+    group, a path or a package's comment names for that flavour; options do not reveal the series.
+    """
+    guessed, why = _guess_flavour(resolved)
+    for flavour, version, build, where in _written_servers(resolved):
+        if why == UNDECIDED or (flavour == guessed.flavour and build in ("", guessed.build or build)):
+            build = build or (guessed.build if flavour == guessed.flavour else "")  # noqa: PLW2901
+            target, why = (
+                target_of_version(flavour, version, build, where) if version else (newest_target(flavour, build), where)
+            )
+            return target._replace(platform=platform_of(resolved)), why
+    return guessed._replace(platform=platform_of(resolved)), why
+
+
+def _guess_flavour(resolved: ResolvedFiles) -> tuple[Target, str]:
+    """Return the newest target of the flavour, and of its build if only that one has an option, with the reason."""
     groups = {line.name for f in resolved.files for line in f.lines if line.kind == "group" and line.name}
     named = next(
         (g for g in sorted(groups) if g.startswith(("mariadb", "client-mariadb")) or g in MARIADB_GROUPS), None
@@ -54,12 +92,72 @@ def guess_target(resolved: ResolvedFiles) -> tuple[Target, str]:
     only = {flavour: [n for n in names if _flavours(n) == {flavour}] for flavour in ("mysql", "mariadb")}
     if len(only["mariadb"]) > len(only["mysql"]):
         return newest_target("mariadb"), f"{only['mariadb'][0]} is known to MariaDB only"
+    built = _build_target(names)
+    if built:
+        return built
     if only["mysql"]:
         return newest_target("mysql"), f"{only['mysql'][0]} is known to MySQL only"
     galera = next((name for name in names if name.startswith("wsrep_")), None)
-    if galera:  # MySQL builds with Galera have no catalog, and MySQL itself refuses all of these lines
+    if galera:  # PXC has Galera too, and nothing tells the two apart
         return newest_target("mariadb"), f"{galera} is known only to builds with Galera"
     return newest_target("mysql"), UNDECIDED
+
+
+def _build_target(names: Sequence[str]) -> tuple[Target, str] | None:
+    """Return the newest series of Percona's server that documents the options which only it has; None without any."""
+    mysql = newest_target("mysql")
+    vendors = {name: vendor for name in names if (vendor := vendor_of_option(name, mysql)) and vendor.series}
+    own = {name: vendor for name, vendor in vendors.items() if "mariadb" not in _flavours(name)}
+    if not own:
+        return None
+    build = "pxc" if any(vendor.build == "Percona XtraDB Cluster" for vendor in own.values()) else "percona"
+    known = known_series("mysql", build)
+    documented = [s for s in known if all(f"{s[0]}.{s[1]}" in vendor.series for vendor in own.values())]
+    newest = max(documented, default=max(_series(v.series[-1]) for v in own.values()))
+    first = min(own)
+    return Target("mysql", known.get(newest, newest), build), f"{first} is known to {own[first].build} only"
+
+
+def _series(text: str) -> tuple[int, ...]:
+    return tuple(int(n) for n in text.split("."))
+
+
+def _written_servers(resolved: ResolvedFiles) -> Iterator[tuple[str, tuple[int, ...], str, str]]:
+    """Yield what the files say of their server, the strongest first: flavour, version, build, and where."""
+    yield from _versioned_groups(resolved)
+    for option in resolved.options:
+        if option.line.raw and (found := VERSIONED_PATH.search(option.line.raw)):
+            server = found["server"].lower()
+            flavour = "mariadb" if server.startswith("mariadb") else "mysql"
+            build = "pxc" if "xtradb" in server else "percona" if "percona" in server else ""
+            yield flavour, _numbers(found), build, f"{option.line.name} names {found[0].strip()}"
+    for file in resolved.files:
+        for line in file.lines:
+            if line.kind == "comment":
+                yield from _package_comment(line.text)
+    for folder, flavour, build in PACKAGE_FOLDERS:
+        if any(folder in f.path for f in resolved.files) or any(folder in (o.line.raw or "") for o in resolved.options):
+            yield flavour, (), build, f"its path has {folder.strip('/.')}"
+
+
+def _versioned_groups(resolved: ResolvedFiles) -> Iterator[tuple[str, tuple[int, ...], str, str]]:
+    """Yield the newest series that a group is written for."""
+    groups = [line.name for f in resolved.files for line in f.lines if line.kind == "group" and line.name]
+    found = [match for group in groups if (match := VERSIONED_GROUP.fullmatch(group.lower()))]
+    if found:
+        newest = max(found, key=_numbers)
+        yield "mysql" if newest["server"] == "mysqld" else "mariadb", _numbers(newest), "", f"its group [{newest[0]}]"
+
+
+def _package_comment(text: str) -> Iterator[tuple[str, tuple[int, ...], str, str]]:
+    for pattern, flavour, build in PACKAGE_COMMENTS:
+        if found := pattern.search(text):
+            yield flavour, _numbers(found), build, f"a comment names {found[0].strip('/')}"
+
+
+def _numbers(found: re.Match[str]) -> tuple[int, ...]:
+    """Return the version in a match, whose last three groups are its numbers; empty without one."""
+    return tuple(int(n) for n in found.groups()[-3:] if n and n.isdecimal())
 
 
 def _flavours(name: str) -> set[str]:

@@ -95,6 +95,7 @@ def _lint_carrier(carrier: Carrier, plan: LintPlan) -> list[LintResult]:
 def lint_file(path: str, target: Target, plan: LintPlan, given: Mapping[str, bytes]) -> LintResult:
     """Judge a file with its includes for the target and run the rules; raises OptionFileError if it cannot be read."""
     resolved = read_resolved([path], target, plan.args.root, given)
+    target = plan.on_platform(target, resolved)
     catalog = plan.catalog(target)
     verdict = judge_file(resolved, catalog)
     known = RuleContext(target, catalog, Settings.from_file(verdict), verdict, host=plan.host, house=plan.house)

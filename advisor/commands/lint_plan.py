@@ -63,7 +63,19 @@ class LintPlan:
 
     def catalog(self, target: Target) -> Catalog:
         """Return the target's catalog; if no patch was named, any vendor's build may be meant."""
-        return load(target, any_build=target not in self._patches)
+        return load(target, any_build=target._replace(platform="") not in self._patches)
+
+    def on_platform(self, target: Target, resolved: ResolvedFiles) -> Target:
+        """Return the target on the platform of --platform, else of the paths in the files.
+
+        A full version without --platform is that of a server on Linux, as those that were examined.
+        """
+        named = self.args.platform
+        if named or target.platform or target in self._patches:
+            return target._replace(platform="" if named == "linux" else named or target.platform)
+        from advisor.commands.read_files import platform_of
+
+        return target._replace(platform=platform_of(resolved))
 
     @property
     def house(self) -> tuple[HouseRule, ...] | AbsentPart:

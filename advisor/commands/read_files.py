@@ -36,6 +36,22 @@ STARTS = {
 }  # fmt: skip
 
 
+MACOS = ("/opt/homebrew/", "/usr/local/Cellar/", "/usr/local/var/mysql")
+
+
+def platform_of(resolved: ResolvedFiles) -> str:
+    """Return windows or macos if the servers' paths in the files are of that platform, else an empty string."""
+    macos = False
+    for option in resolved.options:
+        value = (option.line.raw or "").lstrip("\"'")
+        if option.line.group in ("client", "mysql"):
+            continue
+        if value[1:3] in (":\\", ":/") and value[0].isalpha():
+            return "windows"
+        macos = macos or value.startswith(MACOS)
+    return "macos" if macos else ""
+
+
 def configure(args: Namespace) -> None:
     """Set target and root from the configuration closest to the first file."""
     from advisor.config import find_configuration

@@ -58,10 +58,12 @@ def _tell_problems(verdict: FileVerdict) -> None:
 
 def _target(args: argparse.Namespace, paths: list[str], given: dict[str, bytes]) -> Target:
     if args.target:
-        return parse_target(args.target)
-    from advisor.commands.guess_target import assume_target
+        target = parse_target(args.target)
+    else:
+        from advisor.commands.guess_target import assume_target
 
-    return assume_target(paths, args.root, given)
+        target = assume_target(paths, args.root, given)
+    return target._replace(platform="" if args.platform == "linux" else args.platform) if args.platform else target
 
 
 def _entry(name: str, line: LineVerdict, verdict: FileVerdict) -> dict[str, Any]:

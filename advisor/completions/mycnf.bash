@@ -34,6 +34,10 @@ _mycnf_in_lint() {
         _mycnf_words "$_mycnf_targets"
         return
         ;;
+    --platform)
+        _mycnf_words 'linux windows macos'
+        return
+        ;;
     --stdin-filename | --ram | --cpus)
         return
         ;;
@@ -63,7 +67,7 @@ _mycnf_in_lint() {
         ;;
     esac
     if [[ $cur == -* ]]; then
-        _mycnf_words '-h --help --target --stdin-filename --fix --unsafe-fixes --diff --statistics --exit-zero --root --config --isolated --select --ignore --fail-on --baseline --write-baseline --format -o --output --ram --cpus --disk --host-tar'
+        _mycnf_words '-h --help --target --platform --stdin-filename --fix --unsafe-fixes --diff --statistics --exit-zero --root --config --isolated --select --ignore --fail-on --baseline --write-baseline --format -o --output --ram --cpus --disk --host-tar'
     else
         _mycnf_files
     fi
@@ -73,6 +77,10 @@ _mycnf_in_show() {
     case $prev in
     --target)
         _mycnf_words "$_mycnf_targets"
+        return
+        ;;
+    --platform)
+        _mycnf_words 'linux windows macos'
         return
         ;;
     --format)
@@ -89,7 +97,7 @@ _mycnf_in_show() {
         ;;
     esac
     if [[ $cur == -* ]]; then
-        _mycnf_words '-h --help --target --format -o --output --root --config --isolated'
+        _mycnf_words '-h --help --target --platform --format -o --output --root --config --isolated'
     else
         _mycnf_files
     fi

@@ -55,6 +55,7 @@ complete -c mycnf -n __mycnf_first -a completion -d 'print the completion script
 # mycnf lint
 complete -c mycnf -n '__mycnf_in lint' -s h -l help -d 'show this help message and exit'
 complete -c mycnf -n '__mycnf_in lint' -l target -x -a '(__mycnf_targets)' -d 'server version to check for, such as mysql-8.4 or mariadb-10.11 (repeatable)'
+complete -c mycnf -n '__mycnf_in lint' -l platform -x -a 'linux windows macos' -d 'platform of the server (default: by the paths in the file)'
 complete -c mycnf -n '__mycnf_in lint' -l stdin-filename -x -d 'file name to report for stdin'
 complete -c mycnf -n '__mycnf_in lint' -l fix -d 'apply the fixes that don\'t change what the server does'
 complete -c mycnf -n '__mycnf_in lint' -l unsafe-fixes -d '--fix, and fixes that may change what the server does'
@@ -80,6 +81,7 @@ complete -c mycnf -n '__mycnf_in lint' -F
 # mycnf show
 complete -c mycnf -n '__mycnf_in show' -s h -l help -d 'show this help message and exit'
 complete -c mycnf -n '__mycnf_in show' -l target -x -a '(__mycnf_targets)' -d 'server version to answer for'
+complete -c mycnf -n '__mycnf_in show' -l platform -x -a 'linux windows macos' -d 'platform of the server (default: by the paths in the file)'
 complete -c mycnf -n '__mycnf_in show' -l format -x -a 'text json' -d 'output format (default: text)'
 complete -c mycnf -n '__mycnf_in show' -s o -l output -r -F -d 'write to FILE instead of stdout'
 complete -c mycnf -n '__mycnf_in show' -l root -x -a '(__fish_complete_directories)' -d 'read absolute !include paths below DIR'

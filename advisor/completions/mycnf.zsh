@@ -48,6 +48,7 @@ _mycnf-lint() {
   _arguments -s : \
     '(-h --help)'{-h,--help}'[show this help message and exit]' \
     '*--target=''[server version to check for, such as mysql-8.4 or mariadb-10.11 (repeatable)]:T:_mycnf_targets' \
+    '--platform=''[platform of the server (default\: by the paths in the file)]:platform:(linux windows macos)' \
     '--stdin-filename=''[file name to report for stdin]:NAME: ' \
     '--fix''[apply the fixes that don'\''t change what the server does]' \
     '--unsafe-fixes''[--fix, and fixes that may change what the server does]' \
@@ -75,6 +76,7 @@ _mycnf-show() {
   _arguments -s : \
     '(-h --help)'{-h,--help}'[show this help message and exit]' \
     '--target=''[server version to answer for]:T:_mycnf_targets' \
+    '--platform=''[platform of the server (default\: by the paths in the file)]:platform:(linux windows macos)' \
     '--format=''[output format (default\: text)]:format:(text json)' \
     '(-o --output)'{-o+,--output=}'[write to FILE instead of stdout]:FILE:_files' \
     '--root=''[read absolute !include paths below DIR]:DIR:_files -/' \

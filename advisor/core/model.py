@@ -44,6 +44,14 @@ BUILDS = {
     "aurora": "Amazon Aurora",
     "cloudsql": "Cloud SQL",
     "azure": "Azure Database",
+    # Servers that speak MySQL's protocol, whose options nobody asked.
+    "greatsql": "GreatSQL",
+    "alisql": "AliSQL",
+    "polardb": "PolarDB",
+    "stonedb": "StoneDB",
+    "shannonbase": "ShannonBase",
+    "tidb": "TiDB",
+    "oceanbase": "OceanBase",
 }
 _MANAGED = ("rds", "aurora", "cloudsql", "azure")
 

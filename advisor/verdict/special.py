@@ -140,7 +140,7 @@ def _log_warnings(case: ValueContext) -> TakenValue | None:
 def _lower_case(case: ValueContext) -> TakenValue | None:
     """2 needs a case-insensitive file system; on a case-sensitive one, as on Linux, the server falls back to 0."""
     taken = parse_number("1" if case.text is None else case.text, case.option, case.target)
-    if taken.value != "2":
+    if taken.value != "2" or case.target.platform:
         return taken
     why = "The server takes 0 where the file system tells upper from lower case, as on Linux: 2 is for the others."
     return TakenValue(Outcome.ADJUSTED, "0", why)

@@ -57,9 +57,10 @@ def judge_option(
     option = None if found.canonical is None else catalog.get(found.canonical)
     if option is None or (option.plugin and option.plugin not in loaded):
         # Imported lazily: reading what other servers know is needed for unknown names only.
-        from advisor.verdict.unknown import explain_missing
+        from advisor.verdict.unknown import explain_missing, hedge_refusal
 
-        return explain_missing(written, found, catalog, loaded)
+        found, taken = explain_missing(written, found, catalog, loaded)
+        return found, hedge_refusal(taken, catalog)
     was = before.get(option.alias_of or option.name)
     if found.prefix == "maximum":
         from advisor.verdict.bounds import reads_64_bits, wide_value
@@ -77,6 +78,10 @@ def judge_option(
         from advisor.verdict.unknown import judge_unknown_word
 
         taken = judge_unknown_word(option, value, taken, catalog)
+    if catalog.of_other_build and taken.outcome in REFUSED:
+        from advisor.verdict.unknown import hedge_refusal
+
+        taken = hedge_refusal(taken, catalog)
     return found, taken
 
 

@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING
 
 from advisor.catalog.load import load
 from advisor.catalog.presence import (
+    WINDOWS,
     KnownSpan,
     Presence,
     find_presence,
@@ -16,7 +17,7 @@ from advisor.catalog.presence import (
 )
 from advisor.catalog.targets import SERIES
 from advisor.verdict.names import CAPITALS
-from advisor.verdict.outcome import Outcome, TakenValue
+from advisor.verdict.outcome import REFUSED, Outcome, TakenValue
 from advisor.verdict.plugins import (
     NOT_LOADED,
     find_removed_library,
@@ -74,13 +75,24 @@ def _can_be_name(name: str) -> bool:
 def judge_unknown_word(option: Option, value: str, taken: TakenValue, catalog: Catalog) -> TakenValue:
     """Judge a word that the examined server does not know for the option; another build or version may know it."""
     other = vendor_of_value(option.name, value, catalog.target)
+    if other is not None and other.windows and catalog.target.platform == WINDOWS:
+        return TakenValue(Outcome.ACCEPTED, value, likely=True)
     if other is not None:
         outcome = Outcome.INVALID if _outcome_of_other_build(catalog) is Outcome.UNKNOWN else Outcome.UNEXAMINED
         return TakenValue(outcome, value, other.sentence(f"{option.name} = {value}", catalog.read_as), likely=True)
-    if catalog.read_as == catalog.target:
+    if catalog.read_as == catalog.target or catalog.of_other_build:
         return taken
     why = f"{taken.reason} That is {catalog.read_as.label}, the nearest version that mycnf knows."
     return TakenValue(Outcome.UNEXAMINED, value, why)
+
+
+def hedge_refusal(taken: TakenValue, catalog: Catalog) -> TakenValue:
+    """Return a refusal as unexamined if the target is a build that was not asked: its flavour's server refuses."""
+    if not catalog.of_other_build or taken.outcome not in REFUSED:
+        return taken
+    examined = catalog.read_as.base.label
+    why = f"{taken.reason} That is {examined}; {catalog.target.label} was not examined."
+    return TakenValue(Outcome.UNEXAMINED, taken.value, why, likely=True)
 
 
 def _outcome_of_other_build(catalog: Catalog) -> Outcome:
@@ -89,7 +101,7 @@ def _outcome_of_other_build(catalog: Catalog) -> Outcome:
 
 
 def _refuse_unless_stand_in(name: str, taken: TakenValue, catalog: Catalog) -> TakenValue:
-    if taken.outcome is not Outcome.UNKNOWN or catalog.read_as == catalog.target:
+    if taken.outcome is not Outcome.UNKNOWN or catalog.read_as == catalog.target or catalog.of_other_build:
         return taken
     if since := _documented_since(name, catalog.target):
         return TakenValue(

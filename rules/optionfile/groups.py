@@ -92,10 +92,17 @@ def _describe_group(name: str, options: "list[Line]", catalog: "Catalog") -> tup
         or "mariadbd" in name
         or (own and len(recognized) >= FEW and 2 * len(recognized) > len(options))
     ):
-        service = ", so {} without effect; only a Windows service of that name reads the group."
-        them = "it" if len(options) == 1 else "them"
-        return (service, f"move {them} to [{main}] if the server is to read {them}", Severity.WARNING)
+        return _describe_service(main, len(options), catalog)
     return None
+
+
+def _describe_service(main: str, options: int, catalog: "Catalog") -> tuple[str, str, Severity]:
+    """The message, help and severity for a group that has the name of a service."""
+    if catalog.target.platform == "windows":
+        return "; the Windows service of that name reads it.", "", Severity.NOTE
+    service = ", so {} without effect; only a Windows service of that name reads the group."
+    them = "it" if options == 1 else "them"
+    return service, f"move {them} to [{main}] if the server is to read {them}", Severity.WARNING
 
 
 def _similar_group(name: str) -> str | None:

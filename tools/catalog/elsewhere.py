@@ -91,3 +91,19 @@ def vendors() -> str:
     rows = {row["option"]: [row["build"], *(s for s in row["series"].split(",") if s)] for row in read("vendors.tsv")}
     lines = [f"{json.dumps(option)}:{json.dumps(row, separators=(',', ':'))}" for option, row in sorted(rows.items())]
     return "{\n" + ",\n".join(lines) + "\n}\n"
+
+
+def windows() -> str:
+    """The text of the file of options that only servers on Windows have, in the form of a catalog."""
+    lines = []
+    for row in read("windows.tsv"):
+        facts: dict[str, object] = {"arg": row["arg"], "kind": row["kind"]}
+        facts |= {"bits": 64} if row["kind"] == "uint" else {}
+        facts |= {"default": row["default"]} if row["default"] else {}
+        facts |= {"shown": False} if row["kind"] == "flag" else {}
+        if row["variable"]:
+            facts |= {"variable": row["variable"], "scope": "global", "dynamic": row["dynamic"] == "yes"}
+        lines.append(
+            f"{json.dumps(row['option'])}:{json.dumps(facts | {'by': {'documented': '*'}}, separators=(',', ':'))}"
+        )
+    return '{"series":"windows","moving":[],"options":{\n' + ",\n".join(lines) + "\n}}\n"

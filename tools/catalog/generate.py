@@ -154,6 +154,7 @@ def main() -> None:
     files = {f"{name}.json": text(name, options) for name, options in made.items()}
     files["elsewhere.json"] = elsewhere.text(made)
     files["vendors.json"] = elsewhere.vendors()
+    files["windows.json"] = elsewhere.windows()
     for file, content in files.items():
         with open(os.path.join(out, file), "w", encoding="utf-8", newline="") as f:
             f.write(content)

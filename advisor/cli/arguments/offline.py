@@ -30,6 +30,7 @@ def lint(p: argparse.ArgumentParser) -> None:
         metavar="T",
         help="server version to check for, such as mysql-8.4 or mariadb-10.11 (repeatable)",
     )
+    add_platform(p)
     p.add_argument("--stdin-filename", default="<stdin>", metavar="NAME", help="file name to report for stdin")
     p.add_argument("--fix", action="store_true", help="apply the fixes that don't change what the server does")
     p.add_argument("--unsafe-fixes", action="store_true", help="--fix, and fixes that may change what the server does")
@@ -43,10 +44,20 @@ def lint(p: argparse.ArgumentParser) -> None:
     add_host(p)
 
 
+def add_platform(p: argparse.ArgumentParser) -> None:
+    """The platform of the server, for commands that read its files."""
+    p.add_argument(
+        "--platform",
+        choices=("linux", "windows", "macos"),
+        help="platform of the server (default: by the paths in the file)",
+    )
+
+
 def show(p: argparse.ArgumentParser) -> None:
     """Arguments of `mycnf show`."""
     p.add_argument("files", nargs="+", metavar="FILE", help="option files, read in order as one; - is stdin")
     p.add_argument("--target", metavar="T", help="server version to answer for")
+    add_platform(p)
     add_report_options(p, "show")
     add_reading(p)
 

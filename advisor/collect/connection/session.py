@@ -295,7 +295,11 @@ _MANAGED_VARIABLES = (("aurora", "aurora_version"), ("azure", "aad_auth_only"))
 _MANAGED_PATHS = (("rds", ("/rdsdbbin/", "/rdsdbdata/")),)
 _MANAGED_WORDS = (("cloudsql", "(google)"), ("cloudsql", "-google"), ("heatwave", "mysql enterprise - cloud"))
 _DIGITS = 9  # digits in one part of a version
-_VENDORS = (("Percona", "percona"), ("MariaDB", "mariadb"))
+_VENDORS = (
+    *(("Percona", "percona"), ("MariaDB", "mariadb"), ("GreatSQL", "greatsql"), ("AliSQL", "alisql")),
+    *(("PolarDB", "polardb"), ("StoneDB", "stonedb"), ("ShannonBase", "shannon"), ("TiDB", "tidb")),
+    ("OceanBase", "oceanbase"),
+)
 
 
 def flavour_of(version: str, comment: str, variables: dict[str, str]) -> str:
