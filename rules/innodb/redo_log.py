@@ -200,7 +200,9 @@ def _require_busy_hour(context: RuleContext) -> None:
         "start; if the rate is unknown, double it. Where it holds an hour already, let more pages be written in the "
         "background: double innodb_io_capacity, where the disks can do more.",
         risk="Recovery after a crash takes longer with a larger log.",
-        exceptions="A load that ends in minutes.",
+        exceptions="A load that ends in minutes. MariaDB with innodb_max_dirty_pages_pct_lwm at 0, the default, leaves "
+        "pages unwritten until the log is nearly full (INN047): there it is a note, worth a change where commits "
+        "stall.",
         reconsider_when="A checkpoint age that stays below three quarters over the busiest hour.",
     ),
 )
@@ -209,10 +211,19 @@ def checkpoint_pressure(context: RuleContext) -> Iterator[Finding]:
     for ages, when in _checkpoint_ages(context):
         if ages is not None and ages[0] * 100 >= ages[1] * FULL_PERCENT:
             actions, remedy = _pressure_help(context)
+            usual = context.target.is_mariadb and context.settings.real("innodb_max_dirty_pages_pct_lwm") == 0
+            near = (
+                "MariaDB lets it come near that under writes, because innodb_max_dirty_pages_pct_lwm is 0, and the age "
+                "does not show whether sessions wait."
+                if usual
+                else "near that sessions wait for pages to be written."
+            )
             yield checkpoint_pressure.finding(
-                f"The checkpoint age {when} {format_size(ages[0])} of at most {format_size(ages[1])}; near that "
-                f"sessions wait for pages to be written.{_rate_sentence(context)}",
+                f"The checkpoint age {when} {format_size(ages[0])} of at most {format_size(ages[1])}; {near}"
+                f"{_rate_sentence(context)}",
                 variable_subject(context, size_option(context)),
+                severity=Severity.NOTE if usual else Severity.WARNING,
+                confidence=Confidence.LIKELY if usual else Confidence.MEASURED,
                 help=remedy,
                 actions=actions,
             )
