@@ -324,6 +324,7 @@ BEYOND_FILES = (
     "rules.innodb.io_layout",
     "rules.memory.budget",
     "rules.optionfile.drift",
+    "rules.optionfile.parameters",
     "rules.optionfile.suppressions",
     "rules.policy.rules",
     "rules.replication.chain",

@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     from rules.core.rule import Rule
 
 # Parts that exist only if the user configured or requested them: without them, the rules that need them do not apply.
-USER_PARTS = frozenset({"findings", "house", "schema"})
+USER_PARTS = frozenset({"findings", "house", "parameters", "schema"})
 # Rule families on the version, the system and the disks: they also apply to servers without a catalog.
 FAMILIES_WITHOUT_CATALOG = frozenset({"STO", "SYS", "VER"})
 RANK = {Severity.ERROR: 0, Severity.WARNING: 1, Severity.NOTE: 2}

@@ -76,6 +76,10 @@ def _findings(
     *,
     house: tuple[HouseRule, ...] | AbsentPart,
 ) -> list[Finding]:
+    if one.declared is not None and target.is_managed:
+        from advisor.commands.managed import managed_findings
+
+        return managed_findings(one.declared, target, rules, host, house)
     catalog = load(target)
     reading = one.read(catalog)
     read = resolved(carrier, reading.within.reading if reading.within else reading)

@@ -50,6 +50,7 @@ class DeclaredSet(NamedTuple):
     `kind` is what the platform calls the whole: DB parameter group, DB cluster parameter group, database flags, server
     parameters. `scope` is instance or cluster for Amazon's groups, else empty. `target` is None if the document does
     not name the server. `ranges` are the provider's own parameters by name if the document lists them, else empty.
+    `notation` says how the document writes a value: terraform, cloudformation, json, yaml, ansible, or empty.
     """
 
     kind: str
@@ -57,3 +58,4 @@ class DeclaredSet(NamedTuple):
     options: tuple[DeclaredOption, ...]
     scope: str = ""
     ranges: Mapping[str, ProviderParameter] = {}
+    notation: str = ""

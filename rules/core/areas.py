@@ -67,6 +67,7 @@ FAMILIES = {
     "MYI": Family("MyISAM", Area.PERFORMANCE),
     "OBS": Family("Logs and instruments", Area.MONITORING),
     "OPT": Family("Option files", Area.CONFIGURATION),
+    "PAR": Family("Parameters of managed services", Area.CONFIGURATION),
     "REP": Family("Replication", Area.REPLICATION),
     "SCH": Family("Schema", Area.PERFORMANCE),
     "SEC": Family("Security", Area.SECURITY),

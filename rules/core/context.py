@@ -23,6 +23,7 @@ if TYPE_CHECKING:
         Workload,
     )
     from advisor.verdict import FileVerdict
+    from advisor.verdict.managed import ParameterProblem
     from advisor.verdict.settings import Settings
     from rules.core.value_source import ValueSource
     from rules.measured.answers import LocalAnswer
@@ -37,6 +38,7 @@ NO_PROBES = AbsentPart("results of probes on the server's host (mycnf probe)")
 NO_SAMPLES = AbsentPart("samples of this server (mycnf sample)")
 NO_CHAIN = AbsentPart("the snapshot of the replica's source (mycnf fleet)")
 NO_SCHEMA = AbsentPart("the definitions of tables (mycnf audit --schema)")
+NO_PARAMETERS = AbsentPart("the parameters of a managed service (a parameter group, flags)")
 NO_FINDINGS = AbsentPart("the findings of all other rules")
 OUT_OF_RANGE = 1 << 64  # no server variable holds a larger number: the peer is not a server, or is malicious
 
@@ -96,6 +98,7 @@ class RuleContext:
             "sampled": sampled,
             "chain": NO_CHAIN,
             "schema": schema,
+            "parameters": NO_PARAMETERS,
             "findings": NO_FINDINGS,
         }
         self._is_running = not isinstance(
@@ -168,6 +171,11 @@ class RuleContext:
     def schema(self) -> SchemaRisks:
         """What `--schema` read of the definitions of tables."""
         return self._part("schema")  # type: ignore[return-value]
+
+    @property
+    def parameters(self) -> tuple[ParameterProblem, ...]:
+        """The problems of a managed service's parameters."""
+        return self._part("parameters")  # type: ignore[return-value]
 
     def reason_unread(self, part: str) -> str:
         """Why a part of the facts was not read, for MissingFact."""

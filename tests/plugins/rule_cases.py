@@ -14,7 +14,7 @@ from advisor.analysis.context import build_context
 from advisor.catalog.load import load
 from advisor.catalog.targets import running_target
 from advisor.config.house import parse_house_rules
-from advisor.core.model import AbsentPart
+from advisor.core.model import AbsentPart, Location
 from advisor.facts import (
     BusyHour,
     Facts,
@@ -67,6 +67,8 @@ from advisor.facts.server import (
 )
 from advisor.optionfile import resolve
 from advisor.verdict import judge_file
+from advisor.verdict.declared import DeclaredOption, DeclaredSet, ProviderParameter
+from advisor.verdict.managed import judge_managed
 from advisor.verdict.settings import Settings
 from rules.core.context import NO_HOUSE, RuleContext
 from rules.measured.answers import LocalAnswer
@@ -107,6 +109,7 @@ class Case:
     house: dict[str, Any] | None = None
     schema: dict[str, Any] | None = None
     probes: list[dict[str, Any]] = field(default_factory=list)
+    declared: dict[str, Any] | None = None
 
     def __str__(self) -> str:
         return f"{self.rule}: {self.says}"
@@ -148,9 +151,22 @@ def context_of_case(case: Case, folder: Path) -> RuleContext:
     """The rule context of this case; files are written to `folder`."""
     target = running_target(case.target)
     known = _server_context(case, target) if case.server is not None else _file_context(case, target, folder)
+    if case.declared is not None:
+        known.parts["parameters"] = judge_managed(declared_set(case.declared, target), known.catalog).problems
     if case.probes:
         known.parts["probes"] = tuple(_local_answer(**answer) for answer in case.probes)
     return known
+
+
+def declared_set(said: dict[str, Any], target: Target) -> DeclaredSet:
+    """The parameters of a managed service that a case declares: name, value, and how it is applied, one a line."""
+    options = []
+    for number, row in enumerate(said["options"], 1):
+        name, value, method = (*row, "", "")[:3]
+        place = Location("group.tf", number, 1, number, 1 + len(name))
+        options.append(DeclaredOption(name, value or None, place, place._replace(column=20), method))
+    ranges = {name: ProviderParameter(name, **row) for name, row in said.get("ranges", {}).items()}
+    return DeclaredSet("DB parameter group", target, tuple(options), said.get("scope", ""), ranges)
 
 
 def _local_answer(probe: str, facts: dict[str, float | str], parameters: dict[str, str] | None = None) -> LocalAnswer:

@@ -28,7 +28,7 @@ if TYPE_CHECKING:
     from rules.core.context import RuleContext
 
 CHECKOUT = Path(__file__).resolve().parents[2]
-PARTS = {"server", "workload", "host", "files", "house", "findings", "schema"}
+PARTS = {"server", "workload", "host", "files", "house", "findings", "schema", "parameters"}
 OF_THE_USER = {"HOU", "SUP"}  # they hold a file against its user's own words, which need no evidence
 DOCS = Docs("why", "fix", "risk", "exceptions", "reconsider when")
 

@@ -1,0 +1,118 @@
+"""What the documents of cloud providers say of the parameters of their MySQL and MariaDB services."""
+
+import json
+from functools import cache
+from typing import Any, NamedTuple
+
+from advisor.catalog.targets import MAX_LENGTH
+from advisor.core.model import Target
+
+_FILE = __file__.rpartition("/")[0] + "/data/managed.json"
+# Beginnings of the names that services add to those of the server.
+OWN_NAMES = ("aurora_", "aws_", "rds.", "rds_", "cloudsql_", "azure_", "server_audit_", "audit_log_", "binlog_backup")
+# Variables without an option that parameter groups hold, because a service sets them for every session; MySQL's manual.
+SESSION_VARIABLES = frozenset(
+    (
+        *("character_set_client", "character_set_connection", "character_set_database", "character_set_results"),
+        *("collation_connection", "collation_database", "default_collation_for_utf8mb4", "foreign_key_checks"),
+        *("gtid_executed", "gtid_next", "gtid_owned", "gtid_purged", "log_bin_basename", "lower_case_file_system"),
+        *("original_commit_timestamp", "protocol_version", "pseudo_thread_id", "rbr_exec_mode", "relay_log_basename"),
+        *("resultset_metadata", "sql_auto_is_null", "sql_big_selects", "sql_buffer_result", "sql_log_bin"),
+        *("sql_log_off", "sql_notes", "sql_quote_show_create", "sql_safe_updates", "sql_select_limit"),
+        *("sql_slave_skip_counter", "sql_warnings", "storage_engine", "system_time_zone", "time_zone", "timestamp"),
+        *("transaction_allow_batching", "transaction_isolation", "transaction_read_only", "tx_isolation"),
+        *("tx_read_only", "unique_checks", "version_comment", "version_compile_machine", "version_compile_os"),
+        *("version_compile_zlib", "max_insert_delayed_threads", "skip_external_locking"),
+        *("skip_character_set_client_handshake", "keyring_operations", "lc_time_names", "innodb_version"),
+        # RDS lists these of debug builds and older patches.
+        *("innodb_checkpoint_disabled", "innodb_ddl_log_crash_reset_debug", "innodb_scan_directories"),
+    )
+)
+MYSQL_8 = (8, 0)
+
+
+class PlatformParameters(NamedTuple):
+    """The parameters of one service for one target, as far as the provider documents them.
+
+    `names` are all documented parameters; `complete` says that the document claims to list all of them. `cluster` are
+    those that exist only in cluster parameter groups, `fixed` those that cannot be changed, `without_effect` those that
+    the service ignores, `absent` those that the service removed from the server's. `source` is the document.
+    """
+
+    names: frozenset[str] = frozenset()
+    complete: bool = False
+    cluster: frozenset[str] = frozenset()
+    fixed: frozenset[str] = frozenset()
+    without_effect: frozenset[str] = frozenset()
+    absent: frozenset[str] = frozenset()
+    source: str = ""
+
+    def can_change(self, name: str) -> bool:
+        """Whether the service lets its users change the variable, with an effect, as far as its documents say."""
+        if name in self.fixed or name in self.without_effect or name in self.absent:
+            return False
+        return not self.complete or name in self.names
+
+
+def platform_parameters(target: Target) -> PlatformParameters:
+    """Return what is documented for the service of a managed target; nothing for other targets."""
+    return _parameters(target.build, target.flavour, target.version[:2] >= MYSQL_8)
+
+
+@cache
+def _parameters(build: str, flavour: str, new: bool) -> PlatformParameters:
+    with open(_FILE, encoding="utf-8") as file:
+        data = json.load(file)
+    own = data.get(f"{build}-{flavour}") or data.get(build)
+    if own is None:
+        return PlatformParameters()
+    words = {key: _words(value) for key, value in own.items() if isinstance(value, list)}
+    if build == "aurora":
+        return _aurora(words, own["source"], new=new)
+    return PlatformParameters(
+        names=words.get("names", frozenset()),
+        complete="names" in words,
+        fixed=words.get("fixed", frozenset()),
+        without_effect=words.get("no_effect", frozenset()),
+        absent=words.get("absent", frozenset()),
+        source=own["source"],
+    )
+
+
+def _aurora(words: dict[str, frozenset[str]], source: str, *, new: bool) -> PlatformParameters:
+    """Return Aurora's parameters: version 3, which is compatible with MySQL 8.0, or version 2."""
+    absent = words["gone_in_3"] if new else words["new_in_3"] - words["gone_in_3"]
+    return PlatformParameters(
+        names=(words["cluster"] | words["instance"] | words["both"]) - absent,
+        complete=True,
+        cluster=(words["cluster"] | (words["cluster_in_3"] if new else frozenset())) - absent,
+        fixed=words["fixed"] | (words["fixed_in_3"] if new else frozenset()),
+        without_effect=words["no_effect"],
+        absent=absent,
+        source=source,
+    )
+
+
+def _words(lines: Any) -> frozenset[str]:
+    return frozenset(" ".join(lines).split())
+
+
+def find_instance_class(name: str) -> tuple[int, int]:
+    """Return the processors and the bytes of memory of an instance class of Amazon RDS, such as db.r6g.2xlarge.
+
+    Raises MycnfError for an unknown class.
+    """
+    with open(_FILE, encoding="utf-8") as file:
+        families = json.load(file)["instance_classes"]["classes"]
+    known = {
+        f"db.{family}.{size}": (int(processors), round(float(memory) * 2**30))
+        for family, sizes in families.items()
+        for size, processors, memory in (entry.split(":") for entry in sizes.split())
+    }
+    if name.lower() not in known:
+        from advisor.core.errors import MycnfError
+        from advisor.core.suggestions import did_you_mean
+
+        hint = did_you_mean(name, known, "give the memory with --ram instead")
+        raise MycnfError(f"unknown instance class {name[:MAX_LENGTH]!r}{hint}")
+    return known[name.lower()]

@@ -1,0 +1,421 @@
+"""Judges the parameters of managed services: parameter groups, database flags, server parameters.
+
+A parameter is judged by its variable, since parameter groups hold session variables too. What the provider's own list
+refuses is an error. What its documents or a server of the same version say is likely, because the service has builds
+and checks of its own.
+"""
+
+import re
+from collections.abc import Mapping, Sequence
+from typing import NamedTuple
+
+from advisor.catalog.load import Catalog, Option
+from advisor.catalog.managed import OWN_NAMES, SESSION_VARIABLES, PlatformParameters, platform_parameters
+from advisor.catalog.presence import find_presence, vendor_of_option
+from advisor.core.model import BUILDS, Confidence, Severity
+from advisor.core.suggestions import nearest_word
+from advisor.optionfile import normalise
+from advisor.optionfile.lines import Line, LineKind, OptionFile, PlacedLine, ResolvedFiles
+from advisor.redaction.secrets import quote_value, redact_name, redact_value
+from advisor.verdict.declared import DeclaredOption, DeclaredSet, ProviderParameter
+from advisor.verdict.formula import FormulaError, Instance, evaluate_formula, is_formula
+from advisor.verdict.judge import judge_file
+from advisor.verdict.outcome import REFUSED, FileVerdict, LineVerdict, Outcome
+from advisor.verdict.provider import is_allowed
+
+UNKNOWN = "unknown-parameter"
+UNCHANGEABLE = "unchangeable-parameter"
+VALUE = "refused-parameter-value"
+IMMEDIATE = "immediate-static-parameter"
+WITHOUT_EFFECT = "parameter-without-effect"
+LEVEL = "parameter-at-wrong-level"
+# Who set a value, in the lists of Amazon and Azure; empty if the list does not say it.
+BY_USER = ("user", "user-override", "")
+NOUNS = {"cloudsql": "database flag", "azure": "server parameter"}  # the others call it a parameter
+# Values that Amazon RDS adds to those of the server.
+OWN_VALUES = {"innodb_doublewrite": ("auto",)}
+NUMBERS = ("int", "uint", "double")
+_SUFFIXED = re.compile(r"(\d+)([KMGTPE])B?", re.IGNORECASE)
+_POWERS = "KMGTPE"
+
+
+class ParameterProblem(NamedTuple):
+    """A problem of one parameter: the name of the rule that reports it, what is wrong, and what to write instead."""
+
+    rule: str
+    severity: Severity
+    confidence: Confidence
+    message: str
+    help: str
+    line: LineVerdict
+
+
+class ManagedVerdict(NamedTuple):
+    """How a service takes a set of parameters.
+
+    `file` has the parameters that the server has an option for, as if they were lines of an option file. Those whose
+    value is unknown, refused or without effect have no value there.
+    """
+
+    file: FileVerdict
+    problems: tuple[ParameterProblem, ...]
+
+
+class _Context(NamedTuple):
+    """What all parameters of a set are judged by."""
+
+    catalog: Catalog
+    platform: PlatformParameters
+    listed: Mapping[str, ProviderParameter]
+    instance: Instance
+    scope: str = ""
+    own_list: bool = False
+
+
+class _Complaint(NamedTuple):
+    """A problem before it has a line; `stands` means that the value applies nevertheless."""
+
+    rule: str
+    severity: Severity
+    message: str
+    help: str = ""
+    stands: bool = False
+
+
+def judge_managed(
+    declared: DeclaredSet,
+    catalog: Catalog,
+    parameters: Mapping[str, ProviderParameter] | None = None,
+    instance: Instance | None = None,
+) -> ManagedVerdict:
+    """Judge the parameters of a managed target, whose `catalog` this is.
+
+    `parameters` is a provider's list from another document, by name; the set's own list precedes it. `instance`
+    evaluates formulas, whose results are unknown without it. Values in the set's own list that the user did not set are
+    not judged.
+    """
+    listed = {normalise(name): row for name, row in (declared.ranges or parameters or {}).items()}
+    platform = platform_parameters(catalog.target)
+    context = _Context(catalog, platform, listed, instance or Instance(), declared.scope, bool(declared.ranges))
+    options = [one for one in declared.options if _is_set(one, context)]
+    judged = [(one, _option_of(one.name, catalog), _complaints(one, context)) for one in options]
+    lines = [_line(one, option, complaints, context) for one, option, complaints in judged]
+    placed = [PlacedLine(one.name_place.path, line) for (one, _, _), line in zip(judged, lines, strict=True)]
+    read = [at for at, (_, option, _) in zip(placed, judged, strict=True) if option is not None]
+    files = _files(read)
+    verdict = judge_file(ResolvedFiles(files, tuple(read), ()), catalog)
+    by_place = {_key(line.placed): line for line in verdict.lines}
+    problems: list[ParameterProblem] = []
+    renamed: dict[int, LineVerdict] = {}
+    for (one, option, complaints), at in zip(judged, placed, strict=True):
+        line = by_place.get(_key(at)) or _unread_line(at)
+        own = _with_name(line, one.name)
+        renamed[id(line)] = _accepted(own, option)
+        if not complaints and option is not None:
+            complaints = _server_complaints(one, line, option, context)  # noqa: PLW2901 - the server is asked last
+        problems += [_problem(complaint, own, context) for complaint in complaints]
+    effective = {name: renamed.get(id(line), line) for name, line in verdict.effective.items()}
+    overridden = {n: tuple(renamed.get(id(a), a) for a in lines) for n, lines in verdict.overridden.items()}
+    done = tuple(renamed.get(id(line), line) for line in verdict.lines)
+    return ManagedVerdict(FileVerdict(done, effective, overridden, verdict.resolved, catalog), tuple(problems))
+
+
+def _is_set(one: DeclaredOption, context: _Context) -> bool:
+    """Whether a user set the parameter; a provider's list shows all others too."""
+    row = context.listed.get(normalise(one.name)) if context.own_list else None
+    return row is None or row.source in BY_USER
+
+
+def noun(catalog: Catalog) -> str:
+    """Return what the service calls a parameter."""
+    return NOUNS.get(catalog.target.build, "parameter")
+
+
+def _option_of(name: str, catalog: Catalog) -> Option | None:
+    key = normalise(name)
+    return catalog.find_variable(key) or catalog.get(key)
+
+
+def _complaints(one: DeclaredOption, context: _Context) -> list[_Complaint]:
+    """Return what the provider's list and documents say against a parameter."""
+    name = normalise(one.name)
+    unknown = _unknown(one, name, context)
+    if unknown is not None:
+        return [unknown]
+    found = [
+        _unchangeable(one, name, context),
+        _wrong_level(one, name, context),
+        _immediate(one, name, context),
+        _refused_value(one, name, context),
+    ]
+    return [complaint for complaint in found if complaint is not None]
+
+
+def _unknown(one: DeclaredOption, name: str, context: _Context) -> _Complaint | None:
+    written, label = redact_name(one.name), noun(context.catalog)
+    if context.listed:
+        if name in context.listed:
+            return None
+        meant = nearest_word(name, context.listed)
+        words = f"did you mean {context.listed[meant].name}?" if meant else f"remove {written}"
+        message = f"Unknown {label} {written}: it is not in the list of {_service(context)}."
+        return _Complaint(UNKNOWN, Severity.ERROR, message, words)
+    if name in context.platform.absent:
+        message = f"{context.catalog.target.label} has no {written}, according to its manual."
+        known = _option_of(name, context.catalog) is not None  # the manual may be older than this family
+        return _Complaint(UNKNOWN, Severity.NOTE if known else Severity.WARNING, message, f"remove {written}")
+    return None if _is_known(name, context) else _unknown_to_all(written, name, context)
+
+
+def _unknown_to_all(written: str, name: str, context: _Context) -> _Complaint:
+    removed = _removed_in(name, context.catalog)
+    if removed:
+        return _Complaint(UNKNOWN, Severity.WARNING, f"{written} was removed in {removed}.", f"remove {written}")
+    other = vendor_of_option(name, context.catalog.target.base)
+    if other is not None:
+        return _Complaint(UNKNOWN, Severity.NOTE, other.sentence(written, context.catalog.read_as))
+    near = nearest_word(name, [*context.catalog.options, *context.platform.names, *SESSION_VARIABLES])
+    label, server = noun(context.catalog), context.catalog.read_as.base.label
+    words = f"did you mean {near}?" if near else f"compare with the provider's list of {label}s"
+    return _Complaint(UNKNOWN, Severity.WARNING, f"Unknown {label} {written}: {server} has no such variable.", words)
+
+
+def _is_known(name: str, context: _Context) -> bool:
+    if _option_of(name, context.catalog) or name in context.platform.names or name.startswith(OWN_NAMES):
+        return True
+    if name in SESSION_VARIABLES:
+        return True
+    presence = find_presence(name)
+    span = presence.span(context.catalog.target.flavour) if presence else None
+    if span is None:
+        return False
+    series = context.catalog.target.version[:2]
+    return _version(span.first)[:2] <= series <= _version(span.last)[:2]
+
+
+def _removed_in(name: str, catalog: Catalog) -> str:
+    presence = find_presence(name)
+    span = presence.span(catalog.target.flavour) if presence else None
+    series = catalog.target.version[:2]
+    if span is None or span.gone is None or not _version(span.last)[:2] < series >= _version(span.gone)[:2]:
+        return ""
+    return f"{'MariaDB' if catalog.target.is_mariadb else 'MySQL'} {span.gone}"
+
+
+def _version(text: str) -> tuple[int, ...]:
+    return tuple(int(part) for part in text.split("."))
+
+
+def _unchangeable(one: DeclaredOption, name: str, context: _Context) -> _Complaint | None:
+    written, service = redact_name(one.name), _service(context)
+    if not one.value:
+        return None
+    row = context.listed.get(name)
+    if row is not None and row.modifiable is False:
+        if one.value in (row.default, row.value):
+            return None
+        return _Complaint(
+            UNCHANGEABLE,
+            Severity.ERROR,
+            f"{service} does not let you change {written}: its list marks it as not modifiable.",
+            f"remove {written}",
+        )
+    if row is None and name in context.platform.fixed:
+        return _Complaint(
+            UNCHANGEABLE,
+            Severity.WARNING,
+            f"{service} does not let you change {written}, according to its manual.",
+            f"remove {written}",
+        )
+    if name in context.platform.without_effect:
+        return _Complaint(
+            WITHOUT_EFFECT,
+            Severity.WARNING,
+            f"{written} has no effect: it does not apply to {service}, according to its manual.",
+            f"remove {written}",
+        )
+    return None
+
+
+def _wrong_level(one: DeclaredOption, name: str, context: _Context) -> _Complaint | None:
+    if context.scope != "instance" or not one.value or name not in context.platform.cluster:
+        return None
+    written = redact_name(one.name)
+    return _Complaint(
+        LEVEL,
+        Severity.WARNING,
+        f"{written} is a cluster-level parameter: the parameter group of an instance does not have it.",
+        f"set {written} in the DB cluster parameter group",
+    )
+
+
+def _immediate(one: DeclaredOption, name: str, context: _Context) -> _Complaint | None:
+    if one.apply_method != "immediate" or not one.value:
+        return None
+    row, option = context.listed.get(name), _option_of(name, context.catalog)
+    if row is not None and row.apply_type:
+        static, sure = row.apply_type == "static", True
+    else:
+        static, sure = option is not None and option.variable is not None and option.dynamic is False, False
+    if not static:
+        return None
+    written = redact_name(one.name)
+    why = "the provider's list calls it static" if sure else f"{context.catalog.read_as.label} reads it only at start"
+    return _Complaint(
+        IMMEDIATE,
+        Severity.ERROR if sure else Severity.WARNING,
+        f"{written} cannot be applied immediately: {why}, and Amazon RDS refuses the change.",
+        "apply it with pending-reboot; it takes effect at the next reboot",
+        stands=True,
+    )
+
+
+def _refused_value(one: DeclaredOption, name: str, context: _Context) -> _Complaint | None:
+    if not one.value:
+        return None
+    row, option = context.listed.get(name), _option_of(name, context.catalog)
+    if is_formula(one.value):
+        return _bad_formula(one, name, context)
+    if "{" in one.value:
+        return None
+    numeric = (
+        row.data_type in ("integer", "float") if row and row.data_type else bool(option and option.kind in NUMBERS)
+    )
+    suffixed = _SUFFIXED.fullmatch(one.value.strip()) if numeric else None
+    if suffixed:
+        number = int(suffixed[1]) << 10 * (_POWERS.index(suffixed[2].upper()) + 1)
+        return _Complaint(
+            VALUE,
+            Severity.ERROR if row and row.allowed else Severity.WARNING,
+            f"{_service(context)} takes numbers without a suffix, but {redact_name(one.name)} is {one.value.strip()}.",
+            f"write {number}",
+        )
+    if row is not None and row.allowed and not is_allowed(one.value, row):
+        return _Complaint(
+            VALUE,
+            Severity.ERROR,
+            f"{_service(context)} does not allow {_shown(one)} for {redact_name(one.name)}.",
+            f"the provider's list allows {_shortened(row.allowed)}",
+        )
+    return None
+
+
+def _bad_formula(one: DeclaredOption, name: str, context: _Context) -> _Complaint | None:
+    text, written = one.value or "", redact_name(one.name)
+    if context.catalog.target.build not in ("rds", "aurora"):
+        return _Complaint(
+            VALUE,
+            Severity.WARNING,
+            f"{written} is a formula: {_service(context)} has none, only the parameter groups of Amazon RDS have.",
+            "write a number",
+        )
+    if name == "innodb_log_file_size":
+        return _Complaint(
+            VALUE,
+            Severity.ERROR,
+            "innodb_log_file_size must be a whole number: Amazon RDS takes no formula for it.",
+            "write a number of bytes",
+        )
+    try:
+        evaluate_formula(text, context.instance)
+    except FormulaError as error:
+        return _Complaint(VALUE, Severity.WARNING, f"The formula of {written} is invalid: {error}.", "correct it")
+    return None
+
+
+def _server_complaints(one: DeclaredOption, line: LineVerdict, option: Option, context: _Context) -> list[_Complaint]:
+    """Return what a server of this version makes of a value that the provider's list does not judge."""
+    row, name = context.listed.get(normalise(one.name)), normalise(one.name)
+    if line.placed.line.templated or (row is not None and row.allowed):
+        return []
+    if (one.value or "").lower() in OWN_VALUES.get(name, ()):
+        return []
+    if line.outcome in REFUSED and line.outcome is not Outcome.STOPS:
+        server = context.catalog.read_as.base.label
+        return [_Complaint(VALUE, Severity.WARNING, f"{line.reason} {server} does not start with it.", _valid(option))]
+    if line.outcome is Outcome.ADJUSTED:
+        return [_Complaint(VALUE, Severity.WARNING, line.reason, _valid(option), stands=True)]
+    return []
+
+
+def _valid(option: Option) -> str:
+    """Return which values are valid, where the catalog knows it."""
+    if option.values:
+        return f"valid: {_shortened(', '.join(option.values))}"
+    if option.kind == "bool":
+        return "valid: 0 and 1"
+    if option.min is not None and option.max is not None:
+        return f"valid: {option.min} to {option.max}"
+    return ""
+
+
+def _shortened(text: str, most: int = 120) -> str:
+    return text if len(text) <= most else f"{text[:most]}…"
+
+
+def _shown(one: DeclaredOption) -> str:
+    return quote_value(redact_value(one.name, one.value or ""))
+
+
+def _service(context: _Context) -> str:
+    target = context.catalog.target
+    return BUILDS.get(target.build, target.label)
+
+
+def _line(one: DeclaredOption, option: Option | None, complaints: Sequence[_Complaint], context: _Context) -> Line:
+    """Return the option line that stands for a parameter: without a value if this is unknown or does not apply."""
+    place, value = one.name_place, _value(one, context)
+    if any(not complaint.stands for complaint in complaints):
+        value = None
+    at = one.value_place
+    return Line(
+        LineKind.OPTION, place.line, "", "mysqld", option.name if option else one.name, one.value, value,
+        place.column, place.end_column, at.column, at.end_column, templated=value is None,
+    )  # fmt: skip
+
+
+def _value(one: DeclaredOption, context: _Context) -> str | None:
+    if not one.value:
+        return None
+    if is_formula(one.value):
+        try:
+            result = evaluate_formula(one.value, context.instance)
+        except FormulaError:
+            return None
+        return None if result is None else str(result)
+    return None if "{" in one.value else one.value
+
+
+def _files(placed: Sequence[PlacedLine]) -> tuple[OptionFile, ...]:
+    paths = dict.fromkeys(at.path for at in placed)
+    return tuple(OptionFile(path, tuple(at.line for at in placed if at.path == path)) for path in paths)
+
+
+def _key(at: PlacedLine) -> tuple[str, int, int, str | None]:
+    return at.path, at.line.number, at.line.column, at.line.name
+
+
+def _unread_line(at: PlacedLine) -> LineVerdict:
+    """Return the verdict for a parameter that the server has no option for."""
+    return LineVerdict(
+        at, Outcome.ACCEPTED, None, None, None, None, False, None, False, False, "", ()
+    )  # fmt: skip
+
+
+def _with_name(line: LineVerdict, name: str) -> LineVerdict:
+    placed = line.placed
+    return line._replace(placed=placed._replace(line=placed.line._replace(name=name)))
+
+
+def _accepted(line: LineVerdict, option: Option | None) -> LineVerdict:
+    """Return the line without a refusal, which is reported as a problem of the parameter."""
+    if option is None or line.outcome is Outcome.ACCEPTED:
+        return line
+    value = None if line.outcome in REFUSED and line.outcome is not Outcome.STOPS else line.value
+    return line._replace(outcome=Outcome.ACCEPTED, value=value, reason="")
+
+
+def _problem(complaint: _Complaint, line: LineVerdict, context: _Context) -> ParameterProblem:
+    sure = complaint.severity is Severity.ERROR and bool(context.listed)
+    confidence = Confidence.CERTAIN if sure else Confidence.LIKELY
+    return ParameterProblem(complaint.rule, complaint.severity, confidence, complaint.message, complaint.help, line)

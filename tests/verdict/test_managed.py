@@ -1,0 +1,122 @@
+"""Parameters of managed services are judged by variable, by the provider's list, and by its manual."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+from rule_cases import declared_set
+
+from advisor.catalog.load import load
+from advisor.catalog.managed import platform_parameters
+from advisor.catalog.targets import parse_target
+from advisor.commands.managed import managed_findings
+from advisor.core.model import Finding
+from advisor.verdict.declared import ProviderParameter
+from advisor.verdict.formula import Instance
+from advisor.verdict.managed import ManagedVerdict, judge_managed
+from advisor.verdict.provider import is_allowed
+from advisor.verdict.settings import Settings
+from rules import file_rules
+from rules.core.context import NO_HOST, NO_HOUSE
+
+RDS = "rds-mysql-8.0"
+# On Aurora nothing may be advised about these.
+NOT_ON_AURORA = (
+    "innodb_log_file_size", "innodb_buffer_pool_instances", "innodb_buffer_pool_chunk_size", "innodb_doublewrite",
+    "innodb_change_buffer_max_size", "thread_handling", "innodb_max_dirty_pages_pct", "innodb_page_cleaners",
+    "innodb_io_capacity", "innodb_io_capacity_max", "innodb_flush_method", "innodb_redo_log_capacity",
+    "innodb_flush_neighbors", "innodb_log_buffer_size", "thread_cache_size", "sync_binlog", "innodb_read_io_threads",
+    "innodb_write_io_threads", "innodb_thread_concurrency", "innodb_flush_log_at_trx_commit", "skip_name_resolve",
+)  # fmt: skip
+
+
+def judged(target: str, *options: tuple[str, ...], instance: Instance | None = None, **more: Any) -> ManagedVerdict:
+    """The verdict on a few parameters."""
+    known = parse_target(target)
+    return judge_managed(declared_set({"options": options, **more}, known), load(known), instance=instance)
+
+
+def found(target: str, *options: tuple[str, ...], notation: str = "", **more: Any) -> list[Finding]:
+    """The findings about a few parameters, of all rules."""
+    known = parse_target(target)
+    declared = declared_set({"options": options, **more}, known)._replace(notation=notation)
+    return managed_findings(declared, known, file_rules(), NO_HOST, NO_HOUSE)
+
+
+def test_formulas_are_evaluated_for_an_instance() -> None:
+    """With an instance a formula is a value for the rules, without one it is unknown."""
+    formula = ("max_connections", "{DBInstanceClassMemory/12582880}")
+    values = Settings.from_file(judged(RDS, formula, instance=Instance(memory=1 << 36)).file)
+    assert values.number("max_connections") == 5461
+    assert Settings.from_file(judged(RDS, formula).file).text("max_connections") is None
+
+
+def test_rows_of_a_list_that_nobody_set_are_not_judged() -> None:
+    """A provider's list shows parameters that it would not let one set; only the user's own are judged."""
+    rows = {
+        "port": {"modifiable": False, "source": "system"},
+        "query_cache_size": {"allowed": "0-1", "source": "engine-default"},
+        "max_connections": {"allowed": "1-100", "source": "user", "data_type": "integer"},
+    }
+    verdict = judged(RDS, ("port", "1"), ("query_cache_size", "9"), ("max_connections", "500"), ranges=rows)
+    assert [(p.rule, p.line.placed.line.name) for p in verdict.problems] == [
+        ("refused-parameter-value", "max_connections")
+    ]
+
+
+@pytest.mark.parametrize(
+    ("value", "allowed", "kind", "expected"),
+    [
+        ("5", "1-10", "integer", True),
+        ("11", "1-10", "integer", False),
+        ("-1", "-1-10", "integer", True),
+        ("ON", "0,1", "boolean", False),
+        ("row", "ROW,STATEMENT,MIXED", "enumeration", True),
+        ("ROWS", "ROW,STATEMENT,MIXED", "enumeration", False),
+        ("READ-COMMITTED", "READ-UNCOMMITTED,READ-COMMITTED", "string", True),
+        ("A,B", "A,B,C", "list", True),
+        ("A,D", "A,B,C", "list", False),
+        ("2.5", "0-10", "float", True),
+        ("any text", "", "string", True),
+        ("abc", "[a-z]+", "string", True),
+        ("30", "0-10,20-40", "integer", True),
+    ],
+)
+def test_allowed_values(value: str, allowed: str, kind: str, expected: bool) -> None:
+    """Ranges, words and lists are compared, and what is not understood is allowed."""
+    row = ProviderParameter("x", allowed=allowed, data_type=kind)
+    assert (not allowed or is_allowed(value, row)) is expected
+
+
+def test_durability_and_fixes_in_the_terms_of_the_document() -> None:
+    """A rule about durability works for a group, and its fix is a line of the document with plain numbers."""
+    options = (("innodb_flush_log_at_trx_commit", "2"), ("read_buffer_size", "67108864"))
+    findings = {f.canonical: f for f in found(RDS, *options, notation="terraform")}
+    assert findings["innodb_flush_log_at_trx_commit"].code == "DUR001"
+    assert findings["innodb_flush_log_at_trx_commit"].help.startswith('write value = "1"')
+    assert 'value = "' in findings["read_buffer_size"].help
+    assert not findings["read_buffer_size"].help.endswith("K")
+    assert all("[mysqld]" not in f.message + f.help for f in findings.values())
+
+
+@pytest.mark.parametrize("name", NOT_ON_AURORA)
+def test_aurora_lets_nobody_change_it(name: str) -> None:
+    """What Aurora's manual calls not modifiable, without effect, or does not list, cannot be advised."""
+    assert not platform_parameters(parse_target("aurora-mysql-3")).can_change(name)
+
+
+def test_aurora_lets_one_change_the_rest() -> None:
+    """What the manual lists as modifiable can be advised, and on RDS so can the size of the redo log."""
+    aurora = platform_parameters(parse_target("aurora-mysql-3"))
+    assert all(
+        map(aurora.can_change, ("max_connections", "innodb_buffer_pool_size", "long_query_time", "binlog_format"))
+    )
+    assert platform_parameters(parse_target(RDS)).can_change("innodb_log_file_size")
+    assert platform_parameters(parse_target("aurora-mysql-2")).can_change("innodb_flush_log_at_trx_commit")
+
+
+def test_secrets_are_masked() -> None:
+    """A secret in a parameter does not reach a finding."""
+    findings = found(RDS, ("init_connect", "SET PASSWORD = 'hunter2'"), ("wsrep_sst_auth", "root:hunter2"))
+    assert "hunter2" not in str(findings)
