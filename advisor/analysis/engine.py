@@ -70,6 +70,10 @@ def run_for_target(known: "RuleContext", rules: "Iterable[Rule]") -> RuleRun:
             findings.extend(rule.function(known) if there.issuperset(rule.needs) else rule.check(known))
         except MissingFact as lack:
             skipped.append(Skipped(rule.code, str(lack)))
+    if known.target.is_managed or (known.has("server") and known.server.managed):
+        from rules.core.managed import possible_on_platform
+
+        findings = possible_on_platform(known, findings)
     if known.find_source is not None:
         from rules.core.origin import adapt_help_to_source
 

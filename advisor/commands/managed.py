@@ -7,8 +7,6 @@ from typing import TYPE_CHECKING
 
 from advisor.analysis.engine import run_rules
 from advisor.catalog.load import load
-from advisor.catalog.managed import platform_parameters
-from advisor.core.model import Severity
 from advisor.verdict.managed import judge_managed, noun
 from advisor.verdict.settings import Settings
 from rules import all_rules
@@ -21,7 +19,6 @@ if TYPE_CHECKING:
     from advisor.facts import Host
     from advisor.verdict.declared import DeclaredSet, ProviderParameter
     from advisor.verdict.formula import Instance
-    from advisor.verdict.managed import ManagedVerdict
     from rules.core.rule import Rule
     from rules.policy.house_rule import HouseRule
 
@@ -54,7 +51,7 @@ def managed_findings(
     context.parts["parameters"] = verdict.problems
     chosen = [*rules, *_parameter_rules(rules)]
     found = run_rules(context, [rule for rule in chosen if _makes_sense(rule)]).findings
-    return [_in_its_terms(finding, declared, verdict) for finding in found if _can_be_followed(finding, target)]
+    return [_in_its_terms(finding, declared, target) for finding in found]
 
 
 def _parameter_rules(rules: Iterable[Rule]) -> list[Rule]:
@@ -71,15 +68,7 @@ def _makes_sense(rule: Rule) -> bool:
     return rule.family not in SILENT_FAMILIES and rule.name not in SILENT_RULES
 
 
-def _can_be_followed(finding: Finding, target: Target) -> bool:
-    """Whether the service lets its users change what the finding is about."""
-    if finding.code.startswith("PAR") or finding.canonical is None:
-        return True
-    platform = platform_parameters(target)
-    return platform.can_change(finding.canonical) or finding.severity is Severity.ERROR
-
-
-def _in_its_terms(finding: Finding, declared: DeclaredSet, verdict: ManagedVerdict) -> Finding:
+def _in_its_terms(finding: Finding, declared: DeclaredSet, target: Target) -> Finding:
     """Return the finding in the terms of the document: a line of it instead of one of an option file."""
     help_ = finding.help
     written = re.fullmatch(r"write ([\w.-]+) = (.+)", help_)
@@ -88,7 +77,7 @@ def _in_its_terms(finding: Finding, declared: DeclaredSet, verdict: ManagedVerdi
         if any(action.restart for action in finding.actions):
             help_ += "; it takes effect at the next reboot"
     actions = tuple(_action(action, declared) for action in finding.actions)
-    label = noun(verdict.file.catalog)
+    label = noun(target)
     message = finding.message.replace("in [mysqld]", f"as a {label}").replace("[mysqld]", declared.kind)
     return finding._replace(help=help_, message=message, group=None, fix=None, actions=actions)
 

@@ -9,10 +9,10 @@ import re
 from collections.abc import Mapping, Sequence
 from typing import NamedTuple
 
-from advisor.catalog.load import Catalog, Option
+from advisor.catalog.load import Catalog, Option, load
 from advisor.catalog.managed import OWN_NAMES, SESSION_VARIABLES, PlatformParameters, platform_parameters
 from advisor.catalog.presence import find_presence, vendor_of_option
-from advisor.core.model import BUILDS, Confidence, Severity
+from advisor.core.model import BUILDS, Confidence, Severity, Target
 from advisor.core.suggestions import nearest_word
 from advisor.optionfile import normalise
 from advisor.optionfile.lines import Line, LineKind, OptionFile, PlacedLine, ResolvedFiles
@@ -62,8 +62,9 @@ class ManagedVerdict(NamedTuple):
 
 
 class _Context(NamedTuple):
-    """What all parameters of a set are judged by."""
+    """What all parameters of a set are judged by; `catalog` is that of the flavour's own server."""
 
+    target: Target
     catalog: Catalog
     platform: PlatformParameters
     listed: Mapping[str, ProviderParameter]
@@ -96,14 +97,17 @@ def judge_managed(
     """
     listed = {normalise(name): row for name, row in (declared.ranges or parameters or {}).items()}
     platform = platform_parameters(catalog.target)
-    context = _Context(catalog, platform, listed, instance or Instance(), declared.scope, bool(declared.ranges))
+    base = load(catalog.target.base)
+    context = _Context(
+        catalog.target, base, platform, listed, instance or Instance(), declared.scope, bool(declared.ranges)
+    )
     options = [one for one in declared.options if _is_set(one, context)]
-    judged = [(one, _option_of(one.name, catalog), _complaints(one, context)) for one in options]
+    judged = [(one, _option_of(one.name, base), _complaints(one, context)) for one in options]
     lines = [_line(one, option, complaints, context) for one, option, complaints in judged]
     placed = [PlacedLine(one.name_place.path, line) for (one, _, _), line in zip(judged, lines, strict=True)]
     read = [at for at, (_, option, _) in zip(placed, judged, strict=True) if option is not None]
     files = _files(read)
-    verdict = judge_file(ResolvedFiles(files, tuple(read), ()), catalog)
+    verdict = judge_file(ResolvedFiles(files, tuple(read), ()), base)
     by_place = {_key(line.placed): line for line in verdict.lines}
     problems: list[ParameterProblem] = []
     renamed: dict[int, LineVerdict] = {}
@@ -117,7 +121,7 @@ def judge_managed(
     effective = {name: renamed.get(id(line), line) for name, line in verdict.effective.items()}
     overridden = {n: tuple(renamed.get(id(a), a) for a in lines) for n, lines in verdict.overridden.items()}
     done = tuple(renamed.get(id(line), line) for line in verdict.lines)
-    return ManagedVerdict(FileVerdict(done, effective, overridden, verdict.resolved, catalog), tuple(problems))
+    return ManagedVerdict(FileVerdict(done, effective, overridden, verdict.resolved, base), tuple(problems))
 
 
 def _is_set(one: DeclaredOption, context: _Context) -> bool:
@@ -126,9 +130,9 @@ def _is_set(one: DeclaredOption, context: _Context) -> bool:
     return row is None or row.source in BY_USER
 
 
-def noun(catalog: Catalog) -> str:
+def noun(target: Target) -> str:
     """Return what the service calls a parameter."""
-    return NOUNS.get(catalog.target.build, "parameter")
+    return NOUNS.get(target.build, "parameter")
 
 
 def _option_of(name: str, catalog: Catalog) -> Option | None:
@@ -152,7 +156,7 @@ def _complaints(one: DeclaredOption, context: _Context) -> list[_Complaint]:
 
 
 def _unknown(one: DeclaredOption, name: str, context: _Context) -> _Complaint | None:
-    written, label = redact_name(one.name), noun(context.catalog)
+    written, label = redact_name(one.name), noun(context.target)
     if context.listed:
         if name in context.listed:
             return None
@@ -161,7 +165,7 @@ def _unknown(one: DeclaredOption, name: str, context: _Context) -> _Complaint | 
         message = f"Unknown {label} {written}: it is not in the list of {_service(context)}."
         return _Complaint(UNKNOWN, Severity.ERROR, message, words)
     if name in context.platform.absent:
-        message = f"{context.catalog.target.label} has no {written}, according to its manual."
+        message = f"{context.target.label} has no {written}, according to its manual."
         known = _option_of(name, context.catalog) is not None  # the manual may be older than this family
         return _Complaint(UNKNOWN, Severity.NOTE if known else Severity.WARNING, message, f"remove {written}")
     return None if _is_known(name, context) else _unknown_to_all(written, name, context)
@@ -171,11 +175,11 @@ def _unknown_to_all(written: str, name: str, context: _Context) -> _Complaint:
     removed = _removed_in(name, context.catalog)
     if removed:
         return _Complaint(UNKNOWN, Severity.WARNING, f"{written} was removed in {removed}.", f"remove {written}")
-    other = vendor_of_option(name, context.catalog.target.base)
+    other = vendor_of_option(name, context.catalog.target)
     if other is not None:
         return _Complaint(UNKNOWN, Severity.NOTE, other.sentence(written, context.catalog.read_as))
     near = nearest_word(name, [*context.catalog.options, *context.platform.names, *SESSION_VARIABLES])
-    label, server = noun(context.catalog), context.catalog.read_as.base.label
+    label, server = noun(context.target), context.catalog.read_as.label
     words = f"did you mean {near}?" if near else f"compare with the provider's list of {label}s"
     return _Complaint(UNKNOWN, Severity.WARNING, f"Unknown {label} {written}: {server} has no such variable.", words)
 
@@ -186,10 +190,10 @@ def _is_known(name: str, context: _Context) -> bool:
     if name in SESSION_VARIABLES:
         return True
     presence = find_presence(name)
-    span = presence.span(context.catalog.target.flavour) if presence else None
+    span = presence.span(context.target.flavour) if presence else None
     if span is None:
         return False
-    series = context.catalog.target.version[:2]
+    series = context.target.version[:2]
     return _version(span.first)[:2] <= series <= _version(span.last)[:2]
 
 
@@ -302,7 +306,7 @@ def _refused_value(one: DeclaredOption, name: str, context: _Context) -> _Compla
 
 def _bad_formula(one: DeclaredOption, name: str, context: _Context) -> _Complaint | None:
     text, written = one.value or "", redact_name(one.name)
-    if context.catalog.target.build not in ("rds", "aurora"):
+    if context.target.build not in ("rds", "aurora"):
         return _Complaint(
             VALUE,
             Severity.WARNING,
@@ -331,7 +335,7 @@ def _server_complaints(one: DeclaredOption, line: LineVerdict, option: Option, c
     if (one.value or "").lower() in OWN_VALUES.get(name, ()):
         return []
     if line.outcome in REFUSED and line.outcome is not Outcome.STOPS:
-        server = context.catalog.read_as.base.label
+        server = context.catalog.read_as.label
         return [_Complaint(VALUE, Severity.WARNING, f"{line.reason} {server} does not start with it.", _valid(option))]
     if line.outcome is Outcome.ADJUSTED:
         return [_Complaint(VALUE, Severity.WARNING, line.reason, _valid(option), stands=True)]
@@ -358,7 +362,7 @@ def _shown(one: DeclaredOption) -> str:
 
 
 def _service(context: _Context) -> str:
-    target = context.catalog.target
+    target = context.target
     return BUILDS.get(target.build, target.label)
 
 

@@ -41,8 +41,8 @@ def _findings(speaker: Rule, context: RuleContext) -> Iterator[Finding]:
     evidence=("AWS-01", "AWS-02", "AWS-03"),
     docs=Docs(
         why="A service refuses the whole change if one parameter is unknown to its family, so that the other values "
-        "are not applied either. With the provider's own list at hand an unknown name is an error; without it, the name is "
-        "compared with the variables of a server of the same version, and the finding is likely.",
+        "are not applied either. If the provider's own list is at hand, an unknown name is an error; if not, the name "
+        "is compared with the variables of a server of the same version, and the finding is likely.",
         fix="Correct the name, or remove a parameter that this version no longer has.",
         risk="A corrected parameter takes effect: read what it does before you correct one that never worked.",
         exceptions="Parameters that the service has added since mycnf's facts were collected.",
@@ -109,8 +109,8 @@ def refused_parameter_value(context: RuleContext) -> Iterator[Finding]:
     evidence=("AWS-06",),
     docs=Docs(
         why="Amazon RDS refuses to apply a static parameter immediately. Terraform's aws_db_parameter_group applies "
-        "each parameter immediately unless apply_method says otherwise, so the change fails when it is applied, after the "
-        "plan looked fine.",
+        "each parameter immediately unless apply_method is set, so the change fails when it is applied, although the "
+        "plan succeeds.",
         fix='Write apply_method = "pending-reboot" beside the value, and plan a reboot of the instance.',
         risk="The value takes effect at the next reboot, which may be one that the service starts.",
         exceptions="None.",

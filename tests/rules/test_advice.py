@@ -162,7 +162,7 @@ def test_on_a_managed_platform_it_is_a_parameter_group(tmp_path: Path) -> None:
     action = advise(known("mysql-8.0.43", tmp_path, server={"managed": "rds"}), "sort_buffer_size", 262144)
     assert action is not None
     assert action.statement is None
-    assert "parameter group of rds" in action.risk
+    assert "DB parameter group" in action.risk
 
 
 def test_words_are_quoted(tmp_path: Path) -> None:

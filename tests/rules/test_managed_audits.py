@@ -1,0 +1,107 @@
+"""Audits of managed servers advise nothing that their users cannot do."""
+
+from __future__ import annotations
+
+import re
+from typing import TYPE_CHECKING
+
+import pytest
+from rule_cases import Case, context_of_case
+
+from advisor.analysis.engine import run_rules
+from rules import all_rules
+from rules.core.managed import place_of, plain_value, possible_on_platform
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+    from advisor.core.model import Finding
+
+# Settings that provoke advice on a server of one's own, and names that Aurora keeps to itself.
+FILE = """
+innodb_log_file_size = 4M
+innodb_log_buffer_size = 1G
+innodb_buffer_pool_size = 8G
+innodb_buffer_pool_instances = 64
+innodb_change_buffer_max_size = 50
+innodb_max_dirty_pages_pct = 5
+innodb_max_dirty_pages_pct_lwm = 0
+innodb_page_cleaners = 1
+innodb_doublewrite = OFF
+innodb_flush_method = nosync
+innodb_flush_log_at_trx_commit = 0
+innodb_flush_neighbors = 2
+innodb_io_capacity = 20
+innodb_io_capacity_max = 40
+innodb_adaptive_flushing = OFF
+innodb_thread_concurrency = 1
+innodb_lru_scan_depth = 100
+innodb_read_io_threads = 1
+sync_binlog = 0
+thread_cache_size = 0
+thread_stack = 128K
+sort_buffer_size = 256M
+max_allowed_packet = 1K
+"""
+NOT_ON_AURORA = (
+    "innodb_log_file_size", "innodb_buffer_pool_instances", "innodb_buffer_pool_chunk_size", "innodb_doublewrite",
+    "innodb_change_buffer_max_size", "thread_handling", "innodb_max_dirty_pages_pct", "innodb_page_cleaners",
+    "innodb_io_capacity", "innodb_io_capacity_max", "innodb_flush_method", "innodb_redo_log_capacity", "sync_binlog",
+    "innodb_flush_neighbors", "innodb_log_buffer_size", "thread_cache_size", "innodb_flush_log_at_trx_commit",
+    "innodb_adaptive_flushing", "innodb_thread_concurrency", "innodb_read_io_threads",
+)  # fmt: skip
+WORKLOAD = {
+    "seconds": 60.0,
+    "redo": 900_000_000,
+    "rises": {"Innodb_log_waits": 500, "Connections": 6000, "Threads_created": 6000, "Questions": 60000},
+    "gauges": {"Innodb_buffer_pool_pages_dirty": [90000, 95000], "Innodb_buffer_pool_pages_total": [100000, 100000]},
+}
+
+
+def findings_on(folder: Path, managed: str) -> list[Finding]:
+    """All findings of an audit of a server with these settings."""
+    case = Case("", "", "mysql-8.0.43", file=FILE, server={"managed": managed}, workload=WORKLOAD)
+    return list(run_rules(context_of_case(case, folder), all_rules()).findings)
+
+
+def advice_of(findings: list[Finding]) -> str:
+    """All that the findings are about or advise, without those about the server's own lines."""
+    own = [f for f in findings if not f.code.startswith(("OPT", "PAR"))]
+    return " ".join(f"{f.canonical} {f.help} {[a[:2] for a in f.actions]}" for f in own)
+
+
+@pytest.mark.parametrize("name", NOT_ON_AURORA)
+def test_nothing_is_advised_that_aurora_does_not_let_one_do(name: str, tmp_path: Path) -> None:
+    """On Aurora no finding is about the variable, and none advises to set it."""
+    assert re.search(rf"\b{name}\b", advice_of(findings_on(tmp_path, "aurora"))) is None
+
+
+def test_a_server_of_one_s_own_gets_that_advice(tmp_path: Path) -> None:
+    """The same settings elsewhere are reported, so that the absence on Aurora means something."""
+    own = advice_of(findings_on(tmp_path, ""))
+    assert sum(re.search(rf"\b{name}\b", own) is not None for name in NOT_ON_AURORA) >= 8
+
+
+def test_what_aurora_lets_one_change_is_still_advised(tmp_path: Path) -> None:
+    """Buffers of sessions are reported on Aurora, with the group and a plain number."""
+    found = [f for f in findings_on(tmp_path, "aurora") if f.canonical == "sort_buffer_size"]
+    assert found
+    lines = [a.option_line or "" for f in found for a in f.actions]
+    assert lines
+    assert not any(re.search(r"\d[KMG]$", line) for line in lines)
+    assert any("the DB parameter group" in a.risk for f in found for a in f.actions)
+
+
+def test_places_and_values_of_the_platforms(tmp_path: Path) -> None:
+    """Cluster-level parameters belong to the cluster's group, and sizes are numbers of bytes."""
+    target = context_of_case(Case("", "", "aurora-mysql-3", file="port = 1"), tmp_path).target
+    assert place_of(target, "binlog_format") == "the DB cluster parameter group"
+    assert place_of(target, "max_connections") == "the DB parameter group"
+    assert (plain_value("64M"), plain_value("500"), plain_value("ROW")) == ("67108864", "500", "ROW")
+
+
+def test_servers_of_one_s_own_are_left_alone(tmp_path: Path) -> None:
+    """Without a platform all findings stay as they are."""
+    context = context_of_case(Case("", "", "mysql-8.0.43", file="", server={}), tmp_path)
+    found = findings_on(tmp_path, "")
+    assert possible_on_platform(context, found) == found
