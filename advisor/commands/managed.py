@@ -7,18 +7,22 @@ from typing import TYPE_CHECKING
 
 from advisor.analysis.engine import run_rules
 from advisor.catalog.load import load
+from advisor.core.console import print_notice
+from advisor.core.model import AbsentPart
+from advisor.core.sizes import format_size
+from advisor.verdict.formula import Instance
 from advisor.verdict.managed import judge_managed, noun
 from advisor.verdict.settings import Settings
 from rules import all_rules
 from rules.core.context import RuleContext
+from rules.core.managed import service_value
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping, Sequence
 
-    from advisor.core.model import AbsentPart, Action, Finding, Target
+    from advisor.core.model import Finding, Target
     from advisor.facts import Host
     from advisor.verdict.declared import DeclaredSet, ProviderParameter
-    from advisor.verdict.formula import Instance
     from rules.core.rule import Rule
     from rules.policy.house_rule import HouseRule
 
@@ -38,20 +42,30 @@ def managed_findings(
     house: tuple[HouseRule, ...] | AbsentPart,
     *,
     parameters: Mapping[str, ProviderParameter] | None = None,
-    instance: Instance | None = None,
 ) -> list[Finding]:
     """Return the findings in the parameters of a managed service.
 
-    `parameters` is the provider's list from another document, `instance` the machine that formulas are evaluated for.
+    `parameters` is the provider's list from another document. Formulas are evaluated for the memory and the processors
+    of `host`.
     """
     catalog = load(target)
+    instance = None if isinstance(host, AbsentPart) else Instance(host.usable_memory, _processors(host))
     verdict = judge_managed(declared, catalog, parameters, instance)
+    if instance and instance.memory and any("DBInstanceClassMemory" in (one.value or "") for one in declared.options):
+        print_notice(
+            f"{declared.kind}: formulas are evaluated with {format_size(instance.memory)} of memory; the service keeps a "
+            "part of it for itself, so that real results are somewhat lower"
+        )
     settings = Settings.from_file(verdict.file)
     context = RuleContext(target, catalog, settings, verdict.file, host=host, house=house)
     context.parts["parameters"] = verdict.problems
     chosen = [*rules, *_parameter_rules(rules)]
     found = run_rules(context, [rule for rule in chosen if _makes_sense(rule)]).findings
     return [_in_its_terms(finding, declared, target) for finding in found]
+
+
+def _processors(host: Host) -> int | None:
+    return None if host.usable_cpus is None else int(host.usable_cpus)
 
 
 def _parameter_rules(rules: Iterable[Rule]) -> list[Rule]:
@@ -70,39 +84,33 @@ def _makes_sense(rule: Rule) -> bool:
 
 def _in_its_terms(finding: Finding, declared: DeclaredSet, target: Target) -> Finding:
     """Return the finding in the terms of the document: a line of it instead of one of an option file."""
-    help_ = finding.help
-    written = re.fullmatch(r"write ([\w.-]+) = (.+)", help_)
-    if written:
-        help_ = f"write {line_of(written[1], plain_value(written[2]), declared.notation)}"
-        if any(action.restart for action in finding.actions):
-            help_ += "; it takes effect at the next reboot"
-    actions = tuple(_action(action, declared) for action in finding.actions)
-    label = noun(target)
-    message = finding.message.replace("in [mysqld]", f"as a {label}").replace("[mysqld]", declared.kind)
+    written = re.fullmatch(r"write ([\w.-]+ = .+)", finding.help)
+    help_ = f"write {_line(finding, written[1], declared, target)}" if written else finding.help
+    if written and any(action.restart for action in finding.actions):
+        help_ += "; it takes effect at the next reboot"
+    if help_ == "plan to remove the line":
+        help_ = f"plan to remove the {noun(target)}"
+    lines = [
+        None if a.option_line is None else _line(finding, a.option_line, declared, target) for a in finding.actions
+    ]
+    actions = tuple(a._replace(option_line=line) for a, line in zip(finding.actions, lines, strict=True))
+    message = finding.message.replace("in [mysqld]", f"as a {noun(target)}").replace("[mysqld]", declared.kind)
     return finding._replace(help=help_, message=message, group=None, fix=None, actions=actions)
 
 
-def _action(action: Action, declared: DeclaredSet) -> Action:
-    if action.option_line is None:
-        return action
-    name, _, value = action.option_line.partition(" = ")
-    return action._replace(option_line=line_of(name, plain_value(value), declared.notation))
+def _line(finding: Finding, option_line: str, declared: DeclaredSet, target: Target) -> str:
+    """Return how the document sets the option of a line of an option file."""
+    name, _, value = option_line.partition(" = ")
+    value = service_value(target, load(target).get(name), value)
+    return line_of(name, value, declared.notation, is_there=name in (finding.option, finding.canonical))
 
 
-def plain_value(value: str) -> str:
-    """Return a value as services take it: sizes as a number of bytes, booleans as 1 and 0."""
-    size = re.fullmatch(r"(\d+)([KMGTPE])", value)
-    if size:
-        return str(int(size[1]) << 10 * ("KMGTPE".index(size[2]) + 1))
-    return {"ON": "1", "OFF": "0"}.get(value, value)
-
-
-def line_of(name: str, value: str, notation: str) -> str:
-    """Return how a document of this notation sets the parameter to the value."""
+def line_of(name: str, value: str, notation: str, *, is_there: bool = False) -> str:
+    """Return how a document of this notation sets the parameter; `is_there` means that it has the parameter already."""
     if notation == "terraform":
-        return f'value = "{value}" for {name}'
+        return f'value = "{value}"' if is_there else f'name = "{name}", value = "{value}"'
     if notation == "json":
-        return f'"{value}" as the value of {name}'
+        return f'"{value}" as its value' if is_there else f'"{value}" as the value of {name}'
     if notation in ("cloudformation", "yaml", "ansible"):
         return f'{name}: "{value}"'
     return f"{name} = {value}"

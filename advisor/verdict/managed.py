@@ -146,9 +146,10 @@ def _complaints(one: DeclaredOption, context: _Context) -> list[_Complaint]:
     unknown = _unknown(one, name, context)
     if unknown is not None:
         return [unknown]
+    fixed = _unchangeable(one, name, context)
     found = [
-        _unchangeable(one, name, context),
-        _wrong_level(one, name, context),
+        fixed,
+        None if fixed else _wrong_level(one, name, context),
         _immediate(one, name, context),
         _refused_value(one, name, context),
     ]

@@ -10,6 +10,7 @@ from advisor.catalog.managed import platform_parameters
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
+    from advisor.catalog.load import Option
     from advisor.catalog.managed import PlatformParameters
     from advisor.core.model import Action, Finding, Target
     from rules.core.context import RuleContext
@@ -45,10 +46,13 @@ def place_of(target: Target, name: str) -> str:
     return PLACES.get(target.build, "the service's configuration")
 
 
-def plain_value(value: str) -> str:
-    """A value as the platforms take it: a size as a number of bytes."""
+def service_value(target: Target, option: Option | None, value: str) -> str:
+    """A value as the service takes it: a size as a number of bytes; in Amazon's groups, a switch as 1 or 0."""
     size = _SUFFIXED.fullmatch(value)
-    return str(int(size[1]) << 10 * (_POWERS.index(size[2]) + 1)) if size else value
+    if size:
+        return str(int(size[1]) << 10 * (_POWERS.index(size[2]) + 1))
+    is_switch = option is not None and option.kind == "bool" and target.build in ("rds", "aurora")
+    return {"ON": "1", "OFF": "0"}.get(value, value) if is_switch else value
 
 
 def possible_on_platform(context: RuleContext, findings: Iterable[Finding]) -> list[Finding]:

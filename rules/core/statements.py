@@ -40,11 +40,12 @@ def server_action(
     works = live and does.works
     known_risks = "; ".join(part for part in (risk, "" if _mentions_effect(risk, does) else does.words) if part)
     if context.server.managed:
-        from rules.core.managed import managed_target, place_of, plain_value
+        from rules.core.managed import managed_target, place_of, service_value
 
         target = managed_target(context) or context.target
         place = f"set it in {place_of(target, option.variable or option.name)}; {known_risks}".strip("; ")
-        return Action(f"{option.name} = {plain_value(shown)}", risk=place, restart=not works, watch=watch)
+        line = f"{option.name} = {service_value(target, option, shown)}"
+        return Action(line, risk=place, restart=not works, watch=watch)
     decided = find_value_source(context, option)
     persisted = decided is not None and decided.origin is Origin.PERSISTED
     how = "GLOBAL" if not persisted else "PERSIST" if works else "PERSIST_ONLY"

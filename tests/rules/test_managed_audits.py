@@ -9,8 +9,10 @@ import pytest
 from rule_cases import Case, context_of_case
 
 from advisor.analysis.engine import run_rules
+from advisor.catalog.load import load
+from advisor.catalog.targets import parse_target
 from rules import all_rules
-from rules.core.managed import place_of, plain_value, possible_on_platform
+from rules.core.managed import place_of, possible_on_platform, service_value
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -97,7 +99,9 @@ def test_places_and_values_of_the_platforms(tmp_path: Path) -> None:
     target = context_of_case(Case("", "", "aurora-mysql-3", file="port = 1"), tmp_path).target
     assert place_of(target, "binlog_format") == "the DB cluster parameter group"
     assert place_of(target, "max_connections") == "the DB parameter group"
-    assert (plain_value("64M"), plain_value("500"), plain_value("ROW")) == ("67108864", "500", "ROW")
+    switch, word = load(target).get("slow_query_log"), load(target).get("gtid_mode")
+    assert [service_value(target, switch, v) for v in ("64M", "500", "ON", "OFF")] == ["67108864", "500", "1", "0"]
+    assert service_value(target, word, "ON") == service_value(parse_target("azure-mysql-8.0"), switch, "ON") == "ON"
 
 
 def test_servers_of_one_s_own_are_left_alone(tmp_path: Path) -> None:

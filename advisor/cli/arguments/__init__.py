@@ -81,11 +81,36 @@ def add_baseline(p: argparse.ArgumentParser) -> None:
     p.add_argument("--write-baseline", metavar="FILE", help="write the current findings as a baseline")
 
 
+class _InstanceClass(argparse.Action):
+    """Stores the memory and the processors of an instance class, unless --ram and --cpus give them."""
+
+    def __call__(
+        self, _parser: argparse.ArgumentParser, namespace: argparse.Namespace, values: Any, _option: str | None = None
+    ) -> None:
+        from advisor.catalog.managed import find_instance_class
+        from advisor.core.errors import MycnfError
+        from advisor.core.sizes import exact_size
+
+        try:
+            processors, memory = find_instance_class(values)
+        except MycnfError as error:
+            raise argparse.ArgumentError(self, str(error)) from error
+        setattr(namespace, self.dest, values)
+        namespace.ram = namespace.ram or exact_size(memory)
+        namespace.cpus = namespace.cpus or processors
+
+
 def add_host(p: argparse.ArgumentParser) -> None:
     """Add the facts of a host that cannot be read."""
     p.add_argument("--ram", metavar="SIZE", help="the server's memory, such as 64G, if it can't be read")
     p.add_argument("--cpus", type=int, metavar="N", help="the server's processors, if they can't be read")
     p.add_argument("--disk", choices=("hdd", "ssd", "nvme"), help="the kind of disk, if it can't be read")
+    p.add_argument(
+        "--instance-class",
+        action=_InstanceClass,
+        metavar="CLASS",
+        help="the memory and processors of an instance class of Amazon RDS, such as db.r6g.2xlarge",
+    )
     p.add_argument("--host-tar", metavar="TAR", help="a tar of the server's /proc and /sys")
 
 
