@@ -28,6 +28,27 @@ SESSION_VARIABLES = frozenset(
         *("innodb_checkpoint_disabled", "innodb_ddl_log_crash_reset_debug", "innodb_scan_directories"),
     )
 )
+# What every provider decides by itself: files and directories, ports, the server's identity, and whether there is a
+# binary log (on RDS by the retention of backups).
+PROVIDERS_OWN = frozenset(
+    (
+        *("basedir", "bind_address", "character_sets_dir", "datadir", "general_log_file", "innodb_data_file_path"),
+        *("innodb_data_home_dir", "innodb_directories", "innodb_log_group_home_dir", "innodb_redo_log_archive_dirs"),
+        *("innodb_temp_data_file_path", "innodb_undo_directory", "large_pages", "lc_messages_dir", "log_bin"),
+        *(
+            "log_bin_index",
+            "log_error",
+            "pid_file",
+            "plugin_dir",
+            "port",
+            "relay_log",
+            "relay_log_index",
+            "report_host",
+        ),
+        *("secure_file_priv", "server_id", "skip_networking", "slow_query_log_file", "socket", "ssl_ca", "ssl_cert"),
+        *("report_host", "ssl_key", "tmpdir", "user", "wsrep_on"),
+    )
+)
 MYSQL_8 = (8, 0)
 
 
@@ -49,7 +70,7 @@ class PlatformParameters(NamedTuple):
 
     def can_change(self, name: str) -> bool:
         """Whether the service lets its users change the variable, with an effect, as far as its documents say."""
-        if name in self.fixed or name in self.without_effect or name in self.absent:
+        if name in PROVIDERS_OWN or name in self.fixed or name in self.without_effect or name in self.absent:
             return False
         return not self.complete or name in self.names
 

@@ -53,8 +53,8 @@ def managed_findings(
     verdict = judge_managed(declared, catalog, parameters, instance)
     if instance and instance.memory and any("DBInstanceClassMemory" in (one.value or "") for one in declared.options):
         print_notice(
-            f"{declared.kind}: formulas are evaluated with {format_size(instance.memory)} of memory; the service keeps a "
-            "part of it for itself, so that real results are somewhat lower"
+            f"{declared.kind}: formulas are evaluated with {format_size(instance.memory)} of memory; the service keeps "
+            "a part of it for itself, so the real results are somewhat lower"
         )
     settings = Settings.from_file(verdict.file)
     context = RuleContext(target, catalog, settings, verdict.file, host=host, house=house)

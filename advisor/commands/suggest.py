@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+from functools import partial
 from typing import TYPE_CHECKING
 
 from advisor.catalog.load import load
@@ -21,6 +22,7 @@ from advisor.verdict import judge_file
 
 if TYPE_CHECKING:
     import argparse
+    from collections.abc import Callable
 
     from advisor.core.model import Target
     from advisor.facts import Host
@@ -30,8 +32,9 @@ USUAL_DATA = "/var/lib/mysql"
 
 def run(args: argparse.Namespace) -> int:
     """Print the file, or the changes as a diff; the named file is never written."""
-    if args.write_diff and args.format == "json":
-        raise MycnfError("--write-diff prints a diff, not JSON. Leave out --write-diff or --format json")
+    if args.write_diff and args.format != "text":
+        kind = "JSON" if args.format == "json" else args.format
+        raise MycnfError(f"--write-diff prints a diff, not {kind}. Leave out --write-diff or --format {args.format}")
     target = _target(args)
     if sentence := stand_in_note(target):
         print_notice(sentence)
@@ -39,10 +42,14 @@ def run(args: argparse.Namespace) -> int:
     if args.write_diff:
         return _print_diff(args.write_diff, target, host, args)
     suggestion = suggest(target, host, args.workload)
-    own = {
+    own: dict[str, Callable[[], str]] = {
         "text": lambda: suggested_file.option_file(suggestion, _describe_host(host)),
         "json": lambda: suggested_file.as_json(suggestion),
     }
+    if args.format not in own:
+        from advisor.report.suggested_document import WRITERS
+
+        own |= {name: partial(writer, suggestion, _describe_host(host)) for name, writer in WRITERS.items()}
     write(by_hand("suggest", args.format, own), args.output)
     return errors.OK
 

@@ -20,6 +20,7 @@ Writer = TypeVar("Writer")
 # Commands whose report is a document, with JSON beside it; then those whose formats are written by hand.
 DOCUMENTS = frozenset({"diff", "explain", "fleet", "history", "preflight", "probe", "upgrade"})
 MARKDOWN_TOO = frozenset({"rules"})
+SUGGESTED = frozenset({"suggest"})
 BY_HAND = MARKDOWN_TOO | {"show", "suggest"}
 
 
@@ -376,4 +377,10 @@ FORMATS = [
         report=_parquet_bulk,
     ),
     Format("svg", "drawing (SVG)", "svg", "web pages, documents", others=frozenset({"probe"})),
+    Format(
+        "terraform", "Terraform", "tf", "parameter groups, database flags and server parameters of managed services",
+        others=SUGGESTED,
+    ),
+    Format("cloudformation", "CloudFormation", "yaml", "parameter groups of Amazon RDS", others=SUGGESTED),
+    Format("k8s", "a ConfigMap", "yaml", "servers in Kubernetes", others=SUGGESTED),
 ]  # fmt: skip

@@ -23,14 +23,19 @@ OPINION = "opinion"
 
 def option_file(suggestion: Suggestion, host: str) -> str:
     """The whole file; `host` says in words for what machine it is."""
+    blocks = ["\n".join(introduction(suggestion, host)), "[mysqld]"]
+    blocks += ["\n".join([*remarks(choice), choice.line]) for choice in suggestion.choices]
+    return "\n\n".join(blocks) + "\n"
+
+
+def introduction(suggestion: Suggestion, host: str) -> list[str]:
+    """What stands at the top, as comments: for which server and host it is, and what was left out."""
     head = [
         f"For {suggestion.target.label} with the workload {suggestion.workload}, on {host}, by mycnf suggest.",
         "Only what differs from the defaults and is worth it. Once the server runs, mycnf audit shows what it needs.",
         *(f"Left out: {sentence}." for sentence in suggestion.omitted),
     ]
-    blocks = ["\n".join(comment(line) for line in head), "[mysqld]"]
-    blocks += ["\n".join([*remarks(choice), choice.line]) for choice in suggestion.choices]
-    return "\n\n".join(blocks) + "\n"
+    return [comment(line) for line in head]
 
 
 def remarks(choice: SuggestedLine) -> Iterator[str]:

@@ -23,6 +23,7 @@ if TYPE_CHECKING:
 FILE_NAME = "suggested.cnf"
 GROUP = "[mysqld]\n"
 SHOWN_OTHERWISE = frozenset({"log_bin"})  # a name in the file, a switch among the variables
+CHOSEN_BY_SERVICES = (POOL, "innodb_flush_method")  # managed services size the pool by the instance
 WHOLE_GIB_FROM = 8 * GIB  # from here on rounded to whole GiB
 
 
@@ -52,6 +53,8 @@ def suggest(target: Target, host: Host, workload: str, existing: FileVerdict | N
             line = _accepted_line(target, host, choice, kept)
             if line is not None:
                 made.append(line)
+    if target.is_managed:
+        return Suggestion(target, workload, *_on_service(target, host, (*lowered.values(), *made)))
     chosen = {line.option for line in made}
     rest = [line for line in lowered.values() if line.option not in chosen]
     return Suggestion(target, workload, (*rest, *made), tuple(_omissions(host)))
@@ -95,6 +98,22 @@ def _pool_sizes_in_chunks(known: RuleContext, choice: SuggestedLine) -> Iterator
 def _is_accepted(target: Target, choice: SuggestedLine) -> bool:
     line = judge_text(target, f"{GROUP}{choice.line}\n").effective.get(choice.option)
     return line is not None and (line.running is None or choice.option in SHOWN_OTHERWISE)
+
+
+def _on_service(
+    target: Target, host: Host, lines: Iterable[SuggestedLine]
+) -> tuple[tuple[SuggestedLine, ...], tuple[str, ...]]:
+    """Return the lines that a managed service lets its users set, and sentences on what was left out."""
+    from advisor.catalog.managed import platform_parameters
+
+    platform = platform_parameters(target)
+    lines = [line for line in lines if platform.can_change(line.option) and line.option not in CHOSEN_BY_SERVICES]
+    omitted = [sentence for sentence in _omissions(host) if "buffer pool" not in sentence]
+    omitted.append(
+        f"{' and '.join(CHOSEN_BY_SERVICES)} stay as the service chooses them for the instance; it has defaults of its "
+        "own for others too: compare each line with them"
+    )
+    return tuple(lines), tuple(omitted)
 
 
 def _omissions(host: Host) -> Iterator[str]:

@@ -62,9 +62,9 @@ def possible_on_platform(context: RuleContext, findings: Iterable[Finding]) -> l
     left out.
     """
     target = managed_target(context)
-    platform = platform_parameters(target) if target is not None else None
-    if target is None or platform is None or not platform.source:
+    if target is None:
         return list(findings)
+    platform = platform_parameters(target)
     found = [_possible(context, finding, platform) for finding in findings]
     return [finding for finding in found if finding is not None]
 

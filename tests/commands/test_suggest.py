@@ -7,6 +7,7 @@ import os
 from typing import TYPE_CHECKING
 
 import pytest
+import yaml
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -88,3 +89,41 @@ def test_bad_words_are_one_line(mycnf: Mycnf, words: tuple[str, ...], said: str)
     ended = mycnf("suggest", "--ram", "8G", *words)
     assert (ended.code, ended.out) == (2, "")
     assert said in ended.err.splitlines()[-1]
+
+
+def test_a_parameter_group_for_an_instance_class(mycnf: Mycnf) -> None:
+    """A managed target gets Terraform or CloudFormation with plain numbers, and nothing that Aurora keeps to itself."""
+    args = ("suggest", "--target", "rds-mysql-8.0", "--instance-class", "db.r6g.2xlarge", "--disk", "ssd")
+    ended = mycnf(*args, "--format", "terraform")
+    assert ended.code == 0
+    assert 'resource "aws_db_parameter_group" "suggested"' in ended.out
+    assert 'family = "mysql8.0"' in ended.out
+    assert 'value        = "2147483648"' in ended.out
+    assert "64G of memory, 8 processors" in ended.out.replace("\n# ", " ")
+    assert "innodb_buffer_pool_size stay" not in ended.out
+    assert '"innodb_buffer_pool_size"' not in ended.out
+    aurora = mycnf(*args[:2], "aurora-mysql-3", *args[3:], "--format", "cloudformation")
+    template = yaml.safe_load(aurora.out)["Resources"]["SuggestedDBParameterGroup"]
+    assert template["Properties"]["Family"] == "aurora-mysql8.0"
+    assert template["Properties"]["Parameters"]["slow_query_log"] == "1"
+    assert "innodb_redo_log_capacity" not in template["Properties"]["Parameters"]
+
+
+def test_a_config_map(mycnf: Mycnf, tmp_path: Path) -> None:
+    """The ConfigMap holds the option file, which lint reads without a finding."""
+    file = tmp_path / "map.yaml"
+    assert mycnf("suggest", *HOST, "--format", "k8s", "-o", str(file)).code == 0
+    held = yaml.safe_load(file.read_text("utf-8"))["data"]["my.cnf"]
+    assert held == mycnf("suggest", *HOST).out
+    linted = mycnf("lint", "--isolated", *HOST, str(file))
+    assert linted.code == 0, linted.out
+
+
+@pytest.mark.parametrize(
+    ("target", "form"), [("mysql-8.0", "terraform"), ("azure-mysql-8.0", "cloudformation"), ("rds-mysql-8.0", "k8s")]
+)
+def test_a_format_that_does_not_fit_the_target(mycnf: Mycnf, target: str, form: str) -> None:
+    """It is refused in one line that names targets that fit."""
+    ended = mycnf("suggest", "--target", target, "--ram", "16G", "--format", form)
+    assert ended.code == 2
+    assert "--target" in ended.err or "such as" in ended.err
