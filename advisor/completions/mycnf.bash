@@ -38,7 +38,7 @@ _mycnf_in_lint() {
         _mycnf_words 'linux windows macos'
         return
         ;;
-    --stdin-filename | --ram | --cpus)
+    --stdin-filename | --ram | --cpus | --instance-class)
         return
         ;;
     --root)
@@ -67,7 +67,7 @@ _mycnf_in_lint() {
         ;;
     esac
     if [[ $cur == -* ]]; then
-        _mycnf_words '-h --help --target --platform --stdin-filename --fix --unsafe-fixes --diff --statistics --exit-zero --root --config --isolated --select --ignore --fail-on --baseline --write-baseline --format -o --output --ram --cpus --disk --host-tar'
+        _mycnf_words '-h --help --target --platform --stdin-filename --fix --unsafe-fixes --diff --statistics --exit-zero --root --config --isolated --select --ignore --fail-on --baseline --write-baseline --format -o --output --ram --cpus --disk --instance-class --host-tar'
     else
         _mycnf_files
     fi
@@ -139,7 +139,7 @@ _mycnf_in_audit() {
         _mycnf_files
         return
         ;;
-    --window | --schema-time | --schema-tables | --host | -P | --port | -u | --user | --defaults-group-suffix | --login-path | --ram | --cpus)
+    --window | --schema-time | --schema-tables | --host | -P | --port | -u | --user | --defaults-group-suffix | --login-path | --ram | --cpus | --instance-class)
         return
         ;;
     --ssl-mode)
@@ -164,7 +164,7 @@ _mycnf_in_audit() {
         ;;
     esac
     if [[ $cur == -* ]]; then
-        _mycnf_words '-h --help --snapshot --from --since --keep --demo --list-statements --window --schema --schema-time --schema-tables -S --socket --host -P --port -u --user --ask-password --defaults-file --defaults-extra-file --defaults-group-suffix --login-path --ssl-mode --ssl-ca --ssl-cert --ssl-key --select --ignore --fail-on --config --isolated --baseline --write-baseline --format -o --output --no-mouse --ram --cpus --disk --host-tar'
+        _mycnf_words '-h --help --snapshot --from --since --keep --demo --list-statements --window --schema --schema-time --schema-tables -S --socket --host -P --port -u --user --ask-password --defaults-file --defaults-extra-file --defaults-group-suffix --login-path --ssl-mode --ssl-ca --ssl-cert --ssl-key --select --ignore --fail-on --config --isolated --baseline --write-baseline --format -o --output --no-mouse --ram --cpus --disk --instance-class --host-tar'
     fi
 }
 
@@ -238,7 +238,7 @@ _mycnf_in_collect() {
         _mycnf_files
         return
         ;;
-    --window | --schema-time | --schema-tables | --host | -P | --port | -u | --user | --defaults-group-suffix | --login-path | --ram | --cpus)
+    --window | --schema-time | --schema-tables | --host | -P | --port | -u | --user | --defaults-group-suffix | --login-path | --ram | --cpus | --instance-class)
         return
         ;;
     --ssl-mode)
@@ -251,7 +251,7 @@ _mycnf_in_collect() {
         ;;
     esac
     if [[ $cur == -* ]]; then
-        _mycnf_words '-h --help -o --output --keep --window --schema --schema-time --schema-tables -S --socket --host -P --port -u --user --ask-password --defaults-file --defaults-extra-file --defaults-group-suffix --login-path --ssl-mode --ssl-ca --ssl-cert --ssl-key --ram --cpus --disk --host-tar'
+        _mycnf_words '-h --help -o --output --keep --window --schema --schema-time --schema-tables -S --socket --host -P --port -u --user --ask-password --defaults-file --defaults-extra-file --defaults-group-suffix --login-path --ssl-mode --ssl-ca --ssl-cert --ssl-key --ram --cpus --disk --instance-class --host-tar'
     fi
 }
 
@@ -269,7 +269,7 @@ _mycnf_in_report() {
         _mycnf_files
         return
         ;;
-    --jobs | --ram | --cpus)
+    --jobs | --ram | --cpus | --instance-class)
         return
         ;;
     --format)
@@ -282,7 +282,7 @@ _mycnf_in_report() {
         ;;
     esac
     if [[ $cur == -* ]]; then
-        _mycnf_words '-h --help --select --ignore --fail-on --config --isolated --baseline --jobs --format -o --output --ram --cpus --disk --host-tar'
+        _mycnf_words '-h --help --select --ignore --fail-on --config --isolated --baseline --jobs --format -o --output --ram --cpus --disk --instance-class --host-tar'
     else
         _mycnf_files
     fi
@@ -402,7 +402,7 @@ _mycnf_in_suggest() {
         _mycnf_words 'oltp mixed analytic dev'
         return
         ;;
-    --ram | --cpus)
+    --ram | --cpus | --instance-class)
         return
         ;;
     --disk)
@@ -414,12 +414,12 @@ _mycnf_in_suggest() {
         return
         ;;
     --format)
-        _mycnf_words 'text json'
+        _mycnf_words 'text json terraform cloudformation k8s'
         return
         ;;
     esac
     if [[ $cur == -* ]]; then
-        _mycnf_words '-h --help --target --workload --ram --cpus --disk --host-tar --write-diff --format -o --output'
+        _mycnf_words '-h --help --target --workload --ram --cpus --disk --instance-class --host-tar --write-diff --format -o --output'
     fi
 }
 
@@ -429,7 +429,7 @@ _mycnf_in_explain() {
         _mycnf_words "$_mycnf_targets"
         return
         ;;
-    --ram | --cpus)
+    --ram | --cpus | --instance-class)
         return
         ;;
     --disk)
@@ -446,7 +446,7 @@ _mycnf_in_explain() {
         ;;
     esac
     if [[ $cur == -* ]]; then
-        _mycnf_words '-h --help --target --ram --cpus --disk --host-tar --format -o --output'
+        _mycnf_words '-h --help --target --ram --cpus --disk --instance-class --host-tar --format -o --output'
     else
         _mycnf_words "$_mycnf_rules"
     fi

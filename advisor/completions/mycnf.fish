@@ -75,6 +75,7 @@ complete -c mycnf -n '__mycnf_in lint' -s o -l output -r -F -d 'write to FILE in
 complete -c mycnf -n '__mycnf_in lint' -l ram -x -d 'the server\'s memory, such as 64G, if it can\'t be read'
 complete -c mycnf -n '__mycnf_in lint' -l cpus -x -d 'the server\'s processors, if they can\'t be read'
 complete -c mycnf -n '__mycnf_in lint' -l disk -x -a 'hdd ssd nvme' -d 'the kind of disk, if it can\'t be read'
+complete -c mycnf -n '__mycnf_in lint' -l instance-class -x -d 'the memory and processors of an instance class of Amazon RDS, such as db.r6g.2xlarge'
 complete -c mycnf -n '__mycnf_in lint' -l host-tar -r -F -d 'a tar of the server\'s /proc and /sys'
 complete -c mycnf -n '__mycnf_in lint' -F
 
@@ -141,6 +142,7 @@ complete -c mycnf -n '__mycnf_in audit' -l no-mouse -d 'don\'t use the mouse in 
 complete -c mycnf -n '__mycnf_in audit' -l ram -x -d 'the server\'s memory, such as 64G, if it can\'t be read'
 complete -c mycnf -n '__mycnf_in audit' -l cpus -x -d 'the server\'s processors, if they can\'t be read'
 complete -c mycnf -n '__mycnf_in audit' -l disk -x -a 'hdd ssd nvme' -d 'the kind of disk, if it can\'t be read'
+complete -c mycnf -n '__mycnf_in audit' -l instance-class -x -d 'the memory and processors of an instance class of Amazon RDS, such as db.r6g.2xlarge'
 complete -c mycnf -n '__mycnf_in audit' -l host-tar -r -F -d 'a tar of the server\'s /proc and /sys'
 
 # mycnf preflight
@@ -215,6 +217,7 @@ complete -c mycnf -n '__mycnf_in collect' -l ssl-key -r -F -d 'key of the client
 complete -c mycnf -n '__mycnf_in collect' -l ram -x -d 'the server\'s memory, such as 64G, if it can\'t be read'
 complete -c mycnf -n '__mycnf_in collect' -l cpus -x -d 'the server\'s processors, if they can\'t be read'
 complete -c mycnf -n '__mycnf_in collect' -l disk -x -a 'hdd ssd nvme' -d 'the kind of disk, if it can\'t be read'
+complete -c mycnf -n '__mycnf_in collect' -l instance-class -x -d 'the memory and processors of an instance class of Amazon RDS, such as db.r6g.2xlarge'
 complete -c mycnf -n '__mycnf_in collect' -l host-tar -r -F -d 'a tar of the server\'s /proc and /sys'
 
 # mycnf report
@@ -231,6 +234,7 @@ complete -c mycnf -n '__mycnf_in report' -s o -l output -r -F -d 'write to FILE 
 complete -c mycnf -n '__mycnf_in report' -l ram -x -d 'the server\'s memory, such as 64G, if it can\'t be read'
 complete -c mycnf -n '__mycnf_in report' -l cpus -x -d 'the server\'s processors, if they can\'t be read'
 complete -c mycnf -n '__mycnf_in report' -l disk -x -a 'hdd ssd nvme' -d 'the kind of disk, if it can\'t be read'
+complete -c mycnf -n '__mycnf_in report' -l instance-class -x -d 'the memory and processors of an instance class of Amazon RDS, such as db.r6g.2xlarge'
 complete -c mycnf -n '__mycnf_in report' -l host-tar -r -F -d 'a tar of the server\'s /proc and /sys'
 complete -c mycnf -n '__mycnf_in report' -F
 
@@ -311,9 +315,10 @@ complete -c mycnf -n '__mycnf_in suggest' -l workload -x -a 'oltp mixed analytic
 complete -c mycnf -n '__mycnf_in suggest' -l ram -x -d 'the server\'s memory, such as 64G, if it can\'t be read'
 complete -c mycnf -n '__mycnf_in suggest' -l cpus -x -d 'the server\'s processors, if they can\'t be read'
 complete -c mycnf -n '__mycnf_in suggest' -l disk -x -a 'hdd ssd nvme' -d 'the kind of disk, if it can\'t be read'
+complete -c mycnf -n '__mycnf_in suggest' -l instance-class -x -d 'the memory and processors of an instance class of Amazon RDS, such as db.r6g.2xlarge'
 complete -c mycnf -n '__mycnf_in suggest' -l host-tar -r -F -d 'a tar of the server\'s /proc and /sys'
 complete -c mycnf -n '__mycnf_in suggest' -l write-diff -r -F -d 'print the changes to this option file as a diff'
-complete -c mycnf -n '__mycnf_in suggest' -l format -x -a 'text json' -d 'output format (default: text)'
+complete -c mycnf -n '__mycnf_in suggest' -l format -x -a 'text json terraform cloudformation k8s' -d 'output format (default: text)'
 complete -c mycnf -n '__mycnf_in suggest' -s o -l output -r -F -d 'write to FILE instead of stdout'
 
 # mycnf explain
@@ -322,6 +327,7 @@ complete -c mycnf -n '__mycnf_in explain' -l target -x -a '(__mycnf_targets)' -d
 complete -c mycnf -n '__mycnf_in explain' -l ram -x -d 'the server\'s memory, such as 64G, if it can\'t be read'
 complete -c mycnf -n '__mycnf_in explain' -l cpus -x -d 'the server\'s processors, if they can\'t be read'
 complete -c mycnf -n '__mycnf_in explain' -l disk -x -a 'hdd ssd nvme' -d 'the kind of disk, if it can\'t be read'
+complete -c mycnf -n '__mycnf_in explain' -l instance-class -x -d 'the memory and processors of an instance class of Amazon RDS, such as db.r6g.2xlarge'
 complete -c mycnf -n '__mycnf_in explain' -l host-tar -r -F -d 'a tar of the server\'s /proc and /sys'
 complete -c mycnf -n '__mycnf_in explain' -l format -x -a 'text json markdown html' -d 'output format (default: text)'
 complete -c mycnf -n '__mycnf_in explain' -s o -l output -r -F -d 'write to FILE instead of stdout'

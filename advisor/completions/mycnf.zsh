@@ -68,6 +68,7 @@ _mycnf-lint() {
     '--ram=''[the server'\''s memory, such as 64G, if it can'\''t be read]:SIZE: ' \
     '--cpus=''[the server'\''s processors, if they can'\''t be read]:N: ' \
     '--disk=''[the kind of disk, if it can'\''t be read]:disk:(hdd ssd nvme)' \
+    '*--instance-class=''[the memory and processors of an instance class of Amazon RDS, such as db.r6g.2xlarge]:CLASS: ' \
     '--host-tar=''[a tar of the server'\''s /proc and /sys]:TAR:_files' \
     '*:FILE:_files'
 }
@@ -140,6 +141,7 @@ _mycnf-audit() {
     '--ram=''[the server'\''s memory, such as 64G, if it can'\''t be read]:SIZE: ' \
     '--cpus=''[the server'\''s processors, if they can'\''t be read]:N: ' \
     '--disk=''[the kind of disk, if it can'\''t be read]:disk:(hdd ssd nvme)' \
+    '*--instance-class=''[the memory and processors of an instance class of Amazon RDS, such as db.r6g.2xlarge]:CLASS: ' \
     '--host-tar=''[a tar of the server'\''s /proc and /sys]:TAR:_files'
 }
 
@@ -221,6 +223,7 @@ _mycnf-collect() {
     '--ram=''[the server'\''s memory, such as 64G, if it can'\''t be read]:SIZE: ' \
     '--cpus=''[the server'\''s processors, if they can'\''t be read]:N: ' \
     '--disk=''[the kind of disk, if it can'\''t be read]:disk:(hdd ssd nvme)' \
+    '*--instance-class=''[the memory and processors of an instance class of Amazon RDS, such as db.r6g.2xlarge]:CLASS: ' \
     '--host-tar=''[a tar of the server'\''s /proc and /sys]:TAR:_files'
 }
 
@@ -239,6 +242,7 @@ _mycnf-report() {
     '--ram=''[the server'\''s memory, such as 64G, if it can'\''t be read]:SIZE: ' \
     '--cpus=''[the server'\''s processors, if they can'\''t be read]:N: ' \
     '--disk=''[the kind of disk, if it can'\''t be read]:disk:(hdd ssd nvme)' \
+    '*--instance-class=''[the memory and processors of an instance class of Amazon RDS, such as db.r6g.2xlarge]:CLASS: ' \
     '--host-tar=''[a tar of the server'\''s /proc and /sys]:TAR:_files' \
     '*:SNAP:_files'
 }
@@ -330,9 +334,10 @@ _mycnf-suggest() {
     '--ram=''[the server'\''s memory, such as 64G, if it can'\''t be read]:SIZE: ' \
     '--cpus=''[the server'\''s processors, if they can'\''t be read]:N: ' \
     '--disk=''[the kind of disk, if it can'\''t be read]:disk:(hdd ssd nvme)' \
+    '*--instance-class=''[the memory and processors of an instance class of Amazon RDS, such as db.r6g.2xlarge]:CLASS: ' \
     '--host-tar=''[a tar of the server'\''s /proc and /sys]:TAR:_files' \
     '--write-diff=''[print the changes to this option file as a diff]:FILE:_files' \
-    '--format=''[output format (default\: text)]:format:(text json)' \
+    '--format=''[output format (default\: text)]:format:(text json terraform cloudformation k8s)' \
     '(-o --output)'{-o+,--output=}'[write to FILE instead of stdout]:FILE:_files'
 }
 
@@ -343,6 +348,7 @@ _mycnf-explain() {
     '--ram=''[the server'\''s memory, such as 64G, if it can'\''t be read]:SIZE: ' \
     '--cpus=''[the server'\''s processors, if they can'\''t be read]:N: ' \
     '--disk=''[the kind of disk, if it can'\''t be read]:disk:(hdd ssd nvme)' \
+    '*--instance-class=''[the memory and processors of an instance class of Amazon RDS, such as db.r6g.2xlarge]:CLASS: ' \
     '--host-tar=''[a tar of the server'\''s /proc and /sys]:TAR:_files' \
     '--format=''[output format (default\: text)]:format:(text json markdown html)' \
     '(-o --output)'{-o+,--output=}'[write to FILE instead of stdout]:FILE:_files' \
