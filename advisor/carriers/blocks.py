@@ -41,12 +41,17 @@ def holds_options(key: str, text: str) -> bool:
     return next(lines, "").lstrip().startswith(("[", "!include"))
 
 
-def block_option_set(document: Document, label: str, placed: Sequence[tuple[int, int]], fills: str = "") -> OptionSet:
+def block_option_set(
+    document: Document, label: str, placed: Sequence[tuple[int, int]], fills: str = "", group: str = ""
+) -> OptionSet:
     """Return the option file embedded in lines of the document, each given by its number and indentation to strip.
 
-    `fills` is a pattern of text that is substituted before a server reads it.
+    `fills` is a pattern of text that is substituted before a server reads it. `group` is the group of the lines if
+    they name none.
     """
     text = "\n".join([document.line(number)[indent:] for number, indent in placed]) + "\n"
+    if group:
+        text, placed = f"[{group}]\n{text}", [placed[0], *placed]
     _check_size(document, text)
 
     def read(catalog: Catalog) -> SetReading:

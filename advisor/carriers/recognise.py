@@ -13,9 +13,16 @@ if TYPE_CHECKING:
 
 _PERSISTED = r"\s*\{\s*\"(?:Version|mysql_server)\""
 _UNIT = r"(?m)^\[(?:Service|Unit)\]\s*$"
+# Packages that lint needs for documents only, by the name of their module.
+PARSERS = {
+    "yaml": "PyYAML", "tree_sitter": "tree-sitter tree-sitter-hcl", "tree_sitter_hcl": "tree-sitter tree-sitter-hcl"
+}  # fmt: skip
 _IMAGE_NAME = r"(?s)(?:docker|container)file.*|.*\.(?:docker|container)file"
 _OPTION_FILES = (".cnf", ".ini")
-_YAML_NAMES = (".yml", ".yaml", ".json")
+_YAML_NAMES = (".yml", ".yaml", ".json", ".sls")
+_HCL_NAMES = (".tf", ".tofu", ".hcl")
+# A configuration without any of these words declares no options of a server, and is not parsed.
+_HCL_WORDS = ("mysql", "mariadb", "parameter", "database_flags", "family")
 
 
 def carrier_of(data: bytes, path: str, name: str, root: str | None = None) -> Carrier | None:
@@ -30,6 +37,10 @@ def carrier_of(data: bytes, path: str, name: str, root: str | None = None) -> Ca
         return _carrier_of(data, path, name, root)
     except TooLongError as error:
         raise CarrierError(f"{path}: {error}") from error
+    except ModuleNotFoundError as error:
+        if error.name not in PARSERS:
+            raise
+        raise CarrierError(f"{path}: its parser is not installed: pip install {PARSERS[error.name]}") from error
 
 
 def _carrier_of(data: bytes, path: str, name: str, root: str | None) -> Carrier | None:
@@ -40,12 +51,12 @@ def _carrier_of(data: bytes, path: str, name: str, root: str | None) -> Carrier 
     if name.endswith(_YAML_NAMES):
         from advisor.carriers.yaml_documents import read_yaml
 
-        carrier = read_yaml(document_of(data, path))
-        if not carrier.sets:
-            refuse_content(path, carrier.document.text)
-        return carrier
+        return read_yaml(document_of(data, path))
+    if name.endswith(_HCL_NAMES):
+        return _configuration(document_of(data, path))
     text = data.decode("utf-8", "replace")
     refuse_list(path, name, text)
+    refuse_unnamed(path, name, text)
     if name.endswith(".service") or re.search(_UNIT, text):
         from advisor.carriers.systemd_unit import read_unit
 
@@ -55,6 +66,19 @@ def _carrier_of(data: bytes, path: str, name: str, root: str | None) -> Carrier 
 
         return read_dockerfile(document_of(data, path))
     return None
+
+
+def _configuration(document: Document) -> Carrier:
+    from advisor.carriers.sets import Carrier
+
+    lower = document.text.lower()
+    if not any(word in lower for word in _HCL_WORDS):
+        return Carrier(document, ())
+    from advisor.carriers.hcl_tree import parse_hcl
+    from advisor.carriers.yaml_documents import declared_sets
+
+    sets = declared_sets(document, document.text, [parse_hcl(document)])
+    return Carrier(document, tuple(one for one in sets if one is not None))
 
 
 def _persisted(document: Document) -> Carrier:
@@ -67,23 +91,20 @@ def _persisted(document: Document) -> Carrier:
 
 # By file name ending.
 LANGUAGES = {
-    ".tf": "Terraform", ".tfvars": "Terraform", ".hcl": "HCL", ".pp": "a Puppet manifest", ".nix": "a Nix expression",
+    ".tfvars": "a file of Terraform variables", ".pp": "a Puppet manifest", ".nix": "a Nix expression",
 }  # fmt: skip
+# By the first line of a document whose name does not tell its kind.
+UNNAMED = {
+    "YAML": r"(?:---|%YAML)(?:\s|$)|-?\s*[\w.\"'/-]+:(?:\s|$)",
+    "JSON": r"\s*[\[{]\s*(?:[\"{\[]|$)",
+    "HCL": r"(?:resource|module|variable|terraform|provider|locals|data)\s*(?:\"[^\"]*\"\s*){0,2}\{",
+}
 # File name endings of parameter lists, which may also be option files.
 LISTS = (".txt", ".list", ".params", ".parameters", ".properties", ".csv", ".env")
-# By a pattern in the text of a YAML or JSON document.
-MARKS = {
-    r'"ParameterName"\s*:': "a list of a parameter group of RDS",
-    r'"defaultValue"\s*:[\s\S]*"allowedValues"\s*:|"allowedValues"\s*:[\s\S]*"defaultValue"\s*:': (
-        "a list of server parameters of Azure"
-    ),
-    r'["\s]databaseFlags"?\s*:': "a list of database flags of Cloud SQL",
-    r"AWS::RDS::DB(?:Cluster)?ParameterGroup": "a parameter group of CloudFormation",
-    r"\brds_(?:instance|cluster)_param_group\b": "a parameter group of an Ansible playbook",
-    r"(?m)^\s*mysqlConf\s*:": "the mysqlConf of a MySQL operator",
-    r"\bmysqlConfigMapName\b|moco\.cybozu\.com": "a ConfigMap of the operator MOCO",
-}
-READ = "option files, Compose files, Kubernetes manifests, systemd units, Dockerfiles and mysqld-auto.cnf"
+READ = (
+    "option files, Terraform, CloudFormation, Compose files, Kubernetes manifests, systemd units, Dockerfiles and "
+    "mysqld-auto.cnf"
+)
 _PAIR = r"\s*[\"']?[A-Za-z][\w.-]*[\"']?\s*[=,:]\s*\S.*"
 _LEAST = 2  # minimum lines of a list
 
@@ -105,11 +126,15 @@ def refuse_list(path: str, name: str, text: str) -> None:
         raise refusal(path, "a list of parameters without a group")
 
 
-def refuse_content(path: str, text: str) -> None:
-    """Raise CarrierError for a document of parameters in an unsupported format."""
-    kind = next((kind for mark, kind in MARKS.items() if re.search(mark, text)), None)
-    if kind is not None:
-        raise refusal(path, kind)
+def refuse_unnamed(path: str, name: str, text: str) -> None:
+    """Raise CarrierError for YAML, JSON or HCL in a file whose name does not end like one."""
+    if name.endswith((*_OPTION_FILES, ".service", ".conf")) or re.fullmatch(_IMAGE_NAME, name):
+        return
+    lines = [line for line in text.splitlines() if line.strip() and not line.lstrip().startswith(("#", ";", "//"))]
+    kind = next((kind for kind, pattern in UNNAMED.items() if lines and re.match(pattern, lines[0])), None)
+    if kind is None or any(line.startswith("[") for line in lines[1:]):
+        return
+    raise CarrierError(f"{path}: {kind} in a file without an ending that says so; rename it, or use --stdin-filename")
 
 
 def refusal(path: str, kind: str) -> CarrierError:

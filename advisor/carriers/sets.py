@@ -78,7 +78,8 @@ class OptionSet(NamedTuple):
 
 
 class Carrier(NamedTuple):
-    """A document and its sets, in the document's order."""
+    """A document and its sets, in the document's order; `empty` says why it has none, if that is known."""
 
     document: Document
     sets: tuple[OptionSet, ...]
+    empty: str = ""

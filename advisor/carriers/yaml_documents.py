@@ -10,12 +10,17 @@ from advisor.carriers.piece import fill_expressions
 from advisor.carriers.sets import MAX_SETS, Carrier
 
 if TYPE_CHECKING:
-    from advisor.carriers.containers import Containers
+    from advisor.carriers.images import ServerImage
     from advisor.carriers.sets import OptionSet
     from advisor.carriers.yaml_tree import Node, Scalar
 
 # A file with a server contains one of these words; other files are not parsed.
 WORDS = ("mysql", "mariadb", "percona", "[server]", "[galera]")
+# A document that declares options of a server has one of these, in lower case.
+DECLARING = (
+    *("parametername", "parametergroup", "parameter_group", "param_group", "databaseflags", "database_flags"),
+    *("allowedvalues", "appliesto", "innodb", "max_connections", "mycnf"),
+)
 
 
 def read_yaml(document: Document) -> Carrier:
@@ -23,21 +28,38 @@ def read_yaml(document: Document) -> Carrier:
 
     Raises CarrierError for a file that mentions a server but is not valid YAML.
     """
-    if not _names_server(document.text):
+    named = _names_server(document.text)
+    if not named and not any(word in document.text.lower() for word in DECLARING):
         return Carrier(document, ())
     from advisor.carriers.yaml_tree import parse_documents
 
-    parsed = fill_expressions(document.text)
+    text = document.text if "\t" not in document.text else _without_tabs(document.text)
+    parsed = fill_expressions(text)
     try:
         roots = parse_documents(parsed, document.path)
     except CarrierError as error:
-        if parsed == document.text:
+        if not named:
+            return Carrier(document, ())
+        if parsed == text:
             raise
         sets = _blocks_by_text(document, parsed)
         if sets:
             return Carrier(document, tuple(sets))
         raise CarrierError(f"{error}; it is a template: check what it renders to (helm template, say)") from error
-    return Carrier(document, tuple(_sets(document, parsed, roots)))
+    return Carrier(document, tuple(_sets(document, parsed, roots)), _why_empty(document, parsed, roots))
+
+
+def _why_empty(document: Document, parsed: str, roots: list[Node]) -> str:
+    from advisor.carriers.declared import Declarations
+    from advisor.carriers.provider_lists import has_list
+
+    listed = has_list(Declarations(document, parsed, roots))
+    return "its list has no value that a user set; lend its ranges to another file with --parameters" if listed else ""
+
+
+def _without_tabs(text: str) -> str:
+    """Return JSON with blanks in place of tabs, which YAML does not allow between values."""
+    return text.replace("\t", " ") if text.lstrip("\ufeff \t\r\n")[:1] in ("{", "[") else text
 
 
 def _names_server(text: str) -> bool:
@@ -64,12 +86,16 @@ def _names_server_in_base64(text: str) -> bool:
 def _sets(document: Document, parsed: str, roots: list[Node]) -> list[OptionSet]:
     from advisor.carriers.blocks import encoded_option_set, encoded_values
     from advisor.carriers.containers import FLAGS, Containers
+    from advisor.carriers.operator_kinds import operator_image
     from advisor.carriers.yaml_tree import Mapping, Scalar, walk
 
     containers = Containers(document, parsed)
     found: list[OptionSet | None] = []
     encoded: set[int] = set()
     for root in roots:
+        before, images = len(found), len(containers.images)
+        if isinstance(root, Mapping) and (image := operator_image(root)) is not None:
+            containers.images.append(image)
         for key, node in walk(root):
             if isinstance(node, Mapping):
                 found.append(containers.server(key, node))
@@ -80,17 +106,30 @@ def _sets(document: Document, parsed: str, roots: list[Node]) -> list[OptionSet]
                 found.append(_option_file(document, key, node))
                 if any(name in node.value or name == key for name in FLAGS):
                     found.append(containers.flags(key, node))
+        found[before:] = _with_hints([one for one in found[before:] if one is not None], containers.images[images:])
+    found += declared_sets(document, parsed, roots)
     sets = [one for one in found if one is not None]
     if len(sets) > MAX_SETS:
         raise CarrierError(f"{document.path}: options of more than {MAX_SETS} servers or files; name a smaller file")
-    return _with_hints(sets, containers)
+    return _with_hints(sets, containers.images)
 
 
-def _with_hints(sets: list[OptionSet], containers: Containers) -> list[OptionSet]:
-    """Give option files and flags the target of the only server image that the document names, if there is just one."""
-    if len({image.target for image in containers.images}) != 1:
+def declared_sets(document: Document, parsed: str, roots: list[Node]) -> list[OptionSet | None]:
+    """Return the sets of parameter groups, operators' fields and other mappings of options."""
+    from advisor.carriers.cloud_kinds import cloud_sets
+    from advisor.carriers.declared import Declarations
+    from advisor.carriers.operator_kinds import operator_sets
+    from advisor.carriers.provider_lists import provider_sets
+
+    reader = Declarations(document, parsed, roots)
+    return [*cloud_sets(reader), *operator_sets(reader), *provider_sets(reader)]
+
+
+def _with_hints(sets: list[OptionSet], images: list[ServerImage]) -> list[OptionSet]:
+    """Give option files and flags the target of the images beside them, if these name just one."""
+    if len({image.target for image in images}) != 1:
         return sets
-    target, why = containers.images[0]
+    target, why = images[0]
     return [one if one.hint else one._replace(hint=target, why=why) for one in sets]
 
 

@@ -26,15 +26,21 @@ _PROPERTIES = r"(?:[&!]\S*\s+)*"  # an anchor and a tag before the text of a sca
 
 
 class Scalar:
-    """A text; `style` is the first character of its notation, empty for a plain scalar."""
+    """A text; `style` is the first character of its notation, empty for a plain scalar, and `tag` its tag."""
 
-    __slots__ = ("end", "start", "style", "value")
+    __slots__ = ("end", "start", "style", "tag", "value")
 
-    def __init__(self, value: str, style: str, start: int, end: int) -> None:
+    def __init__(self, value: str, style: str, start: int, end: int, tag: str = "") -> None:
         self.value = value
         self.style = style
         self.start = start
         self.end = end
+        self.tag = tag
+
+    @property
+    def is_known(self) -> bool:
+        """Whether the value is the text itself: not an expression, nor behind a tag such as !Ref or !vault."""
+        return not self.tag.startswith("!")
 
 
 class Sequence:
@@ -151,7 +157,7 @@ def _node(event: Any, anchors: dict[str, Node], text: str, shift: int) -> Node:
         end: Any = event.end_mark
         properties = re.compile(_PROPERTIES).match(text, mark.index + shift)
         start = properties.end() if properties and (name or event.tag) else mark.index + shift
-        made = Scalar(event.value, event.style or "", start, end.index + shift)
+        made = Scalar(event.value, event.style or "", start, end.index + shift, event.tag or "")
     else:
         made = Mapping() if isinstance(event, yaml.MappingStartEvent) else Sequence()
     if name:

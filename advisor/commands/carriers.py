@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 from advisor.analysis.engine import run_rules, sort_by_place
 from advisor.catalog.load import load
-from advisor.catalog.targets import newest_target
+from advisor.catalog.targets import is_too_old, newest_target, too_old_note
 from advisor.commands.carrier_texts import resolved, resolved_of
 from advisor.commands.guess_target import guess_target
 from advisor.core.console import print_notice
@@ -46,10 +46,13 @@ def check_carrier(
     Empty, with a notice on stderr, if the document has no options of a server.
     """
     if not carrier.sets:
-        print_notice(f"{carrier.document.path}: it has no options of a MySQL or MariaDB server")
+        print_notice(f"{carrier.document.path}: {carrier.empty or 'it has no options of a MySQL or MariaDB server'}")
     found: dict[Target, list[Finding]] = {target: [] for target in targets} if carrier.sets else {}
     for one in carrier.sets:
         for target in targets or [target_of(carrier, one)]:
+            if is_too_old(target):
+                print_notice(f"{carrier.document.path}: {one.label}: not checked, for {too_old_note(target)}")
+                continue
             found.setdefault(target, []).extend(_findings(carrier, one, target, rules, host, house=house))
     path = carrier.document.path
     return [

@@ -21,12 +21,16 @@ if TYPE_CHECKING:
     from advisor.optionfile.lines import ResolvedFiles
 
 # Endings of documents that may contain options; a .conf may be an option file as well.
-CARRIERS = (".yml", ".yaml", ".json", ".service", ".conf", ".dockerfile", ".containerfile")
+CARRIERS = (
+    *(".yml", ".yaml", ".json", ".sls", ".tf", ".tofu", ".hcl"),
+    *(".service", ".conf", ".dockerfile", ".containerfile"),
+)
 # Endings of documents with parameters in a refused form, and of lists that may be option files as well.
 FOREIGN = (
-    *(".tf", ".tfvars", ".hcl", ".pp", ".nix"),
+    *(".tfvars", ".pp", ".nix"),
     *(".txt", ".list", ".params", ".parameters", ".properties", ".csv", ".env"),
 )
+OPTION_FILES = (".cnf", ".ini")
 IMAGES = ("dockerfile", "containerfile")
 PERSISTED = "mysqld-auto"
 # First bytes of such documents, for texts without a name.
@@ -89,7 +93,7 @@ def read_carrier(path: str, given: Mapping[str, bytes], root: str | None = None)
     if not name.endswith(CARRIERS + FOREIGN) and PERSISTED not in name and not name.startswith(IMAGES):
         start = given.get(path, b"").lstrip()[:16]
         kind = next((ending for begins, ending in STARTS.items() if start.startswith(begins)), "")
-        if not kind:
+        if not kind and name.endswith(OPTION_FILES):
             return None
         name += kind
     from advisor.carriers.recognise import carrier_of

@@ -1,4 +1,4 @@
-"""Documents that declare parameters in a form that is not read: one line names the kind."""
+"""Documents of kinds that are not read: one line names the kind."""
 
 from __future__ import annotations
 
@@ -10,31 +10,36 @@ from advisor.carriers.document import CarrierError
 from advisor.commands.read_files import read_carrier
 
 DOCUMENTS = {
-    "db.tf": ('resource "aws_db_parameter_group" "p" {\n  parameter {\n    name = "port"\n  }\n}\n', "Terraform"),
-    "db.tf.json": ('{"resource": {}}\n', "Terraform"),
+    "main.tfvars": ('family = "mysql8.0"\n', "Terraform variables"),
     "params.pp": ("class mysql::params {\n  $port = 3306\n}\n", "Puppet"),
     "server.nix": ("{ services.mysql.settings.mysqld.port = 3307; }\n", "Nix"),
-    "rds.json": ('{"Parameters": [{"ParameterName": "max_connections", "ParameterValue": "500"}]}\n', "RDS"),
-    "azure.json": ('[{"name": "port", "defaultValue": "1", "value": "2", "allowedValues": "1-2"}]\n', "Azure"),
-    "sql.yaml": ("settings:\n  databaseFlags:\n    - name: max_connections\n      value: '500'\n", "Cloud SQL"),
-    "cf.yaml": ("Resources:\n  P:\n    Type: AWS::RDS::DBParameterGroup\n", "CloudFormation"),
-    "play.yml": ("- hosts: all\n  tasks:\n    - amazon.aws.rds_instance_param_group:\n        name: p\n", "Ansible"),
-    "cluster.yaml": ("kind: MysqlCluster\nspec:\n  mysqlConf:\n    max_connections: 500\n", "operator"),
     "parameters.txt": ("# ours\nmax_connections=500\nsort_buffer_size=1M\n", "list of parameters"),
     "flags.env": ("max_connections=500,sort_buffer_size=1M\n", "list of parameters"),
     "values.csv": ("max_connections,500\nsort_buffer_size,1M\n", "list of parameters"),
 }
+UNNAMED = {
+    "pillar.example": ("# ours\nmysql:\n  server:\n    mysqld:\n      port: 3307\n", "YAML"),
+    "stream": ("---\nkind: ConfigMap\n", "YAML"),
+    "rds.tf.bak": ('resource "aws_db_parameter_group" "p" {\n  family = "mysql8.0"\n}\n', "HCL"),
+    "group.old": ('{\n  "Parameters": []\n}\n', "JSON"),
+}
 OTHERS = {
     "my.txt": "[mysqld]\nport = 3307\nmax_connections = 500\n",
     "my.cnf": "port = 3307\nmax_connections = 500\n",  # an option file that lacks its group, which a rule tells
+    "my.cnf.dpkg-old": "key: value\n[mysqld]\nport = 3307\n",
     "variables.txt": "Variable_name\tValue\nport\t3306\n",  # of SHOW GLOBAL VARIABLES: mycnf audit --from reads it
     "notes.txt": "The server on db1 needs a larger pool.\nAsk before the restart.\n",
     "other.yaml": "kind: Deployment\nspec:\n  replicas: 3\n",
+    "vpc.tf": 'resource "aws_vpc" "main" {\n  cidr_block = "10.0.0.0/16"\n}\n',
+    "cache.tf": 'resource "aws_elasticache_parameter_group" "c" {\n  family = "redis7"\n'
+    '  parameter {\n    name  = "timeout"\n    value = "1"\n  }\n}\n',
 }
 DECLARED = (
-    *("rds.tf", "gcp.tf", "puppetlabs-params.pp", "az.json", "describe.json", "cf.yaml", "ansible_rds.yml"),
-    *("bitpoke.yaml", "moco-cr.yaml", "moco-custom-mycnf.yaml"),
+    *("rds.tf", "gcp.tf", "tappo1-dbpg.tf", "tfmodules-rds-complete-mysql.tf", "az.json", "describe.json", "cf.yaml"),
+    *("ansible_rds.yml", "bitpoke.yaml", "moco-cr.yaml", "moco-custom-mycnf.yaml", "ps-cr.yaml"),
+    "geerlingguy-defaults-main.yml",
 )
+WITHOUT_CHOICES = "az.json"  # all of its values are the provider's
 
 
 @pytest.mark.parametrize("name", DOCUMENTS)
@@ -50,6 +55,16 @@ def test_the_one_line_names_the_kind_and_what_is_read(name: str) -> None:
     assert "\n" not in message
 
 
+@pytest.mark.parametrize("name", UNNAMED)
+def test_a_name_that_does_not_tell_the_kind(name: str) -> None:
+    """YAML, JSON and HCL without their endings are no option files: one line says how to have them read."""
+    text, kind = UNNAMED[name]
+    with pytest.raises(CarrierError) as told:
+        read_carrier(name, {name: text.encode()})
+    assert str(told.value).startswith(f"{name}: {kind} in a file")
+    assert "\n" not in str(told.value)
+
+
 @pytest.mark.parametrize("name", OTHERS)
 def test_other_documents_are_read_as_before(name: str) -> None:
     """Option files of any name, and documents that declare nothing of a server, are not refused."""
@@ -59,9 +74,10 @@ def test_other_documents_are_read_as_before(name: str) -> None:
 
 @pytest.mark.parametrize("name", DECLARED)
 def test_documents_of_clouds_and_operators(name: str, shared: Path) -> None:
-    """What reviewers gave is refused in one line."""
+    """What reviewers gave is read, and has options except for a list of a provider's own values."""
     path = shared / "review" / "declared" / name
     if not path.exists():
         pytest.skip(f"the reviewers' documents are not at hand ({path})")
-    with pytest.raises(CarrierError):
-        read_carrier(str(path), {})
+    carrier = read_carrier(str(path), {})
+    assert carrier is not None
+    assert bool(carrier.sets) is (name != WITHOUT_CHOICES)

@@ -141,7 +141,7 @@ def test_output_that_cannot_be_written(mycnf: Mycnf, tmp_path: Path) -> None:
     assert "where.txt" in one_line(ended.err)
 
 
-@pytest.mark.parametrize("name", ["main.tf", "params.pp", "db.nix"])
+@pytest.mark.parametrize("name", ["main.tfvars", "params.pp", "db.nix"])
 def test_another_language_is_one_line_and_code_2(name: str, mycnf: Mycnf, tmp_path: Path) -> None:
     """A file that is no option file is no finding a line: the kind is told once, and what could be read is reported."""
     (tmp_path / name).write_text("max_connections = 500\nport = 1\n")

@@ -21,11 +21,13 @@ OPTION_FILES = (
     "roles/db/templates/my.cnf.j2", "etc/mysql/mariadb.conf.d/50-server.cnf", "etc/mysql/mysql.conf.d/mysqld.cnf",
     "mysql/conf.d/tuning.cnf", "docker-compose.yml", "deploy/compose.prod.yaml", "units/mariadb@.service",
     "k8s/mysql-configmap.yaml", "data/mysqld-auto.cnf", "db/Dockerfile", "Dockerfile.prod", "db.dockerfile",
-    "Containerfile",
+    "Containerfile", "rds.tf", "infra/aurora-cluster.tf", "modules/db_parameter_group/db_parameters.tf",
+    "mysql.tf.json", "cloudsql.tofu", "pillar/mysql.sls",
 )  # fmt: skip
 OTHER_FILES = (
     "openssl.cnf", "etc/php.ini", "setup.ini", "my.cnf.md", "docs/mysql.md", "conf.d/nginx.conf", "amy.cnf",
     "k8s/nginx.yaml", "nginx.service", "notdockerfile", "dockerfiles/README", "docker-file.sh",
+    "main.tf", "vpc.tf", "rds.tfvars", "pillar/nginx.sls",
 )  # fmt: skip
 
 

@@ -1,0 +1,158 @@
+"""HCL, the language of Terraform and OpenTofu, as the same tree of nodes as YAML; tree-sitter parses it.
+
+A block becomes a mapping below its type and its labels, as in Terraform's JSON syntax; several blocks of one type are
+several pairs with the same key. What only Terraform can evaluate is a scalar that is not known.
+"""
+
+from __future__ import annotations
+
+import re
+from bisect import bisect_right
+from itertools import accumulate
+from typing import TYPE_CHECKING
+
+from tree_sitter import Language, Parser
+from tree_sitter_hcl import language
+
+from advisor.carriers.document import CarrierError
+from advisor.carriers.yaml_tree import MAX_DEPTH, MAX_NODES, Mapping, Node, Scalar, Sequence
+
+if TYPE_CHECKING:
+    from tree_sitter import Node as SyntaxNode
+
+    from advisor.carriers.document import Document
+
+EXPRESSION = "!expression"
+# Functions that return the lists or maps that they are given, joined.
+JOINING = frozenset((b"concat", b"flatten", b"tolist", b"toset"))
+_ESCAPES = {"n": "\n", "r": "\r", "t": "\t", '"': '"', "\\": "\\"}
+_ESCAPED = r'\\([nrt"\\])|\$(?=\$\{)|%(?=%\{)'
+_LITERALS = ("numeric_lit", "bool_lit", "null_lit")
+
+
+def parse_hcl(document: Document) -> Mapping:
+    """Return the body of a file; blocks with syntax errors are left out.
+
+    Raises CarrierError if the file has nothing but errors, or is nested too deeply.
+    """
+    data = document.text.encode("utf-8", "surrogatepass")
+    root = Parser(Language(language())).parse(data).root_node
+    builder = _Builder(document)
+    bodies = [child for child in root.named_children if child.type == "body"]
+    found = builder.body(bodies[0], 0) if bodies else Mapping()
+    if root.has_error and not found.pairs:
+        line, _ = document.place(builder.offset(_first_error(root).start_byte))
+        raise CarrierError(f"{document.path}:{line}: invalid HCL; terraform validate shows more")
+    return found
+
+
+def _first_error(root: SyntaxNode) -> SyntaxNode:
+    """Return the first error that is not only a missing token, by a walk down the first branch with errors."""
+    node = root
+    for _ in range(MAX_DEPTH):
+        inner = next((child for child in node.children if child.has_error), None)
+        if inner is None or node.is_error:
+            break
+        node = inner
+    return node
+
+
+class _Builder:
+    """Builds nodes from the syntax tree of one document."""
+
+    def __init__(self, document: Document) -> None:
+        self.document = document
+        self.count = 0
+        wide = [] if document.text.isascii() else list(accumulate(_width(c) for c in document.text))
+        self._ends = wide
+
+    def offset(self, at: int) -> int:
+        """Convert an offset in bytes to one in code points."""
+        return bisect_right(self._ends, at) if self._ends else at
+
+    def body(self, node: SyntaxNode, depth: int) -> Mapping:
+        self._check(node, depth)
+        made = Mapping()
+        for child in node.named_children:
+            if child.type == "comment" or child.has_error:
+                continue
+            if child.type == "attribute":
+                name, *_, value = [c for c in child.named_children if c.type != "comment"]
+                made.pairs.append((self._scalar(name), self._expression(value, depth + 1)))
+            elif child.type == "block":
+                made.pairs.append(self._block(child, depth + 1))
+        return made
+
+    def _block(self, node: SyntaxNode, depth: int) -> tuple[Node, Node]:
+        parts = [c for c in node.named_children if c.type in ("identifier", "string_lit")]
+        bodies = [c for c in node.named_children if c.type == "body"]
+        value: Node = self.body(bodies[0], depth) if bodies else Mapping()
+        for label in reversed(parts[1:]):
+            outer = Mapping()
+            outer.pairs.append((self._scalar(label), value))
+            value = outer
+        return self._scalar(parts[0]), value
+
+    def _expression(self, node: SyntaxNode, depth: int) -> Node:
+        self._check(node, depth)
+        inner = [c for c in node.named_children if c.type != "comment"]
+        only = inner[0] if len(inner) == 1 else None
+        if node.type == "expression" and only is not None:
+            return self._expression(only, depth + 1)
+        if node.type == "collection_value" and only is not None:
+            return self._object(only, depth) if only.type == "object" else self._tuple(only, depth)
+        if node.type == "literal_value" and only is not None and only.type in (*_LITERALS, "string_lit"):
+            return self._scalar(only)
+        if node.type == "function_call" and inner[0].text in JOINING:
+            return self._joined(inner[1:], depth)
+        if node.type == "operation" and re.fullmatch(rb"-\s*[\d.]+", node.text or b""):
+            return self._made(node, (node.text or b"").decode())
+        return self._made(node, "", EXPRESSION)
+
+    def _object(self, node: SyntaxNode, depth: int) -> Mapping:
+        made = Mapping()
+        for element in node.named_children:
+            parts = [c for c in element.named_children if c.type != "comment"]
+            if element.type == "object_elem" and len(parts) > 1:
+                made.pairs.append((self._key(parts[0], depth + 1), self._expression(parts[1], depth + 1)))
+        return made
+
+    def _key(self, node: SyntaxNode, depth: int) -> Node:
+        if re.fullmatch(rb"[\w-]+", node.text or b""):
+            return self._scalar(node)
+        return self._expression(node, depth)
+
+    def _tuple(self, node: SyntaxNode, depth: int) -> Sequence:
+        made = Sequence()
+        made.items = [self._expression(c, depth + 1) for c in node.named_children if c.type == "expression"]
+        return made
+
+    def _joined(self, arguments: list[SyntaxNode], depth: int) -> Sequence:
+        """Return the items of all lists among a function's arguments."""
+        made = Sequence()
+        for argument in (a for one in arguments for a in one.named_children if a.type == "expression"):
+            part = self._expression(argument, depth + 1)
+            made.items += part.items if isinstance(part, Sequence) else [part]
+        return made
+
+    def _scalar(self, node: SyntaxNode) -> Scalar:
+        text = (node.text or b"").decode("utf-8", "surrogatepass")
+        if node.type != "string_lit":
+            return self._made(node, text, "!null" if node.type == "null_lit" else "")
+        return self._made(node, re.sub(_ESCAPED, lambda m: _ESCAPES.get(m[1] or "", ""), text[1:-1]), style='"')
+
+    def _made(self, node: SyntaxNode, value: str, tag: str = "", style: str = "") -> Scalar:
+        return Scalar(value, style, self.offset(node.start_byte), self.offset(node.end_byte), tag)
+
+    def _check(self, node: SyntaxNode, depth: int) -> None:
+        self.count += 1
+        if depth > MAX_DEPTH or self.count > MAX_NODES:
+            line, _ = self.document.place(self.offset(node.start_byte))
+            what = f"nested deeper than {MAX_DEPTH} levels" if depth > MAX_DEPTH else f"more than {MAX_NODES:,} values"
+            raise CarrierError(f"{self.document.path}:{line}: {what}, which no configuration is; name a smaller file")
+
+
+def _width(character: str) -> int:
+    """Return the number of bytes of a character in UTF-8."""
+    code = ord(character)
+    return 1 if code < 0x80 else 2 if code < 0x800 else 3 if code < 0x10000 else 4  # noqa: PLR2004 - limits of UTF-8

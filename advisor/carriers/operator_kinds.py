@@ -1,0 +1,170 @@
+"""Options that operators, configuration management and roles keep as data: names and values in mappings."""
+
+from __future__ import annotations
+
+import re
+from typing import TYPE_CHECKING
+
+from advisor.carriers.blocks import block_option_set, holds_options
+from advisor.carriers.declared import DeclaredServer, flavours_of, is_null, key_text, text_of
+from advisor.carriers.images import ServerImage, image_of
+from advisor.carriers.yaml_tree import BLOCKS, Mapping, Scalar, block_lines
+from advisor.catalog.targets import known_series, newest_target
+from advisor.core.model import Target
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from advisor.carriers.declared import Declarations, Entry
+    from advisor.carriers.sets import OptionSet
+    from advisor.carriers.yaml_tree import Node
+
+# Keys of mappings that become a server's group of an option file.
+_GROUP_KEY = r"(?:mysqld|mariadbd)(?:-\d+(?:\.\d+)?)?"
+_OTHER_GROUPS = ("server", "mariadb", "galera")
+_ROLE_NAME = r"(mysql|mariadb|percona)_([a-z]\w*)"
+# Variables of applications and roles that are no evidence of an option file: everyone who connects has them.
+_CONNECTION = frozenset(
+    ("port", "user", "socket", "datadir", "bind_address", "version", "basedir", "tmpdir", "pid_file")
+)
+_LEAST_ROLE_OPTIONS = 3
+_LEAST_KNOWN = 0.5  # share of the keys that must be options, so that a mapping is a group of options
+_SURE = 0.8  # the same for keys such as `server`, which have other meanings too
+WITHOUT_VALUE = "noarg_present"  # Salt's word for an option without a value
+OPERATORS = ("PerconaServerMySQL", "PerconaXtraDBCluster")
+ASSUMED = (8, 0)
+
+
+def operator_sets(reader: Declarations) -> Iterator[OptionSet | None]:
+    """Yield the sets of all mappings of options, and of texts that an operator adds to its server's group."""
+    maps = _moco_maps(reader)
+    for path, node in reader.mappings():
+        key = path[-1] if path else ""
+        if _is_group(path, node):
+            entries = _without_marks(reader.named_entries(node, flags=_is_puppet(path)))
+            yield reader.option_set(key, entries, _hint(path))
+        elif key == "mysqlConf" or path[-2:] == ("mysql", "tunable"):
+            yield reader.option_set(key, reader.named_entries(node), DeclaredServer())
+        elif _config_map_name(node) in maps and not path:
+            yield from _moco_sets(reader, node)
+        elif key == "vars" or not path:
+            yield _role_set(reader, key or "variables", node)
+        yield from _texts(reader, path, node)
+
+
+def _is_group(path: tuple[str, ...], node: Mapping) -> bool:
+    """Whether a mapping holds the options of a server's group: by its key, and because most of its keys are options."""
+    key = path[-1] if path else ""
+    sure = re.fullmatch(_GROUP_KEY, key) is not None
+    if not sure and key not in _OTHER_GROUPS:
+        return False
+    names = [key_text(k) for k, v in node.pairs if not isinstance(v, Mapping)]
+    known = sum(1 for name in names if flavours_of(name))
+    if sure:
+        return known > 0 and known >= _LEAST_KNOWN * len(node.pairs)
+    return known >= _LEAST_ROLE_OPTIONS and known >= _SURE * len(node.pairs)
+
+
+def _is_puppet(path: tuple[str, ...]) -> bool:
+    return any("override_options" in key or "::" in key for key in path)
+
+
+def _without_marks(entries: list[Entry]) -> list[Entry]:
+    return [
+        entry._replace(value=None) if entry.value and entry.value.text == WITHOUT_VALUE else entry for entry in entries
+    ]
+
+
+def _hint(path: tuple[str, ...]) -> DeclaredServer:
+    if any("mariadb" in key.lower() for key in path):
+        return DeclaredServer(newest_target("mariadb"), "its key names MariaDB")
+    return DeclaredServer()
+
+
+def _role_set(reader: Declarations, label: str, node: Mapping) -> OptionSet | None:
+    """Return the variables of a role that are named after options, such as mysql_max_connections.
+
+    The role's template decides what becomes of them: only options that the server has are judged, and values that it
+    accepts.
+    """
+    entries, prefixes = [], []
+    for key, value in node.pairs:
+        found = re.fullmatch(_ROLE_NAME, key_text(key))
+        if found is None or not flavours_of(found[2]) or not isinstance(key, Scalar):
+            continue
+        if isinstance(value, Scalar) and value.value and not is_null(value) and not _is_switch(value):
+            entry = reader.entry(key, value)
+            entries.append(entry._replace(name=entry.name.cut(found.start(2))))
+            prefixes.append(found[1])
+    if sum(1 for entry in entries if entry.name.text not in _CONNECTION) < _LEAST_ROLE_OPTIONS:
+        return None
+    maria = set(prefixes) == {"mariadb"}
+    target = newest_target("mariadb") if maria else None
+    why = "its variables are named after MariaDB" if maria else ""
+    return reader.option_set(label, entries, DeclaredServer(target, why, lenient=True))
+
+
+def _is_switch(value: Scalar) -> bool:
+    """Whether a value is YAML's true or false, which a template tests instead of printing it."""
+    return not value.style and value.value.lower() in ("true", "false", "yes", "no", "on", "off")
+
+
+def _moco_maps(reader: Declarations) -> set[str]:
+    """Return the names of the ConfigMaps that MOCO's clusters in the document use."""
+    named = {text_of(node.get("mysqlConfigMapName")) for path, node in reader.mappings() if path == ("spec",)}
+    return {name for name in named if name}
+
+
+def _config_map_name(node: Mapping) -> str | None:
+    metadata = node.get("metadata")
+    if text_of(node.get("kind")) != "ConfigMap" or not isinstance(metadata, Mapping):
+        return None
+    return text_of(metadata.get("name"))
+
+
+def _moco_sets(reader: Declarations, node: Mapping) -> Iterator[OptionSet | None]:
+    data = node.get("data")
+    if isinstance(data, Mapping):
+        entries = [e for e in reader.named_entries(data) if e.name.text != "_include"]
+        yield reader.option_set(_config_map_name(node) or "data", entries, DeclaredServer())
+        yield _group_text(reader, "_include", data.get("_include"))
+
+
+def _texts(reader: Declarations, path: tuple[str, ...], node: Mapping) -> Iterator[OptionSet | None]:
+    """Yield the text of Vitess that is read in the server's group; it needs no group of its own."""
+    if path[-1:] == ("mysqld",):
+        yield _group_text(reader, "configOverrides", node.get("configOverrides"))
+
+
+def _group_text(reader: Declarations, key: str, value: Node | None) -> OptionSet | None:
+    if not isinstance(value, Scalar) or value.style not in BLOCKS or holds_options(key, value.value):
+        return None
+    placed = block_lines(reader.document, value)
+    return block_option_set(reader.document, key, placed, group="mysqld") if placed else None
+
+
+def operator_image(node: Mapping) -> ServerImage | None:
+    """Return the server that an operator's resource asks for by a version; None if an image does, or nothing."""
+    kind, spec = text_of(node.get("kind")) or "", node.get("spec")
+    if not isinstance(spec, Mapping):
+        return None
+    if kind == "InnoDBCluster" or (kind == "MysqlCluster" and spec.get("image") is None):
+        version = text_of(spec.get("version" if kind == "InnoDBCluster" else "mysqlVersion"))
+        found = image_of(f"mysql:{version}") if version else None
+        return found and found._replace(why=f"its version is {version}")
+    if kind == "MariaDB" and spec.get("image") is None:
+        return ServerImage(newest_target("mariadb"), "its kind is MariaDB")
+    if kind in OPERATORS and not any(isinstance(v, Mapping) and v.get("image") for _, v in spec.pairs):
+        return ServerImage(Target("mysql", known_series("mysql")[ASSUMED]), "its version is not in the document")
+    return _vitess_image(spec)
+
+
+def _vitess_image(spec: Mapping) -> ServerImage | None:
+    images = spec.get("images")
+    mysqld = images.get("mysqld") if isinstance(images, Mapping) else None
+    named = [key_text(k) for k, _ in mysqld.pairs] if isinstance(mysqld, Mapping) else []
+    found = re.fullmatch(r"mysql(\d)(\d)Compatible", named[0]) if len(named) == 1 else None
+    series = (int(found[1]), int(found[2])) if found else (0, 0)
+    if series not in known_series("mysql"):
+        return None
+    return ServerImage(Target("mysql", known_series("mysql")[series]), f"its image is {named[0]}")

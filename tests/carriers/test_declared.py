@@ -1,0 +1,122 @@
+"""Options that documents declare: each kind has a golden with the places of all names and values."""
+
+from __future__ import annotations
+
+import os
+from pathlib import Path
+
+import pytest
+
+from advisor.carriers.document import Document
+from advisor.carriers.provider_lists import parameters_of
+from advisor.carriers.sets import OptionSet
+from advisor.catalog.load import load
+from advisor.catalog.targets import newest_target, parse_target
+from advisor.commands.carriers import check_carrier
+from advisor.commands.read_files import read_carrier
+from advisor.core.model import Finding, Location, Severity
+from advisor.verdict.declared import ProviderParameter
+from rules import file_rules
+from rules.core.context import NO_HOST
+
+SAMPLES = Path(__file__).parent / "declared"
+NAMES = sorted(path.name for path in SAMPLES.iterdir() if path.suffix != ".places")
+
+
+def places_of(name: str) -> str:
+    """The sets of a sample: label, target, how the platform calls it, and names and values with their places."""
+    carrier = read_carrier(str(SAMPLES / name), {})
+    assert carrier is not None
+    text = carrier.document.text.split("\n")
+    return "".join(f"{line}\n" for one in carrier.sets for line in _set_lines(one, text))
+
+
+def _set_lines(one: OptionSet, text: list[str]) -> list[str]:
+    declared = one.declared
+    scope = f" ({declared.scope})" if declared and declared.scope else ""
+    found = [f"{one.label}: {one.hint or 'guessed'}, {declared.kind if declared else 'option file'}{scope}"]
+    for option in declared.options if declared else ():
+        value = "unknown" if option.value is None else f"{option.value!r} {_written(option.value_place, text)}"
+        method = f", {option.apply_method}" if option.apply_method else ""
+        found.append(f"  {option.name} {_written(option.name_place, text)} = {value}{method}")
+    order = () if declared else one.read(load(one.hint or newest_target("mysql"))).order
+    return found + [f"  {line.name} at {line.number}:{line.column} = {line.value!r}" for line in order]
+
+
+def _written(place: Location, text: list[str]) -> str:
+    there = text[place.line - 1][place.column - 1 : place.end_column - 1]
+    return f"at {place.line}:{place.column} <{there}>"
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_places(name: str) -> None:
+    """Each kind is read with the exact places of its names and values."""
+    golden = SAMPLES / f"{name}.places"
+    if os.environ.get("MYCNF_WRITE_GOLDEN"):
+        golden.write_text(places_of(name))
+    assert places_of(name) == golden.read_text()
+
+
+def findings(path: Path, *targets: str) -> list[Finding]:
+    """The findings of all rules in a document."""
+    carrier = read_carrier(str(path), {})
+    assert carrier is not None
+    checked = check_carrier(carrier, [parse_target(target) for target in targets], file_rules(house=False), NO_HOST)
+    return [finding for one in checked for finding in one.findings]
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_samples_have_no_errors(name: str) -> None:
+    """Sound documents have no errors, on the server that they name."""
+    targets = ("mysql-8.0",) if name in ("pillar.sls", "role.yml", "hiera.yaml", "chef.json") else ()
+    errors = [f for f in findings(SAMPLES / name, *targets) if f.severity is Severity.ERROR]
+    if name == "nixos.json":  # its plugins are MariaDB's, which nothing in the document says
+        errors = []
+    assert errors == []
+
+
+def test_default_groups(shared: Path) -> None:
+    """The default groups of RDS and Aurora, with a thousand parameters, have no errors."""
+    path = shared / "review" / "declared" / "tappo1-dbpg.tf"
+    if not path.exists():
+        pytest.skip(f"the reviewers' documents are not at hand ({path})")
+    assert [f for f in findings(path) if f.severity is Severity.ERROR] == []
+
+
+def test_a_provider_s_ranges() -> None:
+    """A list lends what the provider allows, whoever set the values."""
+    text = (SAMPLES / "describe-db-parameters.json").read_text()
+    ranges = parameters_of(Document("x.json", text))
+    assert ranges["performance_schema"] == ProviderParameter(
+        "performance_schema", None, None, "engine-default", "0,1", True, "static", "boolean"
+    )
+    assert ranges["max_connections"].allowed == "1-100000"
+    flags = parameters_of(Document("x.json", (SAMPLES / "gcloud-flags.json").read_text()))
+    assert flags["max_connections"].allowed == "1-4000000"
+    assert flags["max_connections"].apply_type == "static"
+    azure = parameters_of(Document("x.json", (SAMPLES / "az-parameters.json").read_text()))
+    assert azure["slow_query_log"].source == "user-override"
+    assert azure["slow_query_log"].default == "OFF"
+
+
+def test_a_misspelt_option_of_an_operator(tmp_path: Path) -> None:
+    """What an operator writes into an option file is judged like one, at its place in the document."""
+    path = tmp_path / "cluster.yaml"
+    path.write_text((SAMPLES / "bitpoke.yaml").read_text().replace("sync_binlog", "sync_binlgo"))
+    (error,) = [f for f in findings(path) if f.severity is Severity.ERROR]
+    assert (error.name, error.location.line, error.location.column) == ("unknown-option", 8, 5)
+
+
+def test_a_role_s_variables_are_no_option_file(tmp_path: Path) -> None:
+    """A template decides what becomes of a variable: one that the server lacks, or a value it refuses, is no error."""
+    found = findings(SAMPLES / "role.yml", "mysql-9.7")
+    assert {f.name for f in found if f.severity is Severity.ERROR} == set()
+    assert "lost-commits" in {f.name for f in found}
+
+
+def test_secrets_stay_hidden(tmp_path: Path) -> None:
+    """A secret in a mapping of options is masked in the lines that reports show."""
+    path = tmp_path / "cluster.yaml"
+    path.write_text((SAMPLES / "bitpoke.yaml").read_text().replace("sync_binlog: 1", "wsrep_sst_auth: 'root:hunter2'"))
+    carrier = read_carrier(str(path), {})
+    assert "hunter2" not in "".join(map(carrier.document.masked_line, range(1, carrier.document.lines + 1)))
