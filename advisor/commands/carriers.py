@@ -21,12 +21,13 @@ from rules.core.origin import find_source_in_lines
 from rules.core.subject import Subject
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Sequence
+    from collections.abc import Iterable, Mapping, Sequence
 
     from advisor.carriers.sets import Carrier, NonOption, OptionSet, SetReading
     from advisor.core.model import AbsentPart, Edit, Finding, Target
     from advisor.facts import Host
     from advisor.optionfile.lines import Line
+    from advisor.verdict.declared import ProviderParameter
     from rules.core.rule import Rule
     from rules.policy.house_rule import HouseRule
 
@@ -40,8 +41,12 @@ def check_carrier(
     rules: Sequence[Rule],
     host: Host | AbsentPart,
     house: tuple[HouseRule, ...] | AbsentPart = NO_HOUSE,
+    *,
+    parameters: Mapping[str, ProviderParameter] | None = None,
 ) -> list[Checked]:
     """Return the findings in a document, one entry per target; without `targets` each set uses the server it names.
+
+    `parameters` is a provider's list, for the sets of managed services that have none of their own.
 
     Empty, with a notice on stderr, if the document has no options of a server.
     """
@@ -53,7 +58,9 @@ def check_carrier(
             if is_too_old(target):
                 print_notice(f"{carrier.document.path}: {one.label}: not checked, for {too_old_note(target)}")
                 continue
-            found.setdefault(target, []).extend(_findings(carrier, one, target, rules, host, house=house))
+            found.setdefault(target, []).extend(
+                _findings(carrier, one, target, rules, host, house=house, parameters=parameters)
+            )
     path = carrier.document.path
     return [
         Checked(path, target, tuple(sort_by_place(dict.fromkeys(findings))), _sources(carrier, findings))
@@ -78,11 +85,12 @@ def _findings(
     host: Host | AbsentPart,
     *,
     house: tuple[HouseRule, ...] | AbsentPart,
+    parameters: Mapping[str, ProviderParameter] | None,
 ) -> list[Finding]:
     if one.declared is not None and target.is_managed:
         from advisor.commands.managed import managed_findings
 
-        return managed_findings(one.declared, target, rules, host, house)
+        return managed_findings(one.declared, target, rules, host, house, parameters=parameters)
     catalog = load(target)
     reading = one.read(catalog)
     read = resolved(carrier, reading.within.reading if reading.within else reading)

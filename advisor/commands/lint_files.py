@@ -88,7 +88,7 @@ def _lint_carrier(carrier: Carrier, plan: LintPlan) -> list[LintResult]:
     from advisor.commands.carriers import check_carrier
 
     resolved = resolved_text(carrier)
-    done = check_carrier(carrier, plan.targets, plan.rules, plan.host, plan.house)
+    done = check_carrier(carrier, plan.targets, plan.rules, plan.host, plan.house, parameters=plan.parameters)
     return [LintResult(checked, resolved, plan) for checked in done]
 
 

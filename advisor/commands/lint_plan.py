@@ -12,7 +12,7 @@ from rules.core.context import NO_HOST, NO_HOUSE
 
 if TYPE_CHECKING:
     import argparse
-    from collections.abc import Container, Iterable
+    from collections.abc import Container, Iterable, Mapping
 
     from advisor.catalog.load import Catalog
     from advisor.config.read import Configuration
@@ -20,6 +20,7 @@ if TYPE_CHECKING:
     from advisor.facts import Host
     from advisor.optionfile.lines import ResolvedFiles
     from advisor.report import Checked
+    from advisor.verdict.declared import ProviderParameter
     from rules.core.rule import Rule
     from rules.policy.house_rule import HouseRule
 
@@ -27,12 +28,13 @@ if TYPE_CHECKING:
 class LintPlan:
     """How files with the same configuration are checked: rules, targets and host, merged with the command line."""
 
-    __slots__ = ("_chosen", "_concerned", "_house", "_patches", "args", "config", "host", "targets")
+    __slots__ = ("_chosen", "_concerned", "_house", "_parameters", "_patches", "args", "config", "host", "targets")
 
     def __init__(self, args: argparse.Namespace, config: Configuration | None = None) -> None:
         self.args = args
         self.config = config
         self.host = _host(args)
+        self._parameters: Mapping[str, ProviderParameter] | None = None
         self._house = config is not None and config.house is not None
         self._chosen = None if self._by_options() else select_rules(args.select, args.ignore)
         self.targets = [parse_target(t) for t in args.target or ()]
@@ -76,6 +78,16 @@ class LintPlan:
         from advisor.commands.read_files import platform_of
 
         return target._replace(platform=platform_of(resolved))
+
+    @property
+    def parameters(self) -> Mapping[str, ProviderParameter] | None:
+        """Return the provider's list of --parameters by name; raises MycnfError if it cannot be read."""
+        path = getattr(self.args, "parameters", None)
+        if path and self._parameters is None:
+            from advisor.commands.managed import read_parameters
+
+            self._parameters = read_parameters(path)
+        return self._parameters
 
     @property
     def house(self) -> tuple[HouseRule, ...] | AbsentPart:

@@ -12,7 +12,7 @@ from advisor.core.model import AbsentPart
 from advisor.core.sizes import format_size
 from advisor.verdict.formula import Instance
 from advisor.verdict.managed import judge_managed, noun
-from advisor.verdict.settings import Settings
+from advisor.verdict.service_settings import service_settings
 from rules import all_rules
 from rules.core.context import RuleContext
 from rules.core.managed import service_value
@@ -23,6 +23,8 @@ if TYPE_CHECKING:
     from advisor.core.model import Finding, Target
     from advisor.facts import Host
     from advisor.verdict.declared import DeclaredSet, ProviderParameter
+    from advisor.verdict.managed import ManagedVerdict
+    from advisor.verdict.settings import Settings
     from rules.core.rule import Rule
     from rules.policy.house_rule import HouseRule
 
@@ -30,6 +32,9 @@ if TYPE_CHECKING:
 SILENT_FAMILIES = frozenset({"STO", "SUP", "SYS"})
 # The only rules about lines of option files that also make sense for parameters.
 LINE_RULES = frozenset({"deprecated-option", "duplicate-option"})
+NOTATIONS = {
+    ".json": "json", ".tf": "terraform", ".tofu": "terraform", ".hcl": "terraform", ".yml": "yaml", ".yaml": "yaml",
+}  # fmt: skip
 # The provider decides these; RDS turns doublewrite off where its storage writes whole pages.
 SILENT_RULES = frozenset({"zero-server-id", "no-doublewrite"})
 
@@ -56,12 +61,52 @@ def managed_findings(
             f"{declared.kind}: formulas are evaluated with {format_size(instance.memory)} of memory; the service keeps "
             "a part of it for itself, so the real results are somewhat lower"
         )
-    settings = Settings.from_file(verdict.file)
+    settings = service_settings(verdict.file, target, declared.ranges or parameters or {}, instance)
     context = RuleContext(target, catalog, settings, verdict.file, host=host, house=house)
     context.parts["parameters"] = verdict.problems
     chosen = [*rules, *_parameter_rules(rules)]
     found = run_rules(context, [rule for rule in chosen if _makes_sense(rule)]).findings
-    return [_in_its_terms(finding, declared, target) for finding in found]
+    named = declared if declared.notation else declared._replace(notation=_notation(declared))
+    return [_in_its_terms(finding, named, target) for finding in found if _is_wanted(finding, verdict, settings)]
+
+
+def read_parameters(path: str) -> dict[str, ProviderParameter]:
+    """Read a provider's list of parameters, by name; raises MycnfError if the file is none or cannot be read."""
+    from advisor.carriers.document import document_of
+    from advisor.carriers.provider_lists import parameters_of
+    from advisor.core.errors import MycnfError
+    from advisor.optionfile.source import load as load_bytes
+
+    found = parameters_of(document_of(load_bytes(path).data, path))
+    if not found:
+        raise MycnfError(
+            f"{path}: it is no provider's list of parameters; give the JSON of aws rds "
+            "describe-engine-default-parameters, az mysql flexible-server parameter list or gcloud sql flags list"
+        )
+    return found
+
+
+def _is_wanted(finding: Finding, verdict: ManagedVerdict, settings: Settings) -> bool:
+    """Whether the finding is about a value in the document.
+
+    What the document does not set, or sets to an unknown value, may be the service's default, which can differ from the
+    server's.
+    """
+    if finding.code.startswith("PAR"):
+        return True
+    if finding.canonical is None:
+        return not finding.code.startswith("MEM") or settings.number("max_connections") is not None
+    line = verdict.file.effective.get(finding.canonical)
+    if line is None or line.placed.line.templated:
+        return False
+    refused = {problem.line.canonical for problem in verdict.problems}
+    return finding.name != "deprecated-option" or finding.canonical not in refused
+
+
+def _notation(declared: DeclaredSet) -> str:
+    """Return the notation of the document by its name; empty if that does not show it."""
+    path = declared.options[0].name_place.path if declared.options else ""
+    return next((kind for ending, kind in NOTATIONS.items() if path.endswith(ending)), "")
 
 
 def _processors(host: Host) -> int | None:
@@ -84,8 +129,10 @@ def _makes_sense(rule: Rule) -> bool:
 
 def _in_its_terms(finding: Finding, declared: DeclaredSet, target: Target) -> Finding:
     """Return the finding in the terms of the document: a line of it instead of one of an option file."""
-    written = re.fullmatch(r"write ([\w.-]+ = .+)", finding.help)
-    help_ = f"write {_line(finding, written[1], declared, target)}" if written else finding.help
+    written = re.fullmatch(r"(write|use) ([\w.-]+ = \S+)( instead)?", finding.help)
+    help_ = finding.help
+    if written:
+        help_ = f"{written[1]} {_line(finding, written[2], declared, target)}{written[3] or ''}"
     if written and any(action.restart for action in finding.actions):
         help_ += "; it takes effect at the next reboot"
     if help_ == "plan to remove the line":
@@ -95,6 +142,9 @@ def _in_its_terms(finding: Finding, declared: DeclaredSet, target: Target) -> Fi
     ]
     actions = tuple(a._replace(option_line=line) for a, line in zip(finding.actions, lines, strict=True))
     message = finding.message.replace("in [mysqld]", f"as a {noun(target)}").replace("[mysqld]", declared.kind)
+    again = re.match(r"(Line \d+) sets the (?:option|same value) again", message)
+    if again:  # the order of parameters does not count
+        message = f"{again[1]} sets the same {noun(target)}."
     return finding._replace(help=help_, message=message, group=None, fix=None, actions=actions)
 
 

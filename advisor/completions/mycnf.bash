@@ -41,12 +41,12 @@ _mycnf_in_lint() {
     --stdin-filename | --ram | --cpus | --instance-class)
         return
         ;;
-    --root)
-        _mycnf_folders
+    --parameters | --config | --baseline | --write-baseline | -o | --output | --host-tar)
+        _mycnf_files
         return
         ;;
-    --config | --baseline | --write-baseline | -o | --output | --host-tar)
-        _mycnf_files
+    --root)
+        _mycnf_folders
         return
         ;;
     --select | --ignore)
@@ -67,7 +67,7 @@ _mycnf_in_lint() {
         ;;
     esac
     if [[ $cur == -* ]]; then
-        _mycnf_words '-h --help --target --platform --stdin-filename --fix --unsafe-fixes --diff --statistics --exit-zero --root --config --isolated --select --ignore --fail-on --baseline --write-baseline --format -o --output --ram --cpus --disk --instance-class --host-tar'
+        _mycnf_words '-h --help --target --platform --stdin-filename --fix --unsafe-fixes --diff --statistics --exit-zero --parameters --root --config --isolated --select --ignore --fail-on --baseline --write-baseline --format -o --output --ram --cpus --disk --instance-class --host-tar'
     else
         _mycnf_files
     fi

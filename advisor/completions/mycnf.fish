@@ -62,6 +62,7 @@ complete -c mycnf -n '__mycnf_in lint' -l unsafe-fixes -d '--fix, and fixes that
 complete -c mycnf -n '__mycnf_in lint' -l diff -d 'print the changes of --fix as a diff, and write nothing'
 complete -c mycnf -n '__mycnf_in lint' -l statistics -d 'count findings by rule instead of listing them'
 complete -c mycnf -n '__mycnf_in lint' -l exit-zero -d 'exit 0 even with findings'
+complete -c mycnf -n '__mycnf_in lint' -l parameters -r -F -d 'a provider\'s list of parameters in JSON (describe-engine-default-parameters), whose ranges apply'
 complete -c mycnf -n '__mycnf_in lint' -l root -x -a '(__fish_complete_directories)' -d 'read absolute !include paths below DIR'
 complete -c mycnf -n '__mycnf_in lint' -l config -r -F -d 'the configuration file (default: the closest mycnf.toml)'
 complete -c mycnf -n '__mycnf_in lint' -l isolated -d 'use no configuration file and no baseline'

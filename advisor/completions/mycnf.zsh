@@ -55,6 +55,7 @@ _mycnf-lint() {
     '--diff''[print the changes of --fix as a diff, and write nothing]' \
     '--statistics''[count findings by rule instead of listing them]' \
     '--exit-zero''[exit 0 even with findings]' \
+    '--parameters=''[a provider'\''s list of parameters in JSON (describe-engine-default-parameters), whose ranges apply]:FILE:_files' \
     '--root=''[read absolute !include paths below DIR]:DIR:_files -/' \
     '--config=''[the configuration file (default\: the closest mycnf.toml)]:FILE:_files' \
     '--isolated''[use no configuration file and no baseline]' \

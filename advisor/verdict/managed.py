@@ -114,10 +114,10 @@ def judge_managed(
     for (one, option, complaints), at in zip(judged, placed, strict=True):
         line = by_place.get(_key(at)) or _unread_line(at)
         own = _with_name(line, one.name)
-        renamed[id(line)] = _accepted(own, option)
+        accepted = renamed[id(line)] = _accepted(own, option)
         if not complaints and option is not None:
             complaints = _server_complaints(one, line, option, context)  # noqa: PLW2901 - the server is asked last
-        problems += [_problem(complaint, own, context) for complaint in complaints]
+        problems += [_problem(complaint, accepted, context) for complaint in complaints]
     effective = {name: renamed.get(id(line), line) for name, line in verdict.effective.items()}
     overridden = {n: tuple(renamed.get(id(a), a) for a in lines) for n, lines in verdict.overridden.items()}
     done = tuple(renamed.get(id(line), line) for line in verdict.lines)

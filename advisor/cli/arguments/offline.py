@@ -37,6 +37,11 @@ def lint(p: argparse.ArgumentParser) -> None:
     p.add_argument("--diff", action="store_true", help="print the changes of --fix as a diff, and write nothing")
     p.add_argument("--statistics", action="store_true", help="count findings by rule instead of listing them")
     p.add_argument("--exit-zero", action="store_true", help="exit 0 even with findings")
+    p.add_argument(
+        "--parameters",
+        metavar="FILE",
+        help="a provider's list of parameters in JSON (describe-engine-default-parameters), whose ranges apply",
+    )
     add_reading(p)
     add_rule_selection(p, fail_on="warning")
     add_baseline(p)

@@ -1,0 +1,129 @@
+"""`mycnf lint` of documents of managed services, as its user runs it."""
+
+from __future__ import annotations
+
+import json
+import os
+from collections import Counter
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import pytest
+
+from advisor.catalog.targets import parse_target
+from advisor.verdict.declared import ProviderParameter
+from advisor.verdict.formula import Instance
+from advisor.verdict.service_settings import service_settings
+
+if TYPE_CHECKING:
+    from mycnf_command import Mycnf
+
+GROUP = """resource "aws_db_parameter_group" "main" {
+  family = "mysql8.0"
+  parameter {
+    name  = "innodb_flush_log_at_trx_commit"
+    value = "2"
+  }
+  parameter {
+    name  = "sort_buffer_size"
+    value = "1M"
+  }
+  parameter {
+    name         = "max_connections"
+    value        = "{DBInstanceClassMemory/125828}"
+    apply_method = "immediate"
+  }
+  parameter {
+    name  = "port"
+    value = "3307"
+  }
+}
+"""
+ROWS = [
+    {"ParameterName": "innodb_flush_log_at_trx_commit", "ApplyType": "dynamic", "AllowedValues": "0-2"},
+    {
+        "ParameterName": "sort_buffer_size", "ApplyType": "dynamic", "DataType": "integer",
+        "AllowedValues": "32768-18446744073709551615", "IsModifiable": True,
+    },
+    {"ParameterName": "max_connections", "ApplyType": "dynamic", "DataType": "integer", "AllowedValues": "1-100000"},
+    {"ParameterName": "port", "ParameterValue": "{EndPointPort}", "ApplyType": "static", "IsModifiable": False},
+]  # fmt: skip
+
+
+@pytest.fixture
+def group(tmp_path: Path) -> str:
+    """A Terraform file with a parameter group."""
+    (tmp_path / "group.tf").write_text(GROUP)
+    return str(tmp_path / "group.tf")
+
+
+def codes(mycnf: Mycnf, *args: str) -> list[tuple[str, str, str]]:
+    """The findings of lint: severity, code and option."""
+    out = json.loads(mycnf("lint", "--isolated", "--format", "json", *args).out)
+    return [(f["severity"], f["code"], f["option"]) for file in out["files"] for f in file["findings"]]
+
+
+def test_findings_are_lines_of_the_document(mycnf: Mycnf, group: str) -> None:
+    """What is advised is a value of the Terraform file, in plain numbers."""
+    ended = mycnf("lint", "--isolated", group)
+    assert 'write value = "1"' in ended.out
+    assert "write 1048576" in ended.out
+    assert "[mysqld]" not in ended.out
+
+
+def test_a_provider_s_list_lends_its_ranges(mycnf: Mycnf, group: str, tmp_path: Path) -> None:
+    """With --parameters, what the list refuses is an error, and without it at most a warning."""
+    listed = tmp_path / "list.json"
+    listed.write_text(json.dumps({"EngineDefaults": {"DBParameterGroupFamily": "mysql8.0", "Parameters": ROWS}}))
+    assert codes(mycnf, group) == [
+        ("warning", "DUR001", "innodb_flush_log_at_trx_commit"),
+        ("warning", "PAR003", "sort_buffer_size"),
+        ("warning", "PAR004", "port"),
+    ]
+    assert codes(mycnf, "--parameters", str(listed), group) == [
+        ("warning", "DUR001", "innodb_flush_log_at_trx_commit"),
+        ("error", "PAR003", "sort_buffer_size"),
+        ("error", "PAR002", "port"),
+        ("error", "PAR004", "port"),
+    ]
+
+
+def test_a_file_that_is_no_list_is_refused(mycnf: Mycnf, group: str) -> None:
+    """--parameters with another document ends in one line with what to give."""
+    ended = mycnf("lint", "--isolated", "--parameters", group, group)
+    assert ended.code == 2
+    assert "describe-engine-default-parameters" in ended.err
+
+
+def test_formulas_are_judged_for_an_instance_class(mycnf: Mycnf, group: str) -> None:
+    """A formula that gives too many connections for the memory is found once the instance class is known."""
+    found = mycnf("lint", "--isolated", "--instance-class", "db.r6g.large", group)
+    assert "136,534 connections" in found.out or "max_connections" in found.out
+    assert "formulas are evaluated with 16G" in found.err
+
+
+def test_defaults_are_those_of_the_service() -> None:
+    """The flush method and the pool of RDS are its own, and what services choose by themselves is unknown elsewhere."""
+    from rule_cases import declared_set  # the plugin of the rules' cases
+
+    from advisor.catalog.load import load
+    from advisor.verdict.managed import judge_managed
+
+    target = parse_target("rds-mysql-8.0")
+    verdict = judge_managed(declared_set({"options": [["port", "1"]]}, target), load(target)).file
+    listed = {"sync_binlog": ProviderParameter("sync_binlog", "7", source="system")}
+    rds = service_settings(verdict, target, listed, Instance(memory=1 << 36))
+    assert (rds.text("innodb_flush_method"), rds.number("max_connections")) == ("O_DIRECT", 5461)
+    assert (rds.number("sync_binlog"), rds.is_set("sync_binlog")) == (7, False)
+    other = service_settings(verdict, parse_target("cloudsql-mysql-8.0"), {}, None)
+    assert other.text("innodb_flush_method") is None
+    assert other.text("innodb_autoinc_lock_mode") == "2"
+
+
+@pytest.mark.skipif("MYCNF_SHARED" not in os.environ, reason="needs the shared material (MYCNF_SHARED)")
+def test_default_groups_have_no_error(mycnf: Mycnf) -> None:
+    """Default groups of Aurora and RDS, dumped with all their parameters, have no error and no unknown parameter."""
+    dump = Path(os.environ["MYCNF_SHARED"]) / "review" / "declared" / "tappo1-dbpg.tf"
+    found = codes(mycnf, str(dump))
+    assert [row for row in found if row[0] == "error" or row[1] == "PAR001"] == []
+    assert Counter(code for _, code, _ in found)["PAR002"] == 20
