@@ -3,7 +3,7 @@
 import json
 from typing import Any, NamedTuple
 
-from advisor.catalog.targets import BUILD_SERIES, EXAMINED, catalog_for
+from advisor.catalog.targets import BUILD_SERIES, EXAMINED, catalog_for, lists_names
 from advisor.core.model import Target
 
 _FOLDER = __file__.rpartition("/")[0] + "/data/"
@@ -69,15 +69,16 @@ class Catalog:
     """What one server version knows: `options` maps canonical names to raw records, `get` returns an Option.
 
     `target` is the requested version, `read_as` the version whose facts are used, `exact` whether a running server of
-    exactly the target version was examined. `of_other_build` means that the facts are those of the flavour's own
-    server, because the target's build has no catalog. `any_build` means that any vendor's build of the version may be
-    meant: the user named a series or nothing. `kept` caches results that depend on the catalog and a few words only,
-    for callers that judge many files.
+    exactly the target version was examined, `whole` whether a name that is missing here is one that such a server does
+    not know (see `lists_names`). `of_other_build` means that the facts are those of the flavour's own server, because
+    the target's build has no catalog. `any_build` means that any vendor's build of the version may be meant: the user
+    named a series or nothing. `kept` caches results that depend on the catalog and a few words only, for callers that
+    judge many files.
     """
 
     __slots__ = (
         *("_by_letter", "_options_built", "_similar_length", "_spellings", "_variables"),
-        *("any_build", "exact", "kept", "of_other_build", "options", "read_as", "target"),
+        *("any_build", "exact", "kept", "of_other_build", "options", "read_as", "target", "whole"),
     )
 
     def __init__(
@@ -88,6 +89,7 @@ class Catalog:
         self.read_as = read_as
         self.exact = target in EXAMINED
         self.of_other_build = read_as.build != target.build
+        self.whole = lists_names(target)
         self.options = options
         self.kept: dict[tuple[object, ...], Any] = {}
         self._similar_length: dict[tuple[int, int], list[str]] = {}
@@ -171,6 +173,8 @@ def load(target: Target, *, any_build: bool = False) -> Catalog:
             options = {name: record for name, record in options.items() if record is not None}
         if read_as.platform == "windows":
             options |= _options_at(_read_series("windows"), read_as.version)
+        if read_as.version < target.version:  # the manuals may tell what was removed since
+            options = {name: raw for name, raw in options.items() if not _is_gone(raw, target.version)}
         _LOADED[key] = Catalog(target, read_as, options, any_build=any_build)
     return _LOADED[key]
 
@@ -203,8 +207,14 @@ def _version(text: str) -> tuple[int, ...]:
 
 def _has_option(raw: dict[str, Any], version: tuple[int, ...]) -> bool:
     """Whether the version has the option, by its `since` and `gone`."""
-    since, gone = raw.get("since"), raw.get("gone")
-    return (since is None or _version(since) <= version) and (gone is None or version < _version(gone))
+    since = raw.get("since")
+    return (since is None or _version(since) <= version) and not _is_gone(raw, version)
+
+
+def _is_gone(raw: dict[str, Any], version: tuple[int, ...]) -> bool:
+    """Whether the option was removed in this version or before."""
+    gone = raw.get("gone")
+    return gone is not None and _version(gone) <= version
 
 
 def _record_at(raw: dict[str, Any], version: tuple[int, ...]) -> dict[str, Any]:

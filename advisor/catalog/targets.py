@@ -18,8 +18,12 @@ SERIES: dict[str, dict[tuple[int, ...], tuple[int, ...]]] = {
         (10, 11): (10, 11, 19),
         (11, 4): (11, 4, 5),
         (11, 8): (11, 8, 9),
+        (12, 3): (12, 3, 2),
     },
 }
+# Series whose options come from documents and from neighbouring series: mycnf has read no server of these, nor a help
+# recorded from one. That a name or word is missing proves nothing here.
+INFERRED = frozenset({("mariadb", (12, 3))})
 # The builds that have a catalog of their own, a difference from their flavour's, with the newest patch it covers.
 # For a build without one, the flavour's catalog is used.
 BUILD_SERIES: dict[str, dict[tuple[int, ...], tuple[int, ...]]] = {}
@@ -104,8 +108,9 @@ MAX_LENGTH = 60  # characters quoted from an unknown target
 
 
 def newest_target(flavour: str, build: str = "") -> Target:
-    """Return the newest known patch of the newest series with a catalog, of a flavour or one of its builds."""
-    return Target(flavour, max((BUILD_SERIES.get(build) or SERIES[flavour]).values()), build)
+    """Return the newest known patch of the newest series whose options a server listed, of a flavour or a build."""
+    examined = [patch for series, patch in SERIES[flavour].items() if (flavour, series) not in INFERRED]
+    return Target(flavour, max(BUILD_SERIES.get(build, {}).values(), default=max(examined)), build)
 
 
 def parse_target(text: str) -> Target:
@@ -178,19 +183,27 @@ def catalog_for(target: Target) -> Target:
     return target._replace(version=target.version if covered else known[series], build=build)
 
 
+def lists_names(target: Target) -> bool:
+    """Whether the catalog used for the target is its own, and lists all names that a server of that kind knows."""
+    return catalog_for(target) == target and (target.flavour, target.version[:2]) not in INFERRED
+
+
 def names_patch(text: str) -> bool:
     """Whether a user named a full version; a series means any vendor's build."""
     return text.count(".") > 1
 
 
 def stand_in_note(target: Target) -> str:
-    """Return a sentence on the version used for a target that was not examined; empty if it was."""
+    """Return a sentence on the facts used for a target of which no server was read; empty for the others."""
     read_as = catalog_for(target)
-    if read_as.version >= target.version and read_as.build == target.build:
+    nearest = f"{target.label} was not examined: it is read as {read_as.label}"
+    if read_as.version < target.version:
+        return f"{nearest}, the nearest lower version that mycnf knows"
+    if read_as.build != target.build:
+        return nearest
+    if lists_names(target) or read_as.version > target.version:
         return ""
-    if read_as.version == target.version:
-        return f"{target.label} was not examined: it is read as {read_as.label}"
-    return f"{target.label} was not examined: it is read as {read_as.label}, the nearest lower version that mycnf knows"
+    return f"no {target.label} server was examined: its options come from the documentation and from other series"
 
 
 def _raise_unknown_target(text: str) -> MycnfError:

@@ -18,7 +18,7 @@ function __mycnf_without
 end
 
 function __mycnf_targets
-    printf '%s\n' mysql-5.7 mysql-8.0 mysql-8.4 mysql-9.7 mariadb-10.6 mariadb-10.11 mariadb-11.4 mariadb-11.8
+    printf '%s\n' mysql-5.7 mysql-8.0 mysql-8.4 mysql-9.7 mariadb-10.6 mariadb-10.11 mariadb-11.4 mariadb-11.8 mariadb-12.3
 end
 
 function __mycnf_rules

@@ -2,7 +2,7 @@
 # zsh completion for mycnf, made from the program's own parser by `make docs`.
 
 _mycnf_targets() {
-  compadd "$@" -- mysql-5.7 mysql-8.0 mysql-8.4 mysql-9.7 mariadb-10.6 mariadb-10.11 mariadb-11.4 mariadb-11.8
+  compadd "$@" -- mysql-5.7 mysql-8.0 mysql-8.4 mysql-9.7 mariadb-10.6 mariadb-10.11 mariadb-11.4 mariadb-11.8 mariadb-12.3
 }
 
 _mycnf_rules() {

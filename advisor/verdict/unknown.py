@@ -34,6 +34,7 @@ if TYPE_CHECKING:
 
 SWITCHES = ("skip_", "disable_", "enable_")
 FLAVOURS = {"mysql": "MySQL", "mariadb": "MariaDB"}
+LATER = "later than this target."
 
 
 def explain_missing(
@@ -43,7 +44,7 @@ def explain_missing(
 
     If the target was not examined, a name missing from the server examined instead is not refused.
     """
-    if found.candidates:
+    if found.candidates and not _is_removed_since(written, catalog):
         return found, _explain_ambiguous(written, found)
     name = found.canonical or strip_prefix(written, found)
     if not _can_be_name(name):
@@ -67,6 +68,15 @@ def explain_missing(
     return found, _refuse_unless_stand_in(name, taken, catalog)
 
 
+def _is_removed_since(written: str, catalog: Catalog) -> bool:
+    """Whether this is the whole name of an option that was removed after the version whose facts are used."""
+    if catalog.read_as == catalog.target:
+        return False
+    presence = find_presence(written.lower().replace("-", "_"))
+    own = presence.span(catalog.target.flavour) if presence else None
+    return bool(own and own.gone and catalog.read_as.version < _version(own.gone) <= catalog.target.version)
+
+
 def _can_be_name(name: str) -> bool:
     """Whether this can be an option name; with a blank or colon it may hold a value without =, perhaps a secret."""
     return name.replace(".", "_").isidentifier()
@@ -80,10 +90,9 @@ def judge_unknown_word(option: Option, value: str, taken: TakenValue, catalog: C
     if other is not None:
         outcome = Outcome.INVALID if _outcome_of_other_build(catalog) is Outcome.UNKNOWN else Outcome.UNEXAMINED
         return TakenValue(outcome, value, other.sentence(f"{option.name} = {value}", catalog.read_as), likely=True)
-    if catalog.read_as == catalog.target or catalog.of_other_build:
+    if catalog.whole or catalog.of_other_build:
         return taken
-    why = f"{taken.reason} That is {catalog.read_as.label}, the nearest version that mycnf knows."
-    return TakenValue(Outcome.UNEXAMINED, value, why)
+    return TakenValue(Outcome.UNEXAMINED, value, f"{taken.reason} {_not_examined(catalog)}")
 
 
 def hedge_refusal(taken: TakenValue, catalog: Catalog) -> TakenValue:
@@ -101,14 +110,35 @@ def _outcome_of_other_build(catalog: Catalog) -> Outcome:
 
 
 def _refuse_unless_stand_in(name: str, taken: TakenValue, catalog: Catalog) -> TakenValue:
-    if taken.outcome is not Outcome.UNKNOWN or catalog.read_as == catalog.target or catalog.of_other_build:
+    if taken.outcome is not Outcome.UNKNOWN or catalog.whole or catalog.of_other_build:
         return taken
-    if since := _documented_since(name, catalog.target):
+    nearest = catalog.read_as != catalog.target
+    if nearest and (since := _documented_since(name, catalog.target)):
         return TakenValue(
             Outcome.ACCEPTED, None, f"{name} was introduced in {FLAVOURS[catalog.target.flavour]} {since}."
         )
-    why = f"{catalog.read_as.label}, the nearest version that mycnf knows, does not know {name}."
-    return TakenValue(Outcome.UNEXAMINED, None, why)
+    if NOT_LOADED in taken.reason:
+        why = f"{taken.reason} {catalog.target.label} was not examined."
+        return TakenValue(Outcome.UNEXAMINED, None, why) if nearest else taken
+    if taken.reason.endswith(LATER):  # a manual's statement, which needs no other
+        return TakenValue(Outcome.UNEXAMINED, None, taken.reason)
+    if taken.reason.startswith("Unknown option"):
+        return TakenValue(Outcome.UNEXAMINED, None, _not_known(name, catalog))
+    return TakenValue(Outcome.UNEXAMINED, None, f"{taken.reason} {_not_known('It', catalog)}")
+
+
+def _not_known(what: str, catalog: Catalog) -> str:
+    """A sentence on a name that no list has, and on the target, whose own list mycnf has not read."""
+    if catalog.read_as == catalog.target:
+        return f"{what} is not in the documents that mycnf knows; no {catalog.target.label} server was examined."
+    return f"{what} is not known up to {catalog.read_as.label}; {catalog.target.label} was not examined."
+
+
+def _not_examined(catalog: Catalog) -> str:
+    """A sentence on the version that knows the valid values, and on the target's own that no server told."""
+    if catalog.read_as == catalog.target:
+        return f"No {catalog.target.label} server was examined."
+    return f"That is {catalog.read_as.label}; {catalog.target.label} was not examined."
 
 
 def _documented_since(name: str, target: Target) -> str | None:
@@ -237,7 +267,7 @@ def _explain_elsewhere(presence: Presence, catalog: Catalog) -> TakenValue:
     if own.gone and _version(own.gone) <= catalog.target.version:
         return TakenValue(Outcome.REMOVED, None, f"{name} was removed in {own.gone}.{instead}")
     if came := _introduced_later(own, catalog.target):
-        why = f"{name} was introduced in {FLAVOURS[own.flavour]} {came}, later than this target."
+        why = f"{name} was introduced in {FLAVOURS[own.flavour]} {came}, {LATER}"
         return TakenValue(Outcome.UNKNOWN, None, why)
     if own.plugin:
         return _explain_not_loaded(name, own.plugin)
@@ -251,7 +281,7 @@ def _explain_absent(presence: Presence, own: KnownSpan, instead: str, catalog: C
         return TakenValue(
             _outcome_of_other_build(catalog), None, f"Only servers built with {presence.built} have {name}."
         )
-    if _version(own.last)[:2] < catalog.read_as.version[:2] and not own.gone:
+    if _version(own.last)[:2] < catalog.read_as.version[:2] and not own.gone and catalog.whole:
         return TakenValue(Outcome.REMOVED, None, f"{name} was removed.{instead}")
     return TakenValue(Outcome.UNKNOWN, None, f"Unknown option {name}.{instead}")
 

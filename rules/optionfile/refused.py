@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from advisor.catalog.presence import vendor_of_option, vendor_of_value
+from advisor.catalog.presence import find_presence, vendor_of_option, vendor_of_value
 from advisor.core.model import Confidence, Severity
 from advisor.verdict import REFUSED, Outcome, judge_value
 from advisor.verdict.plugins import NOT_LOADED, is_component_option
@@ -72,6 +72,8 @@ def _refusal_text(line: LineVerdict, context: RuleContext) -> str:
     """A sentence on which server refuses to start with the line: the version that was examined."""
     examined = context.catalog.read_as
     if examined != context.target:
+        if _is_removed_later(line, context):
+            return f"{context.target.label} will not start with this line, according to its manual."
         return f"{examined.label}, the nearest version that mycnf knows, refuses to start with this line."
     name = written_name(line.placed.line)
     if NOT_LOADED in line.reason:
@@ -83,6 +85,14 @@ def _refusal_text(line: LineVerdict, context: RuleContext) -> str:
     if other is not None and not other.windows:
         return "That server will not start with this line."
     return f"{context.target.label}{' on Linux' if other else ''} will not start with this line."
+
+
+def _is_removed_later(line: LineVerdict, context: RuleContext) -> bool:
+    """Whether the manual names a version that removed the option, after the version whose facts are used."""
+    presence = find_presence(written_name(line.placed.line)) if line.outcome is Outcome.REMOVED else None
+    own = presence.span(context.target.flavour) if presence else None
+    gone = own.gone if own else None
+    return gone is not None and tuple(map(int, gone.split("."))) > context.catalog.read_as.version
 
 
 @rule(
@@ -103,7 +113,8 @@ def _refusal_text(line: LineVerdict, context: RuleContext) -> str:
         exceptions="Options of plugins that are loaded at run time with INSTALL PLUGIN are known to the server only "
         "then. A name that Percona Server documents, one of Windows alone, and any that is new to a target that was "
         "not examined, is a note without a fix: the server that runs may have it. A mistyped name of these is an "
-        "error, as no server has it.",
+        "error, as no server has it. For a series that mycnf knows from documents alone (MariaDB 12.3), an unknown "
+        "name is a warning.",
         reconsider_when="A server of this version that starts with the line.",
     ),
 )
@@ -137,21 +148,25 @@ def _is_include(line: LineVerdict) -> bool:
 
 
 def _unexamined(speaker: Rule, context: RuleContext, *, of_value: bool) -> Iterator[Finding]:
-    """Notes, without a fix, on names or values that the examined server lacks but another server may have."""
+    """Report, without a fix, names and values that the examined server lacks but another server may have.
+
+    They are notes; warnings where documents list the target's options, and no server of its kind was examined.
+    """
+    by_documents = not context.catalog.whole and context.catalog.read_as == context.target
     for line in lines_with(context, Outcome.UNEXAMINED):
         if line.loose or (line.canonical is not None) is not of_value:
             continue
         yield speaker.finding(
             line.reason,
             verdict_subject(line),
-            severity=Severity.NOTE,
+            severity=Severity.WARNING if by_documents else Severity.NOTE,
             confidence=Confidence.LIKELY,
             help=f"did you mean {meant}?" if (meant := _intended_option(line, context)) else _unexamined_help(context),
         )
 
 
 def _unexamined_help(context: RuleContext) -> str:
-    if context.catalog.read_as != context.target:
+    if not context.catalog.whole:
         return f"check it in the manual of {context.target.label}"
     return "keep the line for a server that has it; loose_ before the name lets the others start"
 

@@ -18,7 +18,7 @@ def test_a_removed_option_is_known_with_the_version_that_took_it() -> None:
     assert mariadb is not None
     assert mysql.last.startswith("5.7")
     assert mysql.gone == "8.0.3"
-    assert mariadb.last == "11.8"
+    assert mariadb.last == "12.3"
     assert mariadb.gone is None
 
 

@@ -28,7 +28,8 @@ from advisor.core.model import Target
         ("mariadb-10.11", (10, 11, 19)),
         ("mariadb-11.8.1", (11, 8, 1)),
         ("mysql-26.7", (26, 7)),
-        ("mariadb-12.3", (12, 3)),
+        ("mariadb-12.3", (12, 3, 2)),
+        ("mariadb-13.0", (13, 0)),
     ],
 )
 def test_a_series_means_its_newest_known_patch(text: str, version: tuple[int, ...]) -> None:
@@ -69,7 +70,9 @@ def test_anything_else_is_refused_with_what_is_known(text: str) -> None:
         (Target("mysql", (9, 1, 0)), (8, 4, 8)),
         (Target("mysql", (26, 7)), (9, 7, 4)),
         (Target("mariadb", (10, 8, 3)), (10, 6, 24)),
-        (Target("mariadb", (12, 3, 1)), (11, 8, 9)),
+        (Target("mariadb", (12, 2, 2)), (11, 8, 9)),
+        (Target("mariadb", (12, 3, 1)), (12, 3, 1)),
+        (Target("mariadb", (13, 0)), (12, 3, 2)),
     ],
 )
 def test_a_newer_server_is_read_with_the_nearest_lower_catalog(target: Target, read_as: tuple[int, ...]) -> None:
@@ -92,7 +95,7 @@ def test_no_catalog_stands_for_what_is_older_than_all() -> None:
 
 
 def test_newest_and_end_of_life_know_every_series() -> None:
-    """Each flavour has a newest version, and each series a date when its support ends."""
+    """Each flavour has a newest version that a server told of, and each series a date when its support ends."""
     assert newest_target("mysql").version == (9, 7, 4)
     assert newest_target("mariadb").version == (11, 8, 9)
     for flavour, series in SERIES.items():

@@ -91,7 +91,7 @@ def test_an_option_that_is_gone(mycnf: Mycnf) -> None:
     assert gone.code == 0
     assert "known to MySQL" in gone.out or "MySQL 5.7" in gone.out
     without = mycnf("explain", "table_cache", "--target", "mysql-9.7").out
-    heads = ("MySQL 9.7.4 has no such option.", "known to MySQL", "replaced by table_open_cache", "As MariaDB 11.8")
+    heads = ("MySQL 9.7.4 has no such option.", "known to MySQL", "replaced by table_open_cache", "As MariaDB 12.3")
     assert [head for head in heads if head not in without] == []
     assert sorted(map(without.index, heads)) == list(map(without.index, heads))
 

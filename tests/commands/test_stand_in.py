@@ -12,6 +12,7 @@ COMMANDS = {
     "show": ("show", "my.cnf"),
     "suggest": ("suggest", "--ram", "8G", "--cpus", "4"),
     "explain": ("explain", "max_connections"),
+    "fix": ("lint", "--fix", "--diff", "my.cnf"),
 }
 FILE = "[mysqld]\nmax_connections = 200\n"
 
@@ -21,7 +22,9 @@ FILE = "[mysqld]\nmax_connections = 200\n"
     ("named", "says"),
     [
         ("mysql-27.1", "MySQL 27.1 was not examined: it is read as MySQL 9.7.4"),
-        ("mariadb-12.3", "MariaDB 12.3 was not examined: it is read as MariaDB 11.8.9"),
+        ("mariadb-12.1", "MariaDB 12.1 was not examined: it is read as MariaDB 11.8.9"),
+        ("mariadb-12.3", "no MariaDB 12.3.2 server was examined: its options come from the documentation"),
+        ("mariadb-13.0", "MariaDB 13.0 was not examined: it is read as MariaDB 12.3.2"),
         ("mysql-8.0.99", "MySQL 8.0.99 was not examined: it is read as MySQL 8.0.43"),
     ],
 )

@@ -23,7 +23,7 @@ NAMES: dict[str, list[str]] = json.loads(DATA.read_text(encoding="utf-8"))
 MYSQL = [Target("mysql", version) for version in SERIES["mysql"].values()]
 PERCONA = ["userstat=ON", "thread_pool_size=16", "rocksdb_block_cache_size=4G", "tokudb_cache_size=1G", "extra_port=1"]
 WINDOWS = ["named_pipe=ON", "enable-named-pipe", "shared_memory=ON", "skip-shared_memory"]
-NEWER = ["mariadb-12.3", "mysql-27.1", "mysql-8.0.99", "mysql-5.7.99", "mysql-9.8"]
+NEWER = ["mariadb-12.9", "mariadb-13.0", "mariadb-12.3.99", "mysql-27.1", "mysql-8.0.99", "mysql-5.7.99", "mysql-9.8"]
 TYPOS = [  # of options that MySQL Community on Linux does not have
     ("log_slow_verbositty=full", "log_slow_verbosity", "Percona Server (5.7, 8.0, 8.4) documents"),
     ("slow-query-log-use-global-contro=all", "slow_query_log_use_global_control", "Percona Server (5.7, 8.0, 8.4)"),
@@ -177,10 +177,35 @@ def test_options_of_ndb_cluster_are_notes(line: str, target: Target) -> None:
 
 
 def test_no_note_claims_an_examination() -> None:
-    """Of 8.0.43 and 8.0.99 no server was examined: a note speaks of what mycnf knows."""
+    """Of 8.0.43 and 8.0.99 no server was examined: a note says so, or speaks of what mycnf knows."""
     for named in ("mysql-8.0", "mysql-8.0.99", "mysql-27.1"):
         for line in (*WINDOWS, *UNKNOWN):
-            assert "examined" not in findings(line, parse_target(named))[0].message
+            message = findings(line, parse_target(named))[0].message
+            assert "examined" not in message.replace("was not examined", "")
+
+
+@pytest.mark.parametrize(
+    ("line", "rest"),
+    [
+        (UNKNOWN[0], "is not in the documents that mycnf knows; no MariaDB 12.3.2 server was examined."),
+        ("gtid_mode=ON", "Only MySQL knows gtid_mode. It is not in the documents that mycnf knows"),
+        ("log_slow_max_query_length=9", "was introduced in MariaDB 13.1.1, later than this target."),
+        ("read_only=TRUE", "'TRUE' is none of OFF, ON, NO_LOCK, NO_LOCK_NO_ADMIN. No MariaDB 12.3.2 server"),
+    ],
+)
+def test_a_series_known_from_documents_refuses_no_name(line: str, rest: str) -> None:
+    """Documents may be incomplete: a name or word that they lack is a warning without a fix, never an error."""
+    (found,) = findings(line, parse_target("mariadb-12.3"))
+    assert (found.severity, found.confidence, found.fix) == ("warning", "likely", None)
+    assert rest in found.message
+
+
+def test_a_removal_after_the_nearest_version_is_the_manuals_word() -> None:
+    """MariaDB's manual says that 13.0 removed `old`: 12.3, the nearest version, takes it, and 13.0 does not."""
+    assert [f.code for f in findings("old", parse_target("mariadb-12.3"))] == ["OPT008"]
+    (found,) = findings("old", parse_target("mariadb-13.0"))
+    assert (found.code, found.severity, found.confidence) == ("OPT007", "error", "likely")
+    assert found.message.endswith("in 13.0. MariaDB 13.0 will not start with this line, according to its manual.")
 
 
 def test_a_value_from_elsewhere_is_shown_as_written() -> None:

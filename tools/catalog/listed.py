@@ -8,7 +8,7 @@ from tables import canonical, read
 STANDS_FOR = {
     "mysql-5.7": "mysql-5.7.22", "mysql-8.0": "mysql-8.0.15", "mysql-8.4": "mysql-9.7.4", "mysql-9.7": "mysql-9.7.4",
     "mariadb-10.6": "mariadb-10.11.19", "mariadb-10.11": "mariadb-10.11.19", "mariadb-11.4": "mariadb-11.4.5",
-    "mariadb-11.8": "mariadb-11.8.9",
+    "mariadb-11.8": "mariadb-11.8.9", "mariadb-12.3": "mariadb-11.8.9",
 }  # fmt: skip
 BUILT_IN = {s: {canonical(r["option"]) for r in read("servers", name, "options.tsv")} for s, name in STANDS_FOR.items()}
 # Longest prefix first: audit_log_filter before audit_log.

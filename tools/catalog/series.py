@@ -1,4 +1,4 @@
-"""Combine builds to series, and infer the two series without a server from their neighbors."""
+"""Combine builds to series, and infer the series without a server from their neighbors."""
 
 from __future__ import annotations
 
@@ -215,6 +215,33 @@ def mariadb(name: str) -> Merged:
     return history.merge({builds.of_version(name): build})
 
 
+def mariadb_123() -> Merged:
+    """No server available: 11.8.9 without what 12.0 to 12.3 removed, and with what they added or changed.
+
+    The documentation tells the changes; the help that the tests of 13.1 recorded confirms them, and tells the
+    arguments. The facts that it alone tells are inferred, because they are another series' own.
+    """
+    said = facts_of_123()
+    found: Merged = {}
+    for option, (record, _) in mariadb("mariadb-11.8.9").items():
+        went = history.documented(option, "removed", "mariadb")
+        if not went or not (11, 8) < went[0][:2] <= (12, 3):
+            found[option] = (with_documented(weaken(record), said.pop(option, {})), [])
+    for option, record in said.items():
+        found[option] = (builds.fill({option: record})[option], [])
+    return found
+
+
+def facts_of_123() -> Build:
+    """What MariaDB 12.0 to 12.3 added or changed since 11.8; None for an unknown fact that 11.8's does not stand for."""
+    found: Build = {}
+    for row in read("changes", "mariadb-12.3.tsv"):
+        value = FACT_OF_TEXT.get(row["fact"], str)(row["value"]) if row["value"] != "unknown" else None
+        source = row["source"] if row["source"] == "documented" else "inferred"
+        found.setdefault(row["option"], {})[row["fact"]] = Fact(value, source)
+    return found
+
+
 def with_declared(build: Build, source: str) -> Build:
     """A partly printed build with further options that its source declares."""
     for row in read("declared", f"{source}.tsv"):
@@ -252,6 +279,7 @@ FACT_OF_TEXT: dict[str, Callable[[str], object]] = {
     "min": int,
     "max": int,
     "bits": int,
+    "block": int,
     "dynamic": "true".__eq__,
     "values": lambda text: text.split(","),
 }
@@ -264,4 +292,5 @@ SERIES: dict[str, tuple[Version, Callable[[], Merged]]] = {
     "mariadb-10.11": ((10, 11), lambda: mariadb("mariadb-10.11.19")),
     "mariadb-11.4": ((11, 4), lambda: mariadb("mariadb-11.4.5")),
     "mariadb-11.8": ((11, 8), lambda: mariadb("mariadb-11.8.9")),
+    "mariadb-12.3": ((12, 3), mariadb_123),
 }

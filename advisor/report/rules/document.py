@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from advisor.catalog.targets import catalog_for
+from advisor.catalog.targets import catalog_for, lists_names
 from advisor.report.document import Code, Document, Facts, Items, Own, Paragraph, Section
 
 if TYPE_CHECKING:
@@ -108,9 +108,10 @@ def of_option(
     newest = next((t for t, option in reversed(list(everywhere.items())) if option is not None), None)
     shown = here or (everywhere[newest] if newest else None)
     teller = target if here else newest
-    title = f"As {teller.label} knows it" if target is not None and teller is not None else ""
+    told_apart = target is not None or _differs(everywhere)
+    title = f"As {teller.label} knows it" if told_apart and teller is not None else ""
     missing = target is not None and here is None
-    defaults = tuple((version.label, _default(option)) for version, option in everywhere.items())
+    defaults = tuple((version.label, _default_of(version, option)) for version, option in everywhere.items())
     about = tuple((Code(r.code), Own(f" {r.name}: {r.summary}")) for r in rules)
     blocks = (
         Paragraph(Own(describe_option(name, shown))),
@@ -121,6 +122,17 @@ def of_option(
         Section("Rules about it", (Items(about),)),
     )
     return Document((name,), blocks)
+
+
+def _differs(everywhere: Mapping[Target, Option | None]) -> bool:
+    """Whether series take other values for the option: then what is shown holds for one of them."""
+    return len({(option.kind, option.values) for option in everywhere.values() if option is not None}) > 1
+
+
+def _default_of(version: Target, option: Option | None) -> str:
+    """The default in one series, and whether it is known from documents, not from a server."""
+    documented = option is not None and not lists_names(version)
+    return _default(option) + (" (from documents)" if documented else "")
 
 
 def _lacks(target: Target) -> str:
