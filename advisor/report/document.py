@@ -82,11 +82,15 @@ class Items(NamedTuple):
 
 
 class Value(NamedTuple):
-    """A cell: a value, and in `note` where it comes from; `lead` stands before the column's head in a stacked row."""
+    """A cell: a value, and in `note` where it comes from; `lead` stands before the column's head in a stacked row.
+
+    A page colours the cell by `severity`.
+    """
 
     words: Words
     note: Words = ""
     lead: str = ""
+    severity: Severity | None = None
 
 
 class Facts(NamedTuple):
@@ -127,7 +131,7 @@ class Chart(NamedTuple):
     """Curves, with what their numbers are and the name of the axis; `joined` where that is one of numbers.
 
     A drawing has `title` and `answer` above it. `marks` are values of the axis that a line shows: the reader's own
-    setting and the advice.
+    setting and the advice. One `over_time` is lower, and its numbers begin at zero.
     """
 
     curves: tuple[Curve, ...]
@@ -137,12 +141,16 @@ class Chart(NamedTuple):
     title: str = ""
     answer: str = ""
     marks: tuple[AxisMark, ...] = ()
+    over_time: bool = False
 
 
-class Bars(NamedTuple):
-    """Sizes in bytes drawn as bars by a page, with a line where the room ends and what that is."""
+class StackedBar(NamedTuple):
+    """Amounts drawn one after another in a bar by a page, with a line at the limit and what that is.
 
-    sizes: tuple[tuple[str, int], ...]
+    An amount is a name, its size in `caption`'s unit, and how it is written. What exceeds the drawing is cut off there.
+    """
+
+    parts: tuple[tuple[str, int, str], ...]
     caption: str
     limit: tuple[int, str] | None = None
 
@@ -152,7 +160,8 @@ class Entry(NamedTuple):
 
     `where` stands before the title. With `beside`, text puts a first paragraph beside the head where there is room; a
     `brief` entry is one line everywhere: its head and its first paragraph. `name` is its place in a report, `leads` the
-    name of the place that its title leads to. `keys` are what a page sorts it by.
+    name of the place that its title leads to. `keys` are what a page sorts it by. A page unfolds a `folded` entry
+    on demand.
     """
 
     kind: str
@@ -166,19 +175,22 @@ class Entry(NamedTuple):
     name: str = ""
     leads: str = ""
     keys: tuple[tuple[str, str], ...] = ()
+    folded: bool = False
 
 
 class Entries(NamedTuple):
     """Findings, or things like them, one after another; `numbered` ones are steps to be taken in this order.
 
     On a page, entries with `orders` can be filtered, and sorted by these: pairs of a key and its words, the key being
-    empty for the order as it is. `what` names the entries for screen readers.
+    empty for the order as it is. `what` names the entries for screen readers, `areas` are the values of the key `area`
+    that a page filters by.
     """
 
     entries: tuple[Entry, ...]
     numbered: bool = False
     what: str = ""
     orders: tuple[tuple[str, str], ...] = ()
+    areas: tuple[str, ...] = ()
 
 
 class Section(NamedTuple):
@@ -196,7 +208,13 @@ class Section(NamedTuple):
     name: str = ""
 
 
-Block = Paragraph | Facts | Items | Table | Listing | Chart | Bars | Entry | Entries | Section
+class Cards(NamedTuple):
+    """Short sections that a page lays beside one another; other formats show them one after another."""
+
+    sections: tuple[Section, ...]
+
+
+Block = Paragraph | Facts | Items | Table | Listing | Chart | StackedBar | Entry | Entries | Section | Cards
 
 
 class Document(NamedTuple):
@@ -213,7 +231,7 @@ class Document(NamedTuple):
 def holds(block: Block) -> bool:
     """Whether there is anything to show."""
     match block:
-        case Section(blocks=blocks):
+        case Section(blocks=blocks) | Cards(sections=blocks):
             return any(map(holds, blocks))
         case Facts(rows=rows):
             return any(words for _, words in rows)
@@ -221,7 +239,7 @@ def holds(block: Block) -> bool:
             return True
         case Table(rows=content) | Items(items=content) | Chart(curves=content) | Paragraph(words=content):
             return bool(content)
-        case Entries(entries=content) | Bars(sizes=content):
+        case Entries(entries=content) | StackedBar(parts=content):
             return bool(content)
 
 

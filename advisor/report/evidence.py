@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from advisor.core.sizes import exact_size
-from advisor.report.document import Chart, Code, Facts, Items, Link, Own, Paragraph, Section, Value, shortened
+from advisor.report.document import Chart, Code, Facts, Items, Link, Own, Paragraph, Section, shortened
 from advisor.report.document import Table as TableBlock
 from rules.core.evidence import find_evidence
 
@@ -14,7 +14,7 @@ if TYPE_CHECKING:
 
     from advisor.core.model import Finding
     from advisor.facts.probes import ProbeResult
-    from advisor.report.document import Block, Words
+    from advisor.report.document import Block
     from advisor.report.render.curves import AxisMark
     from rules.core.evidence import Evidence, Table
 
@@ -30,17 +30,6 @@ THOUSANDS = 10_000  # from here on an axis counts in thousands
 TITLE = 80  # characters above a drawing
 DIGITS = 20  # of a number of 64 bits
 LABEL = 6  # columns of the names of conditions
-
-
-def citation(identity: str, cited: set[str]) -> Words | Value:
-    """One piece by its conclusion and its source, or by its name where it was cited before; it is added to `cited`."""
-    found = find_evidence(identity)
-    if found is None or identity in cited:
-        return Code(identity), ", above" if identity in cited else ""
-    cited.add(identity)
-    kind, on = STRENGTHS.get(found.strength, found.strength), _on(found)
-    strength = f", {kind} ({on}): " if on else f", {kind}: "
-    return Value((Code(identity), strength, Own(found.conclusion)), ("From ", _source(found), "."))
 
 
 def passages(identities: Sequence[str], cited: set[str], finding: Finding | None = None) -> tuple[Block, ...]:

@@ -1,30 +1,35 @@
-"""A finding laid out once for every format: its setting and place, how sure it is, and what to do."""
+"""A finding laid out for each kind of report: on one line, what to do, then why, and how sure it is."""
 
 from __future__ import annotations
 
+from collections import Counter
 from enum import IntEnum
 from typing import TYPE_CHECKING, NamedTuple
 
 from advisor.core.model import Confidence
 from advisor.redaction.secrets import MASK, redact_value
-from advisor.report.document import Code, Copy, Entry, Facts, Own, Paragraph, Section, shortened
+from advisor.report.document import Code, Copy, Entry, Facts, Items, Own, Paragraph, Section, shortened
 from advisor.report.words import WIDTH
+from rules.core.areas import area_of
 from rules.core.statements import action_place, permanent_setting, replaced_name
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Iterator, Sequence
 
     from advisor.core.model import Action, Finding, Location
-    from advisor.report.document import Block, Value, Words
+    from advisor.report.document import Block, Words
+
+
+SHORT = 60  # characters of a value or of advice on a line
+MOST_NAMED = 1  # pieces of evidence that a ticket names
 
 
 class Detail(IntEnum):
-    """How much of a finding is shown: its rule and all numbers of its evidence, or less and less of it."""
+    """How much of a finding a page shows: its rule and all numbers of its evidence, their names, or a single line."""
 
     EVERYTHING = 0
-    CITED = 1
-    NAMED = 2
-    BRIEF = 3
+    NAMED = 1
+    BRIEF = 2
 
 
 class Lengths(NamedTuple):
@@ -54,68 +59,147 @@ def sure(f: Finding) -> str:
     return f"{f.confidence.value} here" if here else f.confidence.value
 
 
+def headline(f: Finding, longest: int = SHORT) -> Words:
+    """The finding on one line: `sort_buffer_size 256M → 2M`, or the beginning of its message where no option is named.
+
+    What is advised is the option's value in the first action about it, or another setting, or what to do in words.
+    """
+    if not f.option:
+        return shortened(f.message or f.name, 2 * longest)
+    value = redact_value(f.option, f.value) or "(empty)" if f.value is not None else ""
+    written = (Code(f.canonical or f.option), *((f" {shortened(value, longest)}",) if value else ()))
+    return (*written, " → ", *advised) if (advised := _advised(f, longest)) else written
+
+
+def _advised(f: Finding, longest: int) -> tuple[str, ...]:
+    settings = [kept.partition(" = ") for action in f.actions if (kept := permanent_setting(action))]
+    for name, sign, value in settings:
+        if sign and name == (f.canonical or f.option):
+            return (Code(shortened(redact_value(name, value) or "(empty)", longest)),)
+    if settings:
+        return (Code(shortened("".join(settings[0]), longest)),)
+    return (shortened(f.help, longest),) if f.help else ()
+
+
+def restart(f: Finding) -> str:
+    """Whether the advice needs a restart, in words; empty if there is nothing to carry out."""
+    if any(action.restart for action in f.actions):
+        return "needs a restart"
+    return "no restart" if any(action.statement for action in f.actions) else ""
+
+
 def for_terminal(f: Finding) -> Entry:
-    """The finding for a terminal: the names of its evidence, and actions in brief."""
+    """The finding for a terminal: what to do in brief, then the names of its evidence."""
     here = (("" if f.evidence else "evidence", f.local.words),) if f.local else ()
     help_line = (("help", f.help),) if f.help and not f.actions else ()
     actions = tuple(row for action in f.actions for row in in_brief(action))
     where = place(f.location) if f.location and f.location.line else ""
-    rows = (*help_line, ("evidence", names_of_evidence(f)), *here, *actions)
+    rows = (*help_line, *actions, ("evidence", names_of_evidence(f)), *here)
     return _entry(f, (*subject(setting(f), where), Paragraph(f.message), Facts(rows)))
 
 
-def in_detail(
-    f: Finding, order: int, detail: Detail, lengths: Lengths, *, cited: set[str], step: int | None = None
-) -> Entry:
-    """The finding for a report of many readers, `order` its number in it, `step` that of its step if it has one.
+def for_ticket(f: Finding, lengths: Lengths) -> Entry:
+    """The finding for a ticket: a line, what is wrong, then a line for each thing to do. Files go by their own names.
+
+    Nothing is said twice: the line shows the old value and short advice.
+    """
+    title, at = headline(f, lengths.value), place(f.location)
+    shown = bool(at) and not any(a.place for a in f.actions)
+    here = f" Measured here on {f.local.began_at[:10]}: {f.local.words}" if f.local else ""
+    message = "" if title == f.message else f.message
+    where = ("In ", Code(_file_name(at)), ": " if message else "") if shown else ()
+    words = tuple(part for part in (*where, message, here, *_named_in_short(f)) if part)
+    does = tuple(row for action in f.actions for row in _ticket_rows(action, f))
+    if f.help and f.help not in title and not any(a.statement or permanent_setting(a) for a in f.actions):
+        does = (("Do: ", f.help), *does)
+    return _entry(f, (Paragraph(words), Items(does)))._replace(title=title, sure=f"{f.code}, {sure(f)}")
+
+
+def _named_in_short(f: Finding) -> tuple[str, ...]:
+    """The first pieces of evidence by name, and how many more there are."""
+    named = [piece for name in f.evidence[:MOST_NAMED] for piece in (", ", Code(name))]
+    more = f" and {len(f.evidence) - MOST_NAMED} more" if len(f.evidence) > MOST_NAMED else ""
+    return (" Evidence: " if f.message else "Evidence: ", *named[1:], more) if named else ()
+
+
+def _ticket_rows(a: Action, f: Finding) -> Iterator[Words]:
+    """An action in up to three lines: now with the risk, the setting to keep, the way back and what to watch."""
+    kept, risk = permanent_setting(a), risk_of(a)
+    if a.statement:
+        yield Copy(a.statement), f" {risk}" if risk else ""
+    if kept:
+        at = _file_name(action_place(a)) or "option file"
+        tail = f" {risk}" if risk and not a.statement else ""
+        yield Copy(kept), f" {'in place of' if a.replaces else 'in'} ", Code(at), tail
+    back: list[str] = [Copy(a.undo)] if a.undo else []
+    if kept and (a.replaces or not a.undo):
+        old = a.replaces == f"{f.canonical} = {f.value}" and len(f.value or "") <= SHORT  # as the title shows it
+        back += [*([", "] if back else []), *(("old line",) if old else _back(a))]
+    watch = (*([". "] if back else []), "Watch ", Code(a.watch)) if a.watch else ()
+    if back or watch:
+        yield (*(("Undo: ", *back) if back else ()), *watch)
+
+
+def _file_name(at: str) -> str:
+    return at.rpartition("/")[2]
+
+
+def on_page(f: Finding, name: str, detail: Detail, lengths: Lengths, cited: set[str]) -> Entry:
+    """The finding for a page, folded under its line; `name` is its place there.
 
     `cited` are the evidence and the rules that earlier entries show in full; this entry's are added.
     """
-    above = f" (step {step} above)" if step else ""
+    about = Code(f.code), f" {f.name}"
+    entry = _entry(f, ())._replace(name=name, keys=_keys(f), title=headline(f))
     if detail is Detail.BRIEF:
-        about = Code(shortened(setting(f), lengths.value) or shortened(place(f.location), 2 * lengths.value))
-        title = (Code(f.code), *((" ", about) if about else ()))
-        words = Paragraph(f"{shortened(f.message, lengths.brief)}{above}")
-        return _entry(f, (words,))._replace(title=title, brief=True, name=name_of(order), keys=_keys(f))
-    rows: list[tuple[str, Words | Value]] = list(_evidence(f, detail, cited))
+        words = Paragraph((*about, ": ", shortened(f.message, lengths.brief)))
+        return entry._replace(blocks=(words,), brief=True, sure="")
+    rows = to_do(f)
     rows += [(f"Measured here on {f.local.began_at[:10]}", f.local.words)] if f.local else []
-    rows += [("To do", f"step {step} above")] if step else to_do(f)
+    rows += [("Evidence", names_of_evidence(f))] if detail is Detail.NAMED else []
     why = _why(f, cited) if detail is Detail.EVERYTHING else ()
-    about_it = _about(f, lengths)
-    message = Paragraph((*about_it, ": ", f.message) if about_it else f.message)
-    return _entry(f, (message, Facts(tuple(rows)), *why))._replace(name=name_of(order), keys=_keys(f))
+    told = " · ".join(part for part in (f"{f.code} {f.name}", restart(f), sure(f)) if part)
+    told_above = entry.title == f.message
+    blocks: tuple[Block, ...] = (
+        Paragraph("" if told_above else f.message),
+        *subject(*_about(f, lengths)),
+        Facts(tuple(rows)),
+        *why,
+    )
+    return entry._replace(blocks=blocks, sure=told, folded=True)
 
 
-def as_step(f: Finding, order: int, lengths: Lengths) -> Entry:
-    """The finding as a step to be taken; `order` is its number in the report."""
-    rows: tuple[tuple[str, Words], ...] = (("At", _about(f, lengths)), *to_do(f))
-    return _entry(f, (Paragraph(f.message), Facts(rows)))._replace(leads=name_of(order))
+def as_step(f: Finding, name: str) -> Entry:
+    """The finding as a step to be taken, in brief; `name` is its place in the report."""
+    rows = tuple(row for row in to_do(f) if row[0].partition(" (")[0] in ("Do", "Now", "Keep"))
+    told = " · ".join(part for part in (f.code, restart(f)) if part)
+    title = headline(f)
+    why = Paragraph("" if title == f.message else f.message)
+    return _entry(f, (why, Facts(rows)))._replace(leads=name, title=title, sure=told)
 
 
-def name_of(order: int) -> str:
-    """The name of a finding's place in a report, by its number from 1."""
-    return f"finding-{order}"
+def place_names(findings: Sequence[Finding]) -> list[str]:
+    """The name of each finding's place in a report, to which a link leads: its code, from the second on with a number.
+
+    `BUF003`, `OPT006`, `OPT006-2`.
+    """
+    counts: Counter[str] = Counter()
+    names = []
+    for f in findings:
+        counts[f.code] += 1
+        names.append(f.code if counts[f.code] == 1 else f"{f.code}-{counts[f.code]}")
+    return names
 
 
 def _keys(f: Finding) -> tuple[tuple[str, str], ...]:
     confidence = str(list(Confidence).index(f.confidence))
-    return ("code", f.code), ("confidence", confidence), ("option", f.canonical or f.option or "")
+    option = f.canonical or f.option or ""
+    return ("code", f.code), ("confidence", confidence), ("option", option), ("area", area_of(f.code).value)
 
 
-def _about(f: Finding, lengths: Lengths) -> tuple[str, ...]:
+def _about(f: Finding, lengths: Lengths) -> tuple[str, str]:
     """The setting and its place."""
-    parts = (shortened(setting(f), lengths.value), shortened(place(f.location), 2 * lengths.value))
-    told = [piece for part in parts if part for piece in (", ", Code(part))]
-    return tuple(told[1:])
-
-
-def _evidence(f: Finding, detail: Detail, cited: set[str]) -> Iterator[tuple[str, Words | Value]]:
-    if detail is Detail.CITED:
-        from advisor.report.evidence import citation
-
-        yield from (("Evidence", citation(identity, cited)) for identity in f.evidence)
-    elif detail is Detail.NAMED:
-        yield "Evidence", names_of_evidence(f)
+    return shortened(setting(f), lengths.value), shortened(place(f.location), 2 * lengths.value)
 
 
 def _why(f: Finding, cited: set[str]) -> tuple[Section, ...]:

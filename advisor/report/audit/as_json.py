@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 from advisor.analysis.audit_comparison import as_json
 from advisor.facts.codec import to_plain
 from advisor.redaction.secrets import redact_value
-from advisor.report.audit.grant_advice import helping
+from advisor.report.audit.document import missing_grants
 from advisor.report.findings_json import VERSION, dumps
 from advisor.report.findings_json import audited as finding
 
@@ -23,7 +23,7 @@ def report(audited: Audited, page: Page) -> str:  # noqa: ARG001 - every format 
     skipped = [{"code": s.code, "reason": s.reason} for s in audited.skipped]
     skipped += [{"code": u.part, "reason": u.reason} for u in facts.unavailable]
     skipped += [{"code": f.code, "reason": f"suppressed: {redact_value('', why)}"} for f, why in audited.suppressed]
-    grants = [{"statement": sql, "why": why} for sql, why in helping(audited)]
+    grants = [{"statement": sql, "why": why} for sql, why in missing_grants(audited)]
     since = {"since": as_json(audited.since)} if audited.since else {}
     return dumps(
         {

@@ -4,15 +4,16 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from advisor.core.model import Severity
+from advisor.collect.privileges import grants_for, quoted, schema_grants_for
+from advisor.core.model import Confidence, Severity
 from advisor.core.sizes import format_duration
-from advisor.report.audit import fact_lines, grant_advice
+from advisor.report.audit import fact_lines
 from advisor.report.document import Code, Document, Entries, Facts, Items, Listing, Paragraph, Section
 from advisor.report.finding import for_terminal
-from advisor.report.words import plural, wrap
+from advisor.report.words import WIDTH, plural, wrap
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Iterator, Sequence
 
     from advisor.analysis.audited import Audited
     from advisor.report import Page
@@ -20,6 +21,8 @@ if TYPE_CHECKING:
 
 NAMES = 14  # columns of a comparison with an earlier audit
 COMMENT = 78  # columns of a comment beneath a statement
+FEWEST = 3  # codes in a row that are written as a range
+NEEDS = "needs "
 
 
 def in_text(audited: Audited, page: Page) -> str:
@@ -33,6 +36,7 @@ def in_text(audited: Audited, page: Page) -> str:
         since(audited),
         Entries(tuple(map(for_terminal, audited.findings))),
         *after(audited),
+        Paragraph((Code(next_step(audited)),) if audited.findings else ""),
     )
     return write(Document(tuple(_title(audited)), blocks), Paper(colour=page.colour))
 
@@ -69,18 +73,58 @@ def since(audited: Audited) -> Section:
     return Section(comparison_title(audited.since, audited.facts.taken_at), blocks)
 
 
-def after(audited: Audited) -> tuple[Section, ...]:
-    """What follows the findings: passed checks, what was skipped and what it needs, and suppressed findings."""
+def next_step(audited: Audited) -> str:
+    """What to do after reading, on one line: why of the worst finding, a probe that would settle one, a ticket."""
+    from rules import find_rule
+
+    worst = audited.findings[0]
+    steps = [f"mycnf explain {worst.code}"]
+    for f in audited.findings:
+        rule = find_rule(f.code)
+        if rule is not None and rule.probe and f.local is None and f.confidence is not Confidence.CERTAIN:
+            steps.append(f"mycnf probe {rule.probe} (tests {f.code} here)")
+            break
+    steps.append("--format markdown -o FILE (a ticket)")
+    while len(line := f"next  {' · '.join(steps)}") > WIDTH and len(steps) > 1:
+        steps.pop(1)
+    return line
+
+
+def after(audited: Audited, *, brief: bool = False) -> tuple[Section, ...]:
+    """What follows the findings: passed checks, what was skipped and what it needs, and suppressed findings.
+
+    A `brief` one names the passed checks without their numbers.
+    """
     passed = tuple((check.part, check.words) for check in audited.passed)
     label = max((len(part) for part, _ in passed), default=0) + 2
-    skipped = tuple(f"{', '.join(what)}: {why}" for why, what in skipped_by_reason(audited).items())
+    skipped = tuple(f"{', '.join(code_ranges(what))}: {why}" for why, what in skipped_by_reason(audited).items())
     suppressed = tuple((Code(f.code), " ", Code(f.canonical or f.name), f": {why}") for f, why in audited.suppressed)
+    named = Paragraph(", ".join(part for part, _ in passed))
     return (
-        Section(f"passed checks{fact_lines.window(audited.facts)}", (Facts(passed, label),)),
+        Section("passed checks", (named,))
+        if brief
+        else Section(f"passed checks{fact_lines.window(audited.facts)}", (Facts(passed, label),)),
         Section("not looked at", (Items(skipped),)),
-        Section(grant_advice.HEADING.lower(), tuple(_grants(audited))),
+        Section("these grants let the account see more", tuple(_grants(audited))),
         Section("suppressed", (Items(suppressed),)),
     )
+
+
+def code_ranges(codes: Sequence[str]) -> list[str]:
+    """Codes of rules, three and more in a row as a range: ERR001 to ERR017."""
+    rows: list[list[str]] = []
+    for code in codes:
+        if rows and _follows(rows[-1][-1], code):
+            rows[-1].append(code)
+        else:
+            rows.append([code])
+    return [part for row in rows for part in ([f"{row[0]} to {row[-1]}"] if len(row) >= FEWEST else row)]
+
+
+def _follows(before: str, code: str) -> bool:
+    numbers = before[3:], code[3:]
+    known = before[:3] == code[:3] and all(number.isascii() and number.isdigit() for number in numbers)
+    return known and int(numbers[1]) == int(numbers[0]) + 1
 
 
 def skipped_by_reason(audited: Audited) -> dict[str, list[str]]:
@@ -95,7 +139,22 @@ def skipped_by_reason(audited: Audited) -> dict[str, list[str]]:
 
 def _grants(audited: Audited) -> Iterator[Listing]:
     """Each statement on one line, and below it what to know before it is run."""
-    advice = grant_advice.helping(audited)
+    advice = missing_grants(audited)
     if advice:
         lines = (f"{statement}\n{wrap(why, '  -- ', '  -- ', COMMENT)}" for statement, why in advice)
         yield Listing("\n".join(lines), "sql")
+
+
+def missing_grants(audited: Audited) -> list[tuple[str, str]]:
+    """The GRANT statements for the parts that were not read, each with what to know before it is run.
+
+    None where the privileges were not what lacked, or the account is not known, as in texts of other tools.
+    """
+    user = audited.facts.server.link.user
+    reasons = [gap.reason for gap in audited.facts.unavailable if gap.reason.startswith(NEEDS)]
+    lacking = {privilege for reason in reasons for privilege in reason.removeprefix(NEEDS).split(" and ")}
+    return [
+        (grant.statement(quoted(user)), grant.gives if grant.optional else grant.why)
+        for grant in (*grants_for(audited.known.target), *schema_grants_for(audited.known.target))
+        if user and grant.needed in lacking
+    ]

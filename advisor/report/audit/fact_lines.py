@@ -67,9 +67,13 @@ def _storage(host: Host | None) -> str:
     storage: Storage | None = host.storage if host else None
     if storage is None or not storage.path:
         return ""
+    return " ← ".join(chain(storage)) + (f" · {storage.untraced}" if storage.untraced else "")
+
+
+def chain(storage: Storage) -> list[str]:
+    """The path with its file system, then each layer down to the disks."""
     options = [o for o in storage.mount.options if o in {"noatime", "nobarrier", "barrier=0", "data=writeback", "sync"}]
-    chain = [f"{storage.path}  {' '.join([storage.mount.fs_type, *options])}", *_chain(storage)]
-    return " ← ".join(chain) + (f" · {storage.untraced}" if storage.untraced else "")
+    return [f"{storage.path}  {' '.join([storage.mount.fs_type, *options])}", *_layers(storage)]
 
 
 def latency(audited: Audited) -> str:
@@ -83,7 +87,7 @@ def latency(audited: Audited) -> str:
     return f" · a random read takes {format_latency(found[0])} (probe of {found[1].day})" if found else ""
 
 
-def _chain(storage: Storage) -> Iterator[str]:
+def _layers(storage: Storage) -> Iterator[str]:
     disks = storage.disks
     for device in storage.devices:
         if device not in disks:

@@ -5,11 +5,11 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, NamedTuple, TypeVar
 
 from advisor.core.model import Severity
-from advisor.report.document import Entries, Entry, Facts, Items, Listing, Section, holds
-from advisor.report.finding import Detail, in_detail
+from advisor.report.document import Cards, Entry, Facts, Items, Listing, Section, holds
+from advisor.report.finding import Detail, on_page, place_names
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator, Mapping, Sequence
+    from collections.abc import Callable, Iterator, Sequence
 
     from advisor.core.model import Finding
     from advisor.report.document import Block, Words
@@ -22,20 +22,13 @@ NOT_LAID_OUT = Entry("", Severity.NOTE, "", ())
 
 
 class Room(NamedTuple):
-    """What a format has room for, in its own units: all blocks, the first steps, and each list.
-
-    `what` the report is called, `detail` is how much of a finding it shows where there is room. A report for a
-    `tracker` folds its facts, shows the actions of a first step once, and has no drawings.
-    """
+    """What a format has room for, in its own units: all blocks, and each list; `what` the report is called."""
 
     what: str
     size: Measure
     most: int
-    steps: int
     items: int
     lengths: Lengths
-    detail: Detail
-    tracker: bool = False
 
 
 class Fitted(NamedTuple):
@@ -50,14 +43,13 @@ class Fitted(NamedTuple):
     without: int
 
 
-def fit_findings(findings: Sequence[Finding], step: Mapping[int, int], left: int, room: Room) -> Fitted:
-    """The findings in `left` units; `step` has the numbers of the first steps by those of findings, from 1.
+def fit_findings(findings: Sequence[Finding], left: int, room: Room) -> Fitted:
+    """The findings of a page in `left` units.
 
     Evidence is left out first, from the last finding upwards, then all but one line.
     """
     cited: set[str] = set()
-    details = (room.detail, Detail.NAMED, Detail.BRIEF)
-    forms = [list(_forms(findings, step, detail, room, left=left, cited=cited)) for detail in details]
+    forms = [list(_forms(findings, detail, room, left, cited)) for detail in Detail]
     sizes = [[size for _, size in form] for form in forms] + [[0] * len(findings)]
     levels = [0] * len(findings)
     total = sum(sizes[0])
@@ -67,32 +59,27 @@ def fit_findings(findings: Sequence[Finding], step: Mapping[int, int], left: int
                 break
             total += sizes[level][at] - sizes[level - 1][at]
             levels[at] = level
-    shown = (forms[level][at][0] for at, level in enumerate(levels) if level < len(details))
+    shown = (forms[level][at][0] for at, level in enumerate(levels) if level < len(Detail))
     return Fitted(tuple(shown), levels.count(1), levels.count(2), levels.count(3))
 
 
 def _forms(
-    findings: Sequence[Finding], step: Mapping[int, int], detail: Detail, room: Room, *, left: int, cited: set[str]
+    findings: Sequence[Finding], detail: Detail, room: Room, left: int, cited: set[str]
 ) -> Iterator[tuple[Entry, int]]:
     """Each finding in this detail with its size; those behind the first ones that fill `left` are not laid out."""
     spent = 0
-    for order, f in enumerate(findings, 1):
+    for f, name in zip(findings, place_names(findings), strict=True):
         if spent > left:
             yield NOT_LAID_OUT, max(left, 0) + 1
             continue
-        entry = in_detail(f, order, detail, room.lengths, cited=cited, step=step.get(order))
+        entry = on_page(f, name, detail, room.lengths, cited)
         size = room.size(entry)
         spent += size
         yield entry, size
 
 
-def fit_steps(steps: Sequence[Entry], room: Room) -> tuple[Entry, ...]:
-    """As many of the first steps as there is room for."""
-    return _within(steps, room.steps, lambda step: room.size(Entries((step,), numbered=True)))
-
-
-def _within(things: Sequence[Thing], left: int, size: Callable[[Thing], int]) -> tuple[Thing, ...]:
-    """As many of the first things as `left` takes."""
+def fit_whole(things: Sequence[Thing], left: int, size: Callable[[Thing], int]) -> tuple[Thing, ...]:
+    """As many of the first things as `left` takes, each of them whole."""
     kept = []
     for thing in things:
         left -= size(thing)
@@ -107,12 +94,15 @@ def fit_lists(block: Block, room: Room) -> Block:
     match block:
         case Section(blocks=blocks):
             return block._replace(blocks=tuple(fit_lists(inner, room) for inner in blocks))
+        case Cards(sections=sections):
+            fitted = (fit_lists(section, room) for section in sections)
+            return Cards(tuple(section for section in fitted if isinstance(section, Section)))
         case Facts(rows=rows):
-            kept = _within(rows, room.items, lambda row: room.size(Facts((row,))))
+            kept = fit_whole(rows, room.items, lambda row: room.size(Facts((row,))))
             more = (("…", f"{len(rows) - len(kept):,} more"),) if len(kept) < len(rows) else ()
             return block._replace(rows=(*kept, *more))
         case Items(items=items):
-            shown = _within(items, room.items, lambda item: room.size(Items((item,))))
+            shown = fit_whole(items, room.items, lambda item: room.size(Items((item,))))
             left: tuple[Words, ...] = (f"{len(items) - len(shown):,} more",) if len(shown) < len(items) else ()
             return block._replace(items=(*shown, *left))
         case Listing() if holds(block) and room.size(block) > room.items:

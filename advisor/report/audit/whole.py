@@ -10,14 +10,15 @@ from advisor import __version__
 from advisor.analysis.engine import RANK
 from advisor.core.model import Confidence, Severity
 from advisor.core.sizes import format_duration
-from advisor.report.audit import fact_lines
+from advisor.report.audit import fact_lines, summary
 from advisor.report.audit.document import after, since
-from advisor.report.audit.fitting import Room, fit_findings, fit_lists, fit_steps
+from advisor.report.audit.fitting import Fitted, Room, fit_findings, fit_lists, fit_whole
 from advisor.report.audit.masking import masked
-from advisor.report.document import Bars, Chart, Code, Document, Entries, Facts, Paragraph, Section, shortened
-from advisor.report.finding import Detail, Lengths, as_step
+from advisor.report.document import Chart, Code, Document, Entries, Facts, Listing, Paragraph, Section, shortened
+from advisor.report.finding import SHORT, Lengths, as_step, for_ticket, place_names
 from advisor.report.paper import Paper
 from advisor.report.words import counted, plural
+from rules.core.areas import group_by_area
 from rules.core.statements import permanent_setting
 
 if TYPE_CHECKING:
@@ -27,15 +28,14 @@ if TYPE_CHECKING:
     from advisor.core.model import Finding
     from advisor.facts.probes import ProbeResult
     from advisor.report import Page
-    from advisor.report.audit.fitting import Fitted
-    from advisor.report.document import Entry, Words
+    from advisor.report.document import Block, Entry, Words
 
-# Jira's default for a description; GitHub takes 65,536 characters and GitLab 1,048,576.
-TICKET = 32_767
-PAGE = 800_000  # bytes, beside those of style and script: a page is to be opened by anybody, and sent by mail
+TICKET = 12_288  # units of UTF-16: as much as people read; Jira's default for a description is 32,767
+PAGE = 370_000  # bytes, beside those of style and script: a page is to be opened by anybody, and sent by mail
 FIRST = 10  # steps that are still "first"; the rest stand with their findings
 NAMED = 40  # rules of which findings were left out
-SPARE = 400 + NAMED * 25  # for the titles of the findings, and the words that say what is shown shorter
+TITLES = 60  # for those of sections
+LOST, EACH = 150, 25  # for the words that say what is not shown, and for each rule in them
 FILES = 40
 RESULTS = 12  # results of experiments, the newest first
 SURE = list(Confidence)
@@ -43,36 +43,77 @@ ORDERS = (("", "weight"), ("severity", "severity"), ("code", "code"), ("confiden
 
 
 def in_markdown(audited: Audited, page: Page) -> str:  # noqa: ARG001 - every format is called alike
-    """The whole ticket, at most as long as the description of an issue may be in GitHub, GitLab and Jira."""
+    """The whole ticket: what to do, each finding whole, and how many there was no room for."""
     from advisor.report.render.markdown import length, write
 
-    room = Room("a ticket", length, TICKET, TICKET // 3, 4_000, Lengths(120, 80), Detail.CITED, tracker=True)
-    return write(document(audited, room), Paper())
+    return write(_ticket(_masked(audited), Room("a ticket", length, TICKET, TICKET // 10, Lengths(SHORT, 80))), Paper())
 
 
 def in_html(audited: Audited, page: Page) -> str:  # noqa: ARG001 - every format is called alike
-    """The whole page, below 1 MB."""
+    """The whole page, below 400 KB."""
     from advisor.report.render.html import size, write
 
-    room = Room("a page", size, PAGE, PAGE // 4, PAGE // 10, Lengths(300, 160), Detail.EVERYTHING)
-    return write(document(audited, room), Paper())
+    return write(_page(_masked(audited), Room("a page", size, PAGE, PAGE // 12, Lengths(300, 160))), Paper())
 
 
-def document(audited: Audited, room: Room) -> Document:
-    """The whole audit; where findings take more than there is room for, the least important ones are shown shorter."""
-    audited = audited._replace(findings=tuple(map(masked, audited.findings)))
+def _masked(audited: Audited) -> Audited:
+    return audited._replace(findings=tuple(map(masked, audited.findings)))
+
+
+def _ticket(audited: Audited, room: Room) -> Document:
+    """Findings that press come first, as numbered steps."""
+    title, pressing = tuple(_title(audited, room)), first(audited.findings)
+    before = [*_head(audited), fit_lists(since(audited), room)]
+    behind = [fit_lists(block, room) for block in (*after(audited, brief=True), _facts(audited, room, folded=True))]
+    foot = f"mycnf {__version__} · mycnf explain CODE shows the evidence · secrets are masked"
+    words = (Paragraph(" · ".join(title)), Paragraph(foot))
+    left = room.most - TITLES - sum(map(room.size, (*words, *before, *behind)))
+    others = [f for f in audited.findings if all(f is not step for step in pressing)]
+    numbered, whole = _fitted(pressing, others, left, room)
+    if len(numbered) + len(whole) < len(audited.findings):  # the words about the rest take room too
+        numbered, whole = _fitted(pressing, others, left - LOST - NAMED * EACH, room)
+    lost = [*pressing[len(numbered) :], *others[len(whole) :]]
+    shorter = Paragraph(tuple(_shorter(Fitted((), 0, 0, 0), lost, room)))
+    first_of = Section("do first" if numbered else "", (Entries(numbered, numbered=True), Paragraph(_nothing(audited))))
+    found = Section("then" if numbered else "findings", (Entries(whole), shorter))
+    return Document(title, (*before, first_of, found, *behind), foot)
+
+
+def _fitted(
+    pressing: Sequence[Finding], others: Sequence[Finding], left: int, room: Room
+) -> tuple[tuple[Entry, ...], tuple[Entry, ...]]:
+    """The findings that press as numbered steps, then the others, as many as there is room for."""
+    steps = fit_whole([for_ticket(f, room.lengths) for f in pressing], left, lambda step: _step_size(step, room))
+    if len(steps) < len(pressing):
+        return steps, ()
+    left -= sum(_step_size(step, room) for step in steps)
+    return steps, fit_whole([for_ticket(f, room.lengths) for f in others], left, room.size)
+
+
+def _step_size(step: Entry, room: Room) -> int:
+    return room.size(Entries((step,), numbered=True))
+
+
+def _page(audited: Audited, room: Room) -> Document:
+    """A summary, the findings by weight, and the facts behind them; what there is no room for is shown shorter."""
     title = tuple(_title(audited, room))
     pressing = first(audited.findings)
-    places = {id(f): order for order, f in enumerate(audited.findings, 1)}
-    steps = fit_steps([as_step(f, places[id(f)], room.lengths) for f in pressing], room)
-    before = [*_head(audited), fit_lists(since(audited), room), _first(audited, steps)]
-    behind = [fit_lists(block, room) for block in (*_measured(audited, room), *after(audited), _facts(audited, room))]
+    names = {id(f): name for f, name in zip(audited.findings, place_names(audited.findings), strict=True)}
+    steps = tuple(as_step(f, names[id(f)]) for f in pressing)
+    head: list[Block] = [*_head(audited), summary.comparison(audited), summary.cards(audited, names)]
+    before = [fit_lists(block, room) for block in head]
+    before.append(_first(audited, fit_whole(steps, room.items, lambda step: _step_size(step, room))))
+    parts = [summary.workload(audited), *_measured(audited), *after(audited), _facts(audited, room)]
+    behind = [fit_lists(block, room) for block in parts]
     foot = _version(audited)
     words = (Paragraph(" · ".join(title)), Paragraph(foot))
-    left = room.most - SPARE - sum(map(room.size, (*words, *before, *behind)))
-    numbers = {places[id(f)]: number for number, f in enumerate(pressing[: len(steps)], 1)} if room.tracker else {}
-    found = _findings(audited, fit_findings(audited.findings, numbers, left, room), room)
-    return Document(title, (*before, found, *behind), foot)
+    left = room.most - TITLES - LOST - NAMED * EACH - sum(map(room.size, (*words, *before, *behind)))
+    found = fit_findings(audited.findings, left, room)
+    areas = tuple(area.value for area in group_by_area(audited.findings))
+    entries = Entries(found.entries, what="findings", orders=ORDERS, areas=areas)
+    lost = audited.findings[-found.without :] if found.without else ()
+    shorter = Paragraph(tuple(_shorter(found, lost, room)))
+    return Document(title, (*before, Section("findings", (entries, shorter), name="findings"), *behind), foot)
 
 
 def _title(audited: Audited, room: Room) -> Iterator[str]:
@@ -90,7 +131,7 @@ def _when(taken_at: str) -> str:
         return taken_at
 
 
-def _head(audited: Audited) -> Iterator[Paragraph]:
+def _head(audited: Audited) -> Iterator[Block]:
     about = audited.facts
     if about.lost:
         words = (about.lost, ". What follows is what was read until then.")
@@ -117,34 +158,46 @@ def _weight(f: Finding) -> tuple[int, bool, int, bool]:
 
 
 def _first(audited: Audited, steps: tuple[Entry, ...]) -> Section:
-    """What presses, in the order of need, and how many other steps there are."""
+    """What presses, in the order of need, how many other steps there are, and all statements to copy at once."""
     more = sum(bool(f.actions or f.help) for f in audited.findings) - len(steps)
-    words = ""
+    words = _nothing(audited)
     if more:
         words = f"{plural(more, 'more step' if steps else 'step')} with the findings below"
         words = f"{words}." if steps else f"{words}; none presses."
-    elif not audited.findings:
-        passed = "every check that could run passed" if audited.asked else "no rule was asked"
-        words = f"No findings: {passed}."
     title = "do first" if steps else ""
-    return Section(title, (Entries(steps, numbered=True), Paragraph(words)), name="first")
+    return Section(title, (Entries(steps, numbered=True), Paragraph(words), *_to_copy(audited)), name="first")
 
 
-def _findings(audited: Audited, found: Fitted, room: Room) -> Section:
-    entries = Entries(found.entries, what="findings", orders=ORDERS)
-    return Section("findings", (entries, Paragraph(tuple(_shorter(audited, found, room)))), name="findings")
+def _to_copy(audited: Audited) -> Iterator[Section]:
+    """The statements of all findings, the lines for option files, and the way back, each to copy at once."""
+    actions = [action for f in audited.findings for action in f.actions]
+    undo = [action.undo for action in reversed(actions) if action.undo and action.undo.endswith(";")]
+    lists = (
+        ("statements of all findings", [action.statement for action in actions if action.statement], "sql"),
+        ("lines for the option file", [line for action in actions if (line := action.option_line)], "ini"),
+        ("statements to undo them, in reverse order", undo, "sql"),
+    )
+    for title, lines, language in lists:
+        once = list(dict.fromkeys(lines))
+        listing = Listing("\n".join(once), language)
+        yield Section(f"{title}: {len(once)}", (listing,) if once else (), folded=True)
 
 
-def _shorter(audited: Audited, found: Fitted, room: Room) -> Iterator[str]:
+def _nothing(audited: Audited) -> str:
+    if audited.findings:
+        return ""
+    return f"No findings: {'every check that could run passed' if audited.asked else 'no rule was asked'}."
+
+
+def _shorter(found: Fitted, lost: Sequence[Finding], room: Room) -> Iterator[str]:
     """What is shown shorter, and which rules' findings are not shown."""
     pieces: list[tuple[str, ...]] = []
     if found.named:
         pieces.append((f"{plural(found.named, 'finding')} with the names of their evidence only",))
     if found.brief:
         pieces.append((f"{plural(found.brief, 'finding')} on one line",))
-    if found.without:
-        rules = _rules(audited.findings[-found.without :])
-        pieces.append((f"{plural(found.without, 'finding')} not at all (", *rules, ")"))
+    if lost:
+        pieces.append((f"{plural(len(lost), 'finding')} not at all (", *_rules(lost), ")"))
     for at, piece in enumerate(pieces):
         yield ", " if at else f"To fit {room.what} this report shows "
         yield from piece
@@ -164,10 +217,8 @@ def _rules(findings: Sequence[Finding]) -> Iterator[str]:
         yield f" {count:,} times" if count > 1 else ""
 
 
-def _measured(audited: Audited, room: Room) -> Iterator[Section]:
-    """The newest results of experiments on this host, for a format that can draw them."""
-    if room.tracker:
-        return
+def _measured(audited: Audited) -> Iterator[Section]:
+    """The newest results of experiments on this host, drawn."""
     results = [result for result in audited.facts.probes if result.metrics and result.arms]
     newest = sorted(results, key=lambda result: result.began_at, reverse=True)
     older = len(newest) - RESULTS
@@ -185,28 +236,19 @@ def _result(result: ProbeResult) -> Section:
     return Section(f"probe {title}", (Paragraph(asked), Paragraph(found, strong=True), chart))
 
 
-def _facts(audited: Audited, room: Room) -> Section:
-    """Server, host, memory, storage and workload."""
+def _facts(audited: Audited, room: Room, *, folded: bool = False) -> Section:
+    """Server, host, memory, storage, workload and option files; folded, the files that findings are in."""
     server = audited.facts.server
     managed = f"managed by {server.managed}" if server.managed else ""
     about = ", ".join(part for part in (server.version, server.version_comment, server.vendor, managed) if part)
     paths = [copy.path for copy in audited.facts.files.files] if audited.facts.files else []
+    if folded:
+        named_by = {f.location.path for f in audited.findings if f.location}
+        paths = [path for path in paths if path in named_by]
     named = [piece for path in paths[:FILES] for piece in (", ", Code(shortened(path, room.lengths.value)))]
     files: Words = (*named[1:], " and more" if len(paths) > FILES else "")
     rows = Facts((("Server", about), *fact_lines.rows(audited), ("Option files", files if paths else "")))
-    return Section("facts", (rows, _bars(audited)), folded=room.tracker, name="facts")
-
-
-def _bars(audited: Audited) -> Bars:
-    """The memory that is measured, likely and allowed, and where it ends."""
-    from rules.sizing.memory import memory_budget, usable_memory
-
-    estimate = memory_budget(audited.known)
-    if estimate is None:
-        return Bars((), "")
-    sizes = (("measured", estimate.measured), ("likely", estimate.likely), ("ceiling", estimate.ceiling))
-    known = tuple((name, size) for name, size in sizes if size)
-    return Bars(known, "Memory of the server", usable_memory(audited.known) if audited.known.has("host") else None)
+    return Section("facts", (rows,), folded=folded, name="facts")
 
 
 def _version(audited: Audited) -> str:

@@ -8,7 +8,7 @@ from advisor import __version__
 from advisor.core.model import Severity
 from advisor.redaction.secrets import redact_text
 from advisor.report.document import (
-    Bars,
+    Cards,
     Chart,
     Code,
     Copy,
@@ -20,6 +20,7 @@ from advisor.report.document import (
     Listing,
     Paragraph,
     Section,
+    StackedBar,
     Table,
     holds,
     lines,
@@ -39,6 +40,7 @@ if TYPE_CHECKING:
 MOST = 1_000  # rows of a table and items of a list
 STATEMENT = 4_000  # characters of a statement or line to copy, which is whole or not there
 TOP, DEEPEST = 2, 6  # levels of headings below the title
+MANY = 2  # sections, beyond which a page has contents
 SIGNS = {"error": "✖", "warning": "▲", "note": "●"}  # as in the app: no severity is told by its colour alone
 
 
@@ -46,8 +48,16 @@ def write(document: Document, page: Paper) -> str:  # noqa: ARG001 - every forma
     """The whole page."""
     title, *about = [part for part in document.title if part]
     head = [tag("p", " · ".join(about), class_="about")] if about else []
+    head += [_contents(document.blocks)]
     body = [shown_block(block, TOP) for block in document.blocks if holds(block)]
     return page_of(title, head, body, document.foot or f"mycnf {__version__} · secrets are masked")
+
+
+def _contents(blocks: Iterable[Block]) -> Html:
+    """Links to the sections of a page that has several."""
+    named = [b for b in blocks if isinstance(b, Section) and b.name and b.title and not b.folded and holds(b)]
+    links = (tag("li", tag("a", _title(section), href=f"#{section.name}")) for section in named)
+    return tag("nav", tag("ul", *links), aria_label="Contents") if len(named) > MANY else Html("")
 
 
 def size(block: Block) -> int:
@@ -91,8 +101,13 @@ def shown_block(block: Block, level: int = TOP) -> Html:  # noqa: PLR0911 - one 
             return tag("pre", joined((tag("code", line) for line in lines(block)), "\n"))
         case Chart():
             return _chart(block)
-        case Bars():
-            return _bars(block)
+        case StackedBar():
+            from advisor.report.render.bars import draw
+
+            return draw(block)
+        case Cards(sections=sections):
+            laid = (shown_block(section._replace(name=""), level) for section in sections if holds(section))
+            return tag("div", *laid, class_="cards")
         case Entry():
             return _entry(block, level)
         case Entries():
@@ -113,8 +128,7 @@ def _fact(name: str, fact: Value) -> Html:
 def _section(section: Section, level: int) -> Html:
     if not section.title:
         return _inside(section.blocks, level)
-    title = shown(section.title)
-    title = Html(f"{title[:1].upper()}{title[1:]}")
+    title = _title(section)
     if section.folded:
         return tag("details", tag("summary", title), _inside(section.blocks, level))
     aside = [tag("p", section.remark, class_="about")] if section.remark else []
@@ -122,6 +136,11 @@ def _section(section: Section, level: int) -> Html:
     heading = tag(f"h{min(level, DEEPEST)}", title, id=label)
     inside = (heading, *aside, _inside(section.blocks, level + 1))
     return tag("section", *inside, id=section.name or None, aria_labelledby=label)
+
+
+def _title(section: Section) -> Html:
+    title = shown(section.title)
+    return Html(f"{title[:1].upper()}{title[1:]}")
 
 
 def badge(kind: str, severity: Severity) -> Html:
@@ -139,10 +158,12 @@ def _entries(block: Entries, level: int) -> Html:
 
 
 def _entry(entry: Entry, level: int, element: str = "article") -> Html:
-    inside = joined([_heading(entry, level), _inside(entry.blocks, level + 1)])
+    inside = [_heading(entry, level), _inside(entry.blocks, level + 1)]
+    if entry.folded:
+        inside = [tag("details", tag("summary", inside[0]), inside[1])]
     return tag(
         element,
-        _line(entry, "brief") if entry.brief else inside,
+        _line(entry, "brief") if entry.brief else joined(inside),
         class_=f"finding {entry.severity}",
         id=entry.name or None,
         data_severity=entry.severity if entry.keys else None,
@@ -163,7 +184,8 @@ def _line(entry: Entry, kind: str | None = None) -> Html:
     linked = tag("a", title, href=f"#{entry.leads}") if entry.leads else title
     first = entry.blocks[0] if entry.blocks else None
     words = [": ", shown(first.words)] if isinstance(first, Paragraph) and first.words else []
-    return tag("p", badge(entry.kind, entry.severity), " ", linked, *words, class_=kind)
+    sure = [" ", tag("span", entry.sure, class_="sure")] if entry.sure else []
+    return tag("p", badge(entry.kind, entry.severity), " ", linked, *sure, *words, class_=kind)
 
 
 def _step(entry: Entry) -> Html:
@@ -173,16 +195,14 @@ def _step(entry: Entry) -> Html:
 def _controls(block: Entries) -> Html:
     """What filters, sorts and unfolds the entries; the script shows it, as without one it would do nothing."""
     orders = (tag("option", words, value=key) for key, words in block.orders)
+    areas = (tag("option", words, value=value) for value, words in (("", "all"), *((a, a) for a in block.areas)))
     counts = {severity: sum(entry.severity is severity for entry in block.entries) for severity in Severity}
     return tag(
         "div",
         tag("label", "Search ", tag("input", type="search", id="words", autocomplete="off")),
         tag("fieldset", tag("legend", "Severity"), *(_box(*pair) for pair in counts.items() if pair[1])),
-        tag(
-            "label",
-            "Sort by ",
-            tag("select", *orders, id="order"),
-        ),
+        *([tag("label", "Area ", tag("select", *areas, id="area"))] if block.areas else []),
+        tag("label", "Sort by ", tag("select", *orders, id="order")),
         tag("button", "Unfold all", type="button", id="unfold", aria_pressed="false"),
         tag("p", role="status", id="shown"),
         class_="controls",
@@ -200,8 +220,7 @@ def _box(severity: Severity, count: int) -> Html:
 def _table(table: Table) -> Html:
     heads = (tag("th", head, scope="col", class_=_kind(at, table)) for at, head in enumerate(table.heads))
     rows = [
-        tag("tr", *(tag("td", _cell(value(cell)), class_=_kind(at, table)) for at, cell in enumerate(row)))
-        for row in table.rows[:MOST]
+        tag("tr", *(_td(value(cell), _kind(at, table)) for at, cell in enumerate(row))) for row in table.rows[:MOST]
     ]
     inside = tag("table", tag("thead", tag("tr", *heads)), tag("tbody", *rows), class_="sheet")
     label = table.name or f"Table: {', '.join(table.heads)}"
@@ -212,6 +231,10 @@ def _table(table: Table) -> Html:
 
 def _kind(column: int, table: Table) -> str:
     return "number" if column in table.numbers else "words"
+
+
+def _td(cell: Value, kind: str) -> Html:
+    return tag("td", _cell(cell), class_=f"{kind} {cell.severity}" if cell.severity else kind)
 
 
 def _cell(cell: Value) -> Html:
@@ -226,13 +249,13 @@ def _more(count: int) -> Sequence[str]:
 def _chart(chart: Chart) -> Html:
     from advisor.report.render import svg_chart
 
-    words = chart.axis, chart.caption
-    title = chart.title or chart.caption
-    drawn = svg_chart.draw(chart.curves, title, chart.answer, words, joined=chart.joined, marks=chart.marks)
+    drawn = svg_chart.draw(
+        chart.curves,
+        chart.title or chart.caption,
+        chart.answer,
+        (chart.axis, chart.caption),
+        joined=chart.joined,
+        marks=chart.marks,
+        over_time=chart.over_time,
+    )
     return tag("figure", Html(drawn), class_="chart")
-
-
-def _bars(block: Bars) -> Html:
-    from advisor.report.render.bars import draw
-
-    return tag("figure", draw(block), class_="bars")

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 from advisor.redaction.secrets import redact_text
 from advisor.report.document import (
-    Bars,
+    Cards,
     Chart,
     Code,
     Copy,
@@ -18,6 +18,7 @@ from advisor.report.document import (
     Listing,
     Paragraph,
     Section,
+    StackedBar,
     Table,
     holds,
     lines,
@@ -99,7 +100,7 @@ def _blocks(block: Block, level: int) -> Iterator[str]:
         case Listing(language=language):
             text = "\n".join(lines(block)).replace(FENCE, "` ` `")
             yield f"{FENCE}{language}\n{text}\n{FENCE}"
-        case Chart() | Bars():
+        case Chart() | StackedBar():
             return  # no tracker draws one
         case Entry():
             yield from _entry(block, level)
@@ -109,6 +110,9 @@ def _blocks(block: Block, level: int) -> Iterator[str]:
             yield from _entries(entries, level)
         case Section():
             yield from _section(block, level)
+        case Cards(sections=sections):
+            for section in sections:
+                yield from _section(section, level)
 
 
 def _section(section: Section, level: int) -> Iterator[str]:
@@ -146,7 +150,7 @@ def _entry(entry: Entry, level: int) -> Iterator[str]:
     if entry.brief:
         yield f"- {_line(entry)}"
         return
-    sure = f" ({entry.sure})" if entry.sure else ""
+    sure = f" ({shown(entry.sure)})" if entry.sure else ""
     where = f" {shown(entry.where)}" if entry.where else ""
     yield f"{'#' * min(level, DEEPEST)} {entry.kind}:{where} {shown(entry.title)}{sure}"
     for block in entry.blocks:
@@ -167,7 +171,8 @@ def _step(number: int, entry: Entry) -> str:
     """An item of a numbered list; four columns are within an item of one digit and of two alike."""
     rest = (text for block in entry.blocks[1:] if holds(block) for text in _blocks(block, DEEPEST))
     inner = [f"    {line}" for text in rest for line in text.split("\n")]
-    return "\n".join([f"{number}. **{entry.kind}** {shown(entry.title)}: {_first(entry)}", *inner])
+    sure = f" ({shown(entry.sure)})" if entry.sure else ""
+    return "\n".join([f"{number}. **{entry.kind}** {shown(entry.title)}{sure}: {_first(entry)}", *inner])
 
 
 def _table(table: Table) -> Iterator[str]:

@@ -24,18 +24,37 @@
       if (at.tagName === "DETAILS") at.open = true;
       if (at.classList.contains("finding")) at.hidden = false;
     }
+    const own = aim.querySelector(":scope > details");
+    if (own) own.open = true;
     aim.scrollIntoView();
   };
   addEventListener("hashchange", reveal);
   reveal();
 
-  // Paper has nothing to unfold.
-  let folded = [];
-  addEventListener("beforeprint", () => {
-    folded = [...document.querySelectorAll("details:not([open])")];
-    folded.forEach((one) => { one.open = true; });
+  // Each statement and line can be copied; so can each list of them.
+  const copy = async (text) => {
+    try { await navigator.clipboard.writeText(text); return true; } catch { /* not allowed here */ }
+    const field = document.createElement("textarea");
+    field.value = text;
+    document.body.append(field);
+    field.select();
+    const done = document.execCommand("copy");
+    field.remove();
+    return done;
+  };
+  document.querySelectorAll("code.copy, pre").forEach((one) => {
+    const button = document.createElement("button");
+    const text = one.textContent;
+    button.type = "button";
+    button.className = "copier";
+    button.textContent = "Copy";
+    button.setAttribute("aria-label", `Copy ${text.length > 60 ? `${text.slice(0, 59)}…` : text}`);
+    button.addEventListener("click", async () => {
+      button.textContent = (await copy(text)) ? "Copied" : "Select it and copy";
+      setTimeout(() => { button.textContent = "Copy"; }, 2000);
+    });
+    if (one.tagName === "PRE") one.before(button); else one.after(" ", button);
   });
-  addEventListener("afterprint", () => { folded.forEach((one) => { one.open = false; }); });
 
   const list = byId("list");
   if (!list) return;
@@ -48,6 +67,7 @@
     option: (row) => row.item.dataset.option || "\uffff",
     servers: (row) => -Number(row.item.dataset.servers),
   };
+  const area = byId("area");
   const order = byId("order"), words = byId("words"), shown = byId("shown"), unfold = byId("unfold");
   const boxes = [...document.querySelectorAll("input.severity")];
 
@@ -62,7 +82,8 @@
     const severities = new Set(boxes.filter((box) => box.checked).map((box) => box.value));
     let count = 0;
     for (const row of rows) {
-      const fits = severities.has(row.item.dataset.severity) && wanted.every((word) => row.words.includes(word));
+      const placed = !area || !area.value || row.item.dataset.area === area.value;
+      const fits = placed && severities.has(row.item.dataset.severity) && wanted.every((word) => row.words.includes(word));
       row.item.hidden = !fits;
       count += fits;
     }
@@ -72,11 +93,15 @@
     const open = unfold.getAttribute("aria-pressed") !== "true";
     unfold.setAttribute("aria-pressed", String(open));
     unfold.textContent = open ? "Fold all" : "Unfold all";
-    list.querySelectorAll("details").forEach((one) => { one.open = open; });
+    list.querySelectorAll(":scope > li > details").forEach((one) => { one.open = open; });
   };
 
   order.addEventListener("change", sort);
   words.addEventListener("input", sift);
+  words.addEventListener("keydown", (event) => {
+    if (event.key === "Escape") { words.value = ""; sift(); }
+  });
+  if (area) area.addEventListener("change", sift);
   boxes.forEach((box) => box.addEventListener("change", sift));
   unfold.addEventListener("click", turn);
   sift();

@@ -6,14 +6,14 @@ from typing import TYPE_CHECKING, NamedTuple
 from xml.sax.saxutils import escape
 
 from advisor.redaction.secrets import escape_text
-from advisor.report.render.curves import axes, most
+from advisor.report.render.curves import Scale, axes, most
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
-    from advisor.report.render.curves import AxisMark, Curve, Scale
+    from advisor.report.render.curves import AxisMark, Curve
 
-WIDTH, HEIGHT = 760, 420
+WIDTH, HEIGHT, LOW = 760, 420, 260  # LOW is the height of a drawing over time
 LEFT, RIGHT, TOP, FOOT = 70, 24, 76, 60  # margins; the legend takes more below, a line a curve
 LINE = 20
 LETTER = 7  # pixels that a letter of a label takes
@@ -31,10 +31,11 @@ OTHERS = (("#b3541e", "6 4"), ("#7a5195", "2 3"), ("#4d7c0f", "9 3 2 3"), ("#6b7
 
 
 class _Frame(NamedTuple):
-    """Where values stand on the paper."""
+    """Where values stand on the paper; `height` is that of the drawing without its legend."""
 
     along: Scale
     up: Scale
+    height: int
 
     def x(self, value: float) -> float:
         """Pixels from the left."""
@@ -42,7 +43,7 @@ class _Frame(NamedTuple):
 
     def y(self, value: float) -> float:
         """Pixels from the top."""
-        return HEIGHT - FOOT - self.up.share(value) * (HEIGHT - TOP - FOOT)
+        return self.height - FOOT - self.up.share(value) * (self.height - TOP - FOOT)
 
 
 def draw(
@@ -53,11 +54,17 @@ def draw(
     *,
     joined: bool = True,
     marks: Sequence[AxisMark] = (),
+    over_time: bool = False,
 ) -> str:
-    """The drawing; `words` are those beneath the x axis and above the y axis, `marks` values that a line shows."""
+    """The drawing; `words` are those beneath the x axis and above the y axis, `marks` values that a line shows.
+
+    One `over_time` is lower, and its numbers begin at zero.
+    """
     shown, more = most(curves, len(LOCALS), len(OTHERS))
-    frame = _frame(shown, marks)
-    height = HEIGHT + LINE * (len(shown) + bool(more))
+    frame = _over_time(shown) if over_time else _frame(shown, marks)
+    scale = " · ".join(part for part in (words[1], _start(frame.up)) if part)
+    foot = frame.height
+    height = foot + LINE * (len(shown) + bool(more))
     size = f'viewBox="0 0 {WIDTH} {height}" width="{WIDTH}" height="{height}"'
     letters = f'font-family="system-ui, sans-serif" font-size="13" fill="{INK}"'
     middle = (LEFT + WIDTH - RIGHT) / 2
@@ -67,19 +74,19 @@ def draw(
         f'<rect width="{WIDTH}" height="{height}" fill="#ffffff"/>',
         f'<text x="{LEFT}" y="26" font-size="16" font-weight="600">{_text(title)}</text>',
         f'<text x="{LEFT}" y="46" fill="{FAINT}">{_text(_cut(answer))}</text>',
-        f'<text x="{LEFT}" y="{TOP - 8}" fill="{FAINT}" font-size="12">{_text(words[1])}</text>',
+        f'<text x="{LEFT}" y="{TOP - 8}" fill="{FAINT}" font-size="12">{_text(scale)}</text>',
         *_grid(frame),
         *_labels(shown, frame),
         *_marks(marks, frame),
-        f'<text x="{middle:.0f}" y="{HEIGHT - 16}" text-anchor="middle" fill="{FAINT}">{_text(words[0])}</text>',
+        f'<text x="{middle:.0f}" y="{foot - 16}" text-anchor="middle" fill="{FAINT}">{_text(words[0])}</text>',
     ]
     styles = _styles(shown)
     for curve, style in reversed(list(zip(shown, styles, strict=True))):
         parts += _curve(curve, frame, style, joined=joined)
     for order, curve in enumerate(shown):
-        parts += _legend(curve, order, styles[order])
+        parts += _legend(curve, foot + LINE * order, styles[order])
     if more:
-        parts.append(f'<text x="{LEFT}" y="{HEIGHT + LINE * len(shown)}" fill="{FAINT}">{_text(more)}</text>')
+        parts.append(f'<text x="{LEFT}" y="{foot + LINE * len(shown)}" fill="{FAINT}">{_text(more)}</text>')
     return "\n".join([*parts, "</svg>"]) + "\n"
 
 
@@ -87,17 +94,34 @@ def _frame(curves: Sequence[Curve], marks: Sequence[AxisMark]) -> _Frame:
     """The axes, the upright one with some room at its ends for names of marks, and from zero where that is near."""
     along, up = axes(curves, marks)
     if up.logarithmic:
-        return _Frame(along, up._replace(low=up.low / 1.2, high=up.high * (1.8 if marks else 1.2)))
+        return _Frame(along, up._replace(low=up.low / 1.2, high=up.high * (1.8 if marks else 1.2)), HEIGHT)
     room = up.high - up.low or up.high
     low = 0.0 if 0 <= up.low < up.high / 3 else up.low - room * 0.08
-    return _Frame(along, up._replace(low=low, high=up.high + room * (0.15 if marks else 0.05)))
+    return _Frame(along, up._replace(low=low, high=up.high + room * (0.15 if marks else 0.05)), HEIGHT)
+
+
+def _over_time(curves: Sequence[Curve]) -> _Frame:
+    """The axes of a drawing over time, whose numbers begin at zero."""
+    along, up = axes(curves)
+    return _Frame(along, Scale(0.0, up.high * 1.05 or 1.0, logarithmic=False), LOW)
+
+
+def _start(up: Scale) -> str:
+    """What a reader would take wrongly: an axis that does not start at zero, or is logarithmic."""
+    if up.logarithmic:
+        return "logarithmic axis"
+    return f"the axis starts at {_number(up.low)}, not at 0" if up.low else ""
+
+
+def _number(tick: float) -> str:
+    return f"{tick:,.0f}" if abs(tick) >= 1000 else f"{tick:.3g}"  # noqa: PLR2004 - where %g turns to exponents
 
 
 def _grid(frame: _Frame) -> Iterator[str]:
     for tick in frame.up.ticks():
         y = frame.y(tick)
         yield f'<line x1="{LEFT}" x2="{WIDTH - RIGHT}" y1="{y:.1f}" y2="{y:.1f}" stroke="{GRID}"/>'
-        yield f'<text x="{LEFT - 8}" y="{y + 4:.1f}" text-anchor="end" fill="{FAINT}">{tick:.3g}</text>'
+        yield f'<text x="{LEFT - 8}" y="{y + 4:.1f}" text-anchor="end" fill="{FAINT}">{_number(tick)}</text>'
 
 
 def _labels(curves: Sequence[Curve], frame: _Frame) -> Iterator[str]:
@@ -109,7 +133,7 @@ def _labels(curves: Sequence[Curve], frame: _Frame) -> Iterator[str]:
         if x - half < free:
             continue
         free = x + half + LETTER
-        y = HEIGHT - FOOT
+        y = frame.height - FOOT
         yield f'<line x1="{x:.1f}" x2="{x:.1f}" y1="{y}" y2="{y + 5}" stroke="{FAINT}"/>'
         yield f'<text x="{x:.1f}" y="{y + 20}" text-anchor="middle" fill="{FAINT}">{_text(labels[value])}</text>'
 
@@ -123,7 +147,7 @@ def _marks(marks: Sequence[AxisMark], frame: _Frame) -> Iterator[str]:
         begin = x - width - LETTER if right else x
         row = next((row for row, end in enumerate(ends) if end < begin), len(ends))
         ends[row : row + 1] = [x if right else x + width + LETTER]
-        line = f'x1="{x:.1f}" x2="{x:.1f}" y1="{TOP}" y2="{HEIGHT - FOOT}" stroke="{INK}" stroke-dasharray="2 4"'
+        line = f'x1="{x:.1f}" x2="{x:.1f}" y1="{TOP}" y2="{frame.height - FOOT}" stroke="{INK}" stroke-dasharray="2 4"'
         yield f"<line {line}/>"
         place = f'x="{x - 5 if right else x + 5:.1f}" y="{TOP + 12 + row * 15}"'
         yield f'<text {place} text-anchor="{"end" if right else "start"}" font-weight="600">{_text(mark.name)}</text>'
@@ -144,9 +168,8 @@ def _curve(curve: Curve, frame: _Frame, style: tuple[str, str], *, joined: bool)
         yield _mark(x, y, curve, style)
 
 
-def _legend(curve: Curve, order: int, style: tuple[str, str]) -> Iterator[str]:
+def _legend(curve: Curve, y: int, style: tuple[str, str]) -> Iterator[str]:
     colour, dash = style
-    y = HEIGHT + LINE * order
     yield f'<line x1="{LEFT}" x2="{LEFT + 32}" y1="{y - 4}" y2="{y - 4}" stroke="{colour}" stroke-width="2"{dash}/>'
     yield _mark(LEFT + 16, y - 4, curve, style)
     yield f'<text x="{LEFT + 42}" y="{y}">{_text(curve.name)}</text>'

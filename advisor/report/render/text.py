@@ -4,10 +4,9 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from advisor.core.sizes import format_size
 from advisor.redaction.secrets import escape_text, redact_value
 from advisor.report.document import (
-    Bars,
+    Cards,
     Chart,
     Code,
     Entries,
@@ -19,6 +18,7 @@ from advisor.report.document import (
     Own,
     Paragraph,
     Section,
+    StackedBar,
     Table,
     holds,
     lines,
@@ -36,6 +36,7 @@ if TYPE_CHECKING:
 LABEL = 10  # columns of a fact's name
 MOST = 40  # rows of a table and items of a list
 ROOMY = 24  # columns, from which on a last column is wrapped instead of put below
+FAINT, TO_COPY = "2", "32"  # colours of names, and of what is to be copied
 STEP = 2  # columns by which what is in a section is indented
 
 
@@ -58,7 +59,7 @@ def shown(words: Words) -> str:
     return escape_text(told if all(isinstance(part, Own) for part in parts(words)) else redact_value("", told))
 
 
-def _lines(block: Block, page: Paper, depth: int) -> Iterator[str]:
+def _lines(block: Block, page: Paper, depth: int) -> Iterator[str]:  # noqa: PLR0912 - one branch a kind of block
     margin = " " * STEP * depth
     match block:
         case Paragraph(words=words, indent=indent, lead=lead):
@@ -78,9 +79,11 @@ def _lines(block: Block, page: Paper, depth: int) -> Iterator[str]:
             yield from (f"{margin or '  '}{line}" for line in lines(block))
         case Chart():
             yield from _chart(block, page)
-        case Bars(caption=caption, sizes=sizes):
-            amounts = ", ".join(f"{format_size(size)} {name}" for name, size in sizes)
-            yield wrap(f"{caption}: {amounts}", margin or "  ", width=page.width)
+        case StackedBar(caption=caption, parts=amounts):
+            listed = ", ".join(f"{written} {name}" for name, _, written in amounts)
+            yield wrap(f"{caption}: {listed}", margin or "  ", width=page.width)
+        case Cards(sections=sections):
+            yield from (line for section in sections for line in _section(section, page, depth))
         case Entry():
             yield from _entry(block, page)
         case Entries(entries=entries):
@@ -103,11 +106,17 @@ def _fact(lead: str, fact: Value, page: Paper) -> Iterator[str]:
     if copied and len(copied) == len(parts(fact.words)):
         line = "  ".join(copied)
         lines = [line] if len(lead) + len(line) <= page.width else copied
-        yield from (f"{lead if not at else ' ' * len(lead)}{piece}" for at, piece in enumerate(lines))
+        for at, piece in enumerate(lines):
+            yield f"{' ' * len(lead) if at else _painted(lead, FAINT, page)}{_painted(piece, TO_COPY, page)}"
     else:
-        yield wrap(shown(fact.words), lead, " " * len(lead), page.width)
+        told = wrap(shown(fact.words), lead, " " * len(lead), page.width)
+        yield f"{_painted(told[: len(lead)], FAINT, page)}{told[len(lead) :]}"
     if fact.note:
         yield wrap(shown(fact.note), " " * len(lead), width=page.width)
+
+
+def _painted(text: str, colour: str, page: Paper) -> str:
+    return f"\x1b[{colour}m{text}\x1b[0m" if page.colour and text.strip() else text
 
 
 def _section(section: Section, page: Paper, depth: int) -> Iterator[str]:
@@ -148,7 +157,8 @@ def _entry(entry: Entry, page: Paper) -> Iterator[str]:
     title = shown(entry.title)
     room = max(2, page.width - len(f"{entry.kind}  {where}{title}") - len(entry.sure))
     kind = painted(entry.kind, entry.severity, page.colour)
-    head = f"{kind}  {where}{bold(title, page.colour)}{' ' * room if entry.sure else ''}{entry.sure}"
+    sure = _painted(entry.sure, FAINT, page)
+    head = f"{kind}  {where}{bold(title, page.colour)}{' ' * room if entry.sure else ''}{sure}"
     if (entry.beside or entry.brief) and inside and isinstance(inside[0], Paragraph):
         first = shown(inside[0].words)
         if len(f"{entry.kind}  {where}{title}  {first}") <= page.width:

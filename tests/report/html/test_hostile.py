@@ -25,7 +25,22 @@ PLANTED = (
     """'><img src=x onerror=window.planted=3>"""
 )
 OURS = {
-    *("html", "head", "meta", "link", "title", "style", "body", "header", "main", "footer", "section", "script"),
+    *(
+        "nav",
+        "pre",
+        "html",
+        "head",
+        "meta",
+        "link",
+        "title",
+        "style",
+        "body",
+        "header",
+        "main",
+        "footer",
+        "section",
+        "script",
+    ),
     *("a", "h1", "h2", "h3", "h4", "p", "span", "strong", "code", "ul", "ol", "li", "dl", "dt", "dd", "div", "details"),
     *("summary", "figure", "article", "label", "select", "option", "input", "button", "fieldset", "legend", "table"),
     *("caption", "thead", "tbody", "tr", "th", "td", "svg", "desc", "rect", "text", "line", "polyline", "path"),

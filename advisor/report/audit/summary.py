@@ -1,0 +1,336 @@
+"""A page's summary of a server: risks in words, memory, storage, redo, connections and role; workload; what changed."""
+
+from __future__ import annotations
+
+from collections import Counter
+from datetime import UTC, datetime, timedelta
+from typing import TYPE_CHECKING
+
+from advisor.analysis.audit_comparison import comparison_title
+from advisor.core.model import Severity
+from advisor.core.sizes import exact_size, format_duration, format_percent, format_size
+from advisor.redaction.secrets import redact_value
+from advisor.report.audit import fact_lines
+from advisor.report.document import (
+    Cards,
+    Chart,
+    Code,
+    Facts,
+    Items,
+    Link,
+    Paragraph,
+    Section,
+    StackedBar,
+    Table,
+    Value,
+)
+from advisor.report.finding import headline, place_names
+from advisor.report.render.curves import Curve, Point
+from advisor.report.words import counted, plural
+from rules.core.areas import group_by_area
+from rules.core.counters import hour_text
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator, Mapping
+
+    from advisor.analysis.audited import AuditComparison, Audited
+    from advisor.core.model import Finding
+    from advisor.facts import Sample
+    from advisor.facts.host import SpaceReading
+    from advisor.facts.workload import BusyHour
+    from advisor.report.document import Block, Words
+
+HOUR = 3600
+FEW_READINGS = 3  # of the space on a disk; fewer make no curve
+MOST_DISKS = 4
+GIB = 1 << 30
+Row = tuple["Words | Value", ...]
+SIZES_FROM = 1 << 20  # from here on a number of bytes is hard to read
+NO_CHARTS = "Charts need samples: mycnf sample --print-timer shows how to take one every ten minutes."
+
+
+def cards(audited: Audited, names: Mapping[int, str]) -> Cards:
+    """What the reader wants to know first; `names` has the places of findings by their identity."""
+    return Cards(
+        (
+            _risks(audited, names),
+            Section("server", (Facts(tuple(_server(audited))),)),
+            _memory(audited),
+            _storage(audited, names),
+            _redo(audited),
+            _connections(audited),
+        )
+    )
+
+
+def _risks(audited: Audited, names: Mapping[int, str]) -> Section:
+    """How many findings each area has, each leading to the worst of them."""
+    rows: list[Words] = []
+    for area, found in group_by_area(audited.findings).items():
+        severities = Counter(f.severity for f in found)
+        worst = min(found, key=lambda f: list(Severity).index(f.severity))
+        told = ", ".join(plural(severities[s], s.value) for s in Severity if severities[s])
+        rows.append((Link.to(f"#{names[id(worst)]}", area.in_words(len(found))), f": {told}"))
+    tally = f"{counted(audited.findings)} · {plural(len(audited.passed), 'check')} passed"
+    tally += f" · {len(audited.skipped):,} skipped" if audited.skipped else ""
+    return Section("risks", (Paragraph(tally), Items(tuple(rows))))
+
+
+def _server(audited: Audited) -> Iterator[tuple[str, Words]]:
+    server = audited.facts.server
+    yield "Version", ", ".join(part for part in (audited.known.target.label, server.version_comment) if part)
+    yield "Role", _role(audited)
+    yield "Up", format_duration(server.uptime) if server.uptime else ""
+    yield "Host", next((words for name, words in fact_lines.rows(audited) if name == "Host"), "")
+    yield "Managed by", server.managed or ""
+
+
+def _role(audited: Audited) -> str:
+    part = audited.facts.server.replication
+    if part is None:
+        return f"unknown: {audited.facts.reason_missing('server.replication')}"
+    told = []
+    if part.galera:
+        told.append("node of a Galera cluster")
+    if part.group_members:
+        told.append(f"member of a replication group of {part.group_members}")
+    if part.is_replica:
+        told.append("replica")
+    if part.replicas_connected:
+        told.append(f"source of {plural(part.replicas_connected, 'replica')}")
+    return ", ".join(told) or "no replication seen"
+
+
+def _memory(audited: Audited) -> Section:
+    """Buffer pool, other memory at rest and sessions as they are likely, up to the worst case, and the limit."""
+    from rules.sizing.memory import POOL, memory_at_rest, memory_budget, shared_buffers_in_use, usable_memory
+
+    known = audited.known
+    words = next((told for name, told in fact_lines.rows(audited) if name == "Memory"), "")
+    estimate, pool = memory_budget(known), known.number(POOL)
+    if estimate is None or pool is None:
+        return Section("memory", (Paragraph(words),))
+    rest = max(0, memory_at_rest(known) + shared_buffers_in_use(known) - pool)
+    sessions = max(0, (estimate.likely or 0) - pool - rest)
+    worst = max(0, estimate.ceiling - pool - rest - sessions)
+    sizes = (("buffer pool", pool), ("other at rest", rest), ("sessions, likely", sessions), ("worst case", worst))
+    parts = tuple(
+        (name, size, f"{'+' if name == 'worst case' else ''}{format_size(size)}") for name, size in sizes if size
+    )
+    limit = usable_memory(known) if known.has("host") else None
+    return Section("memory", (StackedBar(parts, "Memory of the server", limit), Paragraph(words)))
+
+
+def _storage(audited: Audited, names: Mapping[int, str]) -> Section:
+    """The data directory down to the disks, how full it is, and what was found there."""
+    host = audited.facts.host
+    storage = host.storage if host else None
+    if storage is None or not storage.path:
+        return Section("storage", (Paragraph(f"not looked at: {audited.facts.reason_missing('host')}"),))
+    steps = fact_lines.chain(storage)
+    if storage.space is not None and storage.space.size:
+        share = format_percent((storage.space.size - storage.space.free) / storage.space.size)
+        steps.append(f"{share} of {format_size(storage.space.size)} in use")
+    steps += [latency] if (latency := fact_lines.latency(audited).removeprefix(" · ")) else []
+    found = [f for f in audited.findings if f.code.startswith(("STO", "GRO"))]
+    links = [piece for f in found for piece in (", ", Link.to(f"#{names[id(f)]}", f"{f.code} {f.name}"))]
+    return Section("storage", (Items(tuple(steps)), Paragraph(("Found: ", *links[1:]) if links else "")))
+
+
+def _redo(audited: Audited) -> Section:
+    """The redo log's size, what is written to it in an hour, and the checkpoint age."""
+    from rules.sizing.io import checkpoint_age
+    from rules.sizing.redo import redo_capacity
+
+    capacity, work = redo_capacity(audited.known), audited.facts.workload
+    if not capacity:
+        return Section("redo log", ())
+    rate = work.redo_rate if work else None
+    told = [f"{format_size(capacity)} in all"]
+    if rate:
+        told.append(f"{format_size(rate * HOUR)} written in an hour at the rate of the window")
+        told.append(f"full in {format_duration(capacity / rate)}")
+    age = checkpoint_age(audited.facts.server.counter)
+    parts = (("checkpoint age", age[0], format_size(age[0])),) if age else ()
+    limit = (age[1], f"{format_size(age[1])} maximum") if age else None
+    return Section("redo log", (StackedBar(parts, "Checkpoint age", limit), Paragraph(" · ".join(told))))
+
+
+def _connections(audited: Audited) -> Section:
+    server = audited.facts.server
+    peak, limit = server.counter("max_used_connections"), audited.known.number("max_connections")
+    running = server.counter("threads_running")
+    if peak is None or not limit:
+        return Section("connections", ())
+    told = "" if running is None else f"{plural(running, 'thread')} running at the end of the audit"
+    bar = StackedBar(
+        (("peak since the start", peak, f"{peak:,}"),), "Connections", (limit, f"{limit:,} max_connections")
+    )
+    return Section("connections", (bar, Paragraph(told)))
+
+
+def workload(audited: Audited) -> Section:
+    """The rates of the window, and curves of the busiest sampled hours and of the space on disks."""
+    rows = tuple(row for row in fact_lines.rows(audited) if row[0] in ("Workload", "Sampled"))
+    sampled = audited.facts.sampled
+    charts = [chart for hour in (sampled.hours if sampled else ()) if (chart := _hour(hour)) is not None]
+    charts += _spaces(audited.facts.spaces)
+    return Section("workload", (Facts(rows), *charts, Paragraph("" if charts else NO_CHARTS)), name="workload")
+
+
+def _hour(hour: BusyHour) -> Chart | None:
+    """The busiest hour of one kind, as it went."""
+    lines = _LINES.get(hour.of)
+    try:
+        began = datetime.fromisoformat(hour.began_at).astimezone(UTC)
+    except (ValueError, OverflowError):
+        return None
+    if lines is None or len(hour.samples) <= FEW_READINGS:
+        return None
+    unit, curves = lines
+    drawn = tuple(curve for name, value in curves if len((curve := _curve(name, hour, began, value)).points) > 1)
+    if not drawn:
+        return None
+    title = f"Busiest hour for {hour.of}"
+    return Chart(drawn, unit, "time, UTC", title=title, answer=hour_text(hour), over_time=True)
+
+
+def _curve(name: str, hour: BusyHour, began: datetime, value: Callable[[Sample, Sample], float | None]) -> Curve:
+    points = []
+    for before, after in zip(hour.samples, hour.samples[1:], strict=False):
+        number, at = value(before, after), after.at - hour.samples[0].at
+        if number is not None and after.at > before.at and at <= 2 * HOUR:
+            label = f"{began + timedelta(seconds=at):%H:%M}"
+            points.append(Point(label, at, number, number, number))
+    return Curve(name, tuple(points), here=True)
+
+
+def _redo_rate(before: Sample, after: Sample) -> float | None:
+    if before.lsn is None or after.lsn is None or after.at <= before.at:
+        return None
+    return max(0, after.lsn - before.lsn) / (after.at - before.at) / 1024
+
+
+def _level(counter: str) -> Callable[[Sample, Sample], float | None]:
+    return lambda _, after: after.status.get(counter)
+
+
+def _rate(counter: str) -> Callable[[Sample, Sample], float | None]:
+    def value(before: Sample, after: Sample) -> float | None:
+        first, last = before.status.get(counter), after.status.get(counter)
+        known = first is not None and last is not None and last >= first and after.at > before.at
+        return (last - first) / (after.at - before.at) if known and first is not None and last is not None else None
+
+    return value
+
+
+_Lines = tuple[str, tuple[tuple[str, "Callable[[Sample, Sample], float | None]"], ...]]
+_LINES: dict[str, _Lines] = {
+    "redo": ("redo written, K a second", (("redo", _redo_rate),)),
+    "connections": (
+        "sessions",
+        (("connected", _level("threads_connected")), ("running", _level("threads_running"))),
+    ),
+    "temporary tables": (
+        "temporary tables a second",
+        (("in all", _rate("created_tmp_tables")), ("on disk", _rate("created_tmp_disk_tables"))),
+    ),
+}
+
+
+def _spaces(readings: tuple[SpaceReading, ...]) -> Iterator[Chart]:
+    """The space in use on each file system, as samples and saved snapshots saw it."""
+    points: dict[str, dict[int, SpaceReading]] = {}
+    for reading in readings:
+        points.setdefault(reading.point, {})[reading.at] = reading
+    for point, by_time in list(points.items())[:MOST_DISKS]:
+        ordered = [by_time[at] for at in sorted(by_time)]
+        if len(ordered) <= FEW_READINGS:
+            continue
+        size = ordered[-1].size
+        used = tuple(_used(reading, ordered[0].at) for reading in ordered)
+        answer = f"{format_percent((size - ordered[-1].free) / size)} of {format_size(size)} in use" if size else ""
+        curve = Curve("in use", used, here=True)
+        yield Chart((curve,), "G in use", "day, UTC", title=f"Space in use on {point}", answer=answer, over_time=True)
+
+
+def _used(reading: SpaceReading, start: int) -> Point:
+    try:
+        day = f"{datetime.fromtimestamp(reading.at, UTC):%m-%d}"
+    except (ValueError, OverflowError, OSError):
+        day = ""
+    used = max(0, reading.size - reading.free) / GIB
+    return Point(day, float(reading.at - start), used, used, used)
+
+
+def comparison(audited: Audited) -> Section:
+    """The whole comparison; empty without an earlier audit."""
+    since = audited.since
+    if since is None:
+        return Section("", ())
+    findings = tuple(_compared(audited, since))
+    settings = tuple((Code(s.name), _value(s.name, s.before), _value(s.name, s.after)) for s in since.settings)
+    counters = tuple(_counter(*one) for one in since.counters)
+    load = since.load.words if since.load and (since.load.differs or since.idle) else ""
+    blocks: tuple[Block, ...] = (
+        *(Paragraph(told, lead="Another server?") for told in since.other),
+        Paragraph(_since_tally(since), strong=True),
+        Paragraph(f"The load differs: {load}." if load else ""),
+        Table(("result", "finding", "remark"), findings, name="Findings before and after"),
+        Table(("variable", "before", "after"), settings, name="Variables before and after"),
+        Table(
+            ("counter", "before, a second", "after, a second", "change", "watched by"), counters, (1, 2, 3),
+            name="Counters before and after",
+        ),
+    )  # fmt: skip
+    return Section(f"what changed {comparison_title(since, audited.facts.taken_at)}", blocks, name="since")
+
+
+def _since_tally(since: AuditComparison) -> str:
+    counts = (
+        (len(since.gone), "gone"),
+        (len(since.kept), "still there"),
+        (len(since.new), "new"),
+        (len(since.unjudged), "not judged"),
+        (len(since.idle), "not found, but the load differs"),
+    )
+    told = [f"{count:,} {words}" for count, words in counts if count]
+    changed = f"{plural(len(since.settings), 'variable')} changed"
+    return f"{', '.join(told) or 'no findings'}; {changed}."
+
+
+def _compared(audited: Audited, since: AuditComparison) -> Iterator[Row]:
+    names = {id(f): name for f, name in zip(audited.findings, place_names(audited.findings), strict=True)}
+    for finding in since.gone:
+        yield _compared_row("gone", finding, names, "checked again, not found")
+    for finding in since.idle:
+        yield _compared_row("load differs", finding, names, "not found at another load: compare again at a similar one")
+    for finding, reason in since.unjudged:
+        yield _compared_row("not judged", finding, names, reason)
+    for finding in since.new:
+        yield _compared_row(
+            "new", finding, names, "the rule was skipped in the earlier audit" if finding in since.unseen else ""
+        )
+    for finding in since.kept:
+        yield _compared_row("still there", finding, names, "")
+
+
+def _compared_row(result: str, finding: Finding, names: dict[int, str], remark: str) -> Row:
+    told = headline(finding)
+    place = names.get(id(finding))
+    code = Link.to(f"#{place}", finding.code) if place else Code(finding.code)
+    title: Words = (code, " ", *((told,) if isinstance(told, str) else told))
+    return Value(result, severity=finding.severity if result in ("new", "still there") else None), title, remark
+
+
+def _value(name: str, value: str | None) -> Value:
+    """A variable's value, with the size in units where it is a large number."""
+    if value is None:
+        return Value("absent")
+    size = exact_size(int(value)) if value.isascii() and value.isdigit() and SIZES_FROM <= int(value) < 1 << 63 else ""
+    return Value(Code(redact_value(name, value) or "(empty)"), f"({size})" if size and size != value else "")
+
+
+def _counter(name: str, before: float, after: float, codes: tuple[str, ...]) -> Row:
+    change = f"{100 * (after - before) / before:+,.0f} %" if before else ""
+    return Code(name), f"{before:,.1f}", f"{after:,.1f}", change, ", ".join(codes)
