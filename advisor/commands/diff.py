@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 
 from advisor.catalog.targets import stand_in_note
 from advisor.commands.diff_sides import read_sides
+from advisor.compare.values import SideKind
 from advisor.core import errors
 from advisor.core.console import print_notice
 from advisor.core.errors import MycnfError
@@ -16,7 +17,7 @@ if TYPE_CHECKING:
     import argparse
     from collections.abc import Callable, Sequence
 
-    from advisor.compare.values import Comparison
+    from advisor.compare.values import Comparison, Side
 
 
 def run(args: argparse.Namespace) -> int:
@@ -25,7 +26,7 @@ def run(args: argparse.Namespace) -> int:
     from advisor.report.output import write
 
     (a, b), lost = read_sides(args)
-    found = compare_sides(a, b, _name_filter(args))
+    found = compare_sides(a, b, _name_filter(args, _known_names(a, b)))
     _check_sides(found, args)
     write(_render(found, args), args.output)
     for words in lost:
@@ -35,10 +36,24 @@ def run(args: argparse.Namespace) -> int:
     return errors.FINDINGS if found.differs(by_nature=args.all) else errors.OK
 
 
-def _name_filter(args: argparse.Namespace) -> Callable[[str], bool]:
+def _known_names(a: Side, b: Side) -> frozenset[str] | None:
+    """Return the settings to compare where a side is a document of a managed service, None for all settings."""
+    partial_sides = [side for side in (a, b) if side.is_partial]
+    if not partial_sides:
+        return None
+    for side in partial_sides:
+        print_notice(
+            f"{side.name}: only the parameters that it sets are compared; the others are the service's defaults"
+        )
+    return frozenset().union(*(side.names_set for side in (a, b) if side.kind is SideKind.FILE))
+
+
+def _name_filter(args: argparse.Namespace, known: frozenset[str] | None) -> Callable[[str], bool]:
     only, ignored = (_patterns(words) for words in (args.only, args.ignore))
 
     def wanted(name: str) -> bool:
+        if known is not None and name not in known:
+            return False
         fits = not only or any(fnmatchcase(name, pattern) for pattern in only)
         return fits and not any(fnmatchcase(name, pattern) for pattern in ignored)
 

@@ -96,6 +96,14 @@ class _Files:
     def _paths(self, side: NamedSide) -> list[str]:
         return [STDIN_NAME if path == STDIN else path for path in side.paths]
 
+    def is_partial(self, side: NamedSide) -> bool:
+        """Whether the side is a document of a managed service, which does not show the service's own defaults."""
+        from advisor.commands.read_files import read_carrier
+
+        carriers = [read_carrier(path, self.given, self.root) for path in self._paths(side)]
+        sets = [one for carrier in carriers if carrier is not None for one in carrier.sets]
+        return any(one.declared and one.hint is not None and one.hint.is_managed for one in sets)
+
     @staticmethod
     def _of_itself(side: NamedSide, facts: Facts | None) -> Target | None:
         from advisor.analysis.context import target_of
@@ -151,7 +159,18 @@ def _side(side: NamedSide, own: Facts | None, other: Facts | None, target: Targe
     if other is not None and target_of(other.server) == target:
         from advisor.compare.sides import side_of_file_on_server
 
-        return side_of_file_on_server(other, verdict, name)
-    from advisor.compare.sides import side_of_file
+        made = side_of_file_on_server(other, verdict, name)
+    else:
+        from advisor.compare.sides import side_of_file
 
-    return side_of_file(verdict, name)
+        made = side_of_file(verdict, name)
+    return _without_service_defaults(made) if files.is_partial(side) else made
+
+
+def _without_service_defaults(side: Side) -> Side:
+    """Return the side of a managed service's document, where values that the service chooses are unknown."""
+    from advisor.verdict.service_settings import CHOSEN_BY_SERVICES
+
+    unknown = {name for name in CHOSEN_BY_SERVICES & side.settings.keys() if not side.settings[name].is_set}
+    settings = {n: s._replace(value=None) if n in unknown else s for n, s in side.settings.items()}
+    return side._replace(settings=settings, is_partial=True)

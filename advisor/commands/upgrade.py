@@ -22,6 +22,7 @@ if TYPE_CHECKING:
     import argparse
     from collections.abc import Mapping
 
+    from advisor.core.model import Target
     from advisor.upgrade.change import UpgradeChanges
     from advisor.verdict import FileVerdict
 
@@ -33,8 +34,13 @@ def run(args: argparse.Namespace) -> int:
     configure(args)
     paths, given = replace_stdin(args.files, "<stdin>")
     texts = (args.before, args.after)
-    old, new = (_judged(paths, text, args.root, given) for text in texts)
-    move = compare_verdicts(old, new, tuple(paths))
+    targets = [parse_target(text) for text in texts]
+    if any(target.is_managed for target in targets):
+        old, new = _judged_as_servers(paths, targets, args.root, given)
+        move = _without_service_defaults(compare_verdicts(old, new, tuple(paths)), targets[1])
+    else:
+        old, new = (_judged(paths, text, args.root, given) for text in texts)
+        move = compare_verdicts(old, new, tuple(paths))
     _tell(old, new)
     write(_render(move, args), args.output)
     return errors.FINDINGS if _fails(move, args.fail_on) else errors.OK
@@ -43,6 +49,33 @@ def run(args: argparse.Namespace) -> int:
 def _judged(paths: list[str], named: str, root: str | None, given: Mapping[str, bytes]) -> FileVerdict:
     target = parse_target(named)
     return judge_file(read_resolved(paths, target, root, given), load(target, any_build=not names_patch(named)))
+
+
+def _judged_as_servers(
+    paths: list[str], targets: list[Target], root: str | None, given: Mapping[str, bytes]
+) -> tuple[FileVerdict, FileVerdict]:
+    """Judge the parameters of a managed service as two servers of its versions take them.
+
+    Both get what the old family knows: formulas and names that no server knows are left to lint.
+    """
+    from advisor.core.console import print_notice
+
+    old, new = targets
+    resolved = read_resolved(paths, old, root, given)
+    print_notice(
+        f"{old} and {new} are compared as {old.base.label} and {new.base.label}; mycnf lint checks the service"
+    )
+    return judge_file(resolved, load(old.base)), judge_file(resolved, load(new.base))
+
+
+def _without_service_defaults(move: UpgradeChanges, target: Target) -> UpgradeChanges:
+    """Leave out changed defaults that the service chooses by itself or does not let its users change."""
+    from advisor.catalog.managed import platform_parameters
+    from advisor.verdict.service_settings import CHOSEN_BY_SERVICES
+
+    platform = platform_parameters(target)
+    own = [c for c in move.defaults if platform.can_change(c.option) and c.option not in CHOSEN_BY_SERVICES]
+    return move._replace(defaults=tuple(own))
 
 
 def _tell(old: FileVerdict, new: FileVerdict) -> None:

@@ -56,7 +56,7 @@ class Side(NamedTuple):
     """One of the two sides; `settings` by variable, `name` as given by the user.
 
     `server_name` is the server's host name and `taken_at` when it was read, in UTC; both are empty for files and
-    defaults.
+    defaults. `is_partial` means that what is not set is unknown: a managed service has defaults of its own.
     """
 
     kind: SideKind
@@ -65,11 +65,17 @@ class Side(NamedTuple):
     settings: Mapping[str, SideSetting]
     server_name: str = ""
     taken_at: str = ""
+    is_partial: bool = False
 
     @property
     def target(self) -> Target:
         """Return the version and flavour."""
         return self.catalog.target
+
+    @property
+    def names_set(self) -> frozenset[str]:
+        """Return the settings that are explicitly configured."""
+        return frozenset(name for name, setting in self.settings.items() if setting.is_set)
 
     @property
     def runs(self) -> bool:

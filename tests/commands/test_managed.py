@@ -127,3 +127,28 @@ def test_default_groups_have_no_error(mycnf: Mycnf) -> None:
     found = codes(mycnf, str(dump))
     assert [row for row in found if row[0] == "error" or row[1] == "PAR001"] == []
     assert Counter(code for _, code, _ in found)["PAR002"] == 20
+
+
+def test_a_group_is_compared_by_what_it_sets(mycnf: Mycnf, group: str, tmp_path: Path) -> None:
+    """diff compares the parameters of the group and the lines of the other file, not the defaults of the server."""
+    (tmp_path / "my.cnf").write_text("[mysqld]\ninnodb_flush_log_at_trx_commit = 1\nsync_binlog = 0\nport = 3307\n")
+    ended = mycnf("diff", "--isolated", "--format", "json", group, str(tmp_path / "my.cnf"))
+    found = json.loads(ended.out)
+    assert ended.code == 1
+    assert "only the parameters that it sets are compared" in ended.err
+    names = {one["variable"] for one in found["differences"]}
+    assert names == {"innodb_flush_log_at_trx_commit", "sync_binlog", "sort_buffer_size"}
+
+
+def test_an_upgrade_from_family_to_family(mycnf: Mycnf, group: str) -> None:
+    """A parameter that the new family lacks is found, and defaults that the service chooses are not told."""
+    text = Path(group).read_text().replace("mysql8.0", "mysql5.7").replace('"port"', '"query_cache_type"')
+    Path(group).write_text(text.replace("3307", "1"))
+    ended = mycnf(
+        "upgrade", "--isolated", "--format", "json", "--from", "rds-mysql-5.7", "--to", "rds-mysql-8.0", group
+    )
+    found = json.loads(ended.out)
+    assert [(one["line"], one["change"]) for one in found["lines"]] == [(17, "removed")]
+    told = {one["option"] for one in found["defaults"]}
+    assert told
+    assert told.isdisjoint({"innodb_flush_method", "log_bin", "innodb_buffer_pool_size", "server_id"})
