@@ -21,7 +21,7 @@ from advisor.verdict.declared import DeclaredOption, DeclaredSet, ProviderParame
 from advisor.verdict.formula import FormulaError, Instance, evaluate_formula, is_formula
 from advisor.verdict.judge import judge_file
 from advisor.verdict.outcome import REFUSED, FileVerdict, LineVerdict, Outcome
-from advisor.verdict.provider import is_allowed
+from advisor.verdict.provider import NUMERIC, is_allowed
 
 UNKNOWN = "unknown-parameter"
 UNCHANGEABLE = "unchangeable-parameter"
@@ -283,9 +283,7 @@ def _refused_value(one: DeclaredOption, name: str, context: _Context) -> _Compla
         return _bad_formula(one, name, context)
     if "{" in one.value:
         return None
-    numeric = (
-        row.data_type in ("integer", "float") if row and row.data_type else bool(option and option.kind in NUMBERS)
-    )
+    numeric = row.data_type in NUMERIC if row and row.data_type else bool(option and option.kind in NUMBERS)
     suffixed = _SUFFIXED.fullmatch(one.value.strip()) if numeric else None
     if suffixed:
         number = int(suffixed[1]) << 10 * (_POWERS.index(suffixed[2].upper()) + 1)
@@ -296,9 +294,10 @@ def _refused_value(one: DeclaredOption, name: str, context: _Context) -> _Compla
             f"write {number}",
         )
     if row is not None and row.allowed and not is_allowed(one.value, row):
+        sure = not context.own_list or row.data_type in NUMERIC  # the service has accepted what its own list shows
         return _Complaint(
             VALUE,
-            Severity.ERROR,
+            Severity.ERROR if sure else Severity.WARNING,
             f"{_service(context)} does not allow {_shown(one)} for {redact_name(one.name)}.",
             f"the provider's list allows {_shortened(row.allowed)}",
         )

@@ -25,17 +25,9 @@ def is_allowed(value: str, row: ProviderParameter) -> bool:
         return True
     if text.lower() in words or any(_in_range(text, found) for found in ranges):
         return True
-    if row.data_type in ("list", "set", "string") and words and not ranges:
-        return all(part.strip().lower() in words for part in text.split(",")) or row.data_type == "string"
-    if ranges and not words:
-        return _NUMBER.fullmatch(text) is None and row.data_type not in (
-            "integer",
-            "float",
-            "boolean",
-            "long",
-            "double",
-        )
-    return row.data_type == "string"
+    if words and not ranges:
+        return all(part.strip().lower() in words for part in text.split(","))
+    return _NUMBER.fullmatch(text) is None and row.data_type not in NUMERIC
 
 
 def _in_range(text: str, found: re.Match[str]) -> bool:

@@ -174,6 +174,23 @@ def test_settings_of_clouds(cloud: str, tmp_path: Path) -> None:
         facts_of_texts([str(path)])
 
 
+def test_a_cloud_s_list_says_who_set_what(tmp_path: Path) -> None:
+    """Beside the variables, the list of a provider decides which of them users set."""
+    variables, listed = tmp_path / "v", tmp_path / "l.json"
+    values = VARIABLES | {"sort_buffer_size": "268435456", "max_connections": "151"}
+    variables.write_text(batch(values))
+    rows = [
+        {"ParameterName": "sort_buffer_size", "ParameterValue": "268435456", "Source": "system", "DataType": "integer"},
+        {"ParameterName": "max-connections", "ParameterValue": "151", "Source": "user", "DataType": "integer"},
+    ]
+    listed.write_text(json.dumps({"Parameters": rows}))
+    facts = facts_of_texts([str(variables), str(listed)])
+    origins = {name: facts.server.origins[name].source for name in ("sort_buffer_size", "max_connections")}
+    assert origins == {"sort_buffer_size": "COMPILED", "max_connections": "DIFFERS"}
+    assert "server.origins" not in {gap.part for gap in facts.unavailable}
+    assert facts.server.variables == values
+
+
 def test_formulas_of_a_cloud(tmp_path: Path) -> None:
     """Two columns of a parameter group never stand in for variables, though another text tells the version."""
     formulas, variables = tmp_path / "f", tmp_path / "v"

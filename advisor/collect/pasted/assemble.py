@@ -18,7 +18,7 @@ from advisor.collect.logs import PART as ERROR_LOG
 from advisor.collect.logs import read_log_file
 from advisor.collect.pasted.completeness import missing_counters, missing_variables
 from advisor.collect.pasted.facts import SAME, PastedFacts, TextError
-from advisor.collect.pasted.json import has_objects, is_json, no_rows_message
+from advisor.collect.pasted.json import cloud_document_message, has_objects, is_json, no_rows_message
 from advisor.collect.pasted.lines import LARGEST, STDIN, open_text, read_all
 from advisor.collect.pasted.refuse import refusal_reason
 from advisor.collect.pasted.replicas import latest_rows
@@ -43,9 +43,13 @@ if TYPE_CHECKING:
     from advisor.collect.pasted.lines import Text
     from advisor.facts import Host
     from advisor.facts.server import ErrorLog
+    from advisor.verdict.declared import ProviderParameter
 
 
 VIA = "text"
+# Keys of the lists of Amazon, Azure and Google, and who set a value in them.
+LIST_MARKS = ('"ParameterName"', '"allowedValues"', '"appliesTo"')
+BY_USERS = ("user", "user-override")
 NOT_IN_TEXTS = "not read, because it came from text (--from)"
 NO_ERROR_LOG = f"{NOT_IN_TEXTS}; give the error log with --from too"
 HEAD_BYTES = 64 << 10
@@ -70,7 +74,10 @@ def facts_of_texts(paths: Sequence[str]) -> Facts:
     texts = [_read(path) for path in paths]
     error_log = merge_logs([one.error_log for one in texts if one.error_log])
     variables = _merge_variables(texts) or _logged_version(error_log)
+    parameters = [row for one in texts for row in one.parameters]
     if not variables.get("version"):
+        if all(one.parameters for one in texts):
+            raise cloud_document_message(texts[0].path, _list_name(parameters))
         cut = f" ({len(variables)} variables, cut off or filtered)" if variables else ""
         raise TextError(
             f"{', '.join(escape_text(path) for path in paths)}: no text contains the server's version{cut}; "
@@ -82,7 +89,7 @@ def facts_of_texts(paths: Sequence[str]) -> Facts:
     samples = complete_samples([sample for one in exact for sample in one.samples])
     text = next((one.innodb_text for one in reversed(texts) if one.innodb_text), "")
     workload, why = workload_of(samples)
-    server = _server(variables, samples[-1] if samples else {}, text)
+    server = _with_listed_origins(_server(variables, samples[-1] if samples else {}, text), parameters)
     host = next((_with_data_mount(one, variables.get("datadir", "")) for one in texts if one.host), None)
     return Facts(
         schema=SCHEMA,
@@ -104,7 +111,8 @@ def _missing_parts(
 ) -> Iterator[Unavailable]:
     """Each part that the texts do not contain, with the reason."""
     yield from (Unavailable(part, NOT_IN_TEXTS) for part in UNREAD)
-    yield Unavailable("server.origins", OF_TEXT)
+    if not any(one.parameters for one in texts):
+        yield Unavailable("server.origins", OF_TEXT)
     reasons = [one.lacks for one in texts if one.lacks]
     of_counters = [one.counters_lack for one in texts if one.counters_lack]
     if not samples:
@@ -139,6 +147,8 @@ def _read(path: str) -> PastedFacts:
             return _join_reports([read(path, held, text.at) for read in reports])
         if is_json(text.head) or has_objects(text.head):
             held = read_all(text)
+            if any(mark in text.head for mark in LIST_MARKS) and (listed := _provider_list(path, held)):
+                return PastedFacts(path, at=text.at, parameters=listed)
             facts = read_json(path, held, text.at)
             if facts.is_empty and is_json(text.head):
                 raise no_rows_message(path)
@@ -149,6 +159,17 @@ def _read(path: str) -> PastedFacts:
     if facts.is_empty:
         raise refusal_reason(path, text.head)
     return facts
+
+
+def _provider_list(path: str, text: str) -> tuple[ProviderParameter, ...]:
+    """The parameters of a provider's list; none for any other text."""
+    from advisor.carriers.document import CarrierError, Document
+    from advisor.carriers.provider_lists import parameters_of
+
+    try:
+        return tuple(parameters_of(Document(path, text)).values())
+    except CarrierError:
+        return ()
 
 
 def _error_log(path: str, text: Text) -> ErrorLog:
@@ -220,6 +241,22 @@ def _server(variables: dict[str, str], status: dict[str, str], innodb_text: str)
         innodb_status=innodb_text,
         managed=session.managed_by(version, comment, variables),
     )
+
+
+def _list_name(parameters: Sequence[ProviderParameter]) -> str:
+    if any(row.default is not None for row in parameters):
+        return "a list of Azure's server parameters"
+    return "a parameter group of Amazon RDS" if any(row.data_type for row in parameters) else "a list of database flags"
+
+
+def _with_listed_origins(server: Server, parameters: Sequence[ProviderParameter]) -> Server:
+    """The server with the origins that a provider's list has: set by its users, or left to the service."""
+    origins = dict(server.origins)
+    for row in parameters:
+        name = row.name.lower().replace("-", "_")
+        if name in origins and row.source:
+            origins[name] = VariableOrigin(DIFFERS if row.source in BY_USERS else DEFAULT)
+    return replace(server, origins=origins)
 
 
 def _replication(texts: Sequence[PastedFacts], server: Server) -> Replication | None:

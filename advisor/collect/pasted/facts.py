@@ -10,6 +10,7 @@ if TYPE_CHECKING:
     from advisor.facts import Host
     from advisor.facts.host import Mount, Space
     from advisor.facts.server import ErrorLog
+    from advisor.verdict.declared import ProviderParameter
 
 FORMS = (
     "the text of SHOW GLOBAL VARIABLES, SHOW GLOBAL STATUS and SHOW REPLICA STATUS, of mysqladmin variables or "
@@ -29,7 +30,7 @@ class PastedFacts(NamedTuple):
     InnoDB's status without the sections that quote statements, `host` describes the machine, `mounts` are its file
     systems with their space. `lacks` says why the variables are incomplete, `counters_lack` why the counters are.
     `replicas` has a row for each source of the server, None if unknown. `at` is when the text was written, in seconds
-    since 1970. `error_log` is what an error log contains.
+    since 1970. `error_log` is what an error log contains. `parameters` is a provider's list, which says who set what.
     """
 
     path: str
@@ -43,6 +44,7 @@ class PastedFacts(NamedTuple):
     replicas: tuple[dict[str, str | None], ...] | None = None
     counters_lack: str = ""
     error_log: ErrorLog | None = None
+    parameters: tuple[ProviderParameter, ...] = ()
 
     @property
     def is_empty(self) -> bool:
@@ -55,4 +57,5 @@ class PastedFacts(NamedTuple):
             or self.host
             or self.replicas is not None
             or self.error_log is not None
+            or self.parameters
         )
