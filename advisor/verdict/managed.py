@@ -21,6 +21,7 @@ from advisor.verdict.declared import DeclaredOption, DeclaredSet, ProviderParame
 from advisor.verdict.formula import FormulaError, Instance, evaluate_formula, is_formula
 from advisor.verdict.judge import judge_file
 from advisor.verdict.outcome import REFUSED, FileVerdict, LineVerdict, Outcome
+from advisor.verdict.plugins import is_component_option
 from advisor.verdict.provider import NUMERIC, is_allowed
 
 UNKNOWN = "unknown-parameter"
@@ -188,7 +189,7 @@ def _unknown_to_all(written: str, name: str, context: _Context) -> _Complaint:
 def _is_known(name: str, context: _Context) -> bool:
     if _option_of(name, context.catalog) or name in context.platform.names or name.startswith(OWN_NAMES):
         return True
-    if name in SESSION_VARIABLES:
+    if name in SESSION_VARIABLES or is_component_option(name, context.catalog.target):
         return True
     presence = find_presence(name)
     span = presence.span(context.target.flavour) if presence else None

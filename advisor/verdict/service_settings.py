@@ -25,18 +25,26 @@ CHOSEN_BY_SERVICES = frozenset(
         *("innodb_io_capacity", "innodb_io_capacity_max", "innodb_log_buffer_size", "innodb_log_file_size"),
         *("innodb_log_files_in_group", "innodb_purge_threads", "innodb_redo_log_capacity", "key_buffer_size"),
         *("local_infile", "log_output", "max_connections", "performance_schema", "query_cache_size"),
-        *("query_cache_type", "read_buffer_size", "read_rnd_buffer_size", "slow_query_log", "sql_mode"),
+        *("query_cache_type", "read_buffer_size", "read_rnd_buffer_size", "relay_log_recovery", "sql_mode"),
         *("table_definition_cache", "table_open_cache", "thread_cache_size", "thread_stack"),
     )
 )
 # Defaults of Amazon's parameter groups. The formula of Aurora gives what its manual lists for each instance class.
+_REPLICATION = {
+    "master_info_repository": "TABLE",
+    "relay_log_info_repository": "TABLE",
+    "relay_log_recovery": "1",
+    "sync_binlog": "1",
+}
 DEFAULTS = {
     "rds": {
+        **_REPLICATION,
         "innodb_buffer_pool_size": "{DBInstanceClassMemory*3/4}",
         "innodb_flush_method": "O_DIRECT",
         "max_connections": "{DBInstanceClassMemory/12582880}",
     },
     "aurora": {
+        **_REPLICATION,
         "innodb_buffer_pool_size": "{DBInstanceClassMemory*3/4}",
         "max_connections": (
             "GREATEST({log(DBInstanceClassMemory/805306368)*45},{log(DBInstanceClassMemory/8187281408)*1000})"
