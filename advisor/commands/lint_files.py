@@ -96,6 +96,13 @@ def lint_file(path: str, target: Target, plan: LintPlan, given: Mapping[str, byt
     """Judge a file with its includes for the target and run the rules; raises OptionFileError if it cannot be read."""
     resolved = read_resolved([path], target, plan.args.root, given)
     target = plan.on_platform(target, resolved)
+    if target.is_managed:
+        from advisor.commands.managed import declared_lines, managed_findings
+
+        declared, rules = declared_lines(resolved, target), plan.rules_for(target)
+        made = managed_findings(declared, target, rules, plan.host, plan.house, parameters=plan.parameters)
+        found = tuple(sort_by_place(made))
+        return LintResult(Checked(path, target, found, _sources(resolved, found)), resolved, plan)
     catalog = plan.catalog(target)
     verdict = judge_file(resolved, catalog)
     known = RuleContext(target, catalog, Settings.from_file(verdict), verdict, host=plan.host, house=plan.house)

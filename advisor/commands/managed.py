@@ -8,8 +8,10 @@ from typing import TYPE_CHECKING
 from advisor.analysis.engine import run_rules
 from advisor.catalog.load import load
 from advisor.core.console import print_notice
-from advisor.core.model import AbsentPart
+from advisor.core.model import AbsentPart, Location
 from advisor.core.sizes import format_size
+from advisor.optionfile import groups_read, normalise
+from advisor.verdict.declared import DeclaredOption, DeclaredSet
 from advisor.verdict.formula import Instance
 from advisor.verdict.managed import judge_managed, noun
 from advisor.verdict.service_settings import service_settings
@@ -22,7 +24,8 @@ if TYPE_CHECKING:
 
     from advisor.core.model import Finding, Target
     from advisor.facts import Host
-    from advisor.verdict.declared import DeclaredSet, ProviderParameter
+    from advisor.optionfile.lines import PlacedLine, ResolvedFiles
+    from advisor.verdict.declared import ProviderParameter
     from advisor.verdict.managed import ManagedVerdict
     from advisor.verdict.settings import Settings
     from rules.core.rule import Rule
@@ -107,6 +110,23 @@ def _notation(declared: DeclaredSet) -> str:
     """Return the notation of the document by its name; empty if that does not show it."""
     path = declared.options[0].name_place.path if declared.options else ""
     return next((kind for ending, kind in NOTATIONS.items() if path.endswith(ending)), "")
+
+
+def declared_lines(resolved: ResolvedFiles, target: Target) -> DeclaredSet:
+    """Return the lines of an option file as if they were parameters of the service."""
+    groups = groups_read(target.base)
+    placed = [at for at in resolved.options if (at.line.group or "").lower() in groups]
+    return DeclaredSet("parameter group", target, tuple(_option_of_line(at) for at in placed))
+
+
+def _option_of_line(at: PlacedLine) -> DeclaredOption:
+    """Return the parameter that a line of an option file stands for; an option without a value is switched on."""
+    line = at.line
+    name = Location(at.path, line.number, line.column, line.number, line.name_end_column)
+    value = Location(at.path, line.number, line.value_column, line.number, line.value_end_column)
+    plain = normalise(line.name or "").removeprefix("loose_")
+    given = None if line.templated else "1" if line.value is None else line.value
+    return DeclaredOption(plain, given, name, value)
 
 
 def _processors(host: Host) -> int | None:

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 from advisor.catalog.load import load
 from advisor.catalog.targets import newest_target, parse_target, stand_in_note
 from advisor.commands.connection import declared_host, is_declared
-from advisor.commands.read_files import read_resolved
+from advisor.commands.read_files import read_carrier, read_resolved
 from advisor.core import errors
 from advisor.core.console import print_notice
 from advisor.core.errors import MycnfError
@@ -89,6 +89,8 @@ def _print_diff(path: str, target: Target, host: Host, args: argparse.Namespace)
     from advisor.optionfile import render
     from advisor.suggest.amend import amend_file
 
+    if read_carrier(path, {}) is not None:
+        raise MycnfError(f"{path}: --write-diff changes option files only; leave it out, and choose a --format")
     resolved = read_resolved([path], target, None, {})
     before = next(render(file) for file in resolved.files if file.path == path)
     verdict = judge_file(resolved, load(target))

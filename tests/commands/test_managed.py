@@ -152,3 +152,25 @@ def test_an_upgrade_from_family_to_family(mycnf: Mycnf, group: str) -> None:
     told = {one["option"] for one in found["defaults"]}
     assert told
     assert told.isdisjoint({"innodb_flush_method", "log_bin", "innodb_buffer_pool_size", "server_id"})
+
+
+def test_an_option_file_for_a_managed_target(mycnf: Mycnf, tmp_path: Path) -> None:
+    """Lines of an option file are checked as parameters of the service: suffixes, and what it does not let one set."""
+    file = tmp_path / "my.cnf"
+    text = (
+        "[mysqld]\nskip-name-resolve\nsort_buffer_size = 1M\nsync_binlog = 1\nlong_query_time = 1\n[client]\nport = 1\n"
+    )
+    file.write_text(text)
+    assert codes(mycnf, "--target", "aurora-mysql-3", str(file)) == [
+        ("warning", "PAR002", "skip_name_resolve"),
+        ("warning", "PAR003", "sort_buffer_size"),
+        ("warning", "PAR002", "sync_binlog"),
+        ("note", "OBS003", "long_query_time"),
+    ]
+
+
+def test_documents_are_no_files_to_amend(mycnf: Mycnf, group: str) -> None:
+    """suggest --write-diff refuses a document in one line."""
+    ended = mycnf("suggest", "--ram", "16G", "--target", "rds-mysql-8.0", "--write-diff", group)
+    assert ended.code == 2
+    assert "option files only" in ended.err
