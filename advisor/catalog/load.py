@@ -98,6 +98,11 @@ class Catalog:
         self._variables: dict[str, str] | None = None
         self._spellings: dict[str, list[str]] | None = None
 
+    @property
+    def has_own_build(self) -> bool:
+        """Whether the facts are those of a vendor's build that has a catalog of its own, such as Percona Server."""
+        return self.read_as.version[:2] in BUILD_SERIES.get(self.read_as.build, ())
+
     def keep(self, key: tuple[object, ...], answer: Any) -> None:
         """Cache an answer; a full cache is cleared first."""
         if len(self.kept) >= MAX_ANSWERS:

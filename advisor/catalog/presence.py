@@ -91,6 +91,11 @@ class VendorBuild(NamedTuple):
         return f"{option}, which {'exists on Windows only' if self.windows else f'{self.vendor} documents'}"
 
     @property
+    def key(self) -> str:
+        """The name of the build in a target, such as percona; empty if there is none."""
+        return next((key for key, build in BUILDS.items() if build == self.build), "")
+
+    @property
     def vendor(self) -> str:
         """Return the vendor's server and its series."""
         return f"{self.build} ({', '.join(self.series)})" if self.series else self.build

@@ -26,7 +26,10 @@ SERIES: dict[str, dict[tuple[int, ...], tuple[int, ...]]] = {
 INFERRED = frozenset({("mariadb", (12, 3))})
 # The builds that have a catalog of their own, a difference from their flavour's, with the newest patch it covers.
 # For a build without one, the flavour's catalog is used.
-BUILD_SERIES: dict[str, dict[tuple[int, ...], tuple[int, ...]]] = {}
+BUILD_SERIES: dict[str, dict[tuple[int, ...], tuple[int, ...]]] = {
+    "percona": {(5, 7): (5, 7, 44), (8, 0): (8, 0, 43), (8, 4): (8, 4, 8)},
+    "pxc": {(5, 7): (5, 7, 44), (8, 0): (8, 0, 43), (8, 4): (8, 4, 8)},
+}
 # What --target calls a server: the beginning of the name, with the flavour and the build.
 NAMES: dict[str, tuple[str, str]] = {
     "mysql": ("mysql", ""),

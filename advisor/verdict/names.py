@@ -22,9 +22,12 @@ KEY_CACHE = (
 ANY_CASE: dict[tuple[int, ...], tuple[int, ...]] = {(10, 11): (10, 11, 19), (11, 8): (11, 8, 9)}
 # Names with capital letters; servers with case-sensitive names accept only this spelling.
 CAPITALS = {
+    "wsrep_applier_fk_checks": "wsrep_applier_FK_checks",
+    "wsrep_applier_uk_checks": "wsrep_applier_UK_checks",
     "wsrep_certify_nonpk": "wsrep_certify_nonPK",
     "wsrep_convert_lock_to_trx": "wsrep_convert_LOCK_to_trx",
     "wsrep_osu_method": "wsrep_OSU_method",
+    "wsrep_rsu_commit_timeout": "wsrep_RSU_commit_timeout",
     "wsrep_slave_fk_checks": "wsrep_slave_FK_checks",
     "wsrep_slave_uk_checks": "wsrep_slave_UK_checks",
     "wsrep_sr_store": "wsrep_SR_store",

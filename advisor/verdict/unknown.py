@@ -6,9 +6,11 @@ from typing import TYPE_CHECKING
 
 from advisor.catalog.load import load
 from advisor.catalog.presence import (
+    BUILDS,
     WINDOWS,
     KnownSpan,
     Presence,
+    VendorBuild,
     find_presence,
     nearest_option,
     nearest_vendor_option,
@@ -35,6 +37,9 @@ if TYPE_CHECKING:
 SWITCHES = ("skip_", "disable_", "enable_")
 FLAVOURS = {"mysql": "MySQL", "mariadb": "MariaDB"}
 LATER = "later than this target."
+# Servers' test suites leave these out when they record a help: what is known of a build's is what its source declares.
+HIDDEN_FROM_HELP = ("innodb", "thread_pool", "rocksdb", "tokudb", "audit_log")
+SOURCE_READ = ("5.7", "8.0")  # the series of Percona Server whose source was read
 
 
 def explain_missing(
@@ -55,7 +60,11 @@ def explain_missing(
         found, taken = _explain_loaded_plugin(name, found._replace(canonical=None), catalog, loaded)
     else:
         other = vendor_of_option(name, catalog.target) or vendor_of_option(_strip_switch(name), catalog.target)
-        if other is not None:
+        if other is not None and catalog.has_own_build and other.series:
+            own = catalog.get(name)
+            if own is None or not own.plugin:
+                return found._replace(canonical=None), _explain_build_lacks(name, other, catalog)
+        elif other is not None:
             sentence = other.sentence(name, catalog.read_as)
             option = catalog.get(name)
             if option is not None:  # as an option of a plugin
@@ -77,6 +86,23 @@ def _is_removed_since(written: str, catalog: Catalog) -> bool:
     return bool(own and own.gone and catalog.read_as.version < _version(own.gone) <= catalog.target.version)
 
 
+def _explain_build_lacks(name: str, documented: VendorBuild, catalog: Catalog) -> TakenValue:
+    """Explain an option that a build's manual lists and the build itself does not: the server's own list wins."""
+    build, series = BUILDS[catalog.target.build], catalog.read_as.series
+    is_hidden = name.startswith(HIDDEN_FROM_HELP)
+    if is_hidden and series not in SOURCE_READ:
+        why = f"{documented.vendor} documents {name}; whether {build} {series} has it was not examined."
+        return TakenValue(Outcome.UNEXAMINED, None, why, likely=True)
+    lists = series in documented.series and (documented.build == build or catalog.target.build == "pxc")
+    if lists:
+        place = "source does not have it" if is_hidden else "help does not"
+        why = f"The manual of {documented.build} {series} lists {name}, but the server's own {place}."
+    else:
+        place = "source" if is_hidden else "help"
+        why = f"{documented.vendor} documents {name}; the {place} of {build} {series} does not list it."
+    return TakenValue(Outcome.UNKNOWN, None, why, likely=True)
+
+
 def _can_be_name(name: str) -> bool:
     """Whether this can be an option name; with a blank or colon it may hold a value without =, perhaps a secret."""
     return name.replace(".", "_").isidentifier()
@@ -87,7 +113,7 @@ def judge_unknown_word(option: Option, value: str, taken: TakenValue, catalog: C
     other = vendor_of_value(option.name, value, catalog.target)
     if other is not None and other.windows and catalog.target.platform == WINDOWS:
         return TakenValue(Outcome.ACCEPTED, value, likely=True)
-    if other is not None:
+    if other is not None and not (catalog.has_own_build and other.series):
         outcome = Outcome.INVALID if _outcome_of_other_build(catalog) is Outcome.UNKNOWN else Outcome.UNEXAMINED
         return TakenValue(outcome, value, other.sentence(f"{option.name} = {value}", catalog.read_as), likely=True)
     if catalog.whole or catalog.of_other_build:
@@ -154,7 +180,7 @@ def _not_loaded_or_unknown(name: str, written: str, found: NameMatch, catalog: C
     """Explain an option of a plugin that is not loaded, of another version, or an unknown one."""
     option = catalog.get(name)
     if option is not None and option.plugin:
-        return found._replace(canonical=None), _explain_not_loaded(name, option.plugin)
+        return found._replace(canonical=None), _explain_plugin(name, option.plugin, catalog)
     spelt = CAPITALS.get(name, name)
     if option is not None and spelt != written.replace("-", "_").removeprefix("loose_"):
         why = f"The server distinguishes upper and lower case in option names, and knows {spelt} only."
@@ -166,6 +192,15 @@ def _not_loaded_or_unknown(name: str, written: str, found: NameMatch, catalog: C
     return (
         _explain_unlisted(name, found, catalog) if presence is None else (found, _explain_elsewhere(presence, catalog))
     )
+
+
+def _explain_plugin(name: str, plugin: str, catalog: Catalog) -> TakenValue:
+    """Explain an option of a plugin; those of a build alone are mostly installed by its own script, not by a file."""
+    if not catalog.has_own_build or load(catalog.target.base).get(name) is not None:
+        return _explain_not_loaded(name, plugin)
+    build = BUILDS[catalog.target.build]
+    why = f"{name} belongs to the plugin {plugin} of {build}, which ps-admin or INSTALL PLUGIN must have installed."
+    return TakenValue(Outcome.UNEXAMINED, None, why, likely=True)
 
 
 def _explain_not_loaded(name: str, plugin: str) -> TakenValue:
@@ -200,7 +235,10 @@ def _explain_mistyped(name: str, found: NameMatch, catalog: Catalog) -> tuple[Na
     vendor = vendor_of_option(others, catalog.target) if others else None
     meant = others or own
     near = f"{vendor.describe(meant)}," if vendor and meant else meant
-    taken = TakenValue(Outcome.UNKNOWN, None, f"Unknown option; {near} is near." if near else "Unknown option.")
+    unknown = "Unknown option"
+    if catalog.has_own_build:
+        unknown = f"Unknown option by the help of {BUILDS[catalog.target.build]} {catalog.read_as.series} itself"
+    taken = TakenValue(Outcome.UNKNOWN, None, f"{unknown}; {near} is near." if near else f"{unknown}.")
     return found._replace(candidates=(meant,) if meant else ()), taken._replace(likely=vendor is not None)
 
 

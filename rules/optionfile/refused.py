@@ -82,9 +82,10 @@ def _refusal_text(line: LineVerdict, context: RuleContext) -> str:
         return f"Without that component {context.target.label} will not start with this line."
     other = vendor_of_option(name.removeprefix("enable_"), context.target) if not line.option else None
     other = other or vendor_of_value(line.canonical or "", line.value or "", context.target)
-    if other is not None and not other.windows:
+    if other is not None and not other.windows and not context.catalog.has_own_build:
         return "That server will not start with this line."
-    return f"{context.target.label}{' on Linux' if other else ''} will not start with this line."
+    on = " on Linux" if other is not None and other.windows else ""
+    return f"{context.target.label}{on} will not start with this line."
 
 
 def _is_removed_later(line: LineVerdict, context: RuleContext) -> bool:
@@ -182,9 +183,9 @@ def _unknown_help(line: LineVerdict, fix: Fix | None, context: RuleContext) -> s
     """The replacement for an option of another vendor or version; otherwise how to treat the unknown line."""
     name = written_name(line.placed.line)
     other = vendor_of_option(name, context.target) if not line.loose else None
-    if other is not None and not other.windows:
-        series = f"{context.target.flavour}-{context.target.series}"
-        return f"if the server is Percona's, lint with --target {series}, which names no patch; else remove the line"
+    if other is not None and other.series and not context.catalog.has_own_build:
+        target = f"{other.key}-{context.target.series}"
+        return f"if the server is {other.build}, lint with --target {target}; else remove the line"
     return (
         _removal_help(line)
         if _is_plugin_option(line, context)

@@ -11,17 +11,19 @@ import pytest
 
 import advisor.catalog.load
 from advisor.catalog.load import Option, load
-from advisor.catalog.targets import EXAMINED, SERIES
+from advisor.catalog.targets import BUILD_SERIES, EXAMINED, SERIES
 from advisor.core.model import Target
 
 DATA = os.path.join(os.path.dirname(advisor.catalog.load.__file__), "data")
 NAMES = [f"{flavour}-{s[0]}.{s[1]}" for flavour, series in SERIES.items() for s in series]
-TARGETS = sorted({*EXAMINED, *(Target(f, v) for f, series in SERIES.items() for v in series.values())})
+BUILDS = [f"{build}-{s[0]}.{s[1]}" for build, series in BUILD_SERIES.items() for s in series]
+OF_BUILDS = [Target("mysql", v, build) for build, series in BUILD_SERIES.items() for v in series.values()]
+TARGETS = sorted({*EXAMINED, *OF_BUILDS, *(Target(f, v) for f, series in SERIES.items() for v in series.values())})
 KINDS = {"bool", "int", "uint", "double", "enum", "set", "flagset", "string", "flag"}
 UNPRINTED = "(No default value)"
 
 
-@pytest.mark.parametrize("name", [*NAMES, "elsewhere", "vendors", "windows"])
+@pytest.mark.parametrize("name", [*NAMES, *BUILDS, "elsewhere", "vendors", "windows"])
 def test_a_file_is_small_sorted_and_one_option_a_line(name: str) -> None:
     """Each file stays within 250 KB, holds one option a line, in order, and nothing twice."""
     path = os.path.join(DATA, f"{name}.json")
@@ -38,7 +40,7 @@ def test_a_file_is_small_sorted_and_one_option_a_line(name: str) -> None:
 def test_there_is_a_file_for_each_series_and_no_other() -> None:
     """The data folder holds what the list of series says."""
     assert sorted(f for f in os.listdir(DATA) if f.endswith(".json")) == sorted(
-        f"{n}.json" for n in [*NAMES, "elsewhere", "vendors", "windows"]
+        f"{n}.json" for n in [*NAMES, *BUILDS, "elsewhere", "vendors", "windows"]
     )
 
 

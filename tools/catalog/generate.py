@@ -9,10 +9,13 @@ import argparse
 import json
 import os
 import re
+from collections.abc import Mapping
+from functools import partial
 from typing import Any
 
 import elsewhere
 import history
+import vendor_builds
 from builds import Record
 from fact import Fact
 from listed import BUILT_IN, STANDS_FOR, owner
@@ -85,6 +88,11 @@ def entry(option: str, record: Record, before: list[tuple[Version, Record]], nam
     return written | ({"was": was} if was else {})
 
 
+def new_entry(name: str, option: str, record: Record) -> dict[str, object]:
+    """An option of a build of that series, the same in each of its patches."""
+    return entry(option, record, [], name)
+
+
 def former(record: Record, marks: list[str]) -> dict[str, object]:
     """The facts before a change; here unknown ones are written too, because they replace later ones."""
     hidden = ("default", "running") if "host" in marks else ()
@@ -131,10 +139,10 @@ def dump(value: object) -> str:
     return json.dumps(value, ensure_ascii=True, separators=(",", ":"))
 
 
-def text(name: str, options: dict[str, dict[str, object]]) -> str:
+def text(name: str, number: Version, options: Mapping[str, dict[str, object] | None]) -> str:
     """The text of the catalog file: one option per line, sorted."""
     lines = ",\n".join(f"{dump(option)}:{dump(record)}" for option, record in sorted(options.items()))
-    moving = [option for option, record in sorted(options.items()) if moves(record, SERIES[name][0])]
+    moving = [option for option, record in sorted(options.items()) if record and moves(record, number)]
     return f'{{"series":{dump(name)},"moving":{dump(moving)},"options":{{\n{lines}\n}}}}\n'
 
 
@@ -151,7 +159,10 @@ def main() -> None:
     out = parser.parse_args().out
     os.makedirs(out, exist_ok=True)
     made = {name: catalog(name) for name in SERIES}
-    files = {f"{name}.json": text(name, options) for name, options in made.items()}
+    files = {f"{name}.json": text(name, SERIES[name][0], options) for name, options in made.items()}
+    for name, (base, number, rows) in vendor_builds.catalogs().items():
+        options = vendor_builds.differences(rows, made[base], partial(new_entry, base))
+        files[f"{name}.json"] = text(name, number, options)
     files["elsewhere.json"] = elsewhere.text(made)
     files["vendors.json"] = elsewhere.vendors()
     files["windows.json"] = elsewhere.windows()
