@@ -12,7 +12,9 @@ from advisor.core import errors
 if TYPE_CHECKING:
     import argparse
 
+    from advisor.analysis.audited import Audited
     from advisor.collect.connection.statement import Statement
+    from advisor.commands.judge_facts import AuditRequest
     from advisor.facts import Facts
     from advisor.report import Page
 
@@ -61,7 +63,7 @@ def _on_screen(args: argparse.Namespace) -> bool:
 
 def _report(args: argparse.Namespace) -> int:
     from advisor.analysis.engine import fails
-    from advisor.commands.judge_facts import audit_facts, judge_facts, make_request
+    from advisor.commands.judge_facts import make_request
     from advisor.core.console import print_notice
     from advisor.report.formats import render_audit
     from advisor.report.output import write
@@ -80,16 +82,24 @@ def _report(args: argparse.Namespace) -> int:
         from advisor.commands.history import keep_facts
 
         keep_facts(facts)
-    audited = audit_facts(add_earlier_spaces(facts, earlier), asked)
-    if earlier is not None:
-        from advisor.analysis.audit_comparison import compare
-
-        audited = audited._replace(since=compare(judge_facts(earlier, asked), audited))
+    audited = audit_since(facts, earlier, asked)
     write(render_audit(args.format or "text", audited, _page(args)), args.output)
     if facts.lost:
         print_notice(facts.lost)
         return errors.CONNECTION
     return errors.FINDINGS if fails(audited.findings, args.fail_on or FAIL_ON) else errors.OK
+
+
+def audit_since(facts: Facts, earlier: Facts | None, asked: AuditRequest) -> Audited:
+    """Judge the facts, and compare the audit with that of an earlier snapshot if there is one."""
+    from advisor.commands.judge_facts import audit_facts, judge_facts
+
+    if earlier is None:
+        return audit_facts(facts, asked)
+    from advisor.analysis.audit_comparison import compare, with_schema_rates
+
+    audited = audit_facts(add_earlier_spaces(with_schema_rates(earlier, facts), earlier), asked)
+    return audited._replace(since=compare(judge_facts(earlier, asked), audited))
 
 
 def add_earlier_spaces(facts: Facts, earlier: Facts | None) -> Facts:

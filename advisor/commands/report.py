@@ -40,6 +40,8 @@ def run(args: argparse.Namespace) -> int:
     pairs = pair(args.reports or ())
     args.write_baseline = None
     asked = make_request(args)
+    if args.since is not None and (len(args.snapshots) != 1 or os.path.isdir(args.snapshots[0])):
+        raise MycnfError("--since compares one snapshot with an earlier one; name one snapshot, no directory")
     alone = len(args.snapshots) == 1 and not os.path.isdir(args.snapshots[0])
     if alone and all(name in names("audit") for name, _ in pairs):  # Parquet exists only for the report on many
         return _one(args.snapshots[0], asked, pairs)
@@ -48,13 +50,14 @@ def run(args: argparse.Namespace) -> int:
 
 def _one(path: str, asked: AuditRequest, pairs: list[tuple[str, str | None]]) -> int:
     from advisor.analysis.engine import fails
-    from advisor.commands.judge_facts import audit_facts
+    from advisor.commands.audit import audit_since
     from advisor.facts.snapshot import load
     from advisor.report.formats import render_audit
     from advisor.report.output import write
 
     fail_on = asked.args.fail_on or FAIL_ON
-    audited = audit_facts(load(path), asked)
+    earlier = load(asked.args.since) if asked.args.since is not None else None
+    audited = audit_since(load(path), earlier, asked)
     made = [(render_audit(name, audited, page_for(out, fail_on)), out) for name, out in pairs]
     for text, out in made:
         write(text, out)

@@ -265,7 +265,7 @@ _mycnf_in_report() {
         _mycnf_words 'error warning note never'
         return
         ;;
-    --config | --baseline | -o | --output | --host-tar)
+    --config | --baseline | --since | -o | --output | --host-tar)
         _mycnf_files
         return
         ;;
@@ -282,7 +282,7 @@ _mycnf_in_report() {
         ;;
     esac
     if [[ $cur == -* ]]; then
-        _mycnf_words '-h --help --select --ignore --fail-on --config --isolated --baseline --jobs --format -o --output --ram --cpus --disk --instance-class --host-tar'
+        _mycnf_words '-h --help --select --ignore --fail-on --config --isolated --baseline --since --jobs --format -o --output --ram --cpus --disk --instance-class --host-tar'
     else
         _mycnf_files
     fi

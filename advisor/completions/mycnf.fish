@@ -229,6 +229,7 @@ complete -c mycnf -n '__mycnf_in report' -l fail-on -x -a 'error warning note ne
 complete -c mycnf -n '__mycnf_in report' -l config -r -F -d 'the configuration file (default: the closest mycnf.toml)'
 complete -c mycnf -n '__mycnf_in report' -l isolated -d 'use no configuration file and no baseline'
 complete -c mycnf -n '__mycnf_in report' -l baseline -r -F -d 'leave out the findings in this baseline'
+complete -c mycnf -n '__mycnf_in report' -l since -r -F -d 'compare one snapshot with this earlier one: what is gone, still there and new'
 complete -c mycnf -n '__mycnf_in report' -l jobs -x -d 'processes that check many snapshots (default: one per processor)'
 complete -c mycnf -n '__mycnf_in report' -l format -x -a 'text concise json jsonl csv sarif junit markdown html prometheus parquet' -d 'output format (default: text; repeatable, each with its own -o)'
 complete -c mycnf -n '__mycnf_in report' -s o -l output -r -F -d 'write to FILE instead of stdout'

@@ -237,6 +237,7 @@ _mycnf-report() {
     '--config=''[the configuration file (default\: the closest mycnf.toml)]:FILE:_files' \
     '--isolated''[use no configuration file and no baseline]' \
     '--baseline=''[leave out the findings in this baseline]:FILE:_files' \
+    '--since=''[compare one snapshot with this earlier one\: what is gone, still there and new]:SNAP:_files' \
     '--jobs=''[processes that check many snapshots (default\: one per processor)]:N: ' \
     '*--format=''[output format (default\: text; repeatable, each with its own -o)]:reports:(text concise json jsonl csv sarif junit markdown html prometheus parquet)' \
     '*'{-o+,--output=}'[write to FILE instead of stdout]:FILE:_files' \

@@ -175,3 +175,19 @@ def test_after_a_real_restart_the_advice_is_gone(server_name: str, start: Start,
     told = json.loads(mycnf("audit", *there, "--isolated", "--since", snap, "--format", "json").out)["since"]
     assert {one["code"] for one in told["gone"]} >= {"BUF003", "BUF004"}
     assert told["new"] == []
+
+
+def test_report_compares_two_snapshots(mycnf: Mycnf, earlier: Path, tmp_path: Path) -> None:
+    """`report --since` says what `audit --since` does, its page has values before and after; a directory is refused."""
+    words = ("--isolated", "--since", str(earlier))
+    made = [json.loads(mycnf(*how, *words, "--format", "json").out) for how in (
+        ("audit", "--snapshot", str(DEMO)), ("report", str(DEMO)))]  # fmt: skip
+    assert made[0] == made[1]
+    page = mycnf("report", str(DEMO), *words, "--format", "html").out
+    assert "What changed since 2026-11-19 05:01 UTC" in page
+    assert "<code>sort_buffer_size</code></td>" in page
+    assert "<code>262144</code>" in page
+    assert "kanarienvogel" not in page
+    refused = mycnf("report", str(tmp_path), *words)
+    assert refused.code == 2
+    assert "--since compares one snapshot" in refused.err

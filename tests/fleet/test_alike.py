@@ -55,7 +55,8 @@ def test_drift_between_replicas(report: tuple[dict[str, Any], str]) -> None:
 
 def test_the_text_tells_both(report: tuple[dict[str, Any], str]) -> None:
     """The report for people has the outliers with the majority, and the replicas of the source."""
-    assert "1: the other 2 of 3 in all (MySQL 8.0)" in report[1]
+    assert "c  differs from its siblings in 2 variables" in report[1]
+    assert "sync_binlog 0 (command line), 1 on the other 2 of 3 in all (MySQL 8.0)" in report[1]
     assert "replicas of 127.0.0.1:" in report[1]
     assert "  sync_binlog: 1 on b · 0 on c" in report[1]
     assert "sized by the servers themselves: back_log, " in report[1]

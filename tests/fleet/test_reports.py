@@ -9,14 +9,14 @@ from audit_samples import HOSTILE
 from hostile_findings import SECRET
 from markdown_it import MarkdownIt
 
-from advisor.core.model import Confidence, Finding, Severity, Skipped, Target
+from advisor.core.model import Action, Confidence, Finding, Severity, Skipped, Target
 from advisor.fleet.member import MemberValue
 from advisor.fleet.outliers import Difference, Outlier, PeerGroup
 from advisor.fleet.row import HostRow, Status
 from advisor.report import formats
 from advisor.report.fleet.as_json import report as as_json
 from advisor.report.fleet.document import document
-from advisor.report.fleet.survey import Judged, Survey, by_rule, by_series
+from advisor.report.fleet.survey import Judged, Survey, by_rule, by_series, common_fixes
 from advisor.report.paper import Paper
 
 NOW = "2026-11-21T20:00:00"
@@ -69,7 +69,7 @@ def test_hostile_markdown() -> None:
     tokens = MarkdownIt("gfm-like").parse(text)
     inline = [child for token in tokens for child in token.children or ()]
     assert not [t.type for t in [*tokens, *inline] if t.type in ("html_block", "html_inline", "link_open", "image")]
-    assert len([t for t in tokens if t.type == "table_open"]) == 3
+    assert len([t for t in tokens if t.type == "table_open"]) == 4
     assert SECRET not in text
 
 
@@ -89,6 +89,50 @@ def test_rules_are_counted_by_server() -> None:
     assert [(one.code, one.hosts) for one in seen] == [("TST003", ("c",)), ("TST001", ("a", "b")), ("TST002", ("b",))]
 
 
+def advised(name: str, *settings: str, severity: Severity = Severity.WARNING) -> Judged:
+    """A server with a finding for each advised option line."""
+    found = tuple(
+        Finding("DUR002", "x", severity, Confidence.LIKELY, "m", option=line.partition(" ")[0], actions=(Action(line),))
+        for line in settings
+    )
+    return judged(name)._replace(findings=found)
+
+
+def test_common_fixes() -> None:
+    """What most servers need comes first; notes are no fixes, and different values are counted."""
+    notes = advised("c", "a = 1", severity=Severity.NOTE)
+    fixes = common_fixes([advised("a", "b = 1", "a = 1"), advised("b", "a = 2"), notes])
+    assert [(fix.option, fix.settings, fix.hosts) for fix in fixes] == [
+        ("a", ("a = 1", "a = 2"), ("a", "b")),
+        ("b", ("b = 1",), ("a",)),
+    ]
+    text = render(survey(advised("a", "a = 1"), advised("b", "a = 2")), "text")
+    assert "2 of 2   DUR002  a, b   a: 2 different values, see each server" in text
+
+
+def test_servers_by_area() -> None:
+    """The table counts errors and warnings of each area, and notes where there is nothing worse."""
+    worse = judged("b", "SEC003", "DUR002", "DUR002")
+    worst = worse.findings[0]._replace(severity=Severity.ERROR)
+    noted = judged("a", "SEC003")
+    noted = noted._replace(findings=(noted.findings[0]._replace(severity=Severity.NOTE),))
+    text = render(survey(noted, worse._replace(findings=(worst, *worse.findings[1:]))), "text")
+    assert "  server  data  security\n  b         2W        1E\n  a          ·        1N\n" in text
+    page = render(survey(noted), "html")
+    assert '<td class="number note">1N</td>' in page
+
+
+def test_outliers_by_host() -> None:
+    """Each host that differs has its variables with the usual values; a variable in which many differ stands alone."""
+    values = {name: MemberValue("0", True, "my.cnf:3") for name in "abcd"}
+    few = Outlier("db", "MySQL 8.0", "sync_binlog", "1", 12, (("a", values["a"]),), is_set=True)
+    many = few._replace(variable="max_connections", others=tuple(values.items()))
+    text = render(survey(judged("a"))._replace(outliers=(few, many)), "text")
+    assert "  a  differs from its siblings in 1 variable\n" in text
+    assert "    sync_binlog 0 (my.cnf:3), 1 on the other 11 of 12 in db (MySQL 8.0)\n" in text
+    assert "  max_connections\n    a 0\n    b 0\n" in text
+
+
 @pytest.mark.parametrize(("version", "now", "ends", "ended"), [
     ((8, 0, 36), "2026-04-30T23:59:59", "2026-04-30", False),
     ((8, 0, 36), "2026-05-01T00:00:00", "2026-04-30", True),
@@ -105,7 +149,7 @@ def test_end_of_support(version: tuple[int, ...], now: str, ends: str, ended: bo
 def test_many_hosts() -> None:
     """Of thousands the text shows what can be read, and says how much more there is."""
     text = render(survey(*(judged(f"db{n}", "TST001") for n in range(3000))), "text")
-    assert len(text.splitlines()) < 100
+    assert len(text.splitlines()) < 150
     assert "2,960 more" in text
     assert "3,000 of 3,000" in text
 

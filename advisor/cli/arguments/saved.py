@@ -28,6 +28,9 @@ def report(p: argparse.ArgumentParser) -> None:
     add_configuration(p)
     p.add_argument("--baseline", metavar="FILE", help="leave out the findings in this baseline")
     p.add_argument(
+        "--since", metavar="SNAP", help="compare one snapshot with this earlier one: what is gone, still there and new"
+    )
+    p.add_argument(
         "--jobs", type=int, metavar="N", help="processes that check many snapshots (default: one per processor)"
     )
     add_reports(p, "report")

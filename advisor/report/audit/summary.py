@@ -45,7 +45,7 @@ FEW_READINGS = 3  # of the space on a disk; fewer make no curve
 MOST_DISKS = 4
 GIB = 1 << 30
 Row = tuple["Words | Value", ...]
-SIZES_FROM = 1 << 20  # from here on a number of bytes is hard to read
+SIZES_FROM = 1 << 16  # from here on a number of bytes is hard to read
 NO_CHARTS = "Charts need samples: mycnf sample --print-timer shows how to take one every ten minutes."
 
 
@@ -276,8 +276,8 @@ def comparison(audited: Audited) -> Section:
         *(Paragraph(told, lead="Another server?") for told in since.other),
         Paragraph(_since_tally(since), strong=True),
         Paragraph(f"The load differs: {load}." if load else ""),
-        Table(("result", "finding", "remark"), findings, name="Findings before and after"),
         Table(("variable", "before", "after"), settings, name="Variables before and after"),
+        Table(("result", "finding", "remark"), findings, name="Findings before and after"),
         Table(
             ("counter", "before, a second", "after, a second", "change", "watched by"), counters, (1, 2, 3),
             name="Counters before and after",

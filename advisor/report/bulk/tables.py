@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 from advisor import __version__
 from advisor.core.model import Severity
 from advisor.report.document import Code, Document, Entries, Entry, Items, Paragraph, Section, Table
+from advisor.report.fleet.document import LEGEND, matrix
 from advisor.report.words import plural
 
 if TYPE_CHECKING:
@@ -18,7 +19,7 @@ ORDERS = (("", "weight"), ("servers", "servers"), ("code", "code"))
 
 def document(tally: Tally) -> Document:
     """The whole report."""
-    tables = (by_rule(tally), by_server(tally), by_version(tally), unread(tally))
+    tables = (by_rule(tally), by_server(tally), by_area(tally), by_version(tally), unread(tally))
     return Document((title(tally),), (Paragraph(summary(tally), indent=2), *tables))
 
 
@@ -30,7 +31,11 @@ def page(tally: Tally) -> Document:
     entries = tuple(_entry(rule, summaries.get(rule.code, "")) for rule in tally.rules)
     rules = Section("By rule", (Entries(entries, what="rules", orders=ORDERS),), name="rules")
     foot = f"mycnf {__version__} · each snapshot counts as a server · secrets are masked"
-    return Document((title(tally), summary(tally)), (rules, by_server(tally), by_version(tally), unread(tally)), foot)
+    return Document(
+        (title(tally), summary(tally)),
+        (by_area(tally), rules, by_server(tally), by_version(tally), unread(tally)),
+        foot,
+    )
 
 
 def _entry(rule: Rule, words: str) -> Entry:
@@ -79,6 +84,12 @@ def by_server(tally: Tally) -> Section:
     more = f"{plural(left, 'more server')} with findings; --format jsonl and parquet have all" if left > 0 else ""
     heads = ("server", "target", "snapshot", "errors", "warnings", "notes")
     return Section("Servers that need most", (Table(heads, rows, (3, 4, 5), more),))
+
+
+def by_area(tally: Tally) -> Section:
+    """In which areas these servers have findings."""
+    cells = matrix((server.server, server.areas) for server in tally.worst)
+    return Section("Servers by area", (cells, Paragraph(LEGEND if tally.worst else "")), name="areas")
 
 
 def by_version(tally: Tally) -> Section:

@@ -4,11 +4,15 @@ from __future__ import annotations
 
 import heapq
 from collections import Counter
+from types import MappingProxyType
 from typing import TYPE_CHECKING, NamedTuple
 
 from advisor.core.model import Severity
+from rules.core.areas import Area, area_of
 
 if TYPE_CHECKING:
+    from collections.abc import Mapping
+
     from advisor.report.bulk.snapshot import SnapshotSummary
 
 WORST = 100  # servers that are named
@@ -31,7 +35,10 @@ class Rule:
 
 
 class Server(NamedTuple):
-    """One of the servers that need most; the first three count its findings, so that worse ones are greater."""
+    """One of the servers that need most; the first three count its findings, so that worse ones are greater.
+
+    `areas` counts them by area and severity.
+    """
 
     errors: int
     warnings: int
@@ -40,6 +47,14 @@ class Server(NamedTuple):
     server: str
     target: str
     path: str
+    areas: Mapping[Area, Mapping[Severity, int]] = MappingProxyType({})
+
+
+def _by_area(summary: SnapshotSummary) -> dict[Area, Counter[Severity]]:
+    areas: dict[Area, Counter[Severity]] = {}
+    for f in summary.found:
+        areas.setdefault(area_of(f.code), Counter())[Severity(f.severity)] += 1
+    return areas
 
 
 class Tally:
@@ -85,7 +100,8 @@ class Tally:
         self.severities.update(counts)
         if counts:
             errors, warnings, notes = (counts[severity.value] for severity in Severity)
-            entry = Server(errors, warnings, notes, -self.read, summary.server, summary.target, summary.path)
+            about = summary.server, summary.target, summary.path
+            entry = Server(errors, warnings, notes, -self.read, *about, _by_area(summary))
             (heapq.heappush if len(self._worst) < WORST else heapq.heappushpop)(self._worst, entry)
 
     def _of_rules(self, summary: SnapshotSummary) -> None:

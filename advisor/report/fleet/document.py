@@ -1,4 +1,4 @@
-"""A fleet: versions, who was not reached, then by rule, by host, and who differs from whom."""
+"""A fleet: what to fix first, servers by area, who was not reached, by rule and by host, and who differs from whom."""
 
 from __future__ import annotations
 
@@ -6,30 +6,65 @@ from typing import TYPE_CHECKING
 
 from advisor.core.model import Severity
 from advisor.redaction.secrets import redact_value
-from advisor.report.document import Code, Document, Items, Paragraph, Section, Table
-from advisor.report.fleet.survey import by_rule, by_series, called, counts, differs, few, state, unseen
+from advisor.report.document import Code, Document, Items, Paragraph, Section, Table, Value, shortened
+from advisor.report.fleet.survey import (
+    by_area,
+    by_host,
+    by_rule,
+    by_series,
+    called,
+    common_fixes,
+    counts,
+    differs,
+    few,
+    state,
+    unseen,
+)
 from advisor.report.words import plural
+from rules.core.areas import Area
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator, Sequence
+    from collections.abc import Iterable, Iterator, Mapping, Sequence
 
     from advisor.fleet.outliers import Outlier, PeerGroup
     from advisor.report.document import Block, Words
     from advisor.report.fleet.survey import Judged, Survey
 
+    Cells = Iterable[tuple[str, Mapping[Area, Mapping[Severity, int]]]]
+
 LONGEST = 60  # characters of a value
 NAMED = 3  # hosts that a row names before it counts them
+FIXES, WORDS = 10, 120  # fixes that are named first, and characters of advice
+FEW = 3  # hosts that differ in a variable, up to which it is told of each host
+SHORT_NAMES = {
+    Area.DATA: "data",
+    Area.AVAILABILITY: "avail",
+    Area.REPLICATION: "repl",
+    Area.PERFORMANCE: "speed",
+    Area.CONFIGURATION: "config",
+    Area.MONITORING: "monitor",
+}
+LEGEND = (
+    "E errors, W warnings, N notes where there is nothing worse. data: data safety, avail: availability, "
+    "repl: replication, speed: performance."
+)
 
 
 def document(survey: Survey) -> Document:
     """The whole report."""
     blocks: list[Block] = [Paragraph(_tally(survey) if survey.judged else "", indent=2)]
     blocks += [
+        Section("fix first", (_fixes(survey),), name="fix"),
+        Section(
+            "servers by area",
+            (matrix(_cells(survey.judged)), Paragraph(LEGEND if survey.findings else "")),
+            name="areas",
+        ),
         Section("versions", (_versions(survey),)),
         Section("not audited", (Items(tuple(_absent(survey)), grows=True),)),
-        Section("by rule", (_rules(survey),)),
-        Section("by host", (_hosts(survey),)),
-        Section("outliers of their group", tuple(_outliers(survey.outliers))),
+        Section("by rule", (_rules(survey),), name="rules"),
+        Section("by host", (_hosts(survey),), name="hosts"),
+        Section("outliers of their group", tuple(_outliers(survey.outliers)), name="outliers"),
         *map(_equals, survey.equals),
         Section("not looked at", (Items(tuple(_unseen(survey.judged)), grows=True),)),
     ]
@@ -68,6 +103,46 @@ def _absent(survey: Survey) -> Iterator[Words]:
         yield Code(row.name), f"  {why}; {row.remedy}"
 
 
+def _fixes(survey: Survey) -> Table:
+    """The advice that most servers need."""
+    rows: list[tuple[Words | Value, ...]] = []
+    for fix in common_fixes(survey.judged)[:FIXES]:
+        advice: Words = (
+            Code(short(fix.option, fix.settings[0])) if len(fix.settings) == 1 else shortened(fix.words, WORDS)
+        )
+        if len(fix.settings) > 1:
+            advice = (Code(fix.option), f": {len(fix.settings)} different values, see each server")
+        note = "needs a restart" if fix.restart else ""
+        servers = f"{len(fix.hosts):,} of {len(survey.judged):,}"
+        rows.append((servers, Value(fix.code, severity=fix.severity), few(fix.hosts, NAMED), Value(advice, note)))
+    return Table(("servers", "rule", "hosts", "fix"), tuple(rows))
+
+
+def matrix(servers: Cells) -> Table:
+    """Servers with the findings that each area has: errors and warnings, or notes where there is nothing worse."""
+    rows = list(servers)
+    areas = [area for area in Area if any(area in found for _, found in rows)]
+    cells: tuple[tuple[Words | Value, ...], ...] = tuple(
+        (Code(name), *(_cell(found.get(area, {})) for area in areas)) for name, found in rows
+    )
+    heads = ("server", *(SHORT_NAMES.get(area, area.value) for area in areas))
+    return Table(
+        heads, cells if areas else (), tuple(range(1, len(areas) + 1)), grows=True, name="Findings by server and area"
+    )
+
+
+def _cell(found: Mapping[Severity, int]) -> Value:
+    worse = [severity for severity in (Severity.ERROR, Severity.WARNING) if found.get(severity)]
+    shown = worse or [severity for severity in (Severity.NOTE,) if found.get(severity)]
+    words = " ".join(f"{found[severity]}{severity.value[0].upper()}" for severity in shown)
+    return Value(words or "·", severity=shown[0] if shown else None)
+
+
+def _cells(judged: Iterable[Judged]) -> Cells:
+    """The servers that need most first."""
+    return [(one.row.name, by_area(one)) for one in sorted(judged, key=_worst)]
+
+
 def _rules(survey: Survey) -> Table:
     of = f" of {len(survey.judged):,}"
     rows = tuple(
@@ -99,14 +174,21 @@ def _host(one: Judged) -> tuple[Words, ...]:
 
 
 def _outliers(found: Sequence[Outlier]) -> Iterator[Block]:
+    """By host where few differ in a variable, by variable where many do."""
     chosen = [one for one in found if one.is_set] or found
-    for one in chosen:
+    for host in by_host(one for one in chosen if len(one.others) <= FEW):
         lines: list[Words] = []
-        for name, value in one.others:
-            where = f", {value.where}" if value.where else ""
-            lines.append((Code(name), "  ", Code(short(one.variable, value.text)), where))
-        lines.append((Code(short(one.variable, one.usual)), f": {differs(one)}"))
-        yield Section(Code(one.variable), (Items(tuple(lines), grows=True),))
+        for one, value in host.variables:
+            where = f" ({value.where})" if value.where else ""
+            mine, usual = Code(short(one.variable, value.text)), Code(short(one.variable, one.usual))
+            lines.append((Code(one.variable), " ", mine, where, ", ", usual, f" on {differs(one)}"))
+        remark = f"differs from its siblings in {plural(len(host.variables), 'variable')}"
+        yield Section(Code(host.name), (Items(tuple(lines), grows=True),), remark=remark)
+    for one in chosen:
+        if len(one.others) > FEW:
+            lines = [(Code(name), "  ", Code(short(one.variable, value.text))) for name, value in one.others]
+            lines.append((Code(short(one.variable, one.usual)), f" on {differs(one)}"))
+            yield Section(Code(one.variable), (Items(tuple(lines), grows=True),))
     yield from _followed(one.variable for one in found if one not in chosen)
 
 

@@ -6,13 +6,17 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from advisor.catalog.targets import END_OF_LIFE
 from advisor.core.model import Severity
+from rules.core.areas import group_by_area
+from rules.core.statements import permanent_setting
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
 
     from advisor.core.model import Finding, Skipped, Target
+    from advisor.fleet.member import MemberValue
     from advisor.fleet.outliers import Outlier, PeerGroup
     from advisor.fleet.row import HostRow
+    from rules.core.areas import Area
 
 
 RANK = {severity: number for number, severity in enumerate(Severity)}
@@ -59,6 +63,21 @@ class Seen(NamedTuple):
     hosts: tuple[str, ...]
 
 
+class CommonFix(NamedTuple):
+    """One setting, or advice in words, that findings of a rule give on these hosts; a setting needs a restart or not.
+
+    `settings` are the different lines that were advised, empty for advice in words.
+    """
+
+    code: str
+    severity: Severity
+    option: str
+    settings: tuple[str, ...]
+    words: str
+    restart: bool
+    hosts: tuple[str, ...]
+
+
 class Series(NamedTuple):
     """The servers of one version; `ends` is when the vendor's support ends (2032-04 or 2026-04-30), "" where unknown.
 
@@ -81,6 +100,47 @@ def by_rule(judged: Iterable[Judged]) -> list[Seen]:
             hosts = known.hosts if one.row.name in known.hosts[-1:] else (*known.hosts, one.row.name)
             seen[f.code] = known._replace(severity=worst, hosts=hosts)
     return sorted(seen.values(), key=lambda s: (RANK[s.severity], -len(s.hosts), s.code))
+
+
+def common_fixes(judged: Iterable[Judged]) -> list[CommonFix]:
+    """What errors and warnings advise, by rule and option: on most servers first, then the worst."""
+    fixes: dict[tuple[str, str], CommonFix] = {}
+    for one in judged:
+        for f in one.findings:
+            if f.severity is Severity.NOTE or not (f.actions or f.help):
+                continue
+            option = f.canonical or f.option or ""
+            known = fixes.get((f.code, option), CommonFix(f.code, f.severity, option, (), f.help, False, ()))
+            settings = (permanent_setting(action) for action in f.actions)
+            fixes[f.code, option] = known._replace(
+                severity=min(known.severity, f.severity, key=lambda s: RANK[s]),
+                settings=tuple(dict.fromkeys((*known.settings, *filter(None, settings)))),
+                restart=known.restart or any(action.restart for action in f.actions),
+                hosts=tuple(dict.fromkeys((*known.hosts, one.row.name))),
+            )
+    return sorted(fixes.values(), key=lambda x: (-len(x.hosts), RANK[x.severity], x.code, x.option))
+
+
+def by_area(one: Judged) -> dict[Area, dict[Severity, int]]:
+    """How many findings of each severity a server has in each area where it has any."""
+    return {area: counts(found) for area, found in group_by_area(one.findings).items()}
+
+
+class DifferingHost(NamedTuple):
+    """One host and the variables in which it is an outlier of its group, those set explicitly first."""
+
+    name: str
+    variables: tuple[tuple[Outlier, MemberValue], ...]
+
+
+def by_host(outliers: Iterable[Outlier]) -> list[DifferingHost]:
+    """The hosts that differ from their group, those with most such variables first."""
+    hosts: dict[str, list[tuple[Outlier, MemberValue]]] = {}
+    for one in outliers:
+        for name, value in one.others:
+            hosts.setdefault(name, []).append((one, value))
+    found = [DifferingHost(name, tuple(variables)) for name, variables in hosts.items()]
+    return sorted(found, key=lambda host: (-len(host.variables), host.name))
 
 
 def by_series(judged: Iterable[Judged], now: str) -> list[Series]:
