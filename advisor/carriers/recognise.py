@@ -92,6 +92,9 @@ def _persisted(document: Document) -> Carrier:
 # By file name ending.
 LANGUAGES = {
     ".tfvars": "a file of Terraform variables", ".pp": "a Puppet manifest", ".nix": "a Nix expression",
+    ".md": "a Markdown document", ".rst": "a reStructuredText document", ".html": "an HTML document",
+    ".xml": "an XML document", ".py": "a Python program", ".rb": "a Ruby program", ".sh": "a shell script",
+    ".sql": "a file of SQL statements",
 }  # fmt: skip
 # By the first line of a document whose name does not tell its kind.
 UNNAMED = {

@@ -27,7 +27,7 @@ CARRIERS = (
 )
 # Endings of documents with parameters in a refused form, and of lists that may be option files as well.
 FOREIGN = (
-    *(".tfvars", ".pp", ".nix"),
+    *(".tfvars", ".pp", ".nix", ".md", ".rst", ".html", ".xml", ".py", ".rb", ".sh", ".sql"),
     *(".txt", ".list", ".params", ".parameters", ".properties", ".csv", ".env"),
 )
 OPTION_FILES = (".cnf", ".ini")

@@ -51,7 +51,10 @@ def _judge_folder(folder: str, paths: dict[str, str]) -> Iterator[str]:
         raise RuntimeError(f"{PROGRAM} ended with {process.returncode}: {messages.strip()[-1000:]}")
     for line in rows.splitlines():
         row = json.loads(line)
-        row["snapshot"] = paths[os.path.basename(row["snapshot"])]
+        copy, path = row["snapshot"], paths[os.path.basename(row["snapshot"])]
+        row["snapshot"] = path
+        if row.get("broken"):
+            row["broken"] = row["broken"].replace(copy, path)
         yield json.dumps(row, ensure_ascii=False)
 
 

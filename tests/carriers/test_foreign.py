@@ -11,6 +11,8 @@ from advisor.commands.read_files import read_carrier
 
 DOCUMENTS = {
     "main.tfvars": ('family = "mysql8.0"\n', "Terraform variables"),
+    "README.md": ("# Options\n\nSet these: port\n", "Markdown"),
+    "set.sql": ("SET GLOBAL port = 1;\n", "SQL"),
     "params.pp": ("class mysql::params {\n  $port = 3306\n}\n", "Puppet"),
     "server.nix": ("{ services.mysql.settings.mysqld.port = 3307; }\n", "Nix"),
     "parameters.txt": ("# ours\nmax_connections=500\nsort_buffer_size=1M\n", "list of parameters"),
