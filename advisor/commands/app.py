@@ -50,7 +50,7 @@ def show_narration(app: AuditApp) -> None:
 
 def make_opening(args: argparse.Namespace) -> StartOptions:
     """Return the app's start options from the command line; rules are selected once there are facts to judge."""
-    from advisor.commands.collect import DEMO
+    from advisor.commands.collect import DEMO, DEMO_SERIES
     from advisor.tui.keymap import read_keymap
 
     @cache
@@ -78,10 +78,11 @@ def make_opening(args: argparse.Namespace) -> StartOptions:
 
         return whole(AuditSource("snapshot", ", ".join(args.texts), partial(load_texts, args), judge))
     if args.snapshot or args.demo:
-        path = args.snapshot or DEMO
-        origin = "demo" if args.demo else "snapshot"
-        place = "a recorded server" if args.demo else path
-        return whole(AuditSource(origin, place, partial(_load, path), judge))
+        if args.demo:
+            source = AuditSource("demo", "a recorded server", partial(_load, DEMO), judge, series=DEMO_SERIES)
+        else:
+            source = AuditSource("snapshot", args.snapshot, partial(_load, args.snapshot), judge)
+        return whole(source)
 
     def connect(request: ConnectRequest, password: str = "") -> AuditSource:
         return _live(request, password, judge, args)

@@ -69,6 +69,7 @@ def load_probe_results() -> tuple[ProbeResult, ...]:
 
 
 DEMO = os.path.join(os.path.dirname(os.path.dirname(os.path.abspath(__file__))), "demo", "recording.json")
+DEMO_SERIES = os.path.join(os.path.dirname(DEMO), "series.json")
 
 
 def load_recorded(args: argparse.Namespace) -> Facts | None:

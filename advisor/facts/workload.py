@@ -4,6 +4,8 @@ from msgspec import Struct, field
 
 # Counters of a sample that are not the server's: bytes of the file system that holds the data directory.
 SPACE = ("host_data_size", "host_data_free")
+# Milliseconds in which a disk of the host was busy; followed by the kernel's name of the disk.
+DISK_BUSY = "host_disk_busy_ms:"
 
 
 class Sample(Struct, frozen=True):

@@ -31,13 +31,14 @@ if TYPE_CHECKING:
 
     from advisor.core.model import Finding
     from advisor.facts import Facts, Sample, Workload
+    from advisor.facts.host import Host
     from advisor.tui.screens.base import Pane
     from advisor.tui.screens.workload.sampler import Sampler
+    from advisor.tui.screens.workload.samples import VariableChange
     from advisor.tui.start import AuditSource, StartOptions
     from advisor.tui.view import UserMarks, View
 
 SOON = 1.0  # seconds until the footer is shown if no findings are on the screen by then
-MOST_SAMPLES = 900  # half an hour at one in two seconds
 WINDOW = 10.0  # seconds of samples after which the rules that need a window run
 
 
@@ -66,7 +67,9 @@ class AuditApp(AppBase):
         self.feed: AuditSource | None = opening.feed
         self.view: View | None = None
         self.lost_reason = self._connect_failure = ""
-        self._samples: tuple[Sample, ...] = ()
+        self._samples: tuple[Sample, ...] = ()  # of the charts
+        self._whole_samples: tuple[Sample, ...] = ()  # of the rules
+        self._changes: tuple[VariableChange, ...] = ()
         self._sampler: Sampler | None = None
         self._window_judged = False
         register_themes(self)
@@ -118,7 +121,8 @@ class AuditApp(AppBase):
         """Read this source in the background; the current audit stays on screen until the new one is ready."""
         if feed is not self.feed:
             self._stop_sampling()
-            self._samples, self.view, self.feed = (), None, feed
+            self._samples = self._whole_samples = self._changes = ()
+            self.view, self.feed = None, feed
             self.query_one("#waiting", Static).update(self._waiting_text())
         window = self._sample_window()
         self._window_judged = window is not None
@@ -139,7 +143,7 @@ class AuditApp(AppBase):
         marks = view_module.read_marks(view_module.marks_path(message.view.audited.facts.server))
         self.view = message.view._replace(marks=marks)
         if self.view.live:
-            self.view = self.view._replace(samples=self._samples)
+            self.view = self.view._replace(samples=self._samples, changes=self._changes)
             self._start_sampling()
         self._show_all()
         if first:
@@ -180,8 +184,12 @@ class AuditApp(AppBase):
         from advisor.tui.screens.workload.sampler import Sampler
 
         if self._sampler is None and self.feed is not None and self.feed.session is not None:
-            self._sampler = Sampler(self, self.feed.session)
+            self._sampler = Sampler(self, self.feed.session, self._proved_host)
             self._sampler.start()
+
+    def _proved_host(self) -> Host | None:
+        """The host that the server was proved to run on; None if it may run elsewhere."""
+        return self.view.audited.facts.host if self.view is not None else None
 
     def _stop_sampling(self) -> None:
         if self._sampler is not None:
@@ -192,11 +200,13 @@ class AuditApp(AppBase):
     def _add_sample(self, message: SampleRead) -> None:
         if self.view is None or message.source is not self._sampler or self._is_leaving:
             return  # of another source
+        from advisor.tui.screens.workload.samples import MOST_CHANGES, add_sample, add_whole_sample
+
         came_back, self.lost_reason = bool(self.lost_reason), ""
-        if self._samples and message.sample.at < self._samples[-1].at:
-            self._samples = ()  # the server was restarted, and its counters were reset
-        self._samples = (*self._samples[-MOST_SAMPLES + 1 :], message.sample)
-        self.view = self.view._replace(samples=self._samples)
+        self._samples = add_sample(self._samples, message.sample)
+        self._whole_samples = add_whole_sample(self._whole_samples, message.sample)
+        self._changes = (*self._changes, *message.changes)[-MOST_CHANGES:]
+        self.view = self.view._replace(samples=self._samples, changes=self._changes)
         self.query_one(AppHeader).show(self.view)
         for pane in self._panes():
             pane.show_samples(self.view)
@@ -208,11 +218,12 @@ class AuditApp(AppBase):
 
     def _sample_window(self) -> Workload | None:
         """The samples so far as a window, once they span enough time for the rules."""
-        if not self._samples or self._samples[-1].at - self._samples[0].at < WINDOW:
+        whole = self._whole_samples
+        if not whole or whole[-1].at - whole[0].at < WINDOW:
             return None
         from advisor.facts import Workload
 
-        return Workload(self._samples[0], self._samples[-1])
+        return Workload(whole[0], whole[-1])
 
     def _judge_window(self, window: Workload) -> None:
         """Run the rules again with a window of samples."""

@@ -9,6 +9,7 @@ from textual.message import Message
 if TYPE_CHECKING:
     from advisor.facts import Sample
     from advisor.facts.probes import ProbeResult
+    from advisor.tui.screens.workload.samples import VariableChange
     from advisor.tui.view import View
 
 
@@ -36,10 +37,11 @@ class WorkFailed(BackgroundMessage):
 
 
 class SampleRead(BackgroundMessage):
-    """The server's counters were read again."""
+    """The server's counters were read again; `changes` are variables that have another value than before."""
 
-    def __init__(self, sample: Sample) -> None:
+    def __init__(self, sample: Sample, changes: tuple[VariableChange, ...] = ()) -> None:
         self.sample = sample
+        self.changes = changes
         super().__init__()
 
 

@@ -67,7 +67,8 @@ class AuditSource(Struct, frozen=True):
     `origin` is live, snapshot or demo; `place` is its address or path for display. `read` returns the current facts
     without a sampling window, `judge` runs the rules; both may block and raise MycnfError. `session` opens another
     session on a running server, used only for the counters; None without a server. `read_schema` reads the facts with
-    the definitions of tables, which later calls of `read` keep; None without a server.
+    the definitions of tables, which later calls of `read` keep; None without a server. `series` is the path of samples
+    that were recorded; empty without.
     """
 
     origin: str
@@ -76,6 +77,7 @@ class AuditSource(Struct, frozen=True):
     judge: Callable[[Facts], Audited]
     session: Callable[[], Session] | None = None
     read_schema: Callable[[], Facts] | None = None
+    series: str = ""
 
     def read_view(self, workload: Workload | None = None, *, schema: bool = False) -> View:
         """Read and judge the facts, with a window of samples if one exists. Raises MycnfError."""
@@ -84,7 +86,17 @@ class AuditSource(Struct, frozen=True):
 
     def judge_facts(self, facts: Facts) -> View:
         """Run the rules on facts that have been read."""
-        return View(self.judge(facts), self.origin, self.place, time.time(), samples=() if self.session else None)
+        view = View(self.judge(facts), self.origin, self.place, time.time(), samples=() if self.session else None)
+        return _with_series(view, self.series) if self.series else view
+
+
+def _with_series(view: View, path: str) -> View:
+    """The view with a recorded series, which ends where the window of the snapshot does."""
+    from advisor.tui.screens.workload.samples import load_series
+
+    workload = view.audited.facts.workload
+    series = load_series(path, workload.last.at if workload else 0.0)
+    return view._replace(samples=series.samples, changes=series.changes, series_about=series.about)
 
 
 def with_window(facts: Facts, workload: Workload) -> Facts:

@@ -14,6 +14,7 @@ if TYPE_CHECKING:
     from advisor.analysis.audited import Audited
     from advisor.core.model import Finding
     from advisor.facts import Sample, Server
+    from advisor.tui.screens.workload.samples import VariableChange
 
 
 class UserMarks(NamedTuple):
@@ -31,7 +32,8 @@ class View(NamedTuple):
     """One audit as all screens show it.
 
     `origin` is live, snapshot or demo; `place` is the socket, address or path; `read_at` is Unix time.
-    `samples` are the counters of the running server, the oldest first; None for a snapshot.
+    `samples` are the counters of the running server or of a recorded series, the oldest first; None for a snapshot.
+    `changes` are variables that got another value meanwhile; `series_about` says how a series was recorded.
     """
 
     audited: Audited
@@ -40,6 +42,8 @@ class View(NamedTuple):
     read_at: float
     marks: UserMarks = UserMarks()
     samples: tuple[Sample, ...] | None = None
+    changes: tuple[VariableChange, ...] = ()
+    series_about: str = ""
 
     @property
     def live(self) -> bool:

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, NamedTuple
 import psutil
 
 from advisor.collect.host import open_root, server_pids
+from advisor.collect.host.live_load import read_host_seconds
 from probes.sandbox.scratch import PREFIX
 
 if TYPE_CHECKING:
@@ -140,21 +141,6 @@ def read_cpu_seconds() -> CpuSeconds:
     ours = psutil.Process()
     own = sum(map(_process_seconds, (ours, *ours.children(recursive=True))))
     return CpuSeconds(time.monotonic(), read_host_seconds().used, own)
-
-
-class HostSeconds(NamedTuple):
-    """Seconds of all processors together since the host started: in use, and of all; waiting for disks is no use."""
-
-    used: float
-    whole: float
-
-
-def read_host_seconds() -> HostSeconds:
-    """What the kernel has counted so far."""
-    times = psutil.cpu_times()
-    guests = getattr(times, "guest", 0.0) + getattr(times, "guest_nice", 0.0)  # counted as user and nice already
-    whole = sum(times) - guests
-    return HostSeconds(whole - times.idle - getattr(times, "iowait", 0.0), whole)
 
 
 def _process_seconds(process: psutil.Process) -> float:

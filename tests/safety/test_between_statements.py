@@ -157,7 +157,7 @@ def sampling_asleep(live: Live, monkeypatch: pytest.MonkeyPatch) -> Iterator[Non
     """The app's own sampler has read the counters once, and its session sleeps for an hour."""
     monkeypatch.setattr(sampler_module, "EVERY", 3600.0)
     sink = Sink()
-    sampler = Sampler(cast("App[Any]", sink), lambda: open_session(live.account()))
+    sampler = Sampler(cast("App[Any]", sink), lambda: open_session(live.account()), lambda: None)
     sampler.start()
     try:
         eventually(lambda: any(isinstance(one, SampleRead) for one in sink.told), what="a sample")

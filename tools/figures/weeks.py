@@ -111,6 +111,7 @@ async def _watched() -> dict[str, Any]:
     from advisor.facts.snapshot import load
     from advisor.tui.app import AuditApp
     from advisor.tui.messages import SampleRead
+    from advisor.tui.screens.workload.rows import WINDOWS as WINDOWS_SHOWN
     from advisor.tui.screens.workload.screen import WorkloadPane
     from advisor.tui.start import AuditSource, StartOptions
 
@@ -131,7 +132,7 @@ async def _watched() -> dict[str, Any]:
             await pilot.pause(0.05)
         await shown.action_go("workload")
         pane = shown.query_one("#workload", WorkloadPane)
-        pane.action_window(-1)  # all samples, the largest window
+        pane.window = WINDOWS_SHOWN[-1]  # the largest, with the most samples
         for number in range(WINDOWS):
             if number == WARM:
                 early = _held()
@@ -143,7 +144,7 @@ async def _watched() -> dict[str, Any]:
             shown._sampler._post(told)  # noqa: SLF001 - as the thread that reads does
             # The framework's own pause waits for every widget and for an idle processor, which takes ten times as
             # long.
-            while shown._samples[-1:] != (told.sample,) or _behind(pane, len(shown._samples)):  # noqa: SLF001, ASYNC110 - no event tells
+            while not shown._samples or shown._samples[-1].at != at or _behind(pane, len(shown._samples)):  # noqa: SLF001, ASYNC110 - no event tells
                 await asyncio.sleep(0)
             drawn.clear()
             pane.call_after_refresh(drawn.set)

@@ -1,4 +1,4 @@
-"""Curves in the terminal: points over their labels, intervals as bars, in ASCII where that is all there is."""
+"""Charts in the terminal: curves of points over their labels, and areas over time; in ASCII where need be."""
 
 from __future__ import annotations
 
@@ -179,3 +179,76 @@ def _legend(series: Iterable[_Series], width: int) -> list[str]:
             lines.append("")
         lines[-1] += f"{entry}   "
     return [line.rstrip() for line in lines]
+
+
+class AreaGlyphs(NamedTuple):
+    """What areas are drawn with: `columns` values side by side in one character, `steps` of height in each.
+
+    `partial` are the characters of a single column from no step to all; braille has none, as its dots are computed.
+    """
+
+    columns: int
+    steps: int
+    partial: str = ""
+
+
+BRAILLE = AreaGlyphs(2, 4)
+BLOCKS = AreaGlyphs(1, 8, " ▁▂▃▄▅▆▇█")
+HALF_BLOCKS = AreaGlyphs(1, 2, " ▄█")  # all that the font of a Linux console has
+ASCII_AREA = AreaGlyphs(1, 2, " .#")
+EVENT_LINE = "┊"
+# Dots of one braille column from the lowest up, the left column first; U+2800 is the character without dots.
+_DOTS = ((0x40, 0x04, 0x02, 0x01), (0x80, 0x20, 0x10, 0x08))
+_NO_DOTS = 0x2800
+
+
+def area_glyphs(terminal: str, encoding: str) -> AreaGlyphs:
+    """What this terminal can draw areas with, by its name ($TERM) and its encoding."""
+    if "utf" not in encoding.lower():
+        return ASCII_AREA
+    return HALF_BLOCKS if terminal == "linux" else BRAILLE
+
+
+def draw_area(
+    values: Sequence[float | None],
+    rows: int,
+    ends: tuple[float, float],
+    glyphs: AreaGlyphs = BRAILLE,
+    events: Iterable[int] = (),
+) -> list[str]:
+    """The area below a curve in lines from the top: `values` from left to right, `ends` at the bottom and the top.
+
+    The lowest value still has one step, so that it differs from None, which is left blank. `events` are places among
+    the values at which a line is drawn behind the area.
+    """
+    low, high = ends
+    most = rows * glyphs.steps
+    levels = [0 if value is None else _level(value, low, high, most) for value in values]
+    levels += [0] * (-len(levels) % glyphs.columns)
+    cells = [tuple(levels[at : at + glyphs.columns]) for at in range(0, len(levels), glyphs.columns)]
+    marked = {place // glyphs.columns for place in events}
+    line = EVENT_LINE if glyphs is not ASCII_AREA else ":"
+    drawn = []
+    for row in range(rows - 1, -1, -1):
+        below = row * glyphs.steps
+        parts = (_area_cell(tuple(max(0, min(glyphs.steps, n - below)) for n in cell), glyphs) for cell in cells)
+        drawn.append("".join(line if at in marked and part == " " else part for at, part in enumerate(parts)))
+    return drawn
+
+
+def _level(value: float, low: float, high: float, most: int) -> int:
+    if value <= low:
+        return most if low >= high and value > 0 else 1
+    return min(most, max(2, round(most * (value - low) / (high - low)))) if high > low else most
+
+
+def _area_cell(filled: tuple[int, ...], glyphs: AreaGlyphs) -> str:
+    if glyphs.partial:
+        return glyphs.partial[filled[0]]
+    dots = sum(sum(column[:count]) for column, count in zip(_DOTS, filled, strict=True))
+    return chr(_NO_DOTS + dots) if dots else " "
+
+
+def label_line(labels: Sequence[tuple[float, str]], room: int) -> str:
+    """Labels below an axis of `room` columns, each at its share of it; one without room beside another is left out."""
+    return _ticks(labels, room)

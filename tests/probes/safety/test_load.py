@@ -6,7 +6,8 @@ import os
 
 import pytest
 
-from probes.safety.neighbours import disk_bytes, processor_seconds, read_host_seconds
+from advisor.collect.host.live_load import read_host_seconds
+from probes.safety.neighbours import disk_bytes, processor_seconds
 
 TICKS_PER_SECOND = os.sysconf("SC_CLK_TCK")
 GONE = 1 << 22  # beyond the numbers that Linux gives to processes
@@ -23,7 +24,7 @@ def printed_seconds() -> tuple[float, float]:
 def test_the_hosts_processor_time() -> None:
     """Waiting for disks is no use, and the time of guests, which counts as user time already, counts once."""
     before, between, after = printed_seconds(), read_host_seconds(), printed_seconds()
-    for earlier, seconds, later in zip(before, between, after, strict=True):
+    for earlier, seconds, later in zip(before, between[:2], after, strict=True):
         assert earlier - ROUNDING <= seconds <= later + ROUNDING
 
 

@@ -141,6 +141,16 @@ def window_rates(window: Sequence[SampleInterval], columns: Sequence[tuple[int, 
     ]
 
 
+def series_columns(
+    window: Sequence[SampleInterval], place: int, columns: Sequence[tuple[int, int]]
+) -> tuple[float | None, ...]:
+    """One of SERIES, by its place among them, in these columns."""
+    return tuple(
+        _divide(sum(m.amounts[place] for m in window[low:high]), sum(m.divisors[place] for m in window[low:high]))
+        for low, high in columns
+    )
+
+
 def _series_rates(
     values: tuple[float | None, ...],
     amounts: tuple[float, ...],

@@ -1,33 +1,51 @@
-"""The rows of the workload screen: a window of each series as text and sparkline, with its scale."""
+"""The rows of the workload screen: a window of each series as text and sparkline, and the large chart of one."""
 
 from __future__ import annotations
 
+import os
 from typing import TYPE_CHECKING, NamedTuple
 
 from advisor.core.sizes import format_duration
-from advisor.tui.screens.workload.counters import SERIES
-from advisor.tui.screens.workload.rates import column_spans, intervals_within, window_rates
+from advisor.report.render.terminal_chart import area_glyphs, draw_area, label_line
+from advisor.tui.screens.workload.counters import GROUPS, READS, SERIES, TROUBLE, WAITS, WRITES
+from advisor.tui.screens.workload.rates import column_spans, intervals_within, series_columns, window_rates
 from advisor.tui.text import NO_VALUE, SPARK_STEPS, format_value, sparkline
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Iterable, Sequence
 
     from advisor.facts import Sample
     from advisor.tui.screens.workload.counters import Series
     from advisor.tui.screens.workload.rates import SampleInterval, SeriesRates
 
-WINDOWS: tuple[float | None, ...] = (30.0, 300.0, None)  # seconds; None: all samples
+WINDOWS = (60.0, 300.0, 900.0, 3600.0)  # seconds
 LABEL, UNIT, FIGURE = 16, 4, 8
-FIXED = LABEL + UNIT + 4 * FIGURE + 2  # columns besides the sparkline and a blank on each side
 LEAST = 8  # columns of the narrowest sparkline
+WIDE = LABEL + UNIT + 4 * FIGURE + 2 + LEAST  # columns from which on minimum, mean and maximum have room
+# Styles of what series measure; amounts of work have the plain colour of charts.
+STYLES = {READS: "$text-primary", WRITES: "$text-secondary", WAITS: "$text-warning", TROUBLE: "$text-error"}
+WORK_STYLE = "$text-success"
+GROUP_OF = {series.id: group.title for group in GROUPS for series in group.series}
+_PLACES = {series.id: place for place, series in enumerate(SERIES)}
 
 
 class SeriesRow(NamedTuple):
-    """One series as it is shown."""
+    """One series as it is shown; the sparkline has its columns `drawn` of the line (from, up to)."""
 
     series: Series
     rates: SeriesRates
     line: str
+    drawn: tuple[int, int] = (0, 0)
+
+    @property
+    def group(self) -> str:
+        """The title of its group."""
+        return GROUP_OF[self.series.id]
+
+    @property
+    def style(self) -> str:
+        """The colour of what it measures."""
+        return STYLES.get(self.series.kind, WORK_STYLE)
 
 
 class WindowRows(NamedTuple):
@@ -39,26 +57,32 @@ class WindowRows(NamedTuple):
     column: float = 0.0
 
 
-def window_title(seconds: float | None) -> str:
+def window_title(seconds: float) -> str:
     """The title of a window."""
-    return "all samples" if seconds is None else f"the last {format_duration(seconds)}"
+    return f"the last {format_duration(seconds)}"
 
 
-def live_rows(moments: Sequence[SampleInterval], seconds: float | None, width: int) -> WindowRows:
-    """The rows of a running server's window, at most `width` columns wide."""
+def live_rows(moments: Sequence[SampleInterval], seconds: float, width: int) -> WindowRows:
+    """The rows of a window with charts, at most `width` columns wide; optional rows without counters are left out."""
     window = intervals_within(moments, seconds)
     length = _length(window)
-    room = max(LEAST, width - FIXED)
+    room = _spark_room(width)
     columns = column_spans(window, seconds, room)
-    rows = tuple(_row(series, found) for series, found in zip(SERIES, window_rates(window, columns), strict=True))
+    rows = tuple(
+        _row(series, found, width)
+        for series, found in zip(SERIES, window_rates(window, columns), strict=True)
+        if _is_shown(series, window)
+    )
     samples = len(window) + 1 if length else len(window)
-    return WindowRows(rows, length, samples, (length if seconds is None else seconds) / room if length else 0.0)
+    return WindowRows(rows, length, samples, seconds / room if length else 0.0)
 
 
 def snapshot_rows(moments: Sequence[SampleInterval]) -> WindowRows:
     """The rows of a snapshot's only window: rate and counters, no sparkline."""
     rows = []
     for series, found in zip(SERIES, window_rates(moments), strict=True):
+        if not _is_shown(series, moments):
+            continue
         formula = series.formula_for(moments[-1].last)
         line = (
             _row_start(series)
@@ -68,32 +92,45 @@ def snapshot_rows(moments: Sequence[SampleInterval]) -> WindowRows:
     return WindowRows(tuple(rows), _length(moments), len(moments) + 1)
 
 
+def _is_shown(series: Series, window: Sequence[SampleInterval]) -> bool:
+    return not series.optional or (bool(window) and series.formula_for(window[-1].last) is not None)
+
+
 def _length(window: Sequence[SampleInterval]) -> float:
     return window[-1].last.at - window[0].first.at if window else 0.0
 
 
-def _row(series: Series, found: SeriesRates) -> SeriesRow:
-    drawn = sparkline(found.columns, *sparkline_scale(series, found))
+def _spark_room(width: int) -> int:
+    figures = 4 if width >= WIDE else 1
+    return max(LEAST, width - LABEL - UNIT - figures * FIGURE - (2 if figures > 1 else 1))
+
+
+def _row(series: Series, found: SeriesRates, width: int) -> SeriesRow:
+    drawn = sparkline(found.columns, *sparkline_scale(series, found.columns))
     now, *rest = (
         f"{format_value(x, series.unit):>{FIGURE}}" for x in (found.now, found.minimum, found.mean, found.maximum)
     )
-    return SeriesRow(series, found, f"{_row_start(series)}{now} {drawn} {''.join(rest)}")
+    head = f"{_row_start(series)}{now} "
+    line = f"{head}{drawn} {''.join(rest)}" if width >= WIDE else f"{head}{drawn}"
+    return SeriesRow(series, found, line, (len(head), len(head) + len(drawn)))
 
 
 def _row_start(series: Series) -> str:
     return f"{series.label:<{LABEL}}{series.unit:>{UNIT}}"
 
 
-def sparkline_scale(series: Series, found: SeriesRates) -> tuple[float, float]:
+def sparkline_scale(series: Series, columns: Iterable[float | None]) -> tuple[float, float]:
     """The values of the lowest and highest step: 0 and maximum, or minimum and maximum if dips matter."""
-    drawn = [value for value in found.columns if value is not None]
+    drawn = [value for value in columns if value is not None]
     return (min(drawn, default=0.0) if series.dips else 0.0), max(drawn, default=0.0)
 
 
 def column_heads(width: int) -> str:
-    """The column titles for a running server."""
-    rest = "".join(f"{word:>{FIGURE}}" for word in ("min", "mean", "max"))
-    return f"{'':<{LABEL + UNIT}}{'now':>{FIGURE}} {'older → newer':<{max(LEAST, width - FIXED)}} {rest}"
+    """The column titles for charts."""
+    room = _spark_room(width)
+    order = "older → newer"
+    head = f"{'':<{LABEL + UNIT}}{'now':>{FIGURE}} {order if len(order) <= room else '':<{room}}"
+    return f"{head} {''.join(f'{word:>{FIGURE}}' for word in ('min', 'mean', 'max'))}" if width >= WIDE else head
 
 
 def explain_row(row: SeriesRow, latest: Sample, column: float) -> list[str]:
@@ -111,12 +148,47 @@ def explain_row(row: SeriesRow, latest: Sample, column: float) -> list[str]:
     return lines
 
 
+def with_unit(value: float | None, unit: str) -> str:
+    """A value with its unit."""
+    return f"{format_value(value, unit)} {unit}".rstrip()
+
+
 def _scale_text(row: SeriesRow, column: float) -> str:
-    low, high = (
-        f"{format_value(end, row.series.unit)} {row.series.unit}".rstrip()
-        for end in sparkline_scale(row.series, row.rates)
-    )
+    low, high = (with_unit(end, row.series.unit) for end in sparkline_scale(row.series, row.rates.columns))
     each = f"{column:.1f} s" if column < 10 else format_duration(column)  # noqa: PLR2004 - the precision changes here
     if low == high or (row.rates.minimum == row.rates.maximum):
         return f"constant at {high}"
     return f"{SPARK_STEPS[0]} {low} to {SPARK_STEPS[-1]} {high}; each column is the mean of {each}"
+
+
+class LargeChart(NamedTuple):
+    """The chart of one series: its lines from the top, each with the text of the axis before it, and the time below."""
+
+    lines: tuple[tuple[str, str], ...]
+    foot: str
+
+
+AXIS = 9  # columns of the axis: the longest value, a blank and the line
+
+
+def large_chart(
+    row: SeriesRow, moments: Sequence[SampleInterval], seconds: float, size: tuple[int, int], events: Iterable[float]
+) -> LargeChart:
+    """The chart in `size` columns and lines; `events` are times of the samples' clock that a line shows."""
+    glyphs = area_glyphs(os.environ.get("TERM", ""), "utf-8")  # the app itself draws frames, and needs them
+    room, rows = max(LEAST, size[0] - AXIS), max(2, size[1] - 1)
+    window = intervals_within(moments, seconds)
+    count = room * glyphs.columns
+    values = series_columns(window, _PLACES[row.series.id], column_spans(window, seconds, count))
+    low, high = sparkline_scale(row.series, values)
+    end = window[-1].last.at if window else 0.0
+    places = [int((at - end + seconds) / seconds * count) for at in events]
+    drawn = draw_area(values, rows, (low, high), glyphs, [place for place in places if 0 <= place < count])
+    scale = {0: high, rows - 1: low}
+    if rows > 4 and high > low:  # noqa: PLR2004 - room for a value between the ends
+        scale[(rows - 1) // 2] = low + (high - low) * (1 - ((rows - 1) // 2) / (rows - 1))
+    unit = row.series.unit
+    axis = [f"{format_value(scale[at], unit) if at in scale else '':>{AXIS - 2}} ┤" for at in range(rows)]
+    half = f"{seconds / 120:g} min" if seconds > 120 else f"{seconds / 2:g} s"  # noqa: PLR2004 - two minutes
+    ticks = [(0.0, f"-{format_duration(seconds)}"), (0.5, f"-{half}"), (1.0, "now")]
+    return LargeChart(tuple(zip(axis, drawn, strict=True)), " " * AXIS + label_line(ticks, room))

@@ -1,4 +1,4 @@
-"""The workload screen: a row with rate and sparkline for each series of counters."""
+"""The workload screen: a row with rate and sparkline for each series of counters, and a large chart of one."""
 
 from __future__ import annotations
 
@@ -16,21 +16,35 @@ from advisor.core.sizes import format_duration
 from advisor.report.words import plural
 from advisor.tui.screens.base import Pane
 from advisor.tui.screens.workload.rates import measure_intervals
-from advisor.tui.screens.workload.rows import WINDOWS, column_heads, explain_row, live_rows, snapshot_rows, window_title
+from advisor.tui.screens.workload.rows import (
+    WINDOWS,
+    column_heads,
+    explain_row,
+    large_chart,
+    live_rows,
+    snapshot_rows,
+    window_title,
+    with_unit,
+)
 from advisor.tui.text import MUTED, safe_line, safe_text, update_if_changed
 from advisor.tui.workers import run_in_background
 
 if TYPE_CHECKING:
+    from collections.abc import Iterator
+
     from textual.app import ComposeResult
     from textual.events import Resize, Show
 
     from advisor.facts import Sample
     from advisor.tui.screens.workload.rates import SampleInterval
-    from advisor.tui.screens.workload.rows import WindowRows
+    from advisor.tui.screens.workload.rows import SeriesRow, WindowRows
+    from advisor.tui.screens.workload.samples import VariableChange
     from advisor.tui.view import View
 
 NARROWEST = 20
 BACKLOG = 120  # intervals that are computed without a noticeable delay
+LOWEST = 18  # lines of the screen from which on the large chart has room
+HEADING = "group-"  # before the number of a heading's option
 
 
 class IntervalsMeasured(Message):
@@ -47,20 +61,23 @@ class WorkloadPane(Pane):
     BINDINGS: ClassVar = [
         Binding("w", "window(1)", "window", id="workload.window"),
         Binding("W", "window(-1)", "window before", show=False, id="workload.window-before"),
+        Binding("n", "group(1)", "next group", show=False, id="workload.group"),
+        Binding("N", "group(-1)", "group before", show=False, id="workload.group-before"),
         Binding("p,space", "pause", "pause", id="workload.pause", key_display="p"),
         Binding("y", "copy", "copy", id="workload.copy"),
     ]
 
     def __init__(self, *, id: str | None = None) -> None:  # noqa: A002 - textual's parameter name
         super().__init__(id=id)
-        self.window = WINDOWS[0]
+        self.window = WINDOWS[1]
         self.shown: WindowRows | None = None
         self._paused_view: View | None = None
         self._intervals: tuple[SampleInterval, ...] = ()
-        self._is_recording: bool | None = None
+        self._without_charts: bool | None = None
 
     def compose(self) -> ComposeResult:
-        """The rows under their titles, and the explanation of the selected one."""
+        """The large chart, the rows under their titles, and the explanation of the selected one."""
+        yield Static("", id="workload-chart", classes="box", markup=False)
         with Vertical(id="workload-box", classes="box"):
             yield Static("", id="workload-heads", markup=False)
             yield OptionList(id="workload-list", markup=False)
@@ -80,6 +97,15 @@ class WorkloadPane(Pane):
         return view.samples if view else None
 
     @property
+    def selected(self) -> SeriesRow | None:
+        """The row under the cursor."""
+        rows = self.query_one(OptionList)
+        if self.shown is None or rows.highlighted is None:
+            return None
+        chosen = rows.get_option_at_index(rows.highlighted).id
+        return next((row for row in self.shown.rows if row.series.id == chosen), None)
+
+    @property
     def _width(self) -> int:
         """The width of a row."""
         return max(NARROWEST, self.query_one(OptionList).scrollable_content_region.width)
@@ -95,26 +121,31 @@ class WorkloadPane(Pane):
         self.refill()
 
     def on_resize(self, _: Resize) -> None:
-        """Draw in the new width."""
+        """Draw in the new size."""
         self.refill()
 
     def refill(self) -> None:
-        """Compute new intervals and draw the rows."""
+        """Compute new intervals and draw chart and rows."""
         if self.view is None:
             return
         if self._paused_view is not None and self._paused_view.place != self.view.place:
             self._paused_view = None
-        if self._is_recording is not (self.view.samples is None):
-            self._is_recording = self.view.samples is None
+        if self._without_charts is not (self.view.samples is None):
+            self._without_charts = self.view.samples is None
             self.refresh_bindings()
+        chart = self.query_one("#workload-chart")
+        has_room = not self._without_charts and self.size.height >= LOWEST
+        if has_room and not chart.display:
+            self.call_after_refresh(self._explain)  # its size is known only then
+        chart.display = has_room
         if self.view.samples is None:
             self._show_recorded(self.view)
         else:
-            self._show_live(self.samples or ())
+            self._show_samples(self.samples or ())
         self._mark_state()
         self._explain()
 
-    def _show_live(self, samples: tuple[Sample, ...]) -> None:
+    def _show_samples(self, samples: tuple[Sample, ...]) -> None:
         if len(samples) - len(self._intervals) > BACKLOG:
             self._show_heads(f"{plural(len(samples), 'sample')}: computing rates …")
             run_in_background(self.app, "rates", lambda: IntervalsMeasured(measure_intervals(samples)), to=self)
@@ -143,7 +174,7 @@ class WorkloadPane(Pane):
             self._show_heads(f"Not sampled: {facts.reason_missing('workload')}.")
         else:
             self._show_heads(
-                f"One recorded window of {format_duration(workload.seconds)}. Only a running server has sparklines."
+                f"One recorded window of {format_duration(workload.seconds)}. Charts need samples of a running server."
             )
         self._draw()
 
@@ -152,21 +183,37 @@ class WorkloadPane(Pane):
 
     def _draw(self) -> None:
         rows = self.query_one(OptionList)
-        shown = self.shown.rows if self.shown else ()
-        if rows.option_count != len(shown):
-            rows.set_options(Option("", id=row.series.id) for row in shown)
-            rows.highlighted = 0 if shown else None
         width = self._width
-        for row, option in zip(shown, rows.options, strict=True):
-            text = safe_line(row.line, longest=width)
-            if text != option.prompt:
-                rows.replace_option_prompt(row.series.id, text)
+        prompts = dict(self._prompts(width))
+        if [option.id for option in rows.options] != list(prompts):
+            before = self.selected
+            rows.set_options(
+                Option(prompt, id=name, disabled=name.startswith(HEADING)) for name, prompt in prompts.items()
+            )
+            names = list(prompts)
+            first = 1 if len(names) > 1 else None
+            rows.highlighted = names.index(before.series.id) if before and before.series.id in names else first
+            return
+        for option in rows.options:
+            if option.id and prompts[option.id] != option.prompt:
+                rows.replace_option_prompt(option.id, prompts[option.id])
+
+    def _prompts(self, width: int) -> Iterator[tuple[str, Content]]:
+        """Headings and rows by their options' ids."""
+        group = ""
+        for row in self.shown.rows if self.shown else ():
+            if row.group != group:
+                group = row.group
+                yield f"{HEADING}{group}", Content.styled(group, "bold")
+            line, (first, last) = safe_line(row.line, longest=width), row.drawn
+            yield row.series.id, line.stylize(row.style, first, last) if last else line
 
     def _mark_state(self) -> None:
         box = self.query_one("#workload-box")
-        recording = self.view is not None and self.view.samples is None
-        box.border_title = "Workload" if recording else f"Workload: {window_title(self.window)}"
-        box.border_subtitle = "" if recording or self.shown is None else self._status(self.shown)
+        title = "Workload" if self._without_charts else f"Workload: {window_title(self.window)}"
+        about = self.view.series_about if self.view is not None else ""
+        box.border_title = f"{title} · {about}" if about else title
+        box.border_subtitle = "" if self._without_charts or self.shown is None else self._status(self.shown)
 
     def _status(self, shown: WindowRows) -> str:
         parts = [f"{plural(shown.samples, 'sample')}, {format_duration(shown.seconds)}"]
@@ -180,24 +227,75 @@ class WorkloadPane(Pane):
 
     @on(OptionList.OptionHighlighted)
     def _explain(self) -> None:
-        place = self.query_one(OptionList).highlighted
+        row = self.selected
+        if self.query_one(OptionList).highlighted == 1:  # the first row: show the heading above it too
+            self.query_one(OptionList).scroll_home(animate=False)
         text = self.query_one("#workload-about", Static)
-        if self.shown is None or place is None or not self._intervals:
+        if row is None or self.shown is None or not self._intervals:
             update_if_changed(text, safe_text(""))
+            update_if_changed(self.query_one("#workload-chart", Static), safe_text(""))
             return
-        lines = explain_row(self.shown.rows[place], self._intervals[-1].last, self.shown.column)
+        lines = explain_row(row, self._intervals[-1].last, self.shown.column)
+        if changed := self._changes:
+            lines[1:] = [f"┊ {self._change_text(changed[-1])}", *lines[1:]]
         update_if_changed(text, Content("\n").join(safe_text(words) for words in lines))
+        self._draw_chart(row)
+
+    @property
+    def _changes(self) -> tuple[VariableChange, ...]:
+        """The changes of variables within the window, the oldest first."""
+        view = self._paused_view or self.view
+        if view is None or not self._intervals:
+            return ()
+        end = self._intervals[-1].last.at
+        return tuple(change for change in view.changes if end - self.window <= change.at <= end)
+
+    def _change_text(self, change: VariableChange) -> str:
+        ago = format_duration(self._intervals[-1].last.at - change.at)
+        count = len(self._changes)
+        more = f"; {count - 1} more in this window" if count > 1 else ""
+        return f"{change.name}: {change.before} → {change.after}, {ago} ago{more}"
+
+    def _draw_chart(self, row: SeriesRow) -> None:
+        chart = self.query_one("#workload-chart", Static)
+        if not chart.display:
+            return
+        rates, unit = row.rates, row.series.unit
+        chart.border_title = f"{row.series.label} · now {with_unit(rates.now, unit)}"
+        ends = (("min", rates.minimum), ("mean", rates.mean), ("max", rates.maximum))
+        chart.border_subtitle = " · ".join(f"{name} {with_unit(value, unit)}" for name, value in ends)
+        region = chart.content_region
+        if not region.width:
+            return
+        events = [change.at for change in self._changes]
+        drawn = large_chart(row, self._intervals, self.window, (region.width, region.height), events)
+        lines = [Content.styled(axis, MUTED) + Content.styled(area, row.style) for axis, area in drawn.lines]
+        update_if_changed(chart, Content("\n").join([*lines, Content.styled(drawn.foot, MUTED)]))
 
     # What the user does
 
     def check_action(self, action: str, parameters: tuple[object, ...]) -> bool | None:
-        """A recording has at most one window and cannot be paused."""
-        return not self._is_recording if action in ("window", "pause") else super().check_action(action, parameters)
+        """A snapshot has at most one window; only a running server can be paused."""
+        if action == "window":
+            return not self._without_charts
+        if action == "pause":
+            return self.view is not None and self.view.live and not self._without_charts
+        return super().check_action(action, parameters)
 
     def action_window(self, by: int) -> None:
         """Switch to the next or previous window."""
         self.window = WINDOWS[(WINDOWS.index(self.window) + by) % len(WINDOWS)]
         self.refill()
+
+    def action_group(self, by: int) -> None:
+        """Go to the first row of the next or previous group."""
+        rows = self.query_one(OptionList)
+        starts = [at + 1 for at, option in enumerate(rows.options) if (option.id or "").startswith(HEADING)]
+        here = rows.highlighted or 0
+        if starts:
+            later = [at for at in starts if at > here] or starts[:1]
+            earlier = [at for at in starts if at < here] or starts[-1:]
+            rows.highlighted = later[0] if by > 0 else earlier[-1]
 
     def action_pause(self) -> None:
         """Pause the display, or resume it with all new samples."""
