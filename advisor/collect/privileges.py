@@ -45,6 +45,24 @@ _LOG = (
     "mycnf counts lines of the error log, but with this grant everyone who has the account's password can read all "
     "of them."
 )
+_TEXTS = (
+    "With this grant everyone who has the account's password can read the statements of all accounts, without values."
+)
+_WATCHED = (
+    Grant("SELECT", "performance_schema.events_waits_summary_global_by_event_name", "for the app: the top waits"),
+    Grant(
+        "SELECT",
+        "performance_schema.events_statements_summary_global_by_event_name",
+        "for the app: the kinds of statements that take longest",
+    ),
+)
+_DIGESTS = Grant(
+    "SELECT",
+    "performance_schema.events_statements_summary_by_digest",
+    "for the app: the statements that take longest",
+    optional=True,
+    gives=_TEXTS,
+)
 _MYSQL = (
     _PROCESS,
     Grant("REPLICATION CLIENT", "*.*", "whether the server is a replica, and of whom"),
@@ -65,6 +83,7 @@ _MYSQL = (
         "performance_schema.replication_applier_status_by_worker",
         "how old the transactions are that a replica applies",
     ),
+    *_WATCHED,
     Grant(
         "SELECT (User, Host, plugin, authentication_string, account_locked, Super_priv, File_priv, Grant_priv, "
         "ssl_type)",
@@ -89,13 +108,16 @@ _MYSQL = (
         since=(8, 0, 22),
         gives=_LOG,
     ),
+    _DIGESTS,
 )
 _MARIADB = (
     _PROCESS,
     Grant("SLAVE MONITOR", "*.*", "whether the server is a replica, and of whom"),
     _SIZES,
     _MEMORY,
+    *_WATCHED,
     Grant("SELECT", "mysql.global_priv", _KINDS, optional=True, gives=_HASHES),
+    _DIGESTS,
 )
 
 

@@ -88,3 +88,27 @@ class SampledHours(Struct, frozen=True):
     def hour(self, of: str) -> BusyHour | None:
         """The busiest hour of a kind, if one has at least two samples."""
         return next((hour for hour in self.hours if hour.of == of and len(hour.samples) > 1), None)
+
+
+# What a server's own summary tables rank by time: waits, kinds of statements, and statements without their values.
+WAIT_EVENTS, STATEMENT_KINDS, DIGESTS = "waits", "statements", "digests"
+
+
+class EventTotal(Struct, frozen=True):
+    """One row of a summary table: how often an event occurred and its time in seconds, since the server started."""
+
+    name: str
+    count: int
+    seconds: float
+
+
+class TopEvents(Struct, frozen=True):
+    """One reading of a summary table, the longest time first; `clock` is local, in seconds.
+
+    `reason` says why there are no rows.
+    """
+
+    of: str
+    rows: tuple[EventTotal, ...]
+    clock: float
+    reason: str = ""

@@ -13,7 +13,15 @@ from textual.widgets import ContentSwitcher, Static
 
 from advisor.core import errors
 from advisor.tui.app_base import AppBase
-from advisor.tui.messages import AuditReady, ConnectionLost, Notice, ProbeResultReady, SampleRead, WorkFailed
+from advisor.tui.messages import (
+    AuditReady,
+    ConnectionLost,
+    Notice,
+    ProbeResultReady,
+    SampleRead,
+    TopEventsRead,
+    WorkFailed,
+)
 from advisor.tui.screens.base import NARROW
 from advisor.tui.screens.registry import SCREENS, SCREENS_BY_ID
 from advisor.tui.text import safe_text
@@ -31,7 +39,6 @@ if TYPE_CHECKING:
 
     from advisor.core.model import Finding
     from advisor.facts import Facts, Sample, Workload
-    from advisor.facts.host import Host
     from advisor.tui.screens.base import Pane
     from advisor.tui.screens.workload.sampler import Sampler
     from advisor.tui.screens.workload.samples import VariableChange
@@ -184,12 +191,12 @@ class AuditApp(AppBase):
         from advisor.tui.screens.workload.sampler import Sampler
 
         if self._sampler is None and self.feed is not None and self.feed.session is not None:
-            self._sampler = Sampler(self, self.feed.session, self._proved_host)
+            self._sampler = Sampler(self, self.feed.session, self._known_facts)
             self._sampler.start()
 
-    def _proved_host(self) -> Host | None:
-        """The host that the server was proved to run on; None if it may run elsewhere."""
-        return self.view.audited.facts.host if self.view is not None else None
+    def _known_facts(self) -> Facts | None:
+        """The facts of the newest audit, for the sampler: whether the server runs here, and whether it is a replica."""
+        return self.view.audited.facts if self.view is not None else None
 
     def _stop_sampling(self) -> None:
         if self._sampler is not None:
@@ -215,6 +222,17 @@ class AuditApp(AppBase):
             self.action_refresh()
         elif not self._window_judged and (window := self._sample_window()):
             self._judge_window(window)
+
+    def watch_events(self, of: str) -> None:
+        """Read a summary table of events beside the samples, for the workload screen; none for an empty name."""
+        if self._sampler is not None:
+            self._sampler.watch(of)
+
+    @on(TopEventsRead)
+    def _show_events(self, message: TopEventsRead) -> None:
+        if message.source is self._sampler and not self._is_leaving:
+            for pane in self._panes():
+                pane.show_events(message.first, message.last)
 
     def _sample_window(self) -> Workload | None:
         """The samples so far as a window, once they span enough time for the rules."""

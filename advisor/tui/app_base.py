@@ -48,5 +48,9 @@ class AppBase(App[int]):
         """Read everything again."""
 
     @abstractmethod
+    def watch_events(self, of: str) -> None:
+        """Read a summary table of events beside the samples; none for an empty name."""
+
+    @abstractmethod
     def leave(self, code: int) -> None:
         """Exit with that code; wait only for what a screen has to clean up."""

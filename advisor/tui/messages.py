@@ -9,6 +9,7 @@ from textual.message import Message
 if TYPE_CHECKING:
     from advisor.facts import Sample
     from advisor.facts.probes import ProbeResult
+    from advisor.facts.workload import TopEvents
     from advisor.tui.screens.workload.samples import VariableChange
     from advisor.tui.view import View
 
@@ -42,6 +43,15 @@ class SampleRead(BackgroundMessage):
     def __init__(self, sample: Sample, changes: tuple[VariableChange, ...] = ()) -> None:
         self.sample = sample
         self.changes = changes
+        super().__init__()
+
+
+class TopEventsRead(BackgroundMessage):
+    """A summary table of events was read; `first` is the first reading of it since it was asked for."""
+
+    def __init__(self, first: TopEvents, last: TopEvents) -> None:
+        self.first = first
+        self.last = last
         super().__init__()
 
 

@@ -116,6 +116,14 @@ def test_a_wait_is_milliseconds_a_wait() -> None:
     assert of("lock-wait", measure_intervals(samples)).now == 75
 
 
+def test_a_wait_that_ends_later_has_a_mean_without_ends() -> None:
+    """Its count rises when it begins and its time when it ends: no interval has its length, the window has."""
+    names = ("innodb_row_lock_time", "innodb_row_lock_waits")
+    rows = [(0, (0, 0)), (2, (0, 1)), (4, (0, 1)), (6, (5000, 1))]
+    found = of("lock-wait", measure_intervals(sampled(*((at, dict(zip(names, n, strict=True))) for at, n in rows))))
+    assert (found.minimum, found.mean, found.maximum) == (None, 5000, None)
+
+
 def test_statements_take_milliseconds_each() -> None:
     """0.3 s for 60 statements is 5 ms each; where the time is not counted, or began anew, nothing is told."""
 

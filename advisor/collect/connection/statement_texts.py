@@ -99,3 +99,19 @@ METADATA_SQL = (
     "WHERE LOCK_STATUS IN ('GRANTED', 'PENDING') ORDER BY LOCK_STATUS, LOCK_TYPE LIMIT 200) AS held "
     "JOIN performance_schema.threads ON THREAD_ID = OWNER_THREAD_ID".replace("{client}", _CLIENT)
 )
+# Summaries of the server's own instruments. A table of 10,000 digests takes about 50 ms to sort, the others a few.
+_TOP = (
+    "SELECT {name}, COUNT_STAR, SUM_TIMER_WAIT FROM performance_schema.{table} "
+    "WHERE COUNT_STAR > 0 AND {condition} ORDER BY SUM_TIMER_WAIT DESC LIMIT 100"
+)
+TOP_WAITS_SQL = _TOP.format(
+    name="EVENT_NAME", table="events_waits_summary_global_by_event_name", condition="EVENT_NAME <> 'idle'"
+)
+TOP_STATEMENTS_SQL = _TOP.format(
+    name="EVENT_NAME", table="events_statements_summary_global_by_event_name", condition="SUM_TIMER_WAIT > 0"
+)
+TOP_DIGESTS_SQL = _TOP.format(
+    name="CONCAT(COALESCE(SCHEMA_NAME, ''), ' ', LEFT(DIGEST_TEXT, 512))",
+    table="events_statements_summary_by_digest",
+    condition="DIGEST IS NOT NULL",
+)

@@ -18,6 +18,9 @@ from advisor.collect.connection.statement_texts import (
     PROCESSLIST_SQL,
     ROW_WAITS_SQL,
     THREADS_SQL,
+    TOP_DIGESTS_SQL,
+    TOP_STATEMENTS_SQL,
+    TOP_WAITS_SQL,
 )
 from advisor.collect.error_log_messages import BACKTRACE, MESSAGES
 
@@ -334,6 +337,31 @@ ALL_SLAVES_STATUS = Statement(
     "the window, else once",
     "SLAVE MONITOR",
 )
+_WATCHED = "the app's workload screen alone, while it shows them, every ten seconds; with performance_schema"
+TOP_WAITS = Statement(
+    "top-waits",
+    TOP_WAITS_SQL,
+    _WATCHED,
+    "which events the server has waited for longest since its start, by the names of events",
+    "SELECT on performance_schema.events_waits_summary_global_by_event_name",
+    columns=3,
+)
+TOP_STATEMENTS = Statement(
+    "top-statements",
+    TOP_STATEMENTS_SQL,
+    _WATCHED,
+    "which kinds of statements (select, update) took longest since the start; no text of a statement",
+    "SELECT on performance_schema.events_statements_summary_global_by_event_name",
+    columns=3,
+)
+TOP_DIGESTS = Statement(
+    "top-digests",
+    TOP_DIGESTS_SQL,
+    _WATCHED,
+    "which statements took longest since the start, as the server writes them without values; only if a key asks",
+    "SELECT on performance_schema.events_statements_summary_by_digest",
+    columns=3,
+)
 OWN_RUNNING = Statement(
     "own-running",
     "SELECT CONNECTION_ID(), COUNT(*) FROM information_schema.PROCESSLIST WHERE ID = {number} "
@@ -387,6 +415,9 @@ STATEMENTS: tuple[Statement, ...] = (
     SLAVE_STATUS,
     ALL_SLAVES_STATUS,
     APPLIER_TIMES,
+    TOP_WAITS,
+    TOP_STATEMENTS,
+    TOP_DIGESTS,
     OWN_RUNNING,
     KILL_OWN,
     *SCHEMA_STATEMENTS,

@@ -25,6 +25,7 @@ if TYPE_CHECKING:
     from advisor.collect.connection.session import Row, Session
     from advisor.collect.connection.statement import Statement
     from advisor.collect.server.server import Greeting
+    from advisor.facts import Server
 
 _NEW_NAMES = (8, 0, 22)  # SHOW REPLICA STATUS
 _HAS_APPLIER_TIMES = (8, 0, 1)  # worker tables have the commit times of transactions
@@ -134,9 +135,26 @@ def _times_of(row: Row) -> ApplierTimes:
 
 
 def _statement(greeting: Greeting) -> Statement:
-    if greeting.is_mariadb:
+    return _status_statement(greeting.number, is_mariadb=greeting.is_mariadb)
+
+
+def _status_statement(version: tuple[int, ...], *, is_mariadb: bool) -> Statement:
+    if is_mariadb:
         return ALL_SLAVES_STATUS
-    return REPLICA_STATUS if greeting.number >= _NEW_NAMES else SLAVE_STATUS
+    return REPLICA_STATUS if version >= _NEW_NAMES else SLAVE_STATUS
+
+
+def read_lag(session: Session, server: Server) -> int | None:
+    """The seconds that the replica's worst channel is behind; None if no channel tells, as while it is stopped."""
+    from advisor.collect.connection.session import version_numbers
+
+    statement = _status_statement(version_numbers(server.version), is_mariadb=server.flavour == "mariadb")
+    answer = ask(session, statement, "server.replication", [])
+    behind = (
+        whole_number(row.get("Seconds_Behind_Source", row.get("Seconds_Behind_Master")))
+        for row in (answer.dicts() if answer else ())
+    )
+    return max((seconds for seconds in behind if seconds is not None), default=None)
 
 
 def _replicas(session: Session, greeting: Greeting, status: dict[str, str], notes: Notes) -> int:

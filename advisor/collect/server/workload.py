@@ -6,11 +6,11 @@ import re
 import time
 from typing import TYPE_CHECKING, NamedTuple
 
-from advisor.collect.connection.session import Notes, ask, name_value_dict
-from advisor.collect.connection.statements import STATUS
+from advisor.collect.connection.session import Notes, ask, name_value_dict, whole_number
+from advisor.collect.connection.statements import STATUS, TOP_DIGESTS, TOP_STATEMENTS, TOP_WAITS
 from advisor.collect.server.innodb import has_lsn_counter, innodb_status, redo_position
 from advisor.facts import Unavailable
-from advisor.facts.workload import Sample, Workload
+from advisor.facts.workload import DIGESTS, STATEMENT_KINDS, WAIT_EVENTS, EventTotal, Sample, TopEvents, Workload
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -90,3 +90,19 @@ def sample_at(status: dict[str, str], at: float, innodb_text: str = "") -> Sampl
     counters = {name: int(text) for name, text in status.items() if _COUNTER.fullmatch(text)}
     took = status.get("query_time", "")
     return Sample(at, counters, redo_position(status, innodb_text), float(took) if _SECONDS.fullmatch(took) else None)
+
+
+_TOP = {WAIT_EVENTS: TOP_WAITS, STATEMENT_KINDS: TOP_STATEMENTS, DIGESTS: TOP_DIGESTS}
+_PICOSECONDS = 1e12
+
+
+def read_top_events(session: Session, of: str) -> TopEvents:
+    """The events of WAIT_EVENTS, STATEMENT_KINDS or DIGESTS that took longest."""
+    notes: Notes = []
+    answer = ask(session, _TOP[of], "top", notes)
+    rows = [
+        EventTotal((name or "").strip(), whole_number(count) or 0, (whole_number(time_waited) or 0) / _PICOSECONDS)
+        for name, count, time_waited in (answer.rows if answer else ())
+    ]
+    reason = notes[0].reason if notes else "" if rows else "performance_schema is off, or its consumer for these events"
+    return TopEvents(of, tuple(rows), time.monotonic(), reason)

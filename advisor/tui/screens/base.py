@@ -11,6 +11,7 @@ if TYPE_CHECKING:
 
     from textual.timer import Timer
 
+    from advisor.facts.workload import TopEvents
     from advisor.tui.app_base import AppBase
     from advisor.tui.view import View
 
@@ -51,6 +52,9 @@ class Pane(Container):
     def show_samples(self, view: View) -> None:
         """Take a view that differs only in its samples; most screens do not draw them."""
         self.view = view
+
+    def show_events(self, first: TopEvents, last: TopEvents) -> None:
+        """Take two readings of a summary table of events; only the workload screen draws them."""
 
 
 NARROW = 70  # columns; below this width, panes are stacked

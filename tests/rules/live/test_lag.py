@@ -11,6 +11,8 @@ from replication_pair import allow_replicas, dialect, follow, follows, found, ha
 
 from advisor.analysis.context import build_context
 from advisor.collect.collect import CollectRequest, collect_from_account
+from advisor.collect.connection.session import open_session
+from advisor.collect.server.replication import read_lag
 from advisor.core.model import Severity
 from rules import all_rules
 from rules.core.passed import passed_checks
@@ -32,6 +34,16 @@ def behind(replica: Live) -> int | None:
         (row,) = cursor.fetchall()
     told: dict[str, Any] = dict(row)
     return next(value for name, value in told.items() if name.startswith("Seconds_Behind"))  # type: ignore[no-any-return]
+
+
+def sampled(replica: Live) -> int | None:
+    """The lag as the app's workload screen reads it."""
+    server = collect_from_account(replica.account(), CollectRequest(window=0.0)).server
+    session = open_session(replica.account())
+    try:
+        return read_lag(session, server)
+    finally:
+        session.close()
 
 
 def passed(replica: Live) -> str:
@@ -57,6 +69,7 @@ def test_lag_is_told(server_name: str, start: Start, tmp_path: Path) -> None:
         assert re.search(r"is \d+ s behind its source\.", lag.message)
         assert "Received and not yet applied: " in lag.message
         assert "The applier waits for a lock of another session." in lag.message
+        assert (sampled(replica) or 0) >= VISIBLE
     until(lambda: behind(replica) == 0)
 
     replica.run(f"STOP {dialect(server_name)[0]} SQL_THREAD")
@@ -64,6 +77,7 @@ def test_lag_is_told(server_name: str, start: Start, tmp_path: Path) -> None:
     assert told["stopped-replica"].severity is Severity.NOTE
     assert "is NULL, because the applier does not run." in told["replica-lag"].message
     assert passed(replica) == ""
+    assert sampled(replica) is None
 
 
 @pytest.mark.servers("mysql-9.7", "mariadb-10.11", whole="mysql mariadb")

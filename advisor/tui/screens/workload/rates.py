@@ -15,6 +15,7 @@ if TYPE_CHECKING:
     from advisor.facts import Sample
     from advisor.tui.screens.workload.counters import Series
 
+SAME = 1.000001  # times, by which rounding may move a mean beyond its ends
 SLACK = 1.0  # seconds: samples come slightly late, and a window of 30 s should include all of its samples
 
 
@@ -159,11 +160,15 @@ def _series_rates(
     broken: bool,
 ) -> SeriesRates:
     present = [value for value in values if value is not None]
+    low, mean, high = min(present, default=None), _divide(sum(amounts), sum(divisors)), max(present, default=None)
+    # InnoDB counts a wait when it begins and its time when it ends: intervals between tell nothing of waits.
+    if mean is not None and low is not None and high is not None and not low <= mean * SAME <= high * SAME * SAME:
+        low = high = None
     return SeriesRates(
         values[-1],
-        min(present, default=None),
-        _divide(sum(amounts), sum(divisors)),
-        max(present, default=None),
-        tuple(_divide(sum(amounts[low:high]), sum(divisors[low:high])) for low, high in columns),
+        low,
+        mean,
+        high,
+        tuple(_divide(sum(amounts[start:stop]), sum(divisors[start:stop])) for start, stop in columns),
         broken,
     )

@@ -5,9 +5,10 @@ from __future__ import annotations
 import os
 from typing import TYPE_CHECKING, NamedTuple
 
-from advisor.core.sizes import format_duration
+from advisor.core.sizes import format_duration, format_latency
+from advisor.facts.workload import DIGESTS, STATEMENT_KINDS, WAIT_EVENTS
 from advisor.report.render.terminal_chart import area_glyphs, draw_area, label_line
-from advisor.tui.screens.workload.counters import GROUPS, READS, SERIES, TROUBLE, WAITS, WRITES
+from advisor.tui.screens.workload.counters import GROUPS, HOST, PROCESS, READS, SERIES, TROUBLE, WAITS, WRITES
 from advisor.tui.screens.workload.rates import column_spans, intervals_within, series_columns, window_rates
 from advisor.tui.text import NO_VALUE, SPARK_STEPS, format_value, sparkline
 
@@ -15,6 +16,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
 
     from advisor.facts import Sample
+    from advisor.facts.workload import EventTotal, TopEvents
     from advisor.tui.screens.workload.counters import Series
     from advisor.tui.screens.workload.rates import SampleInterval, SeriesRates
 
@@ -138,7 +140,8 @@ def explain_row(row: SeriesRow, latest: Sample, column: float) -> list[str]:
     formula = row.series.formula_for(latest)
     if formula is None:
         return [f"{row.series.label}: {row.series.why_missing}"]
-    lines = [f"{row.series.label}: {formula.source}, {formula.meaning}"]
+    source = "by psutil" if row.group in (HOST.title, PROCESS.title) else formula.source
+    lines = [f"{row.series.label}: {source}, {formula.meaning}"]
     if row.rates.broken and row.rates.mean is None:
         lines.append("the counters were reset")
     elif row.rates.mean is None and column:
@@ -192,3 +195,55 @@ def large_chart(
     half = f"{seconds / 120:g} min" if seconds > 120 else f"{seconds / 2:g} s"  # noqa: PLR2004 - two minutes
     ticks = [(0.0, f"-{format_duration(seconds)}"), (0.5, f"-{half}"), (1.0, "now")]
     return LargeChart(tuple(zip(axis, drawn, strict=True)), " " * AXIS + label_line(ticks, room))
+
+
+TOP_TITLES = {
+    WAIT_EVENTS: "Top waits",
+    STATEMENT_KINDS: "Top kinds of statements",
+    DIGESTS: "Top statements, without values",
+}
+
+
+class TopTable(NamedTuple):
+    """The events of a summary table as lines below their titles, and one sentence about them."""
+
+    heads: str
+    lines: tuple[str, ...]
+    about: str
+
+
+NUMBERS = 9  # columns of a number of the table
+_ABOUT = {
+    WAIT_EVENTS: "Waits by the server's own instruments; those that are switched off count nothing. ms per second "
+    "are the sessions that waited at once, times 1,000.",
+    STATEMENT_KINDS: "Statements by their kind, with the time that they took. d shows their texts without values.",
+    DIGESTS: "Statements as the server writes them, without values, with the default database before them.",
+}
+
+
+def top_table(first: TopEvents, last: TopEvents, width: int) -> TopTable:
+    """The events with the longest time between two readings; with a single reading, since the server's start."""
+    before = {row.name: row for row in first.rows}
+    seconds = last.clock - first.clock
+    rates = {row.name: _event_rates(row, before.get(row.name), seconds) for row in last.rows}
+    ranked = sorted(last.rows, key=lambda row: (-(rates[row.name][0] or 0.0), -row.seconds))
+    room = max(LEAST, width - 4 * NUMBERS)
+    lines = []
+    for row in ranked:
+        name = row.name if len(row.name) <= room else f"{row.name[: room - 1]}…"
+        microseconds = 1e6 * row.seconds / row.count if row.count else 0.0
+        mean = format_latency(microseconds) if microseconds >= 1 else "<1 µs"
+        milliseconds, count = (format_value(value, "/s") for value in rates[row.name])
+        total = format_value(row.seconds, "/s")
+        lines.append(f"{name:<{room}}{milliseconds:>{NUMBERS}}{count:>{NUMBERS}}{mean:>{NUMBERS}}{total:>{NUMBERS}}")
+    heads = "".join(f"{word:>{NUMBERS}}" for word in ("ms/s", "/s", "mean", "total s"))
+    window = f"ms/s and /s of the last {seconds:.0f} s, mean and total since the server started. " if seconds else ""
+    return TopTable(f"{'':<{room}}{heads}", tuple(lines), window + _ABOUT[last.of])
+
+
+def _event_rates(row: EventTotal, before: EventTotal | None, seconds: float) -> tuple[float | None, float | None]:
+    """Milliseconds and events per second since the first reading; None without two readings."""
+    if seconds <= 0:
+        return None, None
+    count, time = (before.count, before.seconds) if before else (0, 0.0)
+    return 1000 * max(0.0, row.seconds - time) / seconds, max(0, row.count - count) / seconds

@@ -6,23 +6,26 @@ from typing import TYPE_CHECKING, ClassVar
 
 from textual import on
 from textual.binding import Binding
-from textual.containers import Vertical
+from textual.containers import Vertical, VerticalScroll
 from textual.content import Content
 from textual.message import Message
 from textual.widgets import OptionList, Static
 from textual.widgets.option_list import Option
 
 from advisor.core.sizes import format_duration
+from advisor.facts.workload import DIGESTS, STATEMENT_KINDS, WAIT_EVENTS
 from advisor.report.words import plural
 from advisor.tui.screens.base import Pane
 from advisor.tui.screens.workload.rates import measure_intervals
 from advisor.tui.screens.workload.rows import (
+    TOP_TITLES,
     WINDOWS,
     column_heads,
     explain_row,
     large_chart,
     live_rows,
     snapshot_rows,
+    top_table,
     window_title,
     with_unit,
 )
@@ -36,6 +39,7 @@ if TYPE_CHECKING:
     from textual.events import Resize, Show
 
     from advisor.facts import Sample
+    from advisor.facts.workload import TopEvents
     from advisor.tui.screens.workload.rates import SampleInterval
     from advisor.tui.screens.workload.rows import SeriesRow, WindowRows
     from advisor.tui.screens.workload.samples import VariableChange
@@ -44,6 +48,7 @@ if TYPE_CHECKING:
 NARROWEST = 20
 BACKLOG = 120  # intervals that are computed without a noticeable delay
 LOWEST = 18  # lines of the screen from which on the large chart has room
+COPIED = 160  # columns of a copied table
 HEADING = "group-"  # before the number of a heading's option
 
 
@@ -64,6 +69,9 @@ class WorkloadPane(Pane):
         Binding("n", "group(1)", "next group", show=False, id="workload.group"),
         Binding("N", "group(-1)", "group before", show=False, id="workload.group-before"),
         Binding("p,space", "pause", "pause", id="workload.pause", key_display="p"),
+        Binding("t", "top", "top waits", id="workload.top"),
+        Binding("escape", "charts", "charts", show=False, id="workload.charts"),
+        Binding("d", "digests", "top statements", show=False, id="workload.digests"),
         Binding("y", "copy", "copy", id="workload.copy"),
     ]
 
@@ -74,6 +82,8 @@ class WorkloadPane(Pane):
         self._paused_view: View | None = None
         self._intervals: tuple[SampleInterval, ...] = ()
         self._without_charts: bool | None = None
+        self.watched = ""
+        self._top: tuple[TopEvents, TopEvents] | None = None
 
     def compose(self) -> ComposeResult:
         """The large chart, the rows under their titles, and the explanation of the selected one."""
@@ -81,6 +91,8 @@ class WorkloadPane(Pane):
         with Vertical(id="workload-box", classes="box"):
             yield Static("", id="workload-heads", markup=False)
             yield OptionList(id="workload-list", markup=False)
+            with VerticalScroll(id="workload-top"):
+                yield Static("", markup=False)
         yield Static("", id="workload-about", markup=False)
 
     # What is shown
@@ -144,6 +156,8 @@ class WorkloadPane(Pane):
             self._show_samples(self.samples or ())
         self._mark_state()
         self._explain()
+        if self.watched:
+            self._show_top()
 
     def _show_samples(self, samples: tuple[Sample, ...]) -> None:
         if len(samples) - len(self._intervals) > BACKLOG:
@@ -210,6 +224,9 @@ class WorkloadPane(Pane):
 
     def _mark_state(self) -> None:
         box = self.query_one("#workload-box")
+        if self.watched:
+            box.border_title, box.border_subtitle = TOP_TITLES[self.watched], "t next · esc charts"
+            return
         title = "Workload" if self._without_charts else f"Workload: {window_title(self.window)}"
         about = self.view.series_about if self.view is not None else ""
         box.border_title = f"{title} · {about}" if about else title
@@ -272,12 +289,64 @@ class WorkloadPane(Pane):
         lines = [Content.styled(axis, MUTED) + Content.styled(area, row.style) for axis, area in drawn.lines]
         update_if_changed(chart, Content("\n").join([*lines, Content.styled(drawn.foot, MUTED)]))
 
+    # The server's summary tables
+
+    def show_events(self, first: TopEvents, last: TopEvents) -> None:
+        """Show two readings of the summary table that was asked for."""
+        if last.of == self.watched:
+            self._top = (first, last)
+            self._show_top()
+
+    def _show_top(self) -> None:
+        """The events in place of the rows, or why there are none."""
+        text = self.query_one("#workload-top Static", Static)
+        about = self.query_one("#workload-about", Static)
+        if self._top is None or self._top[1].of != self.watched:
+            self._show_heads("Reading the summary table …")
+            return
+        first, last = self._top
+        if last.reason:
+            self._show_heads(f"No rows: {last.reason}")
+            update_if_changed(text, safe_text(""), layout=True)
+            return
+        table = top_table(first, last, max(NARROWEST, self.query_one("#workload-top").scrollable_content_region.width))
+        self._show_heads(table.heads)
+        lines = [safe_line(line, longest=len(line)) for line in table.lines]
+        update_if_changed(text, Content("\n").join(lines), layout=True)
+        update_if_changed(about, safe_text(table.about))
+
+    def _watch(self, of: str) -> None:
+        self.watched, self._top = of, None
+        rows, top = self.query_one(OptionList), self.query_one("#workload-top")
+        rows.display, top.display = not of, bool(of)
+        self.query_one("#workload-top Static", Static).update("")
+        (top if of else rows).focus()
+        self.app.watch_events(of)
+        self.refill()
+        self.refresh_bindings()
+
+    def action_top(self) -> None:
+        """Show the top waits, then the kinds of statements, then the charts again."""
+        self._watch({"": WAIT_EVENTS, WAIT_EVENTS: STATEMENT_KINDS}.get(self.watched, ""))
+
+    def action_digests(self) -> None:
+        """Show the statements that take longest, without their values, or the charts again."""
+        self._watch("" if self.watched == DIGESTS else DIGESTS)
+
+    def action_charts(self) -> None:
+        """Show the charts again."""
+        self._watch("")
+
     # What the user does
 
     def check_action(self, action: str, parameters: tuple[object, ...]) -> bool | None:
         """A snapshot has at most one window; only a running server can be paused."""
         if action == "window":
             return not self._without_charts
+        if action == "charts":
+            return bool(self.watched)
+        if action in ("top", "digests"):
+            return self.view is not None and self.view.live
         if action == "pause":
             return self.view is not None and self.view.live and not self._without_charts
         return super().check_action(action, parameters)
@@ -304,6 +373,11 @@ class WorkloadPane(Pane):
 
     def action_copy(self) -> None:
         """Copy the rows as they are shown."""
+        if self.watched and self._top is not None:
+            table = top_table(*self._top, COPIED)
+            lines = [table.heads, *table.lines]
+            self.app.copy("\n".join(text.rstrip() for text in lines) + "\n", "the table as it is shown")
+            return
         if self.shown is None or self.view is None:
             self.notify("No rates to copy", severity="warning")
             return
