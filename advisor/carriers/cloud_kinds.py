@@ -23,6 +23,7 @@ GROUPS = {
     "AWS::RDS::DBParameterGroup": "DB parameter group",
     "AWS::RDS::DBClusterParameterGroup": "DB cluster parameter group",
 }  # fmt: skip
+TEMPLATE_TYPES = ("AWS::RDS::DBParameterGroup", "AWS::RDS::DBClusterParameterGroup")
 AZURE = ("azurerm_mysql_flexible_server_configuration", "azurerm_mysql_configuration")
 AZURE_SERVERS = ("azurerm_mysql_flexible_server", "azurerm_mysql_server")
 AZURE_MODULES = ("azure_rm_mysqlconfiguration", "azure_rm_mysqlflexconfiguration")
@@ -30,7 +31,7 @@ RESOURCES = (*GROUPS, *AZURE, *AZURE_SERVERS, "google_sql_database_instance")
 FAMILY_KEYS = (
     *("family", "Family", "dbParameterGroupFamily", "db_parameter_group_family"),
     *("parameter_group_family", "db_cluster_parameter_group_family", "cluster_parameter_group_family"),
-    "cluster_family",
+    *("cluster_family", "rds_family"),
 )
 # Where `engine` stands for a family: a module's arguments, or Ansible's.
 ENGINE_PATHS = (("module",), ("inputs",), ("resource",))
@@ -101,6 +102,9 @@ def _groups(reader: Declarations, path: tuple[str, ...], node: Mapping, kind: st
             entries = [entry._replace(apply_method=entry.apply_method or "immediate") for entry in entries]
         server = _rds(family, text_of(node.get("engine_version")), entries, cluster=cluster) if entries else None
         if server is not None:
+            server = server._replace(
+                notation="ansible" if module else "cloudformation" if kind in TEMPLATE_TYPES else ""
+            )
             yield reader.option_set(_label(reader, path, node), entries, server)
 
 

@@ -51,14 +51,16 @@ class DeclaredServer(NamedTuple):
     kind: str = "options"
     scope: str = ""
     lenient: bool = False
+    notation: str = ""
 
 
 class Declarations:
     """Reads entries from the nodes of one document; `parsed` is its text with fillers in place of expressions."""
 
-    def __init__(self, document: Document, parsed: str, roots: Iterable[Node]) -> None:
+    def __init__(self, document: Document, parsed: str, roots: Iterable[Node], notation: str = "") -> None:
         self.document = document
         self.parsed = parsed
+        self.notation = notation
         self.roots = tuple(roots)
 
     def mappings(self) -> Iterator[tuple[tuple[str, ...], Mapping]]:
@@ -127,7 +129,12 @@ class Declarations:
             if entry.value and (is_secret(entry.name.text) or entry.name.text in STATEMENTS):
                 self.document.hide(entry.value.start, entry.value.end)
         declared = DeclaredSet(
-            server.kind, server.target, tuple(map(self._option, entries)), server.scope, dict(ranges or {})
+            server.kind,
+            server.target,
+            tuple(map(self._option, entries)),
+            server.scope,
+            dict(ranges or {}),
+            server.notation or self.notation,
         )
 
         def read(catalog: Catalog) -> SetReading:

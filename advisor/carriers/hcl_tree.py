@@ -22,6 +22,9 @@ if TYPE_CHECKING:
 
     from advisor.carriers.document import Document
 
+# A block without any of these words declares no options.
+DECLARING = (b"parameter", b"database_flags", b"mysql", b"mariadb")
+MAX_BRACKETS = 1_000  # our limit, brackets in texts included
 EXPRESSION = "!expression"
 # Functions that return the lists or maps that they are given, joined.
 JOINING = frozenset((b"concat", b"flatten", b"tolist", b"toset"))
@@ -31,19 +34,32 @@ _LITERALS = ("numeric_lit", "bool_lit", "null_lit")
 
 
 def parse_hcl(document: Document) -> Mapping:
-    """Return the body of a file; blocks with syntax errors are left out.
+    """Return the body of a file; blocks with syntax errors are left out if they declare no options.
 
-    Raises CarrierError if the file has nothing but errors, or is nested too deeply.
+    Raises CarrierError if another block has a syntax error, or if the file is nested too deeply.
     """
+    _check_depth(document)
     data = document.text.encode("utf-8", "surrogatepass")
     root = Parser(Language(language())).parse(data).root_node
     builder = _Builder(document)
     bodies = [child for child in root.named_children if child.type == "body"]
     found = builder.body(bodies[0], 0) if bodies else Mapping()
-    if root.has_error and not found.pairs:
-        line, _ = document.place(builder.offset(_first_error(root).start_byte))
-        raise CarrierError(f"{document.path}:{line}: invalid HCL; terraform validate shows more")
+    broken = [child for node in (root, *bodies) for child in node.children if child.has_error and child not in bodies]
+    for block in broken:
+        if any(word in (block.text or b"") for word in DECLARING):
+            line, _ = document.place(builder.offset(_first_error(block).start_byte))
+            raise CarrierError(f"{document.path}:{line}: invalid HCL; terraform validate shows more")
     return found
+
+
+def _check_depth(document: Document) -> None:
+    """Raise CarrierError for brackets that are nested too deeply, whatever is in quotes: the parser takes seconds."""
+    depth = 0
+    for bracket in re.finditer(r"[\[{(]|[\]})]", document.text):
+        depth = depth + 1 if bracket[0] in "[{(" else max(depth - 1, 0)
+        if depth > MAX_BRACKETS:
+            line, _ = document.place(bracket.start())
+            raise CarrierError(f"{document.path}:{line}: nested deeper than {MAX_BRACKETS} levels; name a smaller file")
 
 
 def _first_error(root: SyntaxNode) -> SyntaxNode:

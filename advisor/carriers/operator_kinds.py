@@ -33,6 +33,7 @@ _SURE = 0.8  # the same for keys such as `server`, which have other meanings too
 WITHOUT_VALUE = "noarg_present"  # Salt's word for an option without a value
 OPERATORS = ("PerconaServerMySQL", "PerconaXtraDBCluster")
 ASSUMED = (8, 0)
+ORACLE = (8, 4)  # Oracle's operator starts the version that it was released with, 8.1 or later
 
 
 def operator_sets(reader: Declarations) -> Iterator[OptionSet | None]:
@@ -148,6 +149,8 @@ def operator_image(node: Mapping) -> ServerImage | None:
     kind, spec = text_of(node.get("kind")) or "", node.get("spec")
     if not isinstance(spec, Mapping):
         return None
+    if kind == "InnoDBCluster" and is_null(spec.get("version")):
+        return ServerImage(Target("mysql", known_series("mysql")[ORACLE]), "its version is not in the document")
     if kind == "InnoDBCluster" or (kind == "MysqlCluster" and spec.get("image") is None):
         version = text_of(spec.get("version" if kind == "InnoDBCluster" else "mysqlVersion"))
         found = image_of(f"mysql:{version}") if version else None

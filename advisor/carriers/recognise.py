@@ -77,8 +77,8 @@ def _configuration(document: Document) -> Carrier:
     from advisor.carriers.hcl_tree import parse_hcl
     from advisor.carriers.yaml_documents import declared_sets
 
-    sets = declared_sets(document, document.text, [parse_hcl(document)])
-    return Carrier(document, tuple(one for one in sets if one is not None))
+    sets = declared_sets(document, document.text, [parse_hcl(document)], "terraform")
+    return Carrier(document, tuple(sets))
 
 
 def _persisted(document: Document) -> Carrier:

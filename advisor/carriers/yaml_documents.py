@@ -38,10 +38,10 @@ def read_yaml(document: Document) -> Carrier:
     try:
         roots = parse_documents(parsed, document.path)
     except CarrierError as error:
-        if not named:
-            return Carrier(document, ())
         if parsed == text:
             raise
+        if not named:
+            return Carrier(document, ())
         sets = _blocks_by_text(document, parsed)
         if sets:
             return Carrier(document, tuple(sets))
@@ -107,22 +107,30 @@ def _sets(document: Document, parsed: str, roots: list[Node]) -> list[OptionSet]
                 if any(name in node.value or name == key for name in FLAGS):
                     found.append(containers.flags(key, node))
         found[before:] = _with_hints([one for one in found[before:] if one is not None], containers.images[images:])
-    found += declared_sets(document, parsed, roots)
-    sets = [one for one in found if one is not None]
-    if len(sets) > MAX_SETS:
-        raise CarrierError(f"{document.path}: options of more than {MAX_SETS} servers or files; name a smaller file")
+    notation = "json" if document.text.lstrip("\ufeff \t\r\n")[:1] in ("{", "[") else "yaml"
+    sets = _counted(document, [*found, *declared_sets(document, parsed, roots, notation)])
     return _with_hints(sets, containers.images)
 
 
-def declared_sets(document: Document, parsed: str, roots: list[Node]) -> list[OptionSet | None]:
-    """Return the sets of parameter groups, operators' fields and other mappings of options."""
+def _counted(document: Document, found: list[OptionSet | None]) -> list[OptionSet]:
+    sets = [one for one in found if one is not None]
+    if len(sets) > MAX_SETS:
+        raise CarrierError(f"{document.path}: options of more than {MAX_SETS} servers or files; name a smaller file")
+    return sets
+
+
+def declared_sets(document: Document, parsed: str, roots: list[Node], notation: str) -> list[OptionSet]:
+    """Return the sets of parameter groups, operators' fields and other mappings of options.
+
+    `notation` is as in `DeclaredSet`.
+    """
     from advisor.carriers.cloud_kinds import cloud_sets
     from advisor.carriers.declared import Declarations
     from advisor.carriers.operator_kinds import operator_sets
     from advisor.carriers.provider_lists import provider_sets
 
-    reader = Declarations(document, parsed, roots)
-    return [*cloud_sets(reader), *operator_sets(reader), *provider_sets(reader)]
+    reader = Declarations(document, parsed, roots, notation)
+    return _counted(document, [*cloud_sets(reader), *operator_sets(reader), *provider_sets(reader)])
 
 
 def _with_hints(sets: list[OptionSet], images: list[ServerImage]) -> list[OptionSet]:

@@ -16,6 +16,7 @@ if TYPE_CHECKING:
     from advisor.carriers.sets import Carrier, OptionSet
     from advisor.core.model import Target
 
+HCL_ENDINGS = (".tf", ".tofu", ".hcl")
 SUPPRESSION = "mycnf:"  # start of a suppression comment
 
 
@@ -63,8 +64,11 @@ def resolved_text(carrier: Carrier) -> ResolvedFiles:
 
 
 def _bare(document: Document, number: int) -> Line:
-    text = document.line(number)
-    kind = LineKind.COMMENT if text.lstrip()[:1] in ("#", ";") else LineKind.OPTION if text.strip() else LineKind.BLANK
+    """Return a line as one of an option file: a comment above a block of Terraform applies to the name in it."""
+    text = document.line(number).replace("// mycnf:", "#  mycnf:").replace("//mycnf:", "# mycnf:")
+    opens = text.rstrip().endswith("{") and document.path.endswith(HCL_ENDINGS)
+    comment = opens or text.lstrip().startswith(("#", ";", "//"))
+    kind = LineKind.COMMENT if comment else LineKind.OPTION if text.strip() else LineKind.BLANK
     return Line(kind, number, f"{text}\n", name=text.strip() if kind is LineKind.OPTION else None)
 
 

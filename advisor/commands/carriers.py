@@ -32,6 +32,8 @@ if TYPE_CHECKING:
     from rules.policy.house_rule import HouseRule
 
 GROUP = "mysqld"  # group assigned to options without one, so that they are judged like others
+# Rules whose errors another version of the server does not have.
+BY_VERSION = ("removed-option", "invalid-value", "refused-start")
 _PLAIN = r"[\w./:,@%+-]*"  # text that needs no quoting in YAML, JSON, a shell or a unit
 
 
@@ -58,14 +60,21 @@ def check_carrier(
             if is_too_old(target):
                 print_notice(f"{carrier.document.path}: {one.label}: not checked, for {too_old_note(target)}")
                 continue
-            found.setdefault(target, []).extend(
-                _findings(carrier, one, target, rules, host, house=house, parameters=parameters)
-            )
+            more = _findings(carrier, one, target, rules, host, house=house, parameters=parameters)
+            guessed = not targets and one.hint is None and one.declared is not None
+            found.setdefault(target, []).extend([_of_guess(f) for f in more] if guessed else more)
     path = carrier.document.path
     return [
         Checked(path, target, tuple(sort_by_place(dict.fromkeys(findings))), _sources(carrier, findings))
         for target, findings in found.items()
     ]
+
+
+def _of_guess(finding: Finding) -> Finding:
+    """Return a finding about a server that nothing names: what depends on its version is no error."""
+    if finding.severity is not Severity.ERROR or finding.name not in BY_VERSION:
+        return finding
+    return finding._replace(severity=Severity.WARNING, confidence=Confidence.LIKELY)
 
 
 def target_of(carrier: Carrier, one: OptionSet) -> Target:

@@ -32,10 +32,27 @@ FROM~  mysql  AS~  a\n  CMD~  ENTRYPOINT~  mysqld~  --port=1  [  "  ,  ]  \\\n  
 <<-'EOF'
 \nEOF\n  /x.cnf\n  [mysqld]\n  port=$A\n  #  ~  \t  $  {{~x~}}  \r  \xe9  \x00  #~escape=`\n  `\n  sh~-c~  &&  \n
 """
+HCL = r"""
+resource~"aws_db_parameter_group"~"a"~{\n  family~=~"mysql8.0"\n  parameter~{\n  name~=~"port"\n  value~=~
+"1"\n  }\n  }  {  [  ]  (  )  =  ,  "  ${  %{  <<A\n  A\n  #~  //  /*  */  \\  \xe9  \u2028  null  true  var.x
+concat([  parameters~=  \r  \x00
+"""
+GROUPS = r"""
+Resources:\n  ~~a:\n  ~~~~Type:~AWS::RDS::DBParameterGroup\n  ~~~~Properties:\n  ~~~~~~Family:~mysql8.0\n
+~~~~~~Parameters:\n  ~~~~~~~~port:~  1  !Ref~x  &a~  *a  {  }  [  ]  ,  "  '  \n  <<:~  |\n  ~  #  \xe9
+mysqld:\n  ~~port:~1\n  mysqlConf:\n  {{~x~}}  mysql_port:~1\n  mysql_max_connections:~2\n
+mysql_sort_buffer_size:~3\n  databaseFlags:\n  databaseVersion:~MYSQL_8_0\n  \t  \x85
+"""
+LISTS = r"""
+{"Parameters":[  {"ParameterName":"port",  "ParameterValue":"1",  "Source":"user",  "AllowedValues":"1-2"}
+"DataType":"integer"  ,  ]  }  [{"name":"port","value":"1","allowedValues":"1-2","source":"user-override"}]
+null  1  "  \\u0000  \\ud800  \xe9  \n  \t  :  {  [
+"""
 PARTS = {
     name: [part.replace("~", " ").encode("ascii").decode("unicode_escape") for part in text.split()]
     for name, text in (
-        ("x.yml", YAML), ("x.service", UNIT), ("mysqld-auto.cnf", PERSISTED), ("dockerfile", DOCKERFILE)
+        ("x.yml", YAML), ("x.service", UNIT), ("mysqld-auto.cnf", PERSISTED), ("dockerfile", DOCKERFILE),
+        ("x.tf", HCL), ("groups.yaml", GROUPS), ("list.json", LISTS)
     )
 }  # fmt: skip
 TARGETS = [load(parse_target(target)) for target in ("mysql-8.0", "mariadb-11.4")]
@@ -87,8 +104,44 @@ FROM base
 ENTRYPOINT exec mysqld --a='b c' \\
   -P1 && x
 """
+WHOLE_HCL = """\
+# é
+resource "aws_db_parameter_group" "a" {
+  family = "mysql8.0"
+  parameter {
+    name  = "port"
+    value = "1" /* x */
+  }
+  dynamic "parameter" {
+    for_each = var.x
+  }
+}
+module "m" {
+  family     = "mariadb10.11"
+  parameters = concat([{ name = "port", value = -1 }, { "name" : "é", value = "a\\"b" }], x)
+}
+"""
+WHOLE_GROUPS = """\
+Resources:
+  a:
+    Type: AWS::RDS::DBParameterGroup
+    Properties:
+      Family: mysql8.0
+      Parameters: &p
+        port: 1
+        sort_buffer_size: !Ref x
+mysqld:
+  <<: *p
+  port: "{{ x }}"
+  binlog-ignore-db: [a, b]
+"""
+WHOLE_LIST = """\
+{"Parameters": [{"ParameterName": "port", "ParameterValue": "1", "Source": "user", "AllowedValues": "1-2"},
+ {"ParameterName": "sort_buffer_size", "ParameterValue": "é", "Source": "user", "DataType": "integer"}]}
+"""
 WHOLE = {
-    "x.yml": WHOLE_YAML, "x.service": WHOLE_UNIT, "mysqld-auto.cnf": WHOLE_PERSISTED, "dockerfile": WHOLE_DOCKERFILE
+    "x.yml": WHOLE_YAML, "x.service": WHOLE_UNIT, "mysqld-auto.cnf": WHOLE_PERSISTED, "dockerfile": WHOLE_DOCKERFILE,
+    "x.tf": WHOLE_HCL, "groups.yaml": WHOLE_GROUPS, "list.json": WHOLE_LIST
 }  # fmt: skip
 SPOILT = st.tuples(st.integers(0, 400), st.integers(0, 12))
 

@@ -7,14 +7,14 @@ from pathlib import Path
 
 import pytest
 
-from advisor.carriers.document import Document
+from advisor.carriers.document import CarrierError, Document
 from advisor.carriers.provider_lists import parameters_of
 from advisor.carriers.sets import OptionSet
 from advisor.catalog.load import load
 from advisor.catalog.targets import newest_target, parse_target
 from advisor.commands.carriers import check_carrier
 from advisor.commands.read_files import read_carrier
-from advisor.core.model import Finding, Location, Severity
+from advisor.core.model import Confidence, Finding, Location, Severity
 from advisor.verdict.declared import ProviderParameter
 from rules import file_rules
 from rules.core.context import NO_HOST
@@ -90,7 +90,7 @@ def test_a_provider_s_ranges() -> None:
     assert ranges["performance_schema"] == ProviderParameter(
         "performance_schema", None, None, "engine-default", "0,1", True, "static", "boolean"
     )
-    assert ranges["max_connections"].allowed == "1-100000"
+    assert ranges["max_connections"].allowed == "1-16000"
     flags = parameters_of(Document("x.json", (SAMPLES / "gcloud-flags.json").read_text()))
     assert flags["max_connections"].allowed == "1-4000000"
     assert flags["max_connections"].apply_type == "static"
@@ -107,11 +107,52 @@ def test_a_misspelt_option_of_an_operator(tmp_path: Path) -> None:
     assert (error.name, error.location.line, error.location.column) == ("unknown-option", 8, 5)
 
 
+def test_a_version_that_nothing_names(tmp_path: Path) -> None:
+    """An option that some version lacks is no error where nothing says which version runs; a misspelt one is."""
+    path = tmp_path / "db.yaml"
+    path.write_text("mysql:\n  mysqld:\n    innodb_log_file_size: 1G\n    innodb_log_file_szie: 1G\n    port: 3307\n")
+    found = {f.name: (f.severity, f.confidence) for f in findings(path)}
+    assert found["removed-option"] == (Severity.WARNING, Confidence.LIKELY)
+    assert found["unknown-option"][0] is Severity.ERROR
+    named = {f.name: f.severity for f in findings(path, "mysql-9.7")}
+    assert named["removed-option"] is Severity.ERROR
+
+
 def test_a_role_s_variables_are_no_option_file(tmp_path: Path) -> None:
     """A template decides what becomes of a variable: one that the server lacks, or a value it refuses, is no error."""
     found = findings(SAMPLES / "role.yml", "mysql-9.7")
     assert {f.name for f in found if f.severity is Severity.ERROR} == set()
     assert "lost-commits" in {f.name for f in found}
+
+
+HOSTILE = {
+    "nested.tf": 'resource "aws_db_parameter_group" "p" {\n  a = ' + "[" * 1_000_000,
+    "blocks.tf": "parameter {" * 90_000,
+    "closed.tf": "parameters = " + "[" * 400_000 + "]" * 400_000,
+    "nested.yaml": "mysqld: " + "[" * 1_000_000,
+    "nested.json": '{"ParameterName": ' + '{"a":' * 200_000,
+    "lines.tf": "parameter {\n}\n" * 60_000,
+    "sets.tf": 'resource "aws_db_parameter_group" "p" {\n family = "mysql8.0"\n'
+    ' parameter {\n name = "port"\n value = 1\n }\n}\n' * 600,
+    "broken.tf": 'resource "aws_db_parameter_group" "p" {\n  family = "mysql8.0"\n  parameter {\n    name = \n  }\n}\n',
+}
+
+
+@pytest.mark.parametrize("name", HOSTILE)
+def test_hostile_documents_are_one_line(name: str) -> None:
+    """Whatever is nested a million deep, too long or broken is refused in one line with the place."""
+    with pytest.raises(CarrierError) as told:
+        read_carrier(name, {name: HOSTILE[name].encode()})
+    assert str(told.value).startswith(f"{name}:")
+    assert "\n" not in str(told.value)
+
+
+def test_aliases_do_not_multiply() -> None:
+    """Aliases of aliases share their nodes: nine to the power of forty options are read as two."""
+    nested = "".join(f"a{i}: &a{i} [{', '.join([f'*a{i - 1}'] * 9)}]\n" for i in range(1, 40))
+    text = f"mysqld: &a0 {{port: 1, user: x}}\n{nested}"
+    carrier = read_carrier("x.yaml", {"x.yaml": text.encode()})
+    assert [len(one.declared.options) for one in carrier.sets] == [2]
 
 
 def test_secrets_stay_hidden(tmp_path: Path) -> None:

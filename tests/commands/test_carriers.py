@@ -15,6 +15,7 @@ from advisor.core.model import Edit
 from advisor.optionfile.edit import apply_edits
 
 EXAMPLES = CHECKOUT / "examples"
+DECLARED = CHECKOUT / "tests" / "carriers" / "declared"
 SECRETS = """\
 services:
   db: {image: "mysql:8", environment: {MYSQL_ROOT_PASSWORD: hunter2}, command: [--nonsense, --report-password=hunter3]}
@@ -258,3 +259,52 @@ def test_advice_follows_the_origin_of_a_value(  # noqa: PLR0917 - a row of the t
     helps = {str(f["option"]): str(f["help"]) for f in found}
     assert helps["sync_binlog"].startswith(sync)
     assert recovery in helps["innodb_force_recovery"]
+
+
+COMMENTED = """\
+resource "aws_db_parameter_group" "p" {{
+  family = "mysql8.0"
+  {above_block}
+  parameter {{
+    {above_name}
+    name  = "innodb_flush_log_at_trx_commit" {behind}
+    value = "2"
+  }}
+}}
+"""
+
+
+@pytest.mark.parametrize("place", ["above_block", "above_name", "behind"])
+@pytest.mark.parametrize("mark", ["#", "//", "# mycnf: is a program. #"])
+def test_suppressions_in_terraform(place: str, mark: str, mycnf: Mycnf, tmp_path: Path) -> None:
+    """A comment above a block, above a name or behind it suppresses the finding there, in both of HCL's notations."""
+    places = dict.fromkeys(("above_block", "above_name", "behind"), "")
+    places[place] = f"{mark} mycnf: ignore[DUR001] a replica"
+    lines = COMMENTED.format(**places).split("\n")
+    (tmp_path / "db.tf").write_text("\n".join(line for line in lines if line.strip()))
+    ended = mycnf("lint", "--isolated", "--format", "concise", tmp_path / "db.tf")
+    assert ("DUR001" in ended.out) is (mark not in ("#", "//"))
+
+
+def test_places_in_sarif(mycnf: Mycnf) -> None:
+    """SARIF has the place of the name in the document."""
+    ended = mycnf("lint", "--isolated", "--format", "sarif", DECLARED / "rds.tf")
+    results = json.loads(ended.out)["runs"][0]["results"]
+    regions = [r["locations"][0]["physicalLocation"]["region"] for r in results if r["ruleId"] == "DUR001"]
+    assert [(r["startLine"], r["startColumn"], r["endColumn"]) for r in regions] == [(11, 14, 44)]
+
+
+def test_a_provider_s_list_for_another_document(mycnf: Mycnf, tmp_path: Path) -> None:
+    """--parameters FILE judges a group by the provider's ranges; a file without a list is refused in one line."""
+    (tmp_path / "db.tf").write_text(
+        'resource "aws_db_parameter_group" "p" {\n  family = "mysql8.0"\n  parameter {\n'
+        '    name  = "max_connections"\n    value = "20000"\n  }\n}\n'
+    )
+    listed = DECLARED / "describe-db-parameters.json"
+    ended = mycnf("lint", "--isolated", "--format", "concise", "--parameters", listed, tmp_path / "db.tf")
+    assert "db.tf:4:14: PAR003" in ended.out
+    assert ended.code == 1
+    assert mycnf("lint", "--isolated", tmp_path / "db.tf").code == 0
+    refused = mycnf("lint", "--isolated", "--parameters", DECLARED / "rds.tf", tmp_path / "db.tf")
+    assert refused.code == 2
+    assert "Traceback" not in refused.err

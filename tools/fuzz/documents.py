@@ -1,4 +1,4 @@
-"""Generate Compose files, Kubernetes YAML, systemd units and Dockerfiles by grammars, intact or mangled."""
+"""Generate Compose files, Kubernetes YAML, HCL, units and Dockerfiles by grammars, intact or mangled."""
 
 from __future__ import annotations
 
@@ -97,6 +97,53 @@ def _base64(chance: random.Random) -> str:
     text = b64encode("\n".join(option_text(chance)).encode("utf-8", "surrogatepass")).decode()
     at = chance.randrange(len(text) + 1)
     return text if chance.random() < 0.7 else text[:at] + chance.choice(("", "=", "\n  ", "é", "-")) + text[at + 1 :]
+
+
+RESOURCES = (
+    *("aws_db_parameter_group", "aws_rds_cluster_parameter_group", "google_sql_database_instance", "aws_vpc"),
+    *("azurerm_mysql_flexible_server_configuration", "digitalocean_database_mysql_config"),
+)
+FAMILIES = ("mysql8.0", "aurora-mysql8.0", "mariadb10.11", "mysql5.6", "postgres16", "", "é", "MYSQL_8_0", "${var.f}")
+EXPRESSIONS = (
+    *("var.x", '"${var.x}"', "true", "null", "1", "-1", '"1"', '"a\\"b"', '"é"', "concat([{}], x)", "x ? 1 : 2"),
+    *("[for a in b : a]", "<<A\nx\nA", "{", "[", '"', "(1)", "1 + 1", 'join(",", ["a"])', "/* x */ 1", "# x"),
+)
+
+
+def hcl(chance: random.Random) -> bytes:
+    """A configuration of Terraform."""
+    return "".join(_resource(chance) for _ in range(chance.randrange(1, 4))).encode("utf-8", "surrogatepass")
+
+
+def _resource(chance: random.Random) -> str:
+    head = chance.choice(('resource "{}" "a"', 'resource "{}" "é"', 'module "{}"', "locals", 'dynamic "{}"', "{}"))
+    lines = [f"{head.format(chance.choice(RESOURCES))} {{", f'  family = "{chance.choice(FAMILIES)}"']
+    for _ in range(chance.randrange(6)):
+        name, _, value = chance.choice(OPTIONS).partition("=")
+        value = f'"{value}"' if chance.random() < 0.5 else chance.choice(EXPRESSIONS)
+        pair = f'name = "{name}"\n    value = {value}'
+        lines.append(
+            chance.choice((f"  parameter {{\n    {pair}\n  }}", f"  {name} = {value}", f"  parameters = [{{{pair}}}]"))
+        )
+    return "\n".join([*lines, chance.choice(("}", "}", "}", "", "}}"))]) + "\n"
+
+
+def declared(chance: random.Random) -> bytes:
+    """A template, an operator's resource or a mapping of options, as YAML."""
+    heads = (
+        "Type: AWS::RDS::DBParameterGroup\nProperties:\n  Family: {}\n  Parameters:\n",
+        "databaseVersion: {}\nmysqld:\n",
+        "kind: MysqlCluster\nspec:\n  mysqlVersion: {}\n  mysqlConf:\n", "spec:\n  family: {}\n  parameterOverrides:\n",
+        "x_param_group:\n  engine: {}\n  params:\n", "mysqld:\n",
+    )  # fmt: skip
+    lines = [chance.choice(heads).format(chance.choice(FAMILIES))]
+    for _ in range(chance.randrange(1, 6)):
+        name, _, value = chance.choice(OPTIONS).partition("=")
+        value = chance.choice(
+            (value, f'"{value}"', "!Ref x", "~", "[a, b]", "{a: b}", "&a 1", "*a", "true", "|\n      x")
+        )
+        lines.append(f"    {name}: {value}\n")
+    return "".join(lines).encode("utf-8", "surrogatepass")
 
 
 def unit(chance: random.Random) -> bytes:

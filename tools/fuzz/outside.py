@@ -118,6 +118,14 @@ def _yaml(chance: random.Random) -> bytes:
     return documents.mostly(documents.yaml(chance), seeds.files("yaml"), chance)
 
 
+def _hcl(chance: random.Random) -> bytes:
+    return documents.mostly(documents.hcl(chance), seeds.files("hcl"), chance)
+
+
+def _declared(chance: random.Random) -> bytes:
+    return documents.mostly(documents.declared(chance), seeds.files("declared"), chance)
+
+
 def _unit(chance: random.Random) -> bytes:
     return documents.mostly(documents.unit(chance), seeds.files("unit"), chance)
 
@@ -325,7 +333,9 @@ def _run_lint(data: bytes, folder: str) -> None:
 READERS: dict[str, Reader] = {
     "option-file": Reader(_option_file, _read_options, 300_000),
     "verdict": Reader(_option_file, _judge_options, 40_000),
-    "yaml": Reader(_yaml, _carried("compose.yml"), 100_000),
+    "yaml": Reader(_yaml, _carried("compose.yml"), 60_000),
+    "hcl": Reader(_hcl, _carried("rds.tf"), 20_000),
+    "declared": Reader(_declared, _carried("group.yaml"), 20_000),
     "unit": Reader(_unit, _carried("mysql.service"), 90_000),
     "dockerfile": Reader(_dockerfile, _carried("dockerfile"), 80_000),
     "persisted": Reader(_persisted, _carried("mysqld-auto.cnf"), 70_000),

@@ -19,6 +19,8 @@ FEW = 5  # entries of a table in a reduced snapshot
 KINDS = {
     "option-file": ("{shared}/corpus/files/*", "{top}/examples/*.cnf", "/etc/mysql/**/*.cnf"),
     "yaml": ("{top}/examples/**/*.y*ml",),
+    "hcl": ("{top}/tests/carriers/declared/*.tf", "{top}/tests/carriers/declared/*.hcl"),
+    "declared": ("{top}/tests/carriers/declared/*.y*ml", "{top}/tests/carriers/declared/*.json"),
     "unit": ("/lib/systemd/system/*.service", "/etc/systemd/system/**/*.conf"),
     "configuration": ("{top}/examples/**/*.toml", "{top}/pyproject.toml"),
 }
