@@ -22,6 +22,8 @@ _NAMES = {
 # Percona's operators name the server behind their own version: 1.14.0-pxc8.0.35, 0.9.0-ps8.0.36.
 _OPERATOR_TAG = r".*-(pxc|ps)(\d[\d.]*)"
 _VARIABLE_DEFAULT = r"\$\{\w+:?-([^{}]*)\}"
+_EXPRESSION = r"[{}$%<]"  # in a tag that is filled in later
+UNVERSIONED = "whose version is not in the document"
 _VERSION = r"v?(\d+)(?:\.(\d+))?(?:\.(\d+))?"
 
 
@@ -49,6 +51,8 @@ def image_of(reference: str) -> ServerImage | None:
     if server is None:
         return None
     version = re.match(_VERSION, tag)
+    if version is None and re.search(_EXPRESSION, tag):
+        return ServerImage(newest_target(*server), f"its image is {reference.strip()}, {UNVERSIONED}")
     if version is None:
         return ServerImage(newest_target(*server), f"its image is {reference.strip()}, taken for the newest")
     numbers = tuple(int(n) for n in version.groups() if n)

@@ -44,7 +44,7 @@ def operator_sets(reader: Declarations) -> Iterator[OptionSet | None]:
         if _is_group(path, node):
             entries = _without_marks(reader.named_entries(node, flags=_is_puppet(path)))
             yield reader.option_set(key, entries, _hint(path))
-        elif key == "mysqlConf" or path[-2:] == ("mysql", "tunable"):
+        elif (key == "mysqlConf" or path[-2:] == ("mysql", "tunable")) and _options_share(node) >= _LEAST_KNOWN:
             yield reader.option_set(key, reader.named_entries(node), DeclaredServer())
         elif _config_map_name(node) in maps and not path:
             yield from _moco_sets(reader, node)
@@ -59,11 +59,15 @@ def _is_group(path: tuple[str, ...], node: Mapping) -> bool:
     sure = re.fullmatch(_GROUP_KEY, key) is not None
     if not sure and key not in _OTHER_GROUPS:
         return False
-    names = [key_text(k) for k, v in node.pairs if not isinstance(v, Mapping)]
-    known = sum(1 for name in names if flavours_of(name))
-    if sure:
-        return known > 0 and known >= _LEAST_KNOWN * len(node.pairs)
-    return known >= _LEAST_ROLE_OPTIONS and known >= _SURE * len(node.pairs)
+    return _options_share(node) >= (_LEAST_KNOWN if sure else _SURE) and (
+        sure or len(node.pairs) >= _LEAST_ROLE_OPTIONS
+    )
+
+
+def _options_share(node: Mapping) -> float:
+    """Return the share of keys that are options and have a value, of all keys; 0 for an empty mapping."""
+    known = sum(1 for k, v in node.pairs if not isinstance(v, Mapping) and flavours_of(key_text(k)))
+    return known / len(node.pairs) if known else 0.0
 
 
 def _is_puppet(path: tuple[str, ...]) -> bool:

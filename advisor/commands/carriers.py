@@ -6,6 +6,7 @@ import re
 from typing import TYPE_CHECKING
 
 from advisor.analysis.engine import run_rules, sort_by_place
+from advisor.carriers.images import UNVERSIONED
 from advisor.catalog.load import load
 from advisor.catalog.targets import is_too_old, newest_target, too_old_note
 from advisor.commands.carrier_texts import resolved, resolved_of
@@ -61,7 +62,7 @@ def check_carrier(
                 print_notice(f"{carrier.document.path}: {one.label}: not checked, for {too_old_note(target)}")
                 continue
             more = _findings(carrier, one, target, rules, host, house=house, parameters=parameters)
-            guessed = not targets and one.hint is None and one.declared is not None
+            guessed = not targets and (one.hint is None or UNVERSIONED in one.why)
             found.setdefault(target, []).extend([_of_guess(f) for f in more] if guessed else more)
     path = carrier.document.path
     return [

@@ -62,11 +62,11 @@ ENDINGS = ("_ci", "_cs", "_ks", "_bin")
 
 
 def known_charsets(target: Target) -> frozenset[str]:
-    """Return the known character set names; utf8 is an alias of utf8mb3, which MySQL 9 no longer accepts."""
+    """Return the known character set names; utf8 is an alias of utf8mb3, which MySQL 9.7 no longer accepts."""
     names = COMMON
     if target.is_mysql:
         names |= {"gb18030"}
-    return names if target.since("mysql", 9) else names | {"utf8"}
+    return names if target.since("mysql", 9, 7) else names | {"utf8"}
 
 
 def parse_charset(case: ValueContext) -> TakenValue | None:
