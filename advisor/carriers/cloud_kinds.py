@@ -34,7 +34,7 @@ FAMILY_KEYS = (
     *("cluster_family", "rds_family"),
 )
 # Where `engine` stands for a family: a module's arguments, or Ansible's.
-ENGINE_PATHS = (("module",), ("inputs",), ("resource",))
+ENGINE_PATHS = (("module",), ("inputs",))
 INSTANCE_KEYS = (
     *("parameter", "parameters", "Parameters", "parameterOverrides", "params", "db_parameter", "db_parameters"),
     *("db_parameter_group_parameters", "instance_parameters", "parameter_group_parameters"),
@@ -91,6 +91,8 @@ def _groups(reader: Declarations, path: tuple[str, ...], node: Mapping, kind: st
     family = first(node, FAMILY_KEYS)
     if family is None and (module is not None or path[:1] in ENGINE_PATHS):
         family = node.get("engine")
+    if path[:1] == ("resource",) and kind not in GROUPS:  # of another provider
+        return
     if family is None and kind not in GROUPS and module is None:
         return
     on_cluster = "cluster" in kind.lower() or "Cluster" in _kind(reader, node)

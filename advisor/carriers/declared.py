@@ -11,7 +11,7 @@ from advisor.core.model import Location, Origin
 from advisor.optionfile.lines import Line, LineKind, PlacedLine, ResolvedFiles
 from advisor.optionfile.value import looks_templated
 from advisor.redaction.secrets import STATEMENTS, is_secret
-from advisor.verdict import REFUSED, judge_file, judge_value
+from advisor.verdict import REFUSED, Outcome, judge_file, judge_value
 from advisor.verdict.declared import DeclaredOption, DeclaredSet
 
 if TYPE_CHECKING:
@@ -62,6 +62,7 @@ class Declarations:
         self.parsed = parsed
         self.notation = notation
         self.roots = tuple(roots)
+        self._items: set[int] = set()
 
     def mappings(self) -> Iterator[tuple[tuple[str, ...], Mapping]]:
         """Yield each mapping once, with the keys that lead to it, in the document's order."""
@@ -76,7 +77,12 @@ class Declarations:
                 yield path, node
                 waiting += [((*path, key_text(k)), v) for k, v in reversed(node.pairs) if not isinstance(v, Scalar)]
             elif isinstance(node, Sequence):
+                self._items.update(id(item) for item in node.items)
                 waiting += [(path, item) for item in reversed(node.items) if not isinstance(item, Scalar)]
+
+    def is_item(self, node: Mapping) -> bool:
+        """Whether a mapping that was yielded is an item of a list, so that it may have a title among its names."""
+        return id(node) in self._items
 
     def named_entries(self, node: Mapping, *, flags: bool = False) -> list[Entry]:
         """Return the entries of a mapping from names to values; a list repeats the option.
@@ -193,7 +199,8 @@ def _line(document: Document, entry: Entry, catalog: Catalog, *, lenient: bool) 
         formula = "{" in (value or "") or "(" in (value or "")
         if option is None or not entry.known or not value or formula:
             return None
-        if judge_value(option.name, value, catalog).outcome in REFUSED:
+        outcome = judge_value(option.name, value, catalog).outcome
+        if outcome in REFUSED or (outcome is Outcome.ADJUSTED and option.kind == "bool"):
             return None
         name = option.name
     value_column = value_end = end

@@ -23,7 +23,7 @@ _NAMES = {
 _OPERATOR_TAG = r".*-(pxc|ps)(\d[\d.]*)"
 _VARIABLE_DEFAULT = r"\$\{\w+:?-([^{}]*)\}"
 _EXPRESSION = r"[{}$%<]"  # in a tag that is filled in later
-UNVERSIONED = "whose version is not in the document"
+UNVERSIONED = "version is not in the document"
 _VERSION = r"v?(\d+)(?:\.(\d+))?(?:\.(\d+))?"
 
 
@@ -52,7 +52,7 @@ def image_of(reference: str) -> ServerImage | None:
         return None
     version = re.match(_VERSION, tag)
     if version is None and re.search(_EXPRESSION, tag):
-        return ServerImage(newest_target(*server), f"its image is {reference.strip()}, {UNVERSIONED}")
+        return ServerImage(newest_target(*server), f"its image is {reference.strip()}, whose {UNVERSIONED}")
     if version is None:
         return ServerImage(newest_target(*server), f"its image is {reference.strip()}, taken for the newest")
     numbers = tuple(int(n) for n in version.groups() if n)

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 from advisor.carriers.blocks import block_option_set, holds_options
 from advisor.carriers.declared import DeclaredServer, flavours_of, is_null, key_text, text_of
-from advisor.carriers.images import ServerImage, image_of
+from advisor.carriers.images import UNVERSIONED, ServerImage, image_of
 from advisor.carriers.yaml_tree import BLOCKS, Mapping, Scalar, block_lines
 from advisor.catalog.targets import known_series, newest_target
 from advisor.core.model import Target
@@ -31,7 +31,7 @@ _LEAST_ROLE_OPTIONS = 3
 _LEAST_KNOWN = 0.5  # share of the keys that must be options, so that a mapping is a group of options
 _SURE = 0.8  # the same for keys such as `server`, which have other meanings too
 WITHOUT_VALUE = "noarg_present"  # Salt's word for an option without a value
-OPERATORS = ("PerconaServerMySQL", "PerconaXtraDBCluster")
+OPERATORS = {"PerconaServerMySQL": "percona", "PerconaXtraDBCluster": "pxc"}
 ASSUMED = (8, 0)
 ORACLE = (8, 4)  # Oracle's operator starts the version that it was released with, 8.1 or later
 
@@ -43,9 +43,14 @@ def operator_sets(reader: Declarations) -> Iterator[OptionSet | None]:
         key = path[-1] if path else ""
         if _is_group(path, node):
             entries = _without_marks(reader.named_entries(node, flags=_is_puppet(path)))
+            if reader.is_item(node):
+                entries = [entry for entry in entries if flavours_of(entry.name.text)]
             yield reader.option_set(key, entries, _hint(path))
         elif (key == "mysqlConf" or path[-2:] == ("mysql", "tunable")) and _options_share(node) >= _LEAST_KNOWN:
             yield reader.option_set(key, reader.named_entries(node), DeclaredServer())
+        elif re.fullmatch(_ROLE_NAME, key) and _is_group_of(node, _SURE, _LEAST_ROLE_OPTIONS):
+            server = DeclaredServer(*_hint(path)[:2], lenient=True)
+            yield reader.option_set(key, reader.named_entries(node), server)
         elif _config_map_name(node) in maps and not path:
             yield from _moco_sets(reader, node)
         elif key == "vars" or not path:
@@ -59,9 +64,11 @@ def _is_group(path: tuple[str, ...], node: Mapping) -> bool:
     sure = re.fullmatch(_GROUP_KEY, key) is not None
     if not sure and key not in _OTHER_GROUPS:
         return False
-    return _options_share(node) >= (_LEAST_KNOWN if sure else _SURE) and (
-        sure or len(node.pairs) >= _LEAST_ROLE_OPTIONS
-    )
+    return _is_group_of(node, _LEAST_KNOWN, 1) if sure else _is_group_of(node, _SURE, _LEAST_ROLE_OPTIONS)
+
+
+def _is_group_of(node: Mapping, share: float, least: int) -> bool:
+    return len(node.pairs) >= least and _options_share(node) >= share
 
 
 def _options_share(node: Mapping) -> float:
@@ -149,20 +156,24 @@ def _group_text(reader: Declarations, key: str, value: Node | None) -> OptionSet
 
 
 def operator_image(node: Mapping) -> ServerImage | None:
-    """Return the server that an operator's resource asks for by a version; None if an image does, or nothing."""
+    """Return the server that an operator's resource asks for by a version or its kind; None for other resources.
+
+    An image that the resource names precedes it.
+    """
     kind, spec = text_of(node.get("kind")) or "", node.get("spec")
     if not isinstance(spec, Mapping):
         return None
     if kind == "InnoDBCluster" and is_null(spec.get("version")):
-        return ServerImage(Target("mysql", known_series("mysql")[ORACLE]), "its version is not in the document")
-    if kind == "InnoDBCluster" or (kind == "MysqlCluster" and spec.get("image") is None):
+        return ServerImage(Target("mysql", known_series("mysql")[ORACLE]), f"its {UNVERSIONED}")
+    if kind in ("InnoDBCluster", "MysqlCluster"):
         version = text_of(spec.get("version" if kind == "InnoDBCluster" else "mysqlVersion"))
         found = image_of(f"mysql:{version}") if version else None
         return found and found._replace(why=f"its version is {version}")
-    if kind == "MariaDB" and spec.get("image") is None:
-        return ServerImage(newest_target("mariadb"), "its kind is MariaDB")
-    if kind in OPERATORS and not any(isinstance(v, Mapping) and v.get("image") for _, v in spec.pairs):
-        return ServerImage(Target("mysql", known_series("mysql")[ASSUMED]), "its version is not in the document")
+    if kind == "MariaDB":
+        return ServerImage(newest_target("mariadb"), f"its kind is MariaDB, and its {UNVERSIONED}")
+    if kind in OPERATORS:
+        build = OPERATORS[kind]
+        return ServerImage(Target("mysql", known_series("mysql", build)[ASSUMED], build), f"its {UNVERSIONED}")
     return _vitess_image(spec)
 
 

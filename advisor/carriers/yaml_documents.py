@@ -94,8 +94,6 @@ def _sets(document: Document, parsed: str, roots: list[Node]) -> list[OptionSet]
     encoded: set[int] = set()
     for root in roots:
         before, images = len(found), len(containers.images)
-        if isinstance(root, Mapping) and (image := operator_image(root)) is not None:
-            containers.images.append(image)
         for key, node in walk(root):
             if isinstance(node, Mapping):
                 found.append(containers.server(key, node))
@@ -106,6 +104,8 @@ def _sets(document: Document, parsed: str, roots: list[Node]) -> list[OptionSet]
                 found.append(_option_file(document, key, node))
                 if any(name in node.value or name == key for name in FLAGS):
                     found.append(containers.flags(key, node))
+        if len(containers.images) == images and isinstance(root, Mapping) and (image := operator_image(root)):
+            containers.images.append(image)
         found[before:] = _with_hints([one for one in found[before:] if one is not None], containers.images[images:])
     notation = "json" if document.text.lstrip("\ufeff \t\r\n")[:1] in ("{", "[") else "yaml"
     sets = _counted(document, [*found, *declared_sets(document, parsed, roots, notation)])
