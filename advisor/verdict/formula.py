@@ -69,8 +69,11 @@ def evaluate_formula(text: str, instance: Instance) -> int | None:
     """
     if len(text) > MAX_LENGTH:
         raise FormulaError(f"the formula has more than {MAX_LENGTH} characters")
-    reader = _Reader(text, instance)
-    value = reader.item(0)
+    try:
+        reader = _Reader(text, instance)
+        value = reader.item(0)
+    except OverflowError as error:
+        raise FormulaError("a number in it is too large") from error
     if reader.token is not None:
         raise FormulaError(f"{reader.token!r} is left over at the end")
     return None if value is None else math.trunc(value)

@@ -35,8 +35,10 @@ BY_USER = ("user", "user-override", "")
 NOUNS = {"cloudsql": "database flag", "azure": "server parameter"}  # the others call it a parameter
 # Values that Amazon RDS adds to those of the server.
 OWN_VALUES = {"innodb_doublewrite": ("auto",)}
+LONGEST_REASON = 300
+LONGEST_NAME = 80  # characters compared with other names; no variable has as many
 NUMBERS = ("int", "uint", "double")
-_SUFFIXED = re.compile(r"(\d+)([KMGTPE])B?", re.IGNORECASE)
+_SUFFIXED = re.compile(r"(\d{1,20})([KMGTPE])B?", re.IGNORECASE)
 _POWERS = "KMGTPE"
 
 
@@ -158,11 +160,11 @@ def _complaints(one: DeclaredOption, context: _Context) -> list[_Complaint]:
 
 
 def _unknown(one: DeclaredOption, name: str, context: _Context) -> _Complaint | None:
-    written, label = redact_name(one.name), noun(context.target)
+    written, label = _written(one), noun(context.target)
     if context.listed:
         if name in context.listed:
             return None
-        meant = nearest_word(name, context.listed)
+        meant = nearest_word(name[:LONGEST_NAME], context.listed)
         words = f"did you mean {context.listed[meant].name}?" if meant else f"remove {written}"
         message = f"Unknown {label} {written}: it is not in the list of {_service(context)}."
         return _Complaint(UNKNOWN, Severity.ERROR, message, words)
@@ -180,7 +182,7 @@ def _unknown_to_all(written: str, name: str, context: _Context) -> _Complaint:
     other = vendor_of_option(name, context.catalog.target)
     if other is not None:
         return _Complaint(UNKNOWN, Severity.NOTE, other.sentence(written, context.catalog.read_as))
-    near = nearest_word(name, [*context.catalog.options, *context.platform.names, *SESSION_VARIABLES])
+    near = nearest_word(name[:LONGEST_NAME], [*context.catalog.options, *context.platform.names, *SESSION_VARIABLES])
     label, server = noun(context.target), context.catalog.read_as.label
     words = f"did you mean {near}?" if near else f"compare with the provider's list of {label}s"
     return _Complaint(UNKNOWN, Severity.WARNING, f"Unknown {label} {written}: {server} has no such variable.", words)
@@ -213,7 +215,7 @@ def _version(text: str) -> tuple[int, ...]:
 
 
 def _unchangeable(one: DeclaredOption, name: str, context: _Context) -> _Complaint | None:
-    written, service = redact_name(one.name), _service(context)
+    written, service = _written(one), _service(context)
     if not one.value:
         return None
     row = context.listed.get(name)
@@ -246,7 +248,7 @@ def _unchangeable(one: DeclaredOption, name: str, context: _Context) -> _Complai
 def _wrong_level(one: DeclaredOption, name: str, context: _Context) -> _Complaint | None:
     if context.scope != "instance" or not one.value or name not in context.platform.cluster:
         return None
-    written = redact_name(one.name)
+    written = _written(one)
     return _Complaint(
         LEVEL,
         Severity.WARNING,
@@ -265,7 +267,7 @@ def _immediate(one: DeclaredOption, name: str, context: _Context) -> _Complaint 
         static, sure = option is not None and option.variable is not None and option.dynamic is False, False
     if not static:
         return None
-    written = redact_name(one.name)
+    written = _written(one)
     why = "the provider's list calls it static" if sure else f"{context.catalog.read_as.label} reads it only at start"
     return _Complaint(
         IMMEDIATE,
@@ -291,7 +293,7 @@ def _refused_value(one: DeclaredOption, name: str, context: _Context) -> _Compla
         return _Complaint(
             VALUE,
             Severity.ERROR if row and row.allowed else Severity.WARNING,
-            f"{_service(context)} takes numbers without a suffix, but {redact_name(one.name)} is {one.value.strip()}.",
+            f"{_service(context)} takes numbers without a suffix, but {_written(one)} is {one.value.strip()}.",
             f"write {number}",
         )
     if row is not None and row.allowed and not is_allowed(one.value, row):
@@ -299,14 +301,14 @@ def _refused_value(one: DeclaredOption, name: str, context: _Context) -> _Compla
         return _Complaint(
             VALUE,
             Severity.ERROR if sure else Severity.WARNING,
-            f"{_service(context)} does not allow {_shown(one)} for {redact_name(one.name)}.",
+            f"{_service(context)} does not allow {_shown(one)} for {_written(one)}.",
             f"the provider's list allows {_shortened(row.allowed)}",
         )
     return None
 
 
 def _bad_formula(one: DeclaredOption, name: str, context: _Context) -> _Complaint | None:
-    text, written = one.value or "", redact_name(one.name)
+    text, written = one.value or "", _written(one)
     if context.target.build not in ("rds", "aurora"):
         return _Complaint(
             VALUE,
@@ -337,9 +339,18 @@ def _server_complaints(one: DeclaredOption, line: LineVerdict, option: Option, c
         return []
     if line.outcome in REFUSED and line.outcome is not Outcome.STOPS:
         server = context.catalog.read_as.label
-        return [_Complaint(VALUE, Severity.WARNING, f"{line.reason} {server} does not start with it.", _valid(option))]
+        return [
+            _Complaint(
+                VALUE,
+                Severity.WARNING,
+                f"{_shortened(line.reason, LONGEST_REASON)} {server} does not start with it.",
+                _valid(option),
+            )
+        ]
     if line.outcome is Outcome.ADJUSTED:
-        return [_Complaint(VALUE, Severity.WARNING, line.reason, _valid(option), stands=True)]
+        return [
+            _Complaint(VALUE, Severity.WARNING, _shortened(line.reason, LONGEST_REASON), _valid(option), stands=True)
+        ]
     return []
 
 
@@ -358,8 +369,12 @@ def _shortened(text: str, most: int = 120) -> str:
     return text if len(text) <= most else f"{text[:most]}…"
 
 
+def _written(one: DeclaredOption) -> str:
+    return _shortened(redact_name(one.name), LONGEST_NAME)
+
+
 def _shown(one: DeclaredOption) -> str:
-    return quote_value(redact_value(one.name, one.value or ""))
+    return quote_value(_shortened(redact_value(one.name, one.value or "")))
 
 
 def _service(context: _Context) -> str:

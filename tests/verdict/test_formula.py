@@ -89,6 +89,7 @@ def test_an_unknown_variable_makes_the_result_unknown() -> None:
         ("LEAST(" * 40 + "1" + ")" * 40, "nested"),
         ("{1" + "*1" * 1000 + "}", "characters"),
         ("{DBInstanceClassMemory;DROP}", "cannot be part"),
+        ("{log(" + "9" * 400 + "/2)*1.5}", "too large"),
     ],
 )
 def test_invalid_formulas_are_refused_in_one_sentence(text: str, message: str) -> None:

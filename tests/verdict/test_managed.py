@@ -123,3 +123,23 @@ def test_secrets_are_masked() -> None:
     """A secret in a parameter does not reach a finding."""
     findings = found(RDS, ("init_connect", "SET PASSWORD = 'hunter2'"), ("wsrep_sst_auth", "root:hunter2"))
     assert "hunter2" not in str(findings)
+
+
+def test_hostile_parameters_end_in_findings() -> None:
+    """Names and values of any length and kind are judged, without an exception and without long messages."""
+    options = (
+        ("x" * 50_000, "1"),
+        ("sort_buffer_size", "9" * 5_000 + "K"),
+        ("max_connections", "{" * 5_000),
+        ("max_connections", "9" * 5_000),
+        ("sql_mode", "\x1b[31m" * 100),
+        ("\x1b[2J", "1"),
+        ("wait_timeout", "-1"),
+        ("long_query_time", "1e400"),
+    )
+    row = {"allowed": "1-100", "data_type": "integer"}
+    for ranges in ({}, {"max_connections": row, "sort_buffer_size": row, "wait_timeout": row}):
+        findings = found("rds-mariadb-10.11", *options, ranges=ranges)
+        assert findings
+        assert "\x1b" not in "".join(f.message + f.help for f in findings)
+        assert max(len(f.message + f.help) for f in findings if f.code.startswith("PAR")) < 600
