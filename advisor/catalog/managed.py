@@ -9,7 +9,10 @@ from advisor.core.model import Target
 
 _FILE = __file__.rpartition("/")[0] + "/data/managed.json"
 # Beginnings of the names that services add to those of the server.
-OWN_NAMES = ("aurora_", "aws_", "rds.", "rds_", "cloudsql_", "azure_", "server_audit_", "audit_log_", "binlog_backup")
+OWN_NAMES = (
+    *("aurora_", "aws_", "rds.", "rds_", "server_audit_", "binlog_backup", "cloudsql_"),
+    *("aad_auth_only", "audit_log_", "azure_", "error_server_log_file", "redirect_enabled"),
+)
 # Variables without an option that parameter groups hold, because a service sets them for every session; MySQL's manual.
 SESSION_VARIABLES = frozenset(
     (

@@ -149,10 +149,13 @@ def _makes_sense(rule: Rule) -> bool:
 
 def _in_its_terms(finding: Finding, declared: DeclaredSet, target: Target) -> Finding:
     """Return the finding in the terms of the document: a line of it instead of one of an option file."""
-    written = re.fullmatch(r"(write|use) ([\w.-]+ = \S+)( instead)?", finding.help)
+    written = re.fullmatch(r"(write|use) ([\w.-]+ = \S+(?: and [\w.-]+ = \S+)*)( instead)?", finding.help)
     help_ = finding.help
     if written:
-        help_ = f"{written[1]} {_line(finding, written[2], declared, target)}{written[3] or ''}"
+        parts = written[2].split(" and ")
+        about = finding if len(parts) == 1 else None
+        told = " and ".join(_line(about, line, declared, target) for line in parts)
+        help_ = f"{written[1]} {told}{written[3] or ''}"
     if written and any(action.restart for action in finding.actions):
         help_ += "; it takes effect at the next reboot"
     if help_ == "plan to remove the line":
@@ -168,11 +171,12 @@ def _in_its_terms(finding: Finding, declared: DeclaredSet, target: Target) -> Fi
     return finding._replace(help=help_, message=message, group=None, fix=None, actions=actions)
 
 
-def _line(finding: Finding, option_line: str, declared: DeclaredSet, target: Target) -> str:
-    """Return how the document sets the option of a line of an option file."""
+def _line(finding: Finding | None, option_line: str, declared: DeclaredSet, target: Target) -> str:
+    """Return how the document sets the option of a line of an option file; a finding about it stands at its value."""
     name, _, value = option_line.partition(" = ")
     value = service_value(target, load(target).get(name), value)
-    return line_of(name, value, declared.notation, is_there=name in (finding.option, finding.canonical))
+    is_there = finding is not None and name in (finding.option, finding.canonical)
+    return line_of(name, value, declared.notation, is_there=is_there)
 
 
 def line_of(name: str, value: str, notation: str, *, is_there: bool = False) -> str:

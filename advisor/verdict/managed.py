@@ -21,7 +21,7 @@ from advisor.verdict.declared import DeclaredOption, DeclaredSet, ProviderParame
 from advisor.verdict.formula import FormulaError, Instance, evaluate_formula, is_formula
 from advisor.verdict.judge import judge_file
 from advisor.verdict.outcome import REFUSED, FileVerdict, LineVerdict, Outcome
-from advisor.verdict.plugins import is_component_option
+from advisor.verdict.plugins import NOT_LOADED, is_component_option
 from advisor.verdict.provider import NUMERIC, is_allowed
 
 UNKNOWN = "unknown-parameter"
@@ -336,6 +336,8 @@ def _server_complaints(one: DeclaredOption, line: LineVerdict, option: Option, c
     if line.placed.line.templated or (row is not None and row.allowed):
         return []
     if (one.value or "").lower() in OWN_VALUES.get(name, ()):
+        return []
+    if NOT_LOADED in line.reason:  # the service decides which plugins are loaded
         return []
     if line.outcome in REFUSED and line.outcome is not Outcome.STOPS:
         server = context.catalog.read_as.label
