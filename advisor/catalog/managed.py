@@ -1,6 +1,7 @@
 """What the documents of cloud providers say of the parameters of their MySQL and MariaDB services."""
 
 import json
+from collections.abc import Mapping
 from functools import cache
 from typing import Any, NamedTuple
 
@@ -60,7 +61,8 @@ class PlatformParameters(NamedTuple):
 
     `names` are all documented parameters; `complete` says that the document claims to list all of them. `cluster` are
     those that exist only in cluster parameter groups, `fixed` those that cannot be changed, `without_effect` those that
-    the service ignores, `absent` those that the service removed from the server's. `source` is the document.
+    the service ignores, `absent` those that the service removed from the server's. `source` is the document, `allowed`
+    the values that it names for a parameter, in the notation of Amazon's lists.
     """
 
     names: frozenset[str] = frozenset()
@@ -70,6 +72,7 @@ class PlatformParameters(NamedTuple):
     without_effect: frozenset[str] = frozenset()
     absent: frozenset[str] = frozenset()
     source: str = ""
+    allowed: Mapping[str, str] = {}
 
     def can_change(self, name: str) -> bool:
         """Whether the service lets its users change the variable, with an effect, as far as its documents say."""
@@ -92,7 +95,7 @@ def _parameters(build: str, flavour: str, new: bool) -> PlatformParameters:
         return PlatformParameters()
     words = {key: _words(value) for key, value in own.items() if isinstance(value, list)}
     if build == "aurora":
-        return _aurora(words, own["source"], new=new)
+        return _aurora(words, own["source"], new=new)._replace(allowed=own["allowed"])
     return PlatformParameters(
         names=words.get("names", frozenset()),
         complete="names" in words,
@@ -100,6 +103,7 @@ def _parameters(build: str, flavour: str, new: bool) -> PlatformParameters:
         without_effect=words.get("no_effect", frozenset()),
         absent=words.get("absent", frozenset()),
         source=own["source"],
+        allowed=own.get("allowed", {}),
     )
 
 

@@ -22,7 +22,7 @@ from advisor.verdict.formula import FormulaError, Instance, evaluate_formula, is
 from advisor.verdict.judge import judge_file
 from advisor.verdict.outcome import REFUSED, FileVerdict, LineVerdict, Outcome
 from advisor.verdict.plugins import NOT_LOADED, is_component_option
-from advisor.verdict.provider import NUMERIC, is_allowed
+from advisor.verdict.provider import NUMERIC, is_allowed, shortened, valid_values
 
 UNKNOWN = "unknown-parameter"
 UNCHANGEABLE = "unchangeable-parameter"
@@ -296,15 +296,23 @@ def _refused_value(one: DeclaredOption, name: str, context: _Context) -> _Compla
             f"{_service(context)} takes numbers without a suffix, but {_written(one)} is {one.value.strip()}.",
             f"write {number}",
         )
-    if row is not None and row.allowed and not is_allowed(one.value, row):
+    return _not_allowed(one, name, row, context)
+
+
+def _not_allowed(one: DeclaredOption, name: str, row: ProviderParameter | None, context: _Context) -> _Complaint | None:
+    """Complain about a value that the provider's list excludes, or its manual where there is no list."""
+    if row is not None:
+        if not row.allowed or is_allowed(one.value or "", row):
+            return None
         sure = not context.own_list or row.data_type in NUMERIC  # the service has accepted what its own list shows
-        return _Complaint(
-            VALUE,
-            Severity.ERROR if sure else Severity.WARNING,
-            f"{_service(context)} does not allow {_shown(one)} for {_written(one)}.",
-            f"the provider's list allows {_shortened(row.allowed)}",
-        )
-    return None
+        severity = Severity.ERROR if sure else Severity.WARNING
+        message = f"{_service(context)} does not allow {_shown(one)} for {_written(one)}."
+        return _Complaint(VALUE, severity, message, f"the provider's list allows {shortened(row.allowed)}")
+    allowed = context.platform.allowed.get(name, "")
+    if not allowed or is_allowed(one.value or "", ProviderParameter(name, allowed=allowed, data_type="integer")):
+        return None
+    message = f"{_service(context)} does not support {_shown(one)} for {_written(one)}, according to its manual."
+    return _Complaint(VALUE, Severity.WARNING, message, f"valid: {allowed}")
 
 
 def _bad_formula(one: DeclaredOption, name: str, context: _Context) -> _Complaint | None:
@@ -345,38 +353,25 @@ def _server_complaints(one: DeclaredOption, line: LineVerdict, option: Option, c
             _Complaint(
                 VALUE,
                 Severity.WARNING,
-                f"{_shortened(line.reason, LONGEST_REASON)} {server} does not start with it.",
-                _valid(option),
+                f"{shortened(line.reason, LONGEST_REASON)} {server} does not start with it.",
+                valid_values(option),
             )
         ]
     if line.outcome is Outcome.ADJUSTED:
         return [
-            _Complaint(VALUE, Severity.WARNING, _shortened(line.reason, LONGEST_REASON), _valid(option), stands=True)
+            _Complaint(
+                VALUE, Severity.WARNING, shortened(line.reason, LONGEST_REASON), valid_values(option), stands=True
+            )
         ]
     return []
 
 
-def _valid(option: Option) -> str:
-    """Return which values are valid, where the catalog knows it."""
-    if option.values:
-        return f"valid: {_shortened(', '.join(option.values))}"
-    if option.kind == "bool":
-        return "valid: 0 and 1"
-    if option.min is not None and option.max is not None:
-        return f"valid: {option.min} to {option.max}"
-    return ""
-
-
-def _shortened(text: str, most: int = 120) -> str:
-    return text if len(text) <= most else f"{text[:most]}…"
-
-
 def _written(one: DeclaredOption) -> str:
-    return _shortened(redact_name(one.name), LONGEST_NAME)
+    return shortened(redact_name(one.name), LONGEST_NAME)
 
 
 def _shown(one: DeclaredOption) -> str:
-    return quote_value(_shortened(redact_value(one.name, one.value or "")))
+    return quote_value(shortened(redact_value(one.name, one.value or "")))
 
 
 def _service(context: _Context) -> str:

@@ -6,6 +6,7 @@ import re
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
+    from advisor.catalog.load import Option
     from advisor.verdict.declared import ProviderParameter
 
 NUMERIC = ("integer", "float", "boolean", "long", "double", "numeric")  # data types of the lists that hold numbers
@@ -32,3 +33,19 @@ def is_allowed(value: str, row: ProviderParameter) -> bool:
 
 def _in_range(text: str, found: re.Match[str]) -> bool:
     return _NUMBER.fullmatch(text) is not None and float(found[1]) <= float(text) <= float(found[2])
+
+
+def valid_values(option: Option) -> str:
+    """Return which values are valid, where the catalog knows it."""
+    if option.values:
+        return f"valid: {shortened(', '.join(option.values))}"
+    if option.kind == "bool":
+        return "valid: 0 and 1"
+    if option.min is not None and option.max is not None:
+        return f"valid: {option.min} to {option.max}"
+    return ""
+
+
+def shortened(text: str, most: int = 120) -> str:
+    """Return the text, cut off after `most` characters."""
+    return text if len(text) <= most else f"{text[:most]}…"

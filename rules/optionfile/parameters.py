@@ -83,7 +83,7 @@ def unchangeable_parameter(context: RuleContext) -> Iterator[Finding]:
     confidence=Confidence.LIKELY,
     needs=NEEDS,
     summary="Value that the service refuses: a suffix, a number out of range, an unknown word, an invalid formula.",
-    evidence=("AWS-01", "AWS-04", "AWS-05"),
+    evidence=("AWS-01", "AWS-04", "AWS-05", "AWS-07"),
     docs=Docs(
         why="Parameter groups and database flags are checked by the service before the server reads them. Numbers are "
         "plain numbers of bytes, seconds or pieces without K, M or G, and each parameter has its own allowed values, "
