@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
+from advisor.catalog.load import load
 from advisor.redaction.secrets import escape_text
 from advisor.report.evidence import STRENGTHS
 from advisor.report.findings_json import dumps
@@ -13,6 +14,7 @@ from rules.core.evidence import find_evidence
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
+    from advisor.core.model import Target
     from advisor.suggest import Suggestion
     from advisor.suggest.choices import SuggestedLine
 
@@ -22,10 +24,19 @@ OPINION = "opinion"
 
 
 def option_file(suggestion: Suggestion, host: str) -> str:
-    """The whole file; `host` says in words for what machine it is."""
-    blocks = ["\n".join(introduction(suggestion, host)), "[mysqld]"]
-    blocks += ["\n".join([*remarks(choice), choice.line]) for choice in suggestion.choices]
+    """The whole file; `host` says in words for what machine it is. For a managed target, the list of parameters."""
+    group = [] if suggestion.target.is_managed else ["[mysqld]"]
+    blocks = ["\n".join(introduction(suggestion, host)), *group]
+    blocks += ["\n".join([*remarks(choice), _line(suggestion.target, choice)]) for choice in suggestion.choices]
     return "\n\n".join(blocks) + "\n"
+
+
+def _line(target: Target, choice: SuggestedLine) -> str:
+    if not target.is_managed:
+        return choice.line
+    from rules.core.managed import service_value
+
+    return f"{choice.option} = {service_value(target, load(target).get(choice.option), choice.value)}"
 
 
 def introduction(suggestion: Suggestion, host: str) -> list[str]:

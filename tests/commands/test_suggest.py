@@ -102,6 +102,9 @@ def test_a_parameter_group_for_an_instance_class(mycnf: Mycnf) -> None:
     assert "64G of memory, 8 processors" in ended.out.replace("\n# ", " ")
     assert "innodb_buffer_pool_size stay" not in ended.out
     assert '"innodb_buffer_pool_size"' not in ended.out
+    plain = mycnf(*args).out
+    assert "[mysqld]" not in plain
+    assert "\ninnodb_redo_log_capacity = 2147483648\n" in plain
     aurora = mycnf(*args[:2], "aurora-mysql-3", *args[3:], "--format", "cloudformation")
     template = yaml.safe_load(aurora.out)["Resources"]["SuggestedDBParameterGroup"]
     assert template["Properties"]["Family"] == "aurora-mysql8.0"
