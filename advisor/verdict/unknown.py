@@ -100,7 +100,7 @@ def _explain_build_lacks(name: str, documented: VendorBuild, catalog: Catalog) -
     else:
         place = "source" if is_hidden else "help"
         why = f"{documented.vendor} documents {name}; the {place} of {build} {series} does not list it."
-    return TakenValue(Outcome.UNKNOWN, None, why, likely=True)
+    return TakenValue(Outcome.UNKNOWN if catalog.whole else Outcome.UNEXAMINED, None, why, likely=True)
 
 
 def _can_be_name(name: str) -> bool:
