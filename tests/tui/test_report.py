@@ -217,7 +217,7 @@ async def test_hidden_findings_are_left_out_and_seen_ones_stay() -> None:
         text = app.clipboard
         assert hidden.message not in text
         assert f"- `{hidden.code}` `{hidden.canonical}`: we `[red]know[/red]`" in text
-        assert f"#### warning: `{seen.code}` {seen.name}" in text
+        assert f"({seen.code}, {seen.confidence.value}): {seen.message}" in text
         counts = Counter(finding.severity.value for finding in view.audited.findings) - Counter(["warning"])
         assert f"1 error, {counts['warning']} warnings, {counts['note']} notes" in text
 

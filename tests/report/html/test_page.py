@@ -17,10 +17,13 @@ from msgspec.structs import replace
 
 from advisor.analysis.engine import select_rules
 from advisor.commands.judge_facts import AuditRequest, judge_facts
+from advisor.facts.host import SpaceReading
+from advisor.facts.workload import BusyHour, Sample, SampledHours
 from advisor.report import Page
 from advisor.report.audit.whole import in_html as report
 from advisor.report.formats import render_audit
 from advisor.report.render.svg_chart import FAINT, GRID, LOCALS, OTHERS
+from rules.core.areas import Area
 
 LARGEST = 400_000  # bytes
 SHOWN = "[...document.querySelectorAll('#list > li')].filter(one => one.checkVisibility())"
@@ -74,19 +77,96 @@ def test_opens_without_a_network(page: Tab) -> None:
     assert page.run("document.querySelectorAll('#measured svg').length") == 1
 
 
-@pytest.mark.parametrize(("scheme", "folded"), [("light", True), ("light", False), ("dark", False)])
-def test_everybody_can_use_it(page: Tab, axe: str, scheme: str, *, folded: bool) -> None:
-    """axe-core finds no findings against it, folded and unfolded, and nothing against the colours in the dark."""
-    page.call("Emulation.setEmulatedMedia", features=[{"name": "prefers-color-scheme", "value": scheme}])
-    if not folded:
-        page.run("document.querySelectorAll('details').forEach(one => { one.open = true })")
-    page.run(f"{axe}; 0")
-    found: dict[str, Any] = page.run(
-        f"axe.run({ASKED[scheme]}).then(done => ({{violations: done.violations, passes: done.passes.length}}))"
+@pytest.mark.parametrize(
+    ("scheme", "width", "media"),
+    [("light", 1280, ""), ("dark", 320, ""), ("light", 390, ""), ("light", 1280, "print")],
+)
+def test_everybody_can_use_it(page: Tab, axe: str, scheme: str, width: int, media: str) -> None:
+    """axe-core finds nothing against it at any width, nor against its colours in the dark, nor in print; it fits."""
+    features = [{"name": "prefers-color-scheme", "value": scheme}]
+    page.call("Emulation.setEmulatedMedia", media=media, features=features)
+    page.call("Emulation.setDeviceMetricsOverride", width=width, height=900, deviceScaleFactor=1, mobile=width < 500)
+    try:
+        if not media:
+            page.run("document.querySelectorAll('details').forEach(one => { one.open = true })")
+        assert page.run("document.documentElement.scrollWidth <= innerWidth")
+        page.run(f"{axe}; 0")
+        found: dict[str, Any] = page.run(
+            f"axe.run({ASKED[scheme]}).then(done => ({{violations: done.violations, passes: done.passes.length}}))"
+        )
+        told = [(one["id"], [node["html"] for node in one["nodes"]]) for one in found["violations"]]
+        assert told == []
+        assert found["passes"] > (20 if scheme == "light" else 0)
+    finally:
+        page.call("Emulation.clearDeviceMetricsOverride")
+
+
+def test_summary_says_what_the_server_is(page: Tab) -> None:
+    """The cards count risks by area, each leading to its worst finding, and draw memory against its limit."""
+    cards = page.run("Object.fromEntries([...document.querySelectorAll('.cards section')].map(one => "
+                     "[one.querySelector('h2').textContent, one.textContent]))")  # fmt: skip
+    assert list(cards) == ["Risks", "Server", "Memory", "Storage", "Redo log", "Connections"]
+    areas = page.run("[...document.querySelectorAll('#list > li')].map(one => one.dataset.area)")
+    for area in set(areas):
+        assert Area(area).in_words(areas.count(area)) in cards["Risks"]
+    places = page.run("[...document.querySelectorAll('.cards a')].map(one => one.getAttribute('href'))")
+    assert all(page.run(f"document.getElementById({json.dumps(place[1:])}) !== null") for place in places)
+    assert "MariaDB 10.11.19" in cards["Server"]
+    assert all(words in cards["Memory"] for words in ("buffer pool 256M", "worst case", "23.5G"))
+    assert page.run("document.querySelectorAll('.cards .bar svg .limit').length") == 3
+
+
+def test_a_deep_link_opens_a_finding(page: Tab) -> None:
+    """`#CODE` opens the finding of that rule, the second one with its number."""
+    for code in ("BUF001", "OPT006-2"):
+        page.run(f"location.hash = '#{code}'")
+        opened = f"document.getElementById('{code}').firstElementChild.open"
+        assert page.run(f"new Promise(done => setTimeout(() => done({opened}), 200))")
+
+
+def test_copies(page: Tab) -> None:
+    """A statement is copied by its button, and all statements by that of their list."""
+    page.call("Browser.grantPermissions", permissions=["clipboardReadWrite", "clipboardSanitizedWrite"])
+    page.run("navigator.clipboard.writeText = text => { window.copied = text; return Promise.resolve() }; 0")
+    page.run("document.querySelector('#BUF001 .copier').click()")
+    assert page.run("window.copied") == "SET GLOBAL read_buffer_size = 131072;"
+    page.run("document.querySelector('#first details .copier').click()")
+    copied = page.run("window.copied").splitlines()
+    assert "SET GLOBAL read_buffer_size = 131072;" in copied
+    assert all(line.startswith("SET ") for line in copied)
+
+
+def test_filters_by_keyboard(page: Tab) -> None:
+    """Areas are chosen and words removed without a mouse; every control can be reached."""
+    page.run("document.getElementById('area').focus()")
+    page.call("Input.dispatchKeyEvent", type="keyDown", key="s", text="s")
+    page.call("Input.dispatchKeyEvent", type="keyUp", key="s")
+    page.run("document.getElementById('area').dispatchEvent(new Event('change'))")
+    assert set(shown(page, "area")) == {"security"}
+    page.run("const area = document.getElementById('area'); area.value = ''; area.dispatchEvent(new Event('change'))")
+    search(page, "no such words")
+    page.run("document.getElementById('words').focus()")
+    page.call("Input.dispatchKeyEvent", type="keyDown", key="Escape")
+    assert len(shown(page, "code")) > 20
+    unreachable = "[...document.querySelectorAll('button, input, select, summary, a')].filter(one => one.tabIndex < 0)"
+    assert page.run(f"{unreachable}.length") == 0
+
+
+def test_charts_of_samples() -> None:
+    """Sampled hours and readings of the space on disks become charts over time whose axes begin at zero."""
+    samples = tuple(Sample(600.0 * n, {"threads_connected": 50 + n}, lsn=n * n << 20) for n in range(1, 8))
+    hours = tuple(
+        BusyHour(of, "2026-11-20T14:00:00Z", "2026-11-20T15:00:00Z", samples) for of in ("redo", "connections")
     )
-    told = [(one["id"], [node["html"] for node in one["nodes"]]) for one in found["violations"]]
-    assert told == []
-    assert found["passes"] > (20 if scheme == "light" else 0)
+    spaces = tuple(SpaceReading("/data", 86400 * n, 100 << 30, (90 - n) << 30) for n in range(9))
+    sampled = SampledHours("2026-11-20T14:00:00Z", "2026-11-20T15:00:00Z", 7, hours)
+    made = report(audited(facts=replace(recorded(), sampled=sampled, spaces=spaces)), Page())
+    assert made.count("<title>Busiest hour for ") == 2
+    assert "<title>Space in use on /data</title><desc>18 % of 100G in use</desc>" in made
+    assert "14:10" in made
+    assert "the axis starts at" not in made
+    assert "Charts need samples" not in made
+    assert "Charts need samples" in report(audited(), Page())
 
 
 def test_filters(page: Tab) -> None:
