@@ -6,7 +6,7 @@ import os
 from difflib import SequenceMatcher
 from typing import TYPE_CHECKING, NamedTuple
 
-from advisor.redaction.secrets import redact_text
+from advisor.redaction.secrets import MASK, redact_text
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Sequence
@@ -14,6 +14,7 @@ if TYPE_CHECKING:
     from advisor.fixing.values import FileChange
 
 CONTEXT_LINES = 3
+MASKED = MASK.encode()
 
 
 class DiffBlock(NamedTuple):
@@ -25,21 +26,23 @@ class DiffBlock(NamedTuple):
     new_end: int
 
 
-def unified_diff(changes: Iterable[FileChange]) -> bytes:
-    """Return the diff of all files.
+def unified_diff(changes: Iterable[FileChange], *, below_root: bool = False) -> bytes:
+    """Return the diff of all files; with `below_root`, absolute paths are written for `patch -p1 -d /`.
 
     Context lines with a secret are omitted, and changed lines have secrets masked: such a hunk can be read, but only
     `mycnf lint --fix` can apply it.
     """
-    return b"".join(line for change in changes for line in _diff_file(change))
+    return b"".join(line for change in changes for line in _diff_file(change, below_root=below_root))
 
 
-def _diff_file(change: FileChange) -> Iterator[bytes]:
+def _diff_file(change: FileChange, *, below_root: bool) -> Iterator[bytes]:
     old, new = _lines(change.before), _lines(change.after)
     shown, new_shown = _mask_lines(change.before), _mask_lines(change.after)
-    secret = {at for at, (line, masked) in enumerate(zip(old, shown, strict=True)) if line != masked}
+    # The text of a snapshot has its secrets masked already.
+    secret = {at for at, (line, masked) in enumerate(zip(old, shown, strict=True)) if line != masked or MASKED in line}
     path = os.fsencode(change.path.replace("\n", "?"))
-    yield from (b"--- " + path + b"\n", b"+++ " + path + b"\n")
+    before, after = (b"a/" + path.lstrip(b"/"), b"b/" + path.lstrip(b"/")) if below_root else (path, path)
+    yield from (b"--- " + before + b"\n", b"+++ " + after + b"\n")
     matcher = SequenceMatcher(None, old, new)
     blocks = [DiffBlock(*place) for tag, *place in matcher.get_opcodes() if tag != "equal"]
     for group in _groups(blocks, secret):

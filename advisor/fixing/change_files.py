@@ -1,0 +1,109 @@
+"""The files of a change set: apply.sql, rollback.sql and a diff of the option files; mycnf runs none of them."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from advisor.fixing.change_set import LIMITED_BY, SET
+from advisor.fixing.diff import unified_diff
+from advisor.redaction.secrets import escape_text
+from rules.core.statements import set_statement
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Iterator
+
+    from advisor.analysis.audited import Audited
+    from advisor.fixing.change_set import Change, ChangeSet
+
+APPLY, ROLLBACK, DIFF, TICKET = "apply.sql", "rollback.sql", "options.diff", "ticket.md"
+LIMITS = {limit: name for name, limit in LIMITED_BY.items()}
+
+
+def apply_sql(audited: Audited, changes: ChangeSet) -> str:
+    """The statements of all changes, each with its findings and its risk as comments."""
+    lines = [*_head(audited, "applies the changes", f"{ROLLBACK} restores the values of before"), ""]
+    for change in changes.changes:
+        if change.statement:
+            lines += [*_comments(change), *_sorted_statements(change.statement), ""]
+    lines += _comment_list("Needs a restart: the value is in the option file only", _restarts(changes))
+    lines += _comment_list("To do by hand", (f"{c.codes}: {c.by_hand}" for c in changes.changes if c.by_hand))
+    lines += _comment_list("Left out", changes.refused)
+    return "\n".join(lines).rstrip("\n") + "\n"
+
+
+def rollback_sql(audited: Audited, changes: ChangeSet) -> str:
+    """The statements that restore the values of the snapshot, in reverse order."""
+    lines = [*_head(audited, "restores the values that ran when the audit was read", f"it undoes {APPLY}"), ""]
+    restored = {name for change in changes.changes for _, name, _ in SET.findall(change.statement)}
+    for change in reversed(changes.changes):
+        if not change.statement:
+            continue
+        undo = change.action.undo if change.action else None
+        told = _sorted_statements(undo) if undo else [_comment(f"no statement undoes: {change.statement}")]
+        lines += [_comment(change.codes), *told, *_companion(audited, change.option, restored), ""]
+    return "\n".join(lines).rstrip("\n") + "\n"
+
+
+def option_diff(changes: ChangeSet) -> str:
+    """The changes of the option files for `patch -p1 -d /`; empty if no file changes."""
+    if not changes.files:
+        return ""
+    return unified_diff(changes.files, below_root=True).decode("utf-8", "backslashreplace")
+
+
+def _companion(audited: Audited, option: str, restored: set[str]) -> Iterator[str]:
+    """The statement that restores a coupled variable, which some versions change together with this one."""
+    name = LIMITED_BY.get(option) or LIMITS.get(option)
+    running = audited.known.settings.text(name) if name else None
+    known = audited.known.catalog.find_variable(name) if name else None
+    if name and name not in restored and running is not None and known is not None:
+        yield set_statement(known, running)
+
+
+def _sorted_statements(text: str) -> list[str]:
+    """One statement a line: what stops and starts the replica stands around the change."""
+    return text.replace("; ", ";\n").split("\n")
+
+
+def _head(audited: Audited, does: str, other: str) -> Iterator[str]:
+    host = audited.facts.server.variables.get("hostname", "")
+    server = f"{host} ({audited.known.target.label})" if host else audited.known.target.label
+    yield _comment(f"{server}, audit of {audited.facts.taken_at}")
+    yield _comment(f"This file {does}; {other}. mycnf runs neither")
+
+
+def _comments(change: Change) -> Iterator[str]:
+    yield _comment("; ".join(dict.fromkeys(f"{f.code} {f.name}" for f in change.findings)))
+    if change.action and change.action.risk:
+        yield _comment(f"risk: {change.action.risk}")
+
+
+def _restarts(changes: ChangeSet) -> Iterator[str]:
+    for change in changes.changes:
+        if change.action is not None and change.action.restart and not change.by_hand:
+            yield f"{change.codes}: {change.action.option_line or change.option}"
+
+
+def _comment_list(title: str, lines: Iterable[str]) -> Iterator[str]:
+    told = list(lines)
+    if told:
+        yield _comment(f"{title}:")
+        yield from (_comment(f"  {line}") for line in told)
+        yield ""
+
+
+def _comment(text: str) -> str:
+    """A comment on one line, whatever the text contains."""
+    return f"-- {escape_text(text)}"
+
+
+def line_move(change: Change) -> str:
+    """What happens to the option file, in a few words: `my.cnf:41  8M → 128K`; empty if nothing does."""
+    if not change.edits:
+        return ""
+    edit = change.edits[0]
+    name = change.path.rpartition("/")[2]
+    added = edit.text.startswith("\n") or (edit.line, edit.column) == (edit.end_line, edit.end_column)
+    if added:
+        return f"{name}: adds the line"
+    return f"{name}:{edit.line}" if edit.text else f"{name}:{edit.line} removes the line"
