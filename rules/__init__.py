@@ -17,6 +17,8 @@ PRODUCT = "mycnf-advisor"
 
 # Imported only if the user's configuration has house rules.
 HOUSE_RULES = "rules.policy.rules"
+# Imported only for documents and targets of managed services.
+PARAMETER_RULES = "rules.optionfile.parameters"
 
 
 def all_rules() -> list[Rule]:
@@ -33,6 +35,11 @@ def file_rules(*, house: bool = False, modules: tuple[str, ...] | None = None) -
     bound = tuple(BY_OPTION) if modules is None else modules
     wanted = (*ANY_OPTION, *bound, *((HOUSE_RULES,) if house else ()))
     return [rule for rule in _load_rules(wanted) if not rule.needs or (house and rule.needs == ("house",))]
+
+
+def parameter_rules() -> list[Rule]:
+    """The rules about parameters of managed services, sorted by code."""
+    return [rule for rule in _load_rules((PARAMETER_RULES,)) if rule.needs == ("parameters",)]
 
 
 def rule_modules_for(options: Container[str]) -> tuple[str, ...]:

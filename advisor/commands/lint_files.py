@@ -88,7 +88,8 @@ def _lint_carrier(carrier: Carrier, plan: LintPlan) -> list[LintResult]:
     from advisor.commands.carriers import check_carrier
 
     resolved = resolved_text(carrier)
-    done = check_carrier(carrier, plan.targets, plan.rules, plan.host, plan.house, parameters=plan.parameters)
+    rules = plan.rules_of_services if any(one.declared for one in carrier.sets) else plan.rules
+    done = check_carrier(carrier, plan.targets, rules, plan.host, plan.house, parameters=plan.parameters)
     return [LintResult(checked, resolved, plan) for checked in done]
 
 
@@ -99,7 +100,7 @@ def lint_file(path: str, target: Target, plan: LintPlan, given: Mapping[str, byt
     if target.is_managed:
         from advisor.commands.managed import declared_lines, managed_findings
 
-        declared, rules = declared_lines(resolved, target), plan.rules_for(target)
+        declared, rules = declared_lines(resolved, target), plan.rules_of_services
         made = managed_findings(declared, target, rules, plan.host, plan.house, parameters=plan.parameters)
         found = tuple(sort_by_place(made))
         return LintResult(Checked(path, target, found, _sources(resolved, found)), resolved, plan)

@@ -49,6 +49,13 @@ class LintPlan:
         """Return the rules that are run on every file."""
         return self._rules(None)
 
+    @property
+    def rules_of_services(self) -> list[Rule]:
+        """Return the rules that are run on parameters of managed services; --select and --ignore decide about all."""
+        from rules import parameter_rules
+
+        return self._chosen if self._chosen is not None else [*self.rules, *parameter_rules()]
+
     def rules_for(self, target: Target, options: Container[str] | None = None) -> list[Rule]:
         """Return the rules that apply to the target.
 

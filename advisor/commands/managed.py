@@ -15,12 +15,11 @@ from advisor.verdict.declared import DeclaredOption, DeclaredSet
 from advisor.verdict.formula import Instance
 from advisor.verdict.managed import judge_managed, noun
 from advisor.verdict.service_settings import service_settings
-from rules import all_rules
 from rules.core.context import RuleContext
 from rules.core.managed import service_value
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Mapping, Sequence
+    from collections.abc import Mapping, Sequence
 
     from advisor.core.model import Finding, Target
     from advisor.facts import Host
@@ -67,8 +66,7 @@ def managed_findings(
     settings = service_settings(verdict.file, target, declared.ranges or parameters or {}, instance)
     context = RuleContext(target, catalog, settings, verdict.file, host=host, house=house)
     context.parts["parameters"] = verdict.problems
-    chosen = [*rules, *_parameter_rules(rules)]
-    found = run_rules(context, [rule for rule in chosen if _makes_sense(rule)]).findings
+    found = run_rules(context, [rule for rule in rules if _makes_sense(rule)]).findings
     named = declared if declared.notation else declared._replace(notation=_notation(declared))
     return [_in_its_terms(finding, named, target) for finding in found if _is_wanted(finding, verdict, settings)]
 
@@ -131,12 +129,6 @@ def _option_of_line(at: PlacedLine) -> DeclaredOption:
 
 def _processors(host: Host) -> int | None:
     return None if host.usable_cpus is None else int(host.usable_cpus)
-
-
-def _parameter_rules(rules: Iterable[Rule]) -> list[Rule]:
-    """Return the rules about parameters if all rules of option files are run: lint imports them only for documents."""
-    there = {rule.code for rule in rules}
-    return [r for r in all_rules() if r.needs == ("parameters",) and r.code not in there] if "OPT001" in there else []
 
 
 def _makes_sense(rule: Rule) -> bool:

@@ -71,6 +71,13 @@ def test_findings_are_lines_of_the_document(mycnf: Mycnf, group: str) -> None:
     assert "[mysqld]" not in ended.out
 
 
+def test_rules_can_be_selected(mycnf: Mycnf, group: str) -> None:
+    """--select and --ignore decide about the rules of parameters as about others."""
+    assert codes(mycnf, "--select", "PAR003", group) == [("warning", "PAR003", "sort_buffer_size")]
+    assert codes(mycnf, "--select", "DUR001", group) == [("warning", "DUR001", "innodb_flush_log_at_trx_commit")]
+    assert [code for _, code, _ in codes(mycnf, "--ignore", "PAR,DUR", group)] == []
+
+
 def test_a_provider_s_list_lends_its_ranges(mycnf: Mycnf, group: str, tmp_path: Path) -> None:
     """With --parameters, what the list refuses is an error, and without it at most a warning."""
     listed = tmp_path / "list.json"

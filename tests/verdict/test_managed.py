@@ -17,7 +17,7 @@ from advisor.verdict.formula import Instance
 from advisor.verdict.managed import ManagedVerdict, judge_managed
 from advisor.verdict.provider import is_allowed
 from advisor.verdict.settings import Settings
-from rules import file_rules
+from rules import file_rules, parameter_rules
 from rules.core.context import NO_HOST, NO_HOUSE
 
 RDS = "rds-mysql-8.0"
@@ -41,7 +41,7 @@ def found(target: str, *options: tuple[str, ...], notation: str = "", **more: An
     """The findings about a few parameters, of all rules."""
     known = parse_target(target)
     declared = declared_set({"options": options, **more}, known)._replace(notation=notation)
-    return managed_findings(declared, known, file_rules(), NO_HOST, NO_HOUSE)
+    return managed_findings(declared, known, [*file_rules(), *parameter_rules()], NO_HOST, NO_HOUSE)
 
 
 def test_formulas_are_evaluated_for_an_instance() -> None:
