@@ -116,7 +116,9 @@ class LintResult:
     @property
     def ran(self) -> frozenset[str]:
         """Return the codes of the rules that ran, including those not imported for lack of their options."""
-        return frozenset(r.code for r in self.plan.rules_for(self.checked.target)) - self._skipped
+        target = self.checked.target
+        rules = self.plan.rules_of_services if target.is_managed else self.plan.rules_for(target)
+        return frozenset(r.code for r in rules if r.concerns(target)) - self._skipped
 
     def with_fields(self, **fields: Any) -> LintResult:
         """Return the result with other fields of `Checked`."""

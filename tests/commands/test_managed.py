@@ -78,6 +78,13 @@ def test_rules_can_be_selected(mycnf: Mycnf, group: str) -> None:
     assert [code for _, code, _ in codes(mycnf, "--ignore", "PAR,DUR", group)] == []
 
 
+def test_comments_suppress_findings(mycnf: Mycnf, group: str) -> None:
+    """A comment beside the name suppresses a finding about a parameter, and one that suppresses nothing is reported."""
+    text = Path(group).read_text().replace('"sort_buffer_size"\n', '"sort_buffer_size" # mycnf: ignore[PAR003] known\n')
+    Path(group).write_text(text.replace('"port"\n', '"port" # mycnf: ignore[PAR001] none\n'))
+    assert [code for _, code, _ in codes(mycnf, group)] == ["DUR001", "PAR004", "SUP001"]
+
+
 def test_a_provider_s_list_lends_its_ranges(mycnf: Mycnf, group: str, tmp_path: Path) -> None:
     """With --parameters, what the list refuses is an error, and without it at most a warning."""
     listed = tmp_path / "list.json"
