@@ -151,6 +151,7 @@ def _rds(node: Node | None, version: str | None, entries: list[Entry], *, cluste
     flavour = _flavour(entries) if family is None else "mariadb" if "mariadb" in family else "mysql"
     if flavour is None:
         return None
+    flavour = "mysql" if cluster else flavour  # only Aurora has groups of clusters
     aurora = cluster or (family or "").startswith("aurora") or any(e.name.text.startswith("aurora_") for e in entries)
     build, series = ("rds", (10, 11)) if flavour == "mariadb" else ("aurora" if aurora else "rds", ASSUMED)
     target = Target(flavour, known_series(flavour, build)[series], build)

@@ -173,7 +173,8 @@ def _reading(document: Document, entries: list[Entry], catalog: Catalog, *, leni
     lines = [line for entry in entries if (line := _line(document, entry, catalog, lenient=lenient)) is not None]
     if lenient:
         lines = _accepted_together(document, lines, catalog)
-    exact = [line for line in lines if line.value_column >= line.column + len(line.name or "")]
+    # What a template or an interface makes of a name is unknown, so fixes leave it alone.
+    exact = [] if lenient else [line for line in lines if line.value_end_column > line.value_column]
     editable = frozenset((line.number, line.column) for line in exact)
     firsts = {line.number: line for line in reversed(lines)}
     head = [Line(LineKind.GROUP, line.number, line.text, name=GROUP) for line in firsts.values()]
@@ -219,7 +220,7 @@ def _is_alone(document: Document, line: Line) -> bool:
     text = document.line(line.number)
     before, between = text[: line.column - 1], text[line.column - 1 + len(line.name or "") : line.value_column - 1]
     after = text[line.value_end_column - 1 :]
-    return not before.strip(" \t\"'") and not between.strip(" \t\"':=") and not after.strip(" \t\"'\r")
+    return not before.strip() and not between.strip(" \t\"':=") and not after.strip(" \t\"'\r")
 
 
 def _has_reference(text: str) -> bool:

@@ -161,3 +161,20 @@ def test_secrets_stay_hidden(tmp_path: Path) -> None:
     path.write_text((SAMPLES / "bitpoke.yaml").read_text().replace("sync_binlog: 1", "wsrep_sst_auth: 'root:hunter2'"))
     carrier = read_carrier(str(path), {})
     assert "hunter2" not in "".join(map(carrier.document.masked_line, range(1, carrier.document.lines + 1)))
+
+
+UNEDITABLE = {
+    "role.yml": "mysql_log_slave_updates: 1\nmysql_max_connections: 9\nmysql_sort_buffer_size: 32K\n",
+    "hiera.yaml": "mysql::server::override_options:\n  mysqld:\n    log_slave_updates: true\n    port: 3307\n",
+    "nixos.json": '{"mysqld": {\n  "port": 3307,\n  "log_slave_updates": 1\n}}\n',
+}
+
+
+@pytest.mark.parametrize("name", UNEDITABLE)
+def test_what_fixes_leave_alone(name: str) -> None:
+    """Fixes leave a role's variables, a value that only Puppet implies, and members of JSON alone."""
+    carrier = read_carrier(name, {name: UNEDITABLE[name].encode()})
+    reading = carrier.sets[0].read(load(parse_target("mysql-8.4")))
+    line = next(line for line in reading.order if line.name == "log_slave_updates")
+    assert line.number not in reading.whole
+    assert name == "nixos.json" or (line.number, line.column) not in reading.editable

@@ -74,3 +74,11 @@ resource "aws_db_parameter_group" "old" {
     value = 500
   }
 }
+
+resource "aws_rds_cluster_parameter_group" "unnamed" {
+  family = var.family
+  parameter {
+    name  = "log_slow_verbosity"
+    value = "query_plan"
+  }
+}
