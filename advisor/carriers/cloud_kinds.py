@@ -95,7 +95,8 @@ def _groups(reader: Declarations, path: tuple[str, ...], node: Mapping, kind: st
         return
     if family is None and kind not in GROUPS and module is None:
         return
-    on_cluster = "cluster" in kind.lower() or "Cluster" in _kind(reader, node)
+    named = f"{kind} {_kind(reader, node)} {text_of(node.get('arn')) or ''}"  # a state has the type in the ARN only
+    on_cluster = "cluster" in named.lower()
     for keys, cluster in ((INSTANCE_KEYS, on_cluster), (CLUSTER_KEYS, True)):
         entries = [entry for key in keys for entry in _entries(reader, node, key)]
         if module is not None:

@@ -19,7 +19,7 @@ PARSERS = {
 }  # fmt: skip
 _IMAGE_NAME = r"(?s)(?:docker|container)file.*|.*\.(?:docker|container)file"
 _OPTION_FILES = (".cnf", ".ini")
-_YAML_NAMES = (".yml", ".yaml", ".json", ".sls")
+_YAML_NAMES = (".yml", ".yaml", ".json", ".sls", ".tfstate")
 _HCL_NAMES = (".tf", ".tofu", ".hcl")
 # A configuration without any of these words declares no options of a server, and is not parsed.
 _HCL_WORDS = ("mysql", "mariadb", "parameter", "database_flags", "family")

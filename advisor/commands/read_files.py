@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 
 # Endings of documents that may contain options; a .conf may be an option file as well.
 CARRIERS = (
-    *(".yml", ".yaml", ".json", ".sls", ".tf", ".tofu", ".hcl"),
+    *(".yml", ".yaml", ".json", ".sls", ".tf", ".tofu", ".hcl", ".tfstate"),
     *(".service", ".conf", ".dockerfile", ".containerfile"),
 )
 # Endings of documents with parameters in a refused form, and of lists that may be option files as well.
