@@ -36,6 +36,7 @@ PERSISTED = "mysqld-auto"
 # First bytes of such documents, for texts without a name.
 STARTS = {
     b"services:": ".yml", b"apiVersion:": ".yml", b'{"': ".json", b'{ "': ".json", b'[{"': ".json",
+    b'resource "': ".tf", b'module "': ".tf", b"AWSTemplate": ".yml", b"Resources:": ".yml",
     b"[Unit]": ".service", b"[Service]": ".service", b"FROM ": ".dockerfile",
 }  # fmt: skip
 

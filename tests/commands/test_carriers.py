@@ -286,6 +286,18 @@ def test_suppressions_in_terraform(place: str, mark: str, mycnf: Mycnf, tmp_path
     assert ("DUR001" in ended.out) is (mark not in ("#", "//"))
 
 
+def test_terraform_on_stdin(mycnf: Mycnf) -> None:
+    """A document without a name is known by its first words."""
+    text = (
+        (DECLARED / "cloudsql.tf")
+        .read_text()
+        .replace("MYSQL_8_0_36", "MYSQL_8_0")
+        .replace("slow_query_log", "slow_log")
+    )
+    ended = mycnf("lint", "--isolated", "--format", "concise", "-", stdin=text.encode())
+    assert "<stdin>:7:16: PAR001" in ended.out
+
+
 def test_places_in_sarif(mycnf: Mycnf) -> None:
     """SARIF has the place of the name in the document."""
     ended = mycnf("lint", "--isolated", "--format", "sarif", DECLARED / "rds.tf")
