@@ -57,10 +57,10 @@ def check_carrier(
         print_notice(f"{carrier.document.path}: {carrier.empty or 'it has no options of a MySQL or MariaDB server'}")
     found: dict[Target, list[Finding]] = {target: [] for target in targets} if carrier.sets else {}
     for one in carrier.sets:
+        if not targets and one.hint is not None and is_too_old(one.hint):
+            print_notice(f"{carrier.document.path}: {one.label}: not checked: {too_old_note(one.hint)} ({one.why})")
+            continue
         for target in targets or [target_of(carrier, one)]:
-            if is_too_old(target):
-                print_notice(f"{carrier.document.path}: {one.label}: not checked, for {too_old_note(target)}")
-                continue
             more = _findings(carrier, one, target, rules, host, house=house, parameters=parameters)
             guessed = not targets and (one.hint is None or UNVERSIONED in one.why)
             found.setdefault(target, []).extend([_of_guess(f) for f in more] if guessed else more)

@@ -286,6 +286,18 @@ def test_suppressions_in_terraform(place: str, mark: str, mycnf: Mycnf, tmp_path
     assert ("DUR001" in ended.out) is (mark not in ("#", "//"))
 
 
+def test_a_family_that_is_too_old(mycnf: Mycnf, tmp_path: Path) -> None:
+    """Parameters for a server that no catalog covers are not checked, which one line says."""
+    (tmp_path / "db.tf").write_text(
+        'resource "aws_db_parameter_group" "p" {\n  family = "mysql5.6"\n  parameter {\n'
+        '    name  = "max_connections"\n    value = "none"\n  }\n}\n'
+    )
+    ended = mycnf("lint", "--isolated", tmp_path / "db.tf")
+    assert (ended.code, ended.out) == (0, "")
+    assert ended.err.count("\n") == 1
+    assert "p: not checked: Amazon RDS for MySQL 5.6 is older than mysql-5.7" in ended.err
+
+
 def test_terraform_on_stdin(mycnf: Mycnf) -> None:
     """A document without a name is known by its first words."""
     text = (
