@@ -89,6 +89,9 @@ def _is_removed_since(written: str, catalog: Catalog) -> bool:
 def _explain_build_lacks(name: str, documented: VendorBuild, catalog: Catalog) -> TakenValue:
     """Explain an option that a build's manual lists and the build itself does not: the server's own list wins."""
     build, series = BUILDS[catalog.target.build], catalog.read_as.series
+    first = load(catalog.target._replace(version=(*catalog.read_as.version[:2], 1))).get(name)
+    if first is not None and first.gone:
+        return TakenValue(Outcome.REMOVED, None, f"{name} was removed in {build} {first.gone}.")
     is_hidden = name.startswith(HIDDEN_FROM_HELP)
     if is_hidden and series not in SOURCE_READ:
         why = f"{documented.vendor} documents {name}; whether {build} {series} has it was not examined."

@@ -83,6 +83,12 @@ def test_what_a_manual_lists_and_the_server_lacks(name: str, series: str, senten
     assert sentence in found.reason
 
 
+def test_later_versions_than_the_help_are_not_refused() -> None:
+    """A patch or series beyond the catalogs of a build may have what the recorded help lacks."""
+    for target in ("percona-8.0.99", "percona-9.1", "pxc-9.1"):
+        assert judge_value("extra_port", "1", load(parse_target(target))).outcome is Outcome.UNEXAMINED
+
+
 def test_what_was_not_examined_is_not_refused() -> None:
     """The source of 8.4's InnoDB was not read, and plugins are installed by scripts: neither is an error."""
     catalog = load(parse_target("percona-8.4"))
@@ -100,6 +106,9 @@ def test_a_plugin_that_the_file_loads_has_its_options() -> None:
     catalog = load(parse_target("percona-8.0.27"))
     assert catalog.get("tokudb_cache_size") is not None
     assert load(parse_target("percona-8.0.28")).get("tokudb_cache_size") is None
+    removed = judge_value("tokudb_cache_size", "1G", load(parse_target("percona-8.0")))
+    assert removed.outcome is Outcome.REMOVED
+    assert "was removed in Percona Server 8.0.28." in removed.reason
     rocksdb = catalog.get("rocksdb_block_cache_size")
     assert rocksdb is not None
     assert (rocksdb.plugin, rocksdb.default, rocksdb.min) == ("ha_rocksdb", "536870912", 1024)

@@ -20,7 +20,8 @@ def test_made_again_it_is_the_same_to_the_byte(tmp_path: Path) -> None:
         [sys.executable, str(GENERATE), "--out", str(tmp_path)], check=True, capture_output=True, env=env, cwd=tmp_path
     )
     made = {p.name: p.read_bytes() for p in tmp_path.glob("*.json")}
-    assert made == {p.name: p.read_bytes() for p in DATA.glob("*.json")}
+    # The parameters of managed services are no catalog of a server, and kept by hand.
+    assert made == {p.name: p.read_bytes() for p in DATA.glob("*.json") if p.name != "managed.json"}
 
 
 def test_the_facts_hold_no_prose() -> None:

@@ -77,8 +77,9 @@ def test_no_contradiction_stands_without_a_reason() -> None:
     assert [line for line in found if line.startswith("*")] == []
     reasons = (TOOLS / "facts" / "explained.tsv").read_text(encoding="utf-8").splitlines()[1:]
     assert len(found) == len(reasons), "a reason for what contradicts no longer"
-    recorded, declared, changed, documented = map(int, re.findall(r"\d+", counts))
-    assert (recorded > 350, declared > 600, changed > 100, documented > 1500) == (True,) * 4, counts
+    recorded, declared, changed, documented, of_mariadb = map(int, re.findall(r"\d+", counts))
+    assert (recorded > 350, declared > 600, changed > 100) == (True,) * 3, counts
+    assert (documented > 1500, of_mariadb > 300) == (True, True), counts
 
 
 @pytest.mark.parametrize(("target", "defaults"), [("mysql-8.4", OF_MYSQL_84), ("mysql-8.0", OF_MYSQL_80)])

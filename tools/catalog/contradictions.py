@@ -3,7 +3,8 @@
 usage: contradictions.py     prints a line for each, with * if no reason is given, and the number of compared facts
 
 MySQL 8.4 is compared with the help recorded by its own tests, its source, and the changes in MySQL's version
-reference; MariaDB 10.6 with the variable reference of its documentation. facts/explained.tsv has the reasons for known
+reference; MariaDB 10.6 with the variable reference of its documentation, and with what the recorded help of 10.6.0 and
+10.9 print alike. facts/explained.tsv has the reasons for known
 contradictions.
 """
 
@@ -21,7 +22,7 @@ import history
 import kinds
 import manuals
 from builds import number
-from series import GIVEN_BY_TESTS
+from series import GIVEN_BY_TESTS, RECORDED_106
 from tables import Version, canonical, read
 
 from advisor.catalog.load import Catalog, Option, load
@@ -87,6 +88,20 @@ def recorded() -> dict[tuple[str, str], str]:
     return {(n, "default"): v for n, v in rows.items() if "#" not in v and n not in GIVEN_BY_TESTS}
 
 
+def recorded_mariadb() -> dict[tuple[str, str], str]:
+    """The defaults that the recorded help of MariaDB 10.6.0 and 10.9 print alike."""
+    return {
+        (canonical(row["option"]), "default"): row["value"] for row in read("others", RECORDED_106, "help-values.tsv")
+    }
+
+
+def missing(catalog: Catalog, said: dict[tuple[str, str], str]) -> Iterator[Contradiction]:
+    """Options that a recorded help lists and the catalog lacks."""
+    for name, _ in sorted(said):
+        if name not in catalog.options:
+            yield Contradiction(str(catalog.target), name, "listed", "no such option", "recorded help")
+
+
 def declared() -> dict[tuple[str, str], str]:
     """The plain numbers and booleans declared in the source of 8.4.8."""
     found: dict[tuple[str, str], str] = {}
@@ -139,6 +154,7 @@ def contradictions() -> list[Contradiction]:
     # If the documentation names no version and a server of 10.11 contradicts it too, the error is a general one.
     general = {c[1:] for c in compared(asked, manuals.mariadb(ASKED_MARIADB.version))}
     found += [c for c in compared(mariadb, manuals.mariadb(MARIADB.version)) if c[1:] not in general]
+    found += [*compared(mariadb, recorded_mariadb()), *missing(mariadb, recorded_mariadb())]
     return [*found, *names(mysql, "mysql"), *names(mariadb, "mariadb")]
 
 
@@ -154,5 +170,7 @@ if __name__ == "__main__":
         print(f"{mark} {one.target} {one.option} {one.fact}: the catalog says {one.catalog}, the source {one.source}")
     known = load(MYSQL).options.keys()
     counts = [len({key for key in facts if key[0] in known}) for facts in (recorded(), declared(), changed())]
-    documented = len(manuals.mariadb(MARIADB.version))
-    print("compared: {} recorded, {} declared, {} changed defaults; {} documented".format(*counts, documented))
+    counts += [len(manuals.mariadb(MARIADB.version)), len(recorded_mariadb())]
+    print(
+        "compared: {} recorded, {} declared, {} changed defaults; MariaDB: {} documented, {} recorded".format(*counts)
+    )

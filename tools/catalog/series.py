@@ -23,6 +23,8 @@ LENT = ("values", "scope", "alias_of")
 # On the command line of the test that records the help, or derived from its folders.
 GIVEN_BY_TESTS = {"lower_case_table_names", "relay_log", "symbolic_links", "log_error", "log_error_verbosity", "initialize",
                   "initialize_insecure", "skip_grant_tables", "log_bin", "log_replica_updates", "log_slave_updates"}  # fmt: skip
+# What the help of 10.6.0 and of 10.9 print alike, so that 10.6 printed it too.
+RECORDED_106 = "mariadb-10.6.0-10.9"
 # Options that only exist in the servers' own test plugins.
 TEST_PLUGINS = ("example", "null_audit", "simple_parser", "test_", "mock", "rewrite_example", "replication_observers")
 
@@ -154,9 +156,11 @@ def mysql_97() -> Merged:
 def mariadb_106() -> Merged:
     """No server available: 10.11.19 without later additions, and 10.4.12 without options removed before 10.6.
 
-    Documented facts of 10.6 replace those of 10.11; options known only from the documentation are added.
+    Documented facts of 10.6 replace those of 10.11; options known only from the documentation are added. Defaults that
+    the recorded help of 10.6.0 and of 10.9 confirm are marked so.
     """
     others = facts_of_106()
+    said = {canonical(r["option"]): r["value"] for r in read("others", RECORDED_106, "help-values.tsv")}
     older = builds.printed("mariadb-10.4.12", "mariadb-10.4.12")
     newer = mariadb("mariadb-10.11.19")
     found: Merged = {}
@@ -169,10 +173,19 @@ def mariadb_106() -> Merged:
         if option not in newer and went and went[0][:2] <= (10, 6):
             continue
         record = newer[option][0] if option in newer else older[option]
-        found[option] = (with_documented(weaken(record), others.get(option, {})), [])
+        record = with_recorded(weaken(record), said.get(option))
+        found[option] = (with_documented(record, others.get(option, {})), [])
     for option, record in only_documented().items():
         found.setdefault(option, (record, []))
     return found
+
+
+def with_recorded(record: builds.Record, value: str | None) -> builds.Record:
+    """The record with its default as recorded, if the recorded help prints the same one."""
+    default = record.get("default")
+    if value is None or default is None or default.value != value:
+        return record
+    return record | {"default": Fact(value, "recorded")}
 
 
 def only_documented() -> Build:
