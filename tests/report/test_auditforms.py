@@ -27,6 +27,21 @@ def findings(capsys: pytest.CaptureFixture[str]) -> list[dict[str, object]]:
     return found
 
 
+def test_text_ends_with_the_next_step(capsys: pytest.CaptureFixture[str]) -> None:
+    """One line names the worst finding's explanation, and a probe for the first finding that one would settle."""
+    *_, before, last = printed(capsys, "text").splitlines()
+    assert before == ""
+    assert last == "next  mycnf explain SEC003 · mycnf probe session-buffers (tests BUF003)"
+
+
+def test_what_to_do_comes_before_the_evidence(capsys: pytest.CaptureFixture[str]) -> None:
+    """In each finding of a text, the statement and the line stand above the evidence."""
+    for block in printed(capsys, "text").split("\n\n"):
+        rows = [line[2:12].strip() for line in block.splitlines() if line.startswith("  ")]
+        if "evidence" in rows:
+            assert not {"do now", "keep", "undo", "help"} & set(rows[rows.index("evidence") :])
+
+
 def test_lines(capsys: pytest.CaptureFixture[str]) -> None:
     """JSON lines hold the findings of the JSON report, with the server's name and target."""
     lines = [json.loads(line) for line in printed(capsys, "jsonl").splitlines()]

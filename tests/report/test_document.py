@@ -14,6 +14,8 @@ from advisor.core.model import Severity
 from advisor.report import formats
 from advisor.report.document import (
     Block,
+    Cards,
+    Chart,
     Code,
     Document,
     Entry,
@@ -23,10 +25,13 @@ from advisor.report.document import (
     Own,
     Paragraph,
     Section,
+    StackedBar,
     Table,
     Value,
 )
 from advisor.report.paper import Paper
+from advisor.report.render.curves import AxisMark, Curve, Point
+from advisor.report.render.text import write as write_text
 
 FORMS = [form.name for form in formats.FORMATS if form.document]
 
@@ -42,14 +47,27 @@ def everything(words: str) -> tuple[Block, ...]:
     table = Table(
         ("a", "b"), ((words, Value(words, words)), (Code(words), Value(Code(words), words, "only"))), more=words
     )
+    bar = StackedBar(((words, 3, words), (words, 9, words)), words, (4, words))
+    points = tuple(Point(words, place, 1 + place, 1 + place, 1 + place) for place in (1.0, 2.0))
+    chart = Chart((Curve(words, points, here=True),), words, words, True, words, words, (AxisMark(words, 2.0),), True)
     return (
         *inner,
         table,
         Listing(words),
+        Cards((Section(words, (bar, chart, *inner)),)),
         Entry("error", Severity.ERROR, Code(words), inner, "likely", words),
         Section(words, (*inner, Section(words, (table,), remark=words))),
         Section(words, inner, folded=True),
     )
+
+
+def test_colours_change_no_words() -> None:
+    """Without its colours, a report in colour is the plain one; names are faint, what is to be copied is green."""
+    rows = Facts((("do now", (Code("SET GLOBAL a = 1;"),)), ("risk", "some words " * 20)))
+    document = Document(("mycnf",), (rows, *everything("word")))
+    coloured = write_text(document, Paper(colour=True))
+    assert re.sub(r"\x1b\[[0-9;]*m", "", coloured) == write_text(document, Paper())
+    assert "\x1b[32mSET GLOBAL a = 1;\x1b[0m" in coloured
 
 
 @pytest.mark.parametrize("form", FORMS)

@@ -77,16 +77,15 @@ def next_step(audited: Audited) -> str:
     """What to do after reading, on one line: why of the worst finding, a probe that would settle one, a ticket."""
     from rules import find_rule
 
-    worst = audited.findings[0]
-    steps = [f"mycnf explain {worst.code}"]
+    steps = [f"mycnf explain {audited.findings[0].code}"]
     for f in audited.findings:
         rule = find_rule(f.code)
         if rule is not None and rule.probe and f.local is None and f.confidence is not Confidence.CERTAIN:
-            steps.append(f"mycnf probe {rule.probe} (tests {f.code} here)")
+            steps.append(f"mycnf probe {rule.probe} (tests {f.code})")
             break
-    steps.append("--format markdown -o FILE (a ticket)")
+    steps.append("--format markdown (a ticket)")
     while len(line := f"next  {' · '.join(steps)}") > WIDTH and len(steps) > 1:
-        steps.pop(1)
+        steps.pop()
     return line
 
 

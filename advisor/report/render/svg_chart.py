@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, NamedTuple
 from xml.sax.saxutils import escape
 
-from advisor.redaction.secrets import escape_text
+from advisor.redaction.secrets import escape_text, redact_value
 from advisor.report.render.curves import Scale, axes, most
 
 if TYPE_CHECKING:
@@ -202,4 +202,4 @@ def _cut(text: str) -> str:
 
 
 def _text(text: str) -> str:
-    return escape(escape_text(text))
+    return escape(escape_text(redact_value("", text)))

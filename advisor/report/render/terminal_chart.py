@@ -5,7 +5,7 @@ from __future__ import annotations
 from itertools import pairwise
 from typing import TYPE_CHECKING, NamedTuple
 
-from advisor.redaction.secrets import escape_text
+from advisor.redaction.secrets import escape_text, redact_value
 from advisor.report.render.curves import axes, most
 
 if TYPE_CHECKING:
@@ -66,7 +66,7 @@ def draw(
     signs = {True: iter(style.here), False: iter(style.others)}
     series = [
         _Series(
-            escape_text(curve.name),
+            _shown(curve.name),
             next(signs[curve.here]),
             HERE if curve.here and page.colour else "",
             tuple(_placed(point, along, up) for point in curve.points),
@@ -76,10 +76,10 @@ def draw(
     known: dict[float, Point] = {}
     for point in (point for curve in curves for point in curve.points):
         known.setdefault(point.place, point)
-    labels = [(along.share(place), escape_text(known[place].label)) for place in sorted(known)]
+    labels = [(along.share(place), _shown(known[place].label)) for place in sorted(known)]
     rows = max(2, height - 2)
     scale = {round(up.share(mark) * (rows - 1)): f"{mark:.3g}" for mark in up.ticks()}
-    named = [(along.share(mark.place), escape_text(mark.name)) for mark in sorted(marks, key=lambda mark: mark.place)]
+    named = [(along.share(mark.place), _shown(mark.name)) for mark in sorted(marks, key=lambda mark: mark.place)]
     lines = _plotted(series, labels, scale, (page.width - 2, rows), style, joined=joined, marks=named)
     legend = _legend(series, page.width - 2)
     return page.fitted("\n".join(f"  {line}".rstrip() for line in [*lines, *legend, *([more] if more else [])]))
@@ -117,6 +117,11 @@ def _plotted(
     lines.append(" " * margin + style.corner + style.tick * room)
     heads = [(" " * (margin + 1) + text).rstrip() for text in _mark_names(marks, room)]
     return [*heads, *lines, (" " * (margin + 1) + _ticks(labels, room)).rstrip()]
+
+
+def _shown(text: str) -> str:
+    """A name in a drawing: secrets masked, nothing in it that acts."""
+    return escape_text(redact_value("", text))
 
 
 def _mark_names(marks: Sequence[tuple[float, str]], room: int) -> Iterator[str]:

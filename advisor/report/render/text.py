@@ -81,7 +81,7 @@ def _lines(block: Block, page: Paper, depth: int) -> Iterator[str]:  # noqa: PLR
             yield from _chart(block, page)
         case StackedBar(caption=caption, parts=amounts):
             listed = ", ".join(f"{written} {name}" for name, _, written in amounts)
-            yield wrap(f"{caption}: {listed}", margin or "  ", width=page.width)
+            yield wrap(shown(f"{caption}: {listed}"), margin or "  ", width=page.width)
         case Cards(sections=sections):
             yield from (line for section in sections for line in _section(section, page, depth))
         case Entry():
