@@ -11,7 +11,7 @@ from advisor.catalog.presence import find_presence, vendor_of_option
 from advisor.catalog.targets import known_series, newest_target
 from advisor.commands.read_files import platform_of, read_carrier, read_resolved
 from advisor.core.console import print_notice
-from advisor.core.model import Target
+from advisor.core.model import BUILDS, Target
 from advisor.optionfile import normalise
 
 if TYPE_CHECKING:
@@ -69,7 +69,8 @@ def guess_target(resolved: ResolvedFiles) -> tuple[Target, str]:
     The flavour is that of groups, of options of one flavour only, then of Galera's; the version and build are what a
     group, a path or a package's comment names for that flavour; options do not reveal the series.
     """
-    guessed, why = _guess_flavour(resolved)
+    names = sorted({_without_prefix(normalise(o.line.name)) for o in resolved.options if o.line.name})
+    guessed, why = _guess_flavour(resolved, names)
     for flavour, version, build, where in _written_servers(resolved):
         if why == UNDECIDED or (flavour == guessed.flavour and build in ("", guessed.build or build)):
             build = build or (guessed.build if flavour == guessed.flavour else "")  # noqa: PLW2901
@@ -77,10 +78,11 @@ def guess_target(resolved: ResolvedFiles) -> tuple[Target, str]:
                 target_of_version(flavour, version, build, where) if version else (newest_target(flavour, build), where)
             )
             return target._replace(platform=platform_of(resolved)), why
+    guessed, why = _later_series(guessed, names) or (guessed, why)
     return guessed._replace(platform=platform_of(resolved)), why
 
 
-def _guess_flavour(resolved: ResolvedFiles) -> tuple[Target, str]:
+def _guess_flavour(resolved: ResolvedFiles, names: Sequence[str]) -> tuple[Target, str]:
     """Return the newest target of the flavour, and of its build if only that one has an option, with the reason."""
     groups = {line.name for f in resolved.files for line in f.lines if line.kind == "group" and line.name}
     named = next(
@@ -88,7 +90,6 @@ def _guess_flavour(resolved: ResolvedFiles) -> tuple[Target, str]:
     )
     if named:
         return newest_target("mariadb"), f"its group [{named}] is MariaDB's"
-    names = sorted({_without_prefix(normalise(o.line.name)) for o in resolved.options if o.line.name})
     only = {flavour: [n for n in names if _flavours(n) == {flavour}] for flavour in ("mysql", "mariadb")}
     if len(only["mariadb"]) > len(only["mysql"]):
         return newest_target("mariadb"), f"{only['mariadb'][0]} is known to MariaDB only"
@@ -110,12 +111,26 @@ def _build_target(names: Sequence[str]) -> tuple[Target, str] | None:
     own = {name: vendor for name, vendor in vendors.items() if "mariadb" not in _flavours(name)}
     if not own:
         return None
-    build = "pxc" if any(vendor.build == "Percona XtraDB Cluster" for vendor in own.values()) else "percona"
+    build = "pxc" if any(vendor.build == BUILDS["pxc"] for vendor in own.values()) else "percona"
     known = known_series("mysql", build)
     documented = [s for s in known if all(f"{s[0]}.{s[1]}" in vendor.series for vendor in own.values())]
     newest = max(documented, default=max(_series(v.series[-1]) for v in own.values()))
-    first = min(own)
+    first = min(name for name, vendor in own.items() if build == "percona" or vendor.build == BUILDS["pxc"])
     return Target("mysql", known.get(newest, newest), build), f"{first} is known to {own[first].build} only"
+
+
+def _later_series(guessed: Target, names: Sequence[str]) -> tuple[Target, str] | None:
+    """Return the series of the flavour that got an option after the one that was guessed; None if none did."""
+    for name in names:
+        presence = None if load(guessed).get(name) else find_presence(name)
+        own = presence.span(guessed.flavour) if presence else None
+        came = max((_series(text) for text in own.came), default=()) if own else ()
+        known = known_series(guessed.flavour, guessed.build)
+        later = min((s for s in known if s >= came[:2] > guessed.version[:2]), default=None)
+        if later:
+            why = f"{name} was introduced in {guessed._replace(version=came).label}"
+            return guessed._replace(version=known[later]), why
+    return None
 
 
 def _series(text: str) -> tuple[int, ...]:

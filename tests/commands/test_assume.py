@@ -60,6 +60,8 @@ WRITTEN = [
     ("# The Percona Server 5.7 configuration file.\n[mysqld]\nport=1\n", "Percona Server 5.7.", "a comment names"),
     ("[mysqld]\nlog_slow_rate_type=query\n", "Percona Server 8.4.", "log_slow_rate_type is known to Percona Server"),
     ("[mysqld]\npxc_strict_mode=ENFORCING\n", "Percona XtraDB Cluster 8.4.", "pxc_strict_mode"),
+    ("[mariadb]\nlog_bin\nbinlog_storage_engine=innodb\n", "MariaDB 12.3.", "introduced in MariaDB 12.3.1"),
+    ("[mysqld]\nuserstat=ON\npxc_strict_mode=DISABLED\n", "Percona XtraDB Cluster", "pxc_strict_mode is known to"),
     # A group says more than a comment, and a comment of the other flavour says nothing.
     ("# dev.mysql.com/doc/refman/8.0/en/\n[mysqld-5.7]\nport=1\n", "MySQL 5.7.44", "its group [mysqld-5.7]"),
     ("# dev.mysql.com/doc/refman/8.0/en/\n[mariadb]\nport=1\n", "MariaDB", "its group [mariadb]"),
