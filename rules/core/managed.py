@@ -46,6 +46,20 @@ def place_of(target: Target, name: str) -> str:
     return PLACES.get(target.build, "the service's configuration")
 
 
+def platform_note(target: Target, option: Option) -> str:
+    """What the platform's users can do with the option, by the provider's manual; empty for other servers."""
+    if not target.is_managed:
+        return ""
+    platform, names = platform_parameters(target), {option.name, option.variable or option.name}
+    if names & platform.without_effect:
+        return "has no effect, according to the provider's manual"
+    if names & platform.absent or (platform.complete and not names & platform.names):
+        return "not among the parameters in the provider's manual"
+    if not any(map(platform.can_change, names)):
+        return "the provider does not let you change it"
+    return f"set it in {place_of(target, option.variable or option.name)}"
+
+
 def service_value(target: Target, option: Option | None, value: str) -> str:
     """A value as the service takes it: a size as a number of bytes; in Amazon's groups, a switch as 1 or 0."""
     size = _SUFFIXED.fullmatch(value)

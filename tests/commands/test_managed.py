@@ -188,3 +188,20 @@ def test_documents_are_no_files_to_amend(mycnf: Mycnf, group: str) -> None:
     ended = mycnf("suggest", "--ram", "16G", "--target", "rds-mysql-8.0", "--write-diff", group)
     assert ended.code == 2
     assert "option files only" in ended.err
+
+
+@pytest.mark.parametrize(
+    ("name", "target", "note"),
+    [
+        ("innodb_io_capacity", "aurora-mysql-3", "has no effect"),
+        ("sync_binlog", "aurora-mysql-3", "does not let you change it"),
+        ("innodb_page_cleaners", "aurora-mysql-3", "not among the parameters"),
+        ("binlog_format", "aurora-mysql-3", "set it in the DB cluster parameter group"),
+        ("sort_buffer_size", "azure-mysql-8.0", "set it in the server parameters"),
+        ("server_id", "cloudsql-mysql-8.0", "does not let you change it"),
+    ],
+)
+def test_explain_says_what_users_of_a_service_can_do(mycnf: Mycnf, name: str, target: str, note: str) -> None:
+    """explain of an option for a managed target has a line about the service, and none for other servers."""
+    assert note in " ".join(mycnf("explain", name, "--target", target).out.split())
+    assert "  service" not in mycnf("explain", name, "--target", "mysql-8.0").out

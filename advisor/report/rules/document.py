@@ -117,7 +117,7 @@ def of_option(
         Paragraph(Own(describe_option(name, shown))),
         Paragraph(_lacks(target) if missing and target else ""),
         Items(tuple(_before(presence)) if shown is None or missing else ()),
-        Section(title, (Facts(tuple(_details(shown)) if shown else ()),)),
+        Section(title, (Facts((*_details(shown), *_on_platform(target, here)) if shown else ()),)),
         Section("Default", (Facts(defaults, VERSIONS),)),
         Section("Rules about it", (Items(about),)),
     )
@@ -167,6 +167,14 @@ def _details(option: Option) -> Iterator[tuple[str, str]]:
     yield "plugin", option.plugin or ""
     yield "another name of", option.alias_of or ""
     yield "note", "accepted, and does nothing" if option.ignored else ""
+
+
+def _on_platform(target: Target | None, option: Option | None) -> Iterator[tuple[str, str]]:
+    """What users of a managed service can do with the option."""
+    if target is not None and option is not None and target.is_managed:
+        from rules.core.managed import platform_note
+
+        yield "service", platform_note(target, option)
 
 
 def _range(option: Option) -> str:
