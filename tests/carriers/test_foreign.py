@@ -22,7 +22,7 @@ DOCUMENTS = {
 UNNAMED = {
     "pillar.example": ("# ours\nmysql:\n  server:\n    mysqld:\n      port: 3307\n", "YAML"),
     "stream": ("---\nkind: ConfigMap\n", "YAML"),
-    "rds.tf.bak": ('resource "aws_db_parameter_group" "p" {\n  family = "mysql8.0"\n}\n', "HCL"),
+    "rds.tf.bak": ('variable "family" {\n  default = "mysql8.0"\n}\n', "HCL"),
     "group.old": ('{\n  "Parameters": []\n}\n', "JSON"),
 }
 OTHERS = {
