@@ -26,6 +26,7 @@ GROUPS = {
 TEMPLATE_TYPES = ("AWS::RDS::DBParameterGroup", "AWS::RDS::DBClusterParameterGroup")
 AZURE = ("azurerm_mysql_flexible_server_configuration", "azurerm_mysql_configuration")
 AZURE_SERVERS = ("azurerm_mysql_flexible_server", "azurerm_mysql_server")
+AZURE_TYPE = r"Microsoft\.DBforMySQL/(?:flexibleServers|servers)/configurations"
 AZURE_MODULES = ("azure_rm_mysqlconfiguration", "azure_rm_mysqlflexconfiguration")
 RESOURCES = (*GROUPS, *AZURE, *AZURE_SERVERS, "google_sql_database_instance")
 FAMILY_KEYS = (
@@ -60,7 +61,10 @@ def cloud_sets(reader: Declarations) -> Iterator[OptionSet | None]:
         if id(mapping) in done:
             continue
         done.add(id(node))
-        if kind in AZURE_SERVERS:
+        if re.fullmatch(AZURE_TYPE, text_of(node.get("type")) or ""):
+            entry = _template_entry(reader, node)
+            azure.setdefault("configurations", []).extend([entry] if entry else [])
+        elif kind in AZURE_SERVERS:
             version = text_of(node.get("version")) or version
         elif kind in AZURE or kind.rpartition(".")[2] in AZURE_MODULES:
             entry = reader.listed_entry(node)
@@ -242,6 +246,23 @@ def _azure(version: str) -> DeclaredServer:
     target = Target("mysql", known_series("mysql", "azure").get(series, series), "azure")
     why = f"its version is {version}" if numbers else "its version is not in the document"
     return DeclaredServer(target, why, "server parameters")
+
+
+def _template_entry(reader: Declarations, node: Mapping) -> Entry | None:
+    """Return the configuration of a template of Azure: the last part of its name, and the value in its properties.
+
+    A text in brackets is an expression, of which the last literal may still be the name.
+    """
+    name, properties = node.get("name"), node.get("properties")
+    value = properties.get("value") if isinstance(properties, Mapping) else None
+    if not isinstance(name, Scalar) or not isinstance(value, Scalar):
+        return None
+    entry = reader.entry(name, value)
+    last = re.search(r"(?:^|/)([A-Za-z]\w*)(?:'\)\])?$", entry.name.text)
+    if last is None:
+        return None
+    known = entry.known and not value.value.startswith("[")
+    return entry._replace(name=entry.name.cut(*last.span(1)), known=known)
 
 
 def _server_of(reader: Declarations, node: Mapping) -> str:
