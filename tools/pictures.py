@@ -16,19 +16,20 @@ sys.path[:0] = [TOP, os.path.join(TOP, "tests", "plugins")]
 
 from app_driver import driven, until
 
-from advisor.tui.screens.registry import SCREENS
+from advisor.tui.screens.registry import CHANGES, SCREENS
 
 FOLDER = os.path.join(TOP, "docs", "pictures")
 SIZE = (100, 30)
 SETTLED = 0.5  # seconds
-KEYS = {"findings": ("down", "down", "down"), "variables": ("d",)}
+KEYS = {"findings": ("down", "down", "down"), "variables": ("down", "down")}
+BEFORE = {"changes": ("1", "down", "down", "space", "space", "space", "space", "space")}
 _OWN_NAME = r"terminal-\d+"  # different in every picture; without it equal screens give equal files
 
 
 async def picture(place: str, digit: str) -> str:
     """One screen as SVG."""
     async with driven(size=SIZE) as (app, pilot):
-        await pilot.press(digit)
+        await pilot.press(*BEFORE.get(place, ()), digit)
         await until(pilot, lambda: bool(app.query(f"#{place}")))
         await pilot.press(*KEYS.get(place, ()))
         before = ""
@@ -43,7 +44,7 @@ def main() -> int:
     os.makedirs(FOLDER, exist_ok=True)
     with tempfile.TemporaryDirectory() as own:
         os.environ |= {"XDG_STATE_HOME": own, "XDG_CONFIG_HOME": own, "TZ": "UTC"}
-        for place in SCREENS:
+        for place in (*SCREENS, CHANGES):
             with open(os.path.join(FOLDER, f"{place.id}.svg"), "w", encoding="utf-8") as file:
                 file.write(asyncio.run(picture(place.id, place.digit)))
             print(f"wrote docs/pictures/{place.id}.svg")

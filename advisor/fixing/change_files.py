@@ -21,7 +21,7 @@ LIMITS = {limit: name for name, limit in LIMITED_BY.items()}
 
 def apply_sql(audited: Audited, changes: ChangeSet) -> str:
     """The statements of all changes, each with its findings and its risk as comments."""
-    lines = [*_head(audited, "applies the changes", f"{ROLLBACK} restores the values of before"), ""]
+    lines = [*_head(audited, "applies the changes", f"{ROLLBACK} restores the previous values"), ""]
     for change in changes.changes:
         if change.statement:
             lines += [*_comments(change), *_sorted_statements(change.statement), ""]

@@ -7,7 +7,6 @@ from enum import IntEnum
 from typing import TYPE_CHECKING, NamedTuple
 
 from advisor.core.model import Confidence
-from advisor.core.sizes import exact_size
 from advisor.redaction.secrets import MASK, redact_value
 from advisor.report.document import Code, Copy, Entry, Facts, Items, Own, Paragraph, Section, shortened
 from advisor.report.words import WIDTH
@@ -25,9 +24,6 @@ SHORT = 60  # characters of a value or of advice on a line
 MOST_NAMED = 1  # pieces of evidence that a ticket names
 
 
-DIGITS = 20  # of any 64-bit number
-
-
 class Detail(IntEnum):
     """How much of a finding a page shows: its rule and all numbers of its evidence, their names, or a single line."""
 
@@ -41,53 +37,6 @@ class Lengths(NamedTuple):
 
     value: int
     brief: int
-
-
-class AdvisedValue(NamedTuple):
-    """What a finding changes in one line: option, present value and advised value, for people, secrets masked.
-
-    `after` says "remove the line" where the advice is to delete it. `restart` is None where the advice is a correction
-    of the option file only.
-    """
-
-    option: str
-    before: str
-    after: str
-    restart: bool | None
-
-    @property
-    def restart_words(self) -> str:
-        """Whether the change needs a restart, as two words at most."""
-        return {None: "", True: "restart", False: "no restart"}[self.restart]
-
-
-def advised_value(f: Finding) -> AdvisedValue | None:
-    """The first value that a finding advises; None if it names none."""
-    for action in f.actions:
-        told = permanent_setting(action) or (action.statement or "").rstrip(";")
-        name, found, after = told.removeprefix("--").removeprefix("SET ").partition("=")
-        if not found or not (words := name.split()):
-            continue
-        option = words[-1].replace("-", "_")
-        own = option in {f.canonical, f.option} and f.value is not None
-        undone = action.replaces or (action.undo or "").rstrip(";")
-        old = (f.value or "") if own else undone.partition("=")[2].strip()
-        return AdvisedValue(option, *_alike(option, old, after.strip()), action.restart)
-    corrected = f.canonical or f.option
-    if f.fix is None or not corrected or len(f.fix.edits) != 1:
-        return None
-    text = f.fix.edits[0].text.strip()
-    after = text.partition("=")[2].strip() if "=" in text else text
-    if "\n" in text or (text and after == corrected):
-        return None
-    return AdvisedValue(corrected, *_alike(corrected, f.value or "", after or "remove the line"), None)
-
-
-def _alike(option: str, before: str, after: str) -> tuple[str, str]:
-    """Both values in one notation: bytes get a unit if the other value has one, and quotes are left out."""
-    before, after = (redact_value(option, text.strip().strip("'")) or "(empty)" for text in (before, after))
-    sized = after[-1] in "KMGTPE" and after[:-1].isdecimal()
-    return (exact_size(int(before)) if sized and before.isdecimal() and len(before) < DIGITS else before), after
 
 
 def setting(f: Finding) -> str:

@@ -58,10 +58,12 @@ class AuditApp(AppBase):
     HORIZONTAL_BREAKPOINTS = [(0, "-narrow"), (NARROW, "-roomy")]  # noqa: RUF012 - textual's type is no ClassVar
     BINDINGS: ClassVar = [
         *(Binding(p.digit, f"go('{p.id}')", p.title, show=False, id=f"screen.{p.id}") for p in SCREENS),
-        Binding("e", "go('report')", "export", id="export"),
-        Binding("r", "refresh", "refresh", id="refresh"),
+        Binding("e", "go('report')", "export", show=False, id="export"),
+        Binding("r", "refresh", "refresh", show=False, id="refresh"),
         Binding("S", "schema", "examine tables", show=False, id="schema"),
-        Binding("c", "connect", "connect", show=False, id="connect"),
+        Binding("c", "changes", "changes", id="changes"),
+        Binding("backspace", "back", "back", show=False, id="back", key_display="⌫"),
+        Binding("C", "connect", "connect", show=False, id="connect"),
         Binding("question_mark", "help", "help", id="help", key_display="?"),
         Binding("f1", "help", "help", show=False, id="help.f1"),  # in text fields, only F1 and Ctrl-Q still work
         Binding("q", "quit", "quit", id="quit"),
@@ -130,6 +132,7 @@ class AuditApp(AppBase):
             self._stop_sampling()
             self._samples = self._whole_samples = self._changes = ()
             self.view, self.feed = None, feed
+            self.visited.clear()
             self.query_one("#waiting", Static).update(self._waiting_text())
         window = self._sample_window()
         self._window_judged = window is not None
@@ -148,7 +151,8 @@ class AuditApp(AppBase):
             return  # of another source, or older than the audit on screen
         self.lost_reason = ""
         marks = view_module.read_marks(view_module.marks_path(message.view.audited.facts.server))
-        self.view = message.view._replace(marks=marks)
+        selected = self.view.selected if self.view else ()
+        self.view = message.view._replace(marks=marks, selected=selected)
         if self.view.live:
             self.view = self.view._replace(samples=self._samples, changes=self._changes)
             self._start_sampling()
@@ -172,7 +176,7 @@ class AuditApp(AppBase):
         if self.view is None:
             return
         self.query_one(AppHeader).show(self.view, self.lost_reason)
-        for pane in self._panes():
+        for pane in self.panes():
             pane.show(self.view)
 
     @property
@@ -180,7 +184,7 @@ class AuditApp(AppBase):
         """Whether the app is closing, so that messages of threads no longer have a widget to update."""
         return not self.query(AppHeader)
 
-    def _panes(self) -> list[Pane]:
+    def panes(self) -> list[Pane]:
         from advisor.tui.screens.base import Pane
 
         return list(self.query_one("#screens").query(Pane))
@@ -215,7 +219,7 @@ class AuditApp(AppBase):
         self._changes = (*self._changes, *message.changes)[-MOST_CHANGES:]
         self.view = self.view._replace(samples=self._samples, changes=self._changes)
         self.query_one(AppHeader).show(self.view)
-        for pane in self._panes():
+        for pane in self.panes():
             pane.show_samples(self.view)
         if came_back:
             self.notify("Reconnected. Reading everything again")
@@ -231,7 +235,7 @@ class AuditApp(AppBase):
     @on(TopEventsRead)
     def _show_events(self, message: TopEventsRead) -> None:
         if message.source is self._sampler and not self._is_leaving:
-            for pane in self._panes():
+            for pane in self.panes():
                 pane.show_events(message.first, message.last)
 
     def _sample_window(self) -> Workload | None:
@@ -303,21 +307,6 @@ class AuditApp(AppBase):
         self.query_one(ScreenTabs).mark_shown(place)
         self._focus(place)
         release_old_keys(self)
-
-    async def show_finding(self, finding: Finding) -> None:
-        """Show the findings screen with this finding marked."""
-        from advisor.tui.screens.findings.screen import FindingsPane
-
-        await self.action_go("findings")
-        self.query_one(FindingsPane).choose(finding)
-
-    async def action_probe(self, name: str) -> None:
-        """Show the probe of that name."""
-        from advisor.tui.screens.probes.screen import ProbesPane
-
-        await self.action_go("probes")
-        for pane in self.query(ProbesPane):
-            pane.choose(name)
 
     def _focus(self, place: str) -> None:
         """Focus the first focusable widget of a screen."""
@@ -427,7 +416,7 @@ class AuditApp(AppBase):
         self.exit(code)
 
     def _stop_panes(self) -> None:
-        for pane in self._panes():
+        for pane in self.panes():
             pane.stop_work()
 
     def action_help_quit(self) -> None:

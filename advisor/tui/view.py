@@ -28,12 +28,20 @@ class UserMarks(NamedTuple):
         return dict(self.suppressed).get(finding_key(finding))
 
 
+class SelectedFinding(NamedTuple):
+    """A finding in the change set, and the audit in which it was selected."""
+
+    finding: Finding
+    audited: Audited
+
+
 class View(NamedTuple):
     """One audit as all screens show it.
 
     `origin` is live, snapshot or demo; `place` is the socket, address or path; `read_at` is Unix time.
     `samples` are the counters of the running server or of a recorded series, the oldest first; None for a snapshot.
-    `changes` are variables that got another value meanwhile; `series_about` says how a series was recorded.
+    `changes` are variables that got another value meanwhile; `series_about` says how a series was recorded. `selected`
+    is the change set, in the order of selection.
     """
 
     audited: Audited
@@ -44,11 +52,23 @@ class View(NamedTuple):
     samples: tuple[Sample, ...] | None = None
     changes: tuple[VariableChange, ...] = ()
     series_about: str = ""
+    selected: tuple[SelectedFinding, ...] = ()
 
     @property
     def live(self) -> bool:
         """Whether a running server can be read again."""
         return self.origin == "live"
+
+    def is_selected(self, finding: Finding) -> bool:
+        """Whether the finding is in the change set."""
+        return any(finding_key(one.finding) == finding_key(finding) for one in self.selected)
+
+    def toggle_selected(self, finding: Finding) -> View:
+        """The view with the finding put into the change set, or taken out of it."""
+        key = finding_key(finding)
+        rest = tuple(one for one in self.selected if finding_key(one.finding) != key)
+        added = () if len(rest) < len(self.selected) else (SelectedFinding(finding, self.audited),)
+        return self._replace(selected=(*rest, *added))
 
     @property
     def open_findings(self) -> tuple[Finding, ...]:

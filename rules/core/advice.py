@@ -5,14 +5,16 @@ Lines and statements are tried on the catalog first.
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 
 from advisor.core.model import Action
 from advisor.core.sizes import exact_size
+from advisor.redaction.secrets import redact_value
 from advisor.verdict import Outcome, judge_value
 from rules.core.subject import find_line
 
 if TYPE_CHECKING:
+    from advisor.core.model import Finding
     from rules.core.context import RuleContext
 
 # Containers whose limits and network settings are arguments of the runtime that starts them.
@@ -24,6 +26,7 @@ CONTAINER_ARGUMENTS = {
     "LimitFSIZE": "--ulimit fsize",
     "TasksMax": "--pids-limit",
 }
+DIGITS = 20  # of any 64-bit number
 DEFAULT_CONNECTIONS = 151  # max_connections of all versions
 GROUP_REPLICATION_CHANNEL = "group_replication_"  # channels that group replication starts and stops by itself
 
@@ -160,3 +163,52 @@ def _is_container(context: RuleContext) -> bool:
 def present(*actions: Action | None) -> tuple[Action, ...]:
     """The actions that are not None."""
     return tuple(a for a in actions if a is not None)
+
+
+class AdvisedValue(NamedTuple):
+    """What a finding changes in one line: option, present value and advised value, for people, secrets masked.
+
+    `after` says "remove the line" where the advice is to delete it. `restart` is None where the advice is a correction
+    of the option file only.
+    """
+
+    option: str
+    before: str
+    after: str
+    restart: bool | None
+
+    @property
+    def restart_words(self) -> str:
+        """Whether the change needs a restart, as two words at most."""
+        return {None: "", True: "restart", False: "no restart"}[self.restart]
+
+
+def advised_value(f: Finding) -> AdvisedValue | None:
+    """The first value that a finding advises; None if it names none."""
+    from rules.core.statements import permanent_setting
+
+    for action in f.actions:
+        told = permanent_setting(action) or (action.statement or "").rstrip(";")
+        name, found, after = told.removeprefix("--").removeprefix("SET ").partition("=")
+        if not found or not (words := name.split()):
+            continue
+        option = words[-1].replace("-", "_")
+        own = option in {f.canonical, f.option} and f.value is not None
+        undone = action.replaces or (action.undo or "").rstrip(";")
+        old = (f.value or "") if own else undone.partition("=")[2].strip()
+        return AdvisedValue(option, *_alike(option, old, after.strip()), action.restart)
+    corrected = f.canonical or f.option
+    if f.fix is None or not corrected or len(f.fix.edits) != 1:
+        return None
+    text = f.fix.edits[0].text.strip()
+    after = text.partition("=")[2].strip() if "=" in text else text
+    if "\n" in text or (text and after == corrected):
+        return None
+    return AdvisedValue(corrected, *_alike(corrected, f.value or "", after or "remove the line"), None)
+
+
+def _alike(option: str, before: str, after: str) -> tuple[str, str]:
+    """Both values in one notation: bytes get a unit if the other value has one, and quotes are left out."""
+    before, after = (redact_value(option, text.strip().strip("'")) or "(empty)" for text in (before, after))
+    sized = after[-1] in "KMGTPE" and after[:-1].isdecimal()
+    return (exact_size(int(before)) if sized and before.isdecimal() and len(before) < DIGITS else before), after

@@ -36,7 +36,7 @@ async def test_the_demo_opens_on_the_findings(size: tuple[int, int]) -> None:
         assert "MariaDB 10.11.19" in text
         assert "demo" in text
         assert app.view is not None
-        assert app.view.audited.findings[0].code in text
+        assert app.view.audited.findings[0].name in text
         assert len(text.splitlines()) == size[1]
 
 
@@ -270,9 +270,9 @@ async def test_keys_of_the_users_own(own_places: Path) -> None:
     async with driven() as (app, pilot):
         findings = app.query_one(FindingsPane)
         await pilot.press("o")
-        assert findings.filter.order == "weight"
+        assert findings.filter.order == "area"
         await pilot.press("z")
-        assert findings.filter.order == "family"
+        assert findings.filter.order == "severity"
 
 
 @pytest.mark.parametrize("text", ["[[", '"help" = 3', "\x00"])

@@ -120,7 +120,7 @@ async def test_tls_and_a_login_path_get_in(
         await refused(app, pilot, "ssl_mode", "mismatch")
         await tried(app, pilot, ssl_mode="")  # a certificate alone means verify-ca, as to servers' clients
         await until(pilot, lambda: filled(app))
-        await pilot.press("c")
+        await pilot.press("C")
         await until(pilot, lambda: bool(app.screen.query("#connect-login_path")))
         fields = dict.fromkeys(("host", "port", "user", "ssl_mode", "ssl_ca"), "")
         await tried(app, pilot, **fields, login_path="prod")

@@ -4,20 +4,45 @@ from __future__ import annotations
 
 import json
 import os
+from functools import cache
 from pathlib import Path
 
+import pytest
 from app_driver import driven, screen_text, until
-from textual.widgets import Input, OptionList
+from textual.widgets import ContentSwitcher, Input, OptionList
 
-from advisor.core.model import Severity
+from advisor.cli.parser import build_parser
+from advisor.commands.app import make_opening
+from advisor.core.model import Finding, Severity
+from advisor.report.audit.short_ticket import LONGEST
 from advisor.tui.app import AuditApp
+from advisor.tui.screens.base import Pane
+from advisor.tui.screens.findings.filter import RESTART, TITLES, finding_row
+from advisor.tui.screens.findings.screen import FindingsPane
 from advisor.tui.view import finding_key
 
 
 def listed(app: AuditApp) -> list[str]:
-    """The rows of the list as text."""
-    options = app.query_one("#findings-list", OptionList)
-    return [str(options.get_option_at_index(i).prompt) for i in range(options.option_count)]
+    """The findings of the list as text, without the titles of their groups."""
+    return [str(option.prompt) for option in app.query_one("#findings-list", OptionList).options if option.id]
+
+
+def titles(app: AuditApp) -> list[str]:
+    """The titles of the groups."""
+    return [str(option.prompt) for option in app.query_one("#findings-list", OptionList).options if not option.id]
+
+
+def findings(app: AuditApp) -> list[Finding]:
+    """The findings of the list in its order."""
+    return list(app.query_one(FindingsPane)._shown.values())
+
+
+@cache
+def demo_findings() -> tuple[Finding, ...]:
+    """The findings of the demo's recording."""
+    feed = make_opening(build_parser("audit").parse_args(["audit", "--demo"])).feed
+    assert feed is not None
+    return feed.read_view().audited.findings
 
 
 def notes(place: Path) -> list[Path]:
@@ -32,7 +57,7 @@ async def test_words_narrow_the_list_and_escape_widens_it() -> None:
         await pilot.press("slash", *"buffer size")
         await until(pilot, lambda: len(listed(app)) < len(every))
         assert listed(app)
-        assert all("buffer" in row for row in listed(app))
+        assert all("buffer" in f"{f.canonical} {f.message}".lower() for f in findings(app))
         await pilot.press("escape")
         assert app.query_one("#findings-filter", Input).value == ""
         assert listed(app) == every
@@ -53,22 +78,39 @@ async def test_a_severity_is_left_out_and_comes_back() -> None:
 
 
 async def test_orders_go_round() -> None:
-    """o orders by family with titles, by code, by option, and by weight again; the finding stays marked."""
+    """o sorts by severity, option, restart and area again, under titles in words; the finding stays marked."""
     async with driven(size=(120, 40)) as (app, pilot):
-        by_weight = listed(app)
+        by_area = listed(app)
+        assert titles(app)[:2] == ["security · 3", "data safety · 4"]
         await pilot.press("down", "down")
-        chosen = app.query_one("#findings").chosen  # type: ignore[attr-defined] # the screen of findings
+        chosen = app.query_one(FindingsPane).chosen
         await pilot.press("o")
         await pilot.pause()
-        assert "BUF" in listed(app)
+        assert [title.split()[0] for title in titles(app)] == ["errors", "warnings", "notes"]
         await pilot.press("o")
         await pilot.pause()
-        codes = [row.split()[1] for row in listed(app)]
-        assert codes == sorted(codes)
-        assert app.query_one("#findings").chosen == chosen  # type: ignore[attr-defined]
-        await pilot.press("o", "o")
+        names = [f.canonical or f.option or "~" for f in findings(app)]
+        assert names == sorted(names)
+        await pilot.press("o")
         await pilot.pause()
-        assert listed(app) == by_weight
+        assert [title.split(" ·")[0] for title in titles(app)] == list(TITLES["restart"])
+        assert app.query_one(FindingsPane).chosen == chosen
+        await pilot.press("o")
+        await pilot.pause()
+        assert listed(app) == by_area
+
+
+@pytest.mark.parametrize("width", [25, 31, 36, 50, 85])
+def test_rows_say_option_value_advice_and_restart(width: int) -> None:
+    """Each row fits its width and ends with the advised value and whether it needs a restart."""
+    wanted = {"DUR003": "OFF OFF ON", "BUF001": "8M 128K"}
+    for finding in demo_findings():
+        row = finding_row(finding, width).plain
+        assert len(row) <= width, row
+        if finding.code in wanted:
+            assert all(word in row for word in wanted[finding.code].split()), row
+        if finding.code == "DUR003":
+            assert row.endswith("restart   " if width > 60 else RESTART)
 
 
 async def test_a_finding_is_hidden_with_a_reason_and_kept(own_places: Path) -> None:
@@ -103,10 +145,12 @@ async def test_what_a_baseline_hides_is_listed_and_taken_back(tmp_path: Path, ow
         return list(json.loads(baseline.read_text(encoding="utf-8"))["findings"])
 
     async with driven("--demo", "--baseline", str(baseline)) as (app, pilot):
-        await pilot.press("down", "down", "x", *"agreed", "enter")
+        wanted = next(at for at, f in enumerate(findings(app)) if f.code == "BIN003")
+        following = findings(app)[wanted + 1]
+        await pilot.press(*["down"] * wanted, "x", *"agreed", "enter")
         await until(pilot, lambda: len(entries()) == 2)
         await until(pilot, lambda: "H lists 1 hidden" in screen_text(app))
-        await until(pilot, lambda: app.query_one("#findings-list", OptionList).highlighted == 2)  # goes on from there
+        await until(pilot, lambda: app.query_one(FindingsPane).chosen == following)  # goes on from there
         assert "Enter: read on" in screen_text(app)
         await pilot.press("enter")
         await until(pilot, lambda: "Esc: list" in screen_text(app))
@@ -116,8 +160,8 @@ async def test_what_a_baseline_hides_is_listed_and_taken_back(tmp_path: Path, ow
     async with driven("--demo", "--baseline", str(baseline), size=(120, 40)) as (app, pilot):
         assert not [row for row in listed(app) if "BIN003" in row]
         await pilot.press("H")
-        await until(pilot, lambda: "-BIN003" in listed(app)[2])
-        await pilot.press("home", "down", "down")
+        await until(pilot, lambda: any("-BIN003" in row for row in listed(app)))
+        await pilot.press("home", *["down"] * wanted)
         await until(pilot, lambda: "unhide" in screen_text(app))
         await until(pilot, lambda: "knows it: agreed" in screen_text(app))
         for key, answer in (("x", ("escape",)), ("u", ("down", "enter"))):
@@ -129,7 +173,7 @@ async def test_what_a_baseline_hides_is_listed_and_taken_back(tmp_path: Path, ow
             assert len(entries()) == 2
         await pilot.press("u", "enter")
         await until(pilot, lambda: [e["code"] for e in entries()] == ["SYS001"])
-        await until(pilot, lambda: " BIN003" in listed(app)[2])
+        await until(pilot, lambda: any(" BIN003" in row for row in listed(app)))
         assert os.listdir(tmp_path) == [baseline.name]  # nothing is left beside it
         baseline.unlink()
         await pilot.press("x", *"again", "enter")
@@ -139,8 +183,7 @@ async def test_what_a_baseline_hides_is_listed_and_taken_back(tmp_path: Path, ow
 async def test_a_seen_finding_is_marked() -> None:
     """m marks it and takes the mark away again."""
     async with driven() as (app, pilot):
-        assert app.view is not None
-        key = finding_key(app.view.audited.findings[0])
+        key = finding_key(findings(app)[0])
         await pilot.press("m")
         await until(pilot, lambda: app.view is not None and key in app.view.marks.seen)
         await pilot.press("m")
@@ -163,24 +206,59 @@ async def test_damaged_notes_are_passed_over(own_places: Path) -> None:
 async def test_statement_and_line_are_copied() -> None:
     """y copies the statement of the marked finding, Y the line for the option file; without one it says so."""
     async with driven() as (app, pilot):
-        assert app.view is not None
-        findings = app.view.audited.findings
-        wanted = next(i for i, f in enumerate(findings) if any(a.statement and a.option_line for a in f.actions))
+        shown = findings(app)
+        wanted = next(i for i, f in enumerate(shown) if any(a.statement and a.option_line for a in f.actions))
         await pilot.press(*["down"] * wanted, "y")
-        action = next(a for a in findings[wanted].actions if a.statement)
+        action = next(a for a in shown[wanted].actions if a.statement)
         assert app.clipboard == action.statement
         await pilot.press("Y")
         assert app.clipboard == action.option_line
 
 
+async def test_the_ticket_of_one_finding_is_one_key_away() -> None:
+    """t copies a ticket of the marked finding: whole, with what to do, and no longer than it says."""
+    async with driven() as (app, pilot):
+        wanted = next(i for i, f in enumerate(findings(app)) if f.code == "DUR002")
+        await pilot.press(*["down"] * wanted, "t")
+        await until(pilot, lambda: "SET GLOBAL sync_binlog = 1;" in app.clipboard)
+        assert app.clipboard.startswith("## ")
+        assert len(app.clipboard) <= LONGEST
+
+
 async def test_the_mouse_marks_a_finding() -> None:
     """A click on a row shows that finding."""
     async with driven(size=(120, 40)) as (app, pilot):
-        assert app.view is not None
-        await pilot.click("#findings-list", offset=(6, 3))
+        await pilot.click("#findings-list", offset=(6, 4))
         await pilot.pause()
-        chosen = app.query_one("#findings").chosen  # type: ignore[attr-defined]
-        assert chosen == app.view.audited.findings[2]
+        assert app.query_one(FindingsPane).chosen == findings(app)[2]  # below the title of its group
+
+
+async def test_keys_lead_from_a_finding_to_its_places_and_back() -> None:
+    """l, v, w and p show line, variable, counters and probe of a finding; Backspace returns to it each time."""
+    async with driven(size=(120, 40)) as (app, pilot):
+        wanted = next(i for i, f in enumerate(findings(app)) if f.code == "BUF001")
+        await pilot.press("tab", "shift+tab", *["down"] * wanted)
+        chosen = app.query_one(FindingsPane).chosen
+        for key, place, item in (
+            ("l", "files", ("/etc/mysql/mariadb.conf.d/90-tuning.cnf", 11)),
+            ("v", "variables", "read_buffer_size"),
+            ("p", "probes", "read-buffer"),
+        ):
+            await pilot.press(key)
+            await until(pilot, lambda place=place: app.query_one("#screens", ContentSwitcher).current == place)  # type: ignore[misc] # the loop's own
+            await until(pilot, lambda place=place, item=item: app.query_one(f"#{place}", Pane).current_item() == item)  # type: ignore[misc]
+            await pilot.press("backspace")
+            await until(pilot, lambda: app.query_one("#screens", ContentSwitcher).current == "findings")
+            assert app.query_one(FindingsPane).chosen == chosen
+
+
+async def test_a_place_that_does_not_exist_is_told() -> None:
+    """A finding without a variable stays on the screen and says so; so does Backspace without a place."""
+    async with driven() as (app, pilot):
+        assert findings(app)[0].code == "SEC003"
+        await pilot.press("v", "backspace", "w")
+        await until(pilot, lambda: len(app._notifications) == 3)
+        assert app.query_one("#screens", ContentSwitcher).current == "findings"
 
 
 async def test_each_finding_is_shown_in_full() -> None:

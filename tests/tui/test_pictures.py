@@ -11,7 +11,7 @@ from types import ModuleType
 
 import pytest
 
-from advisor.tui.screens.registry import SCREENS
+from advisor.tui.screens.registry import CHANGES, SCREENS
 
 TOP = Path(__file__).parents[2]
 
@@ -36,7 +36,7 @@ def words(svg: str) -> list[str]:
     return re.findall(r"<text[^>]*>(.*?)</text>", svg)
 
 
-@pytest.mark.parametrize("place", SCREENS, ids=lambda place: place.id)
+@pytest.mark.parametrize("place", [*SCREENS, CHANGES], ids=lambda place: place.id)
 async def test_the_pictures_are_current(place: object, pictures: ModuleType) -> None:
     """Each screen draws what its picture shows; `python tools/pictures.py` draws them anew."""
     name = getattr(place, "id", "")

@@ -58,7 +58,7 @@ def unreadable(window: Terminal) -> list[str]:
 def look_around(window: Terminal) -> None:
     """Mark another finding, ask for help, and close it."""
     window.keys("Down")
-    window.shows("BIN001")
+    window.shows("SEC002")
     window.keys("?")
     window.shows("Esc closes")
     window.keys("Escape")

@@ -6,9 +6,10 @@ from typing import TYPE_CHECKING
 
 from advisor.report.audit.masking import masked
 from advisor.report.document import Code, Document, Entries, Paragraph, Section
-from advisor.report.finding import Lengths, advised_value, for_ticket
+from advisor.report.finding import Lengths, for_ticket
 from advisor.report.paper import Paper
 from advisor.report.words import counted
+from rules.core.advice import advised_value
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence

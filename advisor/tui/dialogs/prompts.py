@@ -16,27 +16,28 @@ if TYPE_CHECKING:
 
 
 class ReasonDialog(ModalScreen[str | None]):
-    """Asks for a reason; returns None if the user cancels."""
+    """Asks for a reason, or another text of one line; returns None if the user cancels."""
 
     BINDINGS: ClassVar = [Binding("escape", "dismiss(None)", "cancel", id="reason.cancel")]
 
-    def __init__(self, question: str) -> None:
+    def __init__(self, question: str, value: str = "", missing: str = "Enter a reason") -> None:
         super().__init__()
-        self._question = question
+        self._question, self._value, self._missing = question, value, missing
 
     def compose(self) -> ComposeResult:
         """The question and a text field."""
         with Vertical(classes="dialog"):
             yield Static(self._question, markup=False)
-            yield Input(placeholder="who decided it, when and why")
+            hint = "" if self._value else "who decided it, when and why"
+            yield Input(self._value, placeholder=hint, select_on_focus=False)
             yield Static("Enter saves, Esc cancels", markup=False)
 
     def on_input_submitted(self, event: Input.Submitted) -> None:
-        """Return the reason; an empty one is refused."""
+        """Return the text; an empty one is refused."""
         if event.value.strip():
             self.dismiss(event.value.strip())
         else:
-            self.notify("Enter a reason", severity="warning")
+            self.notify(self._missing, severity="warning")
 
 
 class ChoiceDialog(ModalScreen[bool]):

@@ -40,6 +40,14 @@ class Pane(Container):
             return not any(field.has_focus for field in self.query(".filter"))
         return super().check_action(action, parameters)
 
+    def current_item(self) -> object:
+        """What is selected here, for `choose_item`; None if nothing can be returned to."""
+        return None
+
+    def choose_item(self, item: object) -> bool:  # noqa: ARG002 - screens with items override this
+        """Select an item that `current_item` returned, or that another screen names; whether it exists here."""
+        return False
+
     def stop_work(self) -> None:
         """Stop running work within half a second because the app is closing; most screens have none."""
 
@@ -48,6 +56,10 @@ class Pane(Container):
         if self._draw_timer is not None:
             self._draw_timer.stop()
         self._draw_timer = self.set_timer(DRAW_DELAY, draw)
+
+    def show_selection(self, view: View) -> None:
+        """Take a view that differs only in the change set; most screens do not draw it."""
+        self.view = view
 
     def show_samples(self, view: View) -> None:
         """Take a view that differs only in its samples; most screens do not draw them."""

@@ -30,6 +30,10 @@ def _make(name: str) -> Pane:  # noqa: PLR0911 - a table of screens
             from advisor.tui.screens.variables.screen import VariablesPane
 
             return VariablesPane(id=name)
+        case "changes":
+            from advisor.tui.screens.changes.screen import ChangesPane
+
+            return ChangesPane(id=name)
         case "workload":
             from advisor.tui.screens.workload.screen import WorkloadPane
 
@@ -63,4 +67,5 @@ SCREENS = (
     ScreenEntry("6", "probes", "Probes"),
     ScreenEntry("7", "report", "Report"),
 )
-SCREENS_BY_ID = {place.id: place for place in SCREENS}
+CHANGES = ScreenEntry("c", "changes", "Change set")  # a key opens it: it has no tab while nothing is selected
+SCREENS_BY_ID = {place.id: place for place in (*SCREENS, CHANGES)}

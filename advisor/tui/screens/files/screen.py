@@ -179,6 +179,22 @@ class FilesPane(Pane):
         self.query_one("#files-words Static", Static).update(line_notes(self.view, self._model, node, number, width))
         box.scroll_home(animate=False)
 
+    def current_item(self) -> object:
+        """The path and the line."""
+        return (self.node.path, self.query_one(FileText).number) if self.node else None
+
+    def choose_item(self, item: object) -> bool:
+        """Show a line, given as path and number."""
+        paths = [node.path for node in self._model.nodes]
+        match item:
+            case (str() as path, int() as number) if path in paths:
+                self._numbers[path] = number
+                self._open(paths.index(path))
+                self.query_one("#files-tree", OptionList).highlighted = self._shown
+                self.query_one(FileText).focus()
+                return True
+        return False
+
     # What the user does
 
     def _go_to(self, stops: list[tuple[str, int]], step: int) -> bool:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from typing import TYPE_CHECKING
 
 from textual.content import Content
@@ -29,13 +30,14 @@ AROUND = 2  # lines of the file before and after the line of the finding
 LABEL = 8
 GUTTER = "      │ "  # before the continuation of a line of the file
 LEAST = 30
+COUNTER = re.compile(r"\b[A-Z][A-Za-z]*(?:_[A-Za-z]+)+\b|\bUptime\b|\bQuestions\b")
 
 
 def finding_detail(view: View, finding: Finding, width: int, *, ascii_only: bool = False) -> Content:
     """Everything about a finding, wrapped to `width` columns."""
     width = max(LEAST, width)
     blocks = [
-        _head(finding),
+        _head(finding) + _keys(view, finding),
         *_suppression(view, finding, width),
         _subject(finding),
         safe_text(wrap(finding.message, width=width)),
@@ -58,6 +60,19 @@ def _head(f: Finding) -> Content:
     here = " here" if f.local is not None and f.confidence is Confidence.MEASURED else ""
     name = Content.assemble((f"{f.code} {f.name}", "bold"), "\n", (f.severity.value, SEVERITY_STYLES[f.severity]))
     return name + Content(f" · {f.confidence.value}{here}")
+
+
+def _keys(view: View, f: Finding) -> Content:
+    """The keys that lead from the finding elsewhere, on a line of their own."""
+    rule = find_rule(f.code)
+    places = {
+        "l line": any(at and at.line for at in (f.location, *(a.place for a in f.actions))),
+        "v variable": f.canonical is not None,
+        "w counters": bool(counters_of(view, f)),
+        "p probe": rule is not None and rule.probe is not None,
+    }
+    keys = "  ".join(key for key, leads in places.items() if leads)
+    return Content.styled(f"\n{keys}", "dim") if keys else Content("")
 
 
 def _suppression(view: View, f: Finding, width: int) -> list[Content]:
@@ -128,3 +143,13 @@ def _rule_texts(f: Finding, width: int) -> Iterator[Content]:
     ):
         if text:
             yield Content.styled(title, "bold") + safe_text("\n" + wrap(text, "  ", width=width))
+
+
+def counters_of(view: View, finding: Finding) -> list[str]:
+    """The status counters that a finding is about: those to watch, then those that its text names."""
+    watched = [action.watch for action in finding.actions if action.watch]
+    named = COUNTER.findall(f"{finding.message} {finding.help}")
+    rule = find_rule(finding.code)
+    more = COUNTER.findall(f"{rule.summary} {rule.docs.why} {rule.docs.reconsider_when}") if rule else []
+    status = view.audited.facts.server.status
+    return [name for name in dict.fromkeys((*watched, *named, *more)) if name.lower() in status]

@@ -1,20 +1,37 @@
-"""Filter and sort the list of findings."""
+"""The list of findings: filtered, sorted, grouped, and a line for each."""
 
 from __future__ import annotations
 
-from itertools import groupby
 from typing import TYPE_CHECKING, NamedTuple
+
+from textual.content import Content
 
 from advisor.analysis.engine import sort_by_severity
 from advisor.core.model import Severity
+from advisor.tui.text import SEVERITY_SIGNS, SEVERITY_STYLES, safe_line
+from rules.core.advice import advised_value
+from rules.core.areas import Area, area_of
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
     from advisor.core.model import Finding
     from advisor.tui.view import View
+    from rules.core.advice import AdvisedValue
 
-ORDERS = ("weight", "family", "code", "option")
+ORDERS = ("area", "severity", "option", "restart")
+
+SEVERITIES = list(Severity)
+CORRECTION, NO_VALUE = "correction of the option file", "no value to change"
+TITLES = {
+    "severity": [f"{severity.value}s" for severity in Severity],
+    "restart": ["no restart", "restart", CORRECTION, NO_VALUE],
+}
+
+CODE_FROM, ARROW_FROM, WORDS_FROM = 46, 40, 60  # columns from which code, spaces around the arrow and words fit
+LONGEST_VALUE, NARROW_VALUE = 24, 13  # columns of both values
+RESTART, RESTART_WIDTH = "↻", len("no restart")
+LEAST_SUBJECT = 8
 
 
 class FindingFilter(NamedTuple):
@@ -23,7 +40,7 @@ class FindingFilter(NamedTuple):
     search_text: str = ""
     excluded_severities: frozenset[Severity] = frozenset()
     hidden: bool = False
-    order: str = "weight"
+    order: str = ORDERS[0]
 
     def toggle_severity(self, severity: Severity) -> FindingFilter:
         """The same filter with a severity switched on or off."""
@@ -34,29 +51,83 @@ class FindingFilter(NamedTuple):
         """The differences from the default filter, for the title of the list."""
         parts = [f"without {severity.value}s" for severity in Severity if severity in self.excluded_severities]
         parts += ["with hidden findings"] if self.hidden else []
-        parts += [f"by {self.order}"] if self.order != ORDERS[0] else []
+        parts += [f"by {self.order}"]
         return " " + ", ".join(parts) if parts else ""
 
     def group_findings(self, view: View) -> Iterator[tuple[str, list[Finding]]]:
-        """The findings that match, grouped under titles if ordered by family."""
+        """The findings that match under the titles of their groups, the group with the worst finding first."""
         listed = (
             sort_by_severity((*view.open_findings, *(f for f, _ in view.hidden))) if self.hidden else view.open_findings
         )
         left = [f for f in listed if self._matches(f)]
-        if self.order == "family":
-            left.sort(key=lambda f: f.code[:3])
-            for family, members in groupby(left, key=lambda f: f.code[:3]):
-                yield family, list(members)
+        if self.order == "option":
+            yield "", sorted(left, key=lambda f: f.canonical or f.option or "~")
             return
-        if self.order == "code":
-            left.sort(key=lambda f: f.code)
-        elif self.order == "option":
-            left.sort(key=lambda f: f.canonical or "~")
-        yield "", left
+        groups: dict[str, list[Finding]] = {}
+        for finding in left:
+            groups.setdefault(self._title(finding), []).append(finding)
+        titles = TITLES.get(self.order, [area.value for area in Area])
+        for title in sorted(groups, key=lambda title: (self._rank(groups[title]), titles.index(title))):
+            yield title, groups[title]
+
+    def _title(self, finding: Finding) -> str:
+        if self.order == "area":
+            return area_of(finding.code).value
+        if self.order == "severity":
+            return f"{finding.severity.value}s"
+        change = advised_value(finding)
+        return NO_VALUE if change is None else change.restart_words or CORRECTION
+
+    def _rank(self, findings: list[Finding]) -> int:
+        return 0 if self.order == "restart" else min(SEVERITIES.index(f.severity) for f in findings)
 
     def _matches(self, f: Finding) -> bool:
         if f.severity in self.excluded_severities:
             return False
         path = f.location.path if f.location else ""
-        words = " ".join((f.code, f.name, f.canonical or "", f.option or "", f.message, path)).lower()
+        words = " ".join(
+            (f.code, f.name, area_of(f.code).value, f.canonical or "", f.option or "", f.message, path)
+        ).lower()
         return all(word in words for word in self.search_text.lower().split())
+
+
+def finding_row(finding: Finding, width: int, mark: str = " ", style: str = "") -> Content:
+    """The finding in `width` columns; `mark` is one character after the sign of its severity."""
+    sign = Content.styled(SEVERITY_SIGNS[finding.severity], SEVERITY_STYLES[finding.severity])
+    code = f"{finding.code} " if width >= CODE_FROM else ""
+    change = advised_value(finding)
+    values, restart = _values(change, width), _restart(change, width)
+    room = width - len(mark) - 1 - len(code) - len(values) - len(restart)
+    subject = _fitted(_subject(finding, change, room), max(LEAST_SUBJECT, room))
+    line = safe_line(f"{mark}{code}{subject}", style)
+    return sign + line + safe_line(values, style or "bold") + safe_line(restart, style or "dim")
+
+
+def _subject(finding: Finding, change: AdvisedValue | None, room: int) -> str:
+    """The option whose value changes; otherwise the rule, with the option if there is room for both."""
+    if change is not None:
+        return change.option
+    both = f"{finding.name} {finding.canonical or ''}".strip()
+    return both if len(both) < room else finding.name
+
+
+def _fitted(text: str, width: int) -> str:
+    """Cut with an ellipsis, or fill with blanks."""
+    return f"{text[: width - 2]}… " if len(text) >= width else text.ljust(width)
+
+
+def _values(change: AdvisedValue | None, width: int) -> str:
+    if change is None:
+        return ""
+    arrow, most = (" → ", LONGEST_VALUE) if width >= ARROW_FROM else ("→", NARROW_VALUE)
+    if change.restart is None and " " in change.after:
+        return change.after[:most]
+    told = f"{change.before}{arrow}{change.after}"
+    return told if len(told) <= most else f"{arrow.strip()} {change.after}"[:most]
+
+
+def _restart(change: AdvisedValue | None, width: int) -> str:
+    """Whether the change needs a restart, in words or as a sign; blank for what has no value to change."""
+    if width >= WORDS_FROM:
+        return f"  {change.restart_words if change else '':<{RESTART_WIDTH}}"
+    return f" {RESTART}" if change and change.restart else "  "

@@ -11,13 +11,14 @@ from textual.content import Content
 from textual.widgets import OptionList, Static
 from textual.widgets.option_list import Option
 
-from advisor.core.model import Severity
+from advisor.core.model import Finding, Severity
 from advisor.redaction.secrets import escape_text, redact_value
 from advisor.tui.screens.base import NARROW, Pane
-from advisor.tui.screens.findings.filter import ORDERS, FindingFilter
-from advisor.tui.text import SEVERITY_SIGNS, SEVERITY_STYLES, safe_line, safe_text
+from advisor.tui.screens.findings.filter import ORDERS, FindingFilter, finding_row
+from advisor.tui.text import safe_line, safe_text
 from advisor.tui.view import finding_key
 from rules import find_rule
+from rules.core.advice import advised_value
 
 if TYPE_CHECKING:
     from textual.app import ComposeResult
@@ -25,13 +26,13 @@ if TYPE_CHECKING:
     from textual.events import Resize
     from textual.widgets import Input
 
-    from advisor.core.model import Finding
+    from advisor.tui.view import View
     from advisor.tui.widgets.footer import SearchField
 
-NARROWEST, WIDEST = 30, 60  # columns of the list, as in the style sheet
-SEEN, HIDDEN = "✓", "-"
+NARROWEST, WIDEST = 30, 90  # columns of the list, as in the style sheet
+SEEN, HIDDEN, SELECTED = "✓", "-", "+"
 MOST_REASON = 300  # characters of a reason in the question; the detail shows all of it
-ROW_MARGIN = 14  # columns of border, padding, sign, code and scrollbar
+ROW_MARGIN = 5  # columns of border, padding and scrollbar
 
 
 class FindingsPane(Pane):
@@ -42,13 +43,18 @@ class FindingsPane(Pane):
         Binding("E", "severity('error')", "errors on or off", show=False, id="findings.errors"),
         Binding("W", "severity('warning')", "warnings on or off", show=False, id="findings.warnings"),
         Binding("N", "severity('note')", "notes on or off", show=False, id="findings.notes"),
-        Binding("o", "order", "order", show=False, id="findings.order"),
+        Binding("space", "select", "select", id="findings.select", key_display="space"),
+        Binding("t", "ticket", "ticket", id="findings.ticket"),
+        Binding("l", "line", "line in the option file", show=False, id="findings.line"),
+        Binding("v", "variable", "variable", show=False, id="findings.variable"),
+        Binding("w", "counters", "counters", show=False, id="findings.counters"),
+        Binding("o", "order", "sort by area, severity, option or restart", show=False, id="findings.order"),
         Binding("H", "hidden", "list hidden findings with reasons", show=False, id="findings.hidden"),
-        Binding("m", "seen", "seen", show=False, id="findings.seen"),
+        Binding("m", "seen", "mark as seen", show=False, id="findings.seen"),
         Binding("x", "suppress", "hide", id="findings.suppress"),
         Binding("u", "take_back", "unhide", id="findings.take-back"),
         Binding("x", "take_back", "unhide", show=False, id="findings.take-back.x"),
-        Binding("p", "probe", "probe", id="findings.probe"),
+        Binding("p", "probe", "probe", show=False, id="findings.probe"),
         Binding("y", "copy('statement')", "copy", id="findings.copy"),
         Binding("Y", "copy('line')", "copy the line for the option file", show=False, id="findings.copy-line"),
         Binding("escape", "unfilter", "show all", show=False, id="findings.unfilter"),
@@ -79,7 +85,8 @@ class FindingsPane(Pane):
         self._shown, listed, self._drawn_for = {}, [], self.app.size.width
         for title, findings in self.filter.group_findings(self.view):
             if title:
-                listed.append(Option(Content.styled(title, "dim"), disabled=True))
+                words = f"{title} · {len(findings)}"
+                listed.append(Option(Content(words), disabled=True))
             for order, finding in enumerate(findings):
                 key = f"{finding_key(finding)}#{order}#{title}"
                 self._shown[key] = finding
@@ -87,8 +94,7 @@ class FindingsPane(Pane):
         options.clear_options()
         options.add_options(listed)
         options.border_title = f"Findings{self.filter.summary}"
-        hidden = len(self.view.hidden)
-        options.border_subtitle = f"H lists {hidden} hidden" if hidden and not self.filter.hidden else ""
+        self._show_counts()
         same = next((key for key, finding in self._shown.items() if finding_key(finding) == kept), None)
         if same is None and kept in dict(self.view.marks.suppressed):
             same = self._next(listed[place:]) or next(
@@ -98,6 +104,37 @@ class FindingsPane(Pane):
         options.highlighted = options.get_option_index(first) if first else None
         self.call_after_refresh(self._show_detail)  # the list is visible while the evidence is loaded
 
+    def _show_counts(self) -> None:
+        """Show at the bottom of the list how many findings are selected and hidden."""
+        if self.view is None:
+            return
+        selected, hidden = len(self.view.selected), len(self.view.hidden)
+        parts = [f"{selected} selected: c" if selected else ""]
+        parts += [f"H lists {hidden} hidden" if hidden and not self.filter.hidden else ""]
+        self.query_one(OptionList).border_subtitle = " · ".join(part for part in parts if part)
+
+    def show_selection(self, view: View) -> None:
+        """Draw the rows again that were selected, or are no longer."""
+        before, self.view = self.view, view
+        options = self.query_one(OptionList)
+        for key, finding in self._shown.items():
+            if before is None or before.is_selected(finding) != view.is_selected(finding):
+                options.replace_option_prompt(key, self._row(finding))
+        self._show_counts()
+
+    def current_item(self) -> object:
+        """The selected finding."""
+        return self.chosen
+
+    def choose_item(self, item: object) -> bool:
+        """Select this finding, or the one with the same rule and option of a newer audit."""
+        findings = self.view.audited.findings if self.view else ()
+        keys = [finding_key(f) for f in findings]
+        if not isinstance(item, Finding) or finding_key(item) not in keys:
+            return False
+        self.choose(item if item in findings else findings[keys.index(finding_key(item))])
+        return True
+
     @staticmethod
     def _next(options: list[Option]) -> str | None:
         return next((option.id for option in options if not option.disabled), None)
@@ -105,18 +142,13 @@ class FindingsPane(Pane):
     def _row(self, finding: Finding) -> Content:
         view = self.view
         seen = view is not None and finding_key(finding) in view.marks.seen
+        selected = view is not None and view.is_selected(finding)
         hidden = self._is_hidden(finding)
-        sign = Content.styled(SEVERITY_SIGNS[finding.severity], SEVERITY_STYLES[finding.severity])
-        style = "dim strike" if hidden else "dim" if seen else ""
-        mark = HIDDEN if hidden else SEEN if seen else " "
-        return sign + safe_line(f"{mark}{finding.code} {self._subject(finding)}", style)
-
-    def _subject(self, finding: Finding) -> str:
-        """Rule and option; without room for both, the option, as it distinguishes findings of one rule."""
-        both = f"{finding.name} {finding.canonical or ''}".strip()
+        style = "dim strike" if hidden else "bold" if selected else "dim" if seen else ""
+        mark = SELECTED if selected else HIDDEN if hidden else SEEN if seen else " "
         whole = self.app.size.width
-        room = (whole if whole < NARROW else min(WIDEST, max(NARROWEST, whole * 2 // 5))) - ROW_MARGIN
-        return finding.canonical if finding.canonical and len(both) > room else both
+        width = whole if whole < NARROW else min(WIDEST, max(NARROWEST, whole // 2))
+        return finding_row(finding, width - ROW_MARGIN, mark, style)
 
     @property
     def chosen(self) -> Finding | None:
@@ -252,7 +284,7 @@ class FindingsPane(Pane):
         self.refill()
 
     def action_order(self) -> None:
-        """Switch to the next order: weight, family, code, option."""
+        """Switch to the next order: area, severity, option, restart."""
         self.filter = self.filter._replace(order=ORDERS[(ORDERS.index(self.filter.order) + 1) % len(ORDERS)])
         self.refill()
 
@@ -309,6 +341,48 @@ class FindingsPane(Pane):
             marks, key = self.view.marks, finding_key(finding)
             rest = {k: why for k, why in marks.suppressed if k != key} | ({key: reason} if reason else {})
             self.app.change_marks(marks._replace(suppressed=tuple(rest.items())))
+
+    def action_select(self) -> None:
+        """Put the finding into the change set, or take it out, and go to the next one."""
+        if finding := self.chosen:
+            self.app.toggle_selected(finding)
+            self.query_one(OptionList).action_cursor_down()
+
+    def action_ticket(self) -> None:
+        """Copy a short ticket of this finding."""
+        if self.view is None or (finding := self.chosen) is None:
+            return
+        from advisor.report.audit.short_ticket import short_ticket
+
+        text = short_ticket(self.view.audited, (finding,))
+        self.app.copy(text, f"a ticket of {finding.code}, {len(text):,} characters")
+
+    async def action_line(self) -> None:
+        """Show the line of the option file that this finding is about, or where its advice belongs."""
+        finding = self.chosen
+        places = [finding.location, *(a.place for a in finding.actions)] if finding else []
+        at = next((at for at in places if at is not None and at.line), None)
+        await self._lead("files", (at.path, at.line) if at else None, "This finding has no line in an option file")
+
+    async def action_variable(self) -> None:
+        """Show the variable that this finding is about."""
+        finding = self.chosen
+        change = advised_value(finding) if finding else None
+        name = (finding.canonical if finding else None) or (change.option if change else None)
+        await self._lead("variables", name, "This finding is about no variable of the server")
+
+    async def action_counters(self) -> None:
+        """Show the first counter that this finding names on the workload screen."""
+        from advisor.tui.screens.findings.detail import counters_of
+
+        names = counters_of(self.view, self.chosen) if self.view and self.chosen else []
+        await self._lead("workload", tuple(names) or None, "This finding is about no counter that is charted")
+
+    async def _lead(self, place: str, item: object, missing: str) -> None:
+        if item is None:
+            self.notify(missing, severity="warning")
+        else:
+            await self.app.show_item(place, item, missing)
 
     async def action_probe(self) -> None:
         """Show the probe that measures what this finding claims."""

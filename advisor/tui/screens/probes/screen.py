@@ -110,6 +110,15 @@ class ProbesPane(Pane):
         self._name_to_mark = name
         self._fill()
 
+    def current_item(self) -> object:
+        """The name of the selected probe."""
+        return self.chosen
+
+    def choose_item(self, item: object) -> bool:
+        """Select the probe of that name."""
+        self.choose(str(item))
+        return True
+
     def refill(self) -> None:
         """Reload probes and answers for another audit."""
         view = self.view

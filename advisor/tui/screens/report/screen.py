@@ -139,8 +139,8 @@ class ReportPane(Pane):
 
     @on(ReportReady)
     def _keep_report(self, message: ReportReady) -> None:
-        # New samples may have arrived meanwhile; they do not change the report.
-        if self.view is None or message.view._replace(samples=None) != self.view._replace(samples=None):
+        # New samples and a selection that changed meanwhile do not change the report.
+        if self.view is None or _reported(message.view) != _reported(self.view):
             return
         if message.named is not self.named:
             return
@@ -235,6 +235,11 @@ class ReportPane(Pane):
 
     def _show_state(self, words: str, style: str = "") -> None:
         self.query_one("#report-state", Static).update(safe_line(words, style, longest=400))
+
+
+def _reported(view: View) -> View:
+    """The part of a view that a report is made of."""
+    return view._replace(samples=None, selected=())
 
 
 def _try_save(work: partial[str]) -> SaveFinished:

@@ -4,8 +4,13 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, NamedTuple
 
+from advisor.compare.equal import values_equal
+from advisor.compare.values import SideSetting
 from advisor.core.model import Origin
+from advisor.core.sizes import exact_size
+from advisor.preflight.next_values import parse_whole_number
 from advisor.redaction.secrets import redact_value
+from advisor.report.diff.words import SIZES
 from advisor.verdict.compare import is_same_value
 from advisor.verdict.settings import Settings
 from rules.core.statements import RuntimeEffect, set_global_effect
@@ -15,6 +20,16 @@ if TYPE_CHECKING:
     from advisor.core.model import Location, Setting
     from advisor.tui.view import View
 
+SWITCHES = {"1": "ON", "0": "OFF", "TRUE": "ON", "FALSE": "OFF"}
+NOT_SET = "not set"
+SET_BY = {
+    Origin.FILE: "an option file",
+    Origin.PERSISTED: "SET PERSIST",
+    Origin.COMMAND_LINE: "the server's command line",
+    Origin.RUNTIME: "SET GLOBAL, until the next restart",
+    Origin.COMPILED: "nothing: not explicitly configured",
+    Origin.UNKNOWN: "unknown: the server does not report it",
+}
 REFERENCES = {
     "mysql": "https://dev.mysql.com/doc/refman/{series}/en/server-system-variable-reference.html",
     "mariadb": "https://mariadb.com/kb/en/full-list-of-mariadb-options-system-and-status-variables/",
@@ -47,20 +62,60 @@ class VariableRow(NamedTuple):
 
     @property
     def changed(self) -> bool:
-        """Whether the value differs from the default."""
-        return self.default is not None and not is_same_value(self.default, self.value)
+        """Whether the value differs from the default in meaning, or was set and the default is unknown."""
+        if self.default is None:
+            return self.is_set
+        return not self._means(self.default)
+
+    @property
+    def is_set(self) -> bool:
+        """Whether it is explicitly configured."""
+        return self.origin not in (Origin.COMPILED, Origin.UNKNOWN)
 
     @property
     def differs_from_file(self) -> bool:
-        """Whether the value in the option files differs from the running value."""
-        return self.file_value is not None and not is_same_value(self.file_value, self.value)
+        """Whether the value in the option files differs from the running value in meaning."""
+        return self.file_value is not None and not self._means(self.file_value)
+
+    def _means(self, other: str) -> bool:
+        """Whether another value of the variable means the same as the running one."""
+        if is_same_value(other, self.value):
+            return True
+        sides = (SideSetting(self.name, text, self.origin, option=self.option) for text in (other, self.value))
+        return values_equal(*sides)
+
+    def for_people(self, value: str | None) -> str:
+        """A value as people write it: 128M, ON; "by host" for an unknown default."""
+        if value is None:
+            return "by host" if self.option is not None and self.option.host else ""
+        if self.option is not None and self.option.kind == "bool" and value in SWITCHES:
+            return SWITCHES[value]
+        number = parse_whole_number(value) if self.name.endswith(SIZES) else None
+        return exact_size(number) if number is not None and number > 0 else value or "(empty)"
+
+    @property
+    def set_by(self) -> str:
+        """Who set the value, and where."""
+        if self.origin in SET_BY:
+            where = f": {self.source}" if self.location else ""
+            return f"{SET_BY[self.origin]}{where}"
+        return self.source
+
+    def sort_key(self, column: str) -> tuple[bool, float, str]:
+        """The key to sort by a column: numbers by size before texts."""
+        text = {"value": self.value, "default": self.default or "", "source": self.source, "change": self.change_mode}
+        told = text.get(column, self.name)
+        number = parse_whole_number(told) if column in ("value", "default") else None
+        return number is None, -(number or 0), told.lower()
 
     @property
     def source(self) -> str:
         """The source of the value: file and line, or origin."""
         if self.location and self.location.line:
             return f"{self.location.path}:{self.location.line}"
-        return self.location.path if self.location else self.origin.value
+        if self.location:
+            return self.location.path
+        return NOT_SET if self.origin is Origin.COMPILED else self.origin.value
 
     @property
     def change_mode(self) -> str:

@@ -11,26 +11,25 @@ from textual.content import Content
 from textual.widgets import DataTable, Input, Static
 
 from advisor.catalog.descriptions import describe_option
-from advisor.core.sizes import format_size
 from advisor.tui.screens.base import Pane
 from advisor.tui.screens.variables.rows import column_widths, manual_url, value_range, variable_rows
-from advisor.tui.text import safe_line, safe_text
+from advisor.tui.text import SEVERITY_SIGNS, SEVERITY_STYLES, safe_line, safe_text
 from advisor.tui.widgets.footer import SearchField
 
 if TYPE_CHECKING:
     from textual.app import ComposeResult
     from textual.events import Resize
 
+    from advisor.core.model import Finding
     from advisor.tui.screens.variables.rows import VariableRow
 
 FILTERS = {
     "all": "all",
-    "changed": "not default",
+    "changed": "differs from the default",
     "file": "differs from the files",
     "set": "explicitly configured",
 }
 COLUMNS = ("variable", "value", "default", "source", "change")
-SIZE = 4096  # numbers from here on are also shown as sizes
 
 
 class VariablesPane(Pane):
@@ -38,8 +37,12 @@ class VariablesPane(Pane):
 
     BINDINGS: ClassVar = [
         Binding("slash", "filter", "filter", id="variables.filter", key_display="/", priority=True),
-        Binding("d", "only('changed')", "not default", id="variables.default"),
+        Binding("a", "unfilter", "all", id="variables.all"),
+        Binding("d", "only('changed')", "changed", id="variables.default"),
         Binding("f", "only('file')", "file differs", id="variables.file"),
+        Binding("o", "order", "sort", id="variables.order"),
+        Binding("i", "finding", "finding", show=False, id="variables.finding"),
+        Binding("l", "line", "line in the option file", show=False, id="variables.line"),
         Binding("s", "only('set')", "explicitly configured", show=False, id="variables.set"),
         Binding("y", "copy", "copy", show=False, id="variables.copy"),
         Binding("escape", "unfilter", "show all", show=False, id="variables.unfilter"),
@@ -49,7 +52,8 @@ class VariablesPane(Pane):
         super().__init__(id=id)
         self._rows: dict[str, VariableRow] = {}
         self._search_text = ""
-        self._filter = "all"
+        self._filter = "changed"
+        self._order = self._sorted_by = COLUMNS[0]
         self._widths: tuple[int, ...] = ()
 
     def compose(self) -> ComposeResult:
@@ -75,28 +79,30 @@ class VariablesPane(Pane):
         table = self.query_one(DataTable)
         kept = self.chosen.name if self.chosen else None
         self._clear(table)
-        for row in self._rows.values():
-            if self._matches(row):
-                table.add_row(*_cells(row, self._widths), key=row.name)
+        listed = [row for row in self._rows.values() if self._matches(row)]
+        if self._order != COLUMNS[0]:
+            listed.sort(key=lambda row: row.sort_key(self._order))
+        for row in listed:
+            table.add_row(*_cells(row, self._widths), key=row.name)
         if kept in table.rows:
             table.move_cursor(row=table.get_row_index(kept or ""), animate=False)
         self._show_detail()
 
     def _clear(self, table: DataTable[Content]) -> None:
-        """Clear the rows, and the columns if their widths change."""
-        anew = self._widths != column_widths(self.app.size.width)
+        """Clear the rows, and the columns if their widths or the order change."""
+        anew = (self._widths, self._sorted_by) != (column_widths(self.app.size.width), self._order)
         table.clear(columns=anew)
         if anew:
-            self._widths = column_widths(self.app.size.width)
+            self._widths, self._sorted_by = column_widths(self.app.size.width), self._order
             for name, width in zip(COLUMNS, self._widths, strict=False):  # the last column needs a wide screen
-                table.add_column(name, width=width)
+                table.add_column(f"{name} ▾" if name == self._order else name, width=width, key=name)
 
     def _matches(self, row: VariableRow) -> bool:
         if self._filter == "changed" and not row.changed:
             return False
         if self._filter == "file" and not row.differs_from_file:
             return False
-        if self._filter == "set" and row.origin.value in ("compiled", "unknown"):
+        if self._filter == "set" and not row.is_set:
             return False
         text = f"{row.name} {row.value[:200]} {row.source}".lower().replace("-", "_")
         return all(word in text for word in self._search_text.lower().replace("-", "_").split())
@@ -121,19 +127,77 @@ class VariablesPane(Pane):
         text.update(self._describe(row) if row else safe_text("No variable matches. Esc shows all."))
 
     def _describe(self, row: VariableRow) -> Content:
-        parts = [Content.styled(row.name, "bold") + safe_line(f" = {_with_size(row.value)}", longest=2000)]
+        parts = [Content.styled(row.name, "bold") + safe_line(f" = {_both_notations(row, row.value)}", longest=2000)]
+        parts += [Content(" · ").join(self._findings_about(row))] if self._findings_about(row) else []
         if does := describe_option(row.option.name if row.option else row.name, row.option):
             parts.append(safe_text(does))
         facts = [
-            ("default", "depends on the host" if row.default is None else _with_size(row.default)),
+            ("default", _default_note(row)),
             ("in the files", row.file_value or "" if row.differs_from_file else ""),
-            ("from", row.source),
+            ("set by", row.set_by),
             ("values", value_range(row.option) if row.option else "unknown: not in the catalog of this version"),
             ("change", _change_note(row)),
+            ("since", _versions(row)),
             ("manual", manual_url(self.view) if self.view else ""),
         ]
         parts += [safe_line(f"{label:<14}{text}", longest=2000) for label, text in facts if text]
         return Content("\n").join(parts)
+
+    def _findings_about(self, row: VariableRow) -> list[Content]:
+        """The findings about the variable, by code and name."""
+        return [
+            Content.styled(SEVERITY_SIGNS[f.severity], SEVERITY_STYLES[f.severity]) + safe_line(f" {f.code} {f.name}")
+            for f in self._open_findings(row)
+        ]
+
+    def _open_findings(self, row: VariableRow) -> list[Finding]:
+        names = {row.name, row.option.name if row.option else row.name}
+        return [f for f in self.view.open_findings if f.canonical in names] if self.view else []
+
+    def current_item(self) -> object:
+        """The name of the selected variable."""
+        return self.chosen.name if self.chosen else None
+
+    def choose_item(self, item: object) -> bool:
+        """Select the variable of that name, or of that option; show all variables if the filter excludes it."""
+        names = [row.name for row in self._rows.values() if item in (row.name, row.option.name if row.option else None)]
+        if not names:
+            return False
+        table = self.query_one(DataTable)
+        if names[0] not in table.rows:
+            self.action_unfilter()
+        table.move_cursor(row=table.get_row_index(names[0]), animate=False)
+        table.focus()
+        return True
+
+    def action_order(self) -> None:
+        """Sort by the next column."""
+        shown = COLUMNS[: len(self._widths)]
+        self._order = shown[(shown.index(self._order) + 1) % len(shown)] if self._order in shown else shown[0]
+        self._fill()
+
+    @on(DataTable.HeaderSelected)
+    def _sort_by_column(self, event: DataTable.HeaderSelected) -> None:
+        self._order = event.column_key.value or COLUMNS[0]
+        self._fill()
+
+    @on(DataTable.RowSelected)
+    async def action_finding(self) -> None:
+        """Show the worst finding about the variable."""
+        found = self._open_findings(self.chosen) if self.chosen else []
+        if found:
+            await self.app.show_item("findings", found[0], "")
+        else:
+            self.notify("No finding is about this variable")
+
+    async def action_line(self) -> None:
+        """Show the line of the option file that sets the variable."""
+        at = self.chosen.location if self.chosen else None
+        missing = "No line of an option file sets this variable"
+        if at is None or not at.line:
+            self.notify(missing, severity="warning")
+        else:
+            await self.app.show_item("files", (at.path, at.line), missing)
 
     def action_filter(self) -> None:
         """Open the search field."""
@@ -172,7 +236,7 @@ def _cells(row: VariableRow, columns: tuple[int, ...]) -> list[Content]:
     """The cells of a row; cut texts end with an ellipsis, the detail shows all of the value."""
     style = "$text-warning" if row.differs_from_file else "bold" if row.changed else ""
     place = row.source if len(row.source) <= columns[3] else f"…{row.source[1 - columns[3] :]}"
-    texts = (row.name, row.value, row.default or "", place, row.change_mode)
+    texts = (row.name, row.for_people(row.value), row.for_people(row.default), place, row.change_mode)
     styles = (style, style, "dim", "dim", "dim")
     return [safe_line(*cell) for cell in zip(texts, styles, columns, strict=False)]
 
@@ -184,7 +248,24 @@ def _change_note(row: VariableRow) -> str:
     return f"{change}; {note}" if change and note else change
 
 
-def _with_size(value: str) -> str:
-    # 20 digits hold any 64-bit number.
-    is_size = value.isdecimal() and len(value) < 20 and int(value) >= SIZE  # noqa: PLR2004
-    return f"{value} ({format_size(int(value))})" if is_size else value
+def _default_note(row: VariableRow) -> str:
+    if row.default is not None:
+        return _both_notations(row, row.default)
+    return "depends on the host" if row.option is not None and row.option.host else "unknown"
+
+
+def _versions(row: VariableRow) -> str:
+    """The versions that introduced and deprecated the option, as far as they are known."""
+    option = row.option
+    if option is None:
+        return ""
+    gone = f"; removed in {option.gone}" if option.gone else ""
+    old = f"; deprecated since {option.deprecated}" if option.deprecated else ""
+    use = f"; use {option.replaced_by}" if option.replaced_by and (gone or old) else ""
+    return f"{option.since or 'before the oldest supported version' * bool(old or gone)}{old}{gone}{use}".strip("; ")
+
+
+def _both_notations(row: VariableRow, value: str) -> str:
+    """The value as the server prints it, with the notation of people in parentheses if that differs."""
+    told = row.for_people(value)
+    return value if told == value else f"{value} ({told})" if value else told

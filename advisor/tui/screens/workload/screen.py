@@ -122,6 +122,16 @@ class WorkloadPane(Pane):
         """The width of a row."""
         return max(NARROWEST, self.query_one(OptionList).scrollable_content_region.width)
 
+    def choose_item(self, item: object) -> bool:
+        """Mark the row that is computed from the first of these counters that any row is computed from."""
+        sought = [str(name).lower() for name in item] if isinstance(item, tuple) else []
+        for name in sought:
+            for at, row in enumerate(self.shown.rows if self.shown else ()):
+                if any(name in formula.source.lower().split() for formula in row.series.formulas):
+                    self.query_one(OptionList).highlighted = at
+                    return True
+        return False
+
     def show_samples(self, view: View) -> None:
         """Show the newest sample, unless it is paused or another screen is shown."""
         self.view = view

@@ -1,0 +1,206 @@
+"""The change set: the selected findings, and the files that carry them out; the app itself applies nothing."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, ClassVar
+
+from textual import on
+from textual.binding import Binding
+from textual.containers import Vertical, VerticalScroll
+from textual.content import Content
+from textual.message import Message
+from textual.widgets import OptionList, Static
+from textual.widgets.option_list import Option
+
+from advisor.core.errors import MycnfError
+from advisor.fixing.change_files import APPLY, DIFF, ROLLBACK, TICKET
+from advisor.report.words import plural
+from advisor.tui.screens.base import Pane
+from advisor.tui.screens.changes.rows import DONE, UNJUDGED, change_texts, default_folder, save_files
+from advisor.tui.text import SEVERITY_SIGNS, SEVERITY_STYLES, safe_line, safe_text
+from advisor.tui.workers import run_in_background
+
+if TYPE_CHECKING:
+    from textual.app import ComposeResult
+    from textual.events import Resize
+
+    from advisor.tui.screens.changes.rows import ChangeRow, ChangeTexts
+    from advisor.tui.view import View
+
+STYLES = {DONE: "$text-success", UNJUDGED: "$text-warning"}
+EMPTY = {
+    APPLY: "No statement: none of the selected findings can be changed while the server runs.",
+    ROLLBACK: "No statement to undo.",
+    DIFF: "No option file changes.",
+}
+NOTHING = """The change set is empty.
+
+1 shows the findings. Space selects one, c comes back here.
+Selected findings become statements, statements that undo them, a diff of the option files and a ticket.
+mycnf never runs or applies any of them."""
+PLACE_WIDTH = 24  # columns for what is done with a finding
+
+
+class FilesSaved(Message):
+    """The files were written into a directory, or `reason` says why not."""
+
+    def __init__(self, folder: str, reason: str = "") -> None:
+        self.folder, self.reason = folder, reason
+        super().__init__()
+
+
+class ChangesPane(Pane):
+    """The change set."""
+
+    BINDINGS: ClassVar = [
+        Binding("a", f"show('{APPLY}')", "apply.sql", show=False, id="changes.apply"),
+        Binding("b", f"show('{ROLLBACK}')", "rollback.sql", show=False, id="changes.rollback"),
+        Binding("d", f"show('{DIFF}')", "diff", show=False, id="changes.diff"),
+        Binding("t", f"show('{TICKET}')", "ticket", show=False, id="changes.ticket"),
+        Binding("y", "copy", "copy", id="changes.copy"),
+        Binding("s", "save", "save all", id="changes.save"),
+        Binding("space", "remove", "remove", id="changes.remove", key_display="space"),
+        Binding("X", "clear", "empty the change set", show=False, id="changes.clear"),
+        Binding("right", "read", "read the file", show=False, id="changes.read"),
+        Binding("escape", "list", "to the list", show=False, id="changes.list"),
+    ]
+
+    def __init__(self, *, id: str | None = None) -> None:  # noqa: A002 - textual's parameter name
+        super().__init__(id=id)
+        self._texts: ChangeTexts | None = None
+        self._file = APPLY
+
+    def compose(self) -> ComposeResult:
+        """The selected findings above one file of the change set."""
+        with Vertical():
+            yield OptionList(id="changes-list", classes="box", markup=False)
+            with VerticalScroll(id="changes-preview", classes="box"):
+                yield Static("", markup=False)
+
+    def refill(self) -> None:
+        """Build the change set again, now or when the screen is shown."""
+        if self.view is None or not self.display:
+            return
+        self._texts = change_texts(self.view)
+        rows, options = self._texts.rows, self.query_one("#changes-list", OptionList)
+        place = options.highlighted or 0
+        options.set_options([Option(self._row(row), id=str(at)) for at, row in enumerate(rows)])
+        options.highlighted = min(place, len(rows) - 1) if rows else None
+        count = len(self._texts.changes.changes)
+        options.border_title = f"Change set: {plural(count, 'change')} from {plural(len(rows), 'finding')}"
+        states = [row.sign for row in rows]
+        done = f"{states.count(DONE)} done · " if DONE in states else ""
+        options.border_subtitle = f"{done}mycnf applies nothing" if rows else ""
+        self._show_file()
+
+    def show_selection(self, view: View) -> None:
+        """Build the change set of the new selection."""
+        self.view = view
+        self.refill()
+
+    def on_show(self) -> None:
+        """Build what was postponed."""
+        self.refill()
+
+    def on_resize(self, _: Resize) -> None:
+        """Draw the rows in the new width."""
+        self.refill()
+
+    def choose_item(self, item: object) -> bool:  # noqa: ARG002 - the screen is one place
+        """Show the screen."""
+        return True
+
+    def _row(self, row: ChangeRow) -> Content:
+        width = max(30, self.app.size.width - 6)
+        sign = Content.styled(row.sign, STYLES.get(row.sign, "dim"))
+        severity = Content.styled(SEVERITY_SIGNS[row.finding.severity], SEVERITY_STYLES[row.finding.severity])
+        place = row.state or row.place
+        room = width - min(len(place), PLACE_WIDTH) - len(row.finding.code) - 6
+        words = row.change if len(row.change) < room else f"{row.change[: room - 2]}… "
+        line = safe_line(f" {row.finding.code} {words.ljust(room)}")
+        return sign + severity + line + safe_line(place, "dim", longest=max(PLACE_WIDTH, width // 2))
+
+    def _show_file(self) -> None:
+        box = self.query_one("#changes-preview", VerticalScroll)
+        text = self.query_one("#changes-preview Static", Static)
+        told = self._texts.files.get(self._file, "") if self._texts else ""
+        if self._texts is None or not self._texts.rows:
+            box.border_title, box.border_subtitle = "", ""
+            text.update(safe_text(NOTHING))
+            return
+        box.border_title = f"{self._file}: {plural(len(told), 'character')}"
+        box.border_subtitle = "a apply.sql  b rollback.sql  d diff  t ticket"
+        refused = "".join(f"{line}\n\n" for line in self._texts.changes.refused)
+        text.update(safe_text(refused, "$text-warning") + safe_text(told or EMPTY.get(self._file, "")))
+        box.scroll_home(animate=False)
+
+    # What the user does
+
+    def action_show(self, name: str) -> None:
+        """Show this file of the change set."""
+        self._file = name
+        self._show_file()
+
+    def action_copy(self) -> None:
+        """Copy the file that is shown."""
+        text = self._texts.files.get(self._file, "") if self._texts else ""
+        if text:
+            self.app.copy(text, f"{self._file}, {plural(len(text), 'character')}. mycnf never runs it for you")
+        else:
+            self.notify(EMPTY.get(self._file, "Nothing to copy"), severity="warning")
+
+    def action_remove(self) -> None:
+        """Take the finding out of the change set."""
+        place = self.query_one("#changes-list", OptionList).highlighted
+        if self._texts is not None and place is not None and place < len(self._texts.rows):
+            self.app.toggle_selected(self._texts.rows[place].finding)
+
+    def action_clear(self) -> None:
+        """Take all findings out."""
+        for row in self._texts.rows if self._texts else ():
+            self.app.toggle_selected(row.finding)
+
+    def action_read(self) -> None:
+        """Focus the file, to scroll it."""
+        self.query_one("#changes-preview").focus()
+
+    def action_list(self) -> None:
+        """Focus the list."""
+        self.query_one("#changes-list").focus()
+
+    @on(OptionList.OptionSelected, "#changes-list")
+    async def _open_finding(self, event: OptionList.OptionSelected) -> None:
+        if self._texts is not None and event.option_index < len(self._texts.rows):
+            row = self._texts.rows[event.option_index]
+            await self.app.show_item("findings", row.finding, f"{row.finding.code} is no longer reported")
+
+    def action_save(self) -> None:
+        """Ask for a directory, and write all files of the change set into it."""
+        if self.view is None or self._texts is None or not self._texts.rows:
+            self.notify("The change set is empty", severity="warning")
+            return
+        from advisor.tui.dialogs.prompts import ReasonDialog
+
+        view, files = self.view, self._texts.files
+
+        def given(folder: str | None) -> None:
+            if folder:
+                run_in_background(self.app, "save", lambda: _try_save(view, folder, files), self)
+
+        question = "Directory for apply.sql, rollback.sql, options.diff and ticket.md (readable only by you):"
+        self.app.push_screen(ReasonDialog(question, default_folder(view), "Enter a directory"), given)
+
+    @on(FilesSaved)
+    def _report_saved(self, message: FilesSaved) -> None:
+        if message.reason:
+            self.notify(safe_text(message.reason).plain, severity="error", timeout=10, markup=False)
+        else:
+            self.notify(f"Saved in {safe_text(message.folder).plain}", timeout=10, markup=False)
+
+
+def _try_save(view: View, folder: str, files: dict[str, str]) -> FilesSaved:
+    """Save the files; runs in a thread."""
+    try:
+        return FilesSaved(save_files(view, folder, files))
+    except MycnfError as error:
+        return FilesSaved("", str(error))
