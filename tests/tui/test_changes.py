@@ -3,11 +3,14 @@
 from __future__ import annotations
 
 import os
+import shutil
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 import pytest
 from app_driver import driven, screen_text, snapshot_with, until
 from msgspec.structs import replace
+from mycnf_command import CHECKOUT
 from textual.pilot import Pilot
 from textual.widgets import OptionList
 
@@ -18,6 +21,9 @@ from advisor.tui.app import AuditApp
 from advisor.tui.screens.changes.rows import DONE, STILL, UNJUDGED, change_state, save_files
 from advisor.tui.screens.findings.screen import FindingsPane
 from advisor.tui.view import SelectedFinding
+
+if TYPE_CHECKING:
+    from real_servers import Start
 
 FILES = ["apply.sql", "options.diff", "rollback.sql", "ticket.md"]
 
@@ -123,3 +129,21 @@ async def test_files_are_never_written_over_others(tmp_path: Path) -> None:
         assert os.listdir(folder) == ["apply.sql"]
         with pytest.raises(Exception, match=r"already holds apply\.sql"):
             save_files(app.view, str(tmp_path / "new"), files)
+
+
+@pytest.mark.servers("mariadb-10.11")
+async def test_what_was_applied_is_done_after_a_refresh(server_name: str, start: Start, tmp_path: Path) -> None:
+    """On a running server, the finding whose statement was sent is done, and the other is still there."""
+    file = tmp_path / "my.cnf"
+    shutil.copy(CHECKOUT / "examples" / "bad.cnf", file)
+    server = start(server_name, option_file=file, small=True)
+    async with driven("--socket", server.socket, "--user", "root", size=(120, 40)) as (app, pilot):
+        await select(app, pilot, "BUF003", "BUF005")
+        await pilot.press("c", "y")
+        await until(pilot, lambda: "SET GLOBAL sort_buffer_size = 2097152;" in app.clipboard)
+        with server.connect(autocommit=True) as connection, connection.cursor() as cursor:
+            cursor.execute(next(line for line in app.clipboard.splitlines() if "sort_buffer_size" in line))
+        await pilot.press("r")
+        await until(pilot, lambda: any("done" in row for row in rows(app)))
+        states = {row.split()[1]: row[0] for row in rows(app)}
+        assert states == {"BUF003": DONE, "BUF005": STILL}
