@@ -41,6 +41,7 @@ def rollback_sql(audited: Audited, changes: ChangeSet) -> str:
         undo = change.action.undo if change.action else None
         told = _sorted_statements(undo) if undo else [_comment(f"no statement undoes: {change.statement}")]
         lines += [_comment(change.codes), *told, *_companion(audited, change.option, restored), ""]
+    lines += [_comment(f"The option files: patch -R -p1 -d / < {DIFF}")] if changes.files else []
     return "\n".join(lines).rstrip("\n") + "\n"
 
 
@@ -48,7 +49,8 @@ def option_diff(changes: ChangeSet) -> str:
     """The changes of the option files for `patch -p1 -d /`; empty if no file changes."""
     if not changes.files:
         return ""
-    return unified_diff(changes.files, below_root=True).decode("utf-8", "backslashreplace")
+    head = f"# patch -p1 -d / < {DIFF} applies it, patch -R -p1 -d / < {DIFF} takes it back. mycnf runs neither.\n"
+    return head + unified_diff(changes.files, below_root=True).decode("utf-8", "backslashreplace")
 
 
 def _companion(audited: Audited, option: str, restored: set[str]) -> Iterator[str]:

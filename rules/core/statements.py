@@ -54,7 +54,7 @@ def server_action(
         statement=set_statement(option, value, how) if send else None,
         risk=known_risks,
         restart=not works,
-        undo=_undo_statement(context, option, how) if send else None,
+        undo=_undo_statement(context, option, how, decided) if send else None,
         watch=watch,
     )
     return done if persisted else _with_permanent_place(done, context, option, decided, shown)
@@ -155,9 +155,12 @@ def set_statement(option: Option, value: str, how: str = "GLOBAL") -> str:
     return f"SET {how} {option.variable} = {quoted};"
 
 
-def _undo_statement(context: RuleContext, option: Option, how: str) -> str | None:
-    running = context.settings.text(option.variable or option.name)
-    return None if running is None or MASK in running else set_statement(option, running, how)
+def _undo_statement(context: RuleContext, option: Option, how: str, decided: ValueSource | None) -> str | None:
+    """The statement that restores the running value, or the persisted one if only that was changed."""
+    before = context.settings.text(option.variable or option.name)
+    if how == "PERSIST_ONLY" and decided is not None and decided.value is not None:
+        before = decided.value
+    return None if before is None or MASK in before else set_statement(option, before, how)
 
 
 NEW_SESSIONS = "sessions that are open keep their own value"

@@ -208,3 +208,31 @@ def test_a_server_takes_it_all_and_gives_it_back(server_name: str, start: Start,
     changed = {f for change in changes.changes for f in change.findings if change.edits}
     still = {(f.code, f.option) for f in left.findings}
     assert {(f.code, f.option) for f in changed} & still == set()
+
+
+@pytest.mark.servers("mysql-8.0", "mysql-9.7")
+def test_a_persisted_value_is_persisted_again(server_name: str, start: Start, tmp_path: Path) -> None:
+    """A value of SET PERSIST gets its advice and its undo by SET PERSIST; what is persisted is as before in the end."""
+    file = tmp_path / "my.cnf"
+    file.write_text("[mysqld]\nmax_connections = 120\n")  # with --no-defaults the server reads no persisted values
+    server = start(server_name, option_file=file)
+
+    def persisted() -> list[object]:
+        with server.connect(autocommit=True) as connection, connection.cursor() as cursor:
+            cursor.execute("SELECT * FROM performance_schema.persisted_variables ORDER BY 1")
+            return list(cursor.fetchall())
+
+    with server.connect(autocommit=True) as connection, connection.cursor() as cursor:
+        cursor.execute("SET PERSIST sort_buffer_size = 268435456")
+        cursor.execute("SET PERSIST_ONLY innodb_log_buffer_size = 1048576")
+    server.restart()
+    before, kept = settled(server), persisted()
+    read = audit("--socket", server.socket, "--user", "root")
+    changes = build_change_set(read, [f for f in read.findings if f.canonical == "sort_buffer_size"])
+    statements = apply_sql(read, changes)
+    assert "SET PERSIST sort_buffer_size = " in statements
+    assert changes.files == ()
+    sent(server, statements)
+    assert persisted() != kept
+    sent(server, rollback_sql(read, changes))
+    assert (settled(server), persisted()) == (before, kept)
