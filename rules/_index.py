@@ -55,6 +55,7 @@ BY_OPTION = {
     ),
     "rules.durability.binary_log_format": (
         "binlog_format",
+        "binlog_storage_engine",
         "log_bin_trust_function_creators",
     ),
     "rules.durability.crash_safety": (

@@ -63,6 +63,7 @@ def _on_screen(args: argparse.Namespace) -> bool:
 
 def _report(args: argparse.Namespace) -> int:
     from advisor.analysis.engine import fails
+    from advisor.catalog.targets import stand_in_note
     from advisor.commands.judge_facts import make_request
     from advisor.core.console import print_notice
     from advisor.report.formats import render_audit
@@ -83,6 +84,8 @@ def _report(args: argparse.Namespace) -> int:
 
         keep_facts(facts)
     audited = audit_since(facts, earlier, asked)
+    if sentence := stand_in_note(audited.known.target):
+        print_notice(sentence)
     write(render_audit(args.format or "text", audited, _page(args)), args.output)
     if facts.lost:
         print_notice(facts.lost)

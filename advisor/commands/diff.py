@@ -68,8 +68,8 @@ def _patterns(words: Sequence[str] | None) -> list[str]:
 
 def _check_sides(found: Comparison, args: argparse.Namespace) -> None:
     """Print notices on versions without a catalog; raises MycnfError if --only matches no setting at all."""
-    for side in (found.a, found.b):
-        if sentence := stand_in_note(side.target):
+    for sentence in dict.fromkeys(map(stand_in_note, (found.a.target, found.b.target))):
+        if sentence:
             print_notice(sentence)
     if args.only and not any((found.pairs, found.only_a, found.only_b, found.not_shown)):
         fits = f"--only {','.join(args.only)} matches no setting of either side"

@@ -7,7 +7,7 @@ import sys
 from typing import TYPE_CHECKING
 
 from advisor.catalog.load import load
-from advisor.catalog.targets import SERIES, newest_target
+from advisor.catalog.targets import SERIES, newest_target, stand_in_note
 from advisor.commands.guess_target import UNDECIDED, assume_target, guess_target
 from advisor.commands.lint_files import apply_suppressions, lint_file
 from advisor.commands.lint_plan import LintResult
@@ -74,7 +74,8 @@ def show_diff(paths: Sequence[str], plans: Sequence[LintPlan], args: argparse.Na
     names, given = replace_stdin(paths, args.stdin_filename)
     reader = FixReader(names, plans, given, verbose=True)
     outcome = plan_fixes(names, reader, unsafe=args.unsafe_fixes, given=given)
-    for message in (*outcome.left, *outcome.unread):
+    read = (target for targets, _ in reader.targets.values() for target in targets)
+    for message in (*outcome.left, *outcome.unread, *dict.fromkeys(filter(None, map(stand_in_note, read)))):
         print_notice(message)
     _print(unified_diff(outcome.changes))
     if outcome.unread:

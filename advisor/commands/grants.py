@@ -5,9 +5,10 @@ from __future__ import annotations
 import secrets
 from typing import TYPE_CHECKING
 
-from advisor.catalog.targets import parse_target
+from advisor.catalog.targets import parse_target, stand_in_note
 from advisor.collect.privileges import grants_for, schema_grants_for
 from advisor.core import errors
+from advisor.core.console import print_notice
 
 if TYPE_CHECKING:
     import argparse
@@ -22,7 +23,10 @@ _OPTIONAL = "Optional, and so a comment: {why}.\n-- {gives}"
 def run(args: argparse.Namespace) -> int:
     """Print the statements for the target's account, with a newly generated password."""
     password = secrets.token_urlsafe(18) + _EVERY_KIND
-    print(statements(parse_target(args.target), password, schema=args.schema), end="")
+    target = parse_target(args.target)
+    if sentence := stand_in_note(target):
+        print_notice(sentence)
+    print(statements(target, password, schema=args.schema), end="")
     return errors.OK
 
 

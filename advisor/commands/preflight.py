@@ -10,6 +10,7 @@ from msgspec.structs import replace
 
 from advisor.analysis.engine import RANK
 from advisor.analysis.restart import check_restart
+from advisor.catalog.targets import stand_in_note
 from advisor.core import errors
 from advisor.core.console import print_notice
 from advisor.core.model import Severity
@@ -26,6 +27,8 @@ if TYPE_CHECKING:
 def run(args: argparse.Namespace) -> int:
     """Report on a server or a snapshot; returns 1 if a restart would refuse, lose or change something."""
     found = check_restart(_placed(_facts(args), args))
+    if sentence := stand_in_note(found.target):
+        print_notice(sentence)
     write(_render(found, args), args.output)
     if found.facts.lost:
         print_notice(found.facts.lost)

@@ -50,6 +50,7 @@ def run(args: argparse.Namespace) -> int:
 
 def _one(path: str, asked: AuditRequest, pairs: list[tuple[str, str | None]]) -> int:
     from advisor.analysis.engine import fails
+    from advisor.catalog.targets import stand_in_note
     from advisor.commands.audit import audit_since
     from advisor.facts.snapshot import load
     from advisor.report.formats import render_audit
@@ -58,6 +59,8 @@ def _one(path: str, asked: AuditRequest, pairs: list[tuple[str, str | None]]) ->
     fail_on = asked.args.fail_on or FAIL_ON
     earlier = load(asked.args.since) if asked.args.since is not None else None
     audited = audit_since(load(path), earlier, asked)
+    if sentence := stand_in_note(audited.known.target):
+        print_notice(sentence)
     made = [(render_audit(name, audited, page_for(out, fail_on)), out) for name, out in pairs]
     for text, out in made:
         write(text, out)

@@ -8,13 +8,16 @@ from advisor.core import errors
 from advisor.report.findings_json import dumps
 from advisor.report.formats import by_hand
 from advisor.report.output import write
-from advisor.report.words import plural
+from advisor.report.words import plural, wrap
 from rules import all_rules
+from rules.core.rule import EVERY
 
 if TYPE_CHECKING:
     import argparse
 
     from rules.core.rule import Rule
+
+END = "mycnf explain CODE explains why, with the evidence."
 
 
 def run(args: argparse.Namespace) -> int:
@@ -55,6 +58,17 @@ def fields(rule: Rule) -> dict[str, Any]:
 
 def _text(rules: list[Rule]) -> str:
     width = max(len(r.name) for r in rules)
-    rows = [f"{r.code}  {r.name:<{width}}  {r.severity.value:<7}  {', '.join(r.needs)}".rstrip() for r in rules]
-    head = f"{plural(len(rules), 'rule')}: code, name, usual severity, what it needs besides option files"
-    return "\n".join([head, "", *rows, "", "mycnf explain CODE explains why, with the evidence."]) + "\n"
+    rows = [f"{r.code}  {r.name:<{width}}  {r.severity.value:<7}  {_conditions(r)}".rstrip() for r in rules]
+    head = (
+        f"{plural(len(rules), 'rule')}: code, name, usual severity, what it needs besides option files, and the only "
+        "servers that it is for"
+    )
+    return "\n".join([*wrap(head).split("\n"), "", *rows, "", END]) + "\n"
+
+
+def _conditions(rule: Rule) -> str:
+    """Return what a rule needs and, if it is not for all servers, which it is for."""
+    from advisor.report.rules.document import targets
+
+    only = () if rule.targets == EVERY else (targets(rule),)
+    return ", ".join([*rule.needs, *only])

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, NamedTuple
 from advisor.core.sizes import exact_size, format_size
 from rules.core.advice import DEFAULT_CONNECTIONS, connection_limit
 from rules.core.storage import disk_names, is_nvme, is_solid_state, is_spinning
-from rules.durability.binary_log import log_bin_line, writes_binary_log
+from rules.durability.binary_log import log_bin_line, uses_innodb_binary_log, writes_binary_log
 from rules.innodb.buffer_pool import BUFFERED
 from rules.sizing.io import SOLID_CAPACITY, SPINNING_CAPACITY
 from rules.sizing.memory import (
@@ -231,7 +231,7 @@ def _suggest_safe_binary_log(known: RuleContext) -> Iterator[SuggestedLine]:
     if known.text("binlog_format") == "MIXED" and not known.is_set("binlog_format"):
         reason = "Replicas and restores get the changed rows, where MIXED logs most changes as statements."
         yield SuggestedLine("binlog_format", "ROW", reason, ("ASK-BIN-02",), "larger logs for changes of many rows")
-    if known.number("sync_binlog") != 1:
+    if known.number("sync_binlog") != 1 and not uses_innodb_binary_log(known):
         reason = "With any other value the binary log and InnoDB can differ after a crash."
         yield SuggestedLine("sync_binlog", "1", reason, ("DUR-03",), "one more sync for each group of commits")
 

@@ -79,6 +79,9 @@ def _line_change(
         after = after._replace(outcome=Outcome.UNKNOWN, reason=f"{new.catalog.target.label} has no such option.")
     if _stops(after):
         return _refused(before, after, old, new)
+    if _stops(before) and after.outcome is Outcome.UNEXAMINED:
+        why = f"{old.catalog.target.label} refuses it. {after.reason}"
+        return _change(LineEffect.NOT_EXAMINED, before, after, why)
     if _stops(before):
         why = f"{old.catalog.target.label} refuses it, {new.catalog.target.label} accepts it."
         return _change(LineEffect.NOW_ACCEPTED, before, after, why)

@@ -11,8 +11,11 @@ from advisor.core.model import Severity, Target
 LONG_TERM = ((5, 5), (5, 6), (5, 7), (8, 0), (8, 4), (9, 7))
 # In-place downgrades within MySQL 8.0 need at least this release on both sides.
 DOWNGRADED_IN_PLACE = (8, 0, 35)
+# Releases numbered by calendar whose manuals say from which series they can be reached.
+CALENDAR = ((26, 7), (26, 10))
 UPGRADES, DOWNGRADES, OLD_DOWNGRADES = ("PATH-MYSQL-01",), ("PATH-MYSQL-02",), ("PATH-MYSQL-03",)
 MARIADB, MARIADB_DOWN, TO_MYSQL = ("PATH-MARIADB-01",), ("PATH-MARIADB-02",), ("PATH-MYSQL-01", "PATH-MYSQL-02")
+TO_CALENDAR = ("PATH-MYSQL-04",)
 
 
 class Support(StrEnum):
@@ -57,16 +60,27 @@ def _upgrade_path(before: Target, after: Target) -> UpgradePath:
     between = [s for s in LONG_TERM if before.version[:2] < s < after.version[:2]]
     way = " → ".join([before.series, *(_dotted(s) for s in between), after.series])
     steps = tuple(_dotted(s) for s in between)
-    if after.version[:2] > newest and before.version[:2] != newest:
-        words = f"MySQL supports no upgrade that skips {' or '.join(steps)}: go {way}."
-        on = f"Its manual says which steps lead on from {_dotted(newest)}."
-        return UpgradePath(Support.STEPS, f"{words} {on}", steps, UPGRADES)
+    if after.version[:2] > newest:
+        return _calendar_path(before, after, steps, way)
     if between and before.version[:2] >= LONG_TERM[0]:
         words = f"MySQL supports no upgrade that skips {' or '.join(steps)}: go {way}, and check each step."
         return UpgradePath(Support.STEPS, words, steps, UPGRADES)
-    if after.version[:2] > newest:
-        return UpgradePath(Support.UNKNOWN, f"The manual says whether MySQL supports {way} in one step.", (), UPGRADES)
     return UpgradePath(Support.IN_PLACE, f"MySQL supports the upgrade {_step(before, after)} in place.", (), UPGRADES)
+
+
+def _calendar_path(before: Target, after: Target, steps: tuple[str, ...], way: str) -> UpgradePath:
+    """To releases numbered by calendar only 9.7 leads, by the manual of 26.10; of later ones nothing is known."""
+    known = f"the manual of {after.label} says whether it supports that"
+    if steps:
+        words = f"MySQL supports no upgrade that skips {' or '.join(steps)}: go {way}, and check each step."
+        return UpgradePath(Support.STEPS, words, steps, TO_CALENDAR)
+    if before.version[:2] == LONG_TERM[-1] and after.version[:2] in CALENDAR:
+        return UpgradePath(Support.IN_PLACE, f"MySQL supports the upgrade {way} in place.", (), TO_CALENDAR)
+    if before.series == after.series:
+        return UpgradePath(
+            Support.IN_PLACE, f"MySQL supports the upgrade within {after.series} in place.", (), UPGRADES
+        )
+    return UpgradePath(Support.UNKNOWN, f"mycnf does not know whether {way} is one step; {known}.", (), TO_CALENDAR)
 
 
 def _step(before: Target, after: Target) -> str:

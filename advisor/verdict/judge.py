@@ -244,8 +244,13 @@ def _apply_stops(
     unread = frozenset(name for name, line in effective.items() if line.placed.line.templated)
     for name, stop in find_stops(values, loaded, catalog, unread).items():
         certain = lines[name].certain and stop.certain
+        outcome, reason = Outcome.STOPS, stop.reason
+        if not stop.certain and not catalog.whole:  # what is lacking here may be there in another version
+            from advisor.verdict.unknown import not_examined
+
+            outcome, reason = Outcome.UNEXAMINED, f"{reason} {not_examined(catalog)}"
         settled[id(effective[name])] = lines[name]._replace(
-            outcome=Outcome.STOPS, loose=False, reason=stop.reason, certain=certain
+            outcome=outcome, loose=False, reason=reason, certain=certain
         )
 
 

@@ -74,7 +74,8 @@ def judge_option(
         taken = TakenValue(Outcome.ACCEPTED, "0")
     if found.loose and catalog.target.is_mariadb and taken.outcome is Outcome.INVALID and taken.value is None:
         taken = _ignore_bad_value(option, found, taken, value or "", was)
-    if taken.outcome is Outcome.INVALID and option.kind in WORDS and value and not found.prefix:
+    word = option.kind in WORDS or (option.kind == "string" and not catalog.whole)
+    if taken.outcome is Outcome.INVALID and word and value and not found.prefix:
         from advisor.verdict.unknown import judge_unknown_word
 
         taken = judge_unknown_word(option, value, taken, catalog)

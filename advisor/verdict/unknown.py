@@ -121,7 +121,7 @@ def judge_unknown_word(option: Option, value: str, taken: TakenValue, catalog: C
         return TakenValue(outcome, value, other.sentence(f"{option.name} = {value}", catalog.read_as), likely=True)
     if catalog.whole or catalog.of_other_build:
         return taken
-    return TakenValue(Outcome.UNEXAMINED, value, f"{taken.reason} {_not_examined(catalog)}")
+    return TakenValue(Outcome.UNEXAMINED, value, f"{taken.reason} {not_examined(catalog)}")
 
 
 def hedge_refusal(taken: TakenValue, catalog: Catalog) -> TakenValue:
@@ -163,7 +163,7 @@ def _not_known(what: str, catalog: Catalog) -> str:
     return f"{what} is not known up to {catalog.read_as.label}; {catalog.target.label} was not examined."
 
 
-def _not_examined(catalog: Catalog) -> str:
+def not_examined(catalog: Catalog) -> str:
     """A sentence on the version that knows the valid values, and on the target's own that no server told."""
     if catalog.read_as == catalog.target:
         return f"No {catalog.target.label} server was examined."

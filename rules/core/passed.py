@@ -8,6 +8,7 @@ from advisor.core.sizes import format_duration, format_percent, format_size
 from rules.connections.usage import CREATED_A_SECOND, NEAR_PERCENT
 from rules.core.context import MissingFact
 from rules.core.counters import REDO, busiest_period, steady_window
+from rules.durability.binary_log import uses_innodb_binary_log
 from rules.innodb.redo_log import FULL_PERCENT
 from rules.memory.budget import MISSED_PERCENT, exceeds_memory, is_missing_much
 from rules.memory.table_cache import NEARLY_ALL_PERCENT, OPENED, open_descriptors
@@ -151,7 +152,8 @@ def _commits(context: RuleContext) -> str | None:
         return None
     if log in {"", "OFF", "0"}:
         return "the redo log is on disk at each commit; there is no binary log"
-    return "redo log and binary log are on disk at each commit" if context.text("sync_binlog") == "1" else None
+    synced = context.text("sync_binlog") == "1" or uses_innodb_binary_log(context)
+    return "redo log and binary log are on disk at each commit" if synced else None
 
 
 def _replication(context: RuleContext) -> str | None:

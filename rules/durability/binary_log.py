@@ -27,6 +27,7 @@ MOST_NAMED = 8  # error numbers listed in a message
 SKIPPED = ("slave_skip_errors", "replica_skip_errors")
 SWITCHES = frozenset({"log_bin", "skip_log_bin", "disable_log_bin"})
 SWITCHED_OFF = ("skip_", "disable_")
+INNODB_ENGINE = "binlog_storage_engine"
 INTENDED_OFF = frozenset({"OFF", "0", "FALSE", "NO"})
 
 
@@ -36,6 +37,11 @@ def writes_binary_log(context: RuleContext) -> bool:
         return context.settings.on("log_bin") is True
     line = log_bin_line(context)
     return context.target.since("mysql", 8, 0) if line is None else not switches_off(line)
+
+
+def uses_innodb_binary_log(context: RuleContext) -> bool:
+    """Whether the binary log is stored in InnoDB's files, which MariaDB 12.3 and later can do."""
+    return context.target.is_mariadb and context.text(INNODB_ENGINE) == "INNODB"
 
 
 def log_bin_line(context: RuleContext) -> LineVerdict | None:

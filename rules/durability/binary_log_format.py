@@ -1,4 +1,4 @@
-"""BIN: rules about statement-based binary logs, and about stored functions in them."""
+"""BIN: rules about the format of the binary log: statement-based logs, and MariaDB's log in files of InnoDB."""
 
 from __future__ import annotations
 
@@ -6,15 +6,32 @@ from typing import TYPE_CHECKING
 
 from advisor.core.model import Confidence, Severity
 from rules.core.advice import advise, help_line, present
-from rules.core.rule import Docs, rule
-from rules.core.subject import variable_subject
+from rules.core.rule import Docs, Span, rule
+from rules.core.subject import variable_subject, verdict_subject
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
     from advisor.core.model import Finding
     from rules.core.context import RuleContext
-from rules.durability.binary_log import row_format_action, writes_binary_log
+from rules.durability.binary_log import (
+    INNODB_ENGINE,
+    log_bin_line,
+    row_format_action,
+    switches_off,
+    uses_innodb_binary_log,
+    writes_binary_log,
+)
+
+MARIADB_12_3 = (Span("mariadb", since=(12, 3)),)
+SOURCE, REPLICA = "rpl_semi_sync_master_enabled", "rpl_semi_sync_slave_enabled"
+# Options that the InnoDB-based binary log does not use, with what takes their place.
+WITHOUT_EFFECT = {
+    "sync_binlog": "innodb_flush_log_at_trx_commit alone decides when commits are on disk",
+    "binlog_checksum": "each page of the log has a CRC32 checksum",
+    "tc_heuristic_recover": "prepared transactions are always resolved as the binary log says",
+    "init_rpl_role": "semi-synchronous replication, which it belongs to, is not supported",
+}
 
 
 @rule(
@@ -78,4 +95,195 @@ def unchecked_functions_in_statement_log(context: RuleContext) -> Iterator[Findi
             variable_subject(context, TRUST),
             help=help_line(action),
             actions=present(action),
+        )
+
+
+@rule(
+    "BIN012",
+    "innodb-binary-log-not-enabled",
+    confidence=Confidence.LIKELY,
+    summary="binlog_storage_engine needs log_bin without a value, and log_bin is missing or names a file.",
+    targets=MARIADB_12_3,
+    options=(INNODB_ENGINE,),
+    evidence=("IBLOG-01",),
+    docs=Docs(
+        why="The InnoDB-based binary log takes its file names from the server (binlog-000000.ibb), so log_bin has to "
+        "stand without a value. Without log_bin no binary log is written. Logs in the old format are not read after "
+        "the change: neither replicas nor a point-in-time recovery can use them any more.",
+        fix="Write log_bin without a value; a directory is set with binlog_directory.",
+        risk="The new binary log starts empty. Preserve the GTID state first, as MariaDB's manual describes for the "
+        "change of a primary with replicas.",
+        restart=True,
+        exceptions="A log_bin in a file that mycnf did not read.",
+        reconsider_when="A server of this version that starts with the lines and logs.",
+    ),
+)
+def innodb_binary_log_not_enabled(context: RuleContext) -> Iterator[Finding]:
+    """Report binlog_storage_engine without log_bin, or with a file name in it."""
+    if not uses_innodb_binary_log(context) or context.has("server"):
+        return
+    line = log_bin_line(context)
+    if line is None or switches_off(line):
+        yield innodb_binary_log_not_enabled.finding(
+            "No binary log is written: binlog_storage_engine selects its format, and log_bin enables it.",
+            variable_subject(context, INNODB_ENGINE),
+            help="add log_bin, without a value",
+        )
+    elif line.placed.line.value:
+        yield innodb_binary_log_not_enabled.finding(
+            "The InnoDB-based binary log takes no file name: MariaDB's manual requires log_bin without a value.",
+            verdict_subject(line),
+            help="write log_bin without a value; binlog_directory sets the directory",
+        )
+
+
+@rule(
+    "BIN013",
+    "innodb-binary-log-on-galera-node",
+    confidence=Confidence.LIKELY,
+    summary="The InnoDB-based binary log does not work with Galera.",
+    targets=MARIADB_12_3,
+    options=(INNODB_ENGINE,),
+    evidence=("IBLOG-02",),
+    docs=Docs(
+        why="Galera reads transactions from the traditional binary log. MariaDB's manual says that the InnoDB-based "
+        "one cannot be used with Galera Cluster.",
+        fix="Remove binlog_storage_engine from the node.",
+        risk="None: the traditional binary log is the default.",
+        restart=True,
+        exceptions="None.",
+        reconsider_when="A release whose manual supports both together.",
+    ),
+)
+def innodb_binary_log_on_galera_node(context: RuleContext) -> Iterator[Finding]:
+    """Report binlog_storage_engine on a Galera node."""
+    if not uses_innodb_binary_log(context):
+        return
+    from rules.core.network import uses_galera
+
+    if uses_galera(context):
+        yield innodb_binary_log_on_galera_node.finding(
+            "The InnoDB-based binary log cannot be used on a Galera node.",
+            variable_subject(context, INNODB_ENGINE),
+            help="remove binlog_storage_engine: Galera needs the traditional binary log",
+        )
+
+
+@rule(
+    "BIN014",
+    "innodb-binary-log-with-semi-sync",
+    confidence=Confidence.LIKELY,
+    summary="Semi-synchronous replication does not work with the InnoDB-based binary log.",
+    targets=MARIADB_12_3,
+    options=(INNODB_ENGINE,),
+    evidence=("IBLOG-03",),
+    docs=Docs(
+        why="Semi-synchronous replication waits for replicas between the two phases of a commit, and the InnoDB-based "
+        "binary log has no such phases. Enabling it fails with error 4248, so no commit waits for a replica, and a "
+        "failover can lose commits that clients take for durable.",
+        fix="Keep the traditional binary log where commits have to be on a replica, or remove the semi-sync options.",
+        risk="Without semi-sync a failover can lose the last commits.",
+        restart=True,
+        exceptions="None.",
+        reconsider_when="A release whose manual supports both together.",
+    ),
+)
+def innodb_binary_log_with_semi_sync(context: RuleContext) -> Iterator[Finding]:
+    """Report semi-synchronous replication that is switched on beside binlog_storage_engine."""
+    switch = next((name for name in (SOURCE, REPLICA) if context.explicit_switch(name)), None)
+    if switch and uses_innodb_binary_log(context):
+        yield innodb_binary_log_with_semi_sync.finding(
+            "Semi-synchronous replication is not supported with the InnoDB-based binary log (error 4248).",
+            variable_subject(context, switch),
+            help=f"remove {switch}, or remove binlog_storage_engine where commits have to be on a replica",
+        )
+
+
+@rule(
+    "BIN015",
+    "unencrypted-innodb-binary-log",
+    confidence=Confidence.LIKELY,
+    summary="encrypt_binlog does not work with the InnoDB-based binary log.",
+    targets=MARIADB_12_3,
+    options=(INNODB_ENGINE,),
+    evidence=("IBLOG-02",),
+    docs=Docs(
+        why="encrypt_binlog is not supported with the InnoDB-based binary log, which holds each change as clear as the "
+        "tables' data is meant not to be.",
+        fix="Encrypt the file system, or keep the traditional binary log.",
+        risk="None.",
+        restart=True,
+        exceptions="Binary logs on an encrypted file system.",
+        reconsider_when="A release whose manual supports both together.",
+    ),
+)
+def unencrypted_innodb_binary_log(context: RuleContext) -> Iterator[Finding]:
+    """Report encrypt_binlog beside binlog_storage_engine."""
+    if context.explicit_switch("encrypt_binlog") and uses_innodb_binary_log(context):
+        yield unencrypted_innodb_binary_log.finding(
+            "The InnoDB-based binary log is not encrypted: encrypt_binlog is not supported with it.",
+            variable_subject(context, "encrypt_binlog"),
+            help="encrypt the file system of the logs, or remove binlog_storage_engine",
+        )
+
+
+@rule(
+    "BIN016",
+    "unused-by-innodb-binary-log",
+    severity=Severity.NOTE,
+    confidence=Confidence.LIKELY,
+    summary="Options of the traditional binary log have no effect with the InnoDB-based one.",
+    targets=MARIADB_12_3,
+    options=(INNODB_ENGINE,),
+    evidence=("IBLOG-02", "IBLOG-04"),
+    docs=Docs(
+        why="The InnoDB-based binary log is written through InnoDB's redo log. sync_binlog, binlog_checksum, "
+        "tc_heuristic_recover and init_rpl_role belong to the traditional log, and set nothing here.",
+        fix="Remove the lines; innodb_flush_log_at_trx_commit decides what a crash can lose.",
+        risk="None.",
+        exceptions="Files that servers with the traditional binary log read too.",
+        reconsider_when="A release whose manual gives the option an effect.",
+    ),
+)
+def unused_by_innodb_binary_log(context: RuleContext) -> Iterator[Finding]:
+    """Report options of the traditional binary log that are set beside binlog_storage_engine."""
+    if not uses_innodb_binary_log(context):
+        return
+    for name, instead in WITHOUT_EFFECT.items():
+        if context.is_set(name):
+            yield unused_by_innodb_binary_log.finding(
+                f"{name} has no effect with the InnoDB-based binary log: {instead}.",
+                variable_subject(context, name),
+                help="remove the line",
+            )
+
+
+@rule(
+    "BIN017",
+    "innodb-binary-log-without-gtid",
+    severity=Severity.NOTE,
+    confidence=Confidence.LIKELY,
+    summary="Replicas read the InnoDB-based binary log by GTID only, and this server's default is file and position.",
+    targets=MARIADB_12_3,
+    options=(INNODB_ENGINE,),
+    evidence=("IBLOG-01", "IBLOG-02"),
+    docs=Docs(
+        why="The InnoDB-based binary log has no file positions: a replica connects by GTID, or not at all. Replicas "
+        "have to be MariaDB 12.3 or later. master_use_gtid = no makes file and position the default of this server's "
+        "own replication, which fails as soon as its source uses this binary log too, such as after a failover.",
+        fix="Remove master_use_gtid, or set it to slave_pos.",
+        risk="CHANGE MASTER with an explicit MASTER_USE_GTID keeps what it says.",
+        restart=True,
+        exceptions="Servers that never replicate from another one.",
+        reconsider_when="Nothing.",
+    ),
+)
+def innodb_binary_log_without_gtid(context: RuleContext) -> Iterator[Finding]:
+    """Report master_use_gtid = no beside binlog_storage_engine."""
+    by_file = context.text("master_use_gtid") in {"NO", "0"} and context.is_set("master_use_gtid")
+    if by_file and uses_innodb_binary_log(context):
+        yield innodb_binary_log_without_gtid.finding(
+            "The InnoDB-based binary log is read by GTID only; here replication by file and position is the default.",
+            variable_subject(context, "master_use_gtid"),
+            help="write master_use_gtid = slave_pos",
         )

@@ -9,7 +9,7 @@ from advisor.core.sizes import format_duration
 from rules.core.advice import advise, help_line, present
 from rules.core.rule import Docs, Span, rule
 from rules.core.subject import variable_subject
-from rules.durability.binary_log import writes_binary_log
+from rules.durability.binary_log import uses_innodb_binary_log, writes_binary_log
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -40,7 +40,7 @@ WRITE_BACK, WRITE_THROUGH = "write back", "write through"
     "lost-commits",
     summary="Commits that were confirmed to the client can be lost.",
     options=(COMMIT,),
-    evidence=("DUR-02", "DUR-01", "FSY-01", "GAL-DUR-01", "GAL-DUR-02"),
+    evidence=("DUR-02", "DUR-01", "FSY-01", "GAL-DUR-01", "GAL-DUR-02", "IBLOG-04"),
     probe="commit",
     docs=Docs(
         why="With 1 each commit is on disk before the client hears of it. With 2 it is written, but the "
@@ -52,7 +52,9 @@ WRITE_BACK, WRITE_THROUGH = "write back", "write through"
         reconsider_when="Nothing: what may be lost is for the owner of the data to say.",
         disagree="On a Galera node it is a note: a node that crashes gets what it lost from the others. Codership's "
         "documentation sets 0 there; MariaDB's recommends 1. Both warn that a loss of all nodes at once, such as the "
-        "power of the site, loses commits with 0, and Codership's says so of 2 as well.",
+        "power of the site, loses commits with 0, and Codership's says so of 2 as well. With the InnoDB-based "
+        "binary log (12.3) MariaDB's manual proposes 0 or 2 for speed: log and InnoDB agree after a crash, but both "
+        "lack the last commits.",
     ),
 )
 def lost_commits(context: RuleContext) -> Iterator[Finding]:
@@ -63,8 +65,9 @@ def lost_commits(context: RuleContext) -> Iterator[Finding]:
         seconds = context.number("innodb_flush_log_at_timeout") or 1
         lost = format_duration(seconds) if seconds > 1 else "a second"
         cause = (LOST_BY_ALL if _is_galera_node(context) else LOST)[value]
+        logged = " The InnoDB-based binary log loses them too." if uses_innodb_binary_log(context) else ""
         yield lost_commits.finding(
-            f"With {COMMIT} = {value} {cause} loses up to {lost} of commits that clients take for durable.",
+            f"With {COMMIT} = {value} {cause} loses up to {lost} of commits that clients take for durable.{logged}",
             variable_subject(context, COMMIT),
             severity=Severity.NOTE if _is_replica(context) or _is_galera_node(context) else None,
             help=help_line(action),
@@ -90,7 +93,7 @@ def _is_galera_node(context: RuleContext) -> bool:
     summary="The binary log is not synced at each commit, so it can miss what InnoDB has.",
     options=("sync_binlog",),
     triggers=("log_bin",),
-    evidence=("DUR-03", "BINLOG-01", "BINLOG-02", "GAL-DUR-02"),
+    evidence=("DUR-03", "BINLOG-01", "BINLOG-02", "GAL-DUR-02", "IBLOG-04"),
     probe="commit",
     docs=Docs(
         why="After a crash of the system the binary log can lack transactions that the server has, so that "
@@ -100,7 +103,8 @@ def _is_galera_node(context: RuleContext) -> bool:
         fix="Set sync_binlog to 1.",
         risk="Commits wait for a sync of the binary log, shared by those that commit together. On a busy "
         "server with slow storage the change can stall sessions.",
-        exceptions="Replicas that may be rebuilt, and MariaDB with the binary log inside InnoDB. On a Galera node it "
+        exceptions="Replicas that may be rebuilt, and MariaDB 12.3 with the InnoDB-based binary log, which ignores "
+        "sync_binlog. On a Galera node it "
         "is a note: the data comes back from the other nodes, the lost end of this node's binary log doesn't.",
         reconsider_when="Nothing: what may be lost is for the owner of the data to say.",
     ),
@@ -108,7 +112,7 @@ def _is_galera_node(context: RuleContext) -> bool:
 def unsynced_binary_log(context: RuleContext) -> Iterator[Finding]:
     """Report a binary log that is not synced at each commit."""
     value = context.number("sync_binlog")
-    if value is None or value == 1 or not writes_binary_log(context):
+    if value is None or value == 1 or not writes_binary_log(context) or uses_innodb_binary_log(context):
         return
     if not (context.is_set("sync_binlog") or context.is_set("log_bin")):
         return
@@ -266,7 +270,7 @@ def checksums_off(context: RuleContext) -> Iterator[Finding]:
     for name in ("innodb_checksum_algorithm", "innodb_checksums", CHECKSUM):
         value = context.text(name)
         off = value in HALF_CHECKED or (name == "innodb_checksums" and value == "OFF")
-        needed = name == CHECKSUM and forbids_checksums(context)
+        needed = name == CHECKSUM and (forbids_checksums(context) or uses_innodb_binary_log(context))
         if off and not needed and context.is_set(name):
             yield checksums_off.finding(
                 f"With {name} = {value} damage goes unnoticed: nothing is compared when it is read again.",

@@ -15,6 +15,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
 
     from advisor.core.model import Finding
+    from advisor.optionfile.lines import Line
     from rules.core.context import RuleContext
 
 READ_BY_OTHERS = 0o004
@@ -80,7 +81,8 @@ def plaintext_secret(context: RuleContext) -> Iterator[Finding]:
     """Report option lines with a secret in plain text, in any group."""
     for file in context.file_verdict.resolved.files:
         for line in file.lines:
-            if line.kind is LineKind.OPTION and line.value and not line.templated and is_secret(written_name(line)):
+            secret = line.kind is LineKind.OPTION and line.value and is_secret(written_name(line))
+            if secret and not line.templated and not _names_place(line):
                 yield plaintext_secret.finding(
                     f"[{line.group}] holds a secret in plain text, and so does each copy of this file."
                     if line.group
@@ -88,6 +90,11 @@ def plaintext_secret(context: RuleContext) -> Iterator[Finding]:
                     line_subject(file.path, line),
                     help="keep it in a file of its own with mode 600, outside the repository",
                 )
+
+
+def _names_place(line: Line) -> bool:
+    """Whether the value names where MariaDB 12.0 and later read the passphrase: a file or an environment variable."""
+    return written_name(line) == "ssl_passphrase" and (line.value or "").startswith(("file:", "env:"))
 
 
 @rule(

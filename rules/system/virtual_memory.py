@@ -106,7 +106,7 @@ def large_dirty_limit(context: RuleContext) -> Iterator[Finding]:
     if memory is None or memory.dirty_bytes or not memory.dirty_ratio or context.text("log_bin") != "ON":
         return
     limit = (memory.available or memory.total) * memory.dirty_ratio // 100
-    if limit < MANY_DIRTY or context.number(SYNC) in (None, 1):
+    if limit < MANY_DIRTY or context.number(SYNC) in (None, 1) or context.text("binlog_storage_engine") == "INNODB":
         return
     background = f"vm.dirty_background_bytes = {DIRTY_BACKGROUND}"
     yield large_dirty_limit.finding(

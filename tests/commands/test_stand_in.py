@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
+import json
 from pathlib import Path
 
 import pytest
-from mycnf_command import Mycnf
+from mycnf_command import CHECKOUT, Mycnf
 
 COMMANDS = {
     "lint": ("lint", "my.cnf"),
@@ -13,7 +14,18 @@ COMMANDS = {
     "suggest": ("suggest", "--ram", "8G", "--cpus", "4"),
     "explain": ("explain", "max_connections"),
     "fix": ("lint", "--fix", "--diff", "my.cnf"),
+    "grants": ("grants",),
+    "diff": ("diff", "my.cnf", "my.cnf"),
 }
+# A newer server that runs, by its snapshot.
+LIVE = {
+    "audit": ("audit", "--snapshot", "facts.json", "--format", "text"),
+    "preflight": ("preflight", "--snapshot", "facts.json"),
+    "report": ("report", "facts.json"),
+    "diff": ("diff", "facts.json", "default:mariadb-11.8"),
+}
+DEMO = CHECKOUT / "advisor" / "demo" / "recording.json"
+README = CHECKOUT / "README.md"
 FILE = "[mysqld]\nmax_connections = 200\n"
 
 
@@ -36,6 +48,33 @@ def test_one_line_says_what_a_target_is_read_by(
     ended = mycnf(*words, "--target", named)
     assert ended.code in (0, 1)
     assert ended.err.count(says) == 1
+
+
+@pytest.mark.parametrize("words", LIVE.values(), ids=LIVE)
+def test_one_line_says_what_a_newer_server_is_read_by(words: tuple[str, ...], mycnf: Mycnf, tmp_path: Path) -> None:
+    """The README promises it of a newer server: audits, reports, preflight and diff say so on stderr, once."""
+    assert "A newer server is read with the nearest lower version; the output says so." in README.read_text("utf-8")
+    facts = json.loads(DEMO.read_text("utf-8"))
+    facts["server"] |= {"flavour": "mariadb", "version": "13.0.1"}
+    facts["server"]["variables"]["version"] = "13.0.1-MariaDB"
+    (tmp_path / "facts.json").write_text(json.dumps(facts), "utf-8")
+    ended = mycnf(*words)
+    assert ended.code in (0, 1), ended.err
+    assert ended.err.count("MariaDB 13.0.1 was not examined: it is read as MariaDB 12.3.2") == 1
+
+
+def test_an_upgrade_says_what_it_does_not_know_of_a_newer_server(mycnf: Mycnf, tmp_path: Path) -> None:
+    """What only a newer server may know is neither accepted nor refused, and its own defaults are not known."""
+    (tmp_path / "my.cnf").write_text("[mysqld]\nnever_heard_of=1\n")
+    ended = mycnf("upgrade", "--from", "mysql-9.7.4", "--to", "mysql-26.7", "my.cnf")
+    assert "MySQL 26.7 was not examined: it is read as MySQL 9.7.4" in ended.err
+    told = " ".join(ended.out.split())
+    assert "no default changes; what MySQL 26.7 changed is not known" in told
+    assert (
+        "never_heard_of=1: MySQL 9.7.4 refuses it. never_heard_of is not known up to MySQL 9.7.4; MySQL 26.7 was"
+        in told
+    )
+    assert "accepts it" not in told
 
 
 @pytest.mark.parametrize("words", COMMANDS.values(), ids=COMMANDS)

@@ -23,7 +23,13 @@ mysql-8.3 mysql-9.1 steps 8.4
 mysql-8.4 mysql-9.7 in-place
 mysql-8.0.15 mysql-8.0.43 in-place
 mysql-8.0 mysql-27.1 steps 8.4 9.7
+mysql-9.7 mysql-26.7 in-place
+mysql-9.7 mysql-26.10.0 in-place
 mysql-9.7 mysql-27.1 unknown
+mysql-9.5.0 mysql-26.7 steps 9.7
+mysql-26.7 mysql-26.10 unknown
+mariadb-11.8 mariadb-12.3 in-place
+mariadb-11.8 mariadb-13.0 in-place
 mysql-8.4.8 mysql-8.4.3 in-place
 mysql-8.0.43 mysql-8.0.36 in-place
 mysql-8.0.43 mysql-8.0.15 unsupported

@@ -136,6 +136,71 @@ def test_a_target_that_was_not_examined_refuses_no_name(named: str, line: str) -
     assert load(target).read_as.label in found[0].message
 
 
+MADE_UP = [
+    *("mysql-5.7.99", "mysql-8.0.99", "mysql-8.1.0", "mysql-9.7.99", "mysql-26.7", "mysql-26.10.3", "mysql-27.1"),
+    *("mysql-99.12", "mariadb-10.7.8", "mariadb-11.5.2", "mariadb-11.8.99", "mariadb-12.0", "mariadb-12.2.2"),
+    *("mariadb-12.3.99", "mariadb-12.9", "mariadb-13.0", "mariadb-13.1.7", "mariadb-99.0.1"),
+]
+# Names that no server has, the other flavour's, those of plugins and vendors, removed ones, and unknown words.
+OF_NO_LIST = """
+never_heard_of=1
+innodb_bufer_pool_size=1G
+never-heard-of-either
+gtid_mode=ON
+enforce_gtid_consistency=ON
+super_read_only=ON
+userstat=ON
+aria_pagecache_buffer_size=64M
+wsrep_on=ON
+rocksdb_block_cache_size=1G
+innodb_log_archive=ON
+max_open_cursors=10
+binlog_row_event_fragment_threshold=1G
+named_pipe=ON
+validate_password_policy=1
+server_audit_logging=ON
+query_cache_size=1M
+innodb_file_format=Barracuda
+big_tables=1
+old
+log_warnings=2
+innodb_additional_mem_pool_size=8M
+sql_mode=NEW_MODE
+binlog_format=BY_MAGIC
+innodb_flush_method=NEW_WAY
+thread_handling=by-magic
+character_set_server=utf9
+collation_server=utf9_general_ci
+default_storage_engine=NEWENGINE
+default_tmp_storage_engine=NEWENGINE
+enforce_storage_engine=NEWENGINE
+plugin_load_add=never_heard_of.so
+tls_version=TLSv1.4
+lc_messages=xx_XX
+default_authentication_plugin=new_plugin
+innodb_compression_algorithm=new
+binlog_storage_engine=newengine
+optimizer_switch=new_flag=on
+default_time_zone=Moon
+"""
+REMOVED = re.compile(r"was removed in [\d.]*\d\.")
+
+
+@pytest.mark.parametrize("named", MADE_UP)
+def test_no_error_rests_on_absence_for_a_made_up_target(named: str) -> None:
+    """Of all rules only the manual's removals are errors, and no fix changes what the target may know."""
+    target = parse_target(named)
+    verdict = judge_lines(OF_NO_LIST.strip(), load(target))
+    known = RuleContext(target, verdict.catalog, Settings.from_file(verdict), verdict)
+    found = run_rules(known, all_rules()).findings
+    errors = [f for f in found if f.severity == "error"]
+    assert [f.message for f in errors if f.code != "OPT007" or not REMOVED.search(f.message)] == []
+    assert all(f.confidence != "certain" for f in found if f.code.startswith("OPT"))
+    notes = [f for f in found if f.code in ("OPT001", "OPT003")]
+    assert len(notes) > 5
+    assert all(f.severity == "note" and f.fix is None for f in notes)
+
+
 @pytest.mark.parametrize("named", ["mysql-27.1", "mysql-8.0.99"])
 def test_what_the_manual_removed_is_gone_in_newer_versions_too(named: str) -> None:
     """A documented removal stops the nearest examined version, which is the one that is named."""

@@ -6,6 +6,7 @@ from functools import lru_cache
 from itertools import groupby
 from typing import TYPE_CHECKING
 
+from advisor.catalog.targets import EXAMINED, catalog_for
 from advisor.core.model import Confidence, Severity
 from advisor.redaction.secrets import escape_text, redact_name, redact_text
 from advisor.report.document import Code, Document, Entry, Items, Paragraph, Section, Table
@@ -32,7 +33,9 @@ def document(move: UpgradeChanges, *, every: bool = False) -> Document:
     move = move._replace(lines=_groups_once(move.lines))
     heavy = [c for c in move.defaults if c.area in WARNING_AREAS]
     light = [c for c in move.defaults if c.area not in WARNING_AREAS]
-    notes = tuple(_note(c, move, mark) for c in move.lines if c.severity is Severity.NOTE)
+    told = [c for c in move.lines if c.severity is Severity.NOTE]
+    notes = tuple(_note(c, move, mark) for c in told if c.kind is not LineEffect.NOT_EXAMINED)
+    unknown = tuple(_note(c, move, mark) for c in told if c.kind is LineEffect.NOT_EXAMINED)
     already = tuple(_line(c, move, mark) for c in move.lines if c.kind is LineEffect.STILL_REFUSED)
     blocks: list[Block] = [_head(move, heavy, light)]
     blocks += [Section("", tuple(_lines(move, kinds, mark))) for kinds in (_STOPS, _OTHERWISE)]
@@ -43,6 +46,7 @@ def document(move: UpgradeChanges, *, every: bool = False) -> Document:
             tuple(_default(c, mark) for c in heavy),
         ),
         Section("Lines that still work, or work now", (Items(notes),)),
+        Section("Lines that mycnf cannot judge", (Items(unknown),)),
         *_light(light, mark, every=every),
         _paste([c for c in move.defaults if every or c.area is not Area.REST]),
     ]
@@ -81,9 +85,15 @@ def _head(move: UpgradeChanges, heavy: list[DefaultChange], light: list[DefaultC
     ]
     defaults = ", ".join(part for part in told if part)
     change = f"changed defaults: {defaults}" if defaults else "no default changes"
+    change += "".join(f"; what {label} changed is not known" for label in unread_versions(move))
     counts = (Paragraph(", ".join(p for p in lines if p), indent=2), Paragraph(change, indent=2))
     path = (Paragraph(move.path.words, indent=2), Items(tuple(_pages(move))))
     return Section("", (Paragraph(SCOPE, indent=2), *path, *counts))
+
+
+def unread_versions(move: UpgradeChanges) -> list[str]:
+    """The versions that are read as a lower one, so that their own defaults are not known."""
+    return [t.label for t in (move.before, move.after) if catalog_for(t).version < t.version]
 
 
 def _pages(move: UpgradeChanges) -> Iterator[Words]:
@@ -112,9 +122,11 @@ def _paste(changes: list[DefaultChange]) -> Paragraph:
 
 
 def _foot(move: UpgradeChanges) -> Paragraph:
+    named = " and no ".join(t.label for t in (move.before, move.after) if t not in EXAMINED)
+    were = "were" if " and no " in named else "was"
     return Paragraph(
-        f"All this is likely, not certain: no running {move.before.label} and {move.after.label} were asked, only "
-        "other patches of them, their sources and their documents."
+        f"All this is likely, not certain: no running {named} {were} asked, only other versions, their sources and "
+        "their documents."
     )
 
 

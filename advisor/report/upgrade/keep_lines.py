@@ -6,7 +6,7 @@ from itertools import groupby
 from typing import TYPE_CHECKING
 
 from advisor.redaction.secrets import escape_text
-from advisor.report.upgrade.document import SCOPE, values_of
+from advisor.report.upgrade.document import SCOPE, unread_versions, values_of
 from advisor.report.words import wrap
 from advisor.upgrade.change import Area
 
@@ -26,7 +26,8 @@ def fragment(move: UpgradeChanges, *, every: bool = False) -> str:
     wanted = [c for c in move.defaults if every or c.area is not Area.REST]
     way = f"{move.before.label} → {move.after.label}"
     if not wanted:
-        return f"{_comment(SCOPE)}\n{_comment(f'{way}: no default changes.')}\n"
+        unknown = "".join(f" What {label} changed is not known." for label in unread_versions(move))
+        return f"{_comment(SCOPE)}\n{_comment(f'{way}: no default changes.{unknown}')}\n"
     head = f"{way}: lines that keep old defaults. Take those that you need, and read them after the lines there are."
     blocks = [f"{_comment(SCOPE)}\n{_comment(head)}\n[mysqld]"]
     for area, changes in groupby(wanted, key=lambda c: c.area):
