@@ -190,6 +190,7 @@ BY_OPTION = {
         "wsrep_sst_method",
     ),
     "rules.replication.galera_node": (
+        "pxc_strict_mode",
         "wsrep_certify_nonpk",
         "wsrep_provider_options",
         "wsrep_slave_threads",

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 from advisor.catalog.load import load
 from advisor.catalog.presence import find_presence, nearest_option, nearest_vendor_option, vendor_of_option
-from advisor.catalog.targets import SERIES, newest_target, parse_target, stand_in_note
+from advisor.catalog.targets import BUILD_SERIES, SERIES, newest_target, parse_target, stand_in_note
 from advisor.core import errors
 from advisor.core.model import Target
 from advisor.report.formats import render
@@ -20,6 +20,9 @@ if TYPE_CHECKING:
     from advisor.catalog.load import Option
     from advisor.report.document import Document
     from rules.core.rule import Rule
+
+
+KNOWN = "it knows MySQL Community and MariaDB on Linux"
 
 
 def run(args: argparse.Namespace) -> int:
@@ -65,7 +68,7 @@ def _explain_rule(rule: Rule, args: argparse.Namespace, target: Target | None) -
 def _explain_option(args: argparse.Namespace, target: Target | None) -> str:
     written = args.code
     name = written.strip().lower().lstrip("-").replace("-", "_")
-    everywhere = {t: _find(name, t) for t in _targets()}
+    everywhere = _options_everywhere(name)
     here = _find(name, target) if target else None
     if here is None and not any(everywhere.values()) and find_presence(name) is None:
         raise errors.MycnfError(_unknown_message(written, name, target))
@@ -85,9 +88,26 @@ def _explain_option(args: argparse.Namespace, target: Target | None) -> str:
     return render("explain", args.format, Paper.to(args.output), document, {"json": as_json})
 
 
-def _targets() -> list[Target]:
-    """Return the newest known patch of every supported series."""
-    return [Target(flavour, patch) for flavour, series in SERIES.items() for _, patch in sorted(series.items())]
+def _options_everywhere(name: str) -> dict[Target, Option | None]:
+    """Return the option in the newest known patch of every supported series, and in builds that differ from theirs."""
+    found: dict[Target, Option | None] = {}
+    for flavour, series in SERIES.items():
+        found |= {t: _find(name, t) for _, patch in sorted(series.items()) for t in (Target(flavour, patch),)}
+        if flavour == "mysql":
+            found |= _options_of_builds(name)
+    return found
+
+
+def _options_of_builds(name: str) -> dict[Target, Option | None]:
+    """Return the option in the builds of MySQL that have it otherwise: PXC where Percona Server differs from it."""
+    found: dict[Target, Option | None] = {}
+    for build, series in BUILD_SERIES.items():
+        for _, patch in sorted(series.items()):
+            target = Target("mysql", patch, build)
+            base = target._replace(build="percona" if build == "pxc" else "")
+            if (option := _find(name, target)) != _find(name, base):
+                found[target] = option
+    return found
 
 
 def _find(name: str, target: Target) -> Option | None:
@@ -120,7 +140,8 @@ def _unknown_message(written: str, name: str, target: Target | None) -> str:
     catalogs = [load(target or newest_target("mysql")), load(newest_target("mariadb"))]
     community = newest_target("mysql")
     if vendor := vendor_of_option(name, community):
-        return f"mycnf does not explain {vendor.describe(name)}: it knows MySQL Community and MariaDB on Linux"
+        why = f"no {vendor.build} that mycnf knows has it" if vendor.series else KNOWN
+        return f"mycnf does not explain {vendor.describe(name)}: {why}"
     option = next((near for catalog in catalogs if (near := nearest_option(name, catalog))), None)
     other = nearest_vendor_option(name, community, option)
     if other and (vendor := vendor_of_option(other, community)):

@@ -16,6 +16,7 @@ if TYPE_CHECKING:
     from rules.core.context import RuleContext
 
 MARIADB = (Span("mariadb"),)
+PERCONA = Span("mysql", build="percona")
 MOST_THREADS = 256  # MariaDB's default thread_cache_size
 AMPLE_THREADS = 500  # threads; it is rare that so many sessions wait at once
 POOLED = "POOL-OF-THREADS"
@@ -89,12 +90,12 @@ def advised_thread_cache(context: RuleContext) -> int:
     "CON009",
     "unused-thread-pool",
     summary="Thread pool options are set, but connections don't use the pool.",
-    targets=MARIADB,
+    targets=(*MARIADB, PERCONA),
     options=OF_THE_POOL,
-    evidence=("CONA-06", "CONV-03"),
+    evidence=("CONA-06", "CONV-03", "CONV-06"),
     docs=Docs(
-        why="MariaDB uses its pool of threads only with thread_handling = pool-of-threads; on Unix the "
-        "default is a thread for each connection. A server with thread_pool_size alone showed no thread "
+        why="MariaDB and Percona Server use their pool of threads only with thread_handling = pool-of-threads; on Unix "
+        "the default is a thread for each connection. A MariaDB server with thread_pool_size alone showed no thread "
         "in the pool.",
         fix="Set thread_handling = pool-of-threads to use the pool, else remove the lines.",
         risk="The pool holds short statements back while many long ones run.",

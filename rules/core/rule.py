@@ -13,20 +13,26 @@ _TAKEN: set[str] = set()  # codes and names; searching RULES for each new rule t
 
 
 class Span(NamedTuple):
-    """A version range of one flavour: from `since` to before `before`; an empty tuple means no bound."""
+    """A version range of one flavour: from `since` to before `before`; an empty tuple means no bound.
+
+    `build` limits it to a build of the flavour: pxc, or percona, which Percona XtraDB Cluster is too.
+    """
 
     flavour: str
     since: tuple[int, ...] = ()
     before: tuple[int, ...] = ()
+    build: str = ""
 
     def holds(self, target: Target) -> bool:
         """Whether the target is in the range."""
         if target.flavour != self.flavour or target.version < self.since:
             return False
+        if self.build and target.build != self.build and (self.build, target.build) != ("percona", "pxc"):
+            return False
         return not self.before or target.version < self.before
 
     def __str__(self) -> str:
-        bounds = [self.flavour]
+        bounds = [self.build or self.flavour]
         bounds += [f">= {'.'.join(map(str, self.since))}"] if self.since else []
         bounds += [f"< {'.'.join(map(str, self.before))}"] if self.before else []
         return " ".join(bounds)

@@ -9,8 +9,8 @@ from advisor.core.sizes import format_duration, format_size
 from advisor.verdict.number import parse_digits
 from rules.core.advice import advise, help_line, present
 from rules.core.counters import require_uptime
-from rules.core.network import uses_galera
-from rules.core.rule import Docs, rule
+from rules.core.network import has_provider, uses_galera
+from rules.core.rule import Docs, Span, rule
 from rules.core.subject import variable_subject
 from rules.replication.galera import MARIADB, OPTIONS, is_primary_node, provider_options
 
@@ -22,6 +22,8 @@ if TYPE_CHECKING:
 
 APPLIERS = "wsrep_slave_threads"
 NO_KEY = "wsrep_certify_nonpk"
+STRICT = "pxc_strict_mode"
+UNCHECKED = {"DISABLED": "nothing is checked", "PERMISSIVE": "what the check finds is only logged"}
 CACHE = "GCACHE.SIZE"
 SMALL = 128 << 20  # bytes; the provider's default
 VOTERS = 3  # nodes of the smallest cluster that survives the loss of one
@@ -225,3 +227,36 @@ def galera_cache_for_minutes(context: RuleContext) -> Iterator[Finding]:
         help=f"set gcache.size = {gigabytes}G in wsrep_provider_options on all nodes ({AWAY} hours), if the disk has "
         "room",
     )
+
+
+@rule(
+    "GAL024",
+    "pxc-strict-mode-off",
+    confidence=Confidence.LIKELY,
+    summary="pxc_strict_mode lets a node run what Percona XtraDB Cluster does not replicate safely.",
+    targets=(Span("mysql", build="pxc"),),
+    options=(STRICT,),
+    evidence=("GAL-14",),
+    docs=Docs(
+        why="PXC Strict Mode refuses tables without a primary key, engines that the cluster does not replicate, table "
+        "locks and other operations that can make nodes diverge. With PERMISSIVE they run with a warning in the log, "
+        "with DISABLED without one. The other nodes don't check again what one node let through.",
+        fix="Remove the line: ENFORCING is the default on a node of a cluster. MASTER allows table locks where "
+        "a single node takes the writes.",
+        risk="Statements that the mode refuses end with an error: read the warnings of PERMISSIVE first.",
+        exceptions="A node that is migrated into the cluster, and a cluster for tests.",
+        reconsider_when="A cluster whose tables all have a primary key and are InnoDB's.",
+    ),
+)
+def pxc_strict_mode_off(context: RuleContext) -> Iterator[Finding]:
+    """Report pxc_strict_mode = DISABLED or PERMISSIVE on a configured node."""
+    mode = context.text(STRICT)
+    if mode in UNCHECKED and context.is_set(STRICT) and has_provider(context):
+        action = advise(context, STRICT, "ENFORCING", risk="statements that it refuses end with an error")
+        yield pxc_strict_mode_off.finding(
+            f"pxc_strict_mode is {mode}: {UNCHECKED[mode]}, and operations that PXC does not replicate safely can make "
+            "the nodes diverge.",
+            variable_subject(context, STRICT),
+            help=help_line(action),
+            actions=present(action),
+        )

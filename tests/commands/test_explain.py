@@ -115,8 +115,8 @@ def test_an_option_as_json(mycnf: Mycnf) -> None:
             "did you mean innodb_show_locks_held, which Percona Server (5.7, 8.0, 8.4) documents?",
         ),
         (
-            "slow_query_log_use_global_control",
-            "mycnf does not explain slow_query_log_use_global_control, which Percona",
+            "log_warnings_suppress",
+            "which Percona Server (5.7, 8.0, 8.4) documents: no Percona Server that mycnf knows has it",
         ),
         ("named_pipe", "named_pipe, which exists on Windows only: it knows MySQL Community and MariaDB on Linux"),
     ],

@@ -12,7 +12,7 @@ import pytest
 from rule_cases import all_cases, context_of_case
 
 from advisor.catalog.load import load
-from advisor.catalog.targets import SERIES, parse_target
+from advisor.catalog.targets import BUILD_SERIES, SERIES, parse_target
 from advisor.core.model import Confidence, Target
 from rules import all_rules, file_rules, find_rule, rule_modules_for
 from rules._index import ANY_OPTION
@@ -116,6 +116,7 @@ def test_evidence_is_in_the_store_or_it_is_an_opinion() -> None:
 def test_needs_and_options_exist() -> None:
     """What a rule needs is a part of what may be known, and some supported series knows each option that it names."""
     catalogs = [load(Target(flavour, patch)) for flavour, series in SERIES.items() for patch in series.values()]
+    catalogs += [load(Target("mysql", patch, b)) for b, series in BUILD_SERIES.items() for patch in series.values()]
     for r in all_rules():
         assert set(r.needs) <= PARTS, r.code
         assert [o for o in r.options if not any(c.get(o) or c.find_variable(o) for c in catalogs)] == [], r.code
@@ -151,7 +152,7 @@ def test_a_rule_for_every_flavour() -> None:
 def test_some_rule_concerns_each_supported_version() -> None:
     """Every supported version has rules of every family, but for those that only the other flavour knows."""
     for flavour, series in SERIES.items():
-        families = {r.family for r in all_rules() if any(span.flavour == flavour for span in r.targets)}
+        families = {r.family for r in all_rules() if any(s.flavour == flavour and not s.build for s in r.targets)}
         for patch in series.values():
             assert {r.family for r in all_rules() if r.concerns(Target(flavour, patch))} == families
 
@@ -177,3 +178,15 @@ def test_areas_are_counted_in_words() -> None:
         "5 risks to availability",
         "4 slow or wasteful settings",
     ]
+
+
+def test_rules_about_a_build_concern_no_other() -> None:
+    """A rule about Percona Server holds for Percona XtraDB Cluster too, which is built on it, and not for MySQL."""
+    spans = Span("mysql", build="percona"), Span("mysql", build="pxc"), Span("mysql")
+    targets = [Target("mysql", (8, 4, 8), build) for build in ("percona", "pxc", "", "rds")]
+    assert [[span.holds(target) for target in targets] for span in spans] == [
+        [True, True, False, False],
+        [False, True, False, False],
+        [True, True, True, True],
+    ]
+    assert [str(span) for span in spans] == ["percona", "pxc", "mysql"]

@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from advisor.catalog.targets import catalog_for, lists_names
+from advisor.core.model import BUILDS
 from advisor.report.document import Code, Document, Facts, Items, Own, Paragraph, Section
 
 if TYPE_CHECKING:
@@ -30,7 +31,7 @@ KINDS = {
     "flag": "switch without a value",
 }
 LONG = 60  # a list that is longer than a line of the table is broken at its commas
-VERSIONS = 18  # columns of a version
+VERSIONS = 18  # columns of a version, at least
 ARGUMENTS = {"none": "takes no value", "optional": "value optional", "required": "value required"}
 FLAVOURS = {"mysql": "MySQL", "mariadb": "MariaDB"}
 
@@ -86,7 +87,9 @@ def measure(rule: Rule) -> list[str]:
 
 def targets(rule: Rule) -> str:
     """The flavours and versions that a rule is for, in words."""
-    return " and ".join(str(s).replace(s.flavour, FLAVOURS.get(s.flavour, s.flavour), 1) for s in rule.targets)
+    names = {**FLAVOURS, **BUILDS}
+    words = [(str(s), s.build or s.flavour) for s in rule.targets]
+    return " and ".join(text.replace(name, names.get(name, name), 1) for text, name in words)
 
 
 def of_option(
@@ -118,7 +121,7 @@ def of_option(
         Paragraph(_lacks(target) if missing and target else ""),
         Items(tuple(_before(presence)) if shown is None or missing else ()),
         Section(title, (Facts((*_details(shown), *_on_platform(target, here)) if shown else ()),)),
-        Section("Default", (Facts(defaults, VERSIONS),)),
+        Section("Default", (Facts(defaults, max(VERSIONS, *(len(label) + 2 for label, _ in defaults))),)),
         Section("Rules about it", (Items(about),)),
     )
     return Document((name,), blocks)
