@@ -3,7 +3,7 @@
 import json
 from typing import Any, NamedTuple
 
-from advisor.catalog.targets import BUILD_SERIES, EXAMINED, catalog_for, lists_names
+from advisor.catalog.targets import BUILD_SERIES, DOCUMENTED_BUILDS, EXAMINED, catalog_for, lists_names
 from advisor.core.model import Target
 
 _FOLDER = __file__.rpartition("/")[0] + "/data/"
@@ -88,7 +88,7 @@ class Catalog:
         self.any_build = any_build
         self.read_as = read_as
         self.exact = target in EXAMINED
-        self.of_other_build = read_as.build != target.build
+        self.of_other_build = read_as.build != target.build or target.build in DOCUMENTED_BUILDS
         self.whole = lists_names(target)
         self.options = options
         self.kept: dict[tuple[object, ...], Any] = {}
@@ -100,7 +100,12 @@ class Catalog:
 
     @property
     def has_own_build(self) -> bool:
-        """Whether the facts are those of a vendor's build that has a catalog of its own, such as Percona Server."""
+        """Whether the facts are those of a vendor's build that lists its options itself, such as Percona Server."""
+        return self.lists_plugins and self.read_as.build not in DOCUMENTED_BUILDS
+
+    @property
+    def lists_plugins(self) -> bool:
+        """Whether the options of plugins that only the target's build has are among those of the catalog."""
         return self.read_as.version[:2] in BUILD_SERIES.get(self.read_as.build, ())
 
     def keep(self, key: tuple[object, ...], answer: Any) -> None:

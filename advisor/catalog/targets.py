@@ -29,10 +29,14 @@ INFERRED = frozenset({("mariadb", (12, 3))})
 BUILD_SERIES: dict[str, dict[tuple[int, ...], tuple[int, ...]]] = {
     "percona": {(5, 7): (5, 7, 44), (8, 0): (8, 0, 43), (8, 4): (8, 4, 8)},
     "pxc": {(5, 7): (5, 7, 44), (8, 0): (8, 0, 43), (8, 4): (8, 4, 8)},
+    "enterprise": {(5, 7): (5, 7, 44), (8, 0): (8, 0, 43), (8, 4): (8, 4, 8), (9, 7): (9, 7, 4)},
 }
+# Those of which the documented options of some plugins are all that is known: what MySQL refuses, they may know.
+DOCUMENTED_BUILDS = frozenset({"enterprise"})
 # What --target calls a server: the beginning of the name, with the flavour and the build.
 NAMES: dict[str, tuple[str, str]] = {
     "mysql": ("mysql", ""),
+    "mysql-enterprise": ("mysql", "enterprise"),
     "mariadb": ("mariadb", ""),
     "percona": ("mysql", "percona"),
     "pxc": ("mysql", "pxc"),
@@ -213,7 +217,7 @@ def _raise_unknown_target(text: str) -> MycnfError:
     from advisor.core.suggestions import did_you_mean
 
     known = [f"{flavour}-{s[0]}.{s[1]}" for flavour, series in SERIES.items() for s in sorted(series)]
-    known += [f"{build}-{s[0]}.{s[1]}" for build, series in BUILD_SERIES.items() for s in sorted(series)]
+    known += [str(Target("mysql", s, build)) for build, series in BUILD_SERIES.items() for s in sorted(series)]
     name, _, number = text.lower().rpartition("-")
     hint = "" if name in NAMES and "." in number else did_you_mean(text[:MAX_LENGTH], known)
     return MycnfError(

@@ -117,7 +117,8 @@ class Target(NamedTuple):
         """The name that --target takes; the platform is an option of its own."""
         if self.is_managed:
             return f"{self.build}-{self.flavour}-{self.number}"
-        return f"{self.build if self.build in ('percona', 'pxc') else self.flavour}-{self.number}"
+        name = {"percona": "percona", "pxc": "pxc", "enterprise": "mysql-enterprise"}.get(self.build, self.flavour)
+        return f"{name}-{self.number}"
 
 
 class Location(NamedTuple):

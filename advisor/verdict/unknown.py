@@ -18,6 +18,7 @@ from advisor.catalog.presence import (
     vendor_of_value,
 )
 from advisor.catalog.targets import SERIES
+from advisor.core.model import BUILDS as SERVERS
 from advisor.verdict.names import CAPITALS
 from advisor.verdict.outcome import REFUSED, Outcome, TakenValue
 from advisor.verdict.plugins import (
@@ -60,11 +61,12 @@ def explain_missing(
         found, taken = _explain_loaded_plugin(name, found._replace(canonical=None), catalog, loaded)
     else:
         other = vendor_of_option(name, catalog.target) or vendor_of_option(_strip_switch(name), catalog.target)
+        own = catalog.get(name) if catalog.lists_plugins else None
+        if other is not None and own is not None and own.plugin:
+            other = None  # an option of a plugin of the target's own build
         if other is not None and catalog.has_own_build and other.series:
-            own = catalog.get(name)
-            if own is None or not own.plugin:
-                return found._replace(canonical=None), _explain_build_lacks(name, other, catalog)
-        elif other is not None:
+            return found._replace(canonical=None), _explain_build_lacks(name, other, catalog)
+        if other is not None:
             sentence = other.sentence(name, catalog.read_as)
             option = catalog.get(name)
             if option is not None:  # as an option of a plugin
@@ -199,10 +201,11 @@ def _not_loaded_or_unknown(name: str, written: str, found: NameMatch, catalog: C
 
 def _explain_plugin(name: str, plugin: str, catalog: Catalog) -> TakenValue:
     """Explain an option of a plugin; those of a build alone are mostly installed by its own script, not by a file."""
-    if not catalog.has_own_build or load(catalog.target.base).get(name) is not None:
+    if not catalog.lists_plugins or load(catalog.target.base).get(name) is not None:
         return _explain_not_loaded(name, plugin)
-    build = BUILDS[catalog.target.build]
-    why = f"{name} belongs to the plugin {plugin} of {build}, which ps-admin or INSTALL PLUGIN must have installed."
+    installer = "ps-admin or INSTALL PLUGIN" if catalog.has_own_build else "INSTALL PLUGIN"
+    build = SERVERS[catalog.target.build]
+    why = f"{name} belongs to the plugin {plugin} of {build}, which {installer} must have installed."
     return TakenValue(Outcome.UNEXAMINED, None, why, likely=True)
 
 

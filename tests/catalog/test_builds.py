@@ -14,7 +14,7 @@ from advisor.verdict.judge import judge_value
 
 BUILDS = Path(__file__).resolve().parents[2] / "tools" / "catalog" / "facts" / "builds"
 RECORDED = sorted(path.name for path in BUILDS.iterdir() if path.is_dir())
-TARGETS = [Target("mysql", v, build) for build, series in BUILD_SERIES.items() for v in series.values()]
+TARGETS = [Target("mysql", v, build) for build in ("percona", "pxc") for v in BUILD_SERIES[build].values()]
 ABSENT = (Outcome.UNKNOWN, Outcome.REMOVED, Outcome.UNEXAMINED, Outcome.AMBIGUOUS)
 VALUES = {"bool": "ON", "int": "1", "uint": "1", "double": "1", "string": "x", "flagset": ""}
 
@@ -123,3 +123,15 @@ def test_the_cluster_has_its_own_defaults() -> None:
         assert on is not None
         assert (strict.default, on.default) == ("ENFORCING", "TRUE")
         assert judge_value("wsrep_OSU_method", "RSU", catalog).outcome is Outcome.ACCEPTED
+
+
+def test_plugins_of_mysql_enterprise_are_known_and_nothing_is_refused() -> None:
+    """Documented options of Enterprise's plugins are named with the plugin; no server of it was asked."""
+    catalog = load(parse_target("mysql-enterprise-8.4"))
+    assert str(catalog.target) == "mysql-enterprise-8.4.8"
+    for name, value in (("audit_log_policy", "ALL"), ("mysql_firewall_mode", "ON"), ("no_such_thing_at_all", "1")):
+        assert judge_value(name, value, catalog).outcome is Outcome.UNEXAMINED
+    assert "the plugin audit_log of MySQL Enterprise" in judge_value("audit_log_file", "a.log", catalog).reason
+    early = load(parse_target("mysql-enterprise-8.0.33"))
+    assert early.get("audit_log_flush_interval_seconds") is None
+    assert early.get("audit_log_policy") is not None

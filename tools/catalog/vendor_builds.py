@@ -1,4 +1,4 @@
-"""The options of Percona Server and Percona XtraDB Cluster: a difference from the catalog of the same MySQL series."""
+"""The options of Percona Server, Percona XtraDB Cluster and MySQL Enterprise: differences from the series of MySQL."""
 
 from __future__ import annotations
 
@@ -11,8 +11,7 @@ from tables import Row, Version, read, version
 
 Options = dict[str, dict[str, Any]]
 # Percona XtraDB Cluster is Percona Server with replication by Galera: it has all options of both tables.
-TABLES = {"percona": ("percona.tsv",), "pxc": ("percona.tsv", "pxc.tsv")}
-SERIES = ("5.7", "8.0", "8.4")
+TABLES = {"percona": ("percona.tsv",), "pxc": ("percona.tsv", "pxc.tsv"), "enterprise": ("enterprise.tsv",)}
 LACKS = "-"  # instead of an argument: the build does not have this option of MySQL
 TEXTS = ("arg", "kind", "scope", "plugin")
 # The first source in a row is the one of the default, the last the one of the other facts.
@@ -23,8 +22,9 @@ def catalogs() -> dict[str, tuple[str, Version, dict[str, Row]]]:
     """For each catalog of a build its MySQL catalog, the number of the series, and the rows by option."""
     return {
         f"{build}-{series}": (f"mysql-{series}", version(series), rows(build, series))
-        for build in TABLES for series in SERIES
-    }  # fmt: skip
+        for build, tables in TABLES.items()
+        for series in sorted({row["series"].rpartition("-")[2] for table in tables for row in read("builds", table)})
+    }
 
 
 def rows(build: str, series: str) -> dict[str, Row]:
@@ -57,6 +57,8 @@ def record(row: Row) -> Record:
         facts["values"] = row["values"].split("|")
     if row["dynamic"]:
         facts["dynamic"] = row["dynamic"] == "yes"
+    if row["kind"] == "flag":
+        facts["shown"] = False
     found = {field: Fact(value, source(row)) for field, value in facts.items()}
     for field in ("since", "gone"):
         if row[field]:
@@ -74,7 +76,7 @@ def source(row: Row) -> str:
 
 def variable(row: Row) -> str | None:
     """The system variable of the option; None for the states of plugins and for what is an option only."""
-    only_option = row["option"].startswith("utility_user") or row["option"] == "coredumper"
+    only_option = row["option"].startswith("utility_user") or row["option"] == "coredumper" or row["kind"] == "flag"
     return None if only_option or row["plugin"].removeprefix("ha_") == row["option"] else row["option"]
 
 
