@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 import re
-from typing import NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 
-from advisor.catalog.targets import known_series, newest_target
-from advisor.core.model import Target
+from advisor.catalog.targets import newest_target, target_of_version
+
+if TYPE_CHECKING:
+    from advisor.core.model import Target
 
 # The server in an image, by the image's name: flavour and build.
 _NAMES = {
@@ -57,21 +59,3 @@ def image_of(reference: str) -> ServerImage | None:
         return ServerImage(newest_target(*server), f"its image is {reference.strip()}, taken for the newest")
     numbers = tuple(int(n) for n in version.groups() if n)
     return ServerImage(*target_of_version(server[0], numbers, server[1], f"its image is {reference.strip()}"))
-
-
-def target_of_version(flavour: str, version: tuple[int, ...], build: str, why: str) -> tuple[Target, str]:
-    """Return the target that a document's version means, with the reason: the nearest known one if it has no catalog.
-
-    A first number alone means the newest series that begins with it.
-    """
-    known = known_series(flavour, build)
-    if len(version) == 1:
-        series = max((s for s in known if s[0] == version[0]), default=None)
-        return (Target(flavour, known[series], build) if series else newest_target(flavour, build)), why
-    if version[:2] < min(known):
-        return Target(flavour, known[min(known)], build), f"{why}, and no older series is known"
-    if max(version) > 9999:  # noqa: PLR2004 - no release has five digits
-        return newest_target(flavour, build), why
-    if len(version) == 2:  # noqa: PLR2004 - a series
-        version = known.get(version, version)
-    return Target(flavour, version, build), why

@@ -157,6 +157,24 @@ def known_series(flavour: str, build: str = "") -> dict[tuple[int, ...], tuple[i
     return {**SERIES.get(flavour, {}), **BUILD_SERIES.get(build, {})}
 
 
+def target_of_version(flavour: str, version: tuple[int, ...], build: str, why: str) -> tuple[Target, str]:
+    """Return the target that a document's version means, with the reason: the nearest known one if it has no catalog.
+
+    A first number alone means the newest series that begins with it.
+    """
+    known = known_series(flavour, build)
+    if len(version) == 1:
+        series = max((s for s in known if s[0] == version[0]), default=None)
+        return (Target(flavour, known[series], build) if series else newest_target(flavour, build)), why
+    if version[:2] < min(known):
+        return Target(flavour, known[min(known)], build), f"{why}, and no older series is known"
+    if max(version) > 9999:  # noqa: PLR2004 - no release has five digits
+        return newest_target(flavour, build), why
+    if len(version) == 2:  # noqa: PLR2004 - a series
+        version = known.get(version, version)
+    return Target(flavour, version, build), why
+
+
 def is_too_old(target: Target) -> bool:
     """Whether the series is older than all with a catalog, so that its handling of options is unknown."""
     return target.version[:2] < min(SERIES[target.flavour])
