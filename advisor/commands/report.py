@@ -167,7 +167,8 @@ def _judge_all(paths: Iterator[str], work: report_worker.ReportTask, jobs: int) 
         except BrokenProcessPool as error:
             raise MycnfError("a worker process was killed, possibly for lack of memory; use fewer --jobs") from error
         finally:
-            pool.shutdown(wait=False, cancel_futures=True)
+            # Once all is judged, the pool's thread is waited for: at the interpreter's end it may find its pipe closed.
+            pool.shutdown(wait=not waiting, cancel_futures=True)
 
 
 def _processors() -> int:
