@@ -33,6 +33,7 @@ MYSQL, MARIADB, ASKED_MARIADB = (
     Target("mariadb", (10, 6, 24)),
     Target("mariadb", (10, 11, 19)),
 )
+MARIADB_123, ASKED_118 = Target("mariadb", (12, 3, 2)), Target("mariadb", (11, 8, 9))
 FORK = "mysql-8.4.8-shannon"
 AUTOSIZED = ("autosized", "")
 
@@ -154,6 +155,9 @@ def contradictions() -> list[Contradiction]:
     # If the documentation names no version and a server of 10.11 contradicts it too, the error is a general one.
     general = {c[1:] for c in compared(asked, manuals.mariadb(ASKED_MARIADB.version))}
     found += [c for c in compared(mariadb, manuals.mariadb(MARIADB.version)) if c[1:] not in general]
+    # The same of 12.3, whose facts are those of 11.8.9 but for what the documentation and recorded help tell.
+    general = {c[1:] for c in compared(load(ASKED_118), manuals.mariadb(ASKED_118.version))}
+    found += [c for c in compared(load(MARIADB_123), manuals.mariadb(MARIADB_123.version)) if c[1:] not in general]
     found += [*compared(mariadb, recorded_mariadb()), *missing(mariadb, recorded_mariadb())]
     return [*found, *names(mysql, "mysql"), *names(mariadb, "mariadb")]
 
