@@ -20,6 +20,7 @@ from advisor.tui.screens.registry import CHANGES, SCREENS
 
 FOLDER = os.path.join(TOP, "docs", "pictures")
 SIZE = (100, 30)
+SIZES = {"overview": (120, 40)}
 SETTLED = 0.5  # seconds
 KEYS = {"findings": ("down", "down", "down"), "variables": ("down", "down")}
 BEFORE = {"changes": ("1", "down", "down", "space", "space", "space", "space", "space")}
@@ -28,7 +29,7 @@ _OWN_NAME = r"terminal-\d+"  # different in every picture; without it equal scre
 
 async def picture(place: str, digit: str) -> str:
     """One screen as SVG."""
-    async with driven(size=SIZE) as (app, pilot):
+    async with driven(size=SIZES.get(place, SIZE)) as (app, pilot):
         await pilot.press(*BEFORE.get(place, ()), digit)
         await until(pilot, lambda: bool(app.query(f"#{place}")))
         await pilot.press(*KEYS.get(place, ()))

@@ -46,6 +46,7 @@ if TYPE_CHECKING:
     from advisor.tui.view import UserMarks, View
 
 SOON = 1.0  # seconds until the footer is shown if no findings are on the screen by then
+OPENED_FIRST = "overview"  # id of the screen
 WINDOW = 10.0  # seconds of samples after which the rules that need a window run
 
 
@@ -158,7 +159,7 @@ class AuditApp(AppBase):
             self._start_sampling()
         self._show_all()
         if first:
-            await self.action_go("findings")
+            await self.action_go(OPENED_FIRST)
             self.screen_stack[0].screen_layout_refresh_signal.subscribe(self, self._show_keys_when_drawn)
 
     @on(WorkFailed)
@@ -309,9 +310,10 @@ class AuditApp(AppBase):
         release_old_keys(self)
 
     def _focus(self, place: str) -> None:
-        """Focus the first focusable widget of a screen."""
-        chosen = self.query_one("#screens").query_one(f"#{place}")
-        self.screen.set_focus(next((widget for widget in chosen.query("*") if widget.focusable), None))
+        """Focus the widget that the screen names."""
+        from advisor.tui.screens.base import Pane
+
+        self.screen.set_focus(self.query_one("#screens").query_one(f"#{place}", Pane).first_focus)
 
     # Actions
 

@@ -6,7 +6,7 @@ import random
 from pathlib import Path
 
 import pytest
-from app_driver import driven, filled, screen_text, until
+from app_driver import driven, opened, screen_text, until
 from hostile_server import Mischief, Recording, hostile
 
 from advisor.tui.screens.registry import SCREENS
@@ -37,7 +37,7 @@ async def test_the_app_bears_a_hostile_server(recording: Recording, kind: str, t
     with hostile(recording, str(place), KINDS[kind]):
         words = (*connecting(tmp_path, place), "--isolated")
         async with driven(*words, size=(100, 30), wait=False) as (app, pilot):
-            await until(pilot, lambda: filled(app) or bool(app.screen.query("#connect-socket")))
+            await until(pilot, lambda: opened(app) or bool(app.screen.query("#connect-socket")))
             for screen in SCREENS:
                 await pilot.press(screen.digit)
                 await pilot.pause()

@@ -26,18 +26,25 @@ RECORDING = "--demo"
 
 @asynccontextmanager
 async def driven(
-    *words: str, size: tuple[int, int] = (80, 24), wait: bool = True
+    *words: str, size: tuple[int, int] = (80, 24), wait: bool = True, place: str = "findings"
 ) -> AsyncIterator[tuple[AuditApp, Pilot[int]]]:
-    """The app as started by `mycnf audit` with these arguments, once it has findings.
+    """The app as started by `mycnf audit` with these arguments, on the screen `place` once it has findings.
 
-    The default is the demo's recording.
+    The default is the demo's recording. Without `wait` the app stays on the screen that it opens.
     """
     args = build_parser("audit").parse_args(["audit", *(words or (RECORDING,))])
     app = AuditApp(make_opening(args))
     async with app.run_test(size=size) as pilot:
         if wait:
-            await until(pilot, lambda: filled(app))
+            await until(pilot, lambda: opened(app))
+            await app.action_go(place)
+            await until(pilot, lambda: place != "findings" or filled(app))
         yield app, pilot
+
+
+def opened(app: AuditApp) -> bool:
+    """Whether the app shows the first audit, on the overview."""
+    return app.view is not None and bool(app.query("#overview"))
 
 
 def filled(app: AuditApp) -> bool:

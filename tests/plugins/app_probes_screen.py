@@ -6,7 +6,7 @@ from collections.abc import AsyncIterator, Callable
 from contextlib import asynccontextmanager
 from pathlib import Path
 
-from app_driver import filled, until
+from app_driver import opened, until
 from msgspec.structs import replace
 from textual.pilot import Pilot
 from textual.widgets import Input, OptionList
@@ -37,7 +37,7 @@ async def measuring(
     """The app with the probes screen; probes run in `folder`."""
     app = AuditApp(_opening(folder, binaries, change))
     async with app.run_test(size=size) as pilot:
-        await until(pilot, lambda: filled(app))
+        await until(pilot, lambda: opened(app))
         await pilot.press("6")
         await until(pilot, lambda: bool(app.query("#probes-list")) and names(app) != [])
         yield app, pilot

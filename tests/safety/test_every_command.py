@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import NamedTuple
 
 import pytest
-from app_driver import driven, filled, until
+from app_driver import driven, opened, until
 from general_log import Ear, Said, overheard, unlisted
 from live_server import Live
 from mycnf_command import CHECKOUT
@@ -168,7 +168,7 @@ async def test_the_app_sends_listed_statements_alone(stage: Stage, monkeypatch: 
             return sum(one.text == STATUS.text() for one in said)
 
         async with driven(*stage.available_parts, "--isolated", wait=False) as (app, pilot):
-            await until(pilot, lambda: filled(app) and counted() > 1)
+            await until(pilot, lambda: opened(app) and counted() > 1)
             await pilot.press("3", "r")
             before = counted()
             await until(pilot, lambda: counted() > before + 1)  # the audit's and the sampler's

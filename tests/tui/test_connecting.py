@@ -6,7 +6,7 @@ import json
 from pathlib import Path
 
 import pytest
-from app_driver import driven, filled, until
+from app_driver import driven, opened, until
 from login_paths import write_login_file
 from real_servers import Start
 from textual.pilot import Pilot
@@ -47,7 +47,7 @@ async def test_a_wrong_place_is_mended_on_the_spot(any_server: Sandbox, tmp_path
         app.screen.query_one("#connect-port", Input).value = ""
         app.screen.query_one("#connect-socket", Input).value = any_server.socket
         await pilot.press("enter")
-        await until(pilot, lambda: filled(app))
+        await until(pilot, lambda: opened(app))
         assert app.view is not None
         assert app.view.live
         assert app.view.audited.known.target == any_server.binary.target
@@ -119,7 +119,7 @@ async def test_tls_and_a_login_path_get_in(
         await tried(app, pilot, ssl_mode="verify-identity")
         await refused(app, pilot, "ssl_mode", "mismatch")
         await tried(app, pilot, ssl_mode="")  # a certificate alone means verify-ca, as to servers' clients
-        await until(pilot, lambda: filled(app))
+        await until(pilot, lambda: opened(app))
         await pilot.press("C")
         await until(pilot, lambda: bool(app.screen.query("#connect-login_path")))
         fields = dict.fromkeys(("host", "port", "user", "ssl_mode", "ssl_ca"), "")

@@ -8,7 +8,7 @@ from contextlib import asynccontextmanager
 from pathlib import Path
 
 import pytest
-from app_driver import driven, filled, screen_text, until
+from app_driver import driven, opened, screen_text, until
 from app_files_screen import RECORDED, at_files, judged, notices, read, title, view_of
 from msgspec.structs import replace
 from real_servers import Start
@@ -48,7 +48,7 @@ async def live(top: Path, reads: list[int]) -> AsyncIterator[tuple[AuditApp, Pil
 
     app = AuditApp(StartOptions(AuditSource("live", "a socket", facts, judged)))
     async with app.run_test(size=(100, 30)) as pilot:
-        await until(pilot, lambda: filled(app))
+        await until(pilot, lambda: opened(app))
         yield app, pilot
 
 

@@ -3,17 +3,28 @@
 from __future__ import annotations
 
 import pytest
+from app_driver import driven, screen_text, until
 from msgspec.structs import replace
+from textual.widgets import ContentSwitcher
 
 from advisor.analysis.audited import Audited
 from advisor.cli.parser import build_parser
 from advisor.commands.collect import DEMO
 from advisor.commands.judge_facts import audit_facts, make_request
+from advisor.core.model import Severity
 from advisor.facts import Facts, Replication, Server, Unavailable
 from advisor.facts.blocking import Blocking, LockWait, OpenTransaction, ServerSession
 from advisor.facts.server import GroupMember
 from advisor.facts.snapshot import load
+from advisor.report.audit.fact_lines import memory_layers
+from advisor.tui.screens.findings.screen import FindingsPane
+from advisor.tui.screens.overview import gauges, summary
+from advisor.tui.screens.overview.screen import PLACES, TITLES, OverviewPane, OverviewPart
+from advisor.tui.screens.registry import SCREENS
+from advisor.tui.view import View
 from advisor.tui.widgets.lock_waits import BAD, GOOD, blocking_lines, replication_lines
+from rules import all_rules
+from rules.sizing.memory import expected_memory, memory_budget
 
 HOLDER = ServerSession(12, "app@db2", "Sleep", 300, transaction=OpenTransaction("RUNNING", 360, rows_locked=3000))
 FIRST = ServerSession(14, "shop@web1", "Query", 42, "updating", OpenTransaction("LOCK WAIT", 50, waiting=42))
@@ -133,3 +144,156 @@ def test_a_lone_server_has_no_replication(recorded: Facts) -> None:
     server: Server = recorded.server
     assert server.replication is None or not server.replication.is_replica
     assert replication_lines(audited(recorded, replication=Replication())) == []
+
+
+def test_the_memory_layers_are_those_of_the_budget(recorded: Facts) -> None:
+    """Pool, other memory and sessions add up to what the memory estimate expects; the ceiling is the estimate's."""
+    found = audited(recorded)
+    layers, budget = memory_layers(found), memory_budget(found.known)
+    assert layers is not None
+    assert budget is not None
+    assert layers.likely_total == expected_memory(found.known)
+    assert (layers.ceiling, layers.measured) == (budget.ceiling, budget.measured)
+    assert layers.pool == found.known.number("innodb_buffer_pool_size")
+
+
+def shown(view: View) -> str:
+    """The text of the memory bar."""
+    return gauges.memory_text(view.audited, 60).plain
+
+
+def view_of(audit: Audited) -> View:
+    """A view of a recording."""
+    return View(audit, "demo", "the demo", 0.0)
+
+
+def test_the_memory_bar_marks_a_limit_that_the_worst_case_exceeds(recorded: Facts) -> None:
+    """The limit stands in the bar, and an arrow says that the worst case is beyond its end."""
+    text = shown(view_of(audited(recorded)))
+    bar = text.splitlines()[0]
+    assert len(bar) == 60
+    assert bar.index("┃") == 40
+    assert bar.endswith("▶")
+    assert "worst case exceeds the limit" in text
+    small = recorded.server.variables | {"max_connections": "10"}
+    assert "┃" not in shown(view_of(audited(recorded, variables=small)))
+
+
+def test_without_a_host_the_limit_is_not_known(recorded: Facts) -> None:
+    """The reason stands where the figure would be."""
+    gap = Unavailable("host", "the server runs on another host")
+    facts = replace(recorded, host=None, unavailable=(gap,))
+    text = shown(view_of(audited(facts)))
+    assert "limit not known: the server runs on another host" in " ".join(text.split())
+    storage = gauges.storage_text(view_of(audited(facts)), 80, 8).plain
+    assert storage == "not known: the server runs on another host"
+
+
+def test_each_step_of_the_storage_chain_has_its_verdict(recorded: Facts) -> None:
+    """A step names its findings, or counts the checks that passed."""
+    view = view_of(audited(recorded))
+    lines = gauges.storage_text(view, 80, 8).plain.splitlines()
+    assert lines[0].startswith("/var/lib/mysql ")
+    assert [line.rpartition("  ")[2].split()[-1] for line in lines] == ["checks", "checks", "INN006"]
+    verdict = gauges.step_verdict(view, gauges.STORAGE_RULES["disk"])
+    assert [f.code for f in verdict.findings] == ["INN006"]
+
+
+def test_the_storage_rules_exist(recorded: Facts) -> None:
+    """Every rule of a step is a rule, and belongs to one step."""
+    codes = [code for listed in gauges.STORAGE_RULES.values() for code in listed]
+    assert len(codes) == len(set(codes))
+    assert set(codes) <= {rule.code for rule in all_rules()}
+
+
+def test_risks_are_counted_in_words(recorded: Facts) -> None:
+    """Errors and warnings are counted by area, notes and skipped rules below; no score."""
+    view = view_of(audited(recorded))
+    lines = [line.plain for line in summary.risk_lines(view, 80)]
+    grave = [f for f in view.open_findings if f.severity is not Severity.NOTE]
+    assert sum(int(line.split()[1]) for line in lines[:-1]) == len(grave)
+    assert lines[0].startswith("▲ 2 risks to data")
+    assert lines[-1].startswith(f"{len(view.open_findings) - len(grave)} notes · ")
+
+
+def test_do_first_is_the_gravest_advice(recorded: Facts) -> None:
+    """Errors come first, then risks to data; each says what changes, and whether that needs a restart."""
+    advice = summary.first_advice(view_of(audited(recorded)))
+    assert [one.finding.severity for one in advice] == [Severity.ERROR, *[Severity.WARNING] * 4]
+    assert ("sync_binlog  0 → 1", "no restart") in [(one.change, one.restart) for one in advice]
+    assert ("innodb_doublewrite  OFF → ON", "restart") in [(one.change, one.restart) for one in advice]
+
+
+def test_the_role_is_named_or_said_to_be_unknown(recorded: Facts) -> None:
+    """Roles come from the replication facts alone."""
+    replica = Replication((_row(Seconds_Behind_Master="0"),), replicas_connected=2)
+    assert summary.server_role(audited(recorded, replication=replica)) == "replica of db1, source of 2 replicas"
+    assert summary.server_role(audited(recorded, replication=Replication())) == "no replication"
+    assert summary.server_role(audited(recorded, replication=None)) == "role not known"
+
+
+@pytest.mark.parametrize(
+    ("status", "words"),
+    [
+        ({"threads_connected": "950"}, "950 of 2,000 connections"),
+        ({"threads_connected": "x"}, "open connections not known"),
+    ],
+)
+def test_connections_are_a_gauge(recorded: Facts, status: dict[str, str], words: str) -> None:
+    """The server's own counter against max_connections; without it nothing is claimed."""
+    audit = audited(recorded, status=recorded.server.status | status)
+    assert words in gauges.connections_text(view_of(audit), 60).plain
+
+
+def test_a_server_without_the_counter_has_no_checkpoint_age(recorded: Facts) -> None:
+    """The gauge says that the counter is missing."""
+    bare = {name: text for name, text in recorded.server.status.items() if "checkpoint" not in name}
+    facts = replace(recorded, workload=None)
+    text = gauges.redo_text(view_of(audited(facts, status=bare, innodb_status="")), 60).plain
+    assert text.startswith("checkpoint age: this server has no counter")
+    assert "write rate not measured" in text
+
+
+@pytest.mark.parametrize("size", [(44, 14), (80, 24), (120, 40), (200, 60)])
+async def test_the_overview_opens_first_and_fits(size: tuple[int, int]) -> None:
+    """Every part is on the screen or below it, and no line is cut by the edge of the terminal."""
+    async with driven(size=size, place="overview") as (app, pilot):
+        assert app.query_one("#screens", ContentSwitcher).current == "overview"
+        parts = [part for part in app.query(OverviewPart) if part.display]
+        await until(pilot, lambda: all(part.size.height > 0 for part in parts))
+        assert {part.part for part in parts} == set(TITLES) - {"replication"}
+        assert all(part.region.right <= size[0] for part in parts)
+        text = screen_text(app)
+        assert len(text.splitlines()) == size[1]
+        assert "risk" in text
+
+
+def test_parts_name_their_screen_as_its_tab_does() -> None:
+    """The subtitle of a box is the tab of the screen that it opens."""
+    assert {one.id: f"{one.digit} {one.title}" for one in SCREENS if one.id in PLACES} == PLACES
+    assert {place for _, place in TITLES.values()} == set(PLACES)
+
+
+async def test_enter_opens_what_is_selected() -> None:
+    """Enter on a line of "Do first" opens that finding; on another part its screen."""
+    async with driven(size=(120, 40), place="overview") as (app, pilot):
+        screens, pane = app.query_one("#screens", ContentSwitcher), app.query_one(OverviewPane)
+        await pilot.press("down", "enter")
+        await until(pilot, lambda: screens.current == "findings")
+        wanted = summary.first_advice(pane.view)[1].finding if pane.view else None
+        assert app.query_one(FindingsPane).chosen == wanted
+        await pilot.press("0")
+        await until(pilot, lambda: screens.current == "overview")
+        for _ in range(4):
+            await pilot.press("down")
+        await until(pilot, lambda: pane.query_one("#overview-memory").has_focus)
+        await pilot.press("enter")
+        await until(pilot, lambda: screens.current == "host")
+
+
+async def test_y_copies_the_overview() -> None:
+    """The copy has every part as text."""
+    async with driven(size=(120, 40), place="overview") as (app, pilot):
+        await pilot.press("y")
+        await until(pilot, lambda: bool(app.clipboard))
+        assert {"Server", "Risks", "Do first", "Memory", "Storage"} <= set(app.clipboard.splitlines())

@@ -5,7 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 
 import pytest
-from app_driver import driven, filled, screen_text, until
+from app_driver import driven, opened, screen_text, until
 from real_servers import Start
 from slow_proxy import Gate, slowed
 from textual.widgets import ContentSwitcher
@@ -37,7 +37,7 @@ async def test_keys_are_drawn_while_a_statement_is_under_way(any_server: Sandbox
             assert "reading" in screen_text(app)
             assert gate.passed == []
             gate.open()
-            await until(pilot, lambda: filled(app))
+            await until(pilot, lambda: opened(app))
             gate.shut()
             await pilot.press("r")
             await until(pilot, lambda: len(gate.waiting) == 2)  # the audit's and the one that reads counters

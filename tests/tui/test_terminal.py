@@ -57,6 +57,8 @@ def unreadable(window: Terminal) -> list[str]:
 
 def look_around(window: Terminal) -> None:
     """Mark another finding, ask for help, and close it."""
+    window.keys("1")
+    window.shows("SEC003")
     window.keys("Down")
     window.shows("SEC002")
     window.keys("?")

@@ -128,7 +128,7 @@ async def _watched() -> dict[str, Any]:
     drawn = asyncio.Event()
     early: dict[str, int] = {}
     async with shown.run_test(size=(120, 40)) as pilot:
-        while shown.query_one(ContentSwitcher).current != "findings":  # opened by the first audit, behind the sampler
+        while shown.query_one(ContentSwitcher).current != "overview":  # opened by the first audit, behind the sampler
             await pilot.pause(0.05)
         await shown.action_go("workload")
         pane = shown.query_one("#workload", WorkloadPane)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 
 from advisor.core.sizes import format_size
 from advisor.report.words import plural
@@ -61,6 +61,39 @@ def _memory(audited: Audited, host: Host | None) -> str:
     if estimate:
         parts.append(f"server: {estimate.sentence}")
     return " · ".join(parts)
+
+
+class MemoryLayers(NamedTuple):
+    """The server's memory in bytes, one part on top of the other; all figures are those of `memory_budget`.
+
+    `pool` is the configured size of the buffer pool, `other` all other shared memory of an idle server, `sessions` is
+    expected at the peak of connections. `ceiling` is the total that no server reaches: each connection with each of its
+    buffers. `measured` is None if nothing was measured.
+    """
+
+    pool: int
+    other: int
+    sessions: int
+    ceiling: int
+    measured: int | None
+
+    @property
+    def likely_total(self) -> int:
+        """The pool, the other shared memory and the sessions."""
+        return self.pool + self.other + self.sessions
+
+
+def memory_layers(audited: Audited) -> MemoryLayers | None:
+    """The memory of the server by layers; None if a size is unknown."""
+    from rules.sizing import memory
+
+    context = audited.known
+    budget, pool = memory.memory_budget(context), context.number(memory.POOL)
+    if budget is None or pool is None:
+        return None
+    resting = memory.memory_at_rest(context) + memory.shared_buffers_in_use(context)
+    sessions = max(0, memory.expected_memory(context) - resting)
+    return MemoryLayers(pool, max(0, resting - pool), sessions, budget.ceiling, budget.measured)
 
 
 def _storage(host: Host | None) -> str:

@@ -10,6 +10,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable
 
     from textual.timer import Timer
+    from textual.widget import Widget
 
     from advisor.facts.workload import TopEvents
     from advisor.tui.app_base import AppBase
@@ -30,6 +31,11 @@ class Pane(Container):
         """Show this audit."""
         self.view = view
         self.refill()
+
+    @property
+    def first_focus(self) -> Widget | None:
+        """The widget that has the focus when the screen is opened, by default the first that can have it."""
+        return next((widget for widget in self.query("*") if widget.focusable), None)
 
     def refill(self) -> None:
         """Draw `self.view` again; subclasses implement this."""

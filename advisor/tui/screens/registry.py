@@ -22,6 +22,10 @@ class ScreenEntry(NamedTuple):
 
 def _make(name: str) -> Pane:  # noqa: PLR0911 - a table of screens
     match name:
+        case "overview":
+            from advisor.tui.screens.overview.screen import OverviewPane
+
+            return OverviewPane(id=name)
         case "findings":
             from advisor.tui.screens.findings.screen import FindingsPane
 
@@ -59,6 +63,7 @@ def _make(name: str) -> Pane:  # noqa: PLR0911 - a table of screens
 
 
 SCREENS = (
+    ScreenEntry("0", "overview", "Overview"),
     ScreenEntry("1", "findings", "Findings"),
     ScreenEntry("2", "variables", "Variables"),
     ScreenEntry("3", "workload", "Workload"),

@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 
 LETTERS = {Severity.ERROR: "E", Severity.WARNING: "W", Severity.NOTE: "N"}
 
-TABS_WIDTH = sum(len(place.title) + 4 for place in SCREENS)  # columns of all tabs, with digits and padding
+TABS_WIDTH = 1 + sum(len(place.title) + 3 for place in SCREENS)  # columns of all tabs, with digits and margins
 
 
 class AppHeader(Horizontal):

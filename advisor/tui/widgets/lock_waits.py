@@ -46,7 +46,7 @@ def blocking_lines(audited: Audited, most: int = MOST_SESSIONS) -> list[StatusLi
     blocking = audited.facts.server.blocking
     if blocking is None:
         why = next((gap.reason for gap in audited.facts.unavailable if gap.part == "server.blocking"), "")
-        return [StatusLine(f"not measured: {why or 'this audit did not read open transactions (PROCESS)'}")]
+        return [StatusLine(f"not measured: {why or 'this audit did not read open transactions'}")]
     lines = list(_trees(blocking))
     hidden = len(lines) - most
     lines = [*lines[:most], StatusLine(f"and {hidden:,} more sessions")] if hidden > 0 else lines

@@ -1,0 +1,173 @@
+"""The parts of the overview in words: the server, risks by area, what to do first, blocking and replication."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, NamedTuple
+
+from textual.content import Content
+
+from advisor.core.model import Severity
+from advisor.core.sizes import format_duration, format_size
+from advisor.report.words import plural, wrap
+from advisor.tui.text import MUTED, SEVERITY_SIGNS, SEVERITY_STYLES, safe_line, safe_text
+from rules.core.areas import group_by_area
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable
+
+    from advisor.analysis.audited import Audited
+    from advisor.core.model import Finding
+    from advisor.tui.view import View
+
+MOST_ACTIONS = 5
+MOST_WAITS = 6  # lines of the tree of blocking sessions
+MOST_MEMBERS = 8
+AREA = 26  # columns of the name of an area with its count
+
+
+def server_text(view: View, width: int, *, short: bool) -> Content:
+    """Flavour, version, role and uptime, then the platform; `short` omits what the header shows, and cuts lines."""
+    facts, platform = view.audited.facts, _platform(view.audited)
+    server, taken = facts.server, facts.taken_at[:16].replace("T", " ")
+    build = f" ({server.version_comment.strip()})" if server.version_comment.strip() else ""
+    up = f"up {format_duration(server.uptime)}" if server.uptime else "uptime not known"
+    parts = [] if short else [f"{view.audited.known.target.label}{build}"]
+    parts += [server_role(view.audited), "" if short else up, "" if view.live else f"recorded {taken} UTC"]
+    if short:
+        lines = (" · ".join(filter(None, parts)), " · ".join(platform))
+        return Content("\n").join(safe_line(line, longest=width) for line in lines)
+    return safe_text(f"{joined(parts, width)}\n{joined(platform, width)}")
+
+
+def joined(parts: Iterable[str], width: int, separator: str = " · ") -> str:
+    """The parts on as few lines as possible; lines break only between parts, unless one is wider than a line."""
+    lines: list[str] = []
+    for part in filter(None, parts):
+        if lines and len(lines[-1]) + len(separator) + len(part) <= width:
+            lines[-1] += separator + part
+        else:
+            lines.append(wrap(part, "", "", width))
+    return "\n".join(lines)
+
+
+def server_role(audited: Audited) -> str:
+    """`replica of db1, source of 2 replicas`, `Galera node`, `group member, PRIMARY`; or that it is not known."""
+    part = audited.facts.server.replication
+    if part is None:
+        return "role not known"
+    from rules.replication.galera import is_node
+    from rules.replication.settings import replica_channels
+
+    hosts = [channel.get("host") or "a source" for channel in replica_channels(audited.known)]
+    own = next((member for member in part.members or () if member.own), None)
+    roles = [f"replica of {', '.join(dict.fromkeys(hosts))}"] if hosts else []
+    roles += [f"source of {plural(part.replicas_connected, 'replica')}"] if part.replicas_connected else []
+    roles += [f"group member{f', {own.role}' if own and own.role else ''}"] if part.group_members else []
+    roles += ["Galera node"] if is_node(audited.known) else []
+    return ", ".join(roles) or "no replication"
+
+
+def _platform(audited: Audited) -> list[str]:
+    facts = audited.facts
+    host, managed = facts.host, facts.server.managed
+    if host is None:
+        return [f"managed service: {managed}" if managed else f"host not read: {facts.reason_missing('host')}"]
+    cpu, system, memory = host.cpu, host.os, host.memory
+    parts = [system.distribution or "", system.cloud or ""] if system else []
+    parts += [plural(cpu.logical, "processor"), cpu.architecture or ""] if cpu else []
+    parts += [f"{format_size(memory.total)} of memory"] if memory else []
+    parts += [f"{cpu.hypervisor.vendor} virtualization"] if cpu and cpu.hypervisor and cpu.hypervisor.vendor else []
+    parts += [f"in {', '.join(system.containers)}"] if system and system.containers else []
+    return [part for part in parts if part]
+
+
+def risk_lines(view: View, width: int) -> list[Content]:
+    """One line for each area with errors or warnings, then notes, passed checks and skipped rules."""
+    findings = view.open_findings
+    grave = [f for f in findings if f.severity is not Severity.NOTE]
+    notes = len(findings) - len(grave)
+    lines = [_area_line(area.in_words(len(found)), found, width) for area, found in group_by_area(grave).items()]
+    lines = lines or [safe_line("no errors and no warnings", "$text-success", width)]
+    audited = view.audited
+    skipped = len({skip.code for skip in audited.skipped})
+    ran = len(set(audited.asked) - {skip.code for skip in audited.skipped})
+    rest = [plural(notes, "note"), f"{ran:,} rules ran", f"{skipped:,} skipped" if skipped else "none skipped"]
+    rest += [f"{len(view.hidden):,} hidden" if view.hidden else ""]
+    return [*lines, safe_line(" · ".join(part for part in rest if part), MUTED, width)]
+
+
+def _area_line(count: str, findings: list[Finding], width: int) -> Content:
+    """`▲ 3 risks to data   lost-commits, no-doublewrite`, with the sign of the gravest finding."""
+    worst = next(s for s in Severity if any(f.severity is s for f in findings))
+    names = ", ".join(dict.fromkeys(f.name for f in sorted(findings, key=lambda f: list(Severity).index(f.severity))))
+    sign = Content.styled(SEVERITY_SIGNS[worst], SEVERITY_STYLES[worst])
+    if width < 2 * AREA:
+        return sign + safe_line(f" {count}", longest=max(2, width - 1))
+    return sign + safe_line(f" {count:<{AREA}} ") + safe_line(names, MUTED, max(2, width - AREA - 3))
+
+
+class Advice(NamedTuple):
+    """One line of "Do first": the finding, its subject with the change, and whether it needs a restart."""
+
+    finding: Finding
+    change: str
+    restart: str
+
+
+def first_advice(view: View) -> list[Advice]:
+    """The gravest findings with what to do: errors before warnings, and risks to data before others.
+
+    Notes are left out: none of them is urgent.
+    """
+    grave = [f for f in view.open_findings if f.severity is not Severity.NOTE]
+    areas = group_by_area(grave)
+    ordered = [f for severity in Severity for found in areas.values() for f in found if f.severity is severity]
+    return [_advice(finding) for finding in ordered[:MOST_ACTIONS]]
+
+
+def _advice(finding: Finding) -> Advice:
+    action = next((a for a in finding.actions if a.option_line or a.statement), None)
+    if action is None:
+        subject = finding.canonical or finding.name
+        return Advice(finding, f"{subject}: {finding.help or finding.message}", "")
+    return Advice(finding, _change(finding, action.option_line or "", action.statement or ""), _restart(action.restart))
+
+
+def _restart(needed: bool) -> str:
+    return "restart" if needed else "no restart"
+
+
+def _change(finding: Finding, line: str, statement: str) -> str:
+    """`sync_binlog  0 → 1` if the value is known, otherwise the line or the statement."""
+    name, _, value = line.partition("=")
+    option = finding.canonical
+    if option and value.strip() and name.strip().replace("-", "_") == option:
+        before = f"{finding.value} → " if finding.value else ""
+        return f"{option}  {before}{value.strip()}"
+    return f"{finding.name}: {line or statement}"
+
+
+def advice_line(advice: Advice, width: int, *, chosen: bool) -> Content:
+    """One row: a mark if it is selected, severity, change, and restart at the right."""
+    finding = advice.finding
+    sign = Content.styled(SEVERITY_SIGNS[finding.severity], SEVERITY_STYLES[finding.severity])
+    room = width - 4 - len(advice.restart) - (1 if advice.restart else 0)
+    style = "bold reverse" if chosen else ""
+    text = safe_line(f"{advice.change:<{max(2, room)}}", style, max(2, room))
+    mark = "▶" if chosen else " "
+    return Content(mark) + sign + Content(" ") + text + safe_line(f" {advice.restart}" if advice.restart else "", MUTED)
+
+
+def blocking_text(audited: Audited, width: int) -> Content:
+    """Who blocks whom, as a tree."""
+    from advisor.tui.widgets.lock_waits import blocking_lines, status_content  # after the first findings are shown
+
+    return status_content(blocking_lines(audited, MOST_WAITS), width)
+
+
+def replication_text(audited: Audited, width: int) -> Content | None:
+    """Channels with their lag, and the members of a cluster; None without replication."""
+    from advisor.tui.widgets.lock_waits import replication_lines, status_content
+
+    lines = replication_lines(audited)[:MOST_MEMBERS]
+    return status_content(lines, width) if lines else None
