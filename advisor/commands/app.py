@@ -31,9 +31,9 @@ def run(args: argparse.Namespace) -> int:
 
     gc.disable()  # nothing loaded at startup is garbage; the app enables it once it is up
     from advisor.tui.app import AuditApp
-    from advisor.tui.themes import read_theme
+    from advisor.tui.themes import is_first_start, read_theme
 
-    app = AuditApp(replace(make_opening(args), theme=read_theme()))
+    app = AuditApp(replace(make_opening(args), theme=read_theme(), first_start=is_first_start()))
     show_narration(app)
     code = app.run(mouse=not args.no_mouse)
     return errors.USAGE if code is None else code  # None after a crash, or without an exit code

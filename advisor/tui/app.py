@@ -25,16 +25,15 @@ from advisor.tui.messages import (
 from advisor.tui.screens.base import NARROW
 from advisor.tui.screens.registry import SCREENS, SCREENS_BY_ID
 from advisor.tui.text import safe_text
-from advisor.tui.themes import register_themes, save_theme
+from advisor.tui.themes import register_themes, save_hint_shown, save_theme
 from advisor.tui.widgets.footer import release_old_keys, show_keys
-from advisor.tui.widgets.header import AppHeader, ScreenTab, ScreenTabs
+from advisor.tui.widgets.header import FIRST_HINT, AppHeader, LostBanner, ScreenTab, ScreenTabs, splash
 from advisor.tui.workers import run_in_background
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable
 
     from textual.app import ComposeResult, SystemCommand
-    from textual.content import Content
     from textual.screen import Screen
 
     from advisor.core.model import Finding
@@ -90,8 +89,11 @@ class AuditApp(AppBase):
         """Header, tabs, footer and an empty switcher; screens are created when first shown."""
         yield AppHeader(id="heading")
         yield ScreenTabs(id="tabs")
+        yield LostBanner("", id="lost", markup=False)
         with ContentSwitcher(id="screens", initial="waiting"):
-            yield Static(self._waiting_text(), id="waiting", markup=False)
+            yield Static(splash(self.feed), id="waiting", markup=False)
+        if self.opening.first_start:
+            yield Static(FIRST_HINT, id="hint", markup=False)
         yield Horizontal(id="foot")
 
     def on_mount(self) -> None:
@@ -110,8 +112,11 @@ class AuditApp(AppBase):
         else:
             self.read(self.feed)
 
-    def _waiting_text(self) -> Content:
-        return safe_text(f"reading {self.feed.place} …" if self.feed else "")
+    def on_key(self) -> None:
+        """Remove the hint of the first start with the first key."""
+        for hint in self.query("#hint"):
+            hint.remove()
+            save_hint_shown()
 
     async def _show_keys_when_drawn(self, screen: Screen[object]) -> None:
         """Show the keys once the first findings are on the screen."""
@@ -134,7 +139,7 @@ class AuditApp(AppBase):
             self._samples = self._whole_samples = self._changes = ()
             self.view, self.feed = None, feed
             self.visited.clear()
-            self.query_one("#waiting", Static).update(self._waiting_text())
+            self.query_one("#waiting", Static).update(splash(self.feed))
         window = self._sample_window()
         self._window_judged = window is not None
         run_in_background(self, "audit", lambda: AuditReady(feed.read_view(window, schema=schema)), source=feed)
@@ -220,6 +225,7 @@ class AuditApp(AppBase):
         self._changes = (*self._changes, *message.changes)[-MOST_CHANGES:]
         self.view = self.view._replace(samples=self._samples, changes=self._changes)
         self.query_one(AppHeader).show(self.view)
+        self.query_one(LostBanner).hide()
         for pane in self.panes():
             pane.show_samples(self.view)
         if came_back:
@@ -275,14 +281,10 @@ class AuditApp(AppBase):
 
     @on(ConnectionLost)
     def _report_lost_connection(self, message: ConnectionLost) -> None:
-        if self.view is not None and not self.lost_reason and message.source is self._sampler and not self._is_leaving:
+        if self.view is not None and message.source is self._sampler and not self._is_leaving:
             self.lost_reason = message.reason or "the server does not respond"
             self.query_one(AppHeader).show(self.view, self.lost_reason)
-            self.notify(
-                f"{safe_text(self.lost_reason).plain}: reconnecting. The last results stay on screen",
-                severity="warning",
-                markup=False,
-            )
+            self.query_one(LostBanner).show(self.lost_reason, self.view)
 
     @on(Notice)
     def _show_notice(self, message: Notice) -> None:

@@ -47,7 +47,7 @@ class StartOptions(Struct, frozen=True):
     source. `keymap` has keys by id of the binding. `site` inspects this host for probes, in the given directory or in
     one that it chooses; it may block, and raises MycnfError. It is None if the app reads no server of this host.
     `baseline` returns the path of the baseline in use, or "". `change_baseline` adds a finding with a reason, or
-    removes it if the reason is empty. Both raise MycnfError.
+    removes it if the reason is empty. `first_start` shows the hint of three lines. Both raise MycnfError.
     """
 
     feed: AuditSource | None
@@ -55,6 +55,7 @@ class StartOptions(Struct, frozen=True):
     request: ConnectRequest | None = None
     reason: str = ""
     theme: str = "textual-dark"
+    first_start: bool = False
     keymap: dict[str, str] = field(default_factory=dict)
     site: Callable[[str | None], ProbeSite] | None = None
     change_baseline: Callable[[Finding, str], None] | None = None

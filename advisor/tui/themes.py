@@ -71,3 +71,26 @@ def save_theme(name: str) -> None:
 
 def _path() -> str:
     return os.path.join(app_state_directory(), "theme")
+
+
+def is_first_start() -> bool:
+    """Whether the hint of the first start was never shown to this user."""
+    return not os.path.exists(_hint_path())
+
+
+def save_hint_shown() -> None:
+    """Remember that the hint was shown; if that fails, the next start shows it again."""
+    with suppress(OSError, MycnfError):
+        make_state_folder(STATE_SUBDIRECTORY)
+        replace_private(_hint_path(), b"shown\n")
+
+
+def _hint_path() -> str:
+    return os.path.join(app_state_directory(), "hint")
+
+
+def theme_synonyms(name: str, *, dark: bool, ansi: bool) -> str:
+    """What people search for when they want this theme: `light`, `dark, 16 colours`."""
+    kind = "dark" if dark else "light"
+    more = ["16 colours"] if ansi else ["high contrast"] if name == HIGH_CONTRAST.name else []
+    return ", ".join([kind, *more])

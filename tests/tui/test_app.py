@@ -8,11 +8,13 @@ from collections.abc import Callable
 from pathlib import Path
 
 import pytest
-from app_driver import driven, screen_text, until
-from textual.widgets import ContentSwitcher, Input
+from app_driver import driven, opened, screen_text, until
+from msgspec.structs import replace
+from textual.widgets import ContentSwitcher, Input, Static
 from textual.widgets._footer import FooterKey
 
-from advisor.commands.app import show_narration
+from advisor.cli.parser import build_parser
+from advisor.commands.app import make_opening, show_narration
 from advisor.core import console
 from advisor.core.errors import MycnfError
 from advisor.core.sizes import format_duration
@@ -23,7 +25,7 @@ from advisor.tui.keymap import read_keymap
 from advisor.tui.messages import AuditReady, ConnectionLost
 from advisor.tui.screens.findings.screen import FindingsPane
 from advisor.tui.screens.registry import SCREENS
-from advisor.tui.widgets.header import AppHeader
+from advisor.tui.widgets.header import AppHeader, LostBanner
 
 SIZES = [(80, 24), (120, 40), (200, 60)]
 
@@ -90,7 +92,10 @@ async def test_the_palette_knows_every_action() -> None:
     """ctrl+p finds what a key does by its words."""
     async with driven() as (app, pilot):
         titles = [command.title for command in app.get_system_commands(app.screen)]
-        assert {"filter", "hide", "quit", "refresh", "help"} <= set(titles)
+        assert {"Here: filter", "Here: hide", "App: help", "Go to: Overview"} <= set(titles)
+        assert {"App: quit (exit, leave)", "Server: refresh (reread, reload)"} <= set(titles)
+        assert "Theme: textual-light (light)" in titles
+        assert {title.partition(":")[0] for title in titles} == {"App", "Go to", "Here", "Server", "Theme"}
         assert len({title.lower() for title in titles}) == len(titles)  # each once
         assert not {"Down", "Focus Next"} & set(titles)
         await pilot.press("ctrl+p")
@@ -223,6 +228,43 @@ async def test_what_is_narrated_is_told(monkeypatch: pytest.MonkeyPatch) -> None
         assert "\x1b" not in told.message
 
 
+async def test_the_first_start_has_a_hint_until_a_key_is_pressed() -> None:
+    """Three lines above the footer, which the first key removes, and later starts do not show."""
+    assert themes.is_first_start()
+    asked = build_parser("audit").parse_args(["audit", "--demo"])
+    app = AuditApp(replace(make_opening(asked), first_start=themes.is_first_start()))
+    async with app.run_test(size=(80, 24)) as pilot:
+        await until(pilot, lambda: opened(app))
+        assert "ctrl+p finds every action" in screen_text(app)
+        assert app.query_one("#hint").size.height == 3
+        await pilot.press("3")
+        await until(pilot, lambda: not app.query("#hint"))
+    assert not themes.is_first_start()
+
+
+async def test_a_lost_connection_has_a_banner_with_the_next_try() -> None:
+    """Since when, the next try, the age of the values and the reason; values are dimmed until the server answers."""
+    async with driven(size=(120, 40), place="overview") as (app, pilot):
+        assert app.view is not None
+        app.post_message(ConnectionLost("the server\x1b[2J has gone away"))
+        await until(pilot, lambda: app.query_one(LostBanner).display)
+        text = screen_text(app).splitlines()[2]
+        assert text.startswith(" ✖ No connection since ")
+        assert "next try in " in text
+        assert "values of " in text
+        assert "\x1b" not in text
+        assert app.query_one("#screens").has_class("-lost")
+        app.query_one(LostBanner).hide()
+        await until(pilot, lambda: not app.query_one(LostBanner).display)
+        assert not app.query_one("#screens").has_class("-lost")
+
+
+async def test_the_splash_names_what_is_read() -> None:
+    """While the server is read, the app says from where."""
+    async with driven(wait=False) as (app, _):
+        assert app.query_one("#waiting", Static).content.plain == "mycnf\nreading a recorded server …"
+
+
 async def test_the_theme_is_kept() -> None:
     """The theme that the user chose is the next run's, and a name that nobody knows is passed over."""
     async with driven() as (app, pilot):
@@ -248,9 +290,9 @@ async def test_the_palette_offers_what_works_here() -> None:
     """Themes of the framework's are there, its pictures into a directory that servers lack are not."""
     async with driven() as (app, _):
         titles = [command.title for command in app.get_system_commands(app.screen)]
-        assert "Theme" in titles
-        assert "filter" in titles
-        assert {"Screenshot", "Keys", "Quit"}.isdisjoint(titles)
+        assert "Theme: textual-dark (dark)" in titles
+        assert "Here: filter" in titles
+        assert not [title for title in titles if "screenshot" in title.lower() or "keys" in title.lower()]
 
 
 async def test_the_help_has_the_id_of_each_key() -> None:

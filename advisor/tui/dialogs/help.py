@@ -12,6 +12,8 @@ from textual.content import Content
 from textual.screen import ModalScreen
 from textual.widgets import Input, Static
 
+from advisor.tui.themes import theme_synonyms
+
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator
 
@@ -19,9 +21,9 @@ if TYPE_CHECKING:
     from textual.screen import Screen
 
 
-# Commands of textual that are hidden: the app has its own help and quit, and ~/Downloads, where screenshots go, rarely
-# exists on servers.
-HIDDEN_COMMANDS = ("Keys", "Quit", "Screenshot")
+# Commands of textual that are hidden: the app has its own help, quit and themes, and ~/Downloads, where screenshots go,
+# rarely exists on servers.
+HIDDEN_COMMANDS = ("Keys", "Quit", "Screenshot", "Theme")
 
 
 class KeyHelp(NamedTuple):
@@ -52,11 +54,47 @@ def active_keys(screen: Screen[object]) -> list[KeyHelp]:
 
 
 def palette_commands(screen: Screen[object], others: Iterable[SystemCommand]) -> Iterator[SystemCommand]:
-    """The commands of the palette: textual's own without duplicates, and the active actions."""
-    yield from (command for command in others if command.title not in HIDDEN_COMMANDS)
+    """The commands of the palette in groups: `Here: copy`, `Go to: Host`, `Theme: textual-light (light)`.
+
+    The palette sorts by title and searches titles, so that these have the group first and synonyms last.
+    """
+    for command in others:
+        if command.title not in HIDDEN_COMMANDS:
+            yield command._replace(title=f"App: {command.title.lower()}")
     for key in active_keys(screen):
         if key.id:  # keys that only move the cursor have none
-            yield SystemCommand(key.description, f"key {key.keys}", key.run)
+            yield SystemCommand(_title(key), f"key {key.keys}", key.run)
+    yield from _theme_commands(screen)
+
+
+GROUPS = {
+    "refresh": "Server",
+    "connect": "Server",
+    "schema": "Server",
+    "export": "Server",
+    "help": "App",
+    "quit": "App",
+}
+SYNONYMS = {"refresh": "reread, reload", "connect": "another server", "export": "save, report", "quit": "exit, leave"}
+SHOWN_THEMES = ("textual-dark", "textual-light", "ansi-dark", "ansi-light", "high-contrast")
+
+
+def _title(key: KeyHelp) -> str:
+    name = key.id.partition(",")[0].partition(".")[0]
+    if name == "screen":
+        return f"Go to: {key.description}"
+    synonyms = f" ({SYNONYMS[name]})" if name in SYNONYMS else ""
+    return f"{GROUPS.get(name, 'Here')}: {key.description}{synonyms}"
+
+
+def _theme_commands(screen: Screen[object]) -> Iterator[SystemCommand]:
+    """One command for each theme; without a search only those that most people look for."""
+    app = screen.app
+    for name, theme in app.available_themes.items():
+        words = theme_synonyms(name, dark=theme.dark, ansi=theme.ansi)
+        yield SystemCommand(
+            f"Theme: {name} ({words})", "colours of the app", partial(setattr, app, "theme", name), name in SHOWN_THEMES
+        )
 
 
 def quit_hint(screen: Screen[object]) -> str:

@@ -13,13 +13,16 @@ if TYPE_CHECKING:
     from textual.app import App
 
 
+WITH_PALETTE = 90  # columns from which the footer has room for the key of the palette
+
+
 async def show_keys(app: App[int]) -> None:
     """Create the footer if it does not exist yet."""
     from textual.widgets import Footer
 
     for foot in app.query("#foot"):  # a closing app has no footer any more
         if not foot.children:
-            await foot.mount(Footer(show_command_palette=False))
+            await foot.mount(Footer(show_command_palette=app.size.width >= WITH_PALETTE))
 
 
 def release_old_keys(app: App[int]) -> None:

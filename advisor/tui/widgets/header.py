@@ -1,4 +1,4 @@
-"""The two lines at the top: the server with counts of findings and age of the facts, and the tabs."""
+"""The lines at the top: the server with counts of findings and age of the facts, the tabs, and a lost connection."""
 
 from __future__ import annotations
 
@@ -13,17 +13,39 @@ from textual.widgets import Static
 from advisor.core.model import Severity
 from advisor.core.sizes import format_duration
 from advisor.tui.screens.registry import SCREENS
-from advisor.tui.text import SEVERITY_STYLES, safe_line, update_if_changed
+from advisor.tui.text import MUTED, SEVERITY_STYLES, safe_line, safe_text, update_if_changed
 
 if TYPE_CHECKING:
     from textual.app import ComposeResult
     from textual.events import Click
+    from textual.timer import Timer
 
+    from advisor.tui.start import AuditSource
     from advisor.tui.view import View
 
 LETTERS = {Severity.ERROR: "E", Severity.WARNING: "W", Severity.NOTE: "N"}
 
 TABS_WIDTH = 1 + sum(len(place.title) + 3 for place in SCREENS)  # columns of all tabs, with digits and margins
+
+
+FIRST_HINT = (
+    "Digits open the screens; enter opens what is selected, and / searches a list.\n"
+    "? lists the keys that work here, ctrl+p finds every action by its name.\n"
+    "The app changes nothing on the server. Any key removes this hint."
+)
+LIVE_STEPS = (
+    "Variables, counters and their origins, the option files and the host; statements that only read.",
+    "q quits at once, even if the server does not respond.",
+)
+
+
+def splash(feed: AuditSource | None) -> Content:
+    """What the app shows until the first audit is there: what it reads."""
+    if feed is None:
+        return Content("")
+    steps = LIVE_STEPS if feed.session is not None else ()
+    lines = [safe_text("mycnf", "bold"), safe_text(f"reading {feed.place} …")]
+    return Content("\n").join([*lines, *(safe_text(step, MUTED) for step in steps)])
 
 
 class AppHeader(Horizontal):
@@ -47,6 +69,46 @@ class AppHeader(Horizontal):
         update_if_changed(
             right, words, layout=not isinstance(before, Content) or before.cell_length != words.cell_length
         )
+
+
+class LostBanner(Static):
+    """Below the tabs while the connection is lost: since when, why, the next try, and how old the values are."""
+
+    _since = _next_try = _read_at = 0.0
+    _reason = ""
+    _timer: Timer | None = None
+
+    def show(self, reason: str, view: View) -> None:
+        """Show the banner with the reason of the last try; the next one is due after the sampler's pause."""
+        from advisor.tui.screens.workload.sampler import RETRY_AFTER
+
+        self._reason, self._next_try = reason, time.monotonic() + RETRY_AFTER
+        self._read_at = max(self._read_at, view.read_at)
+        if self._timer is None:
+            self._since = time.time()
+            self._timer = self.set_interval(1.0, self._count_down)
+        self._set_lost(True)
+        self._count_down()
+
+    def hide(self) -> None:
+        """The server has responded, now: hide the banner if it is shown."""
+        self._read_at = time.time()
+        if self._timer is not None:
+            self._timer.stop()
+            self._timer = None
+            self._set_lost(False)
+
+    def _set_lost(self, lost: bool) -> None:
+        """Dim the values that are no longer read."""
+        self.display = lost
+        self.app.query_one("#screens").set_class(lost, "-lost")
+
+    def _count_down(self) -> None:
+        left = self._next_try - time.monotonic()
+        again = f"next try in {left:.0f} s" if left >= 1 else "trying to reconnect"
+        since, read = (time.strftime("%H:%M:%S", time.localtime(at)) for at in (self._since, self._read_at))
+        words = f"✖ No connection since {since} · {again} · values of {read} · {self._reason}"
+        update_if_changed(self, safe_line(words, longest=max(2, self.app.size.width - 2)))
 
 
 def _status_text(view: View, gone: str) -> Content:

@@ -30,7 +30,8 @@ def server_text(view: View, width: int, *, short: bool) -> Content:
     facts, platform = view.audited.facts, _platform(view.audited)
     server, taken = facts.server, facts.taken_at[:16].replace("T", " ")
     build = f" ({server.version_comment.strip()})" if server.version_comment.strip() else ""
-    up = f"up {format_duration(server.uptime)}" if server.uptime else "uptime not known"
+    known_up = f"up {format_duration(server.uptime)}" if server.uptime else "uptime not known"
+    up = "" if view.live else known_up  # the header has it, as it is now
     parts = [] if short else [f"{view.audited.known.target.label}{build}"]
     parts += [server_role(view.audited), "" if short else up, "" if view.live else f"recorded {taken} UTC"]
     if short:
@@ -126,25 +127,18 @@ def first_advice(view: View) -> list[Advice]:
 
 
 def _advice(finding: Finding) -> Advice:
-    action = next((a for a in finding.actions if a.option_line or a.statement), None)
-    if action is None:
-        subject = finding.canonical or finding.name
-        return Advice(finding, f"{subject}: {finding.help or finding.message}", "")
-    return Advice(finding, _change(finding, action.option_line or "", action.statement or ""), _restart(action.restart))
+    """The change of an option if the finding advises one, otherwise its help: a statement alone may only look."""
+    subject = finding.canonical or finding.name
+    for action in finding.actions:
+        name, _, value = (action.option_line or "").partition("=")
+        if finding.canonical and value.strip() and name.strip().replace("-", "_") == finding.canonical:
+            before = f"{finding.value} → " if finding.value else ""
+            return Advice(finding, f"{subject}  {before}{value.strip()}", _restart(action.restart))
+    return Advice(finding, f"{subject}: {finding.help or finding.message}", "")
 
 
 def _restart(needed: bool) -> str:
     return "restart" if needed else "no restart"
-
-
-def _change(finding: Finding, line: str, statement: str) -> str:
-    """`sync_binlog  0 → 1` if the value is known, otherwise the line or the statement."""
-    name, _, value = line.partition("=")
-    option = finding.canonical
-    if option and value.strip() and name.strip().replace("-", "_") == option:
-        before = f"{finding.value} → " if finding.value else ""
-        return f"{option}  {before}{value.strip()}"
-    return f"{finding.name}: {line or statement}"
 
 
 def advice_line(advice: Advice, width: int, *, chosen: bool) -> Content:
