@@ -80,7 +80,7 @@ def vocabulary(binary: Binary) -> list[Entry]:
         where = "known" if known else "plugin" if raw.get("plugin") else "hidden"
         found[name] = _entry(name, raw, where, printed.get(name, ""))
     for file in sorted(os.listdir(DATA)):
-        for name, raw in _data(file.removesuffix(".json")).items() if file.startswith("m") else ():
+        for name, raw in _data(file.removesuffix(".json")).items() if file.startswith(("mysql-", "mariadb-")) else ():
             if name not in found:
                 found[name] = _entry(name, raw, "elsewhere", "")
     return [entry for name, entry in found.items() if not name.startswith((*NEVER.split(), *NOT_HERE))]
