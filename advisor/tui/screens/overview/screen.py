@@ -71,8 +71,8 @@ class OverviewPart(Static, can_focus=True):
         if boxed is not self._boxed:
             self._boxed = boxed
             self.set_class(boxed, "box")
-            self.border_title = self.title if boxed else None
             self.border_subtitle = PLACES[self.place] if boxed else None
+        self.border_title = self.title if boxed else None
         before = self._body
         self._body = body if boxed else self._labelled(body, width)
         lines = str(self._body).count("\n"), str(before).count("\n")
@@ -213,6 +213,9 @@ class OverviewPane(Pane):
                 text = safe_text(missing, MUTED) if self._boxed or name == "traffic" else Content("-")
             else:
                 text = gauges.chart_text(name, self._intervals, width, small=not self._boxed, live=samples is not None)
+            self._parts[name].title = TITLES[name][0] + (
+                ", recorded series" if samples is not None and not view.live else ""
+            )
             self._draw(name, text)
 
     def show_samples(self, view: View) -> None:
