@@ -32,6 +32,8 @@ async def picture(place: str, digit: str) -> str:
     async with driven(size=SIZES.get(place, SIZE)) as (app, pilot):
         await pilot.press(*BEFORE.get(place, ()), digit)
         await until(pilot, lambda: bool(app.query(f"#{place}")))
+        if place == "workload":  # its chart is drawn once its size is known
+            await until(pilot, lambda: "now" in str(app.query_one("#workload-chart").render()))
         await pilot.press(*KEYS.get(place, ()))
         before = ""
         while (drawn := app.export_screenshot(title="mycnf audit --demo")) != before:

@@ -157,3 +157,14 @@ def test_a_result_without_common_points_leaves_the_published_chart() -> None:
     shown = passage(all_evidence()["RBS-01"], None, other)
     (chart,) = (b for b in shown.blocks if isinstance(b, Chart))
     assert not any(c.here for c in chart.curves)
+
+
+def test_a_value_far_beyond_does_not_squeeze_the_curve() -> None:
+    """It stands at the end of the axis with an arrow, and the points keep their room."""
+    points = tuple(Point(f"{n}", float(n), float(n), float(n), float(n)) for n in (100, 200, 300))
+    far = (AxisMark("you: 100000", 1e5), AxisMark("advice: 250", 250.0), AxisMark("default: 1", -1e5))
+    drawn = draw([Curve("flushed", points, here=False)], Paper(70), marks=far)
+    assert "you: 100000 →" in drawn
+    assert "← default: 1" in drawn
+    assert [label in drawn.splitlines()[-2] for label in ("100", "200", "300")] == [True] * 3
+    assert "you: 100000 →" in svg_chart.draw([Curve("flushed", points, here=False)], "t", "a", ("x", "y"), marks=far)

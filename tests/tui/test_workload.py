@@ -576,6 +576,32 @@ async def test_the_top_events_are_what_the_server_counts(any_server: Sandbox) ->
         assert app._sampler.watched == ""
 
 
+async def test_the_demo_has_a_recorded_incident() -> None:
+    """Its five minutes are charted at once: sessions wait for rows and statements stop; no key asks a server."""
+    async with driven(size=(120, 40)) as (app, pilot):
+        pane = await opened(pilot)
+        assert box(pilot)[0].startswith("Workload: the last 5 min · recorded load")
+        assert pane.shown is not None
+        found = {r.series.id: r.rates for r in pane.shown.rows}
+        assert found["lock-waiting"].maximum >= 10
+        assert found["queries"].minimum < found["queries"].mean / 100
+        assert {"Host", "Server process"} <= {r.group for r in pane.shown.rows}
+        assert "innodb_max_dirty_pages_pct: 90" in explained(pilot)
+        assert not offered(app) & {"workload.pause", "workload.top"}
+
+
+async def test_the_demo_can_be_replayed() -> None:
+    """`p` shows the series from its beginning, sample by sample, and pressed again all of it."""
+    async with driven() as (_, pilot):
+        pane = await opened(pilot)
+        await pilot.press("p")
+        await until(pilot, lambda: pane.shown is not None and 5 <= pane.shown.samples < 100)
+        assert re.fullmatch(r"replay, \d\d? of 150 samples", box(pilot)[1])
+        assert "innodb_max_dirty_pages_pct" not in explained(pilot)  # it changed later
+        await pilot.press("p")
+        await until(pilot, lambda: box(pilot)[1].startswith("150 samples"))
+
+
 async def test_a_recording_has_no_top_events() -> None:
     """Nothing can be asked of it, so the keys are not offered."""
     async with driven() as (app, pilot):

@@ -89,6 +89,26 @@ def axes(curves: Sequence[Curve], marks: Sequence[AxisMark] = ()) -> tuple[Scale
     return Scale(min(reach), max(reach), grows), Scale(low, high, 0 < low < high / MAGNITUDES)
 
 
+def placed_marks(curves: Sequence[Curve], marks: Sequence[AxisMark]) -> list[AxisMark]:
+    """The marks that the axis may grow for; one far beyond the points stands at its end, with an arrow outwards.
+
+    An axis that grew to any value would squeeze the curve to a line.
+    """
+    if not marks:
+        return []
+    along, _ = axes(curves)
+    room = (along.high - along.low) / 2
+    ends = (along.low / SPAN, along.high * SPAN) if along.logarithmic else (along.low - room, along.high + room)
+    near = [mark for mark in marks if ends[0] <= mark.place <= ends[1]]
+    grown, _ = axes(curves, near)
+    for mark in marks:
+        if mark.place > ends[1]:
+            near.append(AxisMark(f"{mark.name} →", grown.high))
+        elif mark.place < ends[0]:
+            near.append(AxisMark(f"← {mark.name}", grown.low))
+    return sorted(near, key=lambda mark: mark.place)
+
+
 def _steps(low: float, high: float) -> list[float]:
     rough = (high - low) / 5 or 1.0
     size = 10.0 ** math.floor(math.log10(rough))

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, NamedTuple
 from xml.sax.saxutils import escape
 
 from advisor.redaction.secrets import escape_text, redact_value
-from advisor.report.render.curves import Scale, axes, most
+from advisor.report.render.curves import Scale, axes, most, placed_marks
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
@@ -61,6 +61,7 @@ def draw(
     One `over_time` is lower, and its numbers begin at zero.
     """
     shown, more = most(curves, len(LOCALS), len(OTHERS))
+    marks = placed_marks(shown, marks)
     frame = _over_time(shown) if over_time else _frame(shown, marks)
     scale = " · ".join(part for part in (words[1], _start(frame.up)) if part)
     foot = frame.height
@@ -141,7 +142,7 @@ def _labels(curves: Sequence[Curve], frame: _Frame) -> Iterator[str]:
 def _marks(marks: Sequence[AxisMark], frame: _Frame) -> Iterator[str]:
     """A broken line for each value, its name beside the upper end; names that would touch stand below each other."""
     ends: list[float] = []
-    for mark in sorted(marks, key=lambda mark: mark.place):
+    for mark in marks:
         x, width = frame.x(mark.place), len(mark.name) * LETTER
         right = x + width + LETTER > WIDTH - RIGHT
         begin = x - width - LETTER if right else x

@@ -6,7 +6,7 @@ from itertools import pairwise
 from typing import TYPE_CHECKING, NamedTuple
 
 from advisor.redaction.secrets import escape_text, redact_value
-from advisor.report.render.curves import axes, most
+from advisor.report.render.curves import axes, most, placed_marks
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping, Sequence
@@ -62,6 +62,7 @@ def draw(
         return ""
     style = ASCII if page.plain else UNICODE
     curves, more = most(curves, len(style.here), len(style.others))
+    marks = placed_marks(curves, marks)
     along, up = axes(curves, marks)
     signs = {True: iter(style.here), False: iter(style.others)}
     series = [
@@ -79,7 +80,7 @@ def draw(
     labels = [(along.share(place), _shown(known[place].label)) for place in sorted(known)]
     rows = max(2, height - 2)
     scale = {round(up.share(mark) * (rows - 1)): f"{mark:.3g}" for mark in up.ticks()}
-    named = [(along.share(mark.place), _shown(mark.name)) for mark in sorted(marks, key=lambda mark: mark.place)]
+    named = [(along.share(mark.place), _shown(mark.name)) for mark in marks]
     lines = _plotted(series, labels, scale, (page.width - 2, rows), style, joined=joined, marks=named)
     legend = _legend(series, page.width - 2)
     return page.fitted("\n".join(f"  {line}".rstrip() for line in [*lines, *legend, *([more] if more else [])]))

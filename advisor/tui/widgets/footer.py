@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from contextlib import suppress
 from typing import TYPE_CHECKING, ClassVar
 
 from textual.binding import Binding
@@ -29,10 +30,14 @@ def release_old_keys(app: App[int]) -> None:
     """Release the keys that the footer showed before: it keeps references to them until its next refresh."""
     if not app.query("#foot > *"):
         return  # not created yet: the first findings must not wait for its import
+    from textual._styles_cache import StylesCache
     from textual.widgets import Footer
 
     for footer in app.query(Footer):
         footer.mutate_reactive(Footer.compact)
+    # Its lru_cache has the instance among its keys, and so keeps what up to 1,024 removed widgets have drawn.
+    with suppress(AttributeError):
+        StylesCache.get_inner_outer.cache_clear()
 
 
 class SearchField(Input):

@@ -37,6 +37,7 @@ if TYPE_CHECKING:
 
     from textual.app import ComposeResult
     from textual.events import Resize, Show
+    from textual.timer import Timer
 
     from advisor.facts import Sample
     from advisor.facts.workload import TopEvents
@@ -48,6 +49,8 @@ if TYPE_CHECKING:
 NARROWEST = 20
 BACKLOG = 120  # intervals that are computed without a noticeable delay
 LOWEST = 18  # lines of the screen from which on the large chart has room
+REPLAY_EVERY = 0.2  # seconds between two samples of a replay; two seconds passed when they were recorded
+FIRST_REPLAYED = 2  # samples: a rate needs two
 COPIED = 160  # columns of a copied table
 HEADING = "group-"  # before the number of a heading's option
 
@@ -69,6 +72,7 @@ class WorkloadPane(Pane):
         Binding("n", "group(1)", "next group", show=False, id="workload.group"),
         Binding("N", "group(-1)", "group before", show=False, id="workload.group-before"),
         Binding("p,space", "pause", "pause", id="workload.pause", key_display="p"),
+        Binding("p,space", "replay", "replay", id="workload.replay", key_display="p"),
         Binding("t", "top", "top waits", id="workload.top"),
         Binding("escape", "charts", "charts", show=False, id="workload.charts"),
         Binding("d", "digests", "top statements", show=False, id="workload.digests"),
@@ -82,6 +86,8 @@ class WorkloadPane(Pane):
         self._paused_view: View | None = None
         self._intervals: tuple[SampleInterval, ...] = ()
         self._without_charts: bool | None = None
+        self._replay: Timer | None = None
+        self._replayed = 0  # samples that the replay shows so far
         self.watched = ""
         self._top: tuple[TopEvents, TopEvents] | None = None
 
@@ -106,7 +112,9 @@ class WorkloadPane(Pane):
     def samples(self) -> tuple[Sample, ...] | None:
         """The samples on display; None for a snapshot."""
         view = self._paused_view or self.view
-        return view.samples if view else None
+        if view is None or view.samples is None or self._replay is None:
+            return view.samples if view else None
+        return view.samples[: self._replayed]
 
     @property
     def selected(self) -> SeriesRow | None:
@@ -246,6 +254,8 @@ class WorkloadPane(Pane):
         parts = [f"{plural(shown.samples, 'sample')}, {format_duration(shown.seconds)}"]
         if any(row.rates.broken for row in shown.rows):
             parts.append("counters were reset")
+        if self._replay is not None and self.view is not None:
+            parts = [f"replay, {self._replayed} of {len(self.view.samples or ())} samples"]
         if self._paused_view is not None and self.view is not None:
             held = {id(sample) for sample in self._paused_view.samples or ()}
             newer = sum(id(sample) not in held for sample in self.view.samples or ())
@@ -355,6 +365,8 @@ class WorkloadPane(Pane):
             return not self._without_charts
         if action == "charts":
             return bool(self.watched)
+        if action == "replay":
+            return self.view is not None and bool(self.view.series_about)
         if action in ("top", "digests"):
             return self.view is not None and self.view.live
         if action == "pause":
@@ -379,6 +391,28 @@ class WorkloadPane(Pane):
     def action_pause(self) -> None:
         """Pause the display, or resume it with all new samples."""
         self._paused_view = None if self._paused_view else self.view
+        self.refill()
+
+    def action_replay(self) -> None:
+        """Show a recorded series from its beginning, ten times as fast as it was; or all of it again."""
+        if self._replay is not None:
+            self._end_replay()
+            return
+        self._replayed = FIRST_REPLAYED
+        self._replay = self.set_interval(REPLAY_EVERY, self._replay_sample)
+        self.refill()
+
+    def _replay_sample(self) -> None:
+        self._replayed += 1
+        if self.view is None or self._replayed >= len(self.view.samples or ()):
+            self._end_replay()
+        elif self.display:
+            self.refill()
+
+    def _end_replay(self) -> None:
+        if self._replay is not None:
+            self._replay.stop()
+        self._replay = None
         self.refill()
 
     def action_copy(self) -> None:
