@@ -14,7 +14,7 @@ from textual.widgets.option_list import Option
 from advisor.core.model import Finding, Severity
 from advisor.redaction.secrets import escape_text, redact_value
 from advisor.tui.screens.base import NARROW, Pane
-from advisor.tui.screens.findings.filter import ORDERS, FindingFilter, finding_row
+from advisor.tui.screens.findings.filter import ORDERS, RESTART, FindingFilter, finding_row
 from advisor.tui.text import safe_line, safe_text
 from advisor.tui.view import finding_key
 from rules import find_rule
@@ -105,11 +105,16 @@ class FindingsPane(Pane):
         self.call_after_refresh(self._show_detail)  # the list is visible while the evidence is loaded
 
     def _show_counts(self) -> None:
-        """Show at the bottom of the list how many findings are selected and hidden."""
+        """Show below the list what the sign of a restart means, and how many findings are selected and hidden."""
         if self.view is None:
             return
         selected, hidden = len(self.view.selected), len(self.view.hidden)
-        parts = [f"{selected} selected: c" if selected else ""]
+        signs = any(
+            row.prompt.plain.endswith(RESTART)
+            for row in self.query_one(OptionList).options
+            if isinstance(row.prompt, Content)
+        )
+        parts = [f"{RESTART} restart" if signs else "", f"{selected} selected: c" if selected else ""]
         parts += [f"H lists {hidden} hidden" if hidden and not self.filter.hidden else ""]
         self.query_one(OptionList).border_subtitle = " · ".join(part for part in parts if part)
 
