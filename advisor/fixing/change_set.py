@@ -100,7 +100,9 @@ def _changes_of(audited: Audited, finding: Finding) -> Iterator[Change]:
 def _with_result(audited: Audited, change: Change, edits: tuple[Edit, ...]) -> Change:
     """Add edits of a file, with the option and the value that the corrected line sets: a fix may rename an option."""
     text = _text_of(audited, change.path)
-    if text is None or not edits or not edits[0].text.strip():
+    if text is None or not edits or not _still_sets(text, edits[0], change.findings[0].option or ""):
+        return change._replace(by_hand=f"correct {change.path}: the file has changed, or was not read")
+    if not edits[0].text.strip():
         return change._replace(edits=edits, value=REMOVAL)
     after = apply_edits(text.encode("utf-8", "surrogateescape"), edits).decode("utf-8", "surrogateescape")
     name, _, value = after.split("\n")[edits[0].line - 1].partition("=")
@@ -134,7 +136,17 @@ def _with_place(audited: Audited, change: Change) -> Change:
         place = action_place(action)
         where = f"in {place}" if place else "in the server's option file or parameter group"
         return change._replace(by_hand=f"{where}, write {action.option_line}")
-    return change._replace(path=action.place.path, edits=(_edit_for(audited, action, text),))
+    edit = _edit_for(audited, action, text)
+    if action.place.line and not _still_sets(text, edit, action.replaces.partition("=")[0]):
+        return change._replace(by_hand=f"in {action_place(action)}, write {action.option_line}: the file has changed")
+    return change._replace(path=action.place.path, edits=(edit,))
+
+
+def _still_sets(text: str, edit: Edit, name: str) -> bool:
+    """Whether the text at an edit still holds the option: the file may have changed since the finding was selected."""
+    lines = text.split("\n")
+    shown = lines[edit.line - 1] if edit.line <= len(lines) else ""
+    return name.strip().replace("-", "_").lower() in shown.replace("-", "_").lower()
 
 
 def _text_of(audited: Audited, path: str) -> str | None:

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING
 
 import pytest
 from audit_samples import audited, many
+from msgspec.structs import replace
 from mycnf_command import CHECKOUT
 from server_restart import variables
 
@@ -98,6 +99,17 @@ def test_what_stands_elsewhere_is_left_to_the_user() -> None:
         assert changes.files == ()
         statements = [line for line in apply_sql(audited(), changes).splitlines() if line and not line.startswith("--")]
         assert statements == []
+
+
+def test_a_file_that_changed_since_is_left_to_the_user() -> None:
+    """Where the line of a finding no longer holds its option, no other line is changed in its place."""
+    demo = audit("--demo")
+    assert demo.facts.files is not None
+    moved = tuple(replace(copy, text=f"# new\n{copy.text}") for copy in demo.facts.files.files)
+    later = demo._replace(facts=replace(demo.facts, files=replace(demo.facts.files, files=moved)))
+    changes = build_change_set(later, [f for f in demo.findings if f.code in ("BUF001", "OPT006", "OPT009")])
+    assert changes.files == ()
+    assert all("the file has changed" in change.by_hand for change in changes.changes)
 
 
 def test_texts_of_servers_stay_in_their_comments() -> None:

@@ -147,3 +147,10 @@ async def test_what_was_applied_is_done_after_a_refresh(server_name: str, start:
         await until(pilot, lambda: any("done" in row for row in rows(app)))
         states = {row.split()[1]: row[0] for row in rows(app)}
         assert states == {"BUF003": DONE, "BUF005": STILL}
+        await until(pilot, lambda: "sort_buffer_size" not in _shown(app))  # it is not applied again
+        await pilot.press("b")
+        await until(pilot, lambda: "SET GLOBAL sort_buffer_size = 268435456;" in _shown(app))
+
+
+def _shown(app: AuditApp) -> str:
+    return str(app.query_one("#changes-preview Static").render())

@@ -46,14 +46,17 @@ def change_texts(view: View) -> ChangeTexts:
     selected = [_newest(view, one) for one in view.selected]
     changes = build_change_set(view.audited, selected)
     states = [change_state(view, one) for one in view.selected]
+    # What is done is not applied again, but it can still be undone.
+    left = [finding for finding, (sign, _) in zip(selected, states, strict=True) if sign != DONE]
+    pending = build_change_set(view.audited, left)
     rows = tuple(
         ChangeRow(finding, *state, _change_words(finding), _place(changes, finding))
         for finding, state in zip(selected, states, strict=True)
     )
     files = {
-        APPLY: apply_sql(view.audited, changes),
+        APPLY: apply_sql(view.audited, pending),
         ROLLBACK: rollback_sql(view.audited, changes),
-        DIFF: option_diff(changes),
+        DIFF: option_diff(pending),
         TICKET: short_ticket(view.audited, selected, [words for _, words in states]),
     }
     return ChangeTexts(rows, files if selected else {}, changes)
