@@ -63,8 +63,12 @@ def _companion(audited: Audited, option: str, restored: set[str]) -> Iterator[st
 
 
 def _sorted_statements(text: str) -> list[str]:
-    """One statement a line: what stops and starts the replica stands around the change."""
-    return text.replace("; ", ";\n").split("\n")
+    """One statement a line where a replica is stopped and started around the change; values may hold semicolons."""
+    if not text.startswith("STOP "):
+        return [text]
+    stop, _, rest = text.partition("; ")
+    change, _, start = rest.rpartition("; START ")
+    return [f"{stop};", f"{change};", f"START {start}"]
 
 
 def _head(audited: Audited, does: str, other: str) -> Iterator[str]:

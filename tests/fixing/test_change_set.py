@@ -101,6 +101,17 @@ def test_what_stands_elsewhere_is_left_to_the_user() -> None:
         assert statements == []
 
 
+def test_statements_are_not_cut_within_values() -> None:
+    """A value with semicolons stays on its line; a replica is stopped and started on lines of their own."""
+    finding = advice("TST001", "init_connect", "'SET a = 1; SET b = 2'")
+    assert "SET GLOBAL init_connect = 'SET a = 1; SET b = 2';" in apply_sql(audited(), built(finding)).splitlines()
+    around = f"STOP REPLICA; {finding.actions[0].statement} START REPLICA;"
+    stopped = finding._replace(actions=(finding.actions[0]._replace(statement=around),))
+    lines = apply_sql(audited(), built(stopped)).splitlines()
+    at = lines.index("STOP REPLICA;")
+    assert lines[at : at + 3] == ["STOP REPLICA;", finding.actions[0].statement, "START REPLICA;"]
+
+
 def test_a_file_that_changed_since_is_left_to_the_user() -> None:
     """Where the line of a finding no longer holds its option, no other line is changed in its place."""
     demo = audit("--demo")
