@@ -72,6 +72,7 @@ def test_secrets_of_the_catalogs_are_these() -> None:
         "report_password",
         "s3_access_key",
         "s3_secret_key",
+        "ssl_passphrase",
         "wsrep_sst_auth",
     }
 
