@@ -184,19 +184,10 @@ class AdvisedValue(NamedTuple):
 
 
 def advised_value(f: Finding) -> AdvisedValue | None:
-    """The first value that a finding advises; None if it names none."""
-    from rules.core.statements import permanent_setting
-
-    for action in f.actions:
-        told = permanent_setting(action) or (action.statement or "").rstrip(";")
-        name, found, after = told.removeprefix("--").removeprefix("SET ").partition("=")
-        if not found or not (words := name.split()):
-            continue
-        option = words[-1].replace("-", "_")
-        own = option in {f.canonical, f.option} and f.value is not None
-        undone = action.replaces or (action.undo or "").rstrip(";")
-        old = (f.value or "") if own else undone.partition("=")[2].strip()
-        return AdvisedValue(option, *_alike(option, old, after.strip()), action.restart)
+    """The value that a finding advises for its own option, else the first that it advises; None if it names none."""
+    advised = [change for action in f.actions if (change := _value_of_action(f, action))]
+    if advised:
+        return next((change for change in advised if change.option in {f.canonical, f.option}), advised[0])
     corrected = f.canonical or f.option
     if f.fix is None or not corrected or len(f.fix.edits) != 1:
         return None
@@ -205,6 +196,20 @@ def advised_value(f: Finding) -> AdvisedValue | None:
     if "\n" in text or (text and after == corrected):
         return None
     return AdvisedValue(corrected, *_alike(corrected, f.value or "", after or "remove the line"), None)
+
+
+def _value_of_action(f: Finding, action: Action) -> AdvisedValue | None:
+    from rules.core.statements import permanent_setting
+
+    told = permanent_setting(action) or (action.statement or "").rstrip(";")
+    name, found, after = told.removeprefix("--").removeprefix("SET ").partition("=")
+    if not found or not (words := name.split()):
+        return None
+    option = words[-1].replace("-", "_")
+    own = option in {f.canonical, f.option} and f.value is not None
+    undone = action.replaces or (action.undo or "").rstrip(";")
+    old = (f.value or "") if own else undone.partition("=")[2].strip()
+    return AdvisedValue(option, *_alike(option, old, after.strip()), action.restart)
 
 
 def _alike(option: str, before: str, after: str) -> tuple[str, str]:
