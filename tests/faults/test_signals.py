@@ -131,7 +131,7 @@ def test_a_signal_that_is_ignored_ends_nothing(tmp_path: Path, monkeypatch: pyte
 def test_the_app_is_told_to_end(number: signal.Signals, begin: Begin, tmp_path: Path) -> None:
     """It leaves the terminal as it found it, with the code of an interruption."""
     it = OnTerminal(begin, "audit", "--demo")
-    eventually(lambda: it.shows(b"BIN001"), what="the app shows a finding")
+    eventually(lambda: it.shows(b"sync_binlog"), what="the app shows a finding")
     assert b"\x1b[?1049h" in it.shown  # the other screen
     it.process.send_signal(number)
 
@@ -146,7 +146,11 @@ def test_the_app_is_told_to_end(number: signal.Signals, begin: Begin, tmp_path: 
 
 @pytest.mark.parametrize(
     ("words", "until"),
-    [(("audit", "--demo"), b"BIN001"), (("lint", "-"), None), (("audit", "--ask-password", "--host", "h"), b"assword")],
+    [
+        (("audit", "--demo"), b"sync_binlog"),
+        (("lint", "-"), None),
+        (("audit", "--ask-password", "--host", "h"), b"assword"),
+    ],
     ids=["the app", "lint of stdin", "a password is asked for"],
 )
 def test_the_terminal_is_closed(words: tuple[str, ...], until: bytes | None, begin: Begin, tmp_path: Path) -> None:
