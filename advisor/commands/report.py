@@ -157,6 +157,7 @@ def _judge_all(paths: Iterator[str], work: report_worker.ReportTask, jobs: int) 
         jobs, mp_context=context, initializer=report_worker.init_process, initargs=(os.getpid(),)
     ) as pool:
         waiting: deque[Future[list[SnapshotSummary]]] = deque()
+        judged = False
         try:
             while lot := list(islice(paths, BATCH)):
                 waiting.append(pool.submit(report_worker.report_each, lot))
@@ -164,11 +165,13 @@ def _judge_all(paths: Iterator[str], work: report_worker.ReportTask, jobs: int) 
                     yield from waiting.popleft().result()
             while waiting:
                 yield from waiting.popleft().result()
+            judged = True
         except BrokenProcessPool as error:
             raise MycnfError("a worker process was killed, possibly for lack of memory; use fewer --jobs") from error
         finally:
             # Once all is judged, the pool's thread is waited for: at the interpreter's end it may find its pipe closed.
-            pool.shutdown(wait=not waiting, cancel_futures=True)
+            # An interruption can come before that thread has started, and then nothing can wait for it.
+            pool.shutdown(wait=judged, cancel_futures=True)
 
 
 def _processors() -> int:
