@@ -189,10 +189,10 @@ def load(target: Target, *, any_build: bool = False) -> Catalog:
     return _LOADED[key]
 
 
-def _options_at(told: dict[str, Any], version: tuple[int, ...]) -> dict[str, dict[str, Any]]:
+def _options_at(series: dict[str, Any], version: tuple[int, ...]) -> dict[str, dict[str, Any]]:
     """Return the options in a file as of that version; in the file of a build, None stands for what it lacks."""
-    options: dict[str, dict[str, Any]] = dict(told["options"])
-    for name in told["moving"]:
+    options: dict[str, dict[str, Any]] = dict(series["options"])
+    for name in series["moving"]:
         if _has_option(options[name], version):
             options[name] = _record_at(options[name], version)
         else:

@@ -7,13 +7,12 @@ import json
 from typing import Any, NamedTuple
 
 from advisor.catalog.load import Catalog
-from advisor.core.model import Target
+from advisor.core.model import BUILDS, Target
 
 _FILE = __file__.rpartition("/")[0] + "/data/elsewhere.json"
 _READ: dict[str, dict[str, Any]] = {}
 _VENDORS = __file__.rpartition("/")[0] + "/data/vendors.json"
 _DOCUMENTED: dict[str, list[str]] = {}
-BUILDS = {"percona": "Percona Server", "pxc": "Percona XtraDB Cluster"}
 WINDOWS = "windows"
 # Values that Percona Server documents (its thread pool, and InnoDB of 5.7), or that exist on Windows, for options that
 # MySQL on Linux has without them.

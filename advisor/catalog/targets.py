@@ -47,7 +47,7 @@ NAMES: dict[str, tuple[str, str]] = {
     "azure-mysql": ("mysql", "azure"),
 }
 # Aurora counts its own releases: 3 is compatible with MySQL 8.0.
-AURORA = {"2": (5, 7), "3": (8, 0)}
+AURORA = {"2": "5.7", "3": "8.0"}
 # The exact versions of which a running server was examined.
 EXAMINED = frozenset(
     {
@@ -138,9 +138,7 @@ def running_target(text: str) -> Target:
     if name not in NAMES:
         raise _raise_unknown_target(text)
     flavour, build = NAMES[name]
-    if build == "aurora" and number in AURORA:
-        number = ".".join(str(n) for n in AURORA[number])
-    parts = number.split(".")
+    parts = (AURORA.get(number, number) if build == "aurora" else number).split(".")
     # No release has five digits; int() refuses thousands of them.
     if len(parts) not in (2, 3) or any(len(p) > MAX_DIGITS for p in parts):
         raise _raise_unknown_target(text)

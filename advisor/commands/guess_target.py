@@ -28,7 +28,7 @@ VERSIONED_GROUP = re.compile(rf"(?P<server>mysqld|mariadb|mariadbd)-{_VERSION}")
 VERSIONED_PATH = re.compile(
     rf"(?i)(?P<server>mysql server |mariadb |mysql-?|mariadb-?|percona-server-?|percona-xtradb-cluster-?){_VERSION}"
 )
-# What the packages' own option files say of themselves, with the build.
+# Comments of the vendors' own option files, with flavour and build.
 PACKAGE_COMMENTS = (
     (re.compile(rf"dev\.mysql\.com/doc/refman/{_VERSION}/"), "mysql", ""),
     (re.compile(rf"(?i)\bpercona xtradb cluster(?: {_VERSION})?"), "mysql", "pxc"),
@@ -66,7 +66,8 @@ def guess_target(resolved: ResolvedFiles) -> tuple[Target, str]:
     """Return the target and the reason.
 
     The flavour is that of groups, of options of one flavour only, then of Galera's; the version and build are what a
-    group, a path or a package's comment names for that flavour; options do not reveal the series.
+    group, a path or a package's comment names for that flavour. An option that was removed does not reveal the series;
+    one that is too new for the series chooses a later one.
     """
     names = sorted({_without_prefix(normalise(o.line.name)) for o in resolved.options if o.line.name})
     guessed, why = _guess_flavour(resolved, names)

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 from advisor.catalog.load import load
 from advisor.catalog.presence import nearest_option
-from advisor.catalog.targets import INFERRED, SERIES
+from advisor.catalog.targets import SERIES
 from advisor.config.shape import Fault
 from advisor.core.model import Severity, Target
 from advisor.verdict import REFUSED, judge_value
@@ -125,11 +125,10 @@ def _value_faults(keys: Keys, rule: HouseRule) -> list[Fault]:
 def _is_accepted(given: str, rule: HouseRule) -> bool:
     """Whether some version takes the value; those that list what they take outweigh those that believe everything.
 
-    A series that was never asked does not count, because nothing is refused there.
+    A series of which no server was examined does not count, because nothing is refused there.
     """
     knowing = list(_options_in_catalogs(rule))
-    asked = [one for one in knowing if (one[1].target.flavour, one[1].target.version[:2]) not in INFERRED]
-    listing = [(option, catalog) for option, catalog in asked if option.values] or knowing
+    listing = [(option, catalog) for option, catalog in knowing if option.values and catalog.whole] or knowing
     return any(judge_value(option.name, given, catalog).outcome not in REFUSED for option, catalog in listing)
 
 

@@ -44,7 +44,7 @@ BUILDS = {
     "aurora": "Amazon Aurora",
     "cloudsql": "Cloud SQL",
     "azure": "Azure Database",
-    # Servers that speak MySQL's protocol, whose options nobody asked.
+    # Servers with MySQL's protocol and options of their own, of which none was examined.
     "greatsql": "GreatSQL",
     "alisql": "AliSQL",
     "polardb": "PolarDB",

@@ -53,14 +53,25 @@ def judge_option(
     `before` holds the options' values before this line, as `--verbose --help` prints them; `loaded` the plugins that
     the file loads; `short` says whether MariaDB accepts abbreviations.
     """
+    found, taken = _judge_option(written, value, catalog, before, loaded, short=short)
+    if catalog.of_other_build:
+        from advisor.verdict.unknown import hedge_refusal
+
+        taken = hedge_refusal(taken, catalog)
+    return found, taken
+
+
+def _judge_option(
+    written: str, value: str | None, catalog: Catalog, before: Mapping[str, str], loaded: frozenset[str], *, short: bool
+) -> tuple[NameMatch, TakenValue]:
+    """Judge the option as the server does whose facts are used."""
     found = find_name(written, catalog, has_value=value is not None, short=short)
     option = None if found.canonical is None else catalog.get(found.canonical)
     if option is None or (option.plugin and option.plugin not in loaded):
         # Imported lazily: reading what other servers know is needed for unknown names only.
-        from advisor.verdict.unknown import explain_missing, hedge_refusal
+        from advisor.verdict.unknown import explain_missing
 
-        found, taken = explain_missing(written, found, catalog, loaded)
-        return found, hedge_refusal(taken, catalog)
+        return explain_missing(written, found, catalog, loaded)
     was = before.get(option.alias_of or option.name)
     if found.prefix == "maximum":
         from advisor.verdict.bounds import reads_64_bits, wide_value
@@ -79,10 +90,6 @@ def judge_option(
         from advisor.verdict.unknown import judge_unknown_word
 
         taken = judge_unknown_word(option, value, taken, catalog)
-    if catalog.of_other_build and taken.outcome in REFUSED:
-        from advisor.verdict.unknown import hedge_refusal
-
-        taken = hedge_refusal(taken, catalog)
     return found, taken
 
 

@@ -6,7 +6,6 @@ from typing import TYPE_CHECKING
 
 from advisor.catalog.load import load
 from advisor.catalog.presence import (
-    BUILDS,
     WINDOWS,
     KnownSpan,
     Presence,
@@ -18,7 +17,7 @@ from advisor.catalog.presence import (
     vendor_of_value,
 )
 from advisor.catalog.targets import SERIES
-from advisor.core.model import BUILDS as SERVERS
+from advisor.core.model import BUILDS
 from advisor.verdict.names import CAPITALS
 from advisor.verdict.outcome import REFUSED, Outcome, TakenValue
 from advisor.verdict.plugins import (
@@ -127,8 +126,8 @@ def judge_unknown_word(option: Option, value: str, taken: TakenValue, catalog: C
 
 
 def hedge_refusal(taken: TakenValue, catalog: Catalog) -> TakenValue:
-    """Return a refusal as unexamined if the target is a build that was not asked: its flavour's server refuses."""
-    if not catalog.of_other_build or taken.outcome not in REFUSED:
+    """Return a refusal as unexamined if the target's build was not examined: its flavour's server refuses."""
+    if taken.outcome not in REFUSED:
         return taken
     examined = catalog.read_as.base.label
     why = f"{taken.reason} That is {examined}; {catalog.target.label} was not examined."
@@ -166,7 +165,7 @@ def _not_known(what: str, catalog: Catalog) -> str:
 
 
 def not_examined(catalog: Catalog) -> str:
-    """A sentence on the version that knows the valid values, and on the target's own that no server told."""
+    """A sentence on the version whose valid values these are, and on the target, which was not examined."""
     if catalog.read_as == catalog.target:
         return f"No {catalog.target.label} server was examined."
     return f"That is {catalog.read_as.label}; {catalog.target.label} was not examined."
@@ -204,7 +203,7 @@ def _explain_plugin(name: str, plugin: str, catalog: Catalog) -> TakenValue:
     if not catalog.lists_plugins or load(catalog.target.base).get(name) is not None:
         return _explain_not_loaded(name, plugin)
     installer = "ps-admin or INSTALL PLUGIN" if catalog.has_own_build else "INSTALL PLUGIN"
-    build = SERVERS[catalog.target.build]
+    build = BUILDS[catalog.target.build]
     why = f"{name} belongs to the plugin {plugin} of {build}, which {installer} must have installed."
     return TakenValue(Outcome.UNEXAMINED, None, why, likely=True)
 
@@ -243,7 +242,9 @@ def _explain_mistyped(name: str, found: NameMatch, catalog: Catalog) -> tuple[Na
     near = f"{vendor.describe(meant)}," if vendor and meant else meant
     unknown = "Unknown option"
     if catalog.has_own_build:
-        unknown = f"Unknown option by the help of {BUILDS[catalog.target.build]} {catalog.read_as.series} itself"
+        unknown = (
+            f"Unknown option: the help of {BUILDS[catalog.target.build]} {catalog.read_as.series} does not list it"
+        )
     taken = TakenValue(Outcome.UNKNOWN, None, f"{unknown}; {near} is near." if near else f"{unknown}.")
     return found._replace(candidates=(meant,) if meant else ()), taken._replace(likely=vendor is not None)
 

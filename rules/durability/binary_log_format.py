@@ -208,8 +208,8 @@ def innodb_binary_log_with_semi_sync(context: RuleContext) -> Iterator[Finding]:
     options=(INNODB_ENGINE,),
     evidence=("IBLOG-02",),
     docs=Docs(
-        why="encrypt_binlog is not supported with the InnoDB-based binary log, which holds each change as clear as the "
-        "tables' data is meant not to be.",
+        why="encrypt_binlog is not supported with the InnoDB-based binary log, so that the changes stand in its files "
+        "in clear text, those of encrypted tables too.",
         fix="Encrypt the file system, or keep the traditional binary log.",
         risk="None.",
         restart=True,
@@ -275,7 +275,7 @@ def unused_by_innodb_binary_log(context: RuleContext) -> Iterator[Finding]:
         risk="CHANGE MASTER with an explicit MASTER_USE_GTID keeps what it says.",
         restart=True,
         exceptions="Servers that never replicate from another one.",
-        reconsider_when="Nothing.",
+        reconsider_when="A release whose binary log in InnoDB has file positions.",
     ),
 )
 def innodb_binary_log_without_gtid(context: RuleContext) -> Iterator[Finding]:

@@ -96,9 +96,9 @@ def recorded_mariadb() -> dict[tuple[str, str], str]:
     }
 
 
-def missing(catalog: Catalog, said: dict[tuple[str, str], str]) -> Iterator[Contradiction]:
+def missing(catalog: Catalog, recorded: dict[tuple[str, str], str]) -> Iterator[Contradiction]:
     """Options that a recorded help lists and the catalog lacks."""
-    for name, _ in sorted(said):
+    for name, _ in sorted(recorded):
         if name not in catalog.options:
             yield Contradiction(str(catalog.target), name, "listed", "no such option", "recorded help")
 

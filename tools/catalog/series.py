@@ -160,7 +160,7 @@ def mariadb_106() -> Merged:
     the recorded help of 10.6.0 and of 10.9 confirm are marked so.
     """
     others = facts_of_106()
-    said = {canonical(r["option"]): r["value"] for r in read("others", RECORDED_106, "help-values.tsv")}
+    recorded = {canonical(r["option"]): r["value"] for r in read("others", RECORDED_106, "help-values.tsv")}
     older = builds.printed("mariadb-10.4.12", "mariadb-10.4.12")
     newer = mariadb("mariadb-10.11.19")
     found: Merged = {}
@@ -173,7 +173,7 @@ def mariadb_106() -> Merged:
         if option not in newer and went and went[0][:2] <= (10, 6):
             continue
         record = newer[option][0] if option in newer else older[option]
-        record = with_recorded(weaken(record), said.get(option))
+        record = with_recorded(weaken(record), recorded.get(option))
         found[option] = (with_documented(record, others.get(option, {})), [])
     for option, record in only_documented().items():
         found.setdefault(option, (record, []))
@@ -234,13 +234,13 @@ def mariadb_123() -> Merged:
     The documentation tells the changes; the help that the tests of 13.1 recorded confirms them, and tells the
     arguments. The facts that it alone tells are inferred, because they are another series' own.
     """
-    said = facts_of_123()
+    changes = facts_of_123()
     found: Merged = {}
     for option, (record, _) in mariadb("mariadb-11.8.9").items():
         went = history.documented(option, "removed", "mariadb")
         if not went or not (11, 8) < went[0][:2] <= (12, 3):
-            found[option] = (with_documented(weaken(record), said.pop(option, {})), [])
-    for option, record in said.items():
+            found[option] = (with_documented(weaken(record), changes.pop(option, {})), [])
+    for option, record in changes.items():
         found[option] = (builds.fill({option: record})[option], [])
     return found
 

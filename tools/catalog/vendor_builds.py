@@ -34,11 +34,11 @@ def rows(build: str, series: str) -> dict[str, Row]:
 
 
 def differences(
-    said: dict[str, Row], base: Options, entry: Callable[[str, Record], dict[str, Any]]
+    rows_of_build: dict[str, Row], base: Options, entry: Callable[[str, Record], dict[str, Any]]
 ) -> dict[str, dict[str, Any] | None]:
     """The options that differ from `base`, as catalog records: None for an option that the build lacks."""
     found: dict[str, dict[str, Any] | None] = {}
-    for option, row in said.items():
+    for option, row in rows_of_build.items():
         if row["arg"] == LACKS:
             found[option] = None
         elif not row["arg"]:
