@@ -7,6 +7,7 @@ several pairs with the same key. What only Terraform can evaluate is a scalar th
 from __future__ import annotations
 
 import re
+import time
 from bisect import bisect_right
 from itertools import accumulate
 from typing import TYPE_CHECKING
@@ -25,6 +26,8 @@ if TYPE_CHECKING:
 # A block without any of these words declares no options.
 DECLARING = (b"parameter", b"database_flags", b"mysql", b"mariadb")
 MAX_BRACKETS = 1_000  # our limit, brackets in texts included
+MAX_SECONDS = 3.0  # of a processor; the largest sound file takes half a second, strings in a row far more than minutes
+CHUNK = 1 << 16  # bytes that the parser reads at once
 EXPRESSION = "!expression"
 # Functions that return the lists or maps that they are given, joined.
 JOINING = frozenset((b"concat", b"flatten", b"tolist", b"toset"))
@@ -36,17 +39,18 @@ _LITERALS = ("numeric_lit", "bool_lit", "null_lit")
 def parse_hcl(document: Document) -> Mapping:
     """Return the body of a file; blocks with syntax errors are left out if they declare no options.
 
-    Raises CarrierError if another block has a syntax error, or if the file is nested too deeply.
+    Raises CarrierError if another block has a syntax error, if the file is nested too deeply, or if its parser takes
+    longer than `MAX_SECONDS`.
     """
     _check_depth(document)
     data = document.text.encode("utf-8", "surrogatepass")
-    root = Parser(Language(language())).parse(data).root_node
-    builder = _Builder(document)
+    root = _syntax_tree(document, data)
+    builder = _Builder(document, data)
     bodies = [child for child in root.named_children if child.type == "body"]
     found = builder.body(bodies[0], 0) if bodies else Mapping()
     broken = [child for node in (root, *bodies) for child in node.children if child.has_error and child not in bodies]
     for block in broken:
-        if any(word in (block.text or b"") for word in DECLARING):
+        if any(word in data[block.start_byte : block.end_byte] for word in DECLARING):
             line, _ = document.place(builder.offset(_first_error(block).start_byte))
             raise CarrierError(f"{document.path}:{line}: invalid HCL; terraform validate shows more")
     return found
@@ -60,6 +64,20 @@ def _check_depth(document: Document) -> None:
         if depth > MAX_BRACKETS:
             line, _ = document.place(bracket.start())
             raise CarrierError(f"{document.path}:{line}: nested deeper than {MAX_BRACKETS} levels; name a smaller file")
+
+
+def _syntax_tree(document: Document, data: bytes) -> SyntaxNode:
+    """Return the root of the syntax tree, whose nodes have places in `data` but no text."""
+    end = time.thread_time() + MAX_SECONDS
+    try:
+        tree = Parser(Language(language())).parse(
+            lambda start, _: data[start : start + CHUNK], progress_callback=lambda *_: time.thread_time() > end
+        )
+    except ValueError as error:  # raised if the callback returns true
+        raise CarrierError(
+            f"{document.path}:1: HCL with too many syntax errors to parse; terraform validate shows them"
+        ) from error
+    return tree.root_node
 
 
 def _first_error(root: SyntaxNode) -> SyntaxNode:
@@ -76,8 +94,9 @@ def _first_error(root: SyntaxNode) -> SyntaxNode:
 class _Builder:
     """Builds nodes from the syntax tree of one document."""
 
-    def __init__(self, document: Document) -> None:
+    def __init__(self, document: Document, data: bytes) -> None:
         self.document = document
+        self.data = data
         self.count = 0
         wide = [] if document.text.isascii() else list(accumulate(_width(c) for c in document.text))
         self._ends = wide
@@ -119,10 +138,10 @@ class _Builder:
             return self._object(only, depth) if only.type == "object" else self._tuple(only, depth)
         if node.type == "literal_value" and only is not None and only.type in (*_LITERALS, "string_lit"):
             return self._scalar(only)
-        if node.type == "function_call" and inner[0].text in JOINING:
+        if node.type == "function_call" and self._text(inner[0]) in JOINING:
             return self._joined(inner[1:], depth)
-        if node.type == "operation" and re.fullmatch(rb"-\s*[\d.]+", node.text or b""):
-            return self._made(node, (node.text or b"").decode())
+        if node.type == "operation" and re.fullmatch(rb"-\s*[\d.]+", self._text(node)):
+            return self._made(node, self._text(node).decode())
         return self._made(node, "", EXPRESSION)
 
     def _object(self, node: SyntaxNode, depth: int) -> Mapping:
@@ -134,7 +153,7 @@ class _Builder:
         return made
 
     def _key(self, node: SyntaxNode, depth: int) -> Node:
-        if re.fullmatch(rb"[\w-]+", node.text or b""):
+        if re.fullmatch(rb"[\w-]+", self._text(node)):
             return self._scalar(node)
         return self._expression(node, depth)
 
@@ -152,13 +171,16 @@ class _Builder:
         return made
 
     def _scalar(self, node: SyntaxNode) -> Scalar:
-        text = (node.text or b"").decode("utf-8", "surrogatepass")
+        text = self._text(node).decode("utf-8", "surrogatepass")
         if node.type != "string_lit":
             return self._made(node, text, "!null" if node.type == "null_lit" else "")
         return self._made(node, re.sub(_ESCAPED, lambda m: _ESCAPES.get(m[1] or "", ""), text[1:-1]), style='"')
 
     def _made(self, node: SyntaxNode, value: str, tag: str = "", style: str = "") -> Scalar:
         return Scalar(value, style, self.offset(node.start_byte), self.offset(node.end_byte), tag)
+
+    def _text(self, node: SyntaxNode) -> bytes:
+        return self.data[node.start_byte : node.end_byte]
 
     def _check(self, node: SyntaxNode, depth: int) -> None:
         self.count += 1

@@ -96,12 +96,13 @@ LANGUAGES = {
     ".xml": "an XML document", ".py": "a Python program", ".rb": "a Ruby program", ".sh": "a shell script",
     ".sql": "a file of SQL statements",
 }  # fmt: skip
-# By the first line of a document whose name does not tell its kind.
+# By the first line of a document whose name does not show its kind.
 UNNAMED = {
     "YAML": r"(?:---|%YAML)(?:\s|$)|-?\s*[\w.\"'/-]+:(?:\s|$)",
     "JSON": r"\s*[\[{]\s*(?:[\"{\[]|$)",
     "HCL": r"(?:resource|module|variable|terraform|provider|locals|data)\s*(?:\"[^\"]*\"\s*){0,2}\{",
 }
+ENDINGS = {"YAML": ".yaml", "JSON": ".json", "HCL": ".tf"}
 # File name endings of parameter lists, which may also be option files.
 LISTS = (".txt", ".list", ".params", ".parameters", ".properties", ".csv", ".env")
 READ = (
@@ -137,7 +138,11 @@ def refuse_unnamed(path: str, name: str, text: str) -> None:
     kind = next((kind for kind, pattern in UNNAMED.items() if lines and re.match(pattern, lines[0])), None)
     if kind is None or any(line.startswith("[") for line in lines[1:]):
         return
-    raise CarrierError(f"{path}: {kind} in a file without an ending that says so; rename it, or use --stdin-filename")
+    ending = ENDINGS[kind]
+    raise CarrierError(
+        f"{path}: looks like {kind}, but its name does not end in {ending}: rename it, or give its text on standard "
+        f"input (-) with --stdin-filename NAME{ending}"
+    )
 
 
 def refusal(path: str, kind: str) -> CarrierError:

@@ -46,15 +46,20 @@ def read_yaml(document: Document) -> Carrier:
         if sets:
             return Carrier(document, tuple(sets))
         raise CarrierError(f"{error}; it is a template: check what it renders to (helm template, say)") from error
-    return Carrier(document, tuple(_sets(document, parsed, roots)), _why_empty(document, parsed, roots))
+    found = _sets(document, parsed, roots)
+    return Carrier(document, tuple(found), "" if found else _why_empty(document, parsed, roots))
 
 
 def _why_empty(document: Document, parsed: str, roots: list[Node]) -> str:
     from advisor.carriers.declared import Declarations
     from advisor.carriers.provider_lists import has_list
 
-    listed = has_list(Declarations(document, parsed, roots))
-    return "its list has no value that a user set; lend its ranges to another file with --parameters" if listed else ""
+    if not has_list(Declarations(document, parsed, roots)):
+        return ""
+    return (
+        "nothing to check: users set none of the values in this list; to check FILE by the list, use mycnf lint "
+        f"--parameters {document.path} FILE"
+    )
 
 
 def _without_tabs(text: str) -> str:
