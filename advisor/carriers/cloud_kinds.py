@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from advisor.carriers.sets import OptionSet
     from advisor.carriers.yaml_tree import Node
 
-# Resources of Terraform, by what the platform calls them.
+# What the platform calls the resources of Terraform and CloudFormation.
 GROUPS = {
     "aws_db_parameter_group": "DB parameter group", "aws_rds_cluster_parameter_group": "DB cluster parameter group",
     "AWS::RDS::DBParameterGroup": "DB parameter group",
@@ -136,7 +136,7 @@ def _entries(reader: Declarations, node: Mapping, key: str) -> list[Entry]:
 
 
 def _ansible_method(node: Mapping) -> str:
-    """Return when the module applies the parameters: at once only if it is told so."""
+    """Return when the module applies the parameters: immediately only with `immediate: true`."""
     at_once = (text_of(node.get("immediate")) or "").lower() in ("true", "yes", "on", "1")
     return "immediate" if at_once else "pending-reboot"
 
@@ -147,12 +147,11 @@ def _rds(node: Node | None, version: str | None, entries: list[Entry], *, cluste
     family = text_of(node)
     if family and version and not any(c.isdigit() for c in family) and (numbers := re.match(r"\d+\.\d+", version)):
         family += numbers[0]
-    found = re.fullmatch(_FAMILY, family.lower()) if family else None
-    if family and found is None and not re.fullmatch(r"(?:aurora-)?(?:mysql|mariadb)", family.lower()):
-        return None
-    if found is not None:
-        target = family_target(found[1], (int(found[2]), int(found[3])))
+    target = family_target(family or "")
+    if target is not None:
         return DeclaredServer(target, f"its family is {family}", kind, scope)
+    if family and not re.fullmatch(r"(?:aurora-)?(?:mysql|mariadb)", family.lower()):
+        return None
     flavour = _flavour(entries) if family is None else "mariadb" if "mariadb" in family else "mysql"
     if flavour is None:
         return None
@@ -163,8 +162,12 @@ def _rds(node: Node | None, version: str | None, entries: list[Entry], *, cluste
     return DeclaredServer(target, "its family is not in the document", kind, scope)
 
 
-def family_target(engine: str, series: tuple[int, int]) -> Target:
-    """Return the target of an engine of RDS; its series may be older than all that are known."""
+def family_target(family: str) -> Target | None:
+    """Return the target of a family such as aurora-mysql5.7, whose series may be too old; None for other families."""
+    found = re.fullmatch(_FAMILY, family.lower())
+    if found is None:
+        return None
+    engine, series = found[1], (int(found[2]), int(found[3]))
     flavour = "mariadb" if engine == "mariadb" else "mysql"
     build = "aurora" if engine.startswith("aurora") else "rds"
     return Target(flavour, known_series(flavour, build).get(series, series), build)

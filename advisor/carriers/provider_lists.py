@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-import re
 from typing import TYPE_CHECKING
 
+from advisor.carriers.cloud_kinds import family_target
 from advisor.carriers.declared import Declarations, DeclaredServer, blocks, first, flavours_of, is_null, text_of
 from advisor.carriers.yaml_tree import Mapping, Scalar, Sequence
 from advisor.catalog.targets import known_series
@@ -17,19 +17,17 @@ if TYPE_CHECKING:
     from advisor.carriers.document import Document
     from advisor.carriers.sets import OptionSet
 
-# Who set a value, in the words of each provider: only these values are somebody's choice.
-BY_USERS = ("user", "user-override")
 ASSUMED = (8, 0)
-_FAMILY = r"(aurora-mysql|aurora|mysql|mariadb)-?(\d+)\.(\d+)"
 TRUTHS = ("true", "True")
 
 
 def provider_sets(reader: Declarations) -> Iterator[OptionSet | None]:
     """Yield the values that users set in each list, with the ranges that the provider prints beside them."""
     for items, family in _lists(reader):
-        ranges = {one.name: one for item in items if (one := _parameter(item)) is not None}
-        chosen = [item for item in items if (one := _parameter(item)) is not None and _is_explicit(one)]
-        entries = [entry for item in chosen if (entry := reader.listed_entry(item)) is not None]
+        rows = [(item, row) for item in items if (row := _parameter(item)) is not None]
+        ranges = {row.name: row for _, row in rows}
+        explicit = [item for item, row in rows if _is_explicit(row)]
+        entries = [entry for item in explicit if (entry := reader.listed_entry(item)) is not None]
         server = _server(list(ranges), family, items)
         if server is not None and entries:
             yield reader.option_set(server.kind, entries, server, ranges)
@@ -49,7 +47,7 @@ def parameters_of(document: Document) -> dict[str, ProviderParameter]:
 
     text = document.text.replace("\t", " ")
     reader = Declarations(document, text, parse_documents(text, document.path))
-    return {one.name: one for items, _ in _lists(reader) for item in items if (one := _parameter(item)) is not None}
+    return {row.name: row for items, _ in _lists(reader) for item in items if (row := _parameter(item)) is not None}
 
 
 def _lists(reader: Declarations) -> Iterator[tuple[list[Mapping], str]]:
@@ -71,7 +69,7 @@ def _is_list(node: Sequence) -> bool:
 
 
 def _parameter(item: Mapping) -> ProviderParameter | None:
-    """Return what a list says of one parameter; None if the mapping is none of a list."""
+    """Return what a list shows about one parameter; None for a mapping of another kind."""
     if item.get("ParameterName") is not None:
         return _rds_parameter(item)
     if item.get("allowedValues") is not None or item.get("isReadOnly") is not None:
@@ -127,9 +125,9 @@ def _truth(item: Mapping, key: str) -> bool | None:
     return None if text is None else text in TRUTHS
 
 
-def _is_explicit(one: ProviderParameter) -> bool:
-    """Whether the list has a value that was set by a user, or does not say who set it."""
-    return one.value is not None and one.source in ("", *BY_USERS)
+def _is_explicit(row: ProviderParameter) -> bool:
+    """Whether the list has a value that a user set, or does not show who set it."""
+    return row.value is not None and row.is_set_by_user is not False
 
 
 def _server(names: list[str], family: str, items: list[Mapping]) -> DeclaredServer | None:
@@ -140,14 +138,12 @@ def _server(names: list[str], family: str, items: list[Mapping]) -> DeclaredServ
     if first(items[0], ("ParameterName",)) is None:
         build, kind = ("cloudsql", "database flags") if items[0].get("appliesTo") else ("azure", "server parameters")
         return _assumed("mysql", build, kind)
-    kind, found = "DB parameter group", re.fullmatch(_FAMILY, family)
+    kind, target = "DB parameter group", family_target(family)
+    if target is not None:
+        return DeclaredServer(target, f"its family is {family}", kind)
     aurora = any(name.startswith("aurora_") for name in names)
-    if found is None:
-        maria = any(flavours == {"mariadb"} for flavours in known)
-        return _assumed("mariadb" if maria else "mysql", "aurora" if aurora else "rds", kind)
-    from advisor.carriers.cloud_kinds import family_target
-
-    return DeclaredServer(family_target(found[1], (int(found[2]), int(found[3]))), f"its family is {family}", kind)
+    maria = any(flavours == {"mariadb"} for flavours in known)
+    return _assumed("mariadb" if maria else "mysql", "aurora" if aurora else "rds", kind)
 
 
 def _assumed(flavour: str, build: str, kind: str) -> DeclaredServer:

@@ -1,4 +1,4 @@
-"""What the documents of cloud providers say of the parameters of their MySQL and MariaDB services."""
+"""What the documents of cloud providers state about the parameters of their MySQL and MariaDB services."""
 
 import json
 from collections.abc import Mapping
@@ -14,7 +14,8 @@ OWN_NAMES = (
     *("aurora_", "aws_", "rds.", "rds_", "server_audit_", "binlog_backup", "cloudsql_"),
     *("aad_auth_only", "audit_log_", "azure_", "error_server_log_file", "redirect_enabled"),
 )
-# Variables without an option that parameter groups hold, because a service sets them for every session; MySQL's manual.
+# Parameter groups also contain these variables, which have no option in MySQL's manual: a service sets them in each
+# session.
 SESSION_VARIABLES = frozenset(
     (
         *("character_set_client", "character_set_connection", "character_set_database", "character_set_results"),
@@ -32,23 +33,14 @@ SESSION_VARIABLES = frozenset(
         *("innodb_checkpoint_disabled", "innodb_ddl_log_crash_reset_debug", "innodb_scan_directories"),
     )
 )
-# What every provider decides by itself: files and directories, ports, the server's identity, and whether there is a
+# What every provider decides: files and directories, ports, the server's identity, and whether there is a
 # binary log (on RDS by the retention of backups).
 PROVIDERS_OWN = frozenset(
     (
         *("basedir", "bind_address", "character_sets_dir", "datadir", "general_log_file", "innodb_data_file_path"),
         *("innodb_data_home_dir", "innodb_directories", "innodb_log_group_home_dir", "innodb_redo_log_archive_dirs"),
         *("innodb_temp_data_file_path", "innodb_undo_directory", "large_pages", "lc_messages_dir", "log_bin"),
-        *(
-            "log_bin_index",
-            "log_error",
-            "pid_file",
-            "plugin_dir",
-            "port",
-            "relay_log",
-            "relay_log_index",
-            "report_host",
-        ),
+        *("log_bin_index", "log_error", "pid_file", "plugin_dir", "port", "relay_log", "relay_log_index"),
         *("secure_file_priv", "server_id", "skip_networking", "slow_query_log_file", "socket", "ssl_ca", "ssl_cert"),
         *("report_host", "ssl_key", "tmpdir", "user", "wsrep_on"),
     )

@@ -34,9 +34,6 @@ if TYPE_CHECKING:
 SILENT_FAMILIES = frozenset({"STO", "SUP", "SYS"})
 # The only rules about lines of option files that also make sense for parameters.
 LINE_RULES = frozenset({"deprecated-option", "duplicate-option"})
-NOTATIONS = {
-    ".json": "json", ".tf": "terraform", ".tofu": "terraform", ".hcl": "terraform", ".yml": "yaml", ".yaml": "yaml",
-}  # fmt: skip
 # The provider decides these; RDS turns doublewrite off where its storage writes whole pages.
 SILENT_RULES = frozenset({"zero-server-id", "no-doublewrite"})
 
@@ -67,21 +64,24 @@ def managed_findings(
     context = RuleContext(target, catalog, settings, verdict.file, host=host, house=house)
     context.parts["parameters"] = verdict.problems
     found = run_rules(context, [rule for rule in rules if _makes_sense(rule)]).findings
-    named = declared if declared.notation else declared._replace(notation=_notation(declared))
-    return [_in_its_terms(finding, named, target) for finding in found if _is_wanted(finding, verdict, settings)]
+    return [_in_its_terms(finding, declared, target) for finding in found if _is_wanted(finding, verdict, settings)]
 
 
 def read_parameters(path: str) -> dict[str, ProviderParameter]:
-    """Read a provider's list of parameters, by name; raises MycnfError if the file is none or cannot be read."""
-    from advisor.carriers.document import document_of
+    """Read a provider's list of parameters, by name; raises MycnfError for any other file."""
+    from advisor.carriers.document import CarrierError, document_of
     from advisor.carriers.provider_lists import parameters_of
     from advisor.core.errors import MycnfError
     from advisor.optionfile.source import load as load_bytes
 
-    found = parameters_of(document_of(load_bytes(path).data, path))
+    document = document_of(load_bytes(path).data, path)
+    try:
+        found = parameters_of(document)
+    except CarrierError:  # neither JSON nor YAML
+        found = {}
     if not found:
         raise MycnfError(
-            f"{path}: it is no provider's list of parameters; give the JSON of aws rds "
+            f"{path}: not a provider's list of parameters; give the JSON of aws rds "
             "describe-engine-default-parameters, az mysql flexible-server parameter list or gcloud sql flags list"
         )
     return found
@@ -102,12 +102,6 @@ def _is_wanted(finding: Finding, verdict: ManagedVerdict, settings: Settings) ->
         return False
     refused = {problem.line.canonical for problem in verdict.problems}
     return finding.name != "deprecated-option" or finding.canonical not in refused
-
-
-def _notation(declared: DeclaredSet) -> str:
-    """Return the notation of the document by its name; empty if that does not show it."""
-    path = declared.options[0].name_place.path if declared.options else ""
-    return next((kind for ending, kind in NOTATIONS.items() if path.endswith(ending)), "")
 
 
 def declared_lines(resolved: ResolvedFiles, target: Target) -> DeclaredSet:
@@ -134,8 +128,6 @@ def _processors(host: Host) -> int | None:
 def _makes_sense(rule: Rule) -> bool:
     if rule.family == "OPT":
         return rule.name in LINE_RULES
-    if rule.family == "OPT":
-        return rule.name in LINE_RULES
     return rule.family not in SILENT_FAMILIES and rule.name not in SILENT_RULES
 
 
@@ -146,8 +138,8 @@ def _in_its_terms(finding: Finding, declared: DeclaredSet, target: Target) -> Fi
     if written:
         parts = written[2].split(" and ")
         about = finding if len(parts) == 1 else None
-        told = " and ".join(_line(about, line, declared, target) for line in parts)
-        help_ = f"{written[1]} {told}{written[3] or ''}"
+        lines_of_document = " and ".join(_line(about, part, declared, target) for part in parts)
+        help_ = f"{written[1]} {lines_of_document}{written[3] or ''}"
     if written and any(action.restart for action in finding.actions):
         help_ += "; it takes effect at the next reboot"
     if help_ == "plan to remove the line":

@@ -10,6 +10,10 @@ if TYPE_CHECKING:
     from advisor.core.model import Location, Target
 
 
+# Words of Amazon and Azure for a value that a user set.
+BY_USERS = ("user", "user-override")
+
+
 class DeclaredOption(NamedTuple):
     """A name and a value with their places.
 
@@ -26,7 +30,7 @@ class DeclaredOption(NamedTuple):
 
 
 class ProviderParameter(NamedTuple):
-    """What a provider's own list says of a parameter.
+    """What a provider's own list shows about a parameter.
 
     `value` is the current value, None if the list has none; `source` says who set it (user, system, engine-default; for
     Azure user-override or system-default), empty if unknown. `allowed` is the provider's notation: `1-100` or
@@ -42,6 +46,11 @@ class ProviderParameter(NamedTuple):
     modifiable: bool | None = None
     apply_type: str = ""
     data_type: str = ""
+
+    @property
+    def is_set_by_user(self) -> bool | None:
+        """Whether a user set the value; None if the list does not show it."""
+        return self.source in BY_USERS if self.source else None
 
 
 class DeclaredSet(NamedTuple):

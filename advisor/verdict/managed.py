@@ -20,6 +20,7 @@ from advisor.redaction.secrets import quote_value, redact_name, redact_value
 from advisor.verdict.declared import DeclaredOption, DeclaredSet, ProviderParameter
 from advisor.verdict.formula import FormulaError, Instance, evaluate_formula, is_formula
 from advisor.verdict.judge import judge_file
+from advisor.verdict.number import SUFFIXES
 from advisor.verdict.outcome import REFUSED, FileVerdict, LineVerdict, Outcome
 from advisor.verdict.plugins import NOT_LOADED, is_component_option
 from advisor.verdict.provider import NUMERIC, is_allowed, shortened, valid_values
@@ -30,8 +31,6 @@ VALUE = "refused-parameter-value"
 IMMEDIATE = "immediate-static-parameter"
 WITHOUT_EFFECT = "parameter-without-effect"
 LEVEL = "parameter-at-wrong-level"
-# Who set a value, in the lists of Amazon and Azure; empty if the list does not say it.
-BY_USER = ("user", "user-override", "")
 NOUNS = {"cloudsql": "database flag", "azure": "server parameter"}  # the others call it a parameter
 # Values that Amazon RDS adds to those of the server.
 OWN_VALUES = {"innodb_doublewrite": ("auto",)}
@@ -39,7 +38,6 @@ LONGEST_REASON = 300
 LONGEST_NAME = 80  # characters compared with other names; no variable has as many
 NUMBERS = ("int", "uint", "double")
 _SUFFIXED = re.compile(r"(\d{1,20})([KMGTPE])B?", re.IGNORECASE)
-_POWERS = "KMGTPE"
 
 
 class ParameterProblem(NamedTuple):
@@ -86,6 +84,15 @@ class _Complaint(NamedTuple):
     stands: bool = False
 
 
+class _Judged(NamedTuple):
+    """A parameter, the server's option for it if there is one, what the provider has against it, and its line."""
+
+    declared: DeclaredOption
+    option: Option | None
+    complaints: list[_Complaint]
+    placed: PlacedLine
+
+
 def judge_managed(
     declared: DeclaredSet,
     catalog: Catalog,
@@ -98,39 +105,49 @@ def judge_managed(
     evaluates formulas, whose results are unknown without it. Values in the set's own list that the user did not set are
     not judged.
     """
-    listed = {normalise(name): row for name, row in (declared.ranges or parameters or {}).items()}
-    platform = platform_parameters(catalog.target)
-    base = load(catalog.target.base)
-    context = _Context(
-        catalog.target, base, platform, listed, instance or Instance(), declared.scope, bool(declared.ranges)
-    )
-    options = [one for one in declared.options if _is_set(one, context)]
-    judged = [(one, _option_of(one.name, base), _complaints(one, context)) for one in options]
-    lines = [_line(one, option, complaints, context) for one, option, complaints in judged]
-    placed = [PlacedLine(one.name_place.path, line) for (one, _, _), line in zip(judged, lines, strict=True)]
-    read = [at for at, (_, option, _) in zip(placed, judged, strict=True) if option is not None]
-    files = _files(read)
-    verdict = judge_file(ResolvedFiles(files, tuple(read), ()), base)
+    context = _context_of(declared, catalog.target, parameters, instance)
+    judged = [_judge(one, context) for one in declared.options if _is_set(one, context)]
+    read = tuple(parameter.placed for parameter in judged if parameter.option is not None)
+    verdict = judge_file(ResolvedFiles(_files(read), read, ()), context.catalog)
     by_place = {_key(line.placed): line for line in verdict.lines}
     problems: list[ParameterProblem] = []
-    renamed: dict[int, LineVerdict] = {}
-    for (one, option, complaints), at in zip(judged, placed, strict=True):
-        line = by_place.get(_key(at)) or _unread_line(at)
-        own = _with_name(line, one.name)
-        accepted = renamed[id(line)] = _accepted(own, option)
-        if not complaints and option is not None:
-            complaints = _server_complaints(one, line, option, context)  # noqa: PLW2901 - the server is asked last
-        problems += [_problem(complaint, accepted, context) for complaint in complaints]
-    effective = {name: renamed.get(id(line), line) for name, line in verdict.effective.items()}
-    overridden = {n: tuple(renamed.get(id(a), a) for a in lines) for n, lines in verdict.overridden.items()}
-    done = tuple(renamed.get(id(line), line) for line in verdict.lines)
-    return ManagedVerdict(FileVerdict(done, effective, overridden, verdict.resolved, base), tuple(problems))
+    accepted: dict[int, LineVerdict] = {}
+    for parameter in judged:
+        line = by_place.get(_key(parameter.placed)) or _unread_line(parameter.placed)
+        accepted[id(line)] = own = _accepted(_with_name(line, parameter.declared.name), parameter.option)
+        complaints = parameter.complaints or _server_complaints(parameter, line, context)
+        problems += [_problem(complaint, own, context) for complaint in complaints]
+    return ManagedVerdict(_with_lines(verdict, accepted), tuple(problems))
+
+
+def _context_of(
+    declared: DeclaredSet, target: Target, parameters: Mapping[str, ProviderParameter] | None, instance: Instance | None
+) -> _Context:
+    listed = {normalise(name): row for name, row in (declared.ranges or parameters or {}).items()}
+    return _Context(
+        target, load(target.base), platform_parameters(target), listed, instance or Instance(), declared.scope,
+        bool(declared.ranges),
+    )  # fmt: skip
+
+
+def _judge(one: DeclaredOption, context: _Context) -> _Judged:
+    """Judge a parameter by the provider's list and documents alone."""
+    option, complaints = _option_of(one.name, context.catalog), _complaints(one, context)
+    return _Judged(one, option, complaints, PlacedLine(one.name_place.path, _line(one, option, complaints, context)))
+
+
+def _with_lines(verdict: FileVerdict, lines: Mapping[int, LineVerdict]) -> FileVerdict:
+    """Return the verdict with other lines, which are given by the `id` of those that they replace."""
+    effective = {name: lines.get(id(line), line) for name, line in verdict.effective.items()}
+    overridden = {n: tuple(lines.get(id(at), at) for at in earlier) for n, earlier in verdict.overridden.items()}
+    replaced = tuple(lines.get(id(line), line) for line in verdict.lines)
+    return verdict._replace(lines=replaced, effective=effective, overridden=overridden)
 
 
 def _is_set(one: DeclaredOption, context: _Context) -> bool:
     """Whether a user set the parameter; a provider's list shows all others too."""
     row = context.listed.get(normalise(one.name)) if context.own_list else None
-    return row is None or row.source in BY_USER
+    return row is None or row.is_set_by_user is not False
 
 
 def noun(target: Target) -> str:
@@ -289,7 +306,7 @@ def _refused_value(one: DeclaredOption, name: str, context: _Context) -> _Compla
     numeric = row.data_type in NUMERIC if row and row.data_type else bool(option and option.kind in NUMBERS)
     suffixed = _SUFFIXED.fullmatch(one.value.strip()) if numeric else None
     if suffixed:
-        number = int(suffixed[1]) << 10 * (_POWERS.index(suffixed[2].upper()) + 1)
+        number = int(suffixed[1]) << SUFFIXES[suffixed[2].lower()]
         return _Complaint(
             VALUE,
             Severity.ERROR if row and row.allowed else Severity.WARNING,
@@ -334,35 +351,32 @@ def _bad_formula(one: DeclaredOption, name: str, context: _Context) -> _Complain
     try:
         evaluate_formula(text, context.instance)
     except FormulaError as error:
-        return _Complaint(VALUE, Severity.WARNING, f"The formula of {written} is invalid: {error}.", "correct it")
+        return _Complaint(
+            VALUE,
+            Severity.WARNING,
+            f"The formula of {written} is invalid: {error}.",
+            "write a number, or a formula such as {DBInstanceClassMemory*3/4}",
+        )
     return None
 
 
-def _server_complaints(one: DeclaredOption, line: LineVerdict, option: Option, context: _Context) -> list[_Complaint]:
+def _server_complaints(parameter: _Judged, line: LineVerdict, context: _Context) -> list[_Complaint]:
     """Return what a server of this version makes of a value that the provider's list does not judge."""
-    row, name = context.listed.get(normalise(one.name)), normalise(one.name)
-    if line.placed.line.templated or (row is not None and row.allowed):
+    one, option, _, _ = parameter
+    name = normalise(one.name)
+    row = context.listed.get(name)
+    if option is None or line.placed.line.templated or (row is not None and row.allowed):
         return []
     if (one.value or "").lower() in OWN_VALUES.get(name, ()):
         return []
     if NOT_LOADED in line.reason:  # the service decides which plugins are loaded
         return []
-    if line.outcome in REFUSED and line.outcome is not Outcome.STOPS:
-        server = context.catalog.read_as.label
-        return [
-            _Complaint(
-                VALUE,
-                Severity.WARNING,
-                f"{shortened(line.reason, LONGEST_REASON)} {server} does not start with it.",
-                valid_values(option),
-            )
-        ]
+    reason, valid = shortened(line.reason, LONGEST_REASON), valid_values(option)
     if line.outcome is Outcome.ADJUSTED:
-        return [
-            _Complaint(
-                VALUE, Severity.WARNING, shortened(line.reason, LONGEST_REASON), valid_values(option), stands=True
-            )
-        ]
+        return [_Complaint(VALUE, Severity.WARNING, reason, valid, stands=True)]
+    if line.outcome in REFUSED and line.outcome is not Outcome.STOPS:
+        message = f"{reason} {context.catalog.read_as.label} does not start with it."
+        return [_Complaint(VALUE, Severity.WARNING, message, valid)]
     return []
 
 
@@ -414,9 +428,7 @@ def _key(at: PlacedLine) -> tuple[str, int, int, str | None]:
 
 def _unread_line(at: PlacedLine) -> LineVerdict:
     """Return the verdict for a parameter that the server has no option for."""
-    return LineVerdict(
-        at, Outcome.ACCEPTED, None, None, None, None, False, None, False, False, "", ()
-    )  # fmt: skip
+    return LineVerdict(at, Outcome.ACCEPTED, None, None, None, None, False, None, False, False, "", ())
 
 
 def _with_name(line: LineVerdict, name: str) -> LineVerdict:

@@ -76,7 +76,7 @@ def service_settings(
     held = {name: setting for name in given.names() if (setting := given.get(name)) is not None}
     values = dict(DEFAULTS.get(target.build, {}))
     for row in listed.values():
-        if row.value and row.source not in ("user", "user-override"):
+        if row.value and not row.is_set_by_user:
             values[normalise(row.name)] = row.value
     defaults = {}
     for name, text in values.items():

@@ -6,6 +6,7 @@ import re
 from typing import TYPE_CHECKING
 
 from advisor.catalog.managed import platform_parameters
+from advisor.verdict.number import SUFFIXES
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
@@ -19,7 +20,6 @@ if TYPE_CHECKING:
 ABOUT_LINES = ("OPT", "PAR")
 _NAME = re.compile(r"[a-z][a-z0-9]*(?:_[a-z0-9]+)+")
 _SUFFIXED = re.compile(r"(\d+)([KMGTPE])")
-_POWERS = "KMGTPE"
 # Where users of each platform set variables; Aurora has a second group for the whole cluster.
 PLACES = {
     "rds": "the DB parameter group",
@@ -64,7 +64,7 @@ def service_value(target: Target, option: Option | None, value: str) -> str:
     """A value as the service takes it: a size as a number of bytes; in Amazon's groups, a switch as 1 or 0."""
     size = _SUFFIXED.fullmatch(value)
     if size:
-        return str(int(size[1]) << 10 * (_POWERS.index(size[2]) + 1))
+        return str(int(size[1]) << SUFFIXES[size[2].lower()])
     is_switch = option is not None and option.kind == "bool" and target.build in ("rds", "aurora")
     return {"ON": "1", "OFF": "0"}.get(value, value) if is_switch else value
 

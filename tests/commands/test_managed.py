@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import os
 from collections import Counter
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -102,11 +101,14 @@ def test_a_provider_s_list_lends_its_ranges(mycnf: Mycnf, group: str, tmp_path: 
     ]
 
 
-def test_a_file_that_is_no_list_is_refused(mycnf: Mycnf, group: str) -> None:
-    """--parameters with another document ends in one line with what to give."""
-    ended = mycnf("lint", "--isolated", "--parameters", group, group)
-    assert ended.code == 2
-    assert "describe-engine-default-parameters" in ended.err
+def test_a_file_that_is_no_list_is_refused(mycnf: Mycnf, group: str, tmp_path: Path) -> None:
+    """--parameters with another document, or with an option file, ends in one line with what to give."""
+    (tmp_path / "my.cnf").write_text("[mysqld]\nport = 3307\n")
+    for path in (group, tmp_path / "my.cnf"):
+        ended = mycnf("lint", "--isolated", "--parameters", path, group)
+        assert ended.code == 2
+        assert f"{path}: not a provider's list" in ended.err
+        assert "describe-engine-default-parameters" in ended.err
 
 
 def test_formulas_are_judged_for_an_instance_class(mycnf: Mycnf, group: str) -> None:
@@ -134,11 +136,9 @@ def test_defaults_are_those_of_the_service() -> None:
     assert other.text("innodb_autoinc_lock_mode") == "2"
 
 
-@pytest.mark.skipif("MYCNF_SHARED" not in os.environ, reason="needs the shared material (MYCNF_SHARED)")
-def test_default_groups_have_no_error(mycnf: Mycnf) -> None:
+def test_default_groups_have_no_error(mycnf: Mycnf, shared: Path) -> None:
     """Default groups of Aurora and RDS, dumped with all their parameters, have no error and no unknown parameter."""
-    dump = Path(os.environ["MYCNF_SHARED"]) / "review" / "declared" / "tappo1-dbpg.tf"
-    found = codes(mycnf, str(dump))
+    found = codes(mycnf, str(shared / "review" / "declared" / "tappo1-dbpg.tf"))
     assert [row for row in found if row[0] == "error" or row[1] == "PAR001"] == []
     assert Counter(code for _, code, _ in found)["PAR002"] == 20
 
@@ -155,7 +155,7 @@ def test_a_group_is_compared_by_what_it_sets(mycnf: Mycnf, group: str, tmp_path:
 
 
 def test_an_upgrade_from_family_to_family(mycnf: Mycnf, group: str) -> None:
-    """A parameter that the new family lacks is found, and defaults that the service chooses are not told."""
+    """A parameter that the new family lacks is found, and defaults that the service chooses are not reported."""
     text = Path(group).read_text().replace("mysql8.0", "mysql5.7").replace('"port"', '"query_cache_type"')
     Path(group).write_text(text.replace("3307", "1"))
     ended = mycnf(
@@ -163,9 +163,9 @@ def test_an_upgrade_from_family_to_family(mycnf: Mycnf, group: str) -> None:
     )
     found = json.loads(ended.out)
     assert [(one["line"], one["change"]) for one in found["lines"]] == [(17, "removed")]
-    told = {one["option"] for one in found["defaults"]}
-    assert told
-    assert told.isdisjoint({"innodb_flush_method", "log_bin", "innodb_buffer_pool_size", "server_id"})
+    options = {one["option"] for one in found["defaults"]}
+    assert options
+    assert options.isdisjoint({"innodb_flush_method", "log_bin", "innodb_buffer_pool_size", "server_id"})
 
 
 def test_an_option_file_for_a_managed_target(mycnf: Mycnf, tmp_path: Path) -> None:

@@ -52,8 +52,8 @@ def test_formulas_are_evaluated_for_an_instance() -> None:
     assert Settings.from_file(judged(RDS, formula).file).text("max_connections") is None
 
 
-def test_rows_of_a_list_that_nobody_set_are_not_judged() -> None:
-    """A provider's list shows parameters that it would not let one set; only the user's own are judged."""
+def test_values_that_no_user_set_are_not_judged() -> None:
+    """A provider's list also shows parameters that users cannot set; only the values that users set are judged."""
     rows = {
         "port": {"modifiable": False, "source": "system"},
         "query_cache_size": {"allowed": "0-1", "source": "engine-default"},
@@ -104,12 +104,12 @@ def test_durability_and_fixes_in_the_terms_of_the_document() -> None:
 
 
 @pytest.mark.parametrize("name", NOT_ON_AURORA)
-def test_aurora_lets_nobody_change_it(name: str) -> None:
+def test_not_changeable_on_aurora(name: str) -> None:
     """What Aurora's manual calls not modifiable, without effect, or does not list, cannot be advised."""
     assert not platform_parameters(parse_target("aurora-mysql-3")).can_change(name)
 
 
-def test_aurora_lets_one_change_the_rest() -> None:
+def test_changeable_on_aurora() -> None:
     """What the manual lists as modifiable can be advised, and on RDS so can the size of the redo log."""
     aurora = platform_parameters(parse_target("aurora-mysql-3"))
     assert all(

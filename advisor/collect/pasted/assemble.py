@@ -47,9 +47,8 @@ if TYPE_CHECKING:
 
 
 VIA = "text"
-# Keys of the lists of Amazon, Azure and Google, and who set a value in them.
+# Keys of the lists of Amazon, Azure and Google.
 LIST_MARKS = ('"ParameterName"', '"allowedValues"', '"appliesTo"')
-BY_USERS = ("user", "user-override")
 NOT_IN_TEXTS = "not read, because it came from text (--from)"
 NO_ERROR_LOG = f"{NOT_IN_TEXTS}; give the error log with --from too"
 HEAD_BYTES = 64 << 10
@@ -254,8 +253,8 @@ def _with_listed_origins(server: Server, parameters: Sequence[ProviderParameter]
     origins = dict(server.origins)
     for row in parameters:
         name = row.name.lower().replace("-", "_")
-        if name in origins and row.source:
-            origins[name] = VariableOrigin(DIFFERS if row.source in BY_USERS else DEFAULT)
+        if name in origins and row.is_set_by_user is not None:
+            origins[name] = VariableOrigin(DIFFERS if row.is_set_by_user else DEFAULT)
     return replace(server, origins=origins)
 
 

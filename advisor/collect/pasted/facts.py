@@ -30,7 +30,8 @@ class PastedFacts(NamedTuple):
     InnoDB's status without the sections that quote statements, `host` describes the machine, `mounts` are its file
     systems with their space. `lacks` says why the variables are incomplete, `counters_lack` why the counters are.
     `replicas` has a row for each source of the server, None if unknown. `at` is when the text was written, in seconds
-    since 1970. `error_log` is what an error log contains. `parameters` is a provider's list, which says who set what.
+    since 1970. `error_log` is what an error log contains. `parameters` is a provider's list, which
+    shows the values that users set.
     """
 
     path: str
