@@ -54,7 +54,7 @@ MOST_UNKNOWN = 0.5  # share of unknown names above which parameters belong to an
 def cloud_sets(reader: Declarations) -> Iterator[OptionSet | None]:
     """Yield the sets of all parameter groups, flags and server configurations of a document."""
     azure: dict[str, list[Entry]] = {}
-    version = ""
+    versions: dict[str, str] = {}  # of Azure's servers, by name and by address
     done: set[int] = set()
     for path, mapping in reader.mappings():
         node, kind = _resource(path, mapping)
@@ -65,7 +65,8 @@ def cloud_sets(reader: Declarations) -> Iterator[OptionSet | None]:
             entry = _template_entry(reader, node)
             azure.setdefault("configurations", []).extend([entry] if entry else [])
         elif kind in AZURE_SERVERS:
-            version = text_of(node.get("version")) or version
+            names = (".".join((kind, *path[-1:])), text_of(node.get("name")) or "")
+            versions |= dict.fromkeys(names, text_of(node.get("version")) or "")
         elif kind in AZURE or kind.rpartition(".")[2] in AZURE_MODULES:
             entry = reader.listed_entry(node)
             if entry is not None:
@@ -76,7 +77,7 @@ def cloud_sets(reader: Declarations) -> Iterator[OptionSet | None]:
             yield from _flags(reader, path, node)
             yield _user_config(reader, path, node)
     for server, entries in azure.items():
-        yield reader.option_set(server, entries, _azure(version))
+        yield reader.option_set(server, entries, _azure(_azure_version(server, versions)))
 
 
 def _resource(path: tuple[str, ...], node: Mapping) -> tuple[Mapping, str]:
@@ -240,6 +241,15 @@ def _user_config(reader: Declarations, path: tuple[str, ...], node: Mapping) -> 
     target = Target("mysql", known_series("mysql")[ASSUMED])
     server = DeclaredServer(target, "its version is not in the document", "configuration", lenient=True)
     return reader.option_set(path[-2] if path[-1] in ("mysql", "variables") else path[-1], entries, server)
+
+
+def _azure_version(server: str, versions: dict[str, str]) -> str:
+    """Return the version of the server that a configuration names; empty if the document does not show it."""
+    if server in versions:
+        return versions[server]
+    named = [v for name, v in versions.items() if "." in name and re.search(rf"{re.escape(name)}(?![\w-])", server)]
+    candidates = set(named or versions.values())
+    return candidates.pop() if len(candidates) == 1 else ""
 
 
 def _azure(version: str) -> DeclaredServer:

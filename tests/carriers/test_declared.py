@@ -82,6 +82,41 @@ def test_default_groups(shared: Path) -> None:
     assert [f for f in findings(path) if f.severity is Severity.ERROR] == []
 
 
+AZURE_SERVERS = """\
+resource "azurerm_mysql_flexible_server" "old" {
+  version = "5.7"
+}
+resource "azurerm_mysql_flexible_server" "new" {
+  name    = "db2"
+  version = "8.0.21"
+}
+"""
+AZURE_CONFIGURATION = """\
+resource "azurerm_mysql_flexible_server_configuration" "c" {{
+  name        = "wait_timeout"
+  server_name = {server}
+  value       = "600"
+}}
+"""
+
+
+@pytest.mark.parametrize(
+    ("server", "series", "why"),
+    [
+        ("azurerm_mysql_flexible_server.old.name", (5, 7), "its version is 5.7"),
+        ('"${azurerm_mysql_flexible_server.new.name}"', (8, 0), "its version is 8.0.21"),
+        ('"db2"', (8, 0), "its version is 8.0.21"),
+        ("var.server", (8, 0), "its version is not in the document"),
+    ],
+)
+def test_two_servers_of_azure(server: str, series: tuple[int, int], why: str) -> None:
+    """A configuration is checked for the version of the server that it names, not for that of the file's last one."""
+    text = AZURE_SERVERS + AZURE_CONFIGURATION.format(server=server)
+    carrier = read_carrier("x.tf", {"x.tf": text.encode()})
+    (one,) = carrier.sets
+    assert (one.hint.version[:2], one.why) == (series, why)
+
+
 def test_a_provider_s_ranges() -> None:
     """A list lends what the provider allows, whoever set the values."""
     text = (SAMPLES / "describe-db-parameters.json").read_text()
