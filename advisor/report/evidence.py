@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 from advisor.core.sizes import exact_size
 from advisor.report.document import Chart, Code, Facts, Items, Link, Own, Paragraph, Section, shortened
 from advisor.report.document import Table as TableBlock
+from rules.core.advice import value_of_actions
 from rules.core.evidence import find_evidence
 
 if TYPE_CHECKING:
@@ -127,14 +128,12 @@ _SIZE = {"": 1, "K": 1 << 10, "M": 1 << 20, "G": 1 << 30, "T": 1 << 40}
 def axis_marks(finding: Finding, axis: str) -> tuple[AxisMark, ...]:
     """`you: 8M` and `advice: 128K` at their places on an axis of the finding's option; empty for other axes."""
     from advisor.report.render.curves import AxisMark
-    from rules.core.statements import permanent_setting
 
     option, _, unit = axis.partition(", ")
     if option not in (finding.canonical, finding.option) or unit not in _SCALES:
         return ()
-    advised = next(
-        (value for action in finding.actions if (value := _assigned(permanent_setting(action), option))), None
-    )
+    change = value_of_actions(finding)
+    advised = change.after if change is not None and change.option == option else ""
     found = []
     for name, text in (("you", finding.value), ("advice", advised)):
         number = _parse(text or "")
@@ -142,13 +141,6 @@ def axis_marks(finding: Finding, axis: str) -> tuple[AxisMark, ...]:
             shown = exact_size(number) if number >= _SIZE["K"] else str(number)
             found.append(AxisMark(f"{name}: {shown}", number / _SCALES[unit]))
     return tuple(found)
-
-
-def _assigned(setting: str, option: str) -> str:
-    """The value that an option line or argument gives to this option; empty for another option."""
-    name, _, value = setting.partition("=")
-    same = name.strip().lstrip("-").replace("-", "_").lower().removeprefix("loose_") == option
-    return value.strip() if same else ""
 
 
 def _parse(text: str) -> int | None:

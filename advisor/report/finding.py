@@ -10,6 +10,7 @@ from advisor.core.model import Confidence
 from advisor.redaction.secrets import MASK, redact_value
 from advisor.report.document import Code, Copy, Entry, Facts, Items, Own, Paragraph, Section, shortened
 from advisor.report.words import WIDTH
+from rules.core.advice import value_of_actions
 from rules.core.areas import area_of
 from rules.core.statements import action_place, permanent_setting, replaced_name
 
@@ -62,7 +63,7 @@ def sure(f: Finding) -> str:
 def headline(f: Finding, longest: int = SHORT) -> Words:
     """The finding on one line: `sort_buffer_size 256M → 2M`, or the beginning of its message where no option is named.
 
-    What is advised is the option's value in the first action about it, or another setting, or what to do in words.
+    The advice is the value that actions set for the option, else their first setting, else what to do in words.
     """
     if not f.option:
         return shortened(f.message or f.name, 2 * longest)
@@ -72,12 +73,11 @@ def headline(f: Finding, longest: int = SHORT) -> Words:
 
 
 def _advised(f: Finding, longest: int) -> tuple[str, ...]:
-    settings = [kept.partition(" = ") for action in f.actions if (kept := permanent_setting(action))]
-    for name, sign, value in settings:
-        if sign and name == (f.canonical or f.option):
-            return (Code(shortened(redact_value(name, value) or "(empty)", longest)),)
-    if settings:
-        return (Code(shortened("".join(settings[0]), longest)),)
+    change = value_of_actions(f)
+    if change is not None and change.option in (f.canonical, f.option):
+        return (Code(shortened(change.after, longest)),)
+    if settings := [kept for action in f.actions if (kept := permanent_setting(action))]:
+        return (Code(shortened(settings[0], longest)),)
     return (shortened(f.help, longest),) if f.help else ()
 
 
@@ -101,7 +101,7 @@ def for_terminal(f: Finding) -> Entry:
 def for_ticket(f: Finding, lengths: Lengths) -> Entry:
     """The finding for a ticket: a line, what is wrong, then a line for each thing to do. Files go by their own names.
 
-    Nothing is said twice: the line shows the old value and short advice.
+    Nothing is repeated: the line shows the old value and short advice.
     """
     title, at = headline(f, lengths.value), place(f.location)
     shown = bool(at) and not any(a.place for a in f.actions)
@@ -158,24 +158,23 @@ def on_page(f: Finding, name: str, detail: Detail, lengths: Lengths, cited: set[
     rows += [(f"Measured here on {f.local.began_at[:10]}", f.local.words)] if f.local else []
     rows += [("Evidence", names_of_evidence(f))] if detail is Detail.NAMED else []
     why = _why(f, cited) if detail is Detail.EVERYTHING else ()
-    told = " · ".join(part for part in (f"{f.code} {f.name}", restart(f), sure(f)) if part)
-    told_above = entry.title == f.message
+    remarks = " · ".join(part for part in (f"{f.code} {f.name}", restart(f), sure(f)) if part)
     blocks: tuple[Block, ...] = (
-        Paragraph("" if told_above else f.message),
+        Paragraph("" if entry.title == f.message else f.message),
         *subject(*_about(f, lengths)),
         Facts(tuple(rows)),
         *why,
     )
-    return entry._replace(blocks=blocks, sure=told, folded=True)
+    return entry._replace(blocks=blocks, sure=remarks, folded=True)
 
 
 def as_step(f: Finding, name: str) -> Entry:
     """The finding as a step to be taken, in brief; `name` is its place in the report."""
     rows = tuple(row for row in to_do(f) if row[0].partition(" (")[0] in ("Do", "Now", "Keep"))
-    told = " · ".join(part for part in (f.code, restart(f)) if part)
+    remarks = " · ".join(part for part in (f.code, restart(f)) if part)
     title = headline(f)
     why = Paragraph("" if title == f.message else f.message)
-    return _entry(f, (why, Facts(rows)))._replace(leads=name, title=title, sure=told)
+    return _entry(f, (why, Facts(rows)))._replace(leads=name, title=title, sure=remarks)
 
 
 def place_names(findings: Sequence[Finding]) -> list[str]:

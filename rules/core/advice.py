@@ -184,10 +184,19 @@ class AdvisedValue(NamedTuple):
 
 
 def advised_value(f: Finding) -> AdvisedValue | None:
-    """The value that a finding advises for its own option, else the first that it advises; None if it names none."""
+    """The value that a finding's actions set, else the one that its correction writes; None if it names none."""
+    return value_of_actions(f) or _corrected_value(f)
+
+
+def value_of_actions(f: Finding) -> AdvisedValue | None:
+    """The value that the actions set for the finding's own option, else the first that they set; None without one."""
     advised = [change for action in f.actions if (change := _value_of_action(f, action))]
-    if advised:
-        return next((change for change in advised if change.option in {f.canonical, f.option}), advised[0])
+    own = (change for change in advised if change.option in {f.canonical, f.option})
+    return next(own, advised[0] if advised else None)
+
+
+def _corrected_value(f: Finding) -> AdvisedValue | None:
+    """The value that the correction of the option file writes; `help` says whether others are as good."""
     corrected = f.canonical or f.option
     if f.fix is None or not corrected or len(f.fix.edits) != 1:
         return None
@@ -201,11 +210,11 @@ def advised_value(f: Finding) -> AdvisedValue | None:
 def _value_of_action(f: Finding, action: Action) -> AdvisedValue | None:
     from rules.core.statements import permanent_setting
 
-    told = permanent_setting(action) or (action.statement or "").rstrip(";")
-    name, found, after = told.removeprefix("--").removeprefix("SET ").partition("=")
-    if not found or not (words := name.split()):
+    text = permanent_setting(action) or (action.statement or "").rstrip(";")
+    name, sign, after = text.removeprefix("--").removeprefix("SET ").partition("=")
+    if not sign or not (words := name.split()):
         return None
-    option = words[-1].replace("-", "_")
+    option = words[-1].replace("-", "_").removeprefix("loose_")
     own = option in {f.canonical, f.option} and f.value is not None
     undone = action.replaces or (action.undo or "").rstrip(";")
     old = (f.value or "") if own else undone.partition("=")[2].strip()

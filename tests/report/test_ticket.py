@@ -7,6 +7,7 @@ import os
 import re
 from collections.abc import Callable, Iterator
 from itertools import pairwise
+from typing import Any
 
 import pytest
 from audit_samples import HOSTILE, audited, many, nasty_audit, recorded
@@ -20,14 +21,14 @@ from msgspec.structs import replace
 from advisor import __version__
 from advisor.__main__ import main
 from advisor.analysis.audited import Audited
-from advisor.core.model import Action, Confidence, Finding, Location, Severity
+from advisor.core.model import Action, Confidence, Edit, Finding, Fix, Location, Severity
 from advisor.facts import Unavailable
 from advisor.report import Page
 from advisor.report.audit.fitting import Room, fit_findings
 from advisor.report.audit.whole import TICKET
 from advisor.report.audit.whole import in_markdown as report
 from advisor.report.document import Paragraph
-from advisor.report.finding import Lengths
+from advisor.report.finding import Lengths, headline
 from advisor.report.formats import names, render_audit
 from advisor.report.render.markdown import length, shown
 from rules.core.evidence import all_evidence
@@ -196,6 +197,21 @@ def test_steps_come_in_the_order_of_need() -> None:
     )
     assert re.findall(r"^\d+\. .*\((\w+), ", text, re.MULTILINE) == ["TST006", "TST005", "TST004", "TST003", "TST002"]
     assert re.findall(r"^#### .*\((\w+), ", text, re.MULTILINE) == ["TST001"]
+
+
+@pytest.mark.parametrize(("finding", "line"), [
+    ({"actions": (Action("b = 2"), Action("a = 1"))}, "`a` 7 → `1`"),
+    ({"actions": (Action(argument="--a=1"),)}, "`a` 7 → `1`"),
+    ({"actions": (Action(None, "SET PERSIST a = 1;"),)}, "`a` 7 → `1`"),
+    ({"actions": (Action("b = 2"),)}, "`a` 7 → `b = 2`"),
+    ({"help": "write 1 or 2", "fix": Fix("unsafe", (Edit(1, 1, 1, 6, "a = 1"),))},
+     "`a` 7 → write 1 or 2"),
+    ({}, "`a` 7"),
+])  # fmt: skip
+def test_a_finding_on_one_line(finding: dict[str, Any], line: str) -> None:
+    """The advice is the value that actions set for the option itself; a correction is one of several in words."""
+    f = Finding("TST001", "x", Severity.ERROR, Confidence.CERTAIN, "m", option="a", value="7")
+    assert shown(headline(f._replace(**finding))) == line
 
 
 def test_two_actions_keep_their_order() -> None:
