@@ -69,8 +69,8 @@ def _risks(audited: Audited, names: Mapping[int, str]) -> Section:
     for area, found in group_by_area(audited.findings).items():
         severities = Counter(f.severity for f in found)
         worst = min(found, key=lambda f: list(Severity).index(f.severity))
-        told = ", ".join(plural(severities[s], s.value) for s in Severity if severities[s])
-        rows.append((Link.to(f"#{names[id(worst)]}", area.in_words(len(found))), f": {told}"))
+        counts = ", ".join(plural(severities[s], s.value) for s in Severity if severities[s])
+        rows.append((Link.to(f"#{names[id(worst)]}", area.in_words(len(found))), f": {counts}"))
     tally = f"{counted(audited.findings)} · {plural(len(audited.passed), 'check')} passed"
     tally += f" · {len(audited.skipped):,} skipped" if audited.skipped else ""
     return Section("risks", (Paragraph(tally), Items(tuple(rows))))
@@ -89,35 +89,35 @@ def _role(audited: Audited) -> str:
     part = audited.facts.server.replication
     if part is None:
         return f"unknown: {audited.facts.reason_missing('server.replication')}"
-    told = []
+    roles = []
     if part.galera:
-        told.append("node of a Galera cluster")
+        roles.append("node of a Galera cluster")
     if part.group_members:
-        told.append(f"member of a replication group of {part.group_members}")
+        roles.append(f"member of a replication group of {part.group_members}")
     if part.is_replica:
-        told.append("replica")
+        roles.append("replica")
     if part.replicas_connected:
-        told.append(f"source of {plural(part.replicas_connected, 'replica')}")
-    return ", ".join(told) or "no replication seen"
+        roles.append(f"source of {plural(part.replicas_connected, 'replica')}")
+    return ", ".join(roles) or "no replication seen"
 
 
 def _memory(audited: Audited) -> Section:
     """Buffer pool, other memory at rest and sessions as they are likely, up to the worst case, and the limit."""
-    from rules.sizing.memory import POOL, memory_at_rest, memory_budget, shared_buffers_in_use, usable_memory
+    from rules.sizing.memory import usable_memory
 
-    known = audited.known
-    words = next((told for name, told in fact_lines.rows(audited) if name == "Memory"), "")
-    estimate, pool = memory_budget(known), known.number(POOL)
-    if estimate is None or pool is None:
+    words = next((text for name, text in fact_lines.rows(audited) if name == "Memory"), "")
+    layers = fact_lines.memory_layers(audited)
+    if layers is None:
         return Section("memory", (Paragraph(words),))
-    rest = max(0, memory_at_rest(known) + shared_buffers_in_use(known) - pool)
-    sessions = max(0, (estimate.likely or 0) - pool - rest)
-    worst = max(0, estimate.ceiling - pool - rest - sessions)
-    sizes = (("buffer pool", pool), ("other at rest", rest), ("sessions, likely", sessions), ("worst case", worst))
-    parts = tuple(
-        (name, size, f"{'+' if name == 'worst case' else ''}{format_size(size)}") for name, size in sizes if size
+    worst = max(0, layers.ceiling - layers.likely_total)
+    sizes = (
+        ("buffer pool", layers.pool, ""),
+        ("other at rest", layers.other, ""),
+        ("sessions, likely", layers.sessions, ""),
+        ("worst case", worst, "+"),
     )
-    limit = usable_memory(known) if known.has("host") else None
+    parts = tuple((name, size, f"{sign}{format_size(size)}") for name, size, sign in sizes if size)
+    limit = usable_memory(audited.known) if audited.known.has("host") else None
     return Section("memory", (StackedBar(parts, "Memory of the server", limit), Paragraph(words)))
 
 
@@ -146,14 +146,14 @@ def _redo(audited: Audited) -> Section:
     if not capacity:
         return Section("redo log", ())
     rate = work.redo_rate if work else None
-    told = [f"{format_size(capacity)} in all"]
+    sizes = [f"{format_size(capacity)} in all"]
     if rate:
-        told.append(f"{format_size(rate * HOUR)} written in an hour at the rate of the window")
-        told.append(f"full in {format_duration(capacity / rate)}")
+        sizes.append(f"{format_size(rate * HOUR)} written in an hour at the rate of the window")
+        sizes.append(f"full in {format_duration(capacity / rate)}")
     age = checkpoint_age(audited.facts.server.counter)
     parts = (("checkpoint age", age[0], format_size(age[0])),) if age else ()
     limit = (age[1], f"{format_size(age[1])} maximum") if age else None
-    return Section("redo log", (StackedBar(parts, "Checkpoint age", limit), Paragraph(" · ".join(told))))
+    return Section("redo log", (StackedBar(parts, "Checkpoint age", limit), Paragraph(" · ".join(sizes))))
 
 
 def _connections(audited: Audited) -> Section:
@@ -162,11 +162,11 @@ def _connections(audited: Audited) -> Section:
     running = server.counter("threads_running")
     if peak is None or not limit:
         return Section("connections", ())
-    told = "" if running is None else f"{plural(running, 'thread')} running at the end of the audit"
+    running_now = "" if running is None else f"{plural(running, 'thread')} running at the end of the audit"
     bar = StackedBar(
         (("peak since the start", peak, f"{peak:,}"),), "Connections", (limit, f"{limit:,} max_connections")
     )
-    return Section("connections", (bar, Paragraph(told)))
+    return Section("connections", (bar, Paragraph(running_now)))
 
 
 def workload(audited: Audited) -> Section:
@@ -270,10 +270,10 @@ def comparison(audited: Audited) -> Section:
         return Section("", ())
     findings = tuple(_compared(audited, since))
     settings = tuple((Code(s.name), _value(s.name, s.before), _value(s.name, s.after)) for s in since.settings)
-    counters = tuple(_counter(*one) for one in since.counters)
+    counters = tuple(_counter(*counter) for counter in since.counters)
     load = since.load.words if since.load and (since.load.differs or since.idle) else ""
     blocks: tuple[Block, ...] = (
-        *(Paragraph(told, lead="Another server?") for told in since.other),
+        *(Paragraph(sign, lead="Another server?") for sign in since.other),
         Paragraph(_since_tally(since), strong=True),
         Paragraph(f"The load differs: {load}." if load else ""),
         Table(("variable", "before", "after"), settings, name="Variables before and after"),
@@ -294,9 +294,9 @@ def _since_tally(since: AuditComparison) -> str:
         (len(since.unjudged), "not judged"),
         (len(since.idle), "not found, but the load differs"),
     )
-    told = [f"{count:,} {words}" for count, words in counts if count]
+    results = [f"{count:,} {words}" for count, words in counts if count]
     changed = f"{plural(len(since.settings), 'variable')} changed"
-    return f"{', '.join(told) or 'no findings'}; {changed}."
+    return f"{', '.join(results) or 'no findings'}; {changed}."
 
 
 def _compared(audited: Audited, since: AuditComparison) -> Iterator[Row]:
@@ -316,10 +316,10 @@ def _compared(audited: Audited, since: AuditComparison) -> Iterator[Row]:
 
 
 def _compared_row(result: str, finding: Finding, names: dict[int, str], remark: str) -> Row:
-    told = headline(finding)
+    line = headline(finding)
     place = names.get(id(finding))
     code = Link.to(f"#{place}", finding.code) if place else Code(finding.code)
-    title: Words = (code, " ", *((told,) if isinstance(told, str) else told))
+    title: Words = (code, " ", *((line,) if isinstance(line, str) else line))
     return Value(result, severity=finding.severity if result in ("new", "still there") else None), title, remark
 
 

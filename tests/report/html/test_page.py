@@ -152,6 +152,17 @@ def test_filters_by_keyboard(page: Tab) -> None:
     assert page.run(f"{unreachable}.length") == 0
 
 
+def test_sessions_are_those_that_the_memory_estimate_expects() -> None:
+    """A process that is larger than expected adds nothing to the sessions of the bar: what it holds is not known."""
+    facts = recorded()
+    assert facts.host is not None
+    assert facts.host.process is not None
+    grown = replace(facts.host, process=replace(facts.host.process, resident=20 << 30, peak_resident=20 << 30))
+    pages = [report(audited(facts=known), Page()) for known in (facts, replace(facts, host=grown))]
+    sessions = [re.findall(r"sessions, likely <strong>[^<]+", page) for page in pages]
+    assert sessions[0] == sessions[1] != []
+
+
 def test_charts_of_samples() -> None:
     """Sampled hours and readings of the space on disks become charts over time whose axes begin at zero."""
     samples = tuple(Sample(600.0 * n, {"threads_connected": 50 + n}, lsn=n * n << 20) for n in range(1, 8))
