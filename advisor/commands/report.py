@@ -40,10 +40,13 @@ def run(args: argparse.Namespace) -> int:
     pairs = pair(args.reports or ())
     args.write_baseline = None
     asked = make_request(args)
-    if args.since is not None and (len(args.snapshots) != 1 or os.path.isdir(args.snapshots[0])):
-        raise MycnfError("--since compares one snapshot with an earlier one; name one snapshot, no directory")
     alone = len(args.snapshots) == 1 and not os.path.isdir(args.snapshots[0])
-    if alone and all(name in names("audit") for name, _ in pairs):  # Parquet exists only for the report on many
+    if args.since is not None and not alone:
+        raise MycnfError("--since compares one snapshot with an earlier one; name one snapshot, not a directory")
+    unfit = [name for name, _ in pairs if name not in names("audit")]  # Parquet exists only for the report on many
+    if args.since is not None and unfit:
+        raise MycnfError(f"--format {unfit[0]} has no comparison; use --since with text, json, markdown or html")
+    if alone and not unfit:
         return _one(args.snapshots[0], asked, pairs)
     return report_many(args.snapshots, asked, pairs, args.jobs)
 

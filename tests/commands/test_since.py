@@ -191,3 +191,5 @@ def test_report_compares_two_snapshots(mycnf: Mycnf, earlier: Path, tmp_path: Pa
     refused = mycnf("report", str(tmp_path), *words)
     assert refused.code == 2
     assert "--since compares one snapshot" in refused.err
+    refused = mycnf("report", str(DEMO), *words, "--format", "parquet", "-o", str(tmp_path / "rows"))
+    assert (refused.code, "--format parquet has no comparison" in refused.err) == (2, True)
