@@ -33,9 +33,9 @@ def document(move: UpgradeChanges, *, every: bool = False) -> Document:
     move = move._replace(lines=_groups_once(move.lines))
     heavy = [c for c in move.defaults if c.area in WARNING_AREAS]
     light = [c for c in move.defaults if c.area not in WARNING_AREAS]
-    told = [c for c in move.lines if c.severity is Severity.NOTE]
-    notes = tuple(_note(c, move, mark) for c in told if c.kind is not LineEffect.NOT_EXAMINED)
-    unknown = tuple(_note(c, move, mark) for c in told if c.kind is LineEffect.NOT_EXAMINED)
+    minor = [c for c in move.lines if c.severity is Severity.NOTE]
+    notes = tuple(_note(c, move, mark) for c in minor if c.kind is not LineEffect.NOT_EXAMINED)
+    unknown = tuple(_note(c, move, mark) for c in minor if c.kind is LineEffect.NOT_EXAMINED)
     already = tuple(_line(c, move, mark) for c in move.lines if c.kind is LineEffect.STILL_REFUSED)
     blocks: list[Block] = [_head(move, heavy, light)]
     blocks += [Section("", tuple(_lines(move, kinds, mark))) for kinds in (_STOPS, _OTHERWISE)]
@@ -122,12 +122,9 @@ def _paste(changes: list[DefaultChange]) -> Paragraph:
 
 
 def _foot(move: UpgradeChanges) -> Paragraph:
-    named = " and no ".join(t.label for t in (move.before, move.after) if t not in EXAMINED)
-    were = "were" if " and no " in named else "was"
-    return Paragraph(
-        f"All this is likely, not certain: no running {named} {were} asked, only other versions, their sources and "
-        "their documents."
-    )
+    unexamined = [t.label for t in (move.before, move.after) if t not in EXAMINED]
+    reason = f": no running {' or '.join(unexamined)} was examined, only other versions, their sources and documents"
+    return Paragraph(f"All this is likely, not certain{reason if unexamined else ''}.")
 
 
 def _sure(change: LineChange | DefaultChange, mark: str) -> str:
