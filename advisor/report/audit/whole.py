@@ -31,7 +31,7 @@ if TYPE_CHECKING:
     from advisor.report.document import Block, Entry, Words
 
 TICKET = 12_288  # units of UTF-16: as much as people read; Jira's default for a description is 32,767
-PAGE = 370_000  # bytes, beside those of style and script: a page is to be opened by anybody, and sent by mail
+PAGE = 370_000  # bytes, beside those of style and script: a page must be small enough to be sent by mail
 FIRST = 10  # steps that are still "first"; the rest stand with their findings
 NAMED = 40  # rules of which findings were left out
 TITLES = 60  # for those of sections
@@ -186,7 +186,7 @@ def _to_copy(audited: Audited) -> Iterator[Section]:
 def _nothing(audited: Audited) -> str:
     if audited.findings:
         return ""
-    return f"No findings: {'every check that could run passed' if audited.asked else 'no rule was asked'}."
+    return f"No findings: {'every check that could run passed' if audited.asked else 'no rule ran'}."
 
 
 def _shorter(found: Fitted, lost: Sequence[Finding], room: Room) -> Iterator[str]:
@@ -231,9 +231,9 @@ def _result(result: ProbeResult) -> Section:
     from advisor.report.probe.published import curves
     from advisor.report.probe.words import answer, headline, question, relation
 
-    title, asked, found = headline(result), question(result), answer(result)
-    chart = Chart(curves(result), relation(result), axis_name(result), numeric(result), asked or title, found)
-    return Section(f"probe {title}", (Paragraph(asked), Paragraph(found, strong=True), chart))
+    title, purpose, outcome = headline(result), question(result), answer(result)
+    chart = Chart(curves(result), relation(result), axis_name(result), numeric(result), purpose or title, outcome)
+    return Section(f"probe {title}", (Paragraph(purpose), Paragraph(outcome, strong=True), chart))
 
 
 def _facts(audited: Audited, room: Room, *, folded: bool = False) -> Section:

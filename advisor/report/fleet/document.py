@@ -35,7 +35,7 @@ if TYPE_CHECKING:
 LONGEST = 60  # characters of a value
 NAMED = 3  # hosts that a row names before it counts them
 FIXES, WORDS = 10, 120  # fixes that are named first, and characters of advice
-FEW = 3  # hosts that differ in a variable, up to which it is told of each host
+FEW = 3  # hosts that differ in a variable, up to which the report names the variable below each host
 SHORT_NAMES = {
     Area.DATA: "data",
     Area.AVAILABILITY: "avail",

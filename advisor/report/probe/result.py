@@ -48,9 +48,9 @@ def render(result: ProbeResult, form: str, paper: Paper, proof: Proof | None = N
 def document(result: ProbeResult, proof: Proof | None = None) -> Document:
     """The whole report; what it proves of a rule stands before the answer."""
     proved = (Paragraph(proof.answer, strong=True), Paragraph(proof.words)) if proof else ()
-    asked, found_out = question(result), answer(result)
-    answers = (Paragraph(asked), Paragraph(found_out, strong=True), *map(Paragraph, claims(result)))
-    chart = Chart(curves(result), relation(result), axis_name(result), numeric(result), asked, found_out)
+    purpose, outcome = question(result), answer(result)
+    answers = (Paragraph(purpose), Paragraph(outcome, strong=True), *map(Paragraph, claims(result)))
+    chart = Chart(curves(result), relation(result), axis_name(result), numeric(result), purpose, outcome)
     blocks: list[Block] = [Section("", proved), Section("", answers), chart, *_numbers(result)]
     blocks += [
         _listed("Found besides", found(result)),

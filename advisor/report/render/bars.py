@@ -12,7 +12,7 @@ if TYPE_CHECKING:
     from advisor.report.document import StackedBar
 
 WIDTH, TOP, THICK, FOOT = 400, 4, 26, 20
-BEYOND = 1.3  # times the limit, or the amounts without the last one: what exceeds it is cut off, and said so
+BEYOND = 1.3  # times the limit, or the amounts without the last one: what exceeds it is cut off, with a remark
 KINDS = 4  # looks of amounts
 
 

@@ -15,24 +15,7 @@ LONGEST = 2_000  # characters of one text
 EMPTY = frozenset({"meta", "link", "input"})  # elements that have no end
 # Those that end a line of the file, for who reads it without a browser; no browser shows a space there.
 BLOCKS = frozenset(
-    {
-        "nav",
-        "head",
-        "meta",
-        "link",
-        "title",
-        "style",
-        "header",
-        "footer",
-        "section",
-        "h1",
-        "h2",
-        "h3",
-        "h4",
-        "p",
-        "ul",
-        "ol",
-    }
+    {"head", "meta", "link", "title", "style", "header", "footer", "section", "h1", "h2", "h3", "h4", "p", "ul", "ol"}
     | {"nav", "li", "dl", "div", "details", "summary", "figure", "article", "table", "tr", "fieldset", "script"}
 )
 

@@ -109,8 +109,8 @@ def _fact(lead: str, fact: Value, page: Paper) -> Iterator[str]:
         for at, piece in enumerate(lines):
             yield f"{' ' * len(lead) if at else _painted(lead, FAINT, page)}{_painted(piece, TO_COPY, page)}"
     else:
-        told = wrap(shown(fact.words), lead, " " * len(lead), page.width)
-        yield f"{_painted(told[: len(lead)], FAINT, page)}{told[len(lead) :]}"
+        text = wrap(shown(fact.words), lead, " " * len(lead), page.width)
+        yield f"{_painted(text[: len(lead)], FAINT, page)}{text[len(lead) :]}"
     if fact.note:
         yield wrap(shown(fact.note), " " * len(lead), width=page.width)
 
