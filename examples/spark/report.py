@@ -25,7 +25,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
 
 PROGRAM = "mycnf.pyz"
-SNAPSHOTS_EACH = 200  # snapshots of one partition: about a second of work
+SNAPSHOTS_EACH = 200  # snapshots of one partition: about two seconds of work on an idle processor
 WROTE_A_REPORT = (0, 1, 2)  # exit codes: nothing found, findings, unreadable snapshots, which are rows too
 
 
@@ -63,13 +63,13 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("snapshots", metavar="SNAPSHOTS")
     parser.add_argument("output", metavar="OUTPUT")
-    asked = parser.parse_args()
+    arguments = parser.parse_args()
     spark = SparkSession.builder.appName("mycnf report").getOrCreate()
-    files = spark.read.format("binaryFile").load(asked.snapshots).select("path", "content")
+    files = spark.read.format("binaryFile").load(arguments.snapshots).select("path", "content")
     partitions = max(1, -(-files.select("path").count() // SNAPSHOTS_EACH))
     files.repartition(partitions).rdd.mapPartitions(judge_partition).map(lambda line: Row(value=line)).toDF(
         "value string"
-    ).write.text(asked.output)
+    ).write.text(arguments.output)
     spark.stop()
 
 

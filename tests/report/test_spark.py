@@ -4,11 +4,12 @@ from __future__ import annotations
 
 import json
 import os
-import signal
 import subprocess
 import time
+from contextlib import suppress
 from pathlib import Path
 
+import psutil
 import pytest
 from mycnf_command import CHECKOUT
 
@@ -36,8 +37,8 @@ def test_rows_equal_a_report_though_an_executor_dies(tmp_path: Path) -> None:
     assert killed
     rows = [line for part in out.glob("part-*") for line in part.read_text("utf-8").splitlines()]
     report = [PYTHON, str(program), "report", "--isolated", "--format", "jsonl", str(snapshots)]
-    wanted = subprocess.run(report, capture_output=True, text=True, check=False).stdout.splitlines()
-    assert sorted(map(normal, rows)) == sorted(map(normal, wanted))
+    expected = subprocess.run(report, capture_output=True, text=True, check=False).stdout.splitlines()
+    assert sorted(map(normal, rows)) == sorted(map(normal, expected))
 
 
 def write_snapshots(folder: Path) -> None:
@@ -54,17 +55,23 @@ def kill_an_executor(job: subprocess.Popen[bytes]) -> bool:
     """Kill one executor of the job while mycnf runs below it; False if the job ended before."""
     until = time.monotonic() + LIMIT
     while job.poll() is None and time.monotonic() < until:
-        working = subprocess.run(
-            ["pgrep", "-f", "mycnf.pyz report"], capture_output=True, text=True, check=False
-        ).stdout
-        executors = subprocess.run(
-            ["pgrep", "-f", "CoarseGrainedExecutor"], capture_output=True, text=True, check=False
-        )
-        if working and executors.stdout:
-            os.kill(int(executors.stdout.split()[-1]), signal.SIGKILL)
+        working, executors = running(job, "mycnf.pyz report"), running(job, "CoarseGrainedExecutor")
+        if working and executors:
+            executors[-1].kill()
             return True
         time.sleep(0.1)
     return False
+
+
+def running(job: subprocess.Popen[bytes], words: str) -> list[psutil.Process]:
+    """The processes that the job started, at any depth, with these words in their command lines."""
+    found = []
+    with suppress(psutil.NoSuchProcess):
+        for process in psutil.Process(job.pid).children(recursive=True):
+            with suppress(psutil.NoSuchProcess):
+                if words in " ".join(process.cmdline()):
+                    found.append(process)
+    return found
 
 
 def normal(line: str) -> str:
