@@ -110,6 +110,14 @@ def test_common_fixes() -> None:
     assert "2 of 2   DUR002  a, b   a: 2 different values, see each server" in text
 
 
+def test_advice_about_two_options_is_one_value() -> None:
+    """A finding that also sets another option advises one value of its own, not two different ones."""
+    one = advised("a", "query_cache_size = 0")
+    both = (Action("query_cache_type = OFF"), Action("query_cache_size = 0"))
+    (fix,) = common_fixes([one._replace(findings=(one.findings[0]._replace(actions=both),))])
+    assert (fix.option, fix.settings) == ("query_cache_size", ("query_cache_size = 0",))
+
+
 def test_servers_by_area() -> None:
     """The table counts errors and warnings of each area, and notes where there is nothing worse."""
     worse = judged("b", "SEC003", "DUR002", "DUR002")

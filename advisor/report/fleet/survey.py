@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from advisor.catalog.targets import END_OF_LIFE
 from advisor.core.model import Severity
+from rules.core.advice import value_of_actions
 from rules.core.areas import group_by_area
 from rules.core.statements import permanent_setting
 
@@ -111,14 +112,21 @@ def common_fixes(judged: Iterable[Judged]) -> list[CommonFix]:
                 continue
             option = f.canonical or f.option or ""
             known = fixes.get((f.code, option), CommonFix(f.code, f.severity, option, (), f.help, False, ()))
-            settings = (permanent_setting(action) for action in f.actions)
             fixes[f.code, option] = known._replace(
                 severity=min(known.severity, f.severity, key=lambda s: RANK[s]),
-                settings=tuple(dict.fromkeys((*known.settings, *filter(None, settings)))),
+                settings=tuple(dict.fromkeys((*known.settings, *_advised_setting(f)))),
                 restart=known.restart or any(action.restart for action in f.actions),
                 hosts=tuple(dict.fromkeys((*known.hosts, one.row.name))),
             )
     return sorted(fixes.values(), key=lambda x: (-len(x.hosts), RANK[x.severity], x.code, x.option))
+
+
+def _advised_setting(f: Finding) -> list[str]:
+    """What the actions set for the finding's own option, else their first line; empty for advice in words."""
+    change = value_of_actions(f)
+    if change is not None and change.option in (f.canonical, f.option):
+        return [f"{change.option} = {change.after}"]
+    return [kept for action in f.actions if (kept := permanent_setting(action))][:1]
 
 
 def by_area(one: Judged) -> dict[Area, dict[Severity, int]]:
