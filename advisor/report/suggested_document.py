@@ -96,11 +96,10 @@ def _group(target: Target, scope: str, choices: Sequence[SuggestedLine]) -> list
 
 def _flag(target: Target, choice: SuggestedLine) -> list[str]:
     """Return one flag, a block of the settings of google_sql_database_instance."""
-    value = _value(target, choice)
     lines = [
         "database_flags {",
         f'{INDENT}name  = "{choice.option}"',
-        f'{INDENT}value = "{value.lower() if value in ("ON", "OFF") else value}"',
+        f'{INDENT}value = "{_value(target, choice)}"',
         "}",
     ]
     return [*remarks(choice), *lines, ""]

@@ -24,6 +24,7 @@ from advisor.verdict.number import SUFFIXES
 from advisor.verdict.outcome import REFUSED, FileVerdict, LineVerdict, Outcome
 from advisor.verdict.plugins import NOT_LOADED, is_component_option
 from advisor.verdict.provider import NUMERIC, is_allowed, shortened, valid_values
+from advisor.verdict.unknown import explain_elsewhere
 
 UNKNOWN = "unknown-parameter"
 UNCHANGEABLE = "unchangeable-parameter"
@@ -193,9 +194,10 @@ def _unknown(one: DeclaredOption, name: str, context: _Context) -> _Complaint | 
 
 
 def _unknown_to_all(written: str, name: str, context: _Context) -> _Complaint:
-    removed = _removed_in(name, context.catalog)
-    if removed:
-        return _Complaint(UNKNOWN, Severity.WARNING, f"{written} was removed in {removed}.", f"remove {written}")
+    presence = find_presence(name)
+    if presence is not None:
+        reason = explain_elsewhere(presence, context.catalog).reason
+        return _Complaint(UNKNOWN, Severity.WARNING, reason, f"remove {written}")
     other = vendor_of_option(name, context.catalog.target)
     if other is not None:
         return _Complaint(UNKNOWN, Severity.NOTE, other.sentence(written, context.catalog.read_as))
@@ -216,15 +218,6 @@ def _is_known(name: str, context: _Context) -> bool:
         return False
     series = context.target.version[:2]
     return _version(span.first)[:2] <= series <= _version(span.last)[:2]
-
-
-def _removed_in(name: str, catalog: Catalog) -> str:
-    presence = find_presence(name)
-    span = presence.span(catalog.target.flavour) if presence else None
-    series = catalog.target.version[:2]
-    if span is None or span.gone is None or not _version(span.last)[:2] < series >= _version(span.gone)[:2]:
-        return ""
-    return f"{'MariaDB' if catalog.target.is_mariadb else 'MySQL'} {span.gone}"
 
 
 def _version(text: str) -> tuple[int, ...]:
@@ -338,7 +331,7 @@ def _bad_formula(one: DeclaredOption, name: str, context: _Context) -> _Complain
         return _Complaint(
             VALUE,
             Severity.WARNING,
-            f"{written} is a formula: {_service(context)} has none, only the parameter groups of Amazon RDS have.",
+            f"{written} is a formula, but only the parameter groups of Amazon RDS and Aurora take formulas.",
             "write a number",
         )
     if name == "innodb_log_file_size":

@@ -194,7 +194,7 @@ def _not_loaded_or_unknown(name: str, written: str, found: NameMatch, catalog: C
         return found, TakenValue(Outcome.UNKNOWN, None, why)
     presence = find_presence(name) or find_presence(_strip_switch(name))
     return (
-        _explain_unlisted(name, found, catalog) if presence is None else (found, _explain_elsewhere(presence, catalog))
+        _explain_unlisted(name, found, catalog) if presence is None else (found, explain_elsewhere(presence, catalog))
     )
 
 
@@ -256,10 +256,10 @@ def _explain_loaded_plugin(
     presence = find_presence(name)
     own = presence.span(catalog.target.flavour) if presence else None
     if presence is not None and presence.spans and own is None and catalog.target.is_mariadb:
-        return found, _explain_elsewhere(presence, catalog)._replace(likely=True)  # from a MySQL library
+        return found, explain_elsewhere(presence, catalog)._replace(likely=True)  # from a MySQL library
     gone = own is not None and own.gone is not None and _version(own.gone) <= catalog.target.version
     if presence is not None and own is not None and (gone or _introduced_later(own, catalog.target)):
-        return found, _explain_elsewhere(presence, catalog)
+        return found, explain_elsewhere(presence, catalog)
     library = find_removed_library(name, catalog.target)
     if library is not None:
         return found, _explain_removed_library(name, library)
@@ -303,7 +303,8 @@ def _explain_ambiguous(written: str, found: NameMatch) -> TakenValue:
     return TakenValue(Outcome.AMBIGUOUS, None, f"{written} is short for several options: {some}{rest}.")
 
 
-def _explain_elsewhere(presence: Presence, catalog: Catalog) -> TakenValue:
+def explain_elsewhere(presence: Presence, catalog: Catalog) -> TakenValue:
+    """Explain a name that the target lacks, but another version or flavour has."""
     successor, name = presence.replaced_by, presence.name
     own = presence.span(catalog.target.flavour)
     instead = f" Use {successor}." if successor and catalog.get(successor) else ""

@@ -61,12 +61,15 @@ def platform_note(target: Target, option: Option) -> str:
 
 
 def service_value(target: Target, option: Option | None, value: str) -> str:
-    """A value as the service takes it: a size as a number of bytes; in Amazon's groups, a switch as 1 or 0."""
+    """A value as the service takes it: sizes in bytes, switches as 1 or 0 (Amazon) or as on or off (Cloud SQL)."""
     size = _SUFFIXED.fullmatch(value)
     if size:
         return str(int(size[1]) << SUFFIXES[size[2].lower()])
-    is_switch = option is not None and option.kind == "bool" and target.build in ("rds", "aurora")
-    return {"ON": "1", "OFF": "0"}.get(value, value) if is_switch else value
+    if option is None or option.kind != "bool" or value not in ("ON", "OFF"):
+        return value
+    if target.build in ("rds", "aurora"):
+        return "1" if value == "ON" else "0"
+    return value.lower() if target.build == "cloudsql" else value
 
 
 def possible_on_platform(context: RuleContext, findings: Iterable[Finding]) -> list[Finding]:

@@ -119,6 +119,29 @@ def test_changeable_on_aurora() -> None:
     assert platform_parameters(parse_target("aurora-mysql-2")).can_change("innodb_flush_log_at_trx_commit")
 
 
+@pytest.mark.parametrize(
+    ("target", "name", "message"),
+    [
+        ("rds-mariadb-10.6", "innodb_redo_log_capacity", "Only MySQL knows innodb_redo_log_capacity."),
+        ("rds-mysql-5.7", "innodb_redo_log_capacity", "was introduced in MySQL 8.0.30"),
+        (RDS, "aria_pagecache_buffer_size", "Only MariaDB knows aria_pagecache_buffer_size."),
+        (RDS, "query_cache_size", "query_cache_size was removed in 8.0.3."),
+    ],
+)
+def test_parameters_of_other_versions_and_flavours(target: str, name: str, message: str) -> None:
+    """A parameter that another version or flavour has is no typing error: the message says which server has it."""
+    (problem,) = judged(target, (name, "1")).problems
+    assert problem.rule == "unknown-parameter"
+    assert message in problem.message
+    assert problem.help == f"remove {name}"
+
+
+def test_switches_of_cloud_sql_are_in_lower_case() -> None:
+    """Advice for Cloud SQL writes on and off, as its flags are written."""
+    (finding,) = found("cloudsql-mysql-8.0", ("local_infile", "on"), notation="terraform")
+    assert finding.help == 'write value = "off"'
+
+
 def test_secrets_are_masked() -> None:
     """A secret in a parameter does not reach a finding."""
     findings = found(RDS, ("init_connect", "SET PASSWORD = 'hunter2'"), ("wsrep_sst_auth", "root:hunter2"))
