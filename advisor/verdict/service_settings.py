@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from advisor.verdict.formula import Instance
     from advisor.verdict.outcome import FileVerdict
 
-# Variables that services give defaults of their own, as default parameter groups show; their server's are not used.
+# Default parameter groups show that services have other defaults for these variables than their servers.
 CHOSEN_BY_SERVICES = frozenset(
     (
         *("binlog_format", "innodb_buffer_pool_instances", "innodb_buffer_pool_size", "innodb_flush_method"),

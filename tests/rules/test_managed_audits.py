@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 
     from advisor.core.model import Finding
 
-# Settings that provoke advice on a server of one's own, and names that Aurora keeps to itself.
+# Settings that cause advice on a self-managed server, and names that users of Aurora cannot change.
 FILE = """
 innodb_log_file_size = 4M
 innodb_log_buffer_size = 1G
@@ -73,18 +73,18 @@ def advice_of(findings: list[Finding]) -> str:
 
 
 @pytest.mark.parametrize("name", NOT_ON_AURORA)
-def test_nothing_is_advised_that_aurora_does_not_let_one_do(name: str, tmp_path: Path) -> None:
+def test_nothing_is_advised_that_users_of_aurora_cannot_change(name: str, tmp_path: Path) -> None:
     """On Aurora no finding is about the variable, and none advises to set it."""
     assert re.search(rf"\b{name}\b", advice_of(findings_on(tmp_path, "aurora"))) is None
 
 
-def test_a_server_of_one_s_own_gets_that_advice(tmp_path: Path) -> None:
+def test_self_managed_servers_get_that_advice(tmp_path: Path) -> None:
     """The same settings elsewhere are reported, so that the absence on Aurora means something."""
     own = advice_of(findings_on(tmp_path, ""))
     assert sum(re.search(rf"\b{name}\b", own) is not None for name in NOT_ON_AURORA) >= 8
 
 
-def test_what_aurora_lets_one_change_is_still_advised(tmp_path: Path) -> None:
+def test_what_users_of_aurora_can_change_is_still_advised(tmp_path: Path) -> None:
     """Buffers of sessions are reported on Aurora, with the group and a plain number."""
     found = [f for f in findings_on(tmp_path, "aurora") if f.canonical == "sort_buffer_size"]
     assert found
@@ -104,7 +104,7 @@ def test_places_and_values_of_the_platforms(tmp_path: Path) -> None:
     assert service_value(target, word, "ON") == service_value(parse_target("azure-mysql-8.0"), switch, "ON") == "ON"
 
 
-def test_servers_of_one_s_own_are_left_alone(tmp_path: Path) -> None:
+def test_findings_of_self_managed_servers_do_not_change(tmp_path: Path) -> None:
     """Without a platform all findings stay as they are."""
     context = context_of_case(Case("", "", "mysql-8.0.43", file="", server={}), tmp_path)
     found = findings_on(tmp_path, "")
