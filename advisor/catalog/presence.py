@@ -4,6 +4,7 @@ Used only if a server does not know an option.
 """
 
 import json
+from collections.abc import Iterable
 from typing import Any, NamedTuple
 
 from advisor.catalog.load import Catalog
@@ -138,6 +139,11 @@ def nearest_option(name: str, catalog: Catalog) -> str | None:
     allowed = _slips_allowed(name)
     near = _nearest_by_edits(name, catalog.names_of_similar_length(len(name), allowed), allowed + 1)
     return near or _only_one(catalog.names_starting_with(f"{name}_") if name else [])
+
+
+def nearest_name(name: str, names: Iterable[str]) -> str | None:
+    """Return the name that a mistyped one most likely means, by the same edits as options; None if none is close."""
+    return _nearest_by_edits(name, sorted(names), _slips_allowed(name) + 1)
 
 
 def nearest_vendor_option(name: str, target: Target, own: str | None) -> str | None:

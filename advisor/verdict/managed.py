@@ -11,9 +11,8 @@ from typing import NamedTuple
 
 from advisor.catalog.load import Catalog, Option, load
 from advisor.catalog.managed import OWN_NAMES, SESSION_VARIABLES, PlatformParameters, platform_parameters
-from advisor.catalog.presence import find_presence, vendor_of_option
+from advisor.catalog.presence import find_presence, nearest_name, nearest_option, vendor_of_option
 from advisor.core.model import BUILDS, Confidence, Severity, Target
-from advisor.core.suggestions import nearest_word
 from advisor.optionfile import normalise
 from advisor.optionfile.lines import Line, LineKind, OptionFile, PlacedLine, ResolvedFiles
 from advisor.redaction.secrets import quote_value, redact_name, redact_value
@@ -182,7 +181,7 @@ def _unknown(one: DeclaredOption, name: str, context: _Context) -> _Complaint | 
     if context.listed:
         if name in context.listed:
             return None
-        meant = nearest_word(name[:LONGEST_NAME], context.listed)
+        meant = nearest_name(name[:LONGEST_NAME], context.listed)
         words = f"did you mean {context.listed[meant].name}?" if meant else f"remove {written}"
         message = f"Unknown {label} {written}: it is not in the list of {_service(context)}."
         return _Complaint(UNKNOWN, Severity.ERROR, message, words)
@@ -201,7 +200,8 @@ def _unknown_to_all(written: str, name: str, context: _Context) -> _Complaint:
     other = vendor_of_option(name, context.catalog.target)
     if other is not None:
         return _Complaint(UNKNOWN, Severity.NOTE, other.sentence(written, context.catalog.read_as))
-    near = nearest_word(name[:LONGEST_NAME], [*context.catalog.options, *context.platform.names, *SESSION_VARIABLES])
+    short, others = name[:LONGEST_NAME], [*context.platform.names, *SESSION_VARIABLES]
+    near = nearest_option(short, context.catalog) or nearest_name(short, others)
     label, server = noun(context.target), context.catalog.read_as.label
     words = f"did you mean {near}?" if near else f"compare with the provider's list of {label}s"
     return _Complaint(UNKNOWN, Severity.WARNING, f"Unknown {label} {written}: {server} has no such variable.", words)

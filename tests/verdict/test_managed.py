@@ -136,6 +136,19 @@ def test_parameters_of_other_versions_and_flavours(target: str, name: str, messa
     assert problem.help == f"remove {name}"
 
 
+@pytest.mark.parametrize(
+    ("name", "help_"),
+    [
+        ("max_conections", "did you mean max_connections?"),
+        ("time_zoen", "did you mean time_zone?"),
+        ("innodb_something_else", "compare with the provider's list of parameters"),
+    ],
+)
+def test_suggested_names_are_as_close_as_in_option_files(name: str, help_: str) -> None:
+    """A name is suggested after a slip of the keyboard only: none for a name that merely shares its beginning."""
+    assert [p.help for p in judged("aurora-mysql-2", (name, "1")).problems] == [help_]
+
+
 def test_switches_of_cloud_sql_are_in_lower_case() -> None:
     """Advice for Cloud SQL writes on and off, as its flags are written."""
     (finding,) = found("cloudsql-mysql-8.0", ("local_infile", "on"), notation="terraform")
