@@ -181,7 +181,7 @@ def test_hostile_documents_are_one_line(name: str) -> None:
 
 
 def test_strings_in_a_row_do_not_keep_the_parser_busy(monkeypatch: pytest.MonkeyPatch) -> None:
-    """The parser needs hours for a megabyte of strings in a row: it is stopped, and one line says why."""
+    """The parser's time grows with the square of the strings in a row: it is stopped, and one line says why."""
     monkeypatch.setattr(hcl_tree, "MAX_SECONDS", 0.1)
     with pytest.raises(CarrierError, match="too many syntax errors"):
         read_carrier("x.tf", {"x.tf": b"# parameter\n" + b'"" ' * 300_000})
