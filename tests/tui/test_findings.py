@@ -19,6 +19,7 @@ from advisor.tui.app import AuditApp
 from advisor.tui.screens.base import Pane
 from advisor.tui.screens.findings.filter import RESTART, TITLES, finding_row
 from advisor.tui.screens.findings.screen import FindingsPane
+from advisor.tui.screens.workload.screen import WorkloadPane
 from advisor.tui.view import finding_key
 
 
@@ -252,7 +253,25 @@ async def test_keys_lead_from_a_finding_to_its_places_and_back() -> None:
             assert app.query_one(FindingsPane).chosen == chosen
 
 
-async def test_a_place_that_does_not_exist_is_told() -> None:
+async def test_the_key_of_counters_marks_the_row_of_the_counter() -> None:
+    """`w` marks the row of the finding's counter, whatever headings are above it; Backspace returns to the finding."""
+    async with driven(size=(120, 40)) as (app, pilot):
+        for code, series in (("LOG002", "checkpoint-age"), ("OBS003", "slow")):
+            finding = next(f for f in findings(app) if f.code == code)
+            app.query_one(FindingsPane).choose(finding)
+            await pilot.press("w")
+            await until(pilot, lambda: app.query_one("#screens", ContentSwitcher).current == "workload")
+            await until(pilot, lambda: app.query_one(WorkloadPane).selected is not None)
+            await until(pilot, lambda: app.query_one(WorkloadPane)._row_to_mark == "")
+            selected = app.query_one(WorkloadPane).selected
+            assert selected is not None
+            assert selected.series.id == series
+            await pilot.press("backspace")
+            await until(pilot, lambda: app.query_one("#screens", ContentSwitcher).current == "findings")
+            assert app.query_one(FindingsPane).chosen == finding
+
+
+async def test_a_place_that_does_not_exist_is_reported() -> None:
     """A finding without a variable stays on the screen and says so; so does Backspace without a place."""
     async with driven() as (app, pilot):
         assert findings(app)[0].code == "SEC003"

@@ -241,8 +241,8 @@ def chart_text(name: str, intervals: Sequence[SampleInterval], width: int, *, sm
     drawn = live and len(window) > 0 and window[-1].last.at > window[0].first.at
     rates = window_rates(window, column_spans(window, WINDOW, cells) if drawn else ())
     found = {series.id: (series, rate) for series, rate in zip(SERIES, rates, strict=True)}
-    shown = [found[one] for one in CHARTS[name] if one in found]
-    shown = [pair for pair in shown if not pair[0].optional or pair[0].formula_for(window[-1].last) is not None]
+    latest = window[-1].last if window else None
+    shown = [found[identity] for identity in CHARTS[name] if found[identity][0].is_shown(latest)]
     lines = []
     for series, rate in shown[: 1 if small else len(shown)]:
         value = rate.now if live else rate.mean

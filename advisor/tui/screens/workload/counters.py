@@ -51,6 +51,14 @@ class Series(NamedTuple):
                 return formula
         return None
 
+    def is_shown(self, sample: Sample | None) -> bool:
+        """Whether the screen has a row of it for the server of this sample; None before the first."""
+        return not self.optional or (sample is not None and self.formula_for(sample) is not None)
+
+    def names_counter(self, counter: str) -> bool:
+        """Whether a formula is computed from this counter, given in lower case."""
+        return any(counter in formula.source.lower().split() for formula in self.formulas)
+
     @property
     def why_missing(self) -> str:
         """Why the series is missing if the server has none of its counters."""

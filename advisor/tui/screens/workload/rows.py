@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from advisor.core.sizes import format_duration, format_latency
 from advisor.facts.workload import DIGESTS, STATEMENT_KINDS, WAIT_EVENTS
-from advisor.report.render.terminal_chart import area_glyphs, draw_area, label_line
+from advisor.report.render.terminal_chart import EVENT_LINE, area_glyphs, draw_area, label_line
 from advisor.tui.screens.workload.counters import GROUPS, HOST, PROCESS, READS, SERIES, TROUBLE, WAITS, WRITES
 from advisor.tui.screens.workload.rates import column_spans, intervals_within, series_columns, window_rates
 from advisor.tui.text import NO_VALUE, SPARK_STEPS, format_value, sparkline
@@ -19,6 +19,7 @@ if TYPE_CHECKING:
     from advisor.facts.workload import EventTotal, TopEvents
     from advisor.tui.screens.workload.counters import Series
     from advisor.tui.screens.workload.rates import SampleInterval, SeriesRates
+    from advisor.tui.screens.workload.samples import VariableChange
 
 WINDOWS = (60.0, 300.0, 900.0, 3600.0)  # seconds
 LABEL, UNIT, FIGURE = 16, 4, 8
@@ -69,11 +70,11 @@ def live_rows(moments: Sequence[SampleInterval], seconds: float, width: int) -> 
     window = intervals_within(moments, seconds)
     length = _length(window)
     room = _spark_room(width)
-    columns = column_spans(window, seconds, room)
+    columns, latest = column_spans(window, seconds, room), window[-1].last if window else None
     rows = tuple(
         _row(series, found, width)
         for series, found in zip(SERIES, window_rates(window, columns), strict=True)
-        if _is_shown(series, window)
+        if series.is_shown(latest)
     )
     samples = len(window) + 1 if length else len(window)
     return WindowRows(rows, length, samples, seconds / room if length else 0.0)
@@ -83,7 +84,7 @@ def snapshot_rows(moments: Sequence[SampleInterval]) -> WindowRows:
     """The rows of a snapshot's only window: rate and counters, no sparkline."""
     rows = []
     for series, found in zip(SERIES, window_rates(moments), strict=True):
-        if not _is_shown(series, moments):
+        if not series.is_shown(moments[-1].last):
             continue
         formula = series.formula_for(moments[-1].last)
         line = (
@@ -92,10 +93,6 @@ def snapshot_rows(moments: Sequence[SampleInterval]) -> WindowRows:
         )
         rows.append(SeriesRow(series, found, line))
     return WindowRows(tuple(rows), _length(moments), len(moments) + 1)
-
-
-def _is_shown(series: Series, window: Sequence[SampleInterval]) -> bool:
-    return not series.optional or (bool(window) and series.formula_for(window[-1].last) is not None)
 
 
 def _length(window: Sequence[SampleInterval]) -> float:
@@ -149,6 +146,13 @@ def explain_row(row: SeriesRow, latest: Sample, column: float) -> list[str]:
     elif column:
         lines.append(_scale_text(row, column))
     return lines
+
+
+def explain_changes(changes: Sequence[VariableChange], now: float) -> str:
+    """The last of these changes of variables, how long ago it was, and how many more there are."""
+    last = changes[-1]
+    more = f"; {len(changes) - 1} more in this window" if len(changes) > 1 else ""
+    return f"{EVENT_LINE} {last.name}: {last.before} → {last.after}, {format_duration(now - last.at)} ago{more}"
 
 
 def with_unit(value: float | None, unit: str) -> str:

@@ -16,11 +16,13 @@ from advisor.core.sizes import format_duration
 from advisor.facts.workload import DIGESTS, STATEMENT_KINDS, WAIT_EVENTS
 from advisor.report.words import plural
 from advisor.tui.screens.base import Pane
+from advisor.tui.screens.workload.counters import SERIES
 from advisor.tui.screens.workload.rates import measure_intervals
 from advisor.tui.screens.workload.rows import (
     TOP_TITLES,
     WINDOWS,
     column_heads,
+    explain_changes,
     explain_row,
     large_chart,
     live_rows,
@@ -85,6 +87,7 @@ class WorkloadPane(Pane):
         self.shown: WindowRows | None = None
         self._paused_view: View | None = None
         self._intervals: tuple[SampleInterval, ...] = ()
+        self._row_to_mark = ""  # id of a series
         self._without_charts: bool | None = None
         self._replay: Timer | None = None
         self._replayed = 0  # samples that the replay shows so far
@@ -117,6 +120,14 @@ class WorkloadPane(Pane):
         return view.samples[: self._replayed]
 
     @property
+    def _latest_sample(self) -> Sample | None:
+        """The newest sample on display, that of the window for a snapshot; None before the first."""
+        if self.samples is not None or self.view is None:
+            return self.samples[-1] if self.samples else None
+        workload = self.view.audited.facts.workload
+        return workload.last if workload else None
+
+    @property
     def selected(self) -> SeriesRow | None:
         """The row under the cursor."""
         rows = self.query_one(OptionList)
@@ -131,14 +142,25 @@ class WorkloadPane(Pane):
         return max(NARROWEST, self.query_one(OptionList).scrollable_content_region.width)
 
     def choose_item(self, item: object) -> bool:
-        """Mark the row that is computed from the first of these counters that any row is computed from."""
+        """Mark the row of the first of these counters that has one."""
         sought = [str(name).lower() for name in item] if isinstance(item, tuple) else []
-        for name in sought:
-            for at, row in enumerate(self.shown.rows if self.shown else ()):
-                if any(name in formula.source.lower().split() for formula in row.series.formulas):
-                    self.query_one(OptionList).highlighted = at
-                    return True
-        return False
+        latest = self._latest_sample
+        charted = ((name, series) for name in sought for series in SERIES if series.is_shown(latest))
+        found = next((series for name, series in charted if series.names_counter(name)), None)
+        if found is None:
+            return False
+        if self.watched:
+            self._watch("")
+        self._row_to_mark = found.id
+        self._mark_row()
+        return True
+
+    def _mark_row(self) -> None:
+        """Mark the row that was asked for, once it is there: the rates of many samples are computed in a thread."""
+        rows = self.query_one(OptionList)
+        if any(option.id == self._row_to_mark for option in rows.options):
+            rows.highlighted = rows.get_option_index(self._row_to_mark)
+            self._row_to_mark = ""
 
     def show_samples(self, view: View) -> None:
         """Show the newest sample, unless it is paused or another screen is shown."""
@@ -225,6 +247,7 @@ class WorkloadPane(Pane):
             names = list(prompts)
             first = 1 if len(names) > 1 else None
             rows.highlighted = names.index(before.series.id) if before and before.series.id in names else first
+            self._mark_row()
             return
         for option in rows.options:
             if option.id and prompts[option.id] != option.prompt:
@@ -274,7 +297,7 @@ class WorkloadPane(Pane):
             return
         lines = explain_row(row, self._intervals[-1].last, self.shown.column)
         if changed := self._changes:
-            lines[1:] = [f"┊ {self._change_text(changed[-1])}", *lines[1:]]
+            lines.insert(1, explain_changes(changed, self._intervals[-1].last.at))
         update_if_changed(text, Content("\n").join(safe_text(words) for words in lines))
         self._draw_chart(row)
 
@@ -286,12 +309,6 @@ class WorkloadPane(Pane):
             return ()
         end = self._intervals[-1].last.at
         return tuple(change for change in view.changes if end - self.window <= change.at <= end)
-
-    def _change_text(self, change: VariableChange) -> str:
-        ago = format_duration(self._intervals[-1].last.at - change.at)
-        count = len(self._changes)
-        more = f"; {count - 1} more in this window" if count > 1 else ""
-        return f"{change.name}: {change.before} → {change.after}, {ago} ago{more}"
 
     def _draw_chart(self, row: SeriesRow) -> None:
         chart = self.query_one("#workload-chart", Static)
