@@ -19,7 +19,8 @@ TESTING = ("pytest>=8.2", "pytest-asyncio>=1.0", "pytest-textual-snapshot", "hyp
 TESTS = (
     *("tests/test_snapshot.py", "tests/carriers", "tests/config", "tests/collect/test_send.py", "tests/history"),
     *("tests/collect/test_loginpath.py", "tests/collect/test_from_tables.py", "tests/probes/test_results.py"),
-    *("tests/tui/test_app.py", "tests/tui/test_workload.py", "tests/tui/test_findings.py"),
+    *("tests/tui/test_app.py", "tests/tui/test_workload.py", "tests/tui/test_workload_counters.py"),
+    *("tests/tui/test_workload_top.py", "tests/tui/test_findings.py"),
     *("tests/fleet/test_servers.py", "tests/fleet/test_ssh.py"),
 )
 RUNS = (
