@@ -39,8 +39,8 @@ def rollback_sql(audited: Audited, changes: ChangeSet) -> str:
         if not change.statement:
             continue
         undo = change.action.undo if change.action else None
-        told = _sorted_statements(undo) if undo else [_comment(f"no statement undoes: {change.statement}")]
-        lines += [_comment(change.codes), *told, *_companion(audited, change.option, restored), ""]
+        statements = _sorted_statements(undo) if undo else [_comment(f"no statement undoes: {change.statement}")]
+        lines += [_comment(change.codes), *statements, *_companion(audited, change.option, restored), ""]
     lines += [_comment(f"The option files: patch -R -p1 -d / < {DIFF}")] if changes.files else []
     return "\n".join(lines).rstrip("\n") + "\n"
 
@@ -49,7 +49,7 @@ def option_diff(changes: ChangeSet) -> str:
     """The changes of the option files for `patch -p1 -d /`; empty if no file changes."""
     if not changes.files:
         return ""
-    head = f"# patch -p1 -d / < {DIFF} applies it, patch -R -p1 -d / < {DIFF} takes it back. mycnf runs neither.\n"
+    head = f"# patch -p1 -d / < {DIFF} applies it, patch -R -p1 -d / < {DIFF} undoes it. mycnf runs neither.\n"
     return head + unified_diff(changes.files, below_root=True).decode("utf-8", "backslashreplace")
 
 
@@ -90,26 +90,11 @@ def _restarts(changes: ChangeSet) -> Iterator[str]:
             yield f"{change.codes}: {change.action.option_line or change.option}"
 
 
-def _comment_list(title: str, lines: Iterable[str]) -> Iterator[str]:
-    told = list(lines)
-    if told:
-        yield _comment(f"{title}:")
-        yield from (_comment(f"  {line}") for line in told)
-        yield ""
+def _comment_list(title: str, lines: Iterable[str]) -> list[str]:
+    comments = [_comment(f"  {line}") for line in lines]
+    return [_comment(f"{title}:"), *comments, ""] if comments else []
 
 
 def _comment(text: str) -> str:
     """A comment on one line, whatever the text contains."""
     return f"-- {escape_text(text)}"
-
-
-def line_move(change: Change) -> str:
-    """What happens to the option file, in a few words: `my.cnf:41  8M → 128K`; empty if nothing does."""
-    if not change.edits:
-        return ""
-    edit = change.edits[0]
-    name = change.path.rpartition("/")[2]
-    added = edit.text.startswith("\n") or (edit.line, edit.column) == (edit.end_line, edit.end_column)
-    if added:
-        return f"{name}: adds the line"
-    return f"{name}:{edit.line}" if edit.text else f"{name}:{edit.line} removes the line"

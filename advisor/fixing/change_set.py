@@ -187,8 +187,8 @@ def _merge(changes: Sequence[Change]) -> tuple[list[Change], list[str], set[Find
         edits = {(change.path, change.edits) for change in members if change.edits}
         findings = tuple(dict.fromkeys(f for change in members for f in change.findings))
         if len(values) > 1:
-            told = "; ".join(dict.fromkeys(f"{change.codes} advises {_advised(change)}" for change in members))
-            refused.append(f"{option}: {told}. Remove all but one of these findings from the change set")
+            advice = "; ".join(dict.fromkeys(f"{change.codes} advises {_advised(change)}" for change in members))
+            refused.append(f"{option}: {advice}. Remove all but one of these findings from the change set")
             out.update(findings)
         elif len(edits) > 1:
             merged += members  # edits of several lines for one value, such as a duplicate and its correction

@@ -43,9 +43,9 @@ class ChangeTexts(NamedTuple):
 
 def change_texts(view: View) -> ChangeTexts:
     """Everything about the change set of this view."""
-    selected = [_newest(view, one) for one in view.selected]
+    selected = [_newest(view, choice) for choice in view.selected]
     changes = build_change_set(view.audited, selected)
-    states = [change_state(view, one) for one in view.selected]
+    states = [change_state(view, choice) for choice in view.selected]
     # What is done is not applied again, but it can still be undone.
     left = [finding for finding, (sign, _) in zip(selected, states, strict=True) if sign != DONE]
     pending = build_change_set(view.audited, left)
@@ -62,25 +62,25 @@ def change_texts(view: View) -> ChangeTexts:
     return ChangeTexts(rows, files if selected else {}, changes)
 
 
-def _newest(view: View, one: SelectedFinding) -> Finding:
+def _newest(view: View, selected: SelectedFinding) -> Finding:
     """The finding as the present audit has it: values and lines may have moved since it was selected."""
-    key = finding_key(one.finding)
-    return next((f for f in view.audited.findings if finding_key(f) == key), one.finding)
+    key = finding_key(selected.finding)
+    return next((f for f in view.audited.findings if finding_key(f) == key), selected.finding)
 
 
-def change_state(view: View, one: SelectedFinding) -> tuple[str, str]:
+def change_state(view: View, selected: SelectedFinding) -> tuple[str, str]:
     """What became of a selected finding, as a sign and in words; blank until a newer audit has been read."""
-    before, now = one.audited, view.audited
+    before, now = selected.audited, view.audited
     if before.facts.taken_at == now.facts.taken_at:
         return NEW, ""
-    key = finding_key(one.finding)
+    key = finding_key(selected.finding)
     if any(finding_key(f) == key for f in (*now.findings, *(f for f, _ in now.suppressed))):
         return STILL, "still there"
-    reason = unjudged(one.finding, before, now)
+    reason = unjudged(selected.finding, before, now)
     if reason:
         return UNJUDGED, f"not judged: {reason}"
     load = loads(before.facts, now.facts)
-    if load is not None and load.differs and rests_on_load(one.finding, before.known):
+    if load is not None and load.differs and rests_on_load(selected.finding, before.known):
         return UNJUDGED, "not judged: the load differs"
     return DONE, "done"
 
@@ -96,7 +96,7 @@ def _place(changes: ChangeSet, finding: Finding) -> str:
     """Where the change set has it: in the statements, in the diff, by hand, or nowhere."""
     own = [change for change in changes.changes if finding in change.findings]
     if not own:
-        return "nothing to apply" if finding in changes.without_advice else "left out: contradiction"
+        return "ticket only" if finding in changes.without_advice else "left out: contradiction"
     parts = ["by hand"] if any(change.by_hand for change in own) else []
     parts += ["SQL"] if any(change.statement for change in own) else []
     parts += ["file"] if any(change.edits for change in own) else []

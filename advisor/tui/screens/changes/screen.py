@@ -28,11 +28,7 @@ if TYPE_CHECKING:
     from advisor.tui.view import View
 
 STYLES = {DONE: "$text-success", UNJUDGED: "$text-warning"}
-EMPTY = {
-    APPLY: "No statement: none of the selected findings can be changed while the server runs.",
-    ROLLBACK: "No statement to undo.",
-    DIFF: "No option file changes.",
-}
+NO_DIFF = "No option file changes."
 NOTHING = """The change set is empty.
 
 1 shows the findings. Space selects one, c comes back here.
@@ -123,15 +119,15 @@ class ChangesPane(Pane):
     def _show_file(self) -> None:
         box = self.query_one("#changes-preview", VerticalScroll)
         text = self.query_one("#changes-preview Static", Static)
-        told = self._texts.files.get(self._file, "") if self._texts else ""
+        shown = self._texts.files.get(self._file, "") if self._texts else ""
         if self._texts is None or not self._texts.rows:
             box.border_title, box.border_subtitle = "", ""
             text.update(safe_text(NOTHING))
             return
-        box.border_title = f"{self._file}: {plural(len(told), 'character')}"
+        box.border_title = f"{self._file}: {plural(len(shown), 'character')}"
         box.border_subtitle = "a apply.sql  b rollback.sql  d diff  t ticket"
         refused = "".join(f"{line}\n\n" for line in self._texts.changes.refused)
-        text.update(safe_text(refused, "$text-warning") + safe_text(told or EMPTY.get(self._file, "")))
+        text.update(safe_text(refused, "$text-warning") + safe_text(shown or NO_DIFF))
         box.scroll_home(animate=False)
 
     # What the user does
@@ -147,7 +143,7 @@ class ChangesPane(Pane):
         if text:
             self.app.copy(text, f"{self._file}, {plural(len(text), 'character')}. mycnf never runs it for you")
         else:
-            self.notify(EMPTY.get(self._file, "Nothing to copy"), severity="warning")
+            self.notify(NO_DIFF if self._texts and self._texts.rows else "Nothing to copy", severity="warning")
 
     def action_remove(self) -> None:
         """Take the finding out of the change set."""
