@@ -84,7 +84,7 @@ def work(server: Sandbox, over: threading.Event, number: int) -> None:
     with server.connect(autocommit=True) as connection, connection.cursor() as cursor:
         cursor.execute("SET innodb_lock_wait_timeout = 600")
         while not over.is_set():
-            one(cursor, chance)
+            send_statement(cursor, chance)
             over.wait(REST * chance.uniform(0.5, 1.5))
 
 
@@ -96,8 +96,8 @@ WRITE_HOT = "UPDATE shop.orders SET total = total + 1 WHERE id = %(hot)s"
 STATEMENTS = {READ: 60, SUM: 15, RANGE: 2, WRITE: 20, WRITE_HOT: 3}  # with how often each is sent
 
 
-def one(cursor: Any, chance: random.Random) -> None:
-    """One statement."""
+def send_statement(cursor: Any, chance: random.Random) -> None:
+    """Send one statement, drawn by how often each is sent."""
     (statement,) = chance.choices(list(STATEMENTS), list(STATEMENTS.values()))
     drawn = {"key": chance.randrange(ROWS), "customer": chance.randrange(5000), "hot": chance.randrange(HOT)}
     cursor.execute(statement, drawn)

@@ -84,7 +84,7 @@ class AppBase(App[int]):
     async def action_back(self) -> None:
         """Return to the place from which a key led here."""
         if not self.visited:
-            self.notify("No place to return to: keys that lead from a finding elsewhere remember it")
+            self.notify("Nothing to go back to: backspace returns after a key such as l or v led to another screen")
             return
         place, item = self.visited.pop()
         await self.action_go(place)

@@ -117,7 +117,7 @@ def _plotted(
     ]
     lines.append(" " * margin + style.corner + style.tick * room)
     heads = [(" " * (margin + 1) + text).rstrip() for text in _mark_names(marks, room)]
-    return [*heads, *lines, (" " * (margin + 1) + _ticks(labels, room)).rstrip()]
+    return [*heads, *lines, (" " * (margin + 1) + label_line(labels, room)).rstrip()]
 
 
 def _shown(text: str) -> str:
@@ -164,7 +164,7 @@ def _draw(grid: list[list[str]], series: _Series, style: _Style, *, joined: bool
         put(x, y, series.mark)
 
 
-def _ticks(labels: Sequence[tuple[float, str]], room: int) -> str:
+def label_line(labels: Sequence[tuple[float, str]], room: int) -> str:
     """The labels under their points; one that would run into its neighbour is left out."""
     line = [" "] * (room + max(len(label) for _, label in labels))
     free = 0
@@ -253,8 +253,3 @@ def _area_cell(filled: tuple[int, ...], glyphs: AreaGlyphs) -> str:
         return glyphs.partial[filled[0]]
     dots = sum(sum(column[:count]) for column, count in zip(_DOTS, filled, strict=True))
     return chr(_NO_DOTS + dots) if dots else " "
-
-
-def label_line(labels: Sequence[tuple[float, str]], room: int) -> str:
-    """Labels below an axis of `room` columns, each at its share of it; one without room beside another is left out."""
-    return _ticks(labels, room)

@@ -122,8 +122,8 @@ def _values(change: AdvisedValue | None, width: int) -> str:
     arrow, most = (" → ", LONGEST_VALUE) if width >= ARROW_FROM else ("→", NARROW_VALUE)
     if change.restart is None and " " in change.after:
         return change.after[:most]
-    told = f"{change.before}{arrow}{change.after}"
-    return told if len(told) <= most else f"{arrow.strip()} {change.after}"[:most]
+    both = f"{change.before}{arrow}{change.after}"
+    return both if len(both) <= most else f"{arrow.strip()} {change.after}"[:most]
 
 
 def _restart(change: AdvisedValue | None, width: int) -> str:

@@ -37,7 +37,6 @@ if TYPE_CHECKING:
 
     from advisor.analysis.audited import Audited
     from advisor.core.model import Finding
-    from advisor.facts import Facts
     from advisor.tui.screens.workload.counters import Series
     from advisor.tui.screens.workload.rates import SampleInterval
     from advisor.tui.view import View
@@ -72,15 +71,15 @@ def memory_text(audited: Audited, width: int) -> Content:
     legend = [f"█ pool {format_size(found.pool)}", f"▓ other {format_size(found.other)}"]
     legend += [f"▒ sessions {format_size(found.sessions)} likely", f"░ worst case +{format_size(worst)}"]
     measured = f"measured {format_size(found.measured)}" if found.measured else ""
-    against = f"limit {format_size(limit[0])}, {limit[1]}" if limit else f"limit not known: {_no_memory(audited.facts)}"
+    against = (
+        f"limit {format_size(limit[0])}, {limit[1]}"
+        if limit
+        else f"limit not known: {missing_reason(audited.facts, 'memory')}"
+    )
     over = "worst case exceeds the limit" if limit and found.ceiling > limit[0] else ""
     lines = [joined(legend, width), joined((measured, over, against), width)]
     sizes = {"pool": found.pool, "other": found.other, "sessions": found.sessions}
     return _stacked(sizes, worst, whole, max(LEAST_BAR, width)) + safe_text("\n" + "\n".join(lines))
-
-
-def _no_memory(facts: Facts) -> str:
-    return missing_reason(facts, "memory")
 
 
 def _stacked(sizes: dict[str, int], worst: int, limit: int, cells: int) -> Content:

@@ -104,9 +104,9 @@ class VariableRow(NamedTuple):
     def sort_key(self, column: str) -> tuple[bool, float, str]:
         """The key to sort by a column: numbers by size before texts."""
         text = {"value": self.value, "default": self.default or "", "source": self.source, "change": self.change_mode}
-        told = text.get(column, self.name)
-        number = parse_whole_number(told) if column in ("value", "default") else None
-        return number is None, -(number or 0), told.lower()
+        cell = text.get(column, self.name)
+        number = parse_whole_number(cell) if column in ("value", "default") else None
+        return number is None, -(number or 0), cell.lower()
 
     @property
     def source(self) -> str:

@@ -267,5 +267,5 @@ def _versions(row: VariableRow) -> str:
 
 def _both_notations(row: VariableRow, value: str) -> str:
     """The value as the server prints it, with the notation of people in parentheses if that differs."""
-    told = row.for_people(value)
-    return value if told == value else f"{value} ({told})" if value else told
+    short = row.for_people(value)
+    return value if short == value else f"{value} ({short})" if value else short

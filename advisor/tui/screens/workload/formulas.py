@@ -34,10 +34,10 @@ def rate(counters: str, meaning: str) -> RateFormula:
     def read(interval: Workload) -> Ratio | None:
         total = 0
         for key in keys:
-            one = interval.delta(key)
-            if one is None:
+            rise = interval.delta(key)
+            if rise is None:
                 return None
-            total += one
+            total += rise
         return total, interval.seconds
 
     return RateFormula(" + ".join(counters.split()), meaning, _has_counters(keys), read, keys)

@@ -72,7 +72,7 @@ def write_series(path: str, series: RecordedSeries) -> None:
     names = sorted({name for sample in series.samples for name in sample.status})
     used = [name for name in names if all(name in sample.status for sample in series.samples)]
     counters = {name: _steps(sample.status[name] for sample in series.samples) for name in used}
-    told = {
+    series_json = {
         "version": 1,
         "about": series.about,
         "at": [round(sample.at, 2) for sample in series.samples],
@@ -81,7 +81,7 @@ def write_series(path: str, series: RecordedSeries) -> None:
         "changes": [list(change) for change in series.changes],
     }
     with open(path, "w", encoding="utf-8") as file:
-        json.dump(told, file, separators=(",", ":"))
+        json.dump(series_json, file, separators=(",", ":"))
         file.write("\n")
 
 
@@ -96,15 +96,17 @@ def _steps(values: Iterable[int]) -> list[int]:
 def load_series(path: str, ends_at: float) -> RecordedSeries:
     """Read a series that came with mycnf, moved so that it ends at this time of a server's clock."""
     with open(path, encoding="utf-8") as file:
-        told = json.load(file)
-    shift = ends_at - told["at"][-1]
-    values = {name: _sums(steps) for name, steps in told["counters"].items()}
+        recorded = json.load(file)
+    shift = ends_at - recorded["at"][-1]
+    values = {name: _sums(steps) for name, steps in recorded["counters"].items()}
     samples = tuple(
-        Sample(at + shift, {name: column[place] for name, column in values.items()}, None, told["query_time"][place])
-        for place, at in enumerate(told["at"])
+        Sample(
+            at + shift, {name: column[place] for name, column in values.items()}, None, recorded["query_time"][place]
+        )
+        for place, at in enumerate(recorded["at"])
     )
-    changes = tuple(VariableChange(at + shift, *words) for at, *words in told["changes"])
-    return RecordedSeries(samples, changes, told["about"])
+    changes = tuple(VariableChange(at + shift, *words) for at, *words in recorded["changes"])
+    return RecordedSeries(samples, changes, recorded["about"])
 
 
 def _sums(steps: Iterable[int]) -> list[int]:
