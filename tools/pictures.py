@@ -14,7 +14,7 @@ import tempfile
 TOP = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
 sys.path[:0] = [TOP, os.path.join(TOP, "tests", "plugins")]
 
-from app_driver import driven, until
+from app_driver import driven, screen_text, until
 
 from advisor.tui.screens.registry import CHANGES, SCREENS
 
@@ -24,6 +24,18 @@ SIZES = {"overview": (120, 40)}
 SETTLED = 0.5  # seconds
 KEYS = {"findings": ("down", "down", "down"), "variables": ("down", "down")}
 BEFORE = {"changes": ("1", "down", "down", "space", "space", "space", "space", "space")}
+# A text that a screen shows only when it is complete: some parts are drawn in later frames or computed in threads.
+COMPLETE = {
+    "overview": "disk utilisation",  # the last chart
+    "findings": "─ DUR002 ─",
+    "variables": "bind_address = 127.0.0.1",
+    "workload": "each column is the mean",
+    "host": "─ Storage ─",
+    "files": "No findings on this line",
+    "probes": "How long does a commit wait",
+    "report": "characters",
+    "changes": "SET GLOBAL",
+}
 _OWN_NAME = r"terminal-\d+"  # different in every picture; without it equal screens give equal files
 
 
@@ -32,9 +44,8 @@ async def picture(place: str, digit: str) -> str:
     async with driven(size=SIZES.get(place, SIZE)) as (app, pilot):
         await pilot.press(*BEFORE.get(place, ()), digit)
         await until(pilot, lambda: bool(app.query(f"#{place}")))
-        if place == "workload":  # its chart is drawn once its size is known
-            await until(pilot, lambda: "now" in str(app.query_one("#workload-chart").render()))
         await pilot.press(*KEYS.get(place, ()))
+        await until(pilot, lambda: COMPLETE[place] in screen_text(app))
         before = ""
         while (drawn := app.export_screenshot(title="mycnf audit --demo")) != before:
             before = drawn
