@@ -49,7 +49,7 @@ async def test_selected_findings_become_files(tmp_path: Path) -> None:
         assert any("+DUR002" in str(o.prompt) for o in app.query_one("#findings-list", OptionList).options)
         await pilot.press("c")
         await until(pilot, lambda: bool(app.query("#changes-list")) and len(rows(app)) == 3)
-        assert [row.split()[-1] for row in rows(app)] == ["file", "restart", "apply"]
+        assert [row.split()[-1] for row in rows(app)] == ["file", "restart", "only"]
         for key, words in (
             ("a", "SET GLOBAL sync_binlog = 1;"),
             ("b", "SET GLOBAL sync_binlog = 0;"),
