@@ -51,7 +51,7 @@ def main() -> int:
 
 def pages() -> dict[str, str]:
     """The pages by file name: one for each subject, and the list of all rules by code."""
-    from advisor.report.rules.markdown import document, table_of
+    from advisor.report.rules import reference, table_of
     from rules import all_rules
     from rules.core.areas import FAMILIES
     from rules.core.evidence import all_evidence
@@ -62,7 +62,8 @@ def pages() -> dict[str, str]:
         families.setdefault(rule.family, []).append(rule)
         subjects.setdefault(rule.subject, []).append(rule)
     made = {
-        f"{subject}.md": document(rules, all_evidence(), title=SUBJECTS[subject]) for subject, rules in subjects.items()
+        f"{subject}.md": reference(rules, all_evidence(), title=SUBJECTS[subject])
+        for subject, rules in subjects.items()
     }
     lists = [
         f"## {FAMILIES[family].title} ({family})\n\n{table_of(rules, './')}\n" for family, rules in families.items()

@@ -77,10 +77,10 @@ def _check_sides(found: Comparison, args: argparse.Namespace) -> None:
 
 
 def _render(found: Comparison, args: argparse.Namespace) -> str:
-    from advisor.report.diff import as_json
-    from advisor.report.diff.document import document
+    from advisor.report import diff
+    from advisor.report.diff import document
     from advisor.report.formats import render
     from advisor.report.paper import Paper
 
-    own = {"json": partial(as_json.report, found, every=args.all)}
+    own = {"json": partial(diff.as_json, found, every=args.all)}
     return render("diff", args.format, Paper.of_width(args.output), partial(document, found, every=args.all), own)

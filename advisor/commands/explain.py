@@ -58,7 +58,7 @@ def _explain_rule(rule: Rule, args: argparse.Namespace, target: Target | None) -
         return dumps({"version": 1, "rule": {**fields(rule), **docs, "evidence": shown}, "here": beside})
 
     def document() -> Document:
-        from advisor.report.rules.document import of_rule
+        from advisor.report.rules import of_rule
 
         return of_rule(rule, known, near)
 
@@ -81,7 +81,7 @@ def _explain_option(args: argparse.Namespace, target: Target | None) -> str:
         return dumps({"version": 1, "option": _fields(canonical, everywhere, here, target, speaking)})
 
     def document() -> Document:
-        from advisor.report.rules.document import of_option
+        from advisor.report.rules import of_option
 
         return of_option(canonical, everywhere, speaking, here=here, target=target, presence=find_presence(name))
 

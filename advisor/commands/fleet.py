@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from advisor.fleet.ansible import Fleet
     from advisor.fleet.member import Member
     from advisor.fleet.row import HostRow
-    from advisor.report.fleet.survey import Judged, Survey
+    from advisor.report.fleet_survey import Judged, Survey
     from rules.replication.chain import Chain, ChainServer
 
 FAIL_ON = "error"
@@ -33,8 +33,8 @@ def run(args: argparse.Namespace) -> int:
     """Audit every host of the inventory and report on all; hosts that cannot be audited are rows of the report."""
     from advisor.analysis.engine import fails
     from advisor.commands.judge_facts import make_request
-    from advisor.report.fleet import as_json
-    from advisor.report.fleet.document import document
+    from advisor.report import fleet
+    from advisor.report.fleet import document
     from advisor.report.formats import render
     from advisor.report.output import write
     from advisor.report.paper import Paper
@@ -45,7 +45,7 @@ def run(args: argparse.Namespace) -> int:
     asked = make_request(args)
     folder = _check_run(args.kept) if args.kept else _collect_all(args)
     survey = _survey(folder, asked)
-    own = {"json": partial(as_json.report, survey)}
+    own = {"json": partial(fleet.as_json, survey)}
     write(render("fleet", args.format, Paper.of_width(args.output), partial(document, survey), own), args.output)
     print_notice(_summary(survey, args))
     if not survey.judged:
@@ -135,7 +135,7 @@ def _survey(folder: str, asked: AuditRequest) -> Survey:
     """
     from advisor.fleet.outliers import outliers, peer_groups
     from advisor.fleet.run_directory import rows_of
-    from advisor.report.fleet.survey import Survey
+    from advisor.report.fleet_survey import Survey
     from advisor.report.output import run_time
     from rules.replication.chain import chains
 
@@ -186,7 +186,7 @@ def _judge(folder: str, row: HostRow, asked: AuditRequest, chain: Chain | None) 
     from advisor.core.model import Skipped
     from advisor.facts.snapshot import load
     from advisor.fleet.member import member_of
-    from advisor.report.fleet.survey import Judged
+    from advisor.report.fleet_survey import Judged
 
     facts = load(os.path.join(folder, row.snapshot))
     audited = judge_facts(facts, asked, chain=chain)

@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from advisor.analysis.audited import Audited
     from advisor.commands.judge_facts import AuditRequest
     from advisor.facts import Facts
-    from advisor.report.history.document import ServerHistory
+    from advisor.report.history import ServerHistory
     from advisor.state.history.store import StoredServer
 
 ADD = "add"
@@ -34,14 +34,13 @@ def run(args: argparse.Namespace) -> int:
     if args.last < 1:
         raise MycnfError(f"--last {args.last} is invalid; write the number of changes, 1 or more")
     from advisor.report.formats import render
-    from advisor.report.history.as_json import report
-    from advisor.report.history.document import listing, of_server
+    from advisor.report.history import as_json, listing, of_server
     from advisor.report.output import write
     from advisor.report.paper import Paper
 
     summaries = list(_judge_histories(args))
     document = partial(of_server, summaries[0]) if args.words else partial(listing, summaries)
-    own = {"json": partial(report, summaries)}
+    own = {"json": partial(as_json, summaries)}
     write(render("history", args.format, Paper.of_width(args.output), document, own), args.output)
     return errors.OK
 
@@ -100,7 +99,7 @@ def _judge_history(kept: StoredServer, asked: AuditRequest, last: int) -> Server
     """Return a server's newest changes; judges all its snapshots, since a finding may return after a long time."""
     from advisor.analysis.snapshot_history import changes_between, merge_empty_changes
     from advisor.commands.judge_facts import judge_facts
-    from advisor.report.history.document import ServerHistory
+    from advisor.report.history import ServerHistory
     from advisor.state.history.store import newest_first
 
     seen: list[str] = []

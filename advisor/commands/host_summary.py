@@ -7,7 +7,7 @@ import time
 from typing import TYPE_CHECKING
 
 from advisor.catalog.targets import newest_target
-from advisor.report.rules.nearness import VIRTUAL, Here
+from advisor.report.nearness import VIRTUAL, Here
 
 if TYPE_CHECKING:
     import argparse

@@ -79,11 +79,11 @@ def _of_service(facts: Facts, args: argparse.Namespace) -> Facts:
 
 
 def _render(found: Preflight, args: argparse.Namespace) -> str:
+    from advisor.report import preflight
     from advisor.report.paper import Paper
-    from advisor.report.preflight import as_json
-    from advisor.report.preflight.document import document
+    from advisor.report.preflight import document
 
-    own = {"json": partial(as_json.report, found)}
+    own = {"json": partial(preflight.as_json, found)}
     return render("preflight", args.format, Paper.of_width(args.output), partial(document, found), own)
 
 

@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 
     from advisor.commands.probing.place import ProbeDirectory
     from advisor.facts.probes import ProbeResult
-    from advisor.report.probe.proof import Proof
+    from advisor.report.probe.words import Proof
     from probes.experiment import Environment, Experiment, ProbeRequest
 
 

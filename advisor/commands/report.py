@@ -14,7 +14,7 @@ from advisor.commands import report_worker
 from advisor.core import errors
 from advisor.core.console import print_notice
 from advisor.core.errors import MycnfError
-from advisor.report.bulk.tally import Tally
+from advisor.report.bulk.counts import Tally
 from advisor.report.formats import bulk_writer
 from advisor.report.words import plural
 
@@ -25,7 +25,7 @@ if TYPE_CHECKING:
 
     from advisor.commands.judge_facts import AuditRequest
     from advisor.report import Page
-    from advisor.report.bulk.snapshot import SnapshotSummary
+    from advisor.report.bulk.counts import SnapshotSummary
     from advisor.report.bulk.streams import Sink
 
 

@@ -13,8 +13,8 @@ from advisor.commands.judge_facts import judge_facts
 from advisor.core.errors import MycnfError
 from advisor.core.signals import restore_default_signals
 from advisor.facts.snapshot import load
-from advisor.report.bulk.snapshot import SnapshotSummary
-from advisor.report.bulk.snapshot import tell as told_of
+from advisor.report.bulk.counts import SnapshotSummary
+from advisor.report.bulk.counts import summarize as told_of
 from advisor.report.formats import bulk_writer
 from advisor.report.own_reports import is_own_report
 

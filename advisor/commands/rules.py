@@ -33,10 +33,10 @@ def run(args: argparse.Namespace) -> int:
 
 
 def _markdown(rules: list[Rule]) -> str:
-    from advisor.report.rules.markdown import document
+    from advisor.report.rules import reference
     from rules.core.evidence import all_evidence
 
-    return document(rules, all_evidence())
+    return reference(rules, all_evidence())
 
 
 def fields(rule: Rule) -> dict[str, Any]:
@@ -68,7 +68,7 @@ def _text(rules: list[Rule]) -> str:
 
 def _conditions(rule: Rule) -> str:
     """Return what a rule needs and, if it is not for all servers, which it is for."""
-    from advisor.report.rules.document import targets
+    from advisor.report.rules import targets
 
     only = () if rule.targets == EVERY else (targets(rule),)
     return ", ".join([*rule.needs, *only])

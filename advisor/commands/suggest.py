@@ -47,7 +47,7 @@ def run(args: argparse.Namespace) -> int:
         "json": lambda: suggested_file.as_json(suggestion),
     }
     if args.format not in own:
-        from advisor.report.suggested_document import WRITERS
+        from advisor.report.suggested_file import WRITERS
 
         own |= {name: partial(writer, suggestion, _describe_host(host)) for name, writer in WRITERS.items()}
     write(by_hand("suggest", args.format, own), args.output)

@@ -90,13 +90,13 @@ def _tell(old: FileVerdict, new: FileVerdict) -> None:
 
 def _render(move: UpgradeChanges, args: argparse.Namespace) -> str:
     if args.keep_lines:
-        from advisor.report.upgrade import keep_lines
+        from advisor.report import upgrade
 
-        return keep_lines.fragment(move, every=args.all)
-    from advisor.report.upgrade import as_json
-    from advisor.report.upgrade.document import document
+        return upgrade.fragment(move, every=args.all)
+    from advisor.report import upgrade
+    from advisor.report.upgrade import document
 
-    own = {"json": partial(as_json.report, move)}
+    own = {"json": partial(upgrade.as_json, move)}
     return render("upgrade", args.format, Paper.of_width(args.output), partial(document, move, every=args.all), own)
 
 

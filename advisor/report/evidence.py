@@ -109,8 +109,7 @@ def _chart(e: Evidence, t: Table) -> Chart:
 
 def _beside(e: Evidence, result: ProbeResult) -> Chart | None:
     """This host's curve with the published ones of this piece, relative to one baseline; None without common points."""
-    from advisor.report.probe.names import axis_name, numeric
-    from advisor.report.probe.published import curves
+    from advisor.report.probe.figures import axis_name, curves, numeric
     from advisor.report.probe.words import answer, relation
 
     shown = tuple(curve for curve in curves(result) if curve.here or curve.name.startswith(f"{e.id},"))

@@ -180,9 +180,9 @@ def _json() -> LintWriter:
 
 
 def _json_audit() -> AuditWriter:
-    from advisor.report.audit.as_json import report
+    from advisor.report.audit.as_lint import audit_as_json
 
-    return report
+    return audit_as_json
 
 
 def _json_bulk() -> BulkWriter:
@@ -270,7 +270,7 @@ def _markdown() -> LintWriter:
 
 
 def _markdown_audit() -> AuditWriter:
-    from advisor.report.audit.whole import in_markdown
+    from advisor.report.audit.ticket import in_markdown
 
     return in_markdown
 
@@ -288,7 +288,7 @@ def _html_document() -> DocumentWriter:
 
 
 def _html_audit() -> AuditWriter:
-    from advisor.report.audit.whole import in_html
+    from advisor.report.audit.ticket import in_html
 
     return in_html
 

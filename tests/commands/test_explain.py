@@ -29,7 +29,7 @@ def test_every_rule_has_a_page() -> None:
     """Each rule can be explained, with all its evidence on the page and no line beyond the width but addresses."""
     from advisor.report.paper import Paper
     from advisor.report.render.text import write
-    from advisor.report.rules.document import of_rule
+    from advisor.report.rules import of_rule
     from rules.core.evidence import find_evidence
 
     for rule in all_rules():

@@ -20,8 +20,7 @@ from mycnf_command import CHECKOUT, Mycnf
 from process_checks import PATIENCE, alive, eventually
 from prometheus_client.parser import text_string_to_metric_families
 
-from advisor.report.bulk.snapshot import Brief, SnapshotSummary
-from advisor.report.bulk.tally import BROKEN, EXAMPLES, OTHERS, VERSIONS, WORST, Tally
+from advisor.report.bulk.counts import BROKEN, EXAMPLES, OTHERS, VERSIONS, WORST, Brief, SnapshotSummary, Tally
 from advisor.report.formats import names
 
 SNAPSHOT = CHECKOUT / "examples" / "snapshots" / "mariadb-10.11.json"

@@ -20,7 +20,7 @@ from advisor.core.model import Action, Confidence, Finding, Location, Severity
 from advisor.fixing.change_files import apply_sql, option_diff, rollback_sql
 from advisor.fixing.change_set import ChangeSet, build_change_set
 from advisor.redaction.secrets import MASK
-from advisor.report.audit.short_ticket import LONGEST, short_ticket
+from advisor.report.audit.ticket import LONGEST, short_ticket
 from rules.core.advice import advised_value
 
 if TYPE_CHECKING:

@@ -14,9 +14,8 @@ from advisor.fleet.member import MemberValue
 from advisor.fleet.outliers import Difference, Outlier, PeerGroup
 from advisor.fleet.row import HostRow, Status
 from advisor.report import formats
-from advisor.report.fleet.as_json import report as as_json
-from advisor.report.fleet.document import document
-from advisor.report.fleet.survey import Judged, Survey, by_rule, by_series, common_fixes
+from advisor.report.fleet import as_json, document
+from advisor.report.fleet_survey import Judged, Survey, by_rule, by_series, common_fixes
 from advisor.report.paper import Paper
 
 NOW = "2026-11-21T20:00:00"

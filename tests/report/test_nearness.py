@@ -11,7 +11,7 @@ from mycnf_command import CHECKOUT
 
 from advisor.catalog.targets import parse_target
 from advisor.commands.host_summary import cpus, disks, memory
-from advisor.report.rules.nearness import VIRTUAL, Here, machine, measured, sentence, servers
+from advisor.report.nearness import VIRTUAL, Here, machine, measured, sentence, servers
 from rules.core.evidence import Evidence, all_evidence
 
 GIB = 1 << 30

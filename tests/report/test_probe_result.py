@@ -11,11 +11,8 @@ from msgspec.structs import replace
 from advisor.core.errors import MycnfError
 from advisor.facts.probes import OTHER_PROCESSES, PROBE_SCHEMA, Arm, Block, Metric, ProbeResult, RunPlace
 from advisor.report.paper import Paper
-from advisor.report.probe.figures import change, number, rows, span
-from advisor.report.probe.names import axis_name, curve_of, labels, numeric, short
-from advisor.report.probe.published import curves
-from advisor.report.probe.result import render
-from advisor.report.probe.tables import sheets
+from advisor.report.probe.figures import axis_name, change, curve_of, curves, labels, number, numeric, rows, short, span
+from advisor.report.probe.result import render, sheets
 from advisor.report.probe.words import answer, claims
 from advisor.report.render import terminal_chart
 from advisor.report.render.curves import Curve, Point, axes, most

@@ -7,7 +7,7 @@ import re
 import pytest
 from markdown_it import MarkdownIt
 
-from advisor.report.rules.markdown import anchor, document, section, table_of
+from advisor.report.rules import anchor, reference, section, table_of
 from rules import all_rules, find_rule
 from rules.core.evidence import all_evidence
 
@@ -18,7 +18,7 @@ READER = MarkdownIt("commonmark").enable("table")
 def test_nothing_but_what_was_meant(family: str) -> None:
     """A page has one heading a rule, no HTML, and tables that are as wide as their heads."""
     rules = [r for r in all_rules() if r.family == family]
-    tokens = READER.parse(document(rules, all_evidence(), title=family))
+    tokens = READER.parse(reference(rules, all_evidence(), title=family))
     headings = [tokens[at + 1].content for at, t in enumerate(tokens) if t.type == "heading_open"]
     assert headings == [family, *(f"{r.code} {r.name}" for r in rules)]
     inline = [child for t in tokens for child in t.children or ()]

@@ -25,8 +25,8 @@ from advisor.core.model import Action, Confidence, Edit, Finding, Fix, Location,
 from advisor.facts import Unavailable
 from advisor.report import Page
 from advisor.report.audit.fitting import Room, fit_findings
-from advisor.report.audit.whole import TICKET
-from advisor.report.audit.whole import in_markdown as report
+from advisor.report.audit.ticket import TICKET
+from advisor.report.audit.ticket import in_markdown as report
 from advisor.report.document import Paragraph
 from advisor.report.finding import Lengths, headline
 from advisor.report.formats import names, render_audit

@@ -17,7 +17,7 @@ from advisor.facts.probes import Metric
 from advisor.optionfile.lines import ResolvedFiles
 from advisor.report.paper import Paper
 from advisor.report.render.text import write
-from advisor.report.rules.document import of_rule
+from advisor.report.rules import of_rule
 from advisor.verdict import judge_file, judge_value
 from advisor.verdict.settings import Settings
 from probes import registry

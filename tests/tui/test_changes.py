@@ -16,7 +16,7 @@ from textual.widgets import OptionList
 
 from advisor.core.model import Finding
 from advisor.redaction.secrets import MASK
-from advisor.report.audit.short_ticket import LONGEST
+from advisor.report.audit.ticket import LONGEST
 from advisor.tui.app import AuditApp
 from advisor.tui.screens.changes.rows import DONE, STILL, UNJUDGED, change_state, save_files
 from advisor.tui.screens.findings.screen import FindingsPane

@@ -14,7 +14,7 @@ from textual.widgets import ContentSwitcher, Input, OptionList
 from advisor.cli.parser import build_parser
 from advisor.commands.app import make_opening
 from advisor.core.model import Finding, Severity
-from advisor.report.audit.short_ticket import LONGEST
+from advisor.report.audit.ticket import LONGEST
 from advisor.tui.app import AuditApp
 from advisor.tui.screens.base import Pane
 from advisor.tui.screens.findings.filter import RESTART, TITLES, finding_row

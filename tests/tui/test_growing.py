@@ -10,7 +10,7 @@ from msgspec.structs import replace
 from simulated_scan import ON_DISK, Scans
 
 from advisor.facts.probes import Arm, Block, ProbeResult, RunPlace
-from advisor.report.probe.published import curves
+from advisor.report.probe.figures import curves
 from advisor.tui.screens.probes.plan import PlannedRun
 from advisor.tui.screens.probes.progress import RunState, add_curves, progress_text, result_so_far
 from probes.experiment import Environment, ProbeRequest

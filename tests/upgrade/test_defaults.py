@@ -10,7 +10,7 @@ from upgrade_comparison import Moved, verdict_on
 from advisor.catalog.load import load
 from advisor.catalog.targets import SERIES
 from advisor.core.model import Confidence, Severity, Target
-from advisor.report.upgrade.keep_lines import fragment
+from advisor.report.upgrade import fragment
 from advisor.upgrade.behaviours import BEHAVIOUR_CHANGES, GONE, NONE, BehaviourChange
 from advisor.upgrade.change import WARNING_AREAS, Area, DefaultChange
 from advisor.upgrade.defaults import _meanings

@@ -10,7 +10,7 @@ from real_servers import Binaries, Server, Start
 from upgrade_comparison import verdict_on
 
 from advisor.catalog.targets import EXAMINED
-from advisor.report.upgrade.keep_lines import fragment
+from advisor.report.upgrade import fragment
 from advisor.upgrade.change import DefaultChange
 from advisor.upgrade.defaults import changed_pairs
 from advisor.upgrade.keep import judge_added_lines

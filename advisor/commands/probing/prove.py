@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 
     from advisor.core.model import Target
     from advisor.facts.probes import ProbeResult
-    from advisor.report.probe.proof import Proof
+    from advisor.report.probe.words import Proof
     from probes.experiment import Environment, ProbeRequest
     from probes.sandbox import Binary
     from rules.core.rule import Rule
@@ -47,7 +47,7 @@ class ProofTask(NamedTuple):
     def proof(self, result: ProbeResult) -> Proof:
         """Return what the run proves about the claim."""
         from advisor.analysis.local_results import answers
-        from advisor.report.probe.proof import Proof
+        from advisor.report.probe.words import Proof
 
         self.known.parts["probes"] = answers([result])
         anywhere = self.claim._replace(fits=lambda _known, _answer: True)  # the user chose what to measure

@@ -11,8 +11,7 @@ from advisor.report.output import Draft
 
 if TYPE_CHECKING:
     from advisor.report import Page
-    from advisor.report.bulk.snapshot import SnapshotSummary
-    from advisor.report.bulk.tally import Tally
+    from advisor.report.bulk.counts import SnapshotSummary, Tally
 
 GROUP = 50_000  # rows
 

@@ -1,4 +1,4 @@
-"""Reports of many snapshots as they come: each takes one snapshot after the other, and ends with the counts."""
+"""Reports of many snapshots, written while the snapshots are read: one after the other, then the counts."""
 
 from __future__ import annotations
 
@@ -8,17 +8,17 @@ from typing import IO, TYPE_CHECKING, Any, NamedTuple, Protocol
 
 from advisor.core.errors import MycnfError
 from advisor.report import findings_csv
-from advisor.report.bulk import as_json, snapshot
+from advisor.report.bulk import counts
+from advisor.report.findings_json import VERSION, dumps
 from advisor.report.lint.sarif import SCHEMA
 from advisor.report.output import Draft, to_stdout
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Iterator
 
     from advisor.analysis.audited import Audited
     from advisor.report import LintWriter, Page
-    from advisor.report.bulk.snapshot import SnapshotSummary
-    from advisor.report.bulk.tally import Tally
+    from advisor.report.bulk.counts import SnapshotSummary, Tally
     from advisor.report.document import Document
     from advisor.report.paper import Paper
 
@@ -208,7 +208,7 @@ def _broken_run(path: str, why: str) -> str:
 def _broken_suite(path: str, why: str) -> str:
     from advisor.report.lint.junit import report
 
-    return snapshot.inside_suites(_nothing_but(report, path, why))
+    return counts.inside_suites(_nothing_but(report, path, why))
 
 
 def _nothing_but(write: LintWriter, path: str, why: str) -> str:
@@ -249,11 +249,40 @@ def _page_of_counts(tally: Tally, page: Page) -> str:  # noqa: ARG001 - every fo
 
 RUNS = f'{{"$schema": "{SCHEMA}", "version": "2.1.0", "runs": [\n'
 SUITES = '<?xml version="1.0" encoding="UTF-8"?>\n<testsuites>\n'
-JSONL = _streamed("jsonl", snapshot.jsonl, Frame("", "", "", _broken_object))
-CONCISE = _streamed("concise", snapshot.concise, Frame("", "", "", _broken_line))
+JSONL = _streamed("jsonl", counts.jsonl, Frame("", "", "", _broken_object))
+CONCISE = _streamed("concise", counts.concise, Frame("", "", "", _broken_line))
 CSV = _streamed("csv", findings_csv.snapshot, Frame(findings_csv.heads(), "", "", findings_csv.broken))
-SARIF = _streamed("sarif", snapshot.sarif, Frame(RUNS, ",\n", "\n]}\n", _broken_run))
-JUNIT = _streamed("junit", snapshot.junit, Frame(SUITES, "", "</testsuites>\n", _broken_suite))
-PROMETHEUS = BulkWriter(lambda path, _: Families(_Out(path)), snapshot.prometheus)
-JSON = _counted(as_json.report)
+SARIF = _streamed("sarif", counts.sarif, Frame(RUNS, ",\n", "\n]}\n", _broken_run))
+JUNIT = _streamed("junit", counts.junit, Frame(SUITES, "", "</testsuites>\n", _broken_suite))
+PROMETHEUS = BulkWriter(lambda path, _: Families(_Out(path)), counts.prometheus)
+
+
+def counts_as_json(tally: Tally, page: Page) -> str:  # noqa: ARG001 - every format is called alike
+    """For programs: the fields of schemas/report.schema.json."""
+    servers = [
+        {"server": s.server, "target": s.target, "snapshot": s.path, "errors": s.errors, "warnings": s.warnings,
+         "notes": s.notes}
+        for s in tally.worst
+    ]  # fmt: skip
+    return dumps(
+        {
+            "version": VERSION,
+            "snapshots": {"read": tally.read, "broken": tally.broken, "clean": tally.clean},
+            "findings": dict(tally.severities),
+            "rules": list(_rule_counts(tally)),
+            "servers": servers,
+            "targets": dict(tally.versions),
+            "broken": [{"snapshot": path, "why": why} for path, why in tally.reasons],
+        }
+    )
+
+
+JSON = _counted(counts_as_json)
 HTML = _counted(_page_of_counts)
+
+
+def _rule_counts(tally: Tally) -> Iterator[dict[str, Any]]:
+    for r in tally.rules:
+        examples = [{"server": server, "about": about} for server, about in r.examples]
+        yield {"code": r.code, "name": r.name, "severity": r.severity, "servers": r.servers, "findings": r.findings,
+               "examples": examples}  # fmt: skip

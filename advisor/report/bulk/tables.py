@@ -7,11 +7,11 @@ from typing import TYPE_CHECKING
 from advisor import __version__
 from advisor.core.model import Severity
 from advisor.report.document import Code, Document, Entries, Entry, Items, Paragraph, Section, Table
-from advisor.report.fleet.document import LEGEND, matrix
+from advisor.report.fleet import LEGEND, matrix
 from advisor.report.words import plural
 
 if TYPE_CHECKING:
-    from advisor.report.bulk.tally import Rule, Tally
+    from advisor.report.bulk.counts import Rule, Tally
     from advisor.report.document import Words
 
 ORDERS = (("", "weight"), ("servers", "servers"), ("code", "code"))

@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterable
 
     from advisor.facts.probes import ProbeResult
-    from advisor.report.probe.proof import Proof
+    from advisor.report.probe.words import Proof
     from probes.experiment import ProbeEntry
     from probes.results import KeptResult
 
@@ -26,7 +26,7 @@ def report(result: ProbeResult, proof: Proof | None = None) -> str:
     """One result with what follows from it, for a rule too where it was made for one."""
     whole = {"version": VERSION, "result": result_fields(result), "conclusion": to_plain(conclude(result))}
     if proof:
-        from advisor.report.probe.proof import fields as proved
+        from advisor.report.probe.words import fields as proved
 
         whole["proof"] = proved(proof)
     return dumps(_finite(whole))

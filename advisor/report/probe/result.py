@@ -1,17 +1,27 @@
-"""A probe's result: the answer first, then the numbers, what they can't show, and what was published."""
+"""A probe's result as a document: the answer, the tables, what it cannot show, and published results."""
 
 from __future__ import annotations
 
 from functools import partial
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 
 from advisor.core.errors import MycnfError
 from advisor.report.document import Chart, Code, Document, Items, Paragraph, Section, Table
 from advisor.report.formats import render as render_document
 from advisor.report.probe import as_json
-from advisor.report.probe.names import axis_name, numeric
-from advisor.report.probe.published import curves
-from advisor.report.probe.tables import CLAIMED, sheets
+from advisor.report.probe.figures import (
+    axis_name,
+    change,
+    curve_of,
+    curves,
+    is_grouped,
+    labels,
+    number,
+    numeric,
+    rows,
+    short,
+    span,
+)
 from advisor.report.probe.words import (
     answer,
     beside,
@@ -26,14 +36,21 @@ from advisor.report.probe.words import (
     where,
 )
 from advisor.report.render import svg_chart
+from probes.conclusion import metric_means
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
 
-    from advisor.facts.probes import ProbeResult
+    from advisor.facts.probes import Metric, ProbeResult
     from advisor.report.document import Block
     from advisor.report.paper import Paper
-    from advisor.report.probe.proof import Proof
+    from advisor.report.probe.figures import Row
+    from advisor.report.probe.words import Proof
+    from advisor.report.render.curves import Curve
+
+
+CLAIMED = "*"
+CLAIMS = ("more", "less")
 
 
 def render(result: ProbeResult, form: str, paper: Paper, proof: Proof | None = None) -> str:
@@ -83,3 +100,126 @@ def _drawing(result: ProbeResult) -> str:
     words = (axis_name(result), relation(result))
     title = question(result) or headline(result)
     return svg_chart.draw(shown, title, answer(result), words, joined=numeric(result))
+
+
+class Sheet(NamedTuple):
+    """Column heads and rows of texts; the first column is words, the others are numbers. `title` may be empty."""
+
+    title: str
+    heads: tuple[str, ...]
+    rows: tuple[tuple[str, ...], ...]
+
+
+def sheets(result: ProbeResult) -> list[Sheet]:
+    """All numbers: a row a variant, or a row a point and a column a curve where variants make several curves."""
+    if len(set(curve_of(result).values())) > 1:
+        first, *others = (_by_curve(result, metric) for metric in known(result))
+        return [first, *_changes(result), *others, *_published(result)]
+    return [_by_variant(result), *_others(result)]
+
+
+def known(result: ProbeResult) -> list[Metric]:
+    """The metrics that were measured in some block."""
+    return [m for m in result.metrics if any(m.name in block.metrics for arm in result.arms for block in arm.blocks)]
+
+
+def _by_variant(result: ProbeResult) -> Sheet:
+    """The main metric of each variant, what it differs from the baseline by, and what published curves differ by."""
+    metric = result.metrics[0]
+    found = rows(result)
+    published = [c for c in curves(result) if not c.here]
+    marked = any(row.claim in CLAIMS for row in found)
+    compared = len(found) > 1
+    heads = [axis_name(result), metric.unit or metric.name]
+    heads += [f"to {beside(result)}", "95 %"] if compared else []
+    heads += [curve.name for curve in published]
+    made = []
+    for row in found:
+        cells = [short(result, row.name), number(row.value)]
+        cells += _beside(row, marked) if compared else []
+        cells += [_share(curve, row, short(result, row.name)) for curve in published]
+        made.append(tuple(cells))
+    return Sheet("", tuple(heads), tuple(made))
+
+
+def _others(result: ProbeResult) -> list[Sheet]:
+    """The means of the further metrics; none where there are none."""
+    metrics = [metric for metric in known(result) if metric != result.metrics[0]]
+    if not metrics:
+        return []
+    heads = (axis_name(result), *map(_named, metrics))
+    columns = [metric_means(result, metric) for metric in metrics]
+    made = ((short(result, arm.name), *(number(column.get(arm.name)) for column in columns)) for arm in result.arms)
+    return [Sheet("", heads, tuple(made))]
+
+
+def _by_curve(result: ProbeResult, metric: Metric) -> Sheet:
+    """One metric; in the first one a star says where the mean differs from the baseline's."""
+    compared = rows(result) if metric == result.metrics[0] else ()
+    claimed = {row.name for row in compared if row.claim in CLAIMS}
+    values = metric_means(result, metric)
+    found, named = curve_of(result), labels(result)
+    columns = list(dict.fromkeys(found.values()))
+    cells: dict[tuple[float, str], tuple[str, str]] = {}
+    for arm in result.arms:
+        star = CLAIMED if arm.name in claimed else " " * bool(claimed)
+        cells[arm.point or 0.0, found[arm.name]] = (named[arm.name], number(values.get(arm.name)) + star)
+    made = []
+    for point in sorted({place for place, _ in cells}):
+        line = [cells.get((point, column), ("", "")) for column in columns]
+        made.append((next(name for name, _ in line if name), *(text for _, text in line)))
+    return Sheet(_named(metric), (axis_name(result), *columns), tuple(made))
+
+
+def _changes(result: ProbeResult) -> list[Sheet]:
+    """A row for each point and a column for each curve: the change against its baseline with the 95 % interval."""
+    found, named = curve_of(result), labels(result)
+    compared = {row.name: row for row in rows(result) if row.claim != "baseline" and row.ratio is not None}
+    columns = list(dict.fromkeys(found[name] for name in compared))
+    if not is_grouped(result) or not compared:
+        return []
+    cells: dict[tuple[float, str], str] = {}
+    for arm in result.arms:
+        if arm.name in compared:
+            change_of, interval = _beside(compared[arm.name], marked=True)
+            cells[arm.point or 0.0, found[arm.name]] = f"{change_of.strip()} ({interval})"
+    points = {arm.point or 0.0: named[arm.name] for arm in result.arms}
+    made = [
+        (points[point], *(cells.get((point, column), "") for column in columns))
+        for point in sorted(points)
+        if any((point, column) in cells for column in columns)
+    ]
+    return [Sheet(f"to {beside(result)} (95 %)", (axis_name(result), *columns), tuple(made))]
+
+
+def _published(result: ProbeResult) -> list[Sheet]:
+    """The published curves as shares of the baseline, at the points that were measured here."""
+    published, named = [c for c in curves(result) if not c.here], labels(result)
+    points = {arm.point or 0.0: named[arm.name] for arm in result.arms}
+    if not published:
+        return []
+    made = []
+    for point in sorted(points):
+        shares = [next((p.value for p in curve.points if p.place == point), None) for curve in published]
+        made.append((points[point], *map(change, shares)))
+    base = result.arm(result.baseline)
+    title = f"published, to {named[base.name]}" if base else "published"
+    return [Sheet(title, (axis_name(result), *(c.name for c in published)), tuple(made))]
+
+
+def _named(metric: Metric) -> str:
+    return f"{metric.name}, {metric.unit}" if metric.unit else metric.name
+
+
+def _beside(row: Row, marked: bool) -> list[str]:
+    """The change with its interval; a claimed one is starred, and the others leave room for the star."""
+    if row.claim == "baseline":
+        return ["baseline" + " " * marked, ""]
+    star = (CLAIMED if row.claim in CLAIMS else " ") if marked else ""
+    return [change(row.ratio) + star, span(row)]
+
+
+def _share(curve: Curve, row: Row, name: str) -> str:
+    """What a published curve says of a variant."""
+    values = (p.value for p in curve.points if p.place == row.point or p.label.lower() == name.lower())
+    return change(next(values, None))

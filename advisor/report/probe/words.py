@@ -1,29 +1,34 @@
-"""The sentences that every form of a result shares."""
+"""Sentences about a result that all formats share, and the effect of a rule's advice in `mycnf probe prove`."""
 
 from __future__ import annotations
 
 import statistics
 from contextlib import suppress
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any, NamedTuple
 
-from advisor.core.sizes import exact_size, format_duration, format_size
+from advisor.core.sizes import exact_size, format_duration, format_percent, format_size
 from advisor.facts.probes import ANSWER, OTHER_PROCESSES, baselines
 from advisor.facts.server import DIGITS
-from advisor.report.probe.figures import number
-from advisor.report.probe.names import curve_of, short
-from advisor.report.probe.published import curves, evidence, is_grouped
+from advisor.report.probe.figures import curve_of, curves, evidence, is_grouped, number, short
 from advisor.report.words import plural
 from probes.conclusion import conclude
+from rules.measured.claims import COST, NO_EFFECT
+from rules.measured.compare import BETTER, MIXED, SAME, WORSE, value_text
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
     from advisor.facts.probes import ProbeResult
     from advisor.report.render.curves import Curve
+    from rules.core.rule import Rule
+    from rules.measured.claims import Claim
+    from rules.measured.compare import LocalVerdict
+
 
 SHORT = 600  # seconds up to which a run's time is told in seconds
 MANY = 3  # claims that are read one by one
 SIZE = 1 << 20  # a parameter that is a whole number of units from here on is a size
+
 ENDS = {
     "finished": "",
     "precise": "ended early, as further rounds would have added nothing",
@@ -165,3 +170,67 @@ def _parts(claim: str, result: ProbeResult) -> tuple[str, str]:
     """The variant of a claim, and its change against the baseline."""
     arm, _, change = claim.partition(f": {result.metrics[0].name} ")
     return f"{arm} has the best", change.rstrip(".")
+
+
+class Proof(NamedTuple):
+    """A rule's claim and what came of it: `before` is the value that the rule speaks of, `after` the one it wants.
+
+    `judged` lays the second beside the first; None where the run measured neither.
+    """
+
+    rule: Rule
+    claim: Claim
+    before: str
+    after: str
+    judged: LocalVerdict | None
+
+    @property
+    def verdict(self) -> str:
+        """Better, worse, no difference, mixed or unknown: what the value that the rule wants does here."""
+        return self.judged.verdict if self.judged else "unknown"
+
+    @property
+    def answer(self) -> str:
+        """The verdict in a sentence."""
+        values = f"{value_text(self.before)} before, {value_text(self.after)} after"
+        return f"{self.rule.code} {self.rule.name}, {self.claim.option} {values}: {_verdict_fields(self)}."
+
+    @property
+    def words(self) -> str:
+        """The differences, each with its interval; empty where there are none."""
+        return f"{self.judged.words}." if self.judged else ""
+
+
+def fields(proof: Proof) -> dict[str, Any]:
+    """The proof as plain values."""
+    besides = proof.judged.pairs if proof.judged else ()
+    return {
+        "code": proof.rule.code,
+        "name": proof.rule.name,
+        "option": proof.claim.option,
+        "before": proof.before,
+        "after": proof.after,
+        "verdict": proof.verdict,
+        "within": proof.judged.bound if proof.judged and proof.verdict == SAME else None,
+        "differences": [
+            {"metric": b.metric, "verdict": b.verdict, "before": b.pair.against, "after": b.pair.arm,
+             "ratio": b.pair.ratio, "low": b.pair.low, "high": b.pair.high, "bound": b.pair.bound}
+            for b in besides
+        ],
+        "answer": proof.answer,
+        "words": proof.words,
+    }  # fmt: skip
+
+
+def _verdict_fields(proof: Proof) -> str:
+    kind, verdict = proof.claim.kind, proof.verdict
+    if verdict == SAME and proof.judged:
+        as_claimed = ", as the rule predicts" if kind == NO_EFFECT else ""
+        return f"no difference larger than {format_percent(proof.judged.bound)}{as_claimed}"
+    if verdict == BETTER:
+        return "better"
+    if verdict == WORSE:
+        return "worse, which is what its safety costs" if kind == COST else "worse"
+    if verdict == MIXED:
+        return "better in one way and worse in another"
+    return "this run can't tell; give it more time (--time)" if proof.judged else "the run didn't measure both values"

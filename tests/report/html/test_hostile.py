@@ -16,7 +16,7 @@ from mycnf_command import CHECKOUT
 from advisor.__main__ import main
 from advisor.core.model import Action, Confidence, Finding, LocalResult, Location, Severity
 from advisor.report import Page
-from advisor.report.audit.whole import in_html as report
+from advisor.report.audit.ticket import in_html as report
 from advisor.report.render.markup import tag, text
 
 SNAPSHOT = CHECKOUT / "examples" / "snapshots" / "mariadb-10.11.json"

@@ -8,9 +8,8 @@ from typing import Any
 import pytest
 from browser import ASKED, Tab
 
-from advisor.report.bulk.snapshot import Brief, SnapshotSummary
+from advisor.report.bulk.counts import Brief, SnapshotSummary, Tally
 from advisor.report.bulk.tables import page as document
-from advisor.report.bulk.tally import Tally
 from advisor.report.paper import Paper
 from advisor.report.render.html import write
 

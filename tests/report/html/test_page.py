@@ -20,7 +20,7 @@ from advisor.commands.judge_facts import AuditRequest, judge_facts
 from advisor.facts.host import SpaceReading
 from advisor.facts.workload import BusyHour, Sample, SampledHours
 from advisor.report import Page
-from advisor.report.audit.whole import in_html as report
+from advisor.report.audit.ticket import in_html as report
 from advisor.report.formats import render_audit
 from advisor.report.render.svg_chart import FAINT, GRID, LOCALS, OTHERS
 from rules.core.areas import Area

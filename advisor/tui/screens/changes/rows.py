@@ -9,7 +9,7 @@ from advisor.analysis.why_gone import loads, rests_on_load, unjudged
 from advisor.core.errors import MycnfError
 from advisor.fixing.change_files import APPLY, DIFF, ROLLBACK, TICKET, apply_sql, option_diff, rollback_sql
 from advisor.fixing.change_set import build_change_set
-from advisor.report.audit.short_ticket import short_ticket
+from advisor.report.audit.ticket import short_ticket
 from advisor.tui.screens.report.preview import absolute_path, save_report
 from advisor.tui.view import finding_key
 from rules.core.advice import advised_value

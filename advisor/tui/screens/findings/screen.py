@@ -357,7 +357,7 @@ class FindingsPane(Pane):
         """Copy a short ticket of this finding."""
         if self.view is None or (finding := self.chosen) is None:
             return
-        from advisor.report.audit.short_ticket import short_ticket
+        from advisor.report.audit.ticket import short_ticket
 
         text = short_ticket(self.view.audited, (finding,))
         self.app.copy(text, f"a ticket of {finding.code}, {len(text):,} characters")

@@ -10,9 +10,7 @@ from textual.content import Content
 from advisor import __version__
 from advisor.facts.probes import PROBE_SCHEMA, Arm, Block, ProbeResult, RunPlace
 from advisor.report.paper import Paper
-from advisor.report.probe.figures import number
-from advisor.report.probe.names import numeric
-from advisor.report.probe.published import curves
+from advisor.report.probe.figures import curves, number, numeric
 from advisor.report.probe.words import relation
 from advisor.report.render import terminal_chart
 from advisor.report.words import plural, wrap

@@ -10,7 +10,7 @@ from advisor.core.model import Origin
 from advisor.core.sizes import exact_size
 from advisor.preflight.next_values import parse_whole_number
 from advisor.redaction.secrets import redact_value
-from advisor.report.diff.words import SIZES
+from advisor.report.diff import SIZES
 from advisor.verdict.compare import is_same_value
 from advisor.verdict.settings import Settings
 from rules.core.statements import RuntimeEffect, set_global_effect

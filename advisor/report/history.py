@@ -1,12 +1,16 @@
-"""The history of a server, and the list of servers."""
+"""The history of servers and the list of servers, as documents and as JSON.
+
+The field names of the JSON are a contract, published in schemas/history.schema.json.
+"""
 
 from __future__ import annotations
 
 from datetime import UTC, datetime
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from advisor.redaction.secrets import redact_value
 from advisor.report.document import Document, Facts, Paragraph, Section
+from advisor.report.findings_json import VERSION, dumps
 from advisor.report.words import plural
 
 if TYPE_CHECKING:
@@ -16,6 +20,7 @@ if TYPE_CHECKING:
     from advisor.core.model import Finding
     from advisor.report.document import Block
     from advisor.state.history.store import StoredServer
+
 
 NONE = "No snapshot is kept here; mycnf audit --keep and mycnf collect --keep keep one, mycnf history add SNAP another."
 
@@ -111,3 +116,44 @@ def minute(time: str) -> str:
         return f"{datetime.fromisoformat(time).astimezone(UTC):%Y-%m-%d %H:%M}"
     except (ValueError, OverflowError):
         return "an unknown time"
+
+
+def as_json(told: Sequence[ServerHistory]) -> str:
+    """Every server that was asked for, its changes the newest first."""
+    return dumps({"version": VERSION, "servers": [_server_fields(one) for one in told]})
+
+
+def _server_fields(told: ServerHistory) -> dict[str, Any]:
+    return {
+        "id": told.kept.id,
+        "name": told.kept.name,
+        "target": told.target,
+        "snapshots": list(told.kept.paths),
+        "first": told.first,
+        "last": told.last,
+        "changes": [_change_fields(change) for change in told.changes],
+    }
+
+
+def _change_fields(change: Change) -> dict[str, Any]:
+    return {
+        "before": change.before,
+        "at": change.at,
+        "restarted": change.restarted,
+        "settings": [
+            {
+                "name": name,
+                "before": None if before is None else redact_value(name, before),
+                "after": None if after is None else redact_value(name, after),
+                "source": source,
+            }
+            for name, before, after, source in change.settings
+        ],
+        **{name: [_finding_fields(f) for f in getattr(change, name)] for name in ("new", "gone", "back")},
+        "still": change.still,
+        "probes": [{"probe": result.probe, "began_at": result.began_at} for result in change.probes],
+    }
+
+
+def _finding_fields(f: Finding) -> dict[str, Any]:
+    return {"code": f.code, "name": f.name, "severity": f.severity.value, "option": f.canonical or f.option}

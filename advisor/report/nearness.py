@@ -1,20 +1,24 @@
 """How far a published measurement's server and machine are from the ones at hand, in words."""
 
+from __future__ import annotations
+
 import re
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from advisor.core.model import Target
 from advisor.core.sizes import format_size
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
+    from advisor.core.model import Target
     from rules.core.evidence import Evidence
+
 
 MEASURED = "measured"
 OLD = 5  # years, from which on a measurement is told to be older
 FAR = 4  # times the processors or the memory
 VIRTUAL = "a virtual disk"
+
 # What each kind of disk is called in the hardware of a source.
 DISKS = {
     "NVMe": r"NVMe|PM1725|9[68]0 Pro",
@@ -23,6 +27,7 @@ DISKS = {
 }
 CPUS = r"(\d+)[- ](?:cores?|(?:virtual |logical |Xeon )?CPUs|processors)\b|\((\d+) threads\)"
 MEMORY = (r"([\d.]+) ?Gi?B (?:of )?(?:RAM|DDR\d|memory)", r"(?<![~\d.])([\d.]+) ?Gi?B(?! (?:buffer|pool|data|table))")
+
 # A server's name stands before its versions; these others have versions that aren't a server's.
 SERVER = r"(MySQL|MariaDB|Percona|XtraDB)|(sysbench|HammerDB|Linux|fio|tpcc)|(?<![\d.])(\d+\.\d+)(?:\.\d+(?:-[\d.]+)?)?"
 
@@ -48,7 +53,7 @@ class Here(NamedTuple):
             )
         )
 
-    def fields(self, evidence: "Sequence[Evidence]") -> dict[str, Any]:
+    def fields(self, evidence: Sequence[Evidence]) -> dict[str, Any]:
         """For programs: what is here, and of each measured source what is far, what is not said, and the words."""
         sources = [
             {"id": e.id, "far": list(apart(e, self)), "unstated": list(unstated(e)), "words": sentence(e, self)}
@@ -58,12 +63,12 @@ class Here(NamedTuple):
         return {**found, "disks": list(self.disks), "sources": sources}
 
 
-def measured(evidence: "Sequence[Evidence]") -> "list[Evidence]":
+def measured(evidence: Sequence[Evidence]) -> list[Evidence]:
     """The sources whose numbers hang on a machine."""
     return [e for e in evidence if e.strength == MEASURED]
 
 
-def sentence(e: "Evidence", here: Here) -> str:
+def sentence(e: Evidence, here: Here) -> str:
     """How near one source is, and what to expect of its numbers here."""
     differs, unsaid = list(apart(e, here)), list(unstated(e))
     missing = f" It names no {_listed(unsaid)}." if unsaid else ""
@@ -75,7 +80,7 @@ def sentence(e: "Evidence", here: Here) -> str:
     return f"{e.id}: much like here: expect numbers of about this size."
 
 
-def apart(e: "Evidence", here: Here) -> "Iterator[str]":
+def apart(e: Evidence, here: Here) -> Iterator[str]:
     """In what the source is far from here."""
     year = re.search(r"\b(?:19|20)\d\d\b", f"{e.date} {e.versions}")
     if year and here.year - int(year[0]) >= OLD:
@@ -90,7 +95,7 @@ def apart(e: "Evidence", here: Here) -> "Iterator[str]":
         yield " and ".join(disks)
 
 
-def unstated(e: "Evidence") -> "Iterator[str]":
+def unstated(e: Evidence) -> Iterator[str]:
     """What the source leaves out of its machine, and of its server."""
     if not servers(e.versions):
         yield "server"
@@ -126,7 +131,7 @@ def servers(versions: str) -> list[tuple[str, str]]:
     return list(dict.fromkeys(found))
 
 
-def _other_server(told: list[tuple[str, str]], here: Target) -> "Iterator[str]":
+def _other_server(told: list[tuple[str, str]], here: Target) -> Iterator[str]:
     names = {"mysql": "MySQL", "mariadb": "MariaDB"}
     alike = [series for flavour, series in told if flavour == here.flavour]
     if told and ".".join(map(str, here.version[:2])) not in alike:

@@ -1,16 +1,20 @@
-"""A move between servers: what stops the server, what fares differently, then what merely changes."""
+"""A move between servers as a document, as lines that keep old defaults, and as JSON.
+
+The field names of the JSON are a contract, published in schemas/upgrade.schema.json.
+"""
 
 from __future__ import annotations
 
 from functools import lru_cache
 from itertools import groupby
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from advisor.catalog.targets import EXAMINED, catalog_for
 from advisor.core.model import Confidence, Severity
-from advisor.redaction.secrets import escape_text, redact_name, redact_text
+from advisor.redaction.secrets import escape_text, redact_name, redact_text, redact_value
 from advisor.report.document import Code, Document, Entry, Items, Paragraph, Section, Table
-from advisor.report.words import plural
+from advisor.report.findings_json import dumps
+from advisor.report.words import plural, wrap
 from advisor.upgrade.change import WARNING_AREAS, Area, LineEffect
 from rules.core.evidence import find_evidence
 
@@ -19,12 +23,16 @@ if TYPE_CHECKING:
 
     from advisor.report.document import Block, Words
     from advisor.upgrade.change import DefaultChange, LineChange, UpgradeChanges
+    from advisor.verdict import LineVerdict
+
 
 SCOPE = "configuration only: schema and data are not checked"
 AREAS, NAMES = 9, 31  # columns of the table of smaller changes
 SHOWN = 60
 _STOPS = frozenset({LineEffect.SYNTAX, LineEffect.REMOVED, LineEffect.RENAMED, LineEffect.REFUSED})
 _OTHERWISE = frozenset(LineEffect) - _STOPS - {LineEffect.STILL_REFUSED}
+COMMENT = "# "
+VERSION = 1
 
 
 def document(move: UpgradeChanges, *, every: bool = False) -> Document:
@@ -219,3 +227,110 @@ def _light(light: list[DefaultChange], mark: str, *, every: bool) -> Iterator[Bl
     little = sum(c.area is Area.REST for c in light)
     more = f"{plural(little, 'more default changes', 'more defaults change')} little. " if little else ""
     yield Paragraph(f"{more}--all shows what each does, and the line that keeps it." if light else "")
+
+
+def fragment(move: UpgradeChanges, *, every: bool = False) -> str:
+    """A group [mysqld] with a line for each changed default, its reason above it; `every` adds those of little weight.
+
+    What no line keeps is a comment.
+    """
+    wanted = [c for c in move.defaults if every or c.area is not Area.REST]
+    way = f"{move.before.label} → {move.after.label}"
+    if not wanted:
+        unknown = "".join(f" What {label} changed is not known." for label in unread_versions(move))
+        return f"{_comment(SCOPE)}\n{_comment(f'{way}: no default changes.{unknown}')}\n"
+    head = f"{way}: lines that keep old defaults. Take those that you need, and read them after the lines there are."
+    blocks = [f"{_comment(SCOPE)}\n{_comment(head)}\n[mysqld]"]
+    for area, changes in groupby(wanted, key=lambda c: c.area):
+        blocks += [f"# --- {area.value} ---", *("\n".join(_fragment_lines(change)) for change in changes)]
+    return "\n\n".join(blocks) + "\n"
+
+
+def _fragment_lines(change: DefaultChange) -> Iterator[str]:
+    yield _comment(f"{change.option}: {values_of(change)}")
+    if change.message:
+        yield _comment(change.message)
+    yield change.keep or _comment(f"Can't be kept: {change.lost}")
+
+
+def _comment(text: str) -> str:
+    return wrap(escape_text(text), COMMENT, COMMENT)
+
+
+def as_json(move: UpgradeChanges) -> str:
+    """The whole comparison, lines worst first and defaults most consequential first."""
+    return dumps(
+        {
+            "version": VERSION,
+            "from": str(move.before),
+            "to": str(move.after),
+            "scope": SCOPE,
+            "path": _path_fields(move),
+            "files": list(move.paths),
+            "options_read": move.read,
+            "lines": [_line_fields(c) for c in move.lines],
+            "defaults": [_default_fields(c) for c in move.defaults],
+            "problems": [p._asdict() for p in move.problems],
+        }
+    )
+
+
+def _path_fields(move: UpgradeChanges) -> dict[str, Any]:
+    path = move.path
+    return {
+        "support": path.support.value,
+        "steps": list(path.steps),
+        "message": path.words or None,
+        "evidence": [
+            {"id": entry.id, "title": f"{entry.author}: {entry.title}", "url": entry.url}
+            for entry in map(find_evidence, path.evidence)
+            if entry is not None
+        ],
+    }
+
+
+def _line_fields(change: LineChange) -> dict[str, Any]:
+    line, place = change.placed.line, change.location
+    name = redact_name(line.name or "").lower().replace("-", "_") or None
+    canonical = next((v.canonical for v in (change.after, change.before) if v and v.canonical), None)
+    return {
+        "change": change.kind.value,
+        "severity": change.severity.value,
+        "confidence": change.confidence.value,
+        "path": place.path,
+        "line": place.line,
+        "column": place.column,
+        "end_line": place.end_line,
+        "end_column": place.end_column,
+        "group": line.group,
+        "option": name,
+        "canonical": canonical,
+        "raw": None if line.raw is None else redact_value(canonical or name or "", redact_value(name or "", line.raw)),
+        "from": _verdict_fields(change.before),
+        "to": _verdict_fields(change.after),
+        "message": change.message,
+        "write": change.write,
+    }
+
+
+def _verdict_fields(verdict: LineVerdict | None) -> dict[str, Any] | None:
+    if verdict is None:
+        return None
+    name = verdict.canonical or ""
+    values = [None if v is None else redact_value(name, v) for v in (verdict.value, verdict.running)]
+    return {"outcome": verdict.outcome.value, "value": values[0], "running": values[1]}
+
+
+def _default_fields(change: DefaultChange) -> dict[str, Any]:
+    return {
+        "option": change.option,
+        "formerly": change.formerly,
+        "area": change.area.value,
+        "severity": change.severity.value,
+        "confidence": change.confidence.value,
+        "from": change.before,
+        "to": change.after,
+        "message": change.message,
+        "keep": change.keep,
+        "lost": change.lost or None,
+    }

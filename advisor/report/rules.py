@@ -1,4 +1,4 @@
-"""A rule and an option as documents: what they are, why, on what evidence, and what to do."""
+"""A rule and an option as documents, and the reference of rules as Markdown."""
 
 from __future__ import annotations
 
@@ -6,18 +6,22 @@ from typing import TYPE_CHECKING
 
 from advisor.catalog.targets import catalog_for, lists_names
 from advisor.core.model import BUILDS
-from advisor.report.document import Code, Document, Facts, Items, Own, Paragraph, Section
+from advisor.report.document import Code, Document, Facts, Items, Own, Paragraph, Section, plain
+from advisor.report.paper import Paper
+from advisor.report.render.markdown import write
+from advisor.report.render.markdown_text import prose
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping, Sequence
+    from collections.abc import Iterable, Iterator, Mapping, Sequence
 
     from advisor.catalog.load import Option
     from advisor.catalog.presence import KnownSpan, Presence
     from advisor.core.model import Target
     from advisor.report.document import Block, Words
-    from advisor.report.rules.nearness import Here
+    from advisor.report.nearness import Here
     from rules.core.evidence import Evidence
     from rules.core.rule import Rule
+
 
 KINDS = {
     "bool": "boolean",
@@ -34,6 +38,7 @@ LONG = 60  # a list that is longer than a line of the table is broken at its com
 VERSIONS = 18  # columns of a version, at least
 ARGUMENTS = {"none": "takes no value", "optional": "value optional", "required": "value required"}
 FLAVOURS = {"mysql": "MySQL", "mariadb": "MariaDB"}
+TOP = "Each rule with its evidence. `mycnf explain CODE` shows the same with charts, `mycnf rules` the list."
 
 
 def of_rule(rule: Rule, evidence: Sequence[Evidence], near: Here | None = None) -> Document:
@@ -68,7 +73,7 @@ def _part(title: str, words: Words) -> Section:
 
 def _nearness(evidence: Sequence[Evidence], near: Here) -> Iterator[Section]:
     """How far the sources' machines are from this one."""
-    from advisor.report.rules.nearness import measured, sentence
+    from advisor.report.nearness import measured, sentence
 
     lines = (f"Here: {near.words()}.", *(sentence(e, near) for e in measured(evidence)))
     yield Section("How near this is", (Items(lines),))
@@ -211,3 +216,44 @@ def _default(option: Option | None) -> str:
     if len(shown) > LONG:
         shown = shown.replace(",", ", ")
     return shown + (f" (running: {option.running})" if option.running is not None else "")
+
+
+def reference(rules: Iterable[Rule], store: Mapping[str, Evidence], *, title: str = "Rules") -> str:
+    """All of the rules on one page: a table of them, then each with its reasons and evidence."""
+    listed = list(rules)
+    return "\n\n".join([f"# {title}", TOP, table_of(listed), *(section(rule, store) for rule in listed)]) + "\n"
+
+
+def table_of(rules: Iterable[Rule], folder: str = "") -> str:
+    """Code, name, severity, confidence and needs, a row a rule; links lead to the page of the subject in `folder`."""
+    head = ["| rule | | severity | confidence | besides option files |", "|---|---|---|---|---|"]
+    rows = [
+        f"| [{r.code}]({_page(r, folder)}#{anchor(r)}) {r.name} | {prose(r.summary)} | {r.severity.value} | "
+        f"{r.confidence.value} | {', '.join(r.needs)} |"
+        for r in rules
+    ]
+    return "\n".join([*head, *rows])
+
+
+def anchor(rule: Rule) -> str:
+    """What renderers make of the heading of a rule."""
+    return f"{rule.code} {rule.name}".lower().replace(" ", "-")
+
+
+def section(rule: Rule, store: Mapping[str, Evidence]) -> str:
+    """One rule under a heading of its own."""
+    evidence = [store[identity] for identity in rule.evidence if identity in store]
+    document = of_rule(rule, evidence)
+    return write(document._replace(blocks=tuple(map(_unheaded, document.blocks))), Paper()).rstrip("\n")
+
+
+def _unheaded(block: Block) -> Block:
+    """A section with its title at the beginning of its first paragraph: a page of many rules has headings enough."""
+    match block:
+        case Section(title=title, blocks=(Paragraph(words=words), *rest)) if words:
+            return Section("", (Paragraph(words, lead=f"{plain(title)}:"), *rest))
+    return block
+
+
+def _page(rule: Rule, folder: str) -> str:
+    return f"{folder}{rule.subject}.md" if folder else ""

@@ -1,13 +1,18 @@
-"""A fleet: what to fix first, servers by area, who was not reached, by rule and by host, and who differs from whom."""
+"""A fleet as a document and as JSON: what to fix first, the servers by area, rule and host, and their differences.
+
+schemas/fleet.schema.json describes the fields of the JSON.
+"""
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from advisor.core.model import Severity
 from advisor.redaction.secrets import redact_value
 from advisor.report.document import Code, Document, Items, Paragraph, Section, Table, Value, shortened
-from advisor.report.fleet.survey import (
+from advisor.report.findings_json import VERSION, dumps
+from advisor.report.findings_json import audited as finding
+from advisor.report.fleet_survey import (
     by_area,
     by_host,
     by_rule,
@@ -27,15 +32,18 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping, Sequence
 
     from advisor.fleet.outliers import Outlier, PeerGroup
+    from advisor.fleet.row import HostRow
     from advisor.report.document import Block, Words
-    from advisor.report.fleet.survey import Judged, Survey
+    from advisor.report.fleet_survey import Judged, Survey
 
     Cells = Iterable[tuple[str, Mapping[Area, Mapping[Severity, int]]]]
+
 
 LONGEST = 60  # characters of a value
 NAMED = 3  # hosts that a row names before it counts them
 FIXES, WORDS = 10, 120  # fixes that are named first, and characters of advice
 FEW = 3  # hosts that differ in a variable, up to which the report names the variable below each host
+
 SHORT_NAMES = {
     Area.DATA: "data",
     Area.AVAILABILITY: "avail",
@@ -44,6 +52,7 @@ SHORT_NAMES = {
     Area.CONFIGURATION: "config",
     Area.MONITORING: "monitor",
 }
+
 LEGEND = (
     "E errors, W warnings, N notes where there is nothing worse. data: data safety, avail: availability, "
     "repl: replication, speed: performance."
@@ -225,3 +234,77 @@ def short(variable: str, text: str) -> str:
     """A value fit for a line: secrets masked, (empty) for nothing, cut where it is long."""
     told = redact_value(variable, text) or "(empty)"
     return told if len(told) <= LONGEST else f"{told[: LONGEST - 1]}…"
+
+
+def as_json(survey: Survey) -> str:
+    """Every host with its findings, then the same by rule, by version, and who differs from whom."""
+    judged = {one.row.name: one for one in survey.judged}
+    rows = [*(one.row for one in survey.judged), *survey.absent]
+    return dumps(
+        {
+            "version": VERSION,
+            "made_at": survey.now,
+            "directory": survey.folder,
+            "hosts": [_host_fields(row, judged.get(row.name)) for row in sorted(rows, key=lambda row: row.name)],
+            "rules": [
+                {"code": s.code, "name": s.name, "severity": s.severity.value, "hosts": list(s.hosts)}
+                for s in by_rule(survey.judged)
+            ],
+            "versions": [
+                {"version": s.label, "support_ends": s.ends or None, "ended": s.ended, "hosts": list(s.hosts)}
+                for s in by_series(survey.judged, survey.now)
+            ],
+            "outliers": [_outlier_fields(one) for one in survey.outliers],
+            "equals": [_peer_group_fields(one) for one in survey.equals],
+        }
+    )
+
+
+def _host_fields(row: HostRow, one: Judged | None) -> dict[str, Any]:
+    return {
+        "host": row.name,
+        "groups": list(row.groups),
+        "status": row.status.value,
+        "reason": redact_value("", row.reason) or None,
+        "place": row.place or None,
+        "seconds": row.seconds,
+        "snapshot": row.snapshot or None,
+        "machine": None if one is None else (row.host or "read"),
+        "target": str(one.target) if one else None,
+        "vendor": one.vendor if one else None,
+        "hostname": one.hostname if one else None,
+        "findings": [finding(f) for f in one.findings] if one else [],
+        "skipped": [{"code": s.code, "reason": s.reason} for s in one.skipped] if one else [],
+    }
+
+
+def _outlier_fields(one: Outlier) -> dict[str, Any]:
+    return {
+        "group": one.group,
+        "series": one.series,
+        "variable": one.variable,
+        "usual": redact_value(one.variable, one.usual),
+        "members": one.members,
+        "set": one.is_set,
+        "others": [
+            {"host": name, "value": redact_value(one.variable, v.text), "set": v.is_set, "where": v.where or None}
+            for name, v in one.others
+        ],
+    }
+
+
+def _peer_group_fields(one: PeerGroup) -> dict[str, Any]:
+    return {
+        "kind": one.kind,
+        "name": one.name,
+        "members": list(one.members),
+        "versions": list(one.versions),
+        "differences": [
+            {
+                "variable": d.variable,
+                "set": d.is_set,
+                "values": [{"value": redact_value(d.variable, v), "hosts": list(names)} for v, names in d.values],
+            }
+            for d in one.differences
+        ],
+    }

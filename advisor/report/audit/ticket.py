@@ -1,4 +1,4 @@
-"""An audit for a ticket or as a page: what to do first, the findings with evidence, what was skipped, the facts."""
+"""An audit as a ticket or a page, and a short ticket for selected findings: what to do first, then the evidence."""
 
 from __future__ import annotations
 
@@ -12,12 +12,12 @@ from advisor.core.model import Confidence, Severity
 from advisor.core.sizes import format_duration
 from advisor.report.audit import fact_lines, summary
 from advisor.report.audit.document import after, since
-from advisor.report.audit.fitting import Fitted, Room, fit_findings, fit_lists, fit_whole
-from advisor.report.audit.masking import masked
+from advisor.report.audit.fitting import Fitted, Room, fit_findings, fit_lists, fit_whole, masked
 from advisor.report.document import Chart, Code, Document, Entries, Facts, Listing, Paragraph, Section, shortened
 from advisor.report.finding import SHORT, Lengths, as_step, for_ticket, place_names
 from advisor.report.paper import Paper
 from advisor.report.words import counted, plural
+from rules.core.advice import advised_value
 from rules.core.areas import group_by_area
 from rules.core.statements import permanent_setting
 
@@ -30,6 +30,7 @@ if TYPE_CHECKING:
     from advisor.report import Page
     from advisor.report.document import Block, Entry, Words
 
+
 TICKET = 12_288  # units of UTF-16: as much as people read; Jira's default for a description is 32,767
 PAGE = 370_000  # bytes, beside those of style and script: a page must be small enough to be sent by mail
 FIRST = 10  # steps that are still "first"; the rest stand with their findings
@@ -40,6 +41,8 @@ FILES = 40
 RESULTS = 12  # results of experiments, the newest first
 SURE = list(Confidence)
 ORDERS = (("", "weight"), ("severity", "severity"), ("code", "code"), ("confidence", "how sure"), ("option", "option"))
+LONGEST = 8_000  # characters
+LENGTHS = Lengths(120, 80)
 
 
 def in_markdown(audited: Audited, page: Page) -> str:  # noqa: ARG001 - every format is called alike
@@ -227,8 +230,7 @@ def _measured(audited: Audited) -> Iterator[Section]:
 
 
 def _result(result: ProbeResult) -> Section:
-    from advisor.report.probe.names import axis_name, numeric
-    from advisor.report.probe.published import curves
+    from advisor.report.probe.figures import axis_name, curves, numeric
     from advisor.report.probe.words import answer, headline, question, relation
 
     title, purpose, outcome = headline(result), question(result), answer(result)
@@ -257,3 +259,55 @@ def _version(audited: Audited) -> str:
     rules = ", ".join(f"{family} {count}" for family, count in sorted(families.items()))
     asked = f"asked for {audited.known.target.label}: {rules}" if rules else "none asked"
     return f"mycnf {__version__} · rules {asked} · secrets are masked"
+
+
+def short_ticket(audited: Audited, findings: Sequence[Finding], states: Sequence[str] = ()) -> str:
+    """The findings as a ticket of at most 8,000 characters, each finding whole or only named at the end.
+
+    `states` says for each finding what became of it since it was selected, "" if that is unknown.
+    """
+    from advisor.report.render.markdown import length, write
+
+    selected = [masked(f) for f in findings]
+    head = Paragraph(f"Read on {audited.facts.taken_at[:16].replace('T', ' ')} UTC. mycnf changed nothing.")
+    shown: list[Block] = []
+    left: list[Finding] = []
+    room = LONGEST - length(head) - _reserve(selected)
+    for at, finding in enumerate(selected):
+        block = _entry(finding, states[at] if at < len(states) else "")
+        room -= length(block)
+        if left or room < 0:
+            left.append(finding)
+        else:
+            shown.append(block)
+    foot = (Paragraph(tuple(_omitted(left))),) if left else ()
+    return write(Document(tuple(_finding_title(audited, selected)), (head, *shown, *foot), ""), Paper())
+
+
+def _reserve(findings: Sequence[Finding]) -> int:
+    """Characters for the title, and for the codes of all findings if none of them fits."""
+    return 400 + sum(len(f.code) + 6 for f in findings)
+
+
+def _finding_title(audited: Audited, findings: Sequence[Finding]) -> Iterator[str]:
+    host = audited.facts.server.variables.get("hostname", "")
+    change = advised_value(findings[0]) if len(findings) == 1 else None
+    if change is not None:
+        yield f"{change.option}: {change.before} → {change.after}"
+    elif len(findings) == 1:
+        yield f"{findings[0].code} {findings[0].name}"
+    else:
+        yield counted(findings)
+    yield " ".join(part for part in (host[:80], audited.known.target.label) if part)
+
+
+def _entry(finding: Finding, state: str) -> Section:
+    """One finding as in the ticket of an audit, and what became of it."""
+    return Section("", (Entries((for_ticket(finding, LENGTHS),)), Paragraph(f"State: {state}." if state else "")))
+
+
+def _omitted(findings: Sequence[Finding]) -> Iterator[str]:
+    yield f"{len(findings)} more do not fit into a short ticket: "
+    for at, finding in enumerate(findings):
+        yield from [", "] * bool(at)
+        yield Code(finding.code)

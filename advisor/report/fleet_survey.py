@@ -1,4 +1,4 @@
-"""A fleet, audited, and its servers by rule, by version and by what could not be looked at."""
+"""The results of a fleet audit, and its servers by rule, by version and by what could not be checked."""
 
 from __future__ import annotations
 
@@ -21,6 +21,7 @@ if TYPE_CHECKING:
 
 
 RANK = {severity: number for number, severity in enumerate(Severity)}
+
 KINDS = {
     "replicas": "replicas of {name}",
     "galera": "nodes of Galera cluster {name}",

@@ -1,27 +1,34 @@
-"""What a restart would do: the sentence first, then each line and variable with what to do."""
+"""What a restart would do, as a document and as JSON: the summary first, then each line and variable with what to do.
+
+The field names of the JSON are a contract, published in schemas/preflight.schema.json.
+"""
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from advisor.core.model import Severity
 from advisor.core.sizes import exact_size, format_duration
 from advisor.preflight.item import RestartEffect
 from advisor.preflight.next_values import parse_whole_number
 from advisor.preflight.remedy import BYTES
+from advisor.redaction.secrets import redact_arguments
 from advisor.report.document import Code, Document, Entry, Facts, Items, Paragraph, Section
 from advisor.report.finding import place, subject
+from advisor.report.findings_json import action, dumps
 from advisor.report.words import plural
 from rules.core.statements import action_place
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from advisor.core.model import Action
+    from advisor.core.model import Action, Location
     from advisor.preflight.item import Preflight, RestartItem
     from advisor.report.document import Block, Words
 
+
 LISTED = 3  # paths in the head; more of them are counted
+VERSION = 1
 
 
 def document(found: Preflight) -> Document:
@@ -127,3 +134,64 @@ def _followers(items: list[RestartItem]) -> Section:
         lines = tuple((Code(item.variable or ""), f"  {_move(item)}") for item in along)
         blocks.append(Section(f"by {' and '.join(cause)}:", (Items(lines),)))
     return Section("changed along with them", tuple(blocks), Severity.NOTE)
+
+
+def as_json(found: Preflight) -> str:
+    """The whole of it, worst first; `skipped` names what could not be looked at."""
+    facts, files = found.facts, found.facts.files
+    return dumps(
+        {
+            "version": VERSION,
+            "server": {
+                "target": str(found.target),
+                "version": facts.server.version,
+                "hostname": facts.server.variables.get("hostname"),
+                "uptime": facts.server.uptime,
+                "taken_at": facts.taken_at,
+                "statements": facts.statements,
+            },
+            "start": {
+                "files": [copy.path for copy in files.files] if files else None,
+                "persisted": (files.persisted or None) if files else None,
+                "service": found.command.unit or None,
+                "arguments": list(
+                    redact_arguments((*found.command.leading, *(a.text for a in found.command.arguments)))
+                ),
+            },
+            "items": [_item_fields(item) for item in found.items],
+            "skipped": [{"part": s.code, "reason": s.reason} for s in found.skipped],
+        }
+    )
+
+
+def _item_fields(item: RestartItem) -> dict[str, Any]:
+    return {
+        "kind": item.kind.value,
+        "severity": item.severity.value,
+        "confidence": item.confidence.value,
+        "code": item.code or None,
+        "name": item.name or None,
+        "variable": item.variable,
+        "option": item.option,
+        "value": item.value,
+        "running": item.running,
+        "next": item.following,
+        "origin": item.origin.value if item.origin else None,
+        "source": item.source.value if item.source else None,
+        "follows": list(item.cause),
+        **_place_fields(item.location),
+        "message": item.message,
+        "help": item.help,
+        "write_at": item.write_at or None,
+        "actions": [action(a) for a in item.actions],
+    }
+
+
+def _place_fields(place: Location | None) -> dict[str, Any]:
+    """A line of a file; what stands on a command line of no file has none."""
+    in_file = place is not None and place.line > 0
+    return {
+        "path": place.path if place and in_file else None,
+        "line": place.line if place and in_file else None,
+        "column": place.column if place and in_file else None,
+    }

@@ -1,1 +1,0 @@
-"""Pages on rules and options."""

@@ -1,1 +1,0 @@
-"""Reports of a move between servers."""
