@@ -23,7 +23,6 @@ GROUPS = {
     "AWS::RDS::DBParameterGroup": "DB parameter group",
     "AWS::RDS::DBClusterParameterGroup": "DB cluster parameter group",
 }  # fmt: skip
-TEMPLATE_TYPES = ("AWS::RDS::DBParameterGroup", "AWS::RDS::DBClusterParameterGroup")
 AZURE = ("azurerm_mysql_flexible_server_configuration", "azurerm_mysql_configuration")
 AZURE_SERVERS = ("azurerm_mysql_flexible_server", "azurerm_mysql_server")
 AZURE_TYPE = r"Microsoft\.DBforMySQL/(?:flexibleServers|servers)/configurations"
@@ -110,9 +109,6 @@ def _groups(reader: Declarations, path: tuple[str, ...], node: Mapping, kind: st
             entries = [entry._replace(apply_method=entry.apply_method or "immediate") for entry in entries]
         server = _rds(family, text_of(node.get("engine_version")), entries, cluster=cluster) if entries else None
         if server is not None:
-            server = server._replace(
-                notation="ansible" if module else "cloudformation" if kind in TEMPLATE_TYPES else ""
-            )
             yield reader.option_set(_label(reader, path, node), entries, server)
 
 

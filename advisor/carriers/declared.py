@@ -35,12 +35,22 @@ METHOD_KEYS = ("apply_method", "applyMethod", "ApplyMethod")
 
 
 class Entry(NamedTuple):
-    """A name and its value; `value` is None if the option has no value, `known` tells whether it is all in the text."""
+    """A name and its value; `value` is None if the option has no value, `known` tells whether it is all in the text.
+
+    `prefix` and `is_key` are as in `DeclaredOption`; `name` includes the prefix.
+    """
 
     name: Piece
     value: Piece | None
     known: bool
     apply_method: str = ""
+    prefix: str = ""
+    is_key: bool = False
+
+    @property
+    def option(self) -> str:
+        """The option's name: the written one without its prefix."""
+        return self.name.text.removeprefix(self.prefix)
 
 
 class DeclaredServer(NamedTuple):
@@ -51,7 +61,6 @@ class DeclaredServer(NamedTuple):
     kind: str = "options"
     scope: str = ""
     lenient: bool = False
-    notation: str = ""
 
 
 class Declarations:
@@ -94,7 +103,7 @@ class Declarations:
             if not isinstance(key, Scalar) or not key.is_known or key.value == "<<":
                 continue
             values = value.items if isinstance(value, Sequence) and value.items else [value]
-            found += [self.entry(key, one, flags=flags) for one in values if not is_null(one)]
+            found += [self.entry(key, one, flags=flags)._replace(is_key=True) for one in values if not is_null(one)]
         return found
 
     def listed_entries(self, node: Node | None) -> list[Entry]:
@@ -132,7 +141,7 @@ class Declarations:
             return None
         self.document.count(len(entries))
         for entry in entries:
-            if entry.value and (is_secret(entry.name.text) or entry.name.text in STATEMENTS):
+            if entry.value and (is_secret(entry.option) or entry.option in STATEMENTS):
                 self.document.hide(entry.value.start, entry.value.end)
         declared = DeclaredSet(
             server.kind,
@@ -140,7 +149,7 @@ class Declarations:
             tuple(map(self._option, entries)),
             server.scope,
             dict(ranges or {}),
-            server.notation or self.notation,
+            self.notation,
         )
 
         def read(catalog: Catalog) -> SetReading:
@@ -152,7 +161,9 @@ class Declarations:
     def _option(self, entry: Entry) -> DeclaredOption:
         value = entry.value.text if entry.value and entry.known and entry.value.text else None
         place = self._place(entry.value) if entry.value else self._place(entry.name)
-        return DeclaredOption(entry.name.text, value, self._place(entry.name), place, entry.apply_method)
+        return DeclaredOption(
+            entry.option, value, self._place(entry.name), place, entry.apply_method, entry.prefix, entry.is_key
+        )
 
     def _place(self, piece: Piece) -> Location:
         line, column, end = span(self.document, piece)
@@ -194,7 +205,7 @@ def _accepted_together(document: Document, lines: list[Line], catalog: Catalog) 
 def _line(document: Document, entry: Entry, catalog: Catalog, *, lenient: bool) -> Line | None:
     """Return the line of an entry; None if only certain options are wanted and this one is not."""
     number, column, end = span(document, entry.name)
-    name, value = entry.name.text, entry.value.text if entry.value else None
+    name, value = entry.option, entry.value.text if entry.value else None
     if lenient:
         option = catalog.find_variable(name) or catalog.get(name.lower().replace("-", "_"))
         formula = "{" in (value or "") or "(" in (value or "")

@@ -106,9 +106,9 @@ def _role_set(reader: Declarations, label: str, node: Mapping) -> OptionSet | No
             continue
         if isinstance(value, Scalar) and value.value and not is_null(value) and not _is_switch(value):
             entry = reader.entry(key, value)
-            entries.append(entry._replace(name=entry.name.cut(found.start(2))))
+            entries.append(entry._replace(prefix=f"{found[1]}_", is_key=True))
             prefixes.append(found[1])
-    if sum(1 for entry in entries if entry.name.text not in _CONNECTION) < _LEAST_ROLE_OPTIONS:
+    if sum(1 for entry in entries if entry.option not in _CONNECTION) < _LEAST_ROLE_OPTIONS:
         return None
     maria = set(prefixes) == {"mariadb"}
     target = newest_target("mariadb") if maria else None

@@ -1,23 +1,28 @@
-"""Presents the option sets of documents as option files of the same name."""
+"""Presents the option sets of documents as option files, and lines of option files as lines of documents."""
 
 from __future__ import annotations
 
+import re
 from typing import TYPE_CHECKING
 
 from advisor.carriers.sets import SetReading
 from advisor.catalog.load import load
 from advisor.core.errors import MycnfError
+from advisor.optionfile import normalise
 from advisor.optionfile.lines import Line, LineKind, OptionFile, PlacedLine, ResolvedFiles
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable
+    from collections.abc import Callable, Iterable
 
     from advisor.carriers.document import Document
     from advisor.carriers.sets import Carrier, OptionSet
-    from advisor.core.model import Target
+    from advisor.core.model import Finding, Target
+    from advisor.verdict.declared import DeclaredOption, DeclaredSet
 
 HCL_ENDINGS = (".tf", ".tofu", ".hcl")
 SUPPRESSION = "mycnf:"  # start of a suppression comment
+# An option and its value as texts for users have them; a comma or a semicolon may follow.
+_ASSIGNMENT = re.compile(r"(?<![\w.-])([a-z][a-z0-9]*(?:[_-][a-z0-9]+)+) = (\S+?)(?=[,;]?(?:\s|$))")
 
 
 def resolved_of(carrier: Carrier, one: OptionSet, target: Target) -> ResolvedFiles:
@@ -85,3 +90,65 @@ def resolved(carrier: Carrier, reading: SetReading) -> ResolvedFiles:
         options.append(PlacedLine(path, line._replace(number=number)))
     read = tuple(OptionFile(path, tuple(lines)) for path, lines in files.items())
     return ResolvedFiles(read, tuple(options), reading.problems)
+
+
+def in_document_terms(
+    finding: Finding, declared: DeclaredSet, value_of: Callable[[str, str], str] = lambda _, value: value
+) -> Finding:
+    """Return a finding whose advice has the names and the notation of the document.
+
+    `value_of` returns the value that the document has for a name and a value of an option file.
+    """
+    option = _declared_at(finding, declared)
+    written = normalise(option.written) if option and option.prefix else finding.option
+    alone = len(_ASSIGNMENT.findall(finding.help)) == 1
+
+    def line(text: str, *, is_only: bool) -> str:
+        name, _, value = text.partition(" = ")
+        there = option if option and name in (option.name, finding.option, finding.canonical) else None
+        return line_of(name, value_of(name, value), declared, there, is_only=is_only)
+
+    help_ = _ASSIGNMENT.sub(lambda match: line(match[0], is_only=alone), finding.help)
+    lines = [None if a.option_line is None else line(a.option_line, is_only=True) for a in finding.actions]
+    actions = tuple(a._replace(option_line=text) for a, text in zip(finding.actions, lines, strict=True))
+    return finding._replace(option=written, help=help_, actions=actions)
+
+
+def _declared_at(finding: Finding, declared: DeclaredSet) -> DeclaredOption | None:
+    """Return the option of the document that a finding is about, by its place."""
+    at = finding.location
+    if at is None:
+        return None
+    places = ((one, one.name_place) for one in declared.options)
+    return next((one for one, place in places if (place.line, place.column) == (at.line, at.column)), None)
+
+
+def line_of(
+    name: str, value: str, declared: DeclaredSet, there: DeclaredOption | None = None, *, is_only: bool = False
+) -> str:
+    """Return how the document sets an option; `there` is the one that it has already.
+
+    `is_only` means that a place of the option is known, so that its name need not be repeated beside the value.
+    """
+    like = there or _alike(name, declared)
+    if like is None or (like.prefix and like.name != normalise(name) and there is None):
+        return f"{name} = {value}"  # a role may have no variable for it
+    name = like.written if there or like.name == normalise(name) else name
+    if declared.notation == "terraform":
+        pair = f'{name} = "{value}"' if like.is_key else f'name = "{name}", value = "{value}"'
+        short = f'value = "{value}"'
+    elif declared.notation == "json":
+        pair = f'"{name}": "{value}"' if like.is_key else f'"{value}" as the value of {name}'
+        short = f'"{value}" as its value'
+    elif declared.notation == "yaml":
+        pair = f'{name}: "{value}"' if like.is_key else f'name: {name}, value: "{value}"'
+        short = f'value: "{value}"'
+    else:
+        return f"{name} = {value}"
+    return short if there and is_only and not like.is_key else pair
+
+
+def _alike(name: str, declared: DeclaredSet) -> DeclaredOption | None:
+    """Return the document's option of that name, else its first one, which shows how it writes options."""
+    same = (one for one in declared.options if normalise(one.name) == normalise(name))
+    return next(same, declared.options[0] if declared.options else None)

@@ -9,7 +9,7 @@ from advisor.analysis.engine import run_rules, sort_by_place
 from advisor.carriers.images import UNVERSIONED
 from advisor.catalog.load import load
 from advisor.catalog.targets import is_too_old, newest_target, too_old_note
-from advisor.commands.carrier_texts import resolved, resolved_of
+from advisor.commands.carrier_texts import in_document_terms, resolved, resolved_of
 from advisor.commands.guess_target import guess_target
 from advisor.core.console import print_notice
 from advisor.core.model import Confidence, Severity
@@ -110,6 +110,8 @@ def _findings(
         target, catalog, Settings.from_file(verdict), verdict, host=host, house=house, find_source=find_source
     )
     findings = [_adapt_finding(f, one, reading, carrier.document.path) for f in run_rules(known, rules).findings]
+    if one.declared is not None:
+        findings = [in_document_terms(finding, one.declared) for finding in findings]
     return [*findings, *_non_option_findings(reading.strays, rules, certain=catalog.exact)]
 
 

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 
 from advisor.analysis.engine import run_rules
 from advisor.catalog.load import load
+from advisor.commands.carrier_texts import in_document_terms
 from advisor.core.console import print_notice
 from advisor.core.model import AbsentPart, Location
 from advisor.core.sizes import format_size
@@ -133,42 +134,18 @@ def _makes_sense(rule: Rule) -> bool:
 
 def _in_its_terms(finding: Finding, declared: DeclaredSet, target: Target) -> Finding:
     """Return the finding in the terms of the document: a line of it instead of one of an option file."""
-    written = re.fullmatch(r"(write|use) ([\w.-]+ = \S+(?: and [\w.-]+ = \S+)*)( instead)?", finding.help)
-    help_ = finding.help
-    if written:
-        parts = written[2].split(" and ")
-        about = finding if len(parts) == 1 else None
-        lines_of_document = " and ".join(_line(about, part, declared, target) for part in parts)
-        help_ = f"{written[1]} {lines_of_document}{written[3] or ''}"
-    if written and any(action.restart for action in finding.actions):
+    found = in_document_terms(finding, declared, lambda name, value: _service_value(name, value, target))
+    help_ = found.help
+    if help_ != finding.help and any(action.restart for action in finding.actions):
         help_ += "; it takes effect at the next reboot"
     if help_ == "plan to remove the line":
         help_ = f"plan to remove the {noun(target)}"
-    lines = [
-        None if a.option_line is None else _line(finding, a.option_line, declared, target) for a in finding.actions
-    ]
-    actions = tuple(a._replace(option_line=line) for a, line in zip(finding.actions, lines, strict=True))
     message = finding.message.replace("in [mysqld]", f"as a {noun(target)}").replace("[mysqld]", declared.kind)
     again = re.match(r"(Line \d+) sets the (?:option|same value) again", message)
     if again:  # the order of parameters does not count
         message = f"{again[1]} sets the same {noun(target)}."
-    return finding._replace(help=help_, message=message, group=None, fix=None, actions=actions)
+    return found._replace(help=help_, message=message, group=None, fix=None)
 
 
-def _line(finding: Finding | None, option_line: str, declared: DeclaredSet, target: Target) -> str:
-    """Return how the document sets the option of a line of an option file; a finding about it stands at its value."""
-    name, _, value = option_line.partition(" = ")
-    value = service_value(target, load(target).get(name), value)
-    is_there = finding is not None and name in (finding.option, finding.canonical)
-    return line_of(name, value, declared.notation, is_there=is_there)
-
-
-def line_of(name: str, value: str, notation: str, *, is_there: bool = False) -> str:
-    """Return how a document of this notation sets the parameter; `is_there` means that it has the parameter already."""
-    if notation == "terraform":
-        return f'value = "{value}"' if is_there else f'name = "{name}", value = "{value}"'
-    if notation == "json":
-        return f'"{value}" as its value' if is_there else f'"{value}" as the value of {name}'
-    if notation in ("cloudformation", "yaml", "ansible"):
-        return f'{name}: "{value}"'
-    return f"{name} = {value}"
+def _service_value(name: str, value: str, target: Target) -> str:
+    return service_value(target, load(target).get(name), value)

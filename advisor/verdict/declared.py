@@ -19,7 +19,8 @@ class DeclaredOption(NamedTuple):
 
     `value` is None if it is not in the document: an expression, a variable, or the empty text that stands for the
     default of the platform. Then only the name can be judged. `apply_method` is immediate, pending-reboot, or empty if
-    the platform has no such choice.
+    the platform has no such choice. `prefix` precedes the name in the document, as in mysql_max_connections. `is_key`
+    means that the document has the name as a key with the value beside it, instead of a key for each of the two.
     """
 
     name: str
@@ -27,6 +28,13 @@ class DeclaredOption(NamedTuple):
     name_place: Location
     value_place: Location
     apply_method: str = ""
+    prefix: str = ""
+    is_key: bool = False
+
+    @property
+    def written(self) -> str:
+        """The name as the document has it."""
+        return f"{self.prefix}{self.name}"
 
 
 class ProviderParameter(NamedTuple):
@@ -59,7 +67,7 @@ class DeclaredSet(NamedTuple):
     `kind` is what the platform calls the whole: DB parameter group, DB cluster parameter group, database flags, server
     parameters. `scope` is instance or cluster for Amazon's groups, else empty. `target` is None if the document does
     not name the server. `ranges` are the provider's own parameters by name if the document lists them, else empty.
-    `notation` says how the document writes a value: terraform, cloudformation, json, yaml, ansible, or empty.
+    `notation` is the document's language: terraform, json, yaml, or empty for an option file.
     """
 
     kind: str

@@ -218,3 +218,50 @@ def test_what_fixes_leave_alone(name: str) -> None:
     line = next(line for line in reading.order if line.name == "log_slave_updates")
     assert line.number not in reading.whole
     assert name == "nixos.json" or (line.number, line.column) not in reading.editable
+
+
+GROUP = """\
+resource "aws_db_parameter_group" "p" {
+  family = "mysql8.0"
+  parameter {
+    name  = "sync_binlog"
+    value = "0"
+  }
+}
+"""
+ADVISED = [
+    ("r.yml", "mysql_port: 3307\nmysql_max_connections: 500\nmysql_key_buffer_size: 16M\nmysql_sync_binlog: '0'\n",
+     'write mysql_sync_binlog: "1"', "'0'"),
+    ("hiera.yaml", "mysql::server::override_options:\n  mysqld:\n    sync-binlog: 0\n", 'write sync-binlog: "1"', "0"),
+    ("nixos.json", '{"mysqld": {"port": 3307, "sync_binlog": 0}}', 'write "sync_binlog": "1"', "0"),
+    ("task.yml", "- azure_rm_mysqlconfiguration:\n    server_name: s\n    name: sync_binlog\n    value: '0'\n",
+     'write value: "1"', "'0'"),
+    ("group.tf", GROUP, 'write value = "1"', '"0"'),
+    ("do.tf", 'resource "digitalocean_database_mysql_config" "x" {\n  sync_binlog = 0\n}\n',
+     'write sync_binlog = "1"', "0"),
+]  # fmt: skip
+
+
+@pytest.mark.parametrize(("name", "text", "help_", "old"), ADVISED)
+def test_advice_is_written_as_the_document_writes_it(
+    tmp_path: Path, name: str, text: str, help_: str, old: str
+) -> None:
+    """Advice has the document's name and notation; once its value is in the document, the finding is gone."""
+    path = tmp_path / name
+    path.write_text(text)
+    (found,) = [f for f in findings(path) if f.name == "unsynced-binary-log"]
+    assert found.help.partition(";")[0] == help_
+    before, _, after = text.rpartition(old)
+    path.write_text(f'{before}"1"{after}')
+    assert "unsynced-binary-log" not in {f.name for f in findings(path)}
+
+
+def test_a_role_s_variable_is_named_as_written(tmp_path: Path) -> None:
+    """A finding names the variable of a role, at its first character; advice on another option is one of a server."""
+    path = tmp_path / "vars.yml"
+    path.write_text(
+        "mysql_port: 3307\nmysql_key_buffer_size: 16M\nmysql_max_connections: 9\nmysql_query_cache_type: 1\n"
+    )
+    (found,) = [f for f in findings(path, "mysql-5.7") if f.name == "query-cache"]
+    assert (found.option, found.canonical, found.location.column) == ("mysql_query_cache_type", "query_cache_type", 1)
+    assert found.help == 'write mysql_query_cache_type: "OFF" and query_cache_size = 0'
