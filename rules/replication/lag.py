@@ -23,6 +23,7 @@ from rules.replication.settings import (
     replica_channels,
     upper_value,
 )
+from rules.replication.stopped import data_age_text, stopped_threads
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -52,10 +53,10 @@ SHORTEST = 5.0  # seconds between two readings of the lag; a trend over less is 
         why="Readers of a lagging replica see old data, and what it has not received is lost with the source. "
         "Seconds_Behind_Source (Seconds_Behind_Master) compares the event that is applied with the clock: it covers "
         "what was received, not what the source still has to send. It is NULL while the applier does not run, and "
-        "while the receiver is not connected and everything received is applied. MySQL 8.0 and later also time each "
-        "transaction from its commit on the first source and on the replica's own source. An audit with a window reads "
-        "the lag at both ends, so the finding has its trend. A note from 5 seconds and a warning from a minute are our "
-        "choice.",
+        "while the receiver is not connected and everything received is applied: REP015 reports these. MySQL 8.0 and "
+        "later also time each transaction from its commit on the first source and on the replica's own source. An "
+        "audit with a window reads the lag at both ends, so the finding has its trend. A note from 5 seconds and a "
+        "warning from a minute are our choice.",
         fix="Look for what holds the applier up: a lock, one large transaction, a slow disk, tables without a primary "
         "key. Where a single thread applies, let four apply.",
         risk="More threads contend for locks. In MySQL before 8.0.27 they need the parallel type LOGICAL_CLOCK to "
@@ -67,16 +68,16 @@ SHORTEST = 5.0  # seconds between two readings of the lag; a trend over less is 
     ),
 )
 def replica_lag(context: RuleContext) -> Iterator[Finding]:
-    """Report each channel that lags, or whose lag is unknown."""
+    """Report each channel that lags, or whose lag is unknown although it runs; REP015 reports stopped threads."""
     for channel in replica_channels(context):
         seconds = channel_lag(context, channel)
-        if seconds is None and BEHIND in channel:
+        if seconds is None and BEHIND in channel and not stopped_threads(channel):
             yield replica_lag.finding(
-                f"The lag of the replica{channel_suffix(channel)} is unknown: {_lag_column(context)} is NULL, because "
-                f"{_why_unknown(channel)}.{_last_lag_text(context, channel)}",
+                f"The lag of the replica{channel_suffix(channel)} is unknown: {_lag_column(context)} is NULL although "
+                f"both threads run.{data_age_text(context, channel)}",
                 severity=Severity.NOTE,
                 confidence=Confidence.CERTAIN,
-                help="start the stopped thread; the lag is known again when the applier has caught up",
+                help="audit again in a minute",
             )
         elif seconds is not None and seconds >= VISIBLE:
             yield _seconds_behind(context, channel, seconds)
@@ -241,21 +242,6 @@ def _unapplied_bytes(channel: dict[str, str]) -> int | None:
     if received is None or applied is None or channel.get("log_file") != channel.get("relay_log_file"):
         return None
     return max(0, received - applied)
-
-
-def _why_unknown(channel: dict[str, str]) -> str:
-    if channel.get("sql_running") == "No":
-        return "the applier does not run"
-    if channel.get("io_running") != "Yes":
-        return "the receiver is not connected, and everything received is applied"
-    return "the server does not know it yet"
-
-
-def _last_lag_text(context: RuleContext, channel: dict[str, str]) -> str:
-    times, behind = channel_times(context, channel), parse_digits(channel.get("time_diff"))
-    if times and times.applied is not None:
-        return f" The newest applied transaction was committed {format_duration(max(0, times.applied))} ago."
-    return f" The newest event received is {format_duration(behind)} newer than the newest applied." if behind else ""
 
 
 # A state of the receiver, with the word enough in all but MySQL 8.0.26 and later.

@@ -6,6 +6,7 @@ import re
 from typing import TYPE_CHECKING, NamedTuple
 
 from advisor.core.model import Severity
+from advisor.core.sizes import format_duration
 from advisor.redaction.scrub import failed_table
 from advisor.verdict.number import parse_digits
 from rules.core.advice import replica_keyword
@@ -119,18 +120,31 @@ BY_MESSAGE = (
 def stopped_replica(context: RuleContext) -> Iterator[Finding]:
     """Report replication threads that do not run or cannot reach the source."""
     for channel in replica_channels(context):
-        states = {step: channel.get(RUNNING[step], "Yes") for step in RUNNING}
+        states = stopped_threads(channel)
         errors = {step: parse_digits(channel.get(NUMBERS[step])) or 0 for step in RUNNING}
-        if set(states.values()) == {"No"} and not any(errors.values()):
+        if list(states.values()) == ["No", "No"] and not any(errors.values()):
             yield _stopped_without_error(context, channel, "")
             continue
         for step, state in states.items():
             if state in CONNECTING:
                 yield _connecting(context, channel, errors[step])
-            elif state != "Yes" and errors[step]:
+            elif errors[step]:
                 yield _stopped_with_error(context, channel, step, errors[step])
-            elif state != "Yes":
+            else:
                 yield _stopped_without_error(context, channel, step)
+
+
+def stopped_threads(channel: dict[str, str]) -> dict[str, str]:
+    """The states of the channel's threads that do not run, by thread."""
+    return {step: state for step, name in RUNNING.items() if (state := channel.get(name, "Yes")) != "Yes"}
+
+
+def data_age_text(context: RuleContext, channel: dict[str, str]) -> str:
+    """A sentence, after a space, about how old the replica's data is; empty if the server does not show it."""
+    times, behind = channel_times(context, channel), parse_digits(channel.get("time_diff"))
+    if times and times.applied is not None:
+        return f" The newest applied transaction was committed {format_duration(max(0, times.applied))} ago."
+    return f" The newest event received is {format_duration(behind)} newer than the newest applied." if behind else ""
 
 
 def _stopped_without_error(context: RuleContext, channel: dict[str, str], step: str) -> Finding:
@@ -139,7 +153,7 @@ def _stopped_without_error(context: RuleContext, channel: dict[str, str], step: 
     skipped = next((name for name in SKIPPED_STARTS if context.settings.on(name)), None)
     after = f"; with {skipped} = ON a restart of the server does not start it" if skipped else ""
     return stopped_replica.finding(
-        f"{threads}{channel_suffix(channel)} is stopped, without an error: {effect}.",
+        f"{threads}{channel_suffix(channel)} is stopped, without an error: {effect}.{data_age_text(context, channel)}",
         severity=Severity.NOTE if step == APPLIER else None,
         help=f"start it with {_statement(context, channel, 'START')} unless it is stopped on purpose{after}",
     )
@@ -149,7 +163,8 @@ def _connecting(context: RuleContext, channel: dict[str, str], number: int) -> F
     cause = cause_of(number, channel.get(TEXTS[RECEIVER], ""))
     why = f"with error {number}: nothing more arrives.{_meaning(cause)}" if number else "without an error yet."
     return stopped_replica.finding(
-        f"The replica's receiver{channel_suffix(channel)} is not connected and tries to connect, {why}",
+        f"The replica's receiver{channel_suffix(channel)} is not connected and tries to connect, {why}"
+        f"{data_age_text(context, channel)}",
         severity=Severity.ERROR if number else None,
         help=_next_step(context, channel, RECEIVER, cause) if number else _reconnecting_help(context, channel),
     )
@@ -170,7 +185,8 @@ def _stopped_with_error(context: RuleContext, channel: dict[str, str], step: str
     effect = "arrives" if step == RECEIVER else "is applied"
     return stopped_replica.finding(
         f"The replica's {step}{channel_suffix(channel)} stopped with error {number}"
-        f"{f' at table {table}' if table else ''}: nothing more {effect}.{_meaning(cause)}",
+        f"{f' at table {table}' if table else ''}: nothing more {effect}.{_meaning(cause)}"
+        f"{data_age_text(context, channel)}",
         severity=Severity.ERROR,
         help=_next_step(context, channel, step, cause),
     )

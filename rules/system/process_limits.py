@@ -30,7 +30,7 @@ SLOWEST = "powersave"
 # With these drivers, powersave is not a fixed frequency: the processor selects it by load.
 CHOOSES = frozenset({"intel_pstate", "amd-pstate-epp", "amd_pstate_epp"})
 YIELDING = frozenset({"batch", "idle"})
-NATIVE = "innodb_use_native_aio"
+NATIVE, LINUX_AIO = "innodb_use_native_aio", "innodb_linux_aio"
 RING_MEMORY = 512 << 10  # bytes: the limit that MariaDB's own unit sets (URING-01)
 # Kernels with io_uring whose rings count as locked memory, and on which MariaDB does not switch io_uring off by itself.
 RING_KERNELS = ((5, 1), (5, 11))
@@ -362,16 +362,19 @@ def io_capacity_beyond_group(context: RuleContext) -> Iterator[Finding]:
     needs=("server", "host"),
     options=(NATIVE,),
     targets=(Span("mariadb", since=(10, 6)),),
-    evidence=("URING-01", "URING-02"),
+    evidence=("URING-01", "URING-02", "URING-03"),
     docs=Docs(
         why="Before Linux 5.12 the rings of io_uring count as locked memory (RLIMIT_MEMLOCK). If the limit is too "
-        "low MariaDB writes a warning, sets innodb_use_native_aio to OFF and reads and writes by threads of its own. "
-        "Its packages set 512K in the unit, which was found by trying; many limits are 64K.",
+        "low MariaDB writes a warning. Builds with innodb_linux_aio = auto then try libaio, which needs requests of "
+        "fs.aio-max-nr; innodb_use_native_aio stays ON if they get them. Without libaio, or with innodb_linux_aio = "
+        "io_uring, MariaDB sets innodb_use_native_aio to OFF and reads and writes by threads of its own. Its packages "
+        "set 512K in the unit, which was found by trying; many limits are 64K.",
         fix="Set LimitMEMLOCK=524288 in the service's unit (systemctl edit SERVICE), or --ulimit memlock of the "
         "container, and restart.",
         risk="None.",
         restart=True,
-        exceptions="Builds without io_uring. Kernels from 5.12 on, which do not count the rings.",
+        exceptions="Builds without io_uring, and innodb_linux_aio = aio, which uses libaio alone. Kernels from 5.12 "
+        "on, which do not count the rings.",
         reconsider_when="The error log of the start without io_uring_queue_init.",
     ),
 )
@@ -382,6 +385,8 @@ def memory_for_io_uring(context: RuleContext) -> Iterator[Finding]:
     if limit is None or limit.soft is None or limit.soft >= RING_MEMORY or kernel is None:
         return
     if not RING_KERNELS[0] <= kernel < RING_KERNELS[1]:
+        return
+    if context.text(LINUX_AIO) == "AIO":
         return
     if context.settings.on(NATIVE) is False and not context.is_set(NATIVE):
         yield memory_for_io_uring.finding(

@@ -208,22 +208,38 @@ def test_the_whole_remedy_at_once(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("row", "times", "says"),
     [
-        ({"Slave_SQL_Running": "No"}, None, "because the applier does not run."),
         ({"Slave_SQL_Running": "No"}, {"applied": 240}, "The newest applied transaction was committed 4 min ago."),
-        ({"Slave_IO_Running": "Connecting"}, None, "not connected, and everything received is applied."),
-        ({"Slave_IO_Running": "Yes"}, None, "because the server does not know it yet."),
         (
-            {"Slave_SQL_Running": "No", "Master_Slave_time_diff": "7"},
+            {"Slave_IO_Running": "Connecting", "Last_IO_Errno": "2003"},
+            {"applied": 7200},
+            "firewalls; details are in SHOW SLAVE STATUS (Last_IO_Error)",
+        ),
+        (
+            {"Slave_SQL_Running": "No", "Last_SQL_Errno": "1032", "Master_Slave_time_diff": "7"},
             None,
             "The newest event received is 7 s newer than the newest applied.",
         ),
     ],
 )
-def test_lag_that_nobody_knows(row: dict[str, str], times: dict[str, Any] | None, says: str, tmp_path: Path) -> None:
-    """Where the server tells no number, the reason is told, and what else is known."""
-    told = lag("mysql-8.0.15", tmp_path, times, Seconds_Behind_Master=None, **row)
-    assert told.message.startswith("The lag of the replica is unknown: Seconds_Behind_Master is NULL, because ")
-    assert told.message.endswith(says)
+def test_stopped_threads_are_reported_once(
+    row: dict[str, str], times: dict[str, Any] | None, says: str, tmp_path: Path
+) -> None:
+    """A stopped replica has no lag; one finding says what is stopped and how old its data is."""
+    part = {"replica_rows": [{"Seconds_Behind_Master": None, "Slave_SQL_Running": "Yes", **row}]}
+    part["applier_times"] = [{"channel": "", **times}] if times else []
+    assert not found("replica-lag", "mysql-8.0.15", tmp_path, server={"replication": part})
+    (stopped,) = found("stopped-replica", "mysql-8.0.15", tmp_path, server={"replication": part})
+    assert f"{stopped.message} {stopped.help}".count(says) == 1
+    assert (times is None) or "The newest applied transaction was committed" in stopped.message
+
+
+def test_lag_that_the_server_does_not_know(tmp_path: Path) -> None:
+    """While both threads run, an unknown lag is a note with what else is known."""
+    told = lag("mysql-8.0.15", tmp_path, {"applied": 240}, Seconds_Behind_Master=None, Slave_IO_Running="Yes")
+    assert told.message == (
+        "The lag of the replica is unknown: Seconds_Behind_Master is NULL although both threads run. "
+        "The newest applied transaction was committed 4 min ago."
+    )
 
 
 def test_administrators_that_still_write(tmp_path: Path) -> None:
