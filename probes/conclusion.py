@@ -11,9 +11,8 @@ from typing import TYPE_CHECKING
 from advisor.core.sizes import format_percent
 from advisor.facts.probes import baselines
 from probes.stats import VariantComparison, compare, compare_in_groups, compare_variation
-from probes.stats.drift import drift_notes
 from probes.stats.estimate import t_quantile
-from probes.stats.table import round_table
+from probes.stats.table import drift_notes, round_table
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

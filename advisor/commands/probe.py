@@ -121,7 +121,7 @@ def _carry_out(args: argparse.Namespace, order: _RunOrder, reports: list[tuple[s
 
 def _run(order: _RunOrder, resume: bool, reports: list[tuple[str, str | None]]) -> int:
     from advisor.commands.probing.run import earlier_run, run_probe
-    from probes.resume import remaining_request
+    from probes.checkpoints import remaining_request
 
     experiment, here, wish = order.experiment, order.environment, order.wish
     plan = experiment.plan(here, wish)

@@ -9,14 +9,14 @@ from advisor.core.sizes import exact_size, format_latency
 from advisor.facts.probes import ANSWER, Metric
 from probes.choices import ChosenOptions
 from probes.disk import driver, io_method
-from probes.disk.tally import PROCESSOR
+from probes.disk.driver import PROCESSOR
+from probes.disk.files import has_device
 from probes.experiment import Choice, ProbeError, RunPlan, Variant
-from probes.page_cache import has_device
 
 if TYPE_CHECKING:
     from contextlib import AbstractContextManager
 
-    from probes.disk.tally import DiskTally
+    from probes.disk.driver import DiskTally
     from probes.experiment import Environment, ProbeRequest
     from probes.stop import StopSignal
 

@@ -6,9 +6,8 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from advisor.core.sizes import exact_size
 from probes.disk.aio import aio_available
-from probes.disk.files import FILL_SECONDS, supports_o_direct
+from probes.disk.files import FILL_SECONDS, has_device, supports_o_direct
 from probes.experiment import Choice, ProbeError
-from probes.page_cache import has_device
 
 if TYPE_CHECKING:
     from probes.choices import ChosenOptions

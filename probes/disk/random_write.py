@@ -8,13 +8,13 @@ from advisor.core.sizes import exact_size
 from advisor.facts.probes import ANSWER, Metric
 from probes.choices import ChosenOptions
 from probes.disk import driver, io_method
-from probes.disk.tally import PROCESSOR
+from probes.disk.driver import PROCESSOR
 from probes.experiment import Choice, ProbeError, RunPlan, Variant
 
 if TYPE_CHECKING:
     from contextlib import AbstractContextManager
 
-    from probes.disk.tally import DiskTally
+    from probes.disk.driver import DiskTally
     from probes.experiment import Environment, ProbeRequest
     from probes.stop import StopSignal
 

@@ -1,27 +1,28 @@
-"""Probe of sequential reads by block size: where larger blocks stop helping, and where they are slower."""
+"""Probe of sequential reads by block size: where larger blocks stop helping, where they are slower, and why."""
 
 from __future__ import annotations
 
 import contextlib
+import math
 import os
-from typing import TYPE_CHECKING
+import statistics
+from typing import TYPE_CHECKING, NamedTuple
 
 from advisor.core.sizes import exact_size, format_size
 from advisor.facts.probes import ANSWER, Metric
 from probes.choices import ChosenOptions
 from probes.disk import io_method
-from probes.disk.driver import DriverProcesses
-from probes.disk.files import ScratchFiles
-from probes.disk.knees import find_bends, host_io_limits, nearest_limit_text
-from probes.disk.tally import PROCESSOR, DiskTally, combine_reports
+from probes.disk.driver import PROCESSOR, DiskTally, DriverProcesses, combine_reports
+from probes.disk.files import ScratchFiles, has_device, resident_share
 from probes.experiment import BlockMeasurement, Choice, Cost, ProbeError, RunPlan, Variant
-from probes.page_cache import has_device, resident_share
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Iterator, Mapping, Sequence
 
+    from advisor.facts.host import Host
     from probes.experiment import Environment, ProbeRequest, Turn
     from probes.stop import StopSignal
+
 
 THROUGHPUT = Metric("throughput", "MB/s", "more")
 AXIS = "block size"
@@ -31,12 +32,18 @@ CACHED_DIVISOR = 4  # the file that stays in the page cache is smaller by this f
 CACHED_MAXIMUM = 256 << 20
 MAXIMUM_READERS = 128  # readers
 BASELINE_BLOCK = 128 << 10
+
 LIMITS = (
     "Cached reads are lower bounds: the processor limits them, and the driver's overhead is included.",
     "The kernel splits a large read by the physical layout of its buffer, which differs between rounds.",
     "The cache of a controller or hypervisor cannot be distinguished from a fast device.",
     "A bend near a device limit does not prove the cause: change the limit and run the probe again.",
 )
+NEAR_BEST = 0.9
+"""Throughput of at least this share of the best counts as equally good."""
+MINIMUM_ROUNDS = 3  # with fewer rounds, one slow period of the host could look like a bend
+LIMIT_FACTOR = 2.0
+"""A device limit explains a bend if they differ at most by this factor."""
 
 
 class SequentialRead:
@@ -261,6 +268,82 @@ def _bend_sentence(way: str, readers: str, curve: dict[int, list[float]], enviro
             f"drops{nearest_limit_text(bends.drops_above, limits, way)}"
         )
     return said + "."
+
+
+class CurveBends(NamedTuple):
+    """The bends of one curve in bytes.
+
+    No block size above `enough` was certainly faster; all above `falls_above` were certainly slower than the best
+    (None if there are none).
+    """
+
+    sufficient: int
+    drops_above: int | None
+
+
+LIMITS_BY_METHOD = {
+    "cached": (),
+    "ahead": ("read_ahead", "largest_request", "chunk", "stripe"),
+    "direct": ("largest_request", "chunk", "stripe"),
+}
+
+LIMIT_TEXTS = {
+    "read_ahead": "the kernel's maximum read-ahead",
+    "largest_request": "the device's largest request",
+    "chunk": "the RAID chunk size",
+    "stripe": "the RAID stripe size",
+}
+
+
+def _is_slower(these: Sequence[float], those: Sequence[float]) -> bool:
+    return max(these) < min(those) and statistics.median(these) < NEAR_BEST * statistics.median(those)
+
+
+def find_bends(curve: Mapping[int, Sequence[float]]) -> CurveBends | None:
+    """The bends of throughput by block size; None with fewer than two sizes or three rounds.
+
+    A size is certainly slower than the best if it was slower in each round than the best in any round, and its median
+    by a tenth.
+    """
+    if len(curve) < 2 or min(len(values) for values in curve.values()) < MINIMUM_ROUNDS:  # noqa: PLR2004 - it takes two points
+        return None
+    sizes = sorted(curve)
+    best = max(sizes, key=lambda size: statistics.median(curve[size]))
+    slow = [size for size in sizes if _is_slower(curve[size], curve[best])]
+    enough = next(size for size in sizes if size > max([s for s in slow if s < best], default=0))
+    before = [size for size in sizes if size not in slow]
+    return CurveBends(enough, before[-1] if before[-1] != sizes[-1] else None)
+
+
+def host_io_limits(host: Host) -> dict[str, int]:
+    """The host's limits on block sizes in bytes: `read_ahead`, `largest_request`, `chunk`, `stripe`, if known.
+
+    The first device in the path that has a limit counts, because the file system sends its requests to that device.
+    """
+    found: dict[str, int] = {}
+    storage = host.storage
+    if storage is None:
+        return found
+    for name, field in (("read_ahead", "read_ahead"), ("largest_request", "max_io")):
+        value = next((v for device in storage.devices if (v := getattr(device, field))), None)
+        if value:
+            found[name] = value
+    stripe = storage.stripe
+    if stripe:
+        found["stripe"] = stripe.size
+        if stripe.chunk:
+            found["chunk"] = stripe.chunk
+    return found
+
+
+def nearest_limit_text(block: int, limits: Mapping[str, int], way: str) -> str:
+    """A clause on the nearest host limit that applies to such reads; empty if none is near."""
+    met = LIMITS_BY_METHOD[way]
+    near = [name for name in met if name in limits and abs(math.log2(limits[name] / block)) <= math.log2(LIMIT_FACTOR)]
+    if not near:
+        return ""
+    nearest = min(near, key=lambda name: abs(math.log2(limits[name] / block)))
+    return f", near {LIMIT_TEXTS[nearest]} ({exact_size(limits[nearest])})"
 
 
 EXPERIMENT = SequentialRead()

@@ -10,13 +10,13 @@ from advisor.core.sizes import exact_size
 from advisor.facts.probes import ANSWER, Metric
 from probes.choices import ChosenOptions
 from probes.experiment import BlockMeasurement, Choice, Cost, ProbeError, RunPlan, Variant
-from probes.memory import compiled as compiled_module
+from probes.memory import drivers as compiled_module
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
     from probes.experiment import Environment, ProbeRequest, Turn
-    from probes.memory.compiled import MemoryDriver
+    from probes.memory.drivers import MemoryDriver
     from probes.stop import StopSignal
 
 THROUGH = Metric("through", "MiB/s", "more")

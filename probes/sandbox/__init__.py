@@ -2,13 +2,19 @@
 
 from __future__ import annotations
 
-from probes.sandbox.ask import ask_help, print_defaults, server_defaults, validate_config
-from probes.sandbox.binary import Binary, describe_binary, host_binaries
+from probes.sandbox.binary import (
+    Binary,
+    ask_help,
+    describe_binary,
+    help_values,
+    host_binaries,
+    print_defaults,
+    server_defaults,
+    validate_config,
+)
 from probes.sandbox.errors import SandboxError
-from probes.sandbox.placement import help_values
 from probes.sandbox.scratch import sweep
-from probes.sandbox.server import Sandbox
-from probes.sandbox.starting import open_port, start_server
+from probes.sandbox.server import Sandbox, open_port, start_server
 
 __all__ = [
     "Binary",

@@ -1,7 +1,8 @@
-"""Server programs for throwaway servers: installed on the host, or unpacked in a directory."""
+"""Server programs for throwaway servers: installed or unpacked, the options that they need, and their answers."""
 
 from __future__ import annotations
 
+import functools
 import os
 import re
 import shutil
@@ -12,12 +13,14 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from advisor.core.model import Target
 from probes.sandbox.errors import SandboxError, explain_log
+from probes.sandbox.scratch import empty_folder
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping
 
 
 NO_VARIABLES: Mapping[str, str] = MappingProxyType({})
+
 USUAL_FOLDERS = (
     "/usr/sbin",
     "/usr/libexec",
@@ -30,6 +33,7 @@ USUAL_FOLDERS = (
     "/opt/mysql/server/bin",
 )
 PROGRAMS = ("mysqld", "mariadbd")
+
 STARTERS = frozenset(
     {
         "mysqld_safe",
@@ -44,6 +48,7 @@ STARTERS = frozenset(
 )
 LIBRARIES_BESIDE = ("lib/private", "lib", "lib64", "lib/mysql/private", "lib64/mysql/private", "lib/mysql")
 MISSING_LIBRARY = re.compile(r"error while loading shared libraries: (\S+?):")
+
 # Environment variables that would let the user's own configuration affect a throwaway server.
 FOREIGN_VARIABLES = (
     "MYSQL_HOME",
@@ -54,6 +59,8 @@ FOREIGN_VARIABLES = (
     "UMASK_DIR",
     "NOTIFY_SOCKET",
 )
+UNSET = "(No default value)"
+VALIDATE_CONFIG_SINCE = (8, 0, 16)
 
 
 @dataclass(frozen=True)
@@ -202,3 +209,137 @@ def find_server_tree(program: str) -> ServerTree:
     return ServerTree(
         base, share, next(filter(os.path.isdir, (os.path.join(base, name) for name in PLUGIN_FOLDERS)), None)
     )
+
+
+@functools.lru_cache(maxsize=32)
+def placement_options(binary: Binary) -> tuple[str, ...]:
+    """Options for the locations of the server's parts; empty if it finds them by itself.
+
+    The server's compiled-in defaults are read first: options whose defaults work are not set.
+    """
+    values = printed_defaults(binary)
+    options: list[str] = []
+    charsets = values.get("character-sets-dir", "").rstrip("/")
+    if binary.share and os.path.realpath(charsets) != os.path.realpath(f"{binary.share}/charsets"):
+        options += [f"--lc-messages-dir={binary.share}", f"--character-sets-dir={binary.share}/charsets"]
+        if binary.basedir:
+            options.insert(0, f"--basedir={binary.basedir}")
+    if binary.plugins and os.path.realpath(values.get("plugin-dir", "")) != os.path.realpath(binary.plugins):
+        options.append(f"--plugin-dir={binary.plugins}")
+    exports = values.get("secure-file-priv", UNSET)
+    if exports not in ("", "NULL", UNSET) and not os.access(exports, os.R_OK | os.W_OK | os.X_OK):
+        # A server refuses to start if its secure_file_priv directory is missing or inaccessible.
+        options.append("--secure-file-priv=NULL")
+    return tuple(options)
+
+
+@functools.lru_cache(maxsize=32)
+def share_folder(binary: Binary) -> str:
+    """The folder with a server's charsets, messages and system tables."""
+    if binary.share:
+        return binary.share
+    return os.path.dirname(printed_defaults(binary).get("character-sets-dir", "").rstrip("/"))
+
+
+@functools.lru_cache(maxsize=32)
+def printed_defaults(binary: Binary) -> dict[str, str]:
+    """The server's compiled-in values from `--verbose --help`, by printed name."""
+    with empty_folder() as empty:
+        told = run_briefly([binary.program, "--no-defaults", f"--datadir={empty}", "--verbose", "--help"])
+    values = help_values(told.stdout)
+    if not values:
+        raise explain_log(f"{binary.name} did not print its options", told.stderr)
+    return values
+
+
+def help_values(text: str) -> dict[str, str]:
+    """The table of values at the end of `--verbose --help`: printed names and values."""
+    _, line, table = text.partition("\n---")
+    rows = table.partition("\n\n")[0].splitlines()[1:] if line else []
+    pairs = (re.match(r"(\S+)(?: +(.*))?$", row) for row in rows)
+    return {pair[1]: pair[2] or "" for pair in pairs if pair}
+
+
+def ask_help(
+    binary: Binary,
+    option_file: str | os.PathLike[str] | None = None,
+    *,
+    arguments: Iterable[str] = (),
+    placed: bool = False,
+    own_datadir: bool = False,
+) -> subprocess.CompletedProcess[str]:
+    """Run `--verbose --help` with an option file, or with `--no-defaults`; returns exit code, stdout and stderr.
+
+    The values are in a table after the dashed line: see `help_values`. `placed` adds the options for the location of
+    the server's parts, which override the file's. The data directory is an empty scratch directory, which also
+    overrides the file's, unless `own_datadir` is set; then the server uses the directory from the file or its built-in
+    default.
+    """
+    with empty_folder() as empty:
+        command = [binary.program, _defaults_option(option_file)]
+        command += placement_options(binary) if placed else _messages_option(binary)
+        command += [] if own_datadir else [f"--datadir={empty}"]
+        return run_briefly([*command, *arguments, "--verbose", "--help"], cwd=empty)
+
+
+def validate_config(
+    binary: Binary, option_file: str | os.PathLike[str] | None = None, *, arguments: Iterable[str] = ()
+) -> subprocess.CompletedProcess[str]:
+    """Run `--validate-config` of MySQL 8.0.16 and later: exit code 0 means that the server would start.
+
+    Raises SandboxError for a server that does not support the option.
+    """
+    if not binary.target.since("mysql", *VALIDATE_CONFIG_SINCE):
+        raise SandboxError(f"{binary.name} does not support --validate-config: use MySQL 8.0.16 or later, or ask_help")
+    with empty_folder() as empty:
+        command = [
+            binary.program,
+            _defaults_option(option_file),
+            *placement_options(binary),
+            f"--datadir={empty}",
+            *user_option(),
+        ]
+        return run_briefly([*command, *arguments, "--validate-config"], cwd=empty)
+
+
+def print_defaults(
+    binary: Binary, option_file: str | os.PathLike[str], *groups: str, arguments: Iterable[str] = ()
+) -> list[str]:
+    """The options that my_print_defaults finds in the groups of a file, one `--name=value` each.
+
+    Raises SandboxError if the server has no my_print_defaults, or if that rejects the file.
+    """
+    if binary.print_defaults is None:
+        raise SandboxError(f"{binary.name} has no my_print_defaults: install it, or use server_defaults")
+    if not os.access(option_file, os.R_OK):
+        raise SandboxError(f"{os.fspath(option_file)} can't be read")  # MySQL's program ignores it silently
+    done = run_briefly([binary.print_defaults, _defaults_option(option_file), *arguments, *groups])
+    if done.returncode != 0:
+        raise SandboxError(f"{binary.name} refuses {os.fspath(option_file)}: {done.stderr.strip()}", done.stderr)
+    return done.stdout.splitlines()
+
+
+def server_defaults(
+    binary: Binary, option_file: str | os.PathLike[str], *, suffix: str | None = None
+) -> subprocess.CompletedProcess[str]:
+    """Run the server's own `--print-defaults`: its groups' options are on the second line, separated by single spaces.
+
+    `suffix` is the value of `--defaults-group-suffix`.
+    """
+    # Only these may precede --print-defaults: after any other option the server ignores it and starts.
+    chosen = [f"--defaults-group-suffix={suffix}"] if suffix else []
+    return run_briefly([binary.program, _defaults_option(option_file), *chosen, "--print-defaults"])
+
+
+def user_option() -> list[str]:
+    """The option without which a server refuses to run as root."""
+    return ["--user=root"] if os.geteuid() == 0 else []
+
+
+def _defaults_option(option_file: str | os.PathLike[str] | None) -> str:
+    return "--no-defaults" if option_file is None else f"--defaults-file={os.path.abspath(os.fspath(option_file))}"
+
+
+def _messages_option(binary: Binary) -> list[str]:
+    # Without its messages file MySQL 5.7 reports an error that has nothing to do with the option file.
+    return [option for option in placement_options(binary) if option.startswith("--lc-messages-dir=")]

@@ -8,13 +8,12 @@ from typing import TYPE_CHECKING
 from advisor.catalog.load import load
 from probes.choices import ChosenOptions
 from probes.experiment import Choice, RunPlan, Variant
-from probes.server_probes import server_settings
+from probes.server_probes import variant_server
 from probes.server_probes.choices import SERVER_CHOICE, choose_binary, read_option_values
 from probes.server_probes.under_load import LEAST_POOL, METRICS, WorkloadBench
 from probes.server_probes.variant_server import is_dynamic, start_variant_server
-from probes.workload.driver import DRIVER_CHOICE, choose_driver
-from probes.workload.load import Task
-from probes.workload.statements import OLTP, Access, simple_ranges
+from probes.workload.load import OLTP, Access, Task, simple_ranges
+from probes.workload.own_driver import DRIVER_CHOICE, choose_driver
 from probes.workload.tables import TableShape, fill_tables
 
 if TYPE_CHECKING:
@@ -79,7 +78,7 @@ class OptionComparison:
             variants=variants,
             baseline=variants[0].name,
             metrics=METRICS,
-            cost=server_settings.server_cost(
+            cost=variant_server.server_cost(
                 pool=pool,
                 data=shape.bytes,
                 threads=threads,
@@ -113,7 +112,7 @@ class OptionComparison:
         change = read_option_values(chosen.word("set"), binary.target)
         shape, pool = _shape(chosen), _pool(chosen, change)
         workload, threads = WORKLOADS[plan.parameters["workload"]], chosen.number("threads", 1)
-        arguments = server_settings.server_arguments(binary.target, pool=pool, binary_log=_needs_binary_log(change))
+        arguments = variant_server.server_arguments(binary.target, pool=pool, binary_log=_needs_binary_log(change))
         with start_variant_server(environment, binary, request.directory, arguments) as server:
             environment.report(f"filling {shape.tables} x {shape.rows} rows")
             fill_tables(server.connection(), shape, stop)
@@ -153,7 +152,7 @@ def _needs_binary_log(change: OptionValues) -> bool:
 def _log_growth(change: OptionValues, seconds: float) -> int:
     if not any(part in change.name for part in LOGGING_OPTIONS):
         return 0
-    return server_settings.BINARY_LOG + int(seconds * LOG_RATE)
+    return variant_server.BINARY_LOG + int(seconds * LOG_RATE)
 
 
 def _limits(change: OptionValues, shape: TableShape, pool: int) -> Iterator[str]:

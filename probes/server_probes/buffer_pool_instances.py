@@ -13,8 +13,8 @@ from probes.server_probes.choices import SERVER_CHOICE, choose_binary
 from probes.server_probes.mechanism import Precondition, fixed_bounds
 from probes.server_probes.under_load import P95, TPS, DataSet, WorkloadBench, choose_data_set
 from probes.server_probes.variant_server import start_variant_server
-from probes.workload.driver import DRIVER_CHOICE, choose_driver
-from probes.workload.statements import OLTP, Access
+from probes.workload.load import OLTP, Access
+from probes.workload.own_driver import DRIVER_CHOICE, choose_driver
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

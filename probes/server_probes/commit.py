@@ -9,14 +9,13 @@ from advisor.catalog.load import load
 from advisor.facts.probes import Metric
 from probes.choices import ChosenOptions
 from probes.experiment import Choice, ProbeError, RunPlan, Variant
-from probes.server_probes import server_settings
+from probes.server_probes import variant_server
 from probes.server_probes.choices import SERVER_CHOICE, choose_binary
 from probes.server_probes.mechanism import LOG_SYNCS, Bounds, Precondition, log_syncs_per_transaction, sync_bounds
 from probes.server_probes.under_load import METRICS, WorkloadBench
 from probes.server_probes.variant_server import BINLOG_SYNCS, start_variant_server
-from probes.workload.driver import DRIVER_CHOICE, choose_driver
-from probes.workload.load import Task
-from probes.workload.statements import OLTP, Access
+from probes.workload.load import OLTP, Access, Task
+from probes.workload.own_driver import DRIVER_CHOICE, choose_driver
 from probes.workload.tables import TableShape, fill_tables
 
 if TYPE_CHECKING:
@@ -118,10 +117,10 @@ class Commit:
             variants=variants,
             baseline=variants[0].name,
             metrics=(*METRICS, GROUP_METRIC),
-            cost=server_settings.server_cost(
+            cost=variant_server.server_cost(
                 pool=POOL,
                 data=shape.bytes,
-                growth=server_settings.BINARY_LOG + int(LOG_RATE * seconds / len(variants)),
+                growth=variant_server.BINARY_LOG + int(LOG_RATE * seconds / len(variants)),
                 threads=max(threads),
             ),
             seconds=SECONDS,
@@ -143,7 +142,7 @@ class Commit:
         chosen = ChosenOptions(self.choices, request)
         binary = choose_binary(environment, chosen.word("server"))
         rows = chosen.number("rows", 100)
-        arguments = server_settings.server_arguments(binary.target, pool=POOL, binary_log=True)
+        arguments = variant_server.server_arguments(binary.target, pool=POOL, binary_log=True)
         with start_variant_server(environment, binary, request.directory, arguments) as server:
             environment.report(f"filling a table of {rows} rows")
             fill_tables(server.connection(), TableShape(rows, key_on_k=False), stop)

@@ -16,8 +16,8 @@ from probes.server_probes.pool_preparation import PAGES_FLUSHED, fill_pool
 from probes.server_probes.redo_capacity import COMMIT_OPTIONS
 from probes.server_probes.under_load import P99, TPS, WorkloadBench, choose_data_set
 from probes.server_probes.variant_server import start_variant_server
-from probes.workload.driver import DRIVER_CHOICE, choose_driver
-from probes.workload.statements import OLTP
+from probes.workload.load import OLTP
+from probes.workload.own_driver import DRIVER_CHOICE, choose_driver
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

@@ -12,8 +12,8 @@ from probes.server_probes.choices import SERVER_CHOICE, choose_binary
 from probes.server_probes.mechanism import SYNCS_LOG, fixed_bounds, page_read_precondition
 from probes.server_probes.under_load import METRICS, WorkloadBench, choose_data_set
 from probes.server_probes.variant_server import start_variant_server
-from probes.workload.driver import DRIVER_CHOICE, choose_driver
-from probes.workload.statements import OLTP
+from probes.workload.load import OLTP
+from probes.workload.own_driver import DRIVER_CHOICE, choose_driver
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator

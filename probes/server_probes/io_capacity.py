@@ -10,7 +10,7 @@ from advisor.core.sizes import format_percent
 from advisor.facts.probes import Metric
 from probes.choices import ChosenOptions
 from probes.experiment import Choice, RunPlan, Variant
-from probes.server_probes import server_settings
+from probes.server_probes import variant_server
 from probes.server_probes.choices import SERVER_CHOICE, choose_binary
 from probes.server_probes.mechanism import Bounds, Precondition, fixed_bounds
 from probes.server_probes.pool_preparation import (
@@ -30,8 +30,8 @@ from probes.server_probes.redo_capacity import AGE, COMMIT_OPTIONS, REDO_FILLED,
 from probes.server_probes.redo_capacity import CAPACITY as REDO_CAPACITY
 from probes.server_probes.under_load import P99, TPS, WorkloadBench, choose_data_set
 from probes.server_probes.variant_server import start_variant_server
-from probes.workload.driver import DRIVER_CHOICE, choose_driver
-from probes.workload.statements import OLTP
+from probes.workload.load import OLTP
+from probes.workload.own_driver import DRIVER_CHOICE, choose_driver
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -138,7 +138,7 @@ class IoCapacity:
         binary = choose_binary(environment, chosen.word("server"))
         table, redo = choose_data_set(chosen, TABLES), chosen.size("redo")
         arguments = (
-            *server_settings.server_arguments(binary.target, pool=table.pool, redo=redo),
+            *variant_server.server_arguments(binary.target, pool=table.pool, redo=redo),
             *COMMIT_OPTIONS,
             f"--{LOW_WATER.replace('_', '-')}={chosen.number('lwm')}",
         )

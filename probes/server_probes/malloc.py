@@ -1,32 +1,27 @@
-"""Probe of a server's memory use and throughput by memory allocator."""
+"""Probe of a server's memory use and throughput by memory allocator: the linked one, or a preloaded one."""
 
 from __future__ import annotations
 
 import contextlib
-from typing import TYPE_CHECKING
+import functools
+import os
+import platform
+import re
+from typing import TYPE_CHECKING, NamedTuple
 
 from advisor.collect.host.host import open_root
 from advisor.collect.host.process import read_process
 from advisor.facts.probes import Metric
 from probes.choices import ChosenOptions
 from probes.experiment import Choice, ProbeError, RunPlan, Variant
-from probes.server_probes import server_settings
-from probes.server_probes.allocators import (
-    ALLOCATORS,
-    GLIBC,
-    LIBRARIES,
-    TWO_ARENAS,
-    allocator_variables,
-    linked_allocator,
-    uses_allocator,
-)
+from probes.sandbox.binary import run_briefly
+from probes.server_probes import variant_server
 from probes.server_probes.choices import SERVER_CHOICE, choose_binary
 from probes.server_probes.mechanism import Bounds, Precondition, fixed_bounds
 from probes.server_probes.under_load import P99, TPS, WorkloadBench
 from probes.server_probes.variant_server import start_variant_server
-from probes.workload.driver import DRIVER_CHOICE, choose_driver
-from probes.workload.load import Task
-from probes.workload.statements import Access, sorts_and_groups
+from probes.workload.load import Access, Task, sorts_and_groups
+from probes.workload.own_driver import DRIVER_CHOICE, choose_driver
 from probes.workload.tables import TableShape, fill_tables
 
 if TYPE_CHECKING:
@@ -37,6 +32,7 @@ if TYPE_CHECKING:
     from probes.server_probes.mechanism import BlockActivity
     from probes.server_probes.variant_server import VariantServer
     from probes.stop import StopSignal
+
 
 MIB = 1 << 20
 POOL = 128 * MIB
@@ -54,17 +50,39 @@ PEAK = Metric("peak", "MiB", "less")
 GROWTH = Metric("growth", "MiB", "neither")
 ALLOCATOR_USED = "allocator as chosen"
 RSS, PEAK_RSS = "resident bytes", "resident bytes at most"
+
 COUNTER_NAMES = {
     RESIDENT.name: "resident memory, MiB",
     PEAK.name: "peak memory, MiB",
     GROWTH.name: "growth of memory, MiB",
 }
 MINIMUM_SHARE = 0.9  # of the sorts and temporary tables that the transactions contain
+
 LIMITS = (
     "The server was just started: fragmentation, and with it the differences in memory, grows over days.",
     "The buffer pool is one allocation, the same with every allocator: the larger it is, the less the rest matters.",
     "Large BLOBs and thousands of tables, which allocate other sizes, are not measured.",
 )
+GLIBC, TWO_ARENAS = "glibc", "glibc-2-arenas"
+PRELOAD, ARENA_MAX = "LD_PRELOAD", "MALLOC_ARENA_MAX"
+LOADED_LIBRARY = re.compile(r"calling init: \S*/lib(jemalloc|tcmalloc|mimalloc)[^/\s]*$", re.MULTILINE)
+
+
+class Library(NamedTuple):
+    """An allocator that can be preloaded: its file names, and the package that installs it."""
+
+    files: tuple[str, ...]
+    package: str
+
+
+LIBRARIES = {
+    "jemalloc": Library(("libjemalloc.so.2",), "apt-get install libjemalloc2 (RHEL: dnf install jemalloc, from EPEL)"),
+    "tcmalloc": Library(
+        ("libtcmalloc_minimal.so.4", "libtcmalloc.so.4"),
+        "apt-get install libtcmalloc-minimal4 (RHEL: dnf install gperftools-libs, from EPEL)",
+    ),
+}
+ALLOCATORS = (GLIBC, TWO_ARENAS, *LIBRARIES)
 
 
 class Malloc:
@@ -92,7 +110,7 @@ class Malloc:
         threads = chosen.number("threads", 1)
         words, notes = _allocators(chosen, binary, request)
         variants = tuple(Variant(word, allocator_variables(word, linked_allocator(binary))) for word in words)
-        cost = server_settings.server_cost(pool=POOL, data=SHAPE.bytes, threads=threads)
+        cost = variant_server.server_cost(pool=POOL, data=SHAPE.bytes, threads=threads)
         return RunPlan(
             variants=variants,
             baseline=variants[0].name,
@@ -118,8 +136,8 @@ class Malloc:
         chosen = ChosenOptions(self.choices, request)
         binary = choose_binary(environment, chosen.word("server"))
         threads = chosen.number("threads", 1)
-        room = f"--max-connections={max(server_settings.CONNECTIONS, threads + 20)}"
-        arguments = (*server_settings.server_arguments(binary.target, pool=POOL), room)
+        room = f"--max-connections={max(variant_server.CONNECTIONS, threads + 20)}"
+        arguments = (*variant_server.server_arguments(binary.target, pool=POOL), room)
         with start_variant_server(environment, binary, request.directory, arguments) as server:
             environment.report(f"filling a table of {SHAPE.rows} rows")
             fill_tables(server.connection(), SHAPE, stop)
@@ -198,6 +216,63 @@ def _allocators(chosen: ChosenOptions, binary: Binary, request: ProbeRequest) ->
         return words, ()
     kept = [own, *(word for word in words if word not in (own, GLIBC, TWO_ARENAS))]
     return kept, (f"{binary.name} is linked with {own}: glibc's malloc is not compared.",)
+
+
+def allocator_variables(word: str, own: str) -> dict[str, str]:
+    """The environment variables that make a server, which is linked with the allocator `own`, use another one.
+
+    Raises ProbeError for a library that is not installed, and for glibc's allocator if another one is linked.
+    """
+    if word == own:
+        return {}
+    if word in (GLIBC, TWO_ARENAS):
+        if own != GLIBC:
+            raise ProbeError(
+                f"this server is linked with {own}, so glibc's malloc cannot be compared: choose other allocators"
+            )
+        return {ARENA_MAX: "2"}
+    library = LIBRARIES[word]
+    paths = (os.path.join(folder, name) for folder in library_folders() for name in library.files)
+    path = next((path for path in paths if os.path.isfile(path)), None)
+    if path is None:
+        raise ProbeError(f"{library.files[0]} is not installed: {library.package}, or remove {word} from allocators")
+    return {PRELOAD: path}
+
+
+def library_folders() -> tuple[str, ...]:
+    """The folders for libraries of this machine's architecture."""
+    return (f"/usr/lib/{platform.machine()}-linux-gnu", "/usr/lib64", "/usr/lib", "/usr/local/lib")
+
+
+@functools.lru_cache(maxsize=32)
+def linked_allocator(binary: Binary) -> str:
+    """The allocator that a server program is linked with, according to the dynamic loader."""
+    done = run_briefly([binary.program, "--no-defaults", "--version"], variables={"LD_DEBUG": "libs"})
+    found = LOADED_LIBRARY.search(done.stderr)
+    return found[1] if found else GLIBC
+
+
+def mapped_files(pid: int) -> set[str]:
+    """The files mapped by a process."""
+    with open(f"/proc/{pid}/maps", encoding="utf-8", errors="replace") as text:
+        return {line.split(maxsplit=5)[5].rstrip("\n") for line in text if "/" in line}
+
+
+def uses_allocator(pid: int, variables: dict[str, str], own: str) -> bool:
+    """Whether a process has these variables and the library that they name.
+
+    If they name no library, it must use only its own allocator.
+    """
+    with open(f"/proc/{pid}/environ", "rb") as text:
+        environment = dict(part.split(b"=", 1) for part in text.read().split(b"\0") if b"=" in part)
+    for name in (PRELOAD, ARENA_MAX):
+        if environment.get(os.fsencode(name), b"") != os.fsencode(variables.get(name, "")):
+            return False
+    files, library = mapped_files(pid), variables.get(PRELOAD)
+    if library is not None:
+        return os.path.realpath(library) in files
+    others = tuple(f"lib{word}" for word in LIBRARIES if word != own)
+    return not any(os.path.basename(file).startswith(others) for file in files)
 
 
 EXPERIMENT = Malloc()

@@ -13,7 +13,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterable
 
     from probes.experiment import Variant
-    from probes.workload.statements import StatementMix
+    from probes.workload.load import StatementMix
 
 TOLERANCE = 0.02  # of the rows that a transaction changes
 ROWS_UPDATED = "rows updated/transaction"

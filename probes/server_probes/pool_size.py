@@ -10,16 +10,15 @@ from advisor.core.sizes import exact_size
 from advisor.facts.probes import Metric
 from probes.choices import ChosenOptions
 from probes.experiment import Choice, ProbeError, RunPlan, Variant
-from probes.server_probes import server_settings
+from probes.server_probes import variant_server
 from probes.server_probes.buffer_pool_instances import EVICTED_PAGES, FREE_FACTOR, evicted_per_transaction
 from probes.server_probes.choices import SERVER_CHOICE, choose_binary
 from probes.server_probes.mechanism import Bounds, Precondition, page_read_precondition
 from probes.server_probes.pool_preparation import fill_pool
 from probes.server_probes.under_load import GROWTH_RATE, P99, TPS, WorkloadBench
 from probes.server_probes.variant_server import start_variant_server
-from probes.workload.driver import DRIVER_CHOICE, choose_driver
-from probes.workload.load import Task
-from probes.workload.statements import OLTP, Access
+from probes.workload.load import OLTP, Access, Task
+from probes.workload.own_driver import DRIVER_CHOICE, choose_driver
 from probes.workload.tables import DATABASE, ROW_BYTES, TableShape, fill_tables
 
 if TYPE_CHECKING:
@@ -98,7 +97,7 @@ class PoolSize:
             variants=variants,
             baseline=variants[0].name,
             metrics=(TPS, P99, MISS_RATIO),
-            cost=server_settings.server_cost(pool=max(sizes), data=shape.bytes, growth=growth, threads=threads),
+            cost=variant_server.server_cost(pool=max(sizes), data=shape.bytes, growth=growth, threads=threads),
             seconds=SECONDS,
             rounds=ROUNDS,
             overhead=RESTART + WARM + shape.bytes / SCAN_RATE,
@@ -126,7 +125,7 @@ class PoolSize:
         binary = choose_binary(environment, chosen.word("server"))
         shape, largest = _shape(chosen), max(chosen.sizes("sizes"))
         with start_variant_server(
-            environment, binary, request.directory, server_settings.server_arguments(binary.target, pool=largest)
+            environment, binary, request.directory, variant_server.server_arguments(binary.target, pool=largest)
         ) as server:
             environment.report(f"filling {TABLES} tables of {shape.rows} rows")
             fill_tables(server.connection(), shape, stop)
@@ -201,7 +200,7 @@ def _miss_percent(activity: BlockActivity) -> float | None:
 
 def _variant(size: int, access: str) -> Variant:
     """One size, with the same share of free pages for each size."""
-    settings = {OPTION: str(size), LRU_DEPTH: str(server_settings.lru_scan_depth(size))}
+    settings = {OPTION: str(size), LRU_DEPTH: str(variant_server.lru_scan_depth(size))}
     return Variant(f"{access}, {exact_size(size)}", settings, float(size), access)
 
 

@@ -8,15 +8,14 @@ from typing import TYPE_CHECKING
 
 from probes.choices import ChosenOptions
 from probes.experiment import BlockMeasurement, Choice, ProbeError, RunPlan, Variant
-from probes.server_probes import server_settings
+from probes.server_probes import variant_server
 from probes.server_probes.choices import choose_binary
 from probes.server_probes.mechanism import fixed_bounds, page_read_precondition
 from probes.server_probes.under_load import P95, QPS, WorkloadBench
 from probes.server_probes.variant_server import start_variant_server
 from probes.stats.estimate import estimate_differences
-from probes.workload.driver import DRIVER_CHOICE, choose_driver
-from probes.workload.load import Task
-from probes.workload.statements import Access, simple_ranges
+from probes.workload.load import Access, Task, simple_ranges
+from probes.workload.own_driver import DRIVER_CHOICE, choose_driver
 from probes.workload.tables import TableShape, fill_tables
 
 if TYPE_CHECKING:
@@ -73,7 +72,7 @@ class RangeScan:
             variants=variants,
             baseline=variants[0].name,
             metrics=(QPS, P95),
-            cost=server_settings.server_cost(
+            cost=variant_server.server_cost(
                 pool=_pool(shape), data=shape.bytes, servers=len(binaries), threads=max(chosen.numbers("threads", 1))
             ),
             seconds=SECONDS,
@@ -106,7 +105,7 @@ class RangeScan:
             for name, binary in _binaries(environment, chosen).items():
                 if stop.is_set():  # do not start another server
                     break
-                arguments = (*server_settings.server_arguments(binary.target, pool=_pool(shape)), *EQUAL_OPTIONS)
+                arguments = (*variant_server.server_arguments(binary.target, pool=_pool(shape)), *EQUAL_OPTIONS)
                 server = stack.enter_context(start_variant_server(environment, binary, request.directory, arguments))
                 environment.report(f"filling a table of {shape.rows} rows on {name}")
                 fill_tables(server.connection(), shape, stop)

@@ -3,31 +3,34 @@
 from __future__ import annotations
 
 import contextlib
+import os
 import statistics
-from typing import TYPE_CHECKING
+import time
+from concurrent.futures import ThreadPoolExecutor, wait
+from typing import TYPE_CHECKING, Any, NamedTuple, Self
 
 from advisor.core.sizes import exact_size, format_size
 from advisor.facts.probes import Metric
 from probes.choices import ChosenOptions
+from probes.disk.files import evict, has_device, resident_share
 from probes.experiment import BlockMeasurement, Choice, ProbeError, RunPlan, Variant
-from probes.page_cache import has_device
-from probes.server_probes import server_settings
+from probes.server_probes import variant_server
 from probes.server_probes.choices import SERVER_CHOICE, choose_binary
 from probes.server_probes.mechanism import BlockActivity, Precondition, check_preconditions, fixed_bounds
-from probes.server_probes.scanning import ScanReaders
 from probes.server_probes.variant_server import start_variant_server
-from probes.workload.scans import LONGEST, SHORTEST, ScanTable, create_table
+from probes.workload.tables import LONGEST, SHORTEST, ScanTable, create_table
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
+    from concurrent.futures import Future
 
     from advisor.core.model import Target
     from probes.experiment import Environment, ProbeRequest, Turn
     from probes.sandbox import Binary
     from probes.server_probes.mechanism import MechanismCheck
-    from probes.server_probes.scanning import ScanWave
     from probes.server_probes.variant_server import VariantServer
     from probes.stop import StopSignal
+
 
 UNCACHED_METRIC = Metric("beyond_cache", "s/scan", "less")
 CACHED_METRIC = Metric("cached", "s/scan", "less")
@@ -36,6 +39,7 @@ POOL = 32 << 20
 BASELINE = 128 << 10  # the default of all series
 SECONDS = 120.0
 ROUNDS = 5
+
 # Minimum bytes per second that one reader scans: with the buffer, and row by row.
 RATE, RATE_BY_ROW = 300 << 20, 30 << 20
 SAME_SIZE_FACTOR = 1.1  # read sizes that differ by a smaller factor count as the same
@@ -43,6 +47,9 @@ KINDS = ("fixed", "varying")
 FROM_CACHE, FROM_DEVICE = 0.02, 0.9  # of the file: maximum for cached scans, minimum for scans from the device
 STATUS_ROWS = 2000  # rows read by the query for the counters
 RESIDENT_LIMIT = 0.02  # maximum share of the file that may stay cached for a scan that counts as from the device
+POLL = 0.02
+CHUNK = 1 << 20
+CACHED_SHARE = 0.999  # share of a file in the page cache from which on it counts as fully cached
 
 
 class ReadBuffer:
@@ -79,7 +86,7 @@ class ReadBuffer:
             variants=tuple(_variant(size, kind, named=len(kinds) > 1) for kind in kinds for size in sizes),
             baseline=_variant(baseline, next(iter(kinds)), named=len(kinds) > 1).name,
             metrics=(UNCACHED_METRIC, CACHED_METRIC, READ_SIZE) if beyond else (CACHED_METRIC, READ_SIZE),
-            cost=server_settings.server_cost(
+            cost=variant_server.server_cost(
                 pool=POOL + readers * max(sizes), data=scan.bytes * len(kinds), threads=readers
             ),
             seconds=SECONDS,
@@ -108,7 +115,7 @@ class ReadBuffer:
         chosen = ChosenOptions(self.choices, request)
         binary = choose_binary(environment, chosen.word("server"))
         kinds = _scans(chosen, binary)
-        arguments = server_settings.server_arguments(binary.target, pool=POOL, redo=64 << 20)
+        arguments = variant_server.server_arguments(binary.target, pool=POOL, redo=64 << 20)
         with (
             start_variant_server(environment, binary, request.directory, arguments) as server,
             contextlib.ExitStack() as stack,
@@ -290,6 +297,124 @@ def _limits(target: Target, scan: ScanTable, *, beyond: bool) -> Iterator[str]:
             f"A table of {format_size(scan.bytes)} in a new file is contiguous; the published one took 4G on two disks."
         )
     yield "InnoDB scans do not use this buffer, and other uses of read_buffer_size are not measured."
+
+
+class ReadCounters(NamedTuple):
+    """The number of read() and similar calls, the bytes they returned, and the bytes that came from a device."""
+
+    calls: int
+    bytes: int
+    from_device: int
+
+    def since(self, before: ReadCounters) -> ReadCounters:
+        """The difference to the earlier counters."""
+        return ReadCounters(*(now - then for now, then in zip(self, before, strict=True)))
+
+    @property
+    def size(self) -> float | None:
+        """Bytes per call; None without a call."""
+        return self.bytes / self.calls if self.calls else None
+
+
+class ScanReaders:
+    """Several connections that scan one table at the same time; a context manager."""
+
+    def __init__(self, server: VariantServer, scan: ScanTable, count: int) -> None:
+        self._server = server
+        self.scan = scan
+        self._path = os.path.join(server.sandbox.datadir, scan.file)
+        self._connections = [server.sandbox.connect(autocommit=True) for _ in range(count)]
+        self._ids = [int(_first_value(connection, "SELECT CONNECTION_ID()")) for connection in self._connections]
+        self._pool = ThreadPoolExecutor(count)
+        self.count = count
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self._pool.shutdown(cancel_futures=True)
+        for connection in self._connections:
+            with contextlib.suppress(Exception):  # a server that has died has closed them already
+                connection.close()
+
+    @property
+    def file_size(self) -> int:
+        """The size in bytes of the data file."""
+        return os.path.getsize(self._path)
+
+    def set_variable(self, variable: str, value: int) -> int:
+        """Set a session variable on every reader; returns the resulting value."""
+        for connection in self._connections:
+            _first_value(connection, f"SET SESSION {variable} = {value}")
+        return int(_first_value(self._connections[0], f"SELECT @@session.{variable}"))
+
+    def evict(self) -> float:
+        """Evict the table from the page cache; returns the share of it that stayed."""
+        evict([self._path])
+        return resident_share(self._path)
+
+    def read_into_cache(self) -> None:
+        """Read the whole table into the page cache, as far as memory allows."""
+        if resident_share(self._path) >= CACHED_SHARE:
+            return
+        with open(self._path, "rb", buffering=0) as file:
+            while file.read(CHUNK):
+                pass
+
+    def scan_once(self, stop: StopSignal) -> ScanWave | None:
+        """Scan once on all connections; None if stopped in the meantime."""
+        pid = self._server.sandbox.pid
+        before = read_counters(pid)
+        began = time.monotonic()
+        scans = [self._pool.submit(_first_value, connection, self.scan.query) for connection in self._connections]
+        if not self._wait_for_scans(scans, stop):
+            return None
+        seconds = time.monotonic() - began
+        after = read_counters(pid)
+        return ScanWave(seconds, after.since(before) if before and after else None)
+
+    def _wait_for_scans(self, scans: list[Future[Any]], stop: StopSignal) -> bool:
+        """Wait for all scans, and kill them on the server if stopped; re-raises the exception of a scan."""
+        killed = False
+        while True:
+            pending = wait(scans, timeout=POLL).not_done
+            if stop.is_set() and pending and not killed:
+                killed = True
+                for number in self._ids:
+                    self._server.query(f"KILL {number}")
+            if not pending:
+                if stop.is_set():
+                    return False
+                for scan in scans:
+                    scan.result()
+                return True
+
+
+class ScanWave(NamedTuple):
+    """One scan by all readers: the seconds until the last one finished, and what the server read."""
+
+    seconds: float
+    reads: ReadCounters | None
+
+
+def _first_value(connection: Any, sql: str) -> Any:
+    """The first value of a statement's result; None without rows."""
+    with connection.cursor() as cursor:
+        cursor.execute(sql)
+        row = cursor.fetchone()
+        return row[0] if row else None
+
+
+def read_counters(pid: int) -> ReadCounters | None:
+    """What a process has read so far; None where the kernel doesn't tell (another user's process)."""
+    import psutil  # imported here: the list of experiments loads this module and measures nothing
+
+    from probes.safety.neighbours import NO_IO_COUNTERS
+
+    with contextlib.suppress(*NO_IO_COUNTERS):
+        told = psutil.Process(pid).io_counters()
+        return ReadCounters(told.read_count, told.read_chars, told.read_bytes)
+    return None
 
 
 EXPERIMENT = ReadBuffer()

@@ -11,16 +11,15 @@ from advisor.core.sizes import exact_size
 from advisor.facts.probes import Metric
 from probes.choices import ChosenOptions
 from probes.experiment import BlockMeasurement, Choice, RunPlan, Variant
-from probes.server_probes import server_settings
+from probes.server_probes import variant_server
 from probes.server_probes.buffer_pool_instances import STALLED_METRIC, VARIATION_METRIC, evenness_metrics
 from probes.server_probes.choices import SERVER_CHOICE, choose_binary
 from probes.server_probes.mechanism import Bounds, Precondition
 from probes.server_probes.pool_preparation import fill_pool
 from probes.server_probes.under_load import P99, TPS, WorkloadBench
 from probes.server_probes.variant_server import start_variant_server
-from probes.workload.driver import DRIVER_CHOICE, choose_driver
-from probes.workload.load import Task
-from probes.workload.statements import OLTP, Access
+from probes.workload.load import OLTP, Access, Task
+from probes.workload.own_driver import DRIVER_CHOICE, choose_driver
 from probes.workload.tables import ROW_BYTES, TableShape, fill_tables
 
 if TYPE_CHECKING:
@@ -91,7 +90,7 @@ class RedoCapacity:
             variants=variants,
             baseline=variants[0].name,
             metrics=(P99, WORST_METRIC, TPS, VARIATION_METRIC, STALLED_METRIC),
-            cost=server_settings.server_cost(
+            cost=variant_server.server_cost(
                 pool=pool, data=shape.bytes, redo=2 * max(sizes), growth=growth, threads=threads
             ),
             seconds=SECONDS,
@@ -122,7 +121,7 @@ class RedoCapacity:
         pool, threads = chosen.size("pool", LEAST), chosen.number("threads", 1)
         shape = _shape(pool)
         arguments = (
-            *server_settings.server_arguments(binary.target, pool=pool, redo=max(chosen.sizes("sizes"))),
+            *variant_server.server_arguments(binary.target, pool=pool, redo=max(chosen.sizes("sizes"))),
             *COMMIT_OPTIONS,
         )
         with start_variant_server(environment, binary, request.directory, arguments) as server:

@@ -10,14 +10,13 @@ from advisor.core.sizes import exact_size
 from advisor.facts.probes import Metric
 from probes.choices import ChosenOptions
 from probes.experiment import Choice, ProbeError, RunPlan, Variant
-from probes.server_probes import server_settings
+from probes.server_probes import variant_server
 from probes.server_probes.choices import SERVER_CHOICE, choose_binary
 from probes.server_probes.mechanism import Bounds, Precondition
 from probes.server_probes.under_load import P95, P99, TPS, WorkloadBench
 from probes.server_probes.variant_server import start_variant_server
-from probes.workload.driver import DRIVER_CHOICE, choose_driver
-from probes.workload.load import Task
-from probes.workload.statements import Access, StatementMix, groups, joins, sorts
+from probes.workload.load import Access, StatementMix, Task, groups, joins, sorts
+from probes.workload.own_driver import DRIVER_CHOICE, choose_driver
 from probes.workload.tables import TableShape, fill_tables
 
 if TYPE_CHECKING:
@@ -129,7 +128,7 @@ class SessionBuffers:
         variants = tuple(case.variant(buffer, binary.target) for case in cases)
         shape, threads = _shape(cases), max(case.threads for case in cases)
         spilled = threads * max(case.rows for case in cases) * ENOUGH
-        cost = server_settings.server_cost(pool=_pool(shape), data=shape.bytes, growth=2 * spilled, threads=threads)
+        cost = variant_server.server_cost(pool=_pool(shape), data=shape.bytes, growth=2 * spilled, threads=threads)
         return RunPlan(
             variants=variants,
             baseline=variants[0].name,
@@ -157,7 +156,7 @@ class SessionBuffers:
         buffer, cases = _buffer(chosen, binary), _cases(chosen)
         shape = _shape(cases)
         with start_variant_server(
-            environment, binary, request.directory, server_settings.server_arguments(binary.target, pool=_pool(shape))
+            environment, binary, request.directory, variant_server.server_arguments(binary.target, pool=_pool(shape))
         ) as server:
             environment.report(f"filling a table of {shape.rows} rows")
             fill_tables(server.connection(), shape, stop)
@@ -266,7 +265,7 @@ def _shape(cases: list[BufferCase]) -> TableShape:
 
 
 def _pool(shape: TableShape) -> int:
-    return max(64 * server_settings.MIB, 2 * shape.bytes)
+    return max(64 * variant_server.MIB, 2 * shape.bytes)
 
 
 EXPERIMENT = SessionBuffers()

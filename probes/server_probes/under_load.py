@@ -9,11 +9,10 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from advisor.facts.probes import Metric
 from probes.experiment import BlockMeasurement
-from probes.server_probes import server_settings
+from probes.server_probes import variant_server
 from probes.server_probes.mechanism import RECORDED, BlockActivity, check_preconditions, row_preconditions
-from probes.workload.driver import run_load
-from probes.workload.load import Task
-from probes.workload.statements import Access
+from probes.workload.load import Access, Task
+from probes.workload.own_driver import run_load
 from probes.workload.tables import ROW_BYTES, TableShape, fill_tables
 
 if TYPE_CHECKING:
@@ -25,8 +24,7 @@ if TYPE_CHECKING:
     from probes.server_probes.mechanism import Precondition
     from probes.server_probes.variant_server import VariantServer
     from probes.stop import StopSignal
-    from probes.workload.load import LoadResult
-    from probes.workload.statements import StatementMix
+    from probes.workload.load import LoadResult, StatementMix
 
 
 TPS = Metric("tps", "transactions/s", "more")
@@ -214,13 +212,13 @@ class DataSet(NamedTuple):
     def cost(self, seconds: float, servers: int = 1) -> Cost:
         """The cost of that many servers, each with its tables, that run for `seconds` in total."""
         growth = int(seconds * GROWTH_RATE)
-        return server_settings.server_cost(
+        return variant_server.server_cost(
             pool=self.pool, data=self.shape.bytes, growth=growth, servers=servers, threads=self.threads
         )
 
     def arguments(self, target: Target) -> tuple[str, ...]:
         """Options of the server, which bypasses the page cache."""
-        return server_settings.server_arguments(target, pool=self.pool)
+        return variant_server.server_arguments(target, pool=self.pool)
 
     def parameters(self, workload: str) -> dict[str, str]:
         """The parameters for the result."""

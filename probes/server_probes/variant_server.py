@@ -1,4 +1,4 @@
-"""VariantServer: a throwaway server that applies the options of one variant after another."""
+"""VariantServer: a throwaway server that applies the options of one variant after another, and its common settings."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 from advisor.catalog.load import load
 from advisor.verdict import Outcome, judge_value
 from advisor.verdict.compare import is_same_value
-from probes.experiment import ProbeError
+from probes.experiment import Cost, ProbeError
 from probes.sandbox import SandboxError, open_port, start_server
 from probes.sandbox.errors import disk_full_error, reports_disk_full
 from probes.sandbox.scratch import is_disk_full
@@ -24,6 +24,7 @@ if TYPE_CHECKING:
     import pymysql
 
     from advisor.catalog.load import Catalog, Option
+    from advisor.core.model import Target
     from probes.experiment import Environment
     from probes.sandbox import Binary, Sandbox
 
@@ -33,14 +34,36 @@ END_SECONDS = 1.0  # seconds to wait for the server's end after the driver faile
 LOST_SECONDS = 10.0  # the same after a lost connection, which has no other cause; a large server takes long to end
 POLL = 0.02
 BINLOG_SYNCS = "syncs of the binary log"
+
 # MISC counts calls that neither read nor write; for this file these are mostly syncs. MariaDB's is empty by default.
 ASK_BINLOG_SYNCS = (
     "SELECT COUNT_MISC FROM performance_schema.file_summary_by_event_name WHERE EVENT_NAME = 'wait/io/file/sql/binlog'"
 )
+
 # Resizing a pool or a redo log continues in the background during the measurement. The doublewrite buffer cannot be
 # enabled or disabled at run time, although in some versions the change between ON and DETECT_ONLY is dynamic.
 RESTART_OPTIONS = frozenset(
     ["innodb_buffer_pool_size", "innodb_doublewrite", "innodb_redo_log_capacity", "innodb_log_file_size"]
+)
+MIB = 1 << 20
+CONNECTIONS = 300
+FRESH_DATADIR = 250 * MIB  # maximum size of a fresh data directory with its undo, system and temporary tablespaces
+PROCESS_MEMORY = 450 * MIB  # memory besides the buffer pool; mostly MySQL's Performance Schema
+CONNECTION_MEMORY = 2 * MIB
+BINARY_LOG = 64 * MIB  # bytes per file; old files are purged between blocks
+PAGE = 16 << 10
+FREE_SHARE = 32  # one in so many pages is kept free, as in a pool of half a gigabyte
+LEAST_DEPTH = 100  # minimum of innodb_lru_scan_depth
+USUAL_DEPTH = 1024
+START_SECONDS = 12.0  # maximum time to initialize and start on an idle disk
+LOAD_RATE = 20 * MIB  # bytes of a table per second, filled and indexed, on a slow machine
+
+BOUNDED_OPTIONS = (
+    f"--max-connections={CONNECTIONS}",
+    "--table-open-cache=200",
+    "--table-definition-cache=400",
+    "--innodb-buffer-pool-dump-at-shutdown=OFF",
+    "--innodb-buffer-pool-load-at-startup=OFF",
 )
 
 
@@ -294,3 +317,54 @@ def _kill_when_full(sandbox: Sandbox, over: threading.Event) -> None:
     while not over.wait(POLL_SECONDS):
         if sandbox.running and disk_space_error(sandbox):
             sandbox.kill()
+
+
+def server_arguments(
+    target: Target, *, pool: int, redo: int = 256 * MIB, binary_log: bool = False, direct: bool = True
+) -> tuple[str, ...]:
+    """Options of a server with a buffer pool and a redo log of these sizes in bytes.
+
+    `binary_log` enables the binary log. `direct` makes InnoDB bypass the page cache, so that only the pool caches
+    data. The number of free pages is reduced in proportion for small pools. Everything else has the server's defaults.
+    """
+    flags = [f"--innodb-buffer-pool-size={pool}", *BOUNDED_OPTIONS, *_redo_options(target, redo), *_lru_options(pool)]
+    logging = ["--log-bin=binlog", "--server-id=1", f"--max-binlog-size={BINARY_LOG}"]
+    flags += logging if binary_log else ["--skip-log-bin"]
+    flags += ["--innodb-flush-method=O_DIRECT"] if direct else ["--innodb-flush-method=fsync"]
+    # MariaDB generates a key of 4096 bits at every start, which takes seconds, and the socket needs no TLS.
+    flags += ["--skip-ssl"] if target.since("mariadb", 11, 4) else []
+    return tuple(flags)
+
+
+def lru_scan_depth(pool: int) -> int:
+    """innodb_lru_scan_depth for a pool of that many bytes."""
+    return min(USUAL_DEPTH, max(LEAST_DEPTH, pool // PAGE // FREE_SHARE))
+
+
+def _lru_options(pool: int) -> list[str]:
+    # The server keeps innodb_lru_scan_depth pages free by evictions; in a pool of 16M that would be nearly all pages.
+    depth = lru_scan_depth(pool)
+    return [f"--innodb-lru-scan-depth={depth}"] if depth < USUAL_DEPTH else []
+
+
+def _redo_options(target: Target, redo: int) -> list[str]:
+    if load(target).get("innodb_redo_log_capacity") is not None:
+        return [f"--innodb-redo-log-capacity={redo}"]
+    if target.since("mariadb", 10, 5):  # a single file since that version
+        return [f"--innodb-log-file-size={redo}"]
+    return [f"--innodb-log-file-size={redo // 2}", "--innodb-log-files-in-group=2"]
+
+
+def server_cost(
+    *, pool: int, data: int, redo: int = 256 * MIB, growth: int = 0, servers: int = 1, threads: int = 1
+) -> Cost:
+    """The cost of servers with `data` bytes of tables each; `growth` is what the whole run may write."""
+    return Cost(
+        disk=servers * (FRESH_DATADIR + redo + int(data * 1.3)) + growth,
+        memory=servers * (PROCESS_MEMORY + int(pool * 1.1)) + threads * CONNECTION_MEMORY,
+        prepare=servers * (START_SECONDS + data / LOAD_RATE),
+        creates=(
+            "a scratch directory with a throwaway server's data, removed when it ends",
+            "that server, which listens only on a socket there",
+        ),
+    )

@@ -1,4 +1,4 @@
-"""Our own load driver, for hosts without sysbench: processes that use PyMySQL over the socket."""
+"""Select the load driver and run a load; our own driver, for hosts without sysbench, is processes that use PyMySQL."""
 
 from __future__ import annotations
 
@@ -10,7 +10,9 @@ import sys
 import time
 from typing import TYPE_CHECKING, Any
 
+from probes.experiment import Choice, ProbeError
 from probes.sandbox.parent_death import spawn
+from probes.workload import sysbench
 from probes.workload.load import DriverError, LoadResult
 from probes.workload.worker import PER_DOUBLING, add_histograms
 
@@ -20,6 +22,7 @@ if TYPE_CHECKING:
     from probes.stop import StopSignal
     from probes.workload.load import Task
 
+
 WORKER_CODE = (
     "import json, sys; orders = json.load(sys.stdin); sys.path[:] = orders['path']; "
     "from probes.workload.worker import run_worker; run_worker(orders)"
@@ -28,6 +31,8 @@ READY_TIMEOUT = 60.0
 END_TIMEOUT = 60.0  # seconds that the last transactions may take after the time is up
 POLL = 0.01
 START_DELAY = 0.05
+OWN_DRIVER = "mycnf"
+DRIVER_CHOICE = Choice("driver", "word", "auto", "load generator: sysbench, mycnf, or auto (sysbench if installed)")
 
 
 def run_own_load(task: Task, seconds: int, stop: StopSignal) -> LoadResult | None:
@@ -170,3 +175,27 @@ def _read_text(log: str) -> str:
 def _last_line(said: str) -> str:
     lines = [line.strip() for line in said.splitlines() if line.strip()]
     return lines[-1] if lines else "no message in its log"
+
+
+def choose_driver(word: str) -> str:
+    """The load driver that the user's word denotes, as results name it: "sysbench 1.0.20" or "mycnf".
+
+    Raises ProbeError for an unknown word, and for sysbench if it is not installed.
+    """
+    if word not in ("auto", "sysbench", OWN_DRIVER):
+        raise ProbeError(f"unknown driver {word!r}: use sysbench, {OWN_DRIVER} or auto")
+    if word == OWN_DRIVER:
+        return OWN_DRIVER
+    found = sysbench.sysbench_version()
+    if found is None and word == "sysbench":
+        raise ProbeError(f"sysbench 1.0 or later with MySQL support not found: install it, or use driver={OWN_DRIVER}")
+    return found or OWN_DRIVER
+
+
+def run_load(driver: str, task: Task, seconds: float, stop: StopSignal) -> LoadResult | None:
+    """Run a load for about `seconds`, rounded to whole seconds and at least one; None if it was stopped.
+
+    `driver` is the result of `choose_driver`. Raises DriverError if the load fails.
+    """
+    whole = max(1, round(seconds))
+    return run_own_load(task, whole, stop) if driver == OWN_DRIVER else sysbench.run_sysbench(task, whole, stop)

@@ -11,13 +11,11 @@ from typing import TYPE_CHECKING
 from probes.sandbox.binary import run_briefly
 from probes.sandbox.errors import SandboxError
 from probes.sandbox.parent_death import spawn
-from probes.workload.load import LOOPBACK, DriverError, LoadResult
-from probes.workload.statements import PARETO_SHAPE
+from probes.workload.load import LOOPBACK, PARETO_SHAPE, DriverError, LoadResult
 
 if TYPE_CHECKING:
     from probes.stop import StopSignal
-    from probes.workload.load import Task
-    from probes.workload.statements import TransactionStep
+    from probes.workload.load import Task, TransactionStep
 
 POLL = 0.02
 END_TIMEOUT = 60.0  # seconds that the last transactions may take after the time is up

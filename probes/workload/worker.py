@@ -15,8 +15,7 @@ import threading
 import time
 from typing import TYPE_CHECKING, Any
 
-from probes.workload.load import Login
-from probes.workload.statements import PARETO_SHAPE
+from probes.workload.load import PARETO_SHAPE, Login
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Sequence

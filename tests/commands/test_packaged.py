@@ -13,7 +13,7 @@ from provisioning.shelf import shelf
 from real_servers import quickly
 
 from probes.sandbox import Binary
-from probes.sandbox.starting import SMALL_OPTIONS
+from probes.sandbox.server import SMALL_OPTIONS
 
 PLACED = "user|basedir|datadir|socket|pid[-_]file|log[-_]error|lc[-_]messages[-_]dir"  # said by the tests' starter
 PLACES = re.compile(rf"^\s*({PLACED})\s*=.*\n", re.MULTILINE)

@@ -12,10 +12,10 @@ from typing import NamedTuple
 import pymysql
 from process_checks import PATIENCE
 
-from probes.sandbox import Binary, ask
+from probes.sandbox import Binary
+from probes.sandbox.binary import placement_options, user_option
 from probes.sandbox.datadir import copy_template
 from probes.sandbox.parent_death import spawn
-from probes.sandbox.placement import placement_options
 
 
 class Foreign(NamedTuple):
@@ -37,7 +37,7 @@ def foreign_server(binary: Binary, templates: Path, folder: Path) -> Iterator[Fo
     data, socket = folder / "data", folder / "s"
     data.mkdir(parents=True)
     copy_template(binary, str(templates), str(data))
-    words = [binary.program, "--no-defaults", *placement_options(binary), *ask.user_option(), f"--datadir={data}"]
+    words = [binary.program, "--no-defaults", *placement_options(binary), *user_option(), f"--datadir={data}"]
     words += [f"--socket={socket}", "--skip-networking", "--loose-mysqlx=OFF", f"--pid-file={folder}/pid"]
     process = spawn(words, log=str(folder / "log"), temporary=str(folder))
     try:

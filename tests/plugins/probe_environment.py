@@ -10,7 +10,7 @@ from pathlib import Path
 from advisor.collect.host.host import open_root, read_host
 from probes.experiment import Bench, Environment, Experiment, ProbeRequest
 from probes.sandbox import Binary
-from probes.server_probes import server_settings
+from probes.server_probes import variant_server
 from probes.server_probes.variant_server import VariantServer, start_variant_server
 from probes.stop import StopSignal
 
@@ -26,7 +26,7 @@ def served(
     binary: Binary, templates: Path, directory: Path, *, pool: int = 32 << 20, binary_log: bool = False
 ) -> Iterator[VariantServer]:
     """A server with the settings of a measured one."""
-    arguments = server_settings.server_arguments(binary.target, pool=pool, redo=32 << 20, binary_log=binary_log)
+    arguments = variant_server.server_arguments(binary.target, pool=pool, redo=32 << 20, binary_log=binary_log)
     with start_variant_server(ground_of(templates, directory, binary), binary, str(directory), arguments) as it:
         yield it
 

@@ -12,8 +12,7 @@ from advisor.catalog.load import Catalog
 from advisor.optionfile import resolve
 from advisor.verdict import REFUSED, FileVerdict, LineVerdict, judge_file
 from probes.sandbox import Binary
-from probes.sandbox.ask import ask_help, validate_config
-from probes.sandbox.placement import help_values
+from probes.sandbox.binary import ask_help, help_values, validate_config
 
 # Options that the tests set on the command line, and variables that depend on the system's limits.
 HOST = frozenset(

@@ -13,7 +13,8 @@ import pytest
 from process_checks import alive, first_row
 from real_servers import Server, Start
 
-from probes.sandbox import Binary, Sandbox, datadir, starting
+from probes.sandbox import Binary, Sandbox, datadir
+from probes.sandbox import server as server_module
 from probes.sandbox import start_server as start_sandbox
 from probes.sandbox.server import free_port
 
@@ -71,7 +72,7 @@ def test_a_port_that_was_taken_meanwhile(start: Start, server_name: str, monkeyp
         other.listen()
         taken = other.getsockname()[1]
         ports = iter((taken, free_port(), free_port()))
-        monkeypatch.setattr(starting, "free_port", lambda: next(ports))
+        monkeypatch.setattr(server_module, "free_port", lambda: next(ports))
         sandbox = start(server_name, tcp=True, small=True)
     assert sandbox.running
     assert sandbox.port != taken

@@ -20,7 +20,7 @@ from advisor.commands.probing.prove import _running_context
 from advisor.report.formats import names
 from advisor.tui.app import AuditApp
 from advisor.tui.screens.workload import sampler as sampler_module
-from probes.safety import listening, neighbours
+from probes.safety import neighbours
 from rules import find_rule
 
 # A fleet goes through ansible, for which its own tests have a stage.
@@ -143,11 +143,11 @@ def test_probes_send_listed_statements_alone(stage: Stage, monkeypatch: pytest.M
     rule = find_rule("BUF001")
     assert rule is not None
     monkeypatch.setattr(
-        listening, "SESSION_LIMITS", ConnectionLimits(connect=60, read=60)
+        neighbours, "SESSION_LIMITS", ConnectionLimits(connect=60, read=60)
     )  # a busy host may take its time
     with overheard(stage.live.sandbox, stage.folder / "general.log") as heard, monkeypatch.context() as patched:
-        listener = listening.open_latency_session(neighbour)
-        assert listener is not None, listening.listening_sockets(neighbour.pid)
+        listener = neighbours.open_latency_session(neighbour)
+        assert listener is not None, neighbours.listening_sockets(neighbour.pid)
         assert listener() is not None
         listener.close()
         assert len(statements(heard())) > 2

@@ -20,7 +20,7 @@ from advisor.suggest import judge_text, suggest
 from advisor.suggest.choices import WORKLOADS
 from advisor.verdict.settings import Settings
 from probes.sandbox import ask_help, help_values, validate_config
-from probes.sandbox.ask import VALIDATE_CONFIG_SINCE
+from probes.sandbox.binary import VALIDATE_CONFIG_SINCE
 from rules import all_rules
 from rules.core.context import RuleContext
 

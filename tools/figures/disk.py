@@ -14,10 +14,9 @@ from typing import Any, NamedTuple
 from figure import Figure
 
 from probes.disk.aio import aio_available
-from probes.disk.driver import DriverProcesses
+from probes.disk.driver import DriverProcesses, combine_reports
 from probes.disk.files import ScratchFiles, supports_o_direct
 from probes.disk.sequential_read import reader_ranges
-from probes.disk.tally import combine_reports
 from probes.stop import StopSignal
 
 PAIRS = 5

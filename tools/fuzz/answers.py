@@ -7,9 +7,7 @@ from collections.abc import Callable
 from typing import NamedTuple
 
 from probes.sandbox import Binary
-from probes.sandbox.ask import user_option
-from probes.sandbox.binary import run_briefly
-from probes.sandbox.placement import help_values, placement_options
+from probes.sandbox.binary import help_values, placement_options, run_briefly, user_option
 
 # Patterns of servers' messages that reject an option, and the corresponding outcome.
 ERRORS = (

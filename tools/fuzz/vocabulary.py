@@ -11,8 +11,7 @@ import os
 from typing import Any, Final, NamedTuple
 
 from probes.sandbox import Binary
-from probes.sandbox.ask import ask_help
-from probes.sandbox.placement import help_values
+from probes.sandbox.binary import ask_help, help_values
 
 DATA = os.path.join(os.path.dirname(__file__), "..", "..", "advisor", "catalog", "data")
 NUMBERS = ("int", "uint")

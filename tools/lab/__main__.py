@@ -40,7 +40,7 @@ from real_servers import provisioned
 from advisor.core.errors import MycnfError
 from advisor.core.sizes import exact_size
 from probes.stop import StopSignal
-from probes.workload.driver import choose_driver
+from probes.workload.own_driver import choose_driver
 
 FOLDER = os.path.join(TOP, "examples", "lab")
 PAGE = os.path.join(TOP, "docs", "experiments", "lab.md")

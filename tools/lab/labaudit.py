@@ -16,7 +16,7 @@ from labserver import Switched, task_of
 
 from probes.sandbox import Sandbox
 from probes.stop import StopSignal
-from probes.workload.driver import run_load
+from probes.workload.own_driver import run_load
 
 TOP = os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
 PATIENCE = 120.0  # seconds in addition to the window

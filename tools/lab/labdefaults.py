@@ -8,7 +8,7 @@ from labfolder import Lab
 from provisioning.recipes import RECIPES
 
 from advisor.facts.probes import Metric
-from probes.workload.statements import OLTP
+from probes.workload.load import OLTP
 from probes.workload.tables import TableShape
 
 THREADS = 4

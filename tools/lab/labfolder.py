@@ -10,9 +10,8 @@ from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, ValidationEr
 
 from advisor.core.errors import MycnfError
 from advisor.facts.probes import Metric
-from probes.workload.scans import ScanTable
-from probes.workload.statements import OLTP, StatementMix, TransactionStep
-from probes.workload.tables import TableShape
+from probes.workload.load import OLTP, StatementMix, TransactionStep
+from probes.workload.tables import ScanTable, TableShape
 
 FEWEST_ROUNDS = 5
 UNITS = {"tps": "transactions/s", "qps": "queries/s", "p95": "ms"}

@@ -13,10 +13,10 @@ from advisor.collect.host import open_root, read_host
 from advisor.facts.probes import Metric, ProbeResult
 from probes.experiment import BlockMeasurement, Choice, Cost, Environment, ProbeRequest, RunPlan, Turn, Variant
 from probes.rounds import Progress, run_experiment
-from probes.server_probes import server_settings
+from probes.server_probes import variant_server
 from probes.server_probes.under_load import METRICS, WorkloadBench
 from probes.stop import StopSignal
-from probes.workload.driver import run_load
+from probes.workload.own_driver import run_load
 
 BEFORE, AFTER = "before", "after"
 OVERHEAD = 8.0  # seconds for a shutdown and a start
@@ -60,9 +60,7 @@ class BeforeAfter:
             variants=tuple(Variant(name, {FILE: path}) for name, path in self._files.items()),
             baseline=BEFORE,
             metrics=_metrics(lab.metric),
-            cost=Cost(
-                disk=server_settings.FRESH_DATADIR, memory=server_settings.PROCESS_MEMORY, prepare=0.0, creates=()
-            ),
+            cost=Cost(disk=variant_server.FRESH_DATADIR, memory=variant_server.PROCESS_MEMORY, prepare=0.0, creates=()),
             seconds=NEVER,
             rounds=lab.rounds,
             overhead=OVERHEAD + lab.warm,

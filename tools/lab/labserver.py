@@ -10,16 +10,14 @@ from collections.abc import Iterator
 from labfolder import Lab, LabError
 from labgroup import limited
 
+from probes.disk.files import evict
 from probes.experiment import ProbeError
-from probes.page_cache import evict
 from probes.sandbox import Binary, SandboxError, start_server
-from probes.server_probes import server_settings
+from probes.server_probes import variant_server
 from probes.server_probes.variant_server import VariantServer, watch_disk_space
 from probes.stop import StopSignal
-from probes.workload.load import Task
-from probes.workload.scans import ScanTable, create_table
-from probes.workload.statements import Access
-from probes.workload.tables import fill_tables
+from probes.workload.load import Access, Task
+from probes.workload.tables import ScanTable, create_table, fill_tables
 
 FILE = "option file"  # the setting of a variant: the option file that the server is started with
 FILLING_POOL = 256 << 20
@@ -86,4 +84,4 @@ def task_of(lab: Lab, served: VariantServer, seed: int) -> Task:
 
 
 def _ordinary(binary: Binary) -> tuple[str, ...]:
-    return server_settings.server_arguments(binary.target, pool=FILLING_POOL)
+    return variant_server.server_arguments(binary.target, pool=FILLING_POOL)

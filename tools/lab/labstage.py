@@ -18,7 +18,7 @@ from real_servers import provisioned
 from advisor.catalog.load import load
 from advisor.core.errors import MycnfError
 from probes.stop import StopSignal
-from probes.workload.driver import choose_driver
+from probes.workload.own_driver import choose_driver
 
 BEFORE, AFTER, REPORT, TOLD = "before.cnf", "after.cnf", "report.json", "told.json"
 

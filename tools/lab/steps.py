@@ -18,9 +18,8 @@ from scenario import Data, Scenario, Step
 from topology import Servers
 
 from probes.stop import StopSignal
-from probes.workload.driver import choose_driver, run_load
-from probes.workload.load import Task
-from probes.workload.statements import OLTP, Access
+from probes.workload.load import OLTP, Access, Task
+from probes.workload.own_driver import choose_driver, run_load
 from probes.workload.tables import TableShape, fill_tables
 
 PATIENCE = 900.0  # seconds for a fact to become true

@@ -14,8 +14,7 @@ from probes.host_identity import host_id
 from probes.leftovers import remove_leftovers
 from probes.results import make_results_folder, results_folder
 from probes.safety import find_objections
-from probes.safety.listening import open_latency_session
-from probes.safety.neighbours import find_other_servers, running_programs
+from probes.safety.neighbours import find_other_servers, open_latency_session, running_programs
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Sequence

@@ -14,8 +14,7 @@ from advisor.core import errors
 from advisor.core.console import print_notice
 from advisor.core.errors import MycnfError
 from probes import rounds
-from probes.checkpoints import ResultWriter
-from probes.resume import find_matching_run
+from probes.checkpoints import ResultWriter, find_matching_run
 from probes.stop import StopSignal
 
 if TYPE_CHECKING:

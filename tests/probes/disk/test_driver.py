@@ -16,12 +16,10 @@ from mycnf_command import CHECKOUT
 from process_checks import PATIENCE, alive, eventually
 
 from probes.disk.aio import aio_available
-from probes.disk.driver import DriverProcesses
-from probes.disk.files import MINIMUM_BYTES, ScratchFiles, supports_o_direct
+from probes.disk.driver import DriverProcesses, combine_reports
+from probes.disk.files import MINIMUM_BYTES, ScratchFiles, evict, resident_share, supports_o_direct
 from probes.disk.sequential_read import reader_ranges
-from probes.disk.tally import combine_reports
 from probes.experiment import ProbeError
-from probes.page_cache import evict, resident_share
 from probes.stop import StopSignal
 
 SIZE = MINIMUM_BYTES

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from advisor.facts.host import BlockDevice, Host, Mount, Storage, Stripe
-from probes.disk.knees import CurveBends, find_bends, host_io_limits, nearest_limit_text
+from probes.disk.sequential_read import CurveBends, find_bends, host_io_limits, nearest_limit_text
 
 K, M = 1 << 10, 1 << 20
 

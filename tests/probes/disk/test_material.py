@@ -15,9 +15,8 @@ import pytest
 from mycnf_command import CHECKOUT
 from process_checks import PATIENCE
 
-from probes.disk.files import MINIMUM_BYTES, PAGE, ScratchFiles, supports_o_direct
+from probes.disk.files import MINIMUM_BYTES, PAGE, ScratchFiles, resident_share, supports_o_direct
 from probes.experiment import ProbeError
-from probes.page_cache import resident_share
 from probes.sandbox import sweep
 from probes.sandbox.scratch import SPACE_NEEDED
 from probes.stop import StopSignal

@@ -19,8 +19,8 @@ from advisor.facts.probes import Arm, Block, Metric, ProbeResult
 from probes.conclusion import metric_means
 from probes.disk import io_method
 from probes.disk.aio import aio_available
+from probes.disk.driver import CombinedReport, DiskTally
 from probes.disk.files import supports_o_direct
-from probes.disk.tally import CombinedReport, DiskTally
 from probes.experiment import Environment, Experiment, ProbeError, ProbeRequest, RunPlan, Variant
 from probes.registry import load
 from probes.rounds import run_experiment

@@ -6,7 +6,7 @@ import random
 
 import pytest
 
-from probes.memory.levels import cache_boundaries, find_boundaries
+from probes.memory.latency import cache_boundaries, find_boundaries
 
 SIZES = [size for k in range(18) for size in (4096 << k, 6144 << k)][:-1]
 SERVER = ((32 << 10, 1.2), (1 << 20, 4.0), (32 << 20, 20.0), (1 << 40, 95.0))

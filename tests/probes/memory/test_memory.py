@@ -17,7 +17,7 @@ from advisor.collect.host import open_root, read_host
 from advisor.facts.host import Host
 from advisor.facts.probes import ProbeResult
 from probes.experiment import Environment, ProbeError, ProbeRequest
-from probes.memory import compiled
+from probes.memory import drivers
 from probes.memory.bandwidth import EXPERIMENT as BANDWIDTH
 from probes.memory.latency import EXPERIMENT as LATENCY
 from probes.memory.latency import MemoryLatency
@@ -111,7 +111,7 @@ def test_compiler_that_fails(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) ->
 def test_program_that_is_ended(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
     """A program that something kills is one line, and its directory is gone."""
     monkeypatch.setattr("tempfile.tempdir", str(tmp_path))
-    with compiled.memory_driver(compiled.COMPILED, print) as answers:
+    with drivers.memory_driver(drivers.COMPILED, print) as answers:
         assert os.listdir(tmp_path)
         os.kill(answers._process.pid, signal.SIGKILL)  # type: ignore[attr-defined]
         with pytest.raises(ProbeError, match="choose smaller sizes"):
@@ -141,8 +141,8 @@ def test_nothing_outlives_a_kill(tmp_path: Path) -> None:
 @pytest.mark.parametrize("line", ["", "chase", "chase 1 0.1", "nonsense 4096 0.1", "chase -5 0.1"])
 def test_program_bears_any_line(line: str) -> None:
     """A line that is no question is answered with -1, and the next question is heard."""
-    with compiled.memory_driver(compiled.COMPILED, print) as answers:
-        assert isinstance(answers, compiled.CompiledDriver)
+    with drivers.memory_driver(drivers.COMPILED, print) as answers:
+        assert isinstance(answers, drivers.CompiledDriver)
         assert answers.send(line) == -1
         assert answers.measure("chase", 4096, 0.01)
 

@@ -17,7 +17,7 @@ from real_servers import Binaries
 
 from advisor.__main__ import main
 from probes.disk.files import supports_o_direct
-from probes.safety import thresholds, watch
+from probes.safety import watch
 from probes.safety.neighbours import OtherServer
 
 # A statement that works for some hundredths of a second, a pause as long, again.
@@ -88,8 +88,8 @@ def test_a_quiet_probe_goes_on(
     at_work: Foreign, tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """What mostly waits for the disk holds nobody up, and ends as it was asked to."""
-    monkeypatch.setattr(thresholds, "WORSE_ANSWER", 1.0)  # other tests hold our own asking up by less than that
-    monkeypatch.setattr(thresholds, "WORSE_WAIT", 0.6)
+    monkeypatch.setattr(watch, "WORSE_ANSWER", 1.0)  # other tests hold our own asking up by less than that
+    monkeypatch.setattr(watch, "WORSE_WAIT", 0.6)
     if not supports_o_direct(str(tmp_path)):
         pytest.skip("needs a disk under the directory for temporary files: elsewhere no write waits")
     words = ["commit-latency", "--dir", str(tmp_path), "--time", "3s"]

@@ -11,7 +11,7 @@ import pytest
 from advisor.facts.host import Cgroup, Host, Memory
 from probes.experiment import Cost, Environment, ProbeError, ProbeRequest
 from probes.safety import find_objections, require_no_objection
-from probes.safety import thresholds as at
+from probes.safety import watch as at
 
 GIB = 1 << 30
 NOTHING = Cost(0, 0, 0.0, ())

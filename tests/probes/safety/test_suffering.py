@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from probes.safety import thresholds
+from probes.safety import watch
 from probes.safety.watch import ServerSample, describe_degradation
 
 
@@ -26,5 +26,5 @@ from probes.safety.watch import ServerSample, describe_degradation
 )
 def test_suffering_is_both_a_multiple_and_an_amount(alone: ServerSample, latest: ServerSample, words: str) -> None:
     """A server suffers where every one of the last looks is several times and noticeably worse."""
-    assert describe_degradation([alone] * 5, [latest] * thresholds.WORSE_LOOKS) == words
-    assert describe_degradation([alone] * 5, [*[latest] * (thresholds.WORSE_LOOKS - 1), alone]) == ""
+    assert describe_degradation([alone] * 5, [latest] * watch.WORSE_LOOKS) == words
+    assert describe_degradation([alone] * 5, [*[latest] * (watch.WORSE_LOOKS - 1), alone]) == ""

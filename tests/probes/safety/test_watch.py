@@ -18,13 +18,14 @@ from process_checks import PATIENCE
 from advisor.collect.connection.connect import ConnectionLimits
 from advisor.facts.host import Host
 from probes.experiment import Cost, Environment, ProbeRequest
-from probes.safety import find_objections, listening, thresholds, watch_other_servers
+from probes.safety import find_objections, neighbours, watch, watch_other_servers
 from probes.safety import watch as watch_module
-from probes.safety.listening import listening_sockets, open_latency_session
 from probes.safety.neighbours import (
     OtherServer,
     disk_bytes,
     find_other_servers,
+    listening_sockets,
+    open_latency_session,
     processor_seconds,
     read_wait_times,
     running_programs,
@@ -72,7 +73,7 @@ class Slowing:
     """Something that answers fast while it is learned from, and slowly after that."""
 
     def __init__(self) -> None:
-        self._answers = iter([0.001] * thresholds.BASELINE_LOOKS + [0.5] * 1000)
+        self._answers = iter([0.001] * watch.BASELINE_LOOKS + [0.5] * 1000)
 
     def __call__(self) -> float:
         return next(self._answers)
@@ -85,7 +86,7 @@ def test_a_run_stops_when_the_server_no_longer_answers_as_before(
     neighbour: int, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """The stop is said with the server's name and what it suffers."""
-    monkeypatch.setattr(thresholds, "WATCH_EVERY", 0.01)
+    monkeypatch.setattr(watch, "WATCH_EVERY", 0.01)
     monkeypatch.setattr(watch_module, "find_other_servers", lambda: (OtherServer(neighbour, "mysqld", "/data"),))
     stop = StopSignal()
     with watch_other_servers(stop, ask=lambda _: Slowing()) as watched:
@@ -103,7 +104,7 @@ def test_a_server_that_option_files_lead_into_is_asked(
     (files / ".my.cnf").write_text("[client]\nuser=root\n")
     monkeypatch.setenv("HOME", str(files))
     monkeypatch.setattr(
-        listening, "SESSION_LIMITS", ConnectionLimits(connect=60, read=60)
+        neighbours, "SESSION_LIMITS", ConnectionLimits(connect=60, read=60)
     )  # a busy host may take its time
     assert listening_sockets(neighbour) == [str(tmp_path / "foreign" / "s")]
     asked = open_latency_session(OtherServer(neighbour, "mysqld", ""))

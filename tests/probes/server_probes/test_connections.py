@@ -17,19 +17,19 @@ from probes.experiment import BlockMeasurement, ProbeError, ProbeRequest, RunPla
 from probes.registry import load
 from probes.sandbox import Binary
 from probes.server_probes.connections import (
+    PORT_OPTIONS,
     THREAD_EACH,
     THREAD_POOL,
     ConnectionCase,
     Connections,
     ConnectionsBench,
+    _require_closed_port,
     preconditions,
 )
-from probes.server_probes.logins import PORT_OPTIONS, _require_closed_port
 from probes.server_probes.mechanism import BlockActivity, check_preconditions
 from probes.stop import StopSignal
 from probes.workload import sysbench
-from probes.workload.load import Login, Task
-from probes.workload.statements import CONNECT_SELECT, OLTP, Access
+from probes.workload.load import CONNECT_SELECT, OLTP, Access, Login, Task
 
 MADE = "threads created/connection"
 SMALL = {"threads": "2", "driver": "mycnf"}

@@ -11,17 +11,20 @@ from probe_environment import ground_of, prepared
 from probes.experiment import ProbeError, ProbeRequest, Turn, Variant
 from probes.registry import load
 from probes.sandbox import Binary
-from probes.server_probes import allocators
-from probes.server_probes.allocators import (
+from probes.server_probes import malloc
+from probes.server_probes.malloc import (
+    ALLOCATOR_USED,
     ARENA_MAX,
     GLIBC,
     LIBRARIES,
+    PRECONDITIONS,
     PRELOAD,
+    SPANS,
+    MallocBench,
     allocator_variables,
     linked_allocator,
     uses_allocator,
 )
-from probes.server_probes.malloc import ALLOCATOR_USED, PRECONDITIONS, SPANS, MallocBench
 from probes.server_probes.mechanism import BlockActivity, check_preconditions
 from probes.stop import StopSignal
 
@@ -29,7 +32,7 @@ SMALL = {"threads": "4", "driver": "mycnf"}
 TCMALLOC = "mysql-9.7"  # Debian's is linked with it
 installed = pytest.mark.skipif(
     not all(
-        any(os.path.exists(f"{folder}/{name}") for folder in allocators.library_folders() for name in library.files)
+        any(os.path.exists(f"{folder}/{name}") for folder in malloc.library_folders() for name in library.files)
         for library in LIBRARIES.values()
     ),
     reason="libjemalloc2 or libtcmalloc-minimal4 is not installed",
@@ -82,7 +85,7 @@ def test_a_library_that_is_not_installed_is_named(
     binary: Binary, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """One line with the file, the package and the way without it."""
-    monkeypatch.setattr(allocators, "library_folders", lambda: (str(tmp_path),))
+    monkeypatch.setattr(malloc, "library_folders", lambda: (str(tmp_path),))
     ground = ground_of(tmp_path, tmp_path, binary)
     with pytest.raises(
         ProbeError, match=r"libjemalloc\.so\.2 is not installed: apt-get install libjemalloc2 .*"

@@ -12,7 +12,7 @@ from probes.experiment import ProbeRequest, Turn, Variant
 from probes.registry import load
 from probes.sandbox import Binary
 from probes.server_probes import buffer_pool_instances, file_system, read_ahead
-from probes.server_probes.key_reads import Layout, _preconditions
+from probes.server_probes.cache_fit import Layout, _preconditions
 from probes.server_probes.mechanism import (
     BlockActivity,
     Bounds,
@@ -25,8 +25,7 @@ from probes.server_probes.mechanism import (
 )
 from probes.server_probes.under_load import WorkloadBench
 from probes.stop import StopSignal
-from probes.workload.load import Task
-from probes.workload.statements import OLTP, Access
+from probes.workload.load import OLTP, Access, Task
 from probes.workload.tables import TableShape, fill_tables
 
 UPDATES = OLTP["oltp_update_non_index"]

@@ -11,7 +11,7 @@ from probe_environment import ground_of, prepared
 from probes.experiment import ProbeError, ProbeRequest, Turn
 from probes.registry import load
 from probes.sandbox import Binary
-from probes.server_probes.key_reads import most_held, steepest_step
+from probes.server_probes.cache_fit import most_held, steepest_step
 from probes.stop import StopSignal
 
 MIB = 1 << 20

@@ -10,11 +10,11 @@ from probe_environment import ground_of, served
 
 from advisor.core.model import Target
 from advisor.facts.host import Host
+from probes.disk.files import evict, has_device, resident_share
 from probes.experiment import Environment, ProbeError
-from probes.page_cache import evict, has_device, resident_share
 from probes.sandbox import Binary
 from probes.server_probes.choices import choose_binary
-from probes.server_probes.scanning import read_counters
+from probes.server_probes.read_buffer import read_counters
 from probes.server_probes.under_load import warm_up
 from probes.stop import StopSignal
 

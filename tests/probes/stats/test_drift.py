@@ -6,7 +6,7 @@ import pytest
 from simulated_experiment import METRIC, Noise, Simulated, simulate
 
 from advisor.facts.probes import Arm, Block
-from probes.stats.drift import drift_notes
+from probes.stats.table import drift_notes
 
 CALM = Noise(spread=0.01, seconds=0.02, stalls=0, drift=0)
 

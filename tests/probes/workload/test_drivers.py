@@ -22,9 +22,8 @@ from probes.sandbox import Binary, sweep
 from probes.server_probes.variant_server import VariantServer
 from probes.stop import StopSignal
 from probes.workload import sysbench
-from probes.workload.driver import choose_driver, run_load
-from probes.workload.load import Task
-from probes.workload.statements import OLTP, Access, StatementMix, simple_ranges
+from probes.workload.load import OLTP, Access, StatementMix, Task, simple_ranges
+from probes.workload.own_driver import choose_driver, run_load
 from probes.workload.tables import TableShape, fill_tables
 
 ROWS, THREADS = 2000, 3
@@ -178,8 +177,8 @@ sys.path.insert(0, "tests/plugins")
 from probe_environment import children, served
 from probes.sandbox import Binary
 from probes.stop import StopSignal
-from probes.workload.driver import run_load
-from probes.workload.statements import OLTP, Access
+from probes.workload.own_driver import run_load
+from probes.workload.load import OLTP, Access
 from probes.workload.tables import TableShape, fill_tables
 from probes.workload.load import Task
 with served(eval(sys.argv[1]), Path(sys.argv[2]), Path(sys.argv[3])) as it:

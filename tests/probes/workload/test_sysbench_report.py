@@ -4,8 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from probes.workload.load import DriverError, Task
-from probes.workload.statements import OLTP, Access, simple_ranges
+from probes.workload.load import OLTP, Access, DriverError, Task, simple_ranges
 from probes.workload.sysbench import lua_script, parse_report
 
 REPORT = """sysbench 1.0.20 (using system LuaJIT 2.1.0-beta3)

@@ -11,7 +11,7 @@ from real_servers import Binaries
 
 from probes.server_probes.variant_server import VariantServer
 from probes.stop import StopSignal
-from probes.workload import scans
+from probes.workload import tables
 from probes.workload.tables import SEED_ROWS, TableShape, fill_tables
 
 
@@ -65,7 +65,7 @@ def test_a_stop_ends_the_filling(it: VariantServer) -> None:
     stop.say("cancelled")
     fill_tables(it.connection(), TableShape(10_000_000), stop)
     assert it.query("SELECT COUNT(*) FROM sbtest.sbtest1") == ((0,),)
-    scans.create_table(it.connection(), scans.ScanTable(1 << 30), stop)
+    tables.create_table(it.connection(), tables.ScanTable(1 << 30), stop)
     assert it.query("SELECT COUNT(*) FROM scans.scan") == ((0,),)
 
 
@@ -74,8 +74,8 @@ def test_a_stop_ends_the_filling(it: VariantServer) -> None:
 def test_rows_to_scan_are_as_long_as_asked(it: VariantServer, length: int) -> None:
     """The file with the rows is their number times their length; no index is there to read instead."""
     for engine in ("MyISAM", "Aria") if it.target.is_mariadb else ("MyISAM",):
-        scan = scans.ScanTable(3 << 20, length, engine)
-        scans.create_table(it.connection(), scan, StopSignal())
+        scan = tables.ScanTable(3 << 20, length, engine)
+        tables.create_table(it.connection(), scan, StopSignal())
         size = (Path(it.sandbox.datadir) / scan.file).stat().st_size
         assert it.query("SELECT COUNT(*) FROM scans.scan") == ((scan.rows,),)
         assert it.query("SHOW INDEX FROM scans.scan") == ()
@@ -87,11 +87,11 @@ def test_rows_to_scan_are_as_long_as_asked(it: VariantServer, length: int) -> No
 @pytest.mark.servers("mysql-5.7", "mysql-9.7", "mariadb-10.11")
 def test_broken_rows_are_in_pieces(it: VariantServer) -> None:
     """Rows that grew are as long as the others, and the server's own check counts more pieces than rows."""
-    scan = scans.ScanTable(1 << 20, 100, fragmented=30)
-    scans.create_table(it.connection(), scan, StopSignal())
+    scan = tables.ScanTable(1 << 20, 100, fragmented=30)
+    tables.create_table(it.connection(), scan, StopSignal())
     assert it.query("SELECT DISTINCT LENGTH(pad) FROM scans.scan") == ((95,),)
-    whole = scans.ScanTable(1 << 20, 100, fragmented=1)
+    whole = tables.ScanTable(1 << 20, 100, fragmented=1)
     pieces = (Path(it.sandbox.datadir) / scan.file).stat().st_size
-    scans.create_table(it.connection(), whole, StopSignal())
+    tables.create_table(it.connection(), whole, StopSignal())
     fewer = (Path(it.sandbox.datadir) / whole.file).stat().st_size
     assert pieces > fewer

@@ -9,9 +9,9 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from advisor.core.errors import MycnfError
 from probes import registry
+from probes.checkpoints import find_matching_run, remaining_request
 from probes.choices import parse_duration
 from probes.experiment import ProbeEntry, ProbeError, ProbeRequest
-from probes.resume import find_matching_run, remaining_request
 from probes.rounds import require_enough_time
 from probes.safety.objections import find_objections
 
