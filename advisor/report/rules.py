@@ -7,9 +7,6 @@ from typing import TYPE_CHECKING
 from advisor.catalog.targets import catalog_for, lists_names
 from advisor.core.model import BUILDS
 from advisor.report.document import Code, Document, Facts, Items, Own, Paragraph, Section, plain
-from advisor.report.paper import Paper
-from advisor.report.render.markdown import write
-from advisor.report.render.markdown_text import prose
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping, Sequence
@@ -226,6 +223,8 @@ def reference(rules: Iterable[Rule], store: Mapping[str, Evidence], *, title: st
 
 def table_of(rules: Iterable[Rule], folder: str = "") -> str:
     """Code, name, severity, confidence and needs, a row a rule; links lead to the page of the subject in `folder`."""
+    from advisor.report.render.markdown_text import prose
+
     head = ["| rule | | severity | confidence | besides option files |", "|---|---|---|---|---|"]
     rows = [
         f"| [{r.code}]({_page(r, folder)}#{anchor(r)}) {r.name} | {prose(r.summary)} | {r.severity.value} | "
@@ -242,6 +241,9 @@ def anchor(rule: Rule) -> str:
 
 def section(rule: Rule, store: Mapping[str, Evidence]) -> str:
     """One rule under a heading of its own."""
+    from advisor.report.paper import Paper
+    from advisor.report.render.markdown import write
+
     evidence = [store[identity] for identity in rule.evidence if identity in store]
     document = of_rule(rule, evidence)
     return write(document._replace(blocks=tuple(map(_unheaded, document.blocks))), Paper()).rstrip("\n")
