@@ -8,7 +8,7 @@ PYTEST := $(BIN)/python -m pytest
 # Twice as many as processors: half of their time tests wait for servers that start, and for disks.
 WORKERS := $(shell expr 2 \* $$(nproc))
 .DEFAULT_GOAL := help
-.PHONY: help demo test quick lint types unit coverage contention servers lab bench fuzz mutate figures docs wheel sdist zipapp try reproducible sbom pins ranges vulnerabilities clean
+.PHONY: help demo test quick lint types unit coverage contention servers lab bench fuzz mutate figures docs pictures wheel sdist zipapp try reproducible sbom pins ranges vulnerabilities clean
 
 help: ## list the targets
 	@grep -E '^[a-z-]+:.*## ' Makefile | sed -E 's/^([a-z-]+):[^#]*## /  \1\t/' | expand -t 14
@@ -75,6 +75,9 @@ docs: $(VENV)/.product ## write again what is generated: the index of rules, pag
 	@$(BIN)/python tools/snapshotschema.py
 	@$(BIN)/python tools/rulepages.py
 	@$(BIN)/python tools/readme.py
+
+pictures: $(VENV)/.dev ## draw the app's pictures again, from the demo (docs/pictures)
+	@$(BIN)/python tools/pictures.py
 
 wheel: $(VENV)/.dev ## dist/*.whl
 	@rm -rf dist/*.whl

@@ -10,47 +10,47 @@ import os
 import re
 import sys
 import tempfile
+from collections.abc import Mapping
 
 TOP = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
 sys.path[:0] = [TOP, os.path.join(TOP, "tests", "plugins")]
 
-from app_driver import driven, screen_text, until
-
-from advisor.tui.screens.registry import CHANGES, SCREENS
+from app_driver import driven
+from app_pictures import COMPLETE, settle, walk
 
 FOLDER = os.path.join(TOP, "docs", "pictures")
 SIZE = (100, 30)
 SIZES = {"overview": (120, 40)}
-SETTLED = 0.5  # seconds
-KEYS = {"findings": ("down", "down", "down"), "variables": ("down", "down")}
-BEFORE = {"changes": ("1", "down", "down", "space", "space", "space", "space", "space")}
-# A text that a screen shows only when it is complete: some parts are drawn in later frames or computed in threads.
-COMPLETE = {
-    "overview": "disk utilisation",  # the last chart
-    "findings": "─ DUR002 ─",
-    "variables": "bind_address = 127.0.0.1",
-    "workload": "each column is the mean",
-    "host": "─ Storage ─",
-    "files": "No findings on this line",
-    "probes": "How long does a commit wait",
-    "report": "characters",
-    "changes": "SET GLOBAL",
-}
+TITLE = "mycnf audit --demo"
 _OWN_NAME = r"terminal-\d+"  # different in every picture; without it equal screens give equal files
 
 
-async def picture(place: str, digit: str) -> str:
-    """One screen as SVG."""
-    async with driven(size=SIZES.get(place, SIZE)) as (app, pilot):
-        await pilot.press(*BEFORE.get(place, ()), digit)
-        await until(pilot, lambda: bool(app.query(f"#{place}")))
-        await pilot.press(*KEYS.get(place, ()))
-        await until(pilot, lambda: COMPLETE[place] in screen_text(app))
-        before = ""
-        while (drawn := app.export_screenshot(title="mycnf audit --demo")) != before:
-            before = drawn
-            await pilot.pause(SETTLED)
-        return re.sub(_OWN_NAME, "terminal", drawn)
+async def pictures(kept: Mapping[str, str] | None = None) -> dict[str, str]:
+    """Each screen as SVG, by its name; a screen is complete as soon as it has the texts of the one that is kept."""
+    drawn = {}
+    async with driven(size=SIZE, place="overview") as (app, pilot):
+
+        def texts() -> list[str]:
+            return words(app.export_screenshot(title=TITLE))
+
+        async for name in walk(app, pilot):
+            await pilot.resize_terminal(*SIZES.get(name, SIZE))
+            await settle(pilot, texts, COMPLETE[name], words(kept[name]) if kept else None)
+            drawn[name] = re.sub(_OWN_NAME, "terminal", app.export_screenshot(title=TITLE))
+            await pilot.resize_terminal(*SIZE)
+    return drawn
+
+
+def words(svg: str) -> list[str]:
+    """The texts of a picture."""
+    return re.findall(r"<text[^>]*>(.*?)</text>", svg)
+
+
+def write(name: str, text: str) -> None:
+    """Write one picture."""
+    with open(os.path.join(FOLDER, f"{name}.svg"), "w", encoding="utf-8") as file:
+        file.write(text)
+    print(f"wrote docs/pictures/{name}.svg")
 
 
 def main() -> int:
@@ -58,10 +58,8 @@ def main() -> int:
     os.makedirs(FOLDER, exist_ok=True)
     with tempfile.TemporaryDirectory() as own:
         os.environ |= {"XDG_STATE_HOME": own, "XDG_CONFIG_HOME": own, "TZ": "UTC"}
-        for place in (*SCREENS, CHANGES):
-            with open(os.path.join(FOLDER, f"{place.id}.svg"), "w", encoding="utf-8") as file:
-                file.write(asyncio.run(picture(place.id, place.digit)))
-            print(f"wrote docs/pictures/{place.id}.svg")
+        for name, text in asyncio.run(pictures()).items():
+            write(name, text)
     return 0
 
 

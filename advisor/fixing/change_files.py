@@ -16,6 +16,7 @@ if TYPE_CHECKING:
     from advisor.fixing.change_set import Change, ChangeSet
 
 APPLY, ROLLBACK, DIFF, TICKET = "apply.sql", "rollback.sql", "options.diff", "ticket.md"
+NO_STATEMENT = "No statement: nothing that is selected can be changed while the server runs"
 LIMITS = {limit: name for name, limit in LIMITED_BY.items()}
 
 
@@ -25,8 +26,9 @@ def apply_sql(audited: Audited, changes: ChangeSet) -> str:
     for change in changes.changes:
         if change.statement:
             lines += [*_comments(change), *_sorted_statements(change.statement), ""]
+    lines += [] if any(change.statement for change in changes.changes) else [_comment(NO_STATEMENT), ""]
     lines += _comment_list("Needs a restart: the value is in the option file only", _restarts(changes))
-    lines += _comment_list("To do by hand", (f"{c.codes}: {c.by_hand}" for c in changes.changes if c.by_hand))
+    lines += _comment_list("To do by hand", _by_hand(changes))
     lines += _comment_list("Left out", changes.refused)
     return "\n".join(lines).rstrip("\n") + "\n"
 
@@ -75,7 +77,8 @@ def _head(audited: Audited, does: str, other: str) -> Iterator[str]:
     host = audited.facts.server.variables.get("hostname", "")
     server = f"{host} ({audited.known.target.label})" if host else audited.known.target.label
     yield _comment(f"{server}, audit of {audited.facts.taken_at}")
-    yield _comment(f"This file {does}; {other}. mycnf runs neither")
+    yield _comment(f"This file {does}; {other}.")
+    yield _comment("mycnf runs neither.")
 
 
 def _comments(change: Change) -> Iterator[str]:
@@ -88,6 +91,12 @@ def _restarts(changes: ChangeSet) -> Iterator[str]:
     for change in changes.changes:
         if change.action is not None and change.action.restart and not change.by_hand:
             yield f"{change.codes}: {change.action.option_line or change.option}"
+
+
+def _by_hand(changes: ChangeSet) -> Iterator[str]:
+    """What neither a statement nor an edit of a file does."""
+    yield from (f"{change.codes}: {change.by_hand}" for change in changes.changes if change.by_hand)
+    yield from (f"{finding.code}: {finding.help}" for finding in changes.without_advice if finding.help)
 
 
 def _comment_list(title: str, lines: Iterable[str]) -> list[str]:

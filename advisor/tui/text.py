@@ -10,6 +10,7 @@ from textual.content import Content
 from advisor.core.model import Severity
 from advisor.core.sizes import format_size
 from advisor.redaction.secrets import escape_text
+from advisor.report.words import wrap
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
@@ -48,6 +49,17 @@ def fold(text: str, width: int, margin: str) -> str:
             lines.append(rest[:width])
             rest = margin + rest[width:]
         lines.append(rest)
+    return "\n".join(lines)
+
+
+def joined(parts: Iterable[str], width: int, separator: str = " · ") -> str:
+    """The parts on as few lines as possible; lines break only between parts, unless one is wider than a line."""
+    lines: list[str] = []
+    for part in filter(None, parts):
+        if lines and len(lines[-1]) + len(separator) + len(part) <= width:
+            lines[-1] += separator + part
+        else:
+            lines.append(wrap(part, "", "", width))
     return "\n".join(lines)
 
 

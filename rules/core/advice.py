@@ -26,6 +26,7 @@ CONTAINER_ARGUMENTS = {
     "LimitFSIZE": "--ulimit fsize",
     "TasksMax": "--pids-limit",
 }
+SCOPES = frozenset({"GLOBAL", "PERSIST", "PERSIST_ONLY"})
 DIGITS = 20  # of any 64-bit number
 DEFAULT_CONNECTIONS = 151  # max_connections of all versions
 GROUP_REPLICATION_CHANNEL = "group_replication_"  # channels that group replication starts and stops by itself
@@ -210,15 +211,24 @@ def _corrected_value(f: Finding) -> AdvisedValue | None:
 def _value_of_action(f: Finding, action: Action) -> AdvisedValue | None:
     from rules.core.statements import permanent_setting
 
-    text = permanent_setting(action) or (action.statement or "").rstrip(";")
-    name, sign, after = text.removeprefix("--").removeprefix("SET ").partition("=")
-    if not sign or not (words := name.split()):
+    text = permanent_setting(action).removeprefix("--") or _setting_of(action.statement)
+    name, sign, after = text.partition("=")
+    if not sign:
         return None
-    option = words[-1].replace("-", "_").removeprefix("loose_")
+    option = name.strip().replace("-", "_").removeprefix("loose_")
     own = option in {f.canonical, f.option} and f.value is not None
-    undone = action.replaces or (action.undo or "").rstrip(";")
+    undone = action.replaces or _setting_of(action.undo)
     old = (f.value or "") if own else undone.partition("=")[2].strip()
     return AdvisedValue(option, *_alike(option, old, after.strip()), action.restart)
+
+
+def _setting_of(statement: str | None) -> str:
+    """`name = value` of the SET GLOBAL or SET PERSIST in a statement; empty for any other: a SELECT has `=` too."""
+    before, _, rest = (statement or "").partition("SET ")
+    scope, _, setting = rest.partition(" ")
+    if scope not in SCOPES or not (before == "" or before.startswith("STOP ")):
+        return ""
+    return (setting.rpartition("; START ")[0] or setting).rstrip("; ")
 
 
 def _alike(option: str, before: str, after: str) -> tuple[str, str]:

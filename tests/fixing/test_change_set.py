@@ -168,6 +168,22 @@ def test_advised_values_have_one_notation() -> None:
     assert getattr(told["OPT012"], "after", "") == "remove the line"
 
 
+@pytest.mark.parametrize(
+    ("statement", "option"),
+    [
+        ("SELECT * FROM performance_schema.threads WHERE PROCESSLIST_ID = 9 ORDER BY 1;", None),
+        ("UPDATE performance_schema.setup_instruments SET ENABLED = 'YES';", None),
+        ("SET PERSIST sort_buffer_size = 262144;", ("sort_buffer_size", "262144")),
+        ("STOP SLAVE; SET GLOBAL relay_log_purge = ON; START SLAVE;", ("relay_log_purge", "ON")),
+    ],
+)
+def test_only_set_names_an_advised_value(statement: str, option: tuple[str, str] | None) -> None:
+    """A statement that looks or that changes rows has `=` too, and advises no value of an option."""
+    finding = audit("--demo").findings[0]._replace(actions=(Action(statement=statement),), fix=None)
+    change = advised_value(finding)
+    assert (change and (change.option, change.after)) == option
+
+
 def patched(folder: Path, diff: str, *words: str) -> str:
     """What `patch` says when it takes the diff in that folder."""
     if shutil.which("patch") is None:

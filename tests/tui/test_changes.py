@@ -49,11 +49,12 @@ async def test_selected_findings_become_files(tmp_path: Path) -> None:
         assert any("+DUR002" in str(o.prompt) for o in app.query_one("#findings-list", OptionList).options)
         await pilot.press("c")
         await until(pilot, lambda: bool(app.query("#changes-list")) and len(rows(app)) == 3)
-        assert [row.split()[-1] for row in rows(app)] == ["file", "restart", "only"]
+        assert [row.split()[-1] for row in rows(app)] == ["file", "restart", "ticket"]
         for key, words in (
             ("a", "SET GLOBAL sync_binlog = 1;"),
             ("b", "SET GLOBAL sync_binlog = 0;"),
             ("d", "+innodb_doublewrite = ON"),
+            ("a", "--   SEC002: "),  # what is done by hand
             ("t", "Undo: `SET GLOBAL sync_binlog = 0;`"),
         ):
             await pilot.press(key, "y")

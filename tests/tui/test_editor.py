@@ -52,12 +52,17 @@ async def live(top: Path, reads: list[int]) -> AsyncIterator[tuple[AuditApp, Pil
         yield app, pilot
 
 
+def own_file(tmp_path: Path, *lines: str) -> Path:
+    """An option file with these lines in [mysqld]."""
+    path = tmp_path / "my.cnf"
+    path.write_text("\n".join(("[mysqld]", *lines, "")))
+    return path
+
+
 @pytest.fixture
 def option_file(tmp_path: Path) -> Path:
     """An option file whose second line is overridden by its third, which is a finding."""
-    path = tmp_path / "my.cnf"
-    path.write_text("[mysqld]\nread_buffer_size = 4M\nread_buffer_size = 8M\n")
-    return path
+    return own_file(tmp_path, "read_buffer_size = 4M", "read_buffer_size = 8M")
 
 
 @pytest.fixture
@@ -83,6 +88,22 @@ async def test_the_editor_opens_at_the_line_and_changes_are_read_again(
         await until(pilot, lambda: "port=3307" in screen_text(app))
         assert len(reads) == 2
         assert (title(text), text.number) == (str(option_file), 2)
+
+
+async def test_few_keys_from_the_start_to_the_ticket_and_to_the_line(
+    lent: None, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """From the first screen, two keys copy the ticket of the worst finding, and three open its line in the editor."""
+    file = own_file(tmp_path, "sync_binlog = 0")
+    monkeypatch.setenv("VISUAL", f"'{script(tmp_path)}'")
+    async with live(file, []) as (app, pilot):
+        await until(pilot, lambda: bool(app.query("#overview-first:focus")))
+        await pilot.press("enter", "t")
+        await until(pilot, lambda: "DUR002" in app.clipboard)
+        await pilot.press("0")
+        await until(pilot, lambda: bool(app.query("#overview-first:focus")))
+        await pilot.press("enter", "l", "e")
+        await until(pilot, lambda: called(tmp_path) == ["+2", str(file)])
 
 
 async def test_a_file_that_stayed_as_it_was_is_not_read_again(

@@ -17,12 +17,20 @@ from advisor.facts.blocking import Blocking, LockWait, OpenTransaction, ServerSe
 from advisor.facts.server import GroupMember
 from advisor.facts.snapshot import load
 from advisor.report.audit.fact_lines import memory_layers
+from advisor.tui.screens.findings.filter import finding_row
 from advisor.tui.screens.findings.screen import FindingsPane
 from advisor.tui.screens.overview import gauges, summary
 from advisor.tui.screens.overview.screen import PLACES, TITLES, OverviewPane, OverviewPart
 from advisor.tui.screens.registry import SCREENS
 from advisor.tui.view import View
-from advisor.tui.widgets.lock_waits import BAD, GOOD, blocking_lines, replication_lines
+from advisor.tui.widgets.lock_waits import (
+    BAD,
+    GOOD,
+    StatusLine,
+    blocking_lines,
+    replication_lines,
+    status_content,
+)
 from rules import all_rules
 from rules.sizing.memory import expected_memory, memory_budget
 
@@ -74,6 +82,23 @@ def test_a_deadlock_has_no_first_blocker(recorded: Facts) -> None:
     """Sessions that wait for each other are named, and the tree ends."""
     circle = Blocking((FIRST, SECOND), waits=(LockWait(14, 15, "rows"), LockWait(15, 14, "rows")))
     assert blocking_lines(audited(recorded, blocking=circle))[0].text == "connections 14, 15 wait for each other"
+
+
+def test_a_long_line_of_the_tree_goes_on_below() -> None:
+    """Nothing of who waits for what is cut at 40 columns, and the branches go on."""
+    lines = [StatusLine("├─ 14 (app@db2) waits 5 s for rows of shop.orders by its primary key"), StatusLine("└─ 15")]
+    text = status_content(lines, 40, whole=True).plain.splitlines()
+    assert text == ["├─ 14 (app@db2) waits 5 s for rows of", "│  shop.orders by its primary key", "└─ 15"]
+
+
+def test_blocked_sessions_lead_to_their_finding(recorded: Facts) -> None:
+    """The part names the gravest finding about sessions that block others, not the first of the list."""
+    view = view_of(audited(recorded, blocking=QUEUE))
+    finding = summary.blocking_finding(view)
+    assert finding is not None
+    assert finding.code.startswith("BLK")
+    assert summary.blocking_finding(view_of(audited(recorded))) is None
+    assert "PROCESSLIST_ID" not in finding_row(finding, 60).plain
 
 
 def test_blocking_that_was_not_read_says_why(recorded: Facts) -> None:
@@ -284,7 +309,7 @@ async def test_enter_opens_what_is_selected() -> None:
         assert app.query_one(FindingsPane).chosen == wanted
         await pilot.press("0")
         await until(pilot, lambda: screens.current == "overview")
-        for _ in range(4):
+        for _ in range(5):
             await pilot.press("down")
         await until(pilot, lambda: pane.query_one("#overview-memory").has_focus)
         await pilot.press("enter")

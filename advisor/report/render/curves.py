@@ -52,6 +52,11 @@ class AxisMark(NamedTuple):
     place: float
 
 
+def tick_text(tick: float) -> str:
+    """The number at a mark of an axis: 5,500 rather than 5.5e+03."""
+    return f"{tick:,.0f}" if abs(tick) >= 1000 else f"{tick:.3g}"  # noqa: PLR2004 - where %g turns to exponents
+
+
 class Scale(NamedTuple):
     """One axis, from its lowest to its highest number."""
 

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, NamedTuple
 from xml.sax.saxutils import escape
 
 from advisor.redaction.secrets import escape_text, redact_value
-from advisor.report.render.curves import Scale, axes, most, placed_marks
+from advisor.report.render.curves import Scale, axes, most, placed_marks, tick_text
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
@@ -111,18 +111,14 @@ def _start(up: Scale) -> str:
     """What a reader would take wrongly: an axis that does not start at zero, or is logarithmic."""
     if up.logarithmic:
         return "logarithmic axis"
-    return f"the axis starts at {_number(up.low)}, not at 0" if up.low else ""
-
-
-def _number(tick: float) -> str:
-    return f"{tick:,.0f}" if abs(tick) >= 1000 else f"{tick:.3g}"  # noqa: PLR2004 - where %g turns to exponents
+    return f"the axis starts at {tick_text(up.low)}, not at 0" if up.low else ""
 
 
 def _grid(frame: _Frame) -> Iterator[str]:
     for tick in frame.up.ticks():
         y = frame.y(tick)
         yield f'<line x1="{LEFT}" x2="{WIDTH - RIGHT}" y1="{y:.1f}" y2="{y:.1f}" stroke="{GRID}"/>'
-        yield f'<text x="{LEFT - 8}" y="{y + 4:.1f}" text-anchor="end" fill="{FAINT}">{_number(tick)}</text>'
+        yield f'<text x="{LEFT - 8}" y="{y + 4:.1f}" text-anchor="end" fill="{FAINT}">{tick_text(tick)}</text>'
 
 
 def _labels(curves: Sequence[Curve], frame: _Frame) -> Iterator[str]:

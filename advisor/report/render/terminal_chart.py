@@ -6,7 +6,7 @@ from itertools import pairwise
 from typing import TYPE_CHECKING, NamedTuple
 
 from advisor.redaction.secrets import escape_text, redact_value
-from advisor.report.render.curves import axes, most, placed_marks
+from advisor.report.render.curves import axes, most, placed_marks, tick_text
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping, Sequence
@@ -79,7 +79,7 @@ def draw(
         known.setdefault(point.place, point)
     labels = [(along.share(place), _shown(known[place].label)) for place in sorted(known)]
     rows = max(2, height - 2)
-    scale = {round(up.share(mark) * (rows - 1)): f"{mark:.3g}" for mark in up.ticks()}
+    scale = {round(up.share(mark) * (rows - 1)): tick_text(mark) for mark in up.ticks()}
     named = [(along.share(mark.place), _shown(mark.name)) for mark in marks]
     lines = _plotted(series, labels, scale, (page.width - 2, rows), style, joined=joined, marks=named)
     legend = _legend(series, page.width - 2)

@@ -12,6 +12,7 @@ from textual.widgets import Static
 
 from advisor.core.model import Severity
 from advisor.core.sizes import format_duration
+from advisor.report.words import plural
 from advisor.tui.screens.registry import SCREENS
 from advisor.tui.text import MUTED, SEVERITY_STYLES, safe_line, safe_text, update_if_changed
 
@@ -23,6 +24,7 @@ if TYPE_CHECKING:
     from advisor.tui.start import AuditSource
     from advisor.tui.view import View
 
+IN_WORDS = 100  # columns from which counts are words
 LETTERS = {Severity.ERROR: "E", Severity.WARNING: "W", Severity.NOTE: "N"}
 
 TABS_WIDTH = 1 + sum(len(place.title) + 3 for place in SCREENS)  # columns of all tabs, with digits and margins
@@ -51,6 +53,8 @@ def splash(feed: AuditSource | None) -> Content:
 class AppHeader(Horizontal):
     """The server on the left, counts and age on the right."""
 
+    _shown: tuple[View, str] | None = None
+
     def compose(self) -> ComposeResult:
         """Two texts on one line."""
         yield Static("mycnf", id="server", markup=False)
@@ -63,12 +67,19 @@ class AppHeader(Horizontal):
         up = f"up {format_duration(server.uptime + int(max(0, since)))}" if server.uptime or since else ""
         parts = [server.variables.get("hostname", ""), view.audited.known.target.label, up]
         update_if_changed(self.query_one("#server", Static), safe_line(" · ".join(part for part in parts if part)))
-        right, words = self.query_one("#standing", Static), _status_text(view, gone)
+        self._shown = view, gone
+        in_words = self.app.size.width >= IN_WORDS
+        right, words = self.query_one("#standing", Static), _status_text(view, gone, words=in_words)
         before = right.content
         # The width follows the text: samples change the text often, but its width rarely.
         update_if_changed(
             right, words, layout=not isinstance(before, Content) or before.cell_length != words.cell_length
         )
+
+    def on_resize(self) -> None:
+        """Write the counts as words or as letters, as there is room."""
+        if self._shown is not None:
+            self.show(*self._shown)
 
 
 class LostBanner(Static):
@@ -111,12 +122,15 @@ class LostBanner(Static):
         update_if_changed(self, safe_line(words, longest=max(2, self.app.size.width - 2)))
 
 
-def _status_text(view: View, gone: str) -> Content:
+def _status_text(view: View, gone: str, *, words: bool) -> Content:
+    """Counts by severity, and the age of the audit or what it is of."""
     severities = [f.severity for f in view.open_findings]
     counts = [
-        Content.styled(f"{severities.count(s)}{LETTERS[s]}", SEVERITY_STYLES[s]) for s in Severity if s in severities
+        Content.styled(plural(count, s.value) if words else f"{count}{LETTERS[s]}", SEVERITY_STYLES[s])
+        for s in Severity
+        if (count := severities.count(s))
     ]
-    parts = [Content(" ").join(counts)] if counts else [Content("no findings")]
+    parts = [Content("  " if words else " ").join(counts)] if counts else [Content("no findings")]
     if gone:
         parts.append(Content.styled("no connection", "$text-error"))
     elif view.live:

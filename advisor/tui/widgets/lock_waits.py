@@ -7,7 +7,8 @@ from typing import TYPE_CHECKING, NamedTuple
 from textual.content import Content
 
 from advisor.core.sizes import format_duration
-from advisor.tui.text import safe_line
+from advisor.report.words import wrap
+from advisor.tui.text import safe_line, safe_text
 from advisor.verdict.number import parse_digits
 
 if TYPE_CHECKING:
@@ -18,6 +19,7 @@ if TYPE_CHECKING:
     from advisor.facts.server import GroupMember
     from rules.core.context import RuleContext
 
+BRANCHES = "│├└─ "  # what stands before a session in the tree
 MOST_SESSIONS = 50  # lines of the tree
 GOOD, BAD, PLAIN = "good", "bad", ""
 THREADS = {"receiver": "io_running", "applier": "sql_running"}  # of a channel, by the column of its state
@@ -33,9 +35,23 @@ class StatusLine(NamedTuple):
 STYLES = {GOOD: "$text-success", BAD: "$text-error", PLAIN: ""}
 
 
-def status_content(lines: Iterable[StatusLine], width: int) -> Content:
-    """The lines one below the other, each cut to `width` columns and safe to show."""
-    return Content("\n").join(safe_line(line.text, STYLES[line.state], max(2, width)) for line in lines)
+def status_content(lines: Iterable[StatusLine], width: int, *, whole: bool = False) -> Content:
+    """The lines one below the other, safe to show, each cut to `width` columns; `whole` ones are wrapped instead."""
+    return Content("\n").join(
+        safe_text(_wrapped(line.text, width), STYLES[line.state])
+        if whole
+        else safe_line(line.text, STYLES[line.state], max(2, width))
+        for line in lines
+    )
+
+
+def _wrapped(text: str, width: int) -> str:
+    """The line wrapped behind its place in the tree, and each piece cut to the width."""
+    shown = safe_line(text).plain
+    bare = shown.lstrip(BRANCHES)
+    lead = shown[: len(shown) - len(bare)]
+    rest = lead.replace("├─", "│ ").replace("└─", "  ") or "  "
+    return "\n".join(safe_line(line, longest=max(2, width)).plain for line in wrap(bare, lead, rest, width).split("\n"))
 
 
 def blocking_lines(audited: Audited, most: int = MOST_SESSIONS) -> list[StatusLine]:

@@ -96,7 +96,9 @@ def _place(changes: ChangeSet, finding: Finding) -> str:
     """Where the change set has it: in the statements, in the diff, by hand, or nowhere."""
     own = [change for change in changes.changes if finding in change.findings]
     if not own:
-        return "ticket only" if finding in changes.without_advice else "left out: contradiction"
+        if finding not in changes.without_advice:
+            return "left out: contradiction"
+        return "by hand: see ticket" if finding.help else "nothing to change"
     parts = ["by hand"] if any(change.by_hand for change in own) else []
     parts += ["SQL"] if any(change.statement for change in own) else []
     parts += ["file"] if any(change.edits for change in own) else []

@@ -14,7 +14,7 @@ from advisor.report.finding import in_brief
 from advisor.report.paper import Paper
 from advisor.report.render.text import written
 from advisor.report.words import wrap
-from advisor.tui.text import SEVERITY_STYLES, fold, safe_line, safe_text
+from advisor.tui.text import SEVERITY_STYLES, fold, joined, safe_line, safe_text
 from rules import find_rule
 from rules.core.evidence import find_evidence
 
@@ -37,7 +37,7 @@ def finding_detail(view: View, finding: Finding, width: int, *, ascii_only: bool
     """Everything about a finding, wrapped to `width` columns."""
     width = max(LEAST, width)
     blocks = [
-        _head(finding) + _keys(view, finding),
+        _head(finding) + _keys(view, finding, width),
         *_suppression(view, finding, width),
         _subject(finding),
         safe_text(wrap(finding.message, width=width)),
@@ -62,16 +62,16 @@ def _head(f: Finding) -> Content:
     return name + Content(f" · {f.confidence.value}{here}")
 
 
-def _keys(view: View, f: Finding) -> Content:
+def _keys(view: View, f: Finding, width: int) -> Content:
     """The keys that lead from the finding elsewhere, on a line of their own."""
     rule = find_rule(f.code)
     places = {
-        "l line": any(at and at.line for at in (f.location, *(a.place for a in f.actions))),
+        "l line of the file": any(at and at.line for at in (f.location, *(a.place for a in f.actions))),
         "v variable": f.canonical is not None,
         "w counters": bool(counters_of(view, f)),
         "p probe": rule is not None and rule.probe is not None,
     }
-    keys = "  ".join(key for key, leads in places.items() if leads)
+    keys = joined((key for key, leads in places.items() if leads), width, "  ")
     return Content.styled(f"\n{keys}", "dim") if keys else Content("")
 
 

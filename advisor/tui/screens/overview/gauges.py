@@ -13,7 +13,6 @@ from advisor.report.render.terminal_chart import area_glyphs, draw_area
 from advisor.report.words import wrap
 from advisor.tui.screens.host.sections import missing_reason, usable_memory
 from advisor.tui.screens.host.storage_tree import storage_tree
-from advisor.tui.screens.overview.summary import joined
 from advisor.tui.screens.workload.counters import SERIES
 from advisor.tui.screens.workload.rates import column_spans, intervals_within, series_columns, window_rates
 from advisor.tui.screens.workload.rows import sparkline_scale
@@ -24,6 +23,7 @@ from advisor.tui.text import (
     SEVERITY_STYLES,
     bar,
     format_value,
+    joined,
     safe_line,
     safe_text,
     sparkline,
@@ -172,7 +172,9 @@ def redo_text(view: View, width: int) -> Content:
         parts.append("write rate not measured")
     below = safe_text("\n" + joined(parts, width))
     if age is None:
-        return safe_line("checkpoint age: this server has no counter", MUTED, width) + below
+        waits = view.live and not view.samples  # samples read what the audit's status does not have
+        why = "read with the first sample" if waits else "this server has no counter"
+        return safe_line(f"checkpoint age: {why}", MUTED, width) + below
     share = age[0] / age[1]
     words = f"checkpoint age {format_size(age[0])}, {format_percent(share)} of {format_size(age[1])}"
     return _gauge(share, words, width) + below

@@ -38,13 +38,13 @@ TITLES = {
     "redo": ("Redo log", "workload"),
     "connections": ("Connections", "workload"),
     "replication": ("Replication", "findings"),
-    "blocking": ("Blocked sessions", "findings"),
+    "blocking": ("Blocked sessions", "findings"),  # beside what to do first: it is about now
     "traffic": ("Traffic", "workload"),
     "innodb": ("InnoDB", "workload"),
     "waits": ("Waits", "workload"),
 }
 CHARTS = ("traffic", "innodb", "waits")
-COLUMNS = (("server", "risks", "first"), ("memory", "storage"), ("redo", "connections", "replication", "blocking"))
+COLUMNS = (("server", "risks", "first", "blocking"), ("memory", "storage"), ("redo", "connections", "replication"))
 
 
 class OverviewPart(Static, can_focus=True):
@@ -83,7 +83,8 @@ class OverviewPart(Static, can_focus=True):
         if width < NARROW_LABEL:
             return Content.styled(self.title, style) + Content("\n") + body
         first, *rest = body.split("\n")
-        shown = [Content.styled(f"{self.title[: LABEL - 1]:<{LABEL}}", style) + first]
+        name = self.title if len(self.title) < LABEL else self.title.split()[0]
+        shown = [Content.styled(f"{name:<{LABEL}}", style) + first]
         return Content("\n").join([*shown, *(Content(" " * LABEL) + line for line in rest)])
 
     def action_open(self) -> None:
@@ -259,8 +260,11 @@ class OverviewPane(Pane):
     async def on_overview_part_opened(self, message: OverviewPart.Opened) -> None:
         """Open the selected finding, or the screen of the part."""
         message.stop()
+        blocked = summary.blocking_finding(self.view) if self.view and message.part.part == "blocking" else None
         if message.part.part == "first" and self._advice:
             await self.app.show_finding(self._advice[self.chosen].finding)
+        elif blocked is not None:
+            await self.app.show_finding(blocked)
         else:
             await self.app.action_go(message.part.place)
 

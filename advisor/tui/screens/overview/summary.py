@@ -6,15 +6,15 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from textual.content import Content
 
+from advisor.analysis.engine import sort_by_severity
 from advisor.core.model import Severity
 from advisor.core.sizes import format_duration, format_size
-from advisor.report.words import plural, wrap
-from advisor.tui.text import MUTED, SEVERITY_SIGNS, SEVERITY_STYLES, safe_line, safe_text
+from advisor.report.words import plural
+from advisor.tui.text import MUTED, SEVERITY_SIGNS, SEVERITY_STYLES, joined, safe_line, safe_text
+from rules.core.advice import value_of_actions
 from rules.core.areas import group_by_area
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable
-
     from advisor.analysis.audited import Audited
     from advisor.core.model import Finding
     from advisor.tui.view import View
@@ -38,17 +38,6 @@ def server_text(view: View, width: int, *, short: bool) -> Content:
         lines = (" · ".join(filter(None, parts)), " · ".join(platform))
         return Content("\n").join(safe_line(line, longest=width) for line in lines)
     return safe_text(f"{joined(parts, width)}\n{joined(platform, width)}")
-
-
-def joined(parts: Iterable[str], width: int, separator: str = " · ") -> str:
-    """The parts on as few lines as possible; lines break only between parts, unless one is wider than a line."""
-    lines: list[str] = []
-    for part in filter(None, parts):
-        if lines and len(lines[-1]) + len(separator) + len(part) <= width:
-            lines[-1] += separator + part
-        else:
-            lines.append(wrap(part, "", "", width))
-    return "\n".join(lines)
 
 
 def server_role(audited: Audited) -> str:
@@ -127,18 +116,12 @@ def first_advice(view: View) -> list[Advice]:
 
 
 def _advice(finding: Finding) -> Advice:
-    """The change of an option if the finding advises one, otherwise its help: a statement alone may only look."""
-    subject = finding.canonical or finding.name
-    for action in finding.actions:
-        name, _, value = (action.option_line or "").partition("=")
-        if finding.canonical and value.strip() and name.strip().replace("-", "_") == finding.canonical:
-            before = f"{finding.value} → " if finding.value else ""
-            return Advice(finding, f"{subject}  {before}{value.strip()}", _restart(action.restart))
-    return Advice(finding, f"{subject}: {finding.help or finding.message}", "")
-
-
-def _restart(needed: bool) -> str:
-    return "restart" if needed else "no restart"
+    """The value that the finding's actions set, as the list of findings has it, otherwise its help."""
+    change = value_of_actions(finding)
+    if change is None:
+        return Advice(finding, f"{finding.canonical or finding.name}: {finding.help or finding.message}", "")
+    before = f"{change.before} → " if change.before else "→ "
+    return Advice(finding, f"{change.option}  {before}{change.after}", change.restart_words)
 
 
 def advice_line(advice: Advice, width: int, *, chosen: bool) -> Content:
@@ -156,7 +139,12 @@ def blocking_text(audited: Audited, width: int) -> Content:
     """Who blocks whom, as a tree."""
     from advisor.tui.widgets.lock_waits import blocking_lines, status_content  # after the first findings are shown
 
-    return status_content(blocking_lines(audited, MOST_WAITS), width)
+    return status_content(blocking_lines(audited, MOST_WAITS), width, whole=True)
+
+
+def blocking_finding(view: View) -> Finding | None:
+    """The gravest finding about sessions that block others; None without one."""
+    return next((f for f in sort_by_severity(view.open_findings) if f.code.startswith("BLK")), None)
 
 
 def replication_text(audited: Audited, width: int) -> Content | None:

@@ -88,10 +88,7 @@ class VariableRow(NamedTuple):
         """A value as people write it: 128M, ON; "by host" for an unknown default."""
         if value is None:
             return "by host" if self.option is not None and self.option.host else ""
-        if self.option is not None and self.option.kind == "bool" and value in SWITCHES:
-            return SWITCHES[value]
-        number = parse_whole_number(value) if self.name.endswith(SIZES) else None
-        return exact_size(number) if number is not None and number > 0 else value or "(empty)"
+        return value_for_people(self.name, value, self.option)
 
     @property
     def set_by(self) -> str:
@@ -139,6 +136,16 @@ def variable_rows(view: View) -> list[VariableRow]:
                 row = row._replace(at_run_time=set_global_effect(option, context.target))
             rows.append(row)
     return rows
+
+
+def value_for_people(name: str, value: str, option: Option | None) -> str:
+    """The value of a variable as people write it: 128M, ON, 90 for the server's 90.000000."""
+    if option is not None and option.kind == "bool" and value in SWITCHES:
+        return SWITCHES[value]
+    if option is not None and option.kind == "double" and "." in value:
+        return value.rstrip("0").rstrip(".")
+    number = parse_whole_number(value) if name.endswith(SIZES) else None
+    return exact_size(number) if number is not None and number > 0 else value or "(empty)"
 
 
 def _row(name: str, setting: Setting, option: Option | None, file_value: str | None) -> VariableRow:

@@ -109,7 +109,7 @@ _REFUSED = "connections refused because max_connections was reached"
 TRAFFIC = SeriesGroup(
     "Traffic",
     (
-        _rate("queries", "queries", rate("Questions", "statements sent by clients; each sample is one")),
+        _rate("queries", "queries", rate("Questions", "statements sent by clients, those of this app included")),
         _time("time", "statement time", query_time("latency: the mean time of a statement"), _UNTIMED),
         _rate("commits", "commits", rate("Handler_commit", _COMMITS)),
         _rate("com-commit", "COMMIT", rate("Com_commit", "COMMIT statements; autocommit sends none")),

@@ -15,6 +15,7 @@ from advisor.tui.text import NO_VALUE, SPARK_STEPS, format_value, sparkline
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
 
+    from advisor.catalog.load import Catalog
     from advisor.facts import Sample
     from advisor.facts.workload import EventTotal, TopEvents
     from advisor.tui.screens.workload.counters import Series
@@ -148,11 +149,15 @@ def explain_row(row: SeriesRow, latest: Sample, column: float) -> list[str]:
     return lines
 
 
-def explain_changes(changes: Sequence[VariableChange], now: float) -> str:
+def explain_changes(changes: Sequence[VariableChange], now: float, catalog: Catalog) -> str:
     """The last of these changes of variables, how long ago it was, and how many more there are."""
+    from advisor.tui.screens.variables.rows import value_for_people  # only where something has changed
+
     last = changes[-1]
+    option = catalog.find_variable(last.name)
+    before, after = (value_for_people(last.name, text, option) for text in (last.before, last.after))
     more = f"; {len(changes) - 1} more in this window" if len(changes) > 1 else ""
-    return f"{EVENT_LINE} {last.name}: {last.before} → {last.after}, {format_duration(now - last.at)} ago{more}"
+    return f"{EVENT_LINE} {last.name}: {before} → {after}, {format_duration(now - last.at)} ago{more}"
 
 
 def with_unit(value: float | None, unit: str) -> str:

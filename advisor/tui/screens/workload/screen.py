@@ -296,8 +296,9 @@ class WorkloadPane(Pane):
             update_if_changed(self.query_one("#workload-chart", Static), safe_text(""))
             return
         lines = explain_row(row, self._intervals[-1].last, self.shown.column)
-        if changed := self._changes:
-            lines.insert(1, explain_changes(changed, self._intervals[-1].last.at))
+        if self.view is not None and (changed := self._changes):
+            catalog = self.view.audited.known.catalog
+            lines.insert(1, explain_changes(changed, self._intervals[-1].last.at, catalog))
         update_if_changed(text, Content("\n").join(safe_text(words) for words in lines))
         self._draw_chart(row)
 
