@@ -28,6 +28,9 @@ POLL = 0.02
 # In the order in which mariadb-install-db executes them.
 SYSTEM_TABLES = ("system_tables", "performance_tables", "system_tables_data")
 SYSTEM_ROUTINES = ("maria_add_gis_sp_bootstrap.sql", "sys_schema")
+# MariaDB changes the number of undo tablespaces of an existing data directory only if no undo log is left. Without this
+# option that depends on how far purge came before the shutdown.
+WHOLE_PURGE = "--innodb-fast-shutdown=0"
 # The bootstrap parser reads one statement per line. NULL: root has an empty password instead of the unix_socket
 # plugin, so that access is controlled only by the mode of the scratch directory.
 PREFACE = (
@@ -46,9 +49,8 @@ def initialize(binary: Binary, datadir: str, room: str, initial: tuple[str, ...]
     shape the data files, such as a page size. Raises SandboxError with the server's error messages.
     """
     log, feed = os.path.join(room, "initialise.log"), os.devnull
-    how = "--initialize-insecure"
     if binary.target.is_mariadb:
-        feed, how = os.path.join(room, "bootstrap.sql"), "--bootstrap"
+        feed = os.path.join(room, "bootstrap.sql")
         with open(feed, "wb") as script:
             script.write(_bootstrap_sql(share_folder(binary)))
     command = [
@@ -58,7 +60,7 @@ def initialize(binary: Binary, datadir: str, room: str, initial: tuple[str, ...]
         *user_option(),
         f"--datadir={datadir}",
         *initial,
-        how,
+        *_how_to_initialize(binary),
     ]
     process = spawn(command, log=log, temporary=room, feed=feed)
     try:
@@ -70,6 +72,10 @@ def initialize(binary: Binary, datadir: str, room: str, initial: tuple[str, ...]
     if code != 0:
         with open(log, encoding="utf-8", errors="replace") as words:
             raise server_ended_error(binary.name, "while it initialised its data directory", code, words.read())
+
+
+def _how_to_initialize(binary: Binary) -> tuple[str, ...]:
+    return (WHOLE_PURGE, "--bootstrap") if binary.target.is_mariadb else ("--initialize-insecure",)
 
 
 def _await_end(process: subprocess.Popen[bytes], binary: Binary, datadir: str) -> int:
@@ -143,7 +149,8 @@ def _copy_folder(source: str, target: str) -> None:
 
 def _fingerprint(binary: Binary) -> str:
     program = os.stat(binary.program)
-    facts = (binary, os.path.realpath(binary.program), program.st_size, program.st_mtime_ns, os.geteuid(), PREFACE)
+    how = (PREFACE, *([WHOLE_PURGE] if binary.target.is_mariadb else []))
+    facts = (binary, os.path.realpath(binary.program), program.st_size, program.st_mtime_ns, os.geteuid(), *how)
     return hashlib.sha256(repr(facts).encode("utf-8", "surrogateescape")).hexdigest()[:FINGERPRINT_DIGITS]
 
 

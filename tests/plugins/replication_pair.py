@@ -40,12 +40,12 @@ def written(folder: Path, name: str, text: str) -> Path:
     return file
 
 
-def until(true: Callable[[], bool]) -> None:
-    """Wait for an asynchronous action of a server; the test fails on timeout."""
+def until(true: Callable[[], bool], every: float = 0.1) -> None:
+    """Wait for an asynchronous action of a server, which is checked every `every` seconds; fails on timeout."""
     deadline = time.monotonic() + PATIENCE
     while not true():
         assert time.monotonic() < deadline
-        time.sleep(0.1)
+        time.sleep(every)
 
 
 def dialect(name: str) -> tuple[str, str, str, str]:

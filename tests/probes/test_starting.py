@@ -6,6 +6,7 @@ import fcntl
 import os
 import socket
 from contextlib import suppress
+from itertools import chain
 from pathlib import Path
 
 import pymysql
@@ -71,7 +72,8 @@ def test_a_port_that_was_taken_meanwhile(start: Start, server_name: str, monkeyp
         other.bind(("127.0.0.1", 0))
         other.listen()
         taken = other.getsockname()[1]
-        ports = iter((taken, free_port(), free_port()))
+        # As many more as it takes: other programs may take those meanwhile.
+        ports = chain((taken,), iter(free_port, None))
         monkeypatch.setattr(server_module, "free_port", lambda: next(ports))
         sandbox = start(server_name, tcp=True, small=True)
     assert sandbox.running
@@ -170,6 +172,19 @@ def test_data_files_take_the_shape_asked_for(binary: Binary, templates: Path, tm
             assert first_row(sandbox, "SELECT @@innodb_page_size") == (4096,)
     with start_sandbox(binary, base=tmp_path, small=True, templates=templates) as sandbox:
         assert first_row(sandbox, "SELECT @@innodb_page_size") == (16384,)
+
+
+@pytest.mark.servers("mariadb-11.8")
+def test_a_new_data_directory_has_no_undo_log_left(
+    binary: Binary, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The first start can change the number of undo tablespaces, even if the initialization ended with deleted rows."""
+    script = datadir._bootstrap_sql
+    last = b"create table mysql.t (a int) engine=innodb;\ninsert into mysql.t values (1);\ndelete from mysql.t;\n"
+    monkeypatch.setattr(datadir, "_bootstrap_sql", lambda share: script(share) + last)
+    arguments = ["--skip-ssl", "--innodb-undo-tablespaces=0"]
+    with start_sandbox(binary, base=tmp_path, small=True, arguments=arguments) as sandbox:
+        assert first_row(sandbox, "SELECT @@innodb_undo_tablespaces") == (0,)
 
 
 def test_an_older_template_stays_while_it_is_copied(tmp_path: Path) -> None:

@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
     from pathlib import Path
 
-    from real_servers import Start
+    from real_servers import Server, Start
 
     from advisor.core.model import Finding
     from advisor.facts import Facts
@@ -36,6 +36,16 @@ ROWS = (
     "INSERT INTO a.t VALUES (1, 1), (2, 2)",
 )
 SHOWN = {"mysql-8.0", "mysql-9.7"}  # servers that show the holder of a metadata lock
+
+
+@pytest.fixture
+def live(server_name: str, server: Server) -> Iterator[Live]:
+    """The running default server with a table of two rows, which is dropped again."""
+    shared = Live(server_name, server(server_name))
+    shared.run(*ROWS)
+    yield shared
+    # A lock that a failed test left behind must fail here, and not wait for a year.
+    shared.run("SET SESSION lock_wait_timeout = 60", "DROP DATABASE a")
 
 
 class Client:
@@ -101,9 +111,15 @@ def found(facts: Facts) -> dict[str, Finding]:
 
 
 def finding(live: Live, name: str) -> Finding:
-    """The finding of that name, as soon as the waits are long enough."""
-    until(lambda: name in found(collected(live)))
-    return found(collected(live))[name]
+    """The finding of that name, as soon as the waits are long enough, which takes ten seconds."""
+    seen: dict[str, Finding] = {}
+
+    def is_there() -> bool:
+        seen.update(found(collected(live)))
+        return name in seen
+
+    until(is_there, every=1.0)
+    return seen[name]
 
 
 def printed(one: Finding, start: str) -> str:
@@ -111,10 +127,8 @@ def printed(one: Finding, start: str) -> str:
     return next(text for action in one.actions if (text := action.statement or "").startswith(start))
 
 
-def test_a_chain_of_row_locks_ends_with_the_printed_statements(server_name: str, start: Start) -> None:
+def test_a_chain_of_row_locks_ends_with_the_printed_statements(live: Live) -> None:
     """The idle session at the beginning of a chain of three is named; its printed KILL lets the others go on."""
-    live = Live(server_name, start(server_name))
-    live.run(*ROWS)
     with clients(live, 3) as (idle, second, third):
         idle.run("BEGIN", "UPDATE a.t SET v = 3 WHERE id = 1")
         second.run("BEGIN", "UPDATE a.t SET v = 3 WHERE id = 2")
@@ -134,11 +148,9 @@ def test_a_chain_of_row_locks_ends_with_the_printed_statements(server_name: str,
     assert live.run("SELECT v FROM a.t ORDER BY id") == ((4,), (5,))
 
 
-def test_a_queue_behind_an_alter_ends_with_the_printed_statements(server_name: str, start: Start) -> None:
+def test_a_queue_behind_an_alter_ends_with_the_printed_statements(server_name: str, live: Live) -> None:
     """An ALTER waits for an open transaction, and a SELECT behind it. MySQL 8.0 and later show the holder, and the
     printed KILL QUERY frees the queue without it; elsewhere the oldest transaction is named as likely."""
-    live = Live(server_name, start(server_name))
-    live.run(*ROWS)
     with clients(live, 3) as (holder, changer, reader):
         holder.run("BEGIN", "SELECT * FROM a.t")
         changer.begin("ALTER TABLE a.t ADD COLUMN w INT")
@@ -171,10 +183,8 @@ WAITS = (
 
 
 @pytest.mark.servers("mysql-8.0", "mysql-9.7")
-def test_each_kind_of_metadata_lock_has_its_holder(server_name: str, start: Start) -> None:
+def test_each_kind_of_metadata_lock_has_its_holder(live: Live) -> None:
     """For each kind of lock that MySQL shows, the session that waits is found to wait for the one that holds it."""
-    live = Live(server_name, start(server_name))
-    live.run(*ROWS)
     for held, wanted in WAITS:
         with clients(live, 2) as (holder, waiter):
             holder.run(*held)
@@ -184,11 +194,9 @@ def test_each_kind_of_metadata_lock_has_its_holder(server_name: str, start: Star
             assert pairs == {(waiter.id, holder.id)}, (held, wanted)
 
 
-def test_many_waits_for_rows_are_not_listed(server_name: str, start: Start, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_many_waits_for_rows_are_not_listed(server_name: str, live: Live, monkeypatch: pytest.MonkeyPatch) -> None:
     """Beyond the limit MariaDB and MySQL 5.7 are not asked for transactions, with the reason; MySQL 8.0 is."""
     monkeypatch.setattr("advisor.collect.server.blocking.MOST_ROW_WAITS", 0)
-    live = Live(server_name, start(server_name))
-    live.run(*ROWS)
     with clients(live, 2) as (idle, waiter):
         idle.run("BEGIN", "UPDATE a.t SET v = 3 WHERE id = 1")
         waiter.begin("UPDATE a.t SET v = 4 WHERE id = 1")
@@ -215,10 +223,8 @@ def test_the_plugin_shows_who_holds_the_lock(start: Start) -> None:
         assert one.confidence is Confidence.LIKELY
 
 
-def test_a_global_read_lock_is_probably_a_backup(server_name: str, start: Start) -> None:
+def test_a_global_read_lock_is_probably_a_backup(server_name: str, live: Live) -> None:
     """FLUSH TABLES WITH READ LOCK with a waiting session is reported without KILL, by its session if it is shown."""
-    live = Live(server_name, start(server_name))
-    live.run(*ROWS)
     with clients(live, 2) as (backup, writer):
         backup.run("FLUSH TABLES WITH READ LOCK")
         writer.begin("INSERT INTO a.t VALUES (3, 3)")
@@ -228,25 +234,24 @@ def test_a_global_read_lock_is_probably_a_backup(server_name: str, start: Start)
         assert not any((action.statement or "").startswith("KILL") for action in one.actions)
 
 
-def test_long_work_that_blocks_nobody_is_silent(server_name: str, start: Start) -> None:
+def test_long_work_that_blocks_nobody_is_silent(live: Live) -> None:
     """A long SELECT, short transactions, the event scheduler and an open read view are no findings."""
-    live = Live(server_name, start(server_name))
-    live.run(*ROWS, "SET GLOBAL event_scheduler = ON")
+    ((scheduler,),) = live.run("SELECT @@event_scheduler")
+    live.run("SET GLOBAL event_scheduler = ON")
     with clients(live, 3) as (reader, writer, viewer):
         viewer.run("START TRANSACTION WITH CONSISTENT SNAPSHOT")
         reader.begin("SELECT SLEEP(600) FROM a.t")
-        until(lambda: any(one.id == reader.id and one.seconds >= 10 for one in blocking(live).sessions))
+        until(lambda: any(one.id == reader.id and one.seconds >= 10 for one in blocking(live).sessions), every=1.0)
         writer.run(*("BEGIN", "UPDATE a.t SET v = v + 1 WHERE id = 1", "COMMIT") * 100)
         facts = collected(live)
         assert facts.server.blocking is not None
         assert {viewer.id, reader.id} <= {one.id for one in facts.server.blocking.sessions}
         assert not found(facts)
+    live.run(f"SET GLOBAL event_scheduler = {scheduler}")
 
 
-def test_a_prepared_transaction_has_no_session(server_name: str, start: Start) -> None:
+def test_a_prepared_transaction_has_no_session(live: Live) -> None:
     """After XA PREPARE and the end of the session the transaction is there without one; old ones are reported."""
-    live = Live(server_name, start(server_name))
-    live.run(*ROWS)
     with clients(live, 1) as (coordinator,):
         coordinator.run("XA START 'x'", "UPDATE a.t SET v = 9 WHERE id = 1", "XA END 'x'", "XA PREPARE 'x'")
         coordinator.connection.close()
