@@ -31,7 +31,7 @@ def run(args: argparse.Namespace) -> int:
 
     gc.disable()  # nothing loaded at startup is garbage; the app enables it once it is up
     from advisor.tui.app import AuditApp
-    from advisor.tui.themes import is_first_start, read_theme
+    from advisor.tui.preferences import is_first_start, read_theme
 
     app = AuditApp(replace(make_opening(args), theme=read_theme(), first_start=is_first_start()))
     show_narration(app)
@@ -51,7 +51,7 @@ def show_narration(app: AuditApp) -> None:
 def make_opening(args: argparse.Namespace) -> StartOptions:
     """Return the app's start options from the command line; rules are selected once there are facts to judge."""
     from advisor.commands.collect import DEMO, DEMO_SERIES
-    from advisor.tui.keymap import read_keymap
+    from advisor.tui.preferences import read_keymap
 
     @cache
     def asked() -> AuditRequest:

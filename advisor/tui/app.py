@@ -13,6 +13,8 @@ from textual.widgets import ContentSwitcher, Static
 
 from advisor.core import errors
 from advisor.tui.app_base import AppBase
+from advisor.tui.footer import release_old_keys, show_keys
+from advisor.tui.header import FIRST_HINT, AppHeader, LostBanner, ScreenTab, ScreenTabs, splash
 from advisor.tui.messages import (
     AuditReady,
     ConnectionLost,
@@ -22,12 +24,10 @@ from advisor.tui.messages import (
     TopEventsRead,
     WorkFailed,
 )
+from advisor.tui.preferences import register_themes, save_hint_shown, save_theme
 from advisor.tui.screens.base import NARROW
 from advisor.tui.screens.registry import SCREENS, SCREENS_BY_ID
 from advisor.tui.text import safe_text
-from advisor.tui.themes import register_themes, save_hint_shown, save_theme
-from advisor.tui.widgets.footer import release_old_keys, show_keys
-from advisor.tui.widgets.header import FIRST_HINT, AppHeader, LostBanner, ScreenTab, ScreenTabs, splash
 from advisor.tui.workers import run_in_background
 
 if TYPE_CHECKING:

@@ -11,6 +11,7 @@ from typing import NamedTuple, TypeVar
 from app_driver import screen_text, until
 from rich.style import Style
 from textual.pilot import Pilot
+from textual.widgets import Input
 
 from advisor.tui.app import AuditApp
 
@@ -71,6 +72,8 @@ async def settle(pilot: Pilot[int], picture: Callable[[], T], complete: str = ""
     A busy host draws late: with an expectation, only a long standstill counts.
     """
     await until(pilot, lambda: complete in screen_text(pilot.app))
+    for field in pilot.app.screen.query(Input):
+        field.cursor_blink = False
     last, since = picture(), time.monotonic()
     while last != expected and time.monotonic() - since < (STILL if expected is None else LONG):
         await pilot.pause()

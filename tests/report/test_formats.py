@@ -23,7 +23,7 @@ from advisor.report.formats import Format, names
 from advisor.report.formats import render_lint as render
 from advisor.report.output import pair, run_time, write
 from advisor.report.paper import Paper
-from advisor.tui.screens.report.formats import report_formats
+from advisor.tui.screens.report.preview import report_formats
 
 SNAPSHOT = CHECKOUT / "examples" / "snapshots" / "mariadb-10.11.json"
 WORDS = {"f": "format", "o": "output"}

@@ -20,8 +20,8 @@ from advisor.fleet.row import HostRow
 from advisor.state.crash_report import write_crash_file
 from advisor.state.history.store import save_snapshot
 from advisor.state.sampling.keep import save_sample
-from advisor.tui import themes, view
-from advisor.tui.dialogs import recent_connections
+from advisor.tui import preferences, view
+from advisor.tui.dialogs import connect
 from advisor.tui.screens.report import preview
 from advisor.tui.view import UserMarks
 from probes import leftovers, results
@@ -65,8 +65,8 @@ def _fleet(_place: Path) -> None:
 def _app(place: Path) -> None:
     facts = load(str(SNAPSHOT))
     view.save_marks(view.marks_path(facts.server), UserMarks(), UserMarks(frozenset({"BUF001"})))
-    recent_connections.remember(ConnectRequest(host="db1"))
-    themes.save_theme("textual-dark")
+    connect.remember(ConnectRequest(host="db1"))
+    preferences.save_theme("textual-dark")
     preview.save_report("report", str(place / "report.md"), replace(facts, files=None))
 
 

@@ -18,14 +18,14 @@ from advisor.commands.app import make_opening, show_narration
 from advisor.core import console
 from advisor.core.errors import MycnfError
 from advisor.core.sizes import format_duration
-from advisor.tui import themes
+from advisor.tui import preferences
 from advisor.tui.app import AuditApp
 from advisor.tui.dialogs.help import active_keys
-from advisor.tui.keymap import read_keymap
+from advisor.tui.header import AppHeader, LostBanner
 from advisor.tui.messages import AuditReady, ConnectionLost
+from advisor.tui.preferences import read_keymap
 from advisor.tui.screens.findings.screen import FindingsPane
 from advisor.tui.screens.registry import SCREENS
-from advisor.tui.widgets.header import AppHeader, LostBanner
 
 SIZES = [(80, 24), (120, 40), (200, 60)]
 
@@ -230,16 +230,16 @@ async def test_what_is_narrated_is_told(monkeypatch: pytest.MonkeyPatch) -> None
 
 async def test_the_first_start_has_a_hint_until_a_key_is_pressed() -> None:
     """Three lines above the footer, which the first key removes, and later starts do not show."""
-    assert themes.is_first_start()
+    assert preferences.is_first_start()
     asked = build_parser("audit").parse_args(["audit", "--demo"])
-    app = AuditApp(replace(make_opening(asked), first_start=themes.is_first_start()))
+    app = AuditApp(replace(make_opening(asked), first_start=preferences.is_first_start()))
     async with app.run_test(size=(80, 24)) as pilot:
         await until(pilot, lambda: opened(app))
         assert "ctrl+p finds every action" in screen_text(app)
         assert app.query_one("#hint").size.height == 3
         await pilot.press("3")
         await until(pilot, lambda: not app.query("#hint"))
-    assert not themes.is_first_start()
+    assert not preferences.is_first_start()
 
 
 async def test_a_lost_connection_has_a_banner_with_the_next_try() -> None:
@@ -270,8 +270,8 @@ async def test_the_theme_is_kept() -> None:
     async with driven() as (app, pilot):
         app.theme = "high-contrast"
         await pilot.pause()
-    assert themes.read_theme() == "high-contrast"
-    themes.save_theme("none such")
+    assert preferences.read_theme() == "high-contrast"
+    preferences.save_theme("none such")
     async with driven() as (app, _):
         assert app.theme in app.available_themes
 

@@ -18,7 +18,7 @@ from advisor.core.model import Finding
 from advisor.redaction.secrets import MASK
 from advisor.report.audit.ticket import LONGEST
 from advisor.tui.app import AuditApp
-from advisor.tui.screens.changes.rows import DONE, STILL, UNJUDGED, change_state, save_files
+from advisor.tui.screens.changes import DONE, STILL, UNJUDGED, change_state, save_files
 from advisor.tui.screens.findings.screen import FindingsPane
 from advisor.tui.view import SelectedFinding
 

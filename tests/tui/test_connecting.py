@@ -13,8 +13,7 @@ from textual.pilot import Pilot
 from textual.widgets import Input
 
 from advisor.tui.app import AuditApp
-from advisor.tui.dialogs.connect import FIELDS, field_for_refusal
-from advisor.tui.dialogs.recent_connections import RecentConnection
+from advisor.tui.dialogs.connect import FIELDS, RecentConnection, field_for_refusal
 from probes.sandbox import Sandbox
 
 WORD = "sésame"

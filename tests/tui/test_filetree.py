@@ -14,7 +14,6 @@ from advisor.analysis.context import build_context
 from advisor.collect.collect import CollectRequest, collect_from_account
 from advisor.collect.connection.options import Account
 from advisor.facts import FileCopy, OptionFiles, PersistedOption, VariableOrigin
-from advisor.tui.screens.files.line_notes import line_notes
 from advisor.tui.screens.files.model import (
     COMMAND_LINE,
     NodeState,
@@ -24,6 +23,7 @@ from advisor.tui.screens.files.model import (
     node_lines,
     parse_files,
 )
+from advisor.tui.screens.files.text import line_notes
 
 
 def tree_of(files: OptionFiles) -> list[tuple[str, int, NodeState]]:

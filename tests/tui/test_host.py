@@ -19,8 +19,8 @@ from advisor.facts import Facts, Unavailable
 from advisor.facts.host import BlockDevice, Cgroup, Host, Memory, Mount, Raid, SkippedPart, Storage, Stripe
 from advisor.facts.snapshot import load
 from advisor.tui.app import AuditApp
+from advisor.tui.screens.host.fact_rows import storage_tree, stripe_text
 from advisor.tui.screens.host.sections import TITLES, build_sections
-from advisor.tui.screens.host.storage_tree import storage_tree, stripe_text
 from advisor.tui.text import bar, format_ranges
 from advisor.tui.view import View
 

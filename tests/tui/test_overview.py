@@ -17,13 +17,7 @@ from advisor.facts.blocking import Blocking, LockWait, OpenTransaction, ServerSe
 from advisor.facts.server import GroupMember
 from advisor.facts.snapshot import load
 from advisor.report.audit.fact_lines import memory_layers
-from advisor.tui.screens.findings.filter import finding_row
-from advisor.tui.screens.findings.screen import FindingsPane
-from advisor.tui.screens.overview import gauges, summary
-from advisor.tui.screens.overview.screen import PLACES, TITLES, OverviewPane, OverviewPart
-from advisor.tui.screens.registry import SCREENS
-from advisor.tui.view import View
-from advisor.tui.widgets.lock_waits import (
+from advisor.tui.lock_waits import (
     BAD,
     GOOD,
     StatusLine,
@@ -31,6 +25,12 @@ from advisor.tui.widgets.lock_waits import (
     replication_lines,
     status_content,
 )
+from advisor.tui.screens.findings.filter import finding_row
+from advisor.tui.screens.findings.screen import FindingsPane
+from advisor.tui.screens.overview import gauges, summary
+from advisor.tui.screens.overview.screen import PLACES, TITLES, OverviewPane, OverviewPart
+from advisor.tui.screens.registry import SCREENS
+from advisor.tui.view import View
 from rules import all_rules
 from rules.sizing.memory import expected_memory, memory_budget
 

@@ -26,8 +26,16 @@ from advisor.redaction.secrets import escape_text
 from advisor.report.formats import Format, names
 from advisor.tui.app import AuditApp
 from advisor.tui.dialogs.prompts import ReplaceDialog
-from advisor.tui.screens.report.formats import change_extension, default_name, report_formats
-from advisor.tui.screens.report.preview import ReportExistsError, ReportText, absolute_path, save_report, wrap_report
+from advisor.tui.screens.report.preview import (
+    ReportExistsError,
+    ReportText,
+    absolute_path,
+    change_extension,
+    default_name,
+    report_formats,
+    save_report,
+    wrap_report,
+)
 from advisor.tui.screens.report.screen import ReportPane
 from advisor.tui.view import UserMarks, finding_key
 

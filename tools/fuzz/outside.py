@@ -273,7 +273,7 @@ def _read_configuration(data: bytes, folder: str) -> None:
 
 
 def _read_keys(data: bytes, folder: str) -> None:
-    from advisor.tui.keymap import read_keymap
+    from advisor.tui.preferences import read_keymap
 
     os.makedirs(os.path.join(folder, "mycnf"), exist_ok=True)
     put(data, os.path.join(folder, "mycnf"), "keys.toml")

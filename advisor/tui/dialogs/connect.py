@@ -1,10 +1,12 @@
-"""The connect dialog: server and account; an error is shown below the field to correct."""
+"""The dialog that asks for a connection: its fields, and the servers of the last connections."""
 
 from __future__ import annotations
 
+import json
 import os
+from contextlib import suppress
 from dataclasses import replace
-from typing import TYPE_CHECKING, ClassVar
+from typing import TYPE_CHECKING, ClassVar, NamedTuple
 
 from textual import on
 from textual.binding import Binding
@@ -15,15 +17,66 @@ from textual.widgets import Input, OptionList, Static
 
 from advisor.collect.connection.options import HIGHEST_PORT, ConnectRequest
 from advisor.core.errors import MycnfError
-from advisor.tui.dialogs import recent_connections
+from advisor.state.directory import lock_folder, make_state_folder
+from advisor.state.private_file import replace_private
 from advisor.tui.screens.base import Pane
 from advisor.tui.text import replace_flags, safe_line, safe_text
+from advisor.tui.view import STATE_SUBDIRECTORY, app_state_directory
 from advisor.tui.workers import run_in_background
 
 if TYPE_CHECKING:
     from textual.app import ComposeResult
 
     from advisor.tui.start import AuditSource, SourceFactory
+
+
+MOST = 5
+
+
+class RecentConnection(NamedTuple):
+    """One recent server; fields that were not set are empty."""
+
+    socket: str = ""
+    host: str = ""
+    port: str = ""
+    user: str = ""
+    login_path: str = ""
+    ssl_mode: str = ""
+    ssl_ca: str = ""
+
+    @property
+    def label(self) -> str:
+        """The label in the list."""
+        place = self.socket or (f"{self.host}:{self.port or 3306}" if self.host else "")
+        path = f"login path {self.login_path}" if self.login_path else ""
+        where = " by ".join(part for part in (place, path) if part) or "the default socket"
+        tls = f", TLS {self.ssl_mode}" if self.ssl_mode else ", TLS" if self.ssl_ca else ""
+        return (f"{self.user}@{where}" if self.user else where) + tls
+
+
+def read() -> list[RecentConnection]:
+    """The recent servers, the latest first; none if the file is missing or invalid."""
+    try:
+        with open(_path(), encoding="utf-8") as file:
+            return [
+                RecentConnection(*(str(entry.get(name, "")) for name in RecentConnection._fields))
+                for entry in json.load(file)
+            ][:MOST]
+    except (OSError, ValueError, TypeError, AttributeError, RecursionError):
+        return []
+
+
+def remember(request: ConnectRequest) -> None:
+    """Add a server at the top of the list; failing to write the list is ignored."""
+    latest = RecentConnection(*(str(getattr(request, name) or "") for name in RecentConnection._fields))
+    with suppress(OSError, MycnfError), lock_folder(make_state_folder(STATE_SUBDIRECTORY)):
+        known = [target._asdict() for target in (latest, *(t for t in read() if t != latest))][:MOST]
+        replace_private(_path(), (json.dumps(known, indent=1) + "\n").encode("ascii"))
+
+
+def _path() -> str:
+    return os.path.join(app_state_directory(), "recent.json")
+
 
 FIELDS = (
     ("socket", "socket", "path; empty: the default places"),
@@ -74,7 +127,7 @@ class ConnectDialog(ModalScreen["AuditSource | None"]):
         with Vertical(classes="dialog", id="connecting"):
             back = "cancels" if self.app.screen_stack[0].query(Pane) else "quits"
             yield Static(f"Connect to a server: Enter connects, Esc {back}", markup=False)
-            if known := recent_connections.read():
+            if known := read():
                 yield OptionList(
                     *(safe_line(target.label) for target in known), id="connect-recent", markup=False, compact=True
                 )
@@ -107,8 +160,8 @@ class ConnectDialog(ModalScreen["AuditSource | None"]):
 
     @on(OptionList.OptionSelected, "#connect-recent")
     def _use_recent(self, event: OptionList.OptionSelected) -> None:
-        target = recent_connections.read()[event.option_index]
-        for name in recent_connections.RecentConnection._fields:
+        target = read()[event.option_index]
+        for name in RecentConnection._fields:
             self.query_one(f"#connect-{name}", Input).value = getattr(target, name)
         self._connect_to_fields()
 
@@ -134,7 +187,7 @@ class ConnectDialog(ModalScreen["AuditSource | None"]):
                 feed.session().close()
         except MycnfError as error:
             return self.TryFinished(None, str(error))
-        recent_connections.remember(request)
+        remember(request)
         return self.TryFinished(feed, "")
 
     @on(TryFinished)

@@ -12,7 +12,7 @@ from textual.content import Content
 from textual.screen import ModalScreen
 from textual.widgets import Input, Static
 
-from advisor.tui.themes import theme_synonyms
+from advisor.tui.preferences import theme_synonyms
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator

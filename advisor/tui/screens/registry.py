@@ -35,7 +35,7 @@ def _make(name: str) -> Pane:  # noqa: PLR0911 - a table of screens
 
             return VariablesPane(id=name)
         case "changes":
-            from advisor.tui.screens.changes.screen import ChangesPane
+            from advisor.tui.screens.changes import ChangesPane
 
             return ChangesPane(id=name)
         case "workload":

@@ -16,9 +16,9 @@ from textual.widgets.option_list import Option
 from advisor.core.errors import MycnfError
 from advisor.report.words import plural
 from advisor.tui.dialogs.prompts import ChoiceDialog
+from advisor.tui.footer import SearchField
 from advisor.tui.screens.base import Pane
 from advisor.tui.screens.files import editor
-from advisor.tui.screens.files.line_notes import line_notes
 from advisor.tui.screens.files.model import (
     EMPTY,
     NodeState,
@@ -28,10 +28,9 @@ from advisor.tui.screens.files.model import (
     node_lines,
     worst_first,
 )
-from advisor.tui.screens.files.text import FileText, TextLine
+from advisor.tui.screens.files.text import FileText, TextLine, line_notes
 from advisor.tui.signals import ignore_interrupts
 from advisor.tui.text import MUTED, SEVERITY_SIGNS, SEVERITY_STYLES, safe_line, safe_text
-from advisor.tui.widgets.footer import SearchField
 
 if TYPE_CHECKING:
     from collections.abc import Callable

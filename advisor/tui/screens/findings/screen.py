@@ -26,8 +26,8 @@ if TYPE_CHECKING:
     from textual.events import Resize
     from textual.widgets import Input
 
+    from advisor.tui.footer import SearchField
     from advisor.tui.view import View
-    from advisor.tui.widgets.footer import SearchField
 
 NARROWEST, WIDEST = 30, 90  # columns of the list, as in the style sheet
 SEEN, HIDDEN, SELECTED = "✓", "-", "+"
@@ -245,7 +245,7 @@ class FindingsPane(Pane):
 
     async def action_filter(self) -> None:
         """Open the search field; it is created when first used."""
-        from advisor.tui.widgets.footer import SearchField
+        from advisor.tui.footer import SearchField
 
         if not self._search_fields:
             words = "code, option, text or file"

@@ -17,8 +17,9 @@ from advisor.tui.screens.host.fact_rows import (
     numa_rows,
     process_rows,
     processor_rows,
+    storage_tree,
+    stripe_text,
 )
-from advisor.tui.screens.host.storage_tree import storage_tree, stripe_text
 from advisor.tui.text import SEVERITY_SIGNS, SEVERITY_STYLES, bar, safe_line, safe_text
 from rules import find_rule
 from rules.core.storage import is_solid_state

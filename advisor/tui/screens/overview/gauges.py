@@ -11,8 +11,8 @@ from advisor.core.sizes import format_duration, format_percent, format_size
 from advisor.report.audit.fact_lines import memory_layers
 from advisor.report.render.terminal_chart import area_glyphs, draw_area
 from advisor.report.words import wrap
+from advisor.tui.screens.host.fact_rows import storage_tree
 from advisor.tui.screens.host.sections import missing_reason, usable_memory
-from advisor.tui.screens.host.storage_tree import storage_tree
 from advisor.tui.screens.workload.counters import SERIES
 from advisor.tui.screens.workload.rates import column_spans, intervals_within, series_columns, window_rates
 from advisor.tui.screens.workload.rows import sparkline_scale
@@ -79,7 +79,11 @@ def memory_text(audited: Audited, width: int) -> Content:
     over = "worst case exceeds the limit" if limit and found.ceiling > limit[0] else ""
     lines = [joined(legend, width), joined((measured, over, against), width)]
     sizes = {"pool": found.pool, "other": found.other, "sessions": found.sessions}
-    return _stacked(sizes, worst, whole, max(LEAST_BAR, width)) + safe_text("\n" + "\n".join(lines))
+    words = safe_text("\n" + "\n".join(lines))
+    for sign, style in LAYERS.values():
+        at = words.plain.index(f"{sign} ")
+        words = words.stylize(style, at, at + 1)
+    return _stacked(sizes, worst, whole, max(LEAST_BAR, width)) + words
 
 
 def _stacked(sizes: dict[str, int], worst: int, limit: int, cells: int) -> Content:
@@ -229,14 +233,15 @@ CHARTS = {
     "waits": ("running", "lock-waits", "time", "disk-busy"),
 }
 LABEL, FIGURE, LEAST_CHART = 16, 8, 6
-AREA_LINES = 3  # of the area chart of the first series
 
 
-def chart_text(name: str, intervals: Sequence[SampleInterval], width: int, *, small: bool, live: bool) -> Content:
+def chart_text(name: str, intervals: Sequence[SampleInterval], width: int, *, lines_high: int, live: bool) -> Content:
     """A chart of the last 5 minutes: an area for the first series, then each series with its value and a sparkline.
 
-    A `small` one is one line, of the first series. A snapshot has values alone, the means of its window.
+    `lines_high` is the height of the area; 0 makes it one line, of the first series. A snapshot has values alone, the
+    means of its window.
     """
+    small = lines_high == 0
     cells = max(LEAST_CHART, width - LABEL - FIGURE - 5)
     window = intervals_within(intervals, WINDOW)
     drawn = live and len(window) > 0 and window[-1].last.at > window[0].first.at
@@ -252,16 +257,16 @@ def chart_text(name: str, intervals: Sequence[SampleInterval], width: int, *, sm
         chart = sparkline(rate.columns, *sparkline_scale(series, rate.columns)) if drawn else ""
         lines.append(safe_line(text, longest=width) + safe_line(f" {chart}", "$text-accent"))
     if drawn and not small and shown:
-        lines[:0] = _area(shown[0][0], window, width)
+        lines[:0] = _area(shown[0][0], window, (width, lines_high))
     return Content("\n").join(lines)
 
 
-def _area(series: Series, window: Sequence[SampleInterval], width: int) -> list[Content]:
-    """The area chart of one series, as wide as its box."""
+def _area(series: Series, window: Sequence[SampleInterval], size: tuple[int, int]) -> list[Content]:
+    """The area chart of one series, in so many columns and lines."""
     glyphs = area_glyphs(os.environ.get("TERM", ""), "utf-8")  # the app draws frames too, and needs the encoding
-    count = width * glyphs.columns
+    count = size[0] * glyphs.columns
     values = series_columns(window, SERIES.index(series), column_spans(window, WINDOW, count))
-    drawn = draw_area(values, AREA_LINES, sparkline_scale(series, values), glyphs, [])
+    drawn = draw_area(values, size[1], sparkline_scale(series, values), glyphs, [])
     return [safe_line(line, "$text-accent") for line in drawn]
 
 

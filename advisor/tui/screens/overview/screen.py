@@ -25,6 +25,8 @@ if TYPE_CHECKING:
 TWO_COLUMNS, THREE_COLUMNS = 100, 170  # columns of the terminal from which boxes stand side by side
 BOXED = 30  # lines of the terminal from which parts have borders
 TALL = 22  # lines of the terminal from which the list of what to do first is visible without scrolling
+LEAST_AREA, MOST_AREA = 3, 16  # lines of the area of a chart
+OTHER_LINES = 42  # lines of everything else where boxes stand side by side
 FRAME = 4  # columns of border and padding of a box
 LABEL = 12  # columns of the name of a part without a box
 NARROW_LABEL = 60  # columns below which the name of a part has a line to itself
@@ -140,6 +142,13 @@ class OverviewPane(Pane):
             return 1
         return 3 if self.app.size.width >= THREE_COLUMNS else 2
 
+    @property
+    def _chart_lines(self) -> int:
+        """The height of the charts' areas: what tall terminals have left below the other parts."""
+        if not self._boxed:
+            return 0
+        return min(MOST_AREA, max(LEAST_AREA, self.app.size.height - OTHER_LINES))
+
     def _width(self, part: str) -> int:
         """The columns of text that a part has."""
         whole = self.app.size.width - 1  # the scroll bar
@@ -213,7 +222,9 @@ class OverviewPane(Pane):
             if missing:
                 text = safe_text(missing, MUTED) if self._boxed or name == "traffic" else Content("-")
             else:
-                text = gauges.chart_text(name, self._intervals, width, small=not self._boxed, live=samples is not None)
+                text = gauges.chart_text(
+                    name, self._intervals, width, lines_high=self._chart_lines, live=samples is not None
+                )
             self._parts[name].title = TITLES[name][0] + (
                 ", recorded series" if samples is not None and not view.live else ""
             )

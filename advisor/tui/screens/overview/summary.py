@@ -137,7 +137,7 @@ def advice_line(advice: Advice, width: int, *, chosen: bool) -> Content:
 
 def blocking_text(audited: Audited, width: int) -> Content:
     """Who blocks whom, as a tree."""
-    from advisor.tui.widgets.lock_waits import blocking_lines, status_content  # after the first findings are shown
+    from advisor.tui.lock_waits import blocking_lines, status_content  # after the first findings are shown
 
     return status_content(blocking_lines(audited, MOST_WAITS), width, whole=True)
 
@@ -149,7 +149,7 @@ def blocking_finding(view: View) -> Finding | None:
 
 def replication_text(audited: Audited, width: int) -> Content | None:
     """Channels with their lag, and the members of a cluster; None without replication."""
-    from advisor.tui.widgets.lock_waits import replication_lines, status_content
+    from advisor.tui.lock_waits import replication_lines, status_content
 
     lines = replication_lines(audited)[:MOST_MEMBERS]
     return status_content(lines, width) if lines else None

@@ -15,9 +15,10 @@ from textual.widgets.option_list import Option
 
 from advisor.tui.messages import WorkFailed
 from advisor.tui.screens.base import Pane
-from advisor.tui.screens.probes.detail import DetailContent, ProbeDetail
 from advisor.tui.screens.probes.list import (
+    DetailContent,
     ProbeAnswer,
+    ProbeDetail,
     ProbeStatus,
     answers_by_probe,
     cannot_run_reason,

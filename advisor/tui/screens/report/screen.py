@@ -16,14 +16,17 @@ from advisor.core.errors import MycnfError
 from advisor.report.words import plural
 from advisor.tui.dialogs.prompts import ReplaceDialog
 from advisor.tui.screens.base import Pane
-from advisor.tui.screens.report.formats import (
+from advisor.tui.screens.report.preview import (
+    ReportExistsError,
+    ReportText,
+    absolute_path,
     change_extension,
     default_name,
     privacy_note,
     render_report,
     report_formats,
+    save_report,
 )
-from advisor.tui.screens.report.preview import ReportExistsError, ReportText, absolute_path, save_report
 from advisor.tui.text import safe_line, safe_text
 from advisor.tui.workers import run_in_background
 

@@ -11,10 +11,10 @@ from textual.content import Content
 from textual.widgets import DataTable, Input, Static
 
 from advisor.catalog.descriptions import describe_option
+from advisor.tui.footer import SearchField
 from advisor.tui.screens.base import Pane
 from advisor.tui.screens.variables.rows import column_widths, manual_url, value_range, variable_rows
 from advisor.tui.text import SEVERITY_SIGNS, SEVERITY_STYLES, safe_line, safe_text
-from advisor.tui.widgets.footer import SearchField
 
 if TYPE_CHECKING:
     from textual.app import ComposeResult

@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-import os
 from typing import TYPE_CHECKING, NamedTuple
 
 from advisor.core.sizes import format_duration, format_latency
 from advisor.facts.workload import DIGESTS, STATEMENT_KINDS, WAIT_EVENTS
-from advisor.report.render.terminal_chart import EVENT_LINE, area_glyphs, draw_area, label_line
+from advisor.report.render.terminal_chart import EVENT_LINE
 from advisor.tui.screens.workload.counters import GROUPS, HOST, PROCESS, READS, SERIES, TROUBLE, WAITS, WRITES
-from advisor.tui.screens.workload.rates import column_spans, intervals_within, series_columns, window_rates
+from advisor.tui.screens.workload.rates import column_spans, intervals_within, window_rates
 from advisor.tui.text import NO_VALUE, SPARK_STEPS, format_value, sparkline
 
 if TYPE_CHECKING:
@@ -30,7 +29,7 @@ WIDE = LABEL + UNIT + 4 * FIGURE + 2 + LEAST  # columns from which on minimum, m
 STYLES = {READS: "$text-primary", WRITES: "$text-secondary", WAITS: "$text-warning", TROUBLE: "$text-error"}
 WORK_STYLE = "$text-success"
 GROUP_OF = {series.id: group.title for group in GROUPS for series in group.series}
-_PLACES = {series.id: place for place, series in enumerate(SERIES)}
+PLACE_OF = {series.id: place for place, series in enumerate(SERIES)}
 
 
 class SeriesRow(NamedTuple):
@@ -171,39 +170,6 @@ def _scale_text(row: SeriesRow, column: float) -> str:
     if low == high or (row.rates.minimum == row.rates.maximum):
         return f"constant at {high}"
     return f"{SPARK_STEPS[0]} {low} to {SPARK_STEPS[-1]} {high}; each column is the mean of {each}"
-
-
-class LargeChart(NamedTuple):
-    """The chart of one series: its lines from the top, each with the text of the axis before it, and the time below."""
-
-    lines: tuple[tuple[str, str], ...]
-    foot: str
-
-
-AXIS = 9  # columns of the axis: the longest value, a blank and the line
-
-
-def large_chart(
-    row: SeriesRow, moments: Sequence[SampleInterval], seconds: float, size: tuple[int, int], events: Iterable[float]
-) -> LargeChart:
-    """The chart in `size` columns and lines; `events` are times of the samples' clock that a line shows."""
-    glyphs = area_glyphs(os.environ.get("TERM", ""), "utf-8")  # the app itself draws frames, and needs them
-    room, rows = max(LEAST, size[0] - AXIS), max(2, size[1] - 1)
-    window = intervals_within(moments, seconds)
-    count = room * glyphs.columns
-    values = series_columns(window, _PLACES[row.series.id], column_spans(window, seconds, count))
-    low, high = sparkline_scale(row.series, values)
-    end = window[-1].last.at if window else 0.0
-    places = [int((at - end + seconds) / seconds * count) for at in events]
-    drawn = draw_area(values, rows, (low, high), glyphs, [place for place in places if 0 <= place < count])
-    scale = {0: high, rows - 1: low}
-    if rows > 4 and high > low:  # noqa: PLR2004 - room for a value between the ends
-        scale[(rows - 1) // 2] = low + (high - low) * (1 - ((rows - 1) // 2) / (rows - 1))
-    unit = row.series.unit
-    axis = [f"{format_value(scale[at], unit) if at in scale else '':>{AXIS - 2}} ┤" for at in range(rows)]
-    half = f"{seconds / 120:g} min" if seconds > 120 else f"{seconds / 2:g} s"  # noqa: PLR2004 - two minutes
-    ticks = [(0.0, f"-{format_duration(seconds)}"), (0.5, f"-{half}"), (1.0, "now")]
-    return LargeChart(tuple(zip(axis, drawn, strict=True)), " " * AXIS + label_line(ticks, room))
 
 
 TOP_TITLES = {

@@ -16,6 +16,7 @@ from advisor.core.sizes import format_duration
 from advisor.facts.workload import DIGESTS, STATEMENT_KINDS, WAIT_EVENTS
 from advisor.report.words import plural
 from advisor.tui.screens.base import Pane
+from advisor.tui.screens.workload.chart import RowChart
 from advisor.tui.screens.workload.counters import SERIES
 from advisor.tui.screens.workload.rates import measure_intervals
 from advisor.tui.screens.workload.rows import (
@@ -24,12 +25,10 @@ from advisor.tui.screens.workload.rows import (
     column_heads,
     explain_changes,
     explain_row,
-    large_chart,
     live_rows,
     snapshot_rows,
     top_table,
     window_title,
-    with_unit,
 )
 from advisor.tui.text import MUTED, safe_line, safe_text, update_if_changed
 from advisor.tui.workers import run_in_background
@@ -50,6 +49,7 @@ if TYPE_CHECKING:
 
 NARROWEST = 20
 BACKLOG = 120  # intervals that are computed without a noticeable delay
+SIDE_BY_SIDE = 170  # columns from which the chart stands beside the rows
 LOWEST = 18  # lines of the screen from which on the large chart has room
 REPLAY_EVERY = 0.2  # seconds between two samples of a replay; two seconds passed when they were recorded
 FIRST_REPLAYED = 2  # samples: a rate needs two
@@ -96,7 +96,7 @@ class WorkloadPane(Pane):
 
     def compose(self) -> ComposeResult:
         """The large chart, the rows under their titles, and the explanation of the selected one."""
-        yield Static("", id="workload-chart", classes="box", markup=False)
+        yield RowChart("", id="workload-chart", classes="box", markup=False)
         with Vertical(id="workload-box", classes="box"):
             yield Static("", id="workload-heads", markup=False)
             yield OptionList(id="workload-list", markup=False)
@@ -190,6 +190,7 @@ class WorkloadPane(Pane):
         if has_room and not chart.display:
             self.call_after_refresh(self._explain)  # its size is known only then
         chart.display = has_room
+        self.set_class(has_room and self.size.width >= SIDE_BY_SIDE, "-side-by-side")
         if self.view.samples is None:
             self._show_recorded(self.view)
         else:
@@ -299,8 +300,17 @@ class WorkloadPane(Pane):
         if self.view is not None and (changed := self._changes):
             catalog = self.view.audited.known.catalog
             lines.insert(1, explain_changes(changed, self._intervals[-1].last.at, catalog))
-        update_if_changed(text, Content("\n").join(safe_text(words) for words in lines))
-        self._draw_chart(row)
+        update_if_changed(text, Content("\n").join(safe_text(words) for words in lines) + self._blocked(text))
+        self.query_one(RowChart).draw(row, self._intervals, self.window, [change.at for change in self._changes])
+
+    def _blocked(self, below: Static) -> Content:
+        """Who blocks whom, where the chart stands beside the rows and leaves room below the explanation."""
+        if self.view is None or not self.has_class("-side-by-side"):
+            return Content("")
+        from advisor.tui.screens.overview.summary import blocking_text
+
+        title = Content.styled("\n\nBlocked sessions, as the audit read them\n", "bold")
+        return title + blocking_text(self.view.audited, max(NARROWEST, below.content_size.width))
 
     @property
     def _changes(self) -> tuple[VariableChange, ...]:
@@ -310,22 +320,6 @@ class WorkloadPane(Pane):
             return ()
         end = self._intervals[-1].last.at
         return tuple(change for change in view.changes if end - self.window <= change.at <= end)
-
-    def _draw_chart(self, row: SeriesRow) -> None:
-        chart = self.query_one("#workload-chart", Static)
-        if not chart.display:
-            return
-        rates, unit = row.rates, row.series.unit
-        chart.border_title = f"{row.series.label} · now {with_unit(rates.now, unit)}"
-        ends = (("min", rates.minimum), ("mean", rates.mean), ("max", rates.maximum))
-        chart.border_subtitle = " · ".join(f"{name} {with_unit(value, unit)}" for name, value in ends)
-        region = chart.content_region
-        if not region.width:
-            return
-        events = [change.at for change in self._changes]
-        drawn = large_chart(row, self._intervals, self.window, (region.width, region.height), events)
-        lines = [Content.styled(axis, MUTED) + Content.styled(area, row.style) for axis, area in drawn.lines]
-        update_if_changed(chart, Content("\n").join([*lines, Content.styled(drawn.foot, MUTED)]))
 
     # The server's summary tables
 

@@ -19,6 +19,7 @@ if TYPE_CHECKING:
     from advisor.facts.server import GroupMember
     from rules.core.context import RuleContext
 
+
 BRANCHES = "│├└─ "  # what stands before a session in the tree
 MOST_SESSIONS = 50  # lines of the tree
 GOOD, BAD, PLAIN = "good", "bad", ""

@@ -1,1 +1,0 @@
-"""Header and footer of the app."""
