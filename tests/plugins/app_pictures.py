@@ -1,15 +1,13 @@
-"""Walk through all screens of the demo in one start of the app, and draw each as text with its styles."""
+"""Walk through all screens of the demo in one start of the app; wait until each is complete."""
 
 from __future__ import annotations
 
 import asyncio
 import time
-from collections.abc import AsyncIterator, Callable, Iterator
-from itertools import groupby
-from typing import NamedTuple, TypeVar
+from collections.abc import AsyncIterator, Callable
+from typing import TypeVar
 
 from app_driver import screen_text, until
-from rich.style import Style
 from textual.pilot import Pilot
 from textual.widgets import Input
 
@@ -47,16 +45,6 @@ LOOK = 0.05  # seconds between two looks at the screen
 STILL, LONG = 1.0, 10.0  # seconds without a change after which a screen is taken as complete
 
 
-class Cell(NamedTuple):
-    """One cell of the screen: its character and its style as words."""
-
-    sign: str
-    style: str
-
-
-Picture = tuple[tuple[Cell, ...], ...]
-
-
 async def walk(app: AuditApp, pilot: Pilot[int]) -> AsyncIterator[str]:
     """Go to each screen in turn; yields its name as soon as the keys are pressed."""
     await until(pilot, lambda: bool(app.query("#foot > *")))  # it is drawn last
@@ -81,52 +69,3 @@ async def settle(pilot: Pilot[int], picture: Callable[[], T], complete: str = ""
             last, since = now, time.monotonic()
         await asyncio.sleep(LOOK)
     return last
-
-
-def draw(app: AuditApp) -> Picture:
-    """The cells of the screen."""
-    return tuple(
-        tuple(Cell(sign, style_words(segment.style)) for segment in strip for sign in segment.text)
-        for strip in app.screen._compositor.render_strips()
-    )
-
-
-def style_words(style: Style | None) -> str:
-    """`#e0e0e0 on #1e1e1e bold`, without what only the mouse uses."""
-    if style is None:
-        return "default on default"
-    colours = [(colour.name if colour else "default") for colour in (style.color, style.bgcolor)]
-    names = ("bold", "dim", "italic", "underline", "reverse", "strike")
-    return " ".join([f"{colours[0]} on {colours[1]}", *(name for name in names if getattr(style, name))])
-
-
-def text_of(picture: Picture) -> list[str]:
-    """The lines of a picture without blanks at their ends."""
-    return ["".join(cell.sign for cell in row).rstrip() for row in picture]
-
-
-class Legend(dict[tuple[str, ...], str]):
-    """Short names of styles: one style of each colour scheme makes one name, in the order of their first use."""
-
-    def __missing__(self, styles: tuple[str, ...]) -> str:
-        number, name = len(self), ""
-        while number >= 0:
-            number, letter = divmod(number, 26)
-            name, number = chr(ord("a") + letter) + name, number - 1
-        self[styles] = name
-        return name
-
-
-def rows_of(pictures: dict[str, Picture], legend: Legend) -> Iterator[str]:
-    """Each line of one screen, and below it the runs of its styles: a name of the legend and a number of cells.
-
-    `pictures` are of the same screen by colour scheme. Runs that are those of the line before are left out.
-    """
-    before = ""
-    for rows in zip(*pictures.values(), strict=True):
-        cells = [tuple(cell.style for cell in column) for column in zip(*rows, strict=True)]
-        runs = " ".join(f"{legend[styles]}{len(list(run))}" for styles, run in groupby(cells))
-        yield "".join(cell.sign for cell in rows[0]).rstrip()
-        if runs != before:
-            yield f"\t{runs}"
-        before = runs
