@@ -30,15 +30,31 @@ def resolved_of(carrier: Carrier, one: OptionSet, target: Target) -> ResolvedFil
     return resolved(carrier, one.read(load(target)))
 
 
-def resolved_of_one(carrier: Carrier, target: Target) -> ResolvedFiles:
-    """Return the only set of a document; raises MycnfError if there are several or none."""
+def sets_named(carrier: Carrier, name: str | None) -> tuple[OptionSet, ...]:
+    """Return the sets of a document with a name, all without one; raises MycnfError if there are none."""
     path = carrier.document.path
     if not carrier.sets:
         raise MycnfError(f"{path}: it has no options of a MySQL or MariaDB server; name another file")
-    if len(carrier.sets) > 1:
-        labels = ", ".join(one.label for one in carrier.sets)
-        raise MycnfError(f"{path}: options of several servers or files ({labels}), which lint reads; name one file")
-    return resolved_of(carrier, carrier.sets[0], target)
+    found = tuple(one for one in carrier.sets if name in (None, one.label))
+    if not found:
+        raise MycnfError(f"{path}: it has no set {name!r}; write --set with one of {_labels(carrier)}")
+    return found
+
+
+def only_set(carrier: Carrier, name: str | None) -> OptionSet:
+    """Return the only set of a document, or the only one with a name; raises MycnfError if there are several or none.
+
+    A name is ignored in a document with one set: it chooses a set of another document.
+    """
+    found = sets_named(carrier, name if len(carrier.sets) > 1 else None)
+    if len(found) > 1:
+        remedy = f"write --set NAME with one of {_labels(carrier)}" if name is None else "name them differently"
+        raise MycnfError(f"{carrier.document.path}: {len(found)} sets of options{f' {name}' if name else ''}: {remedy}")
+    return found[0]
+
+
+def _labels(carrier: Carrier) -> str:
+    return ", ".join(dict.fromkeys(one.label for one in carrier.sets))
 
 
 def join_resolved(parts: Iterable[ResolvedFiles]) -> ResolvedFiles:
@@ -51,9 +67,11 @@ def join_resolved(parts: Iterable[ResolvedFiles]) -> ResolvedFiles:
     )
 
 
-def hint_of(carriers: Iterable[Carrier]) -> tuple[Target, str] | None:
-    """Return the server that the documents name, and how it was found."""
-    hints = [(one.hint, one.why) for carrier in carriers for one in carrier.sets if one.hint is not None]
+def hint_of(carriers: Iterable[Carrier], set_name: str | None = None) -> tuple[Target, str] | None:
+    """Return the server that the documents name, for the sets of a name if there are any, and how it was found."""
+    sets = [one for carrier in carriers for one in carrier.sets]
+    named = [one for one in sets if one.label == set_name] or sets
+    hints = [(one.hint, one.why) for one in named if one.hint is not None]
     return hints[0] if hints else None
 
 

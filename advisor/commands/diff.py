@@ -41,10 +41,8 @@ def _known_names(a: Side, b: Side) -> frozenset[str] | None:
     partial_sides = [side for side in (a, b) if side.is_partial]
     if not partial_sides:
         return None
-    for side in partial_sides:
-        print_notice(
-            f"{side.name}: only the parameters that it sets are compared; the others are the service's defaults"
-        )
+    for name in dict.fromkeys(side.name for side in partial_sides):
+        print_notice(f"{name}: settings that neither side sets are not compared: the service has defaults of its own")
     return frozenset().union(*(side.names_set for side in (a, b) if side.kind is SideKind.FILE))
 
 

@@ -19,6 +19,8 @@ if TYPE_CHECKING:
     from advisor.core.model import Target
     from advisor.facts import Facts
     from advisor.verdict import FileVerdict
+    from advisor.verdict.declared import DeclaredSet
+    from advisor.verdict.formula import Instance
 
 STDIN_NAME = "<stdin>"
 MAX_LISTED = 5  # lines listed by location; above that, only their number is given
@@ -55,26 +57,52 @@ class _Files:
             files = ("no file", "one file", "two files")[sum(self._is_file)]
             raise MycnfError(f"{words} for {files}: it says which server a file is read for")
         self._configured: str | None = args.configured
+        self._sets: list[str] = args.set or []
+        if len(self._sets) > len(names):
+            raise MycnfError("--set: give it once, or twice for two documents")
+        self._described = args
 
     def targets(self, facts: Sequence[Facts | None]) -> list[Target | None]:
         """Return for each side the server that its files are read for, None for other sides."""
         if len(self._asked) > 1:
             return [*self._asked]
         if all(self._is_file):
-            return [self._asked[0] if self._asked else self._assumed()] * 2
+            if len(self._sets) > 1 and not self._asked:
+                return [self._assumed(side) for side in self.names]
+            return [self._asked[0] if self._asked else self._assumed(*self.names)] * 2
         known = [self._of_itself(side, own) for side, own in zip(self.names, facts, strict=True)]
         others = [*self._asked * 2] or known[::-1]
         return [other if is_file else None for is_file, other in zip(self._is_file, others, strict=True)]
 
-    def verdict(self, side: NamedSide, target: Target) -> FileVerdict:
-        """Judge the side's files for that server; lines it does not read are listed on stderr."""
+    def instance(self, other: Facts | None) -> Instance | None:
+        """Return what formulas read: as described on the command line, else the memory of the other side's host."""
+        from advisor.commands.managed import instance_of
+        from advisor.facts import Host
+        from advisor.verdict.formula import Instance
+
+        described = instance_of(self._described)
+        if described is None and other is not None and isinstance(other.host, Host) and other.host.usable_memory:
+            cpus = other.host.usable_cpus
+            return Instance(other.host.usable_memory, None if cpus is None else int(cpus))
+        return described
+
+    def verdict(self, side: NamedSide, target: Target, other: Facts | None) -> FileVerdict:
+        """Judge the side's files for that server; lines it does not read are listed on stderr.
+
+        `other` has the facts of the other side, if it is a server.
+        """
         from advisor.catalog.load import load
         from advisor.commands.read_files import missing_group_message, read_resolved
         from advisor.verdict import REFUSED, judge_file
 
         require_known(target)
+        declared = self.declared(side, target)
+        if declared is not None:
+            from advisor.commands.managed import managed_verdict
+
+            return managed_verdict(declared, target, self.instance(other))
         paths = self._paths(side)
-        found = judge_file(read_resolved(paths, target, self.root, self.given), load(target))
+        found = judge_file(read_resolved(paths, target, self.root, self.given, self._set_of(side)), load(target))
         if not_read := missing_group_message(found.resolved):
             raise MycnfError(not_read)
         for problem in found.resolved.problems:
@@ -83,26 +111,34 @@ class _Files:
         if refused:
             places = ", ".join(f"{at.path}:{at.line.number}" for at in refused[:MAX_LISTED])
             more = f" and {len(refused) - MAX_LISTED} more lines" if len(refused) > MAX_LISTED else ""
-            print_notice(f"left out, for {target.label} refuses or ignores it: {places}{more}; mycnf lint says why")
+            print_notice(f"left out, because {target.label} refuses or ignores it: {places}{more}; mycnf lint says why")
         return found
 
-    def _assumed(self) -> Target:
+    def _assumed(self, *sides: NamedSide) -> Target:
         from advisor.commands.guess_target import assume_target
 
         if self._configured:
             return parse_target(self._configured)
-        return assume_target([path for side in self.names for path in self._paths(side)], self.root, self.given)
+        paths = [path for side in sides for path in self._paths(side)]
+        return assume_target(paths, self.root, self.given, self._set_of(sides[0]))
 
     def _paths(self, side: NamedSide) -> list[str]:
         return [STDIN_NAME if path == STDIN else path for path in side.paths]
 
-    def is_partial(self, side: NamedSide) -> bool:
-        """Whether the side is a document of a managed service, which does not show the service's own defaults."""
+    def declared(self, side: NamedSide, target: Target) -> DeclaredSet | None:
+        """Return the parameters in a document of a managed service, None for any other side."""
+        from advisor.commands.carrier_texts import only_set
         from advisor.commands.read_files import read_carrier
 
-        carriers = [read_carrier(path, self.given, self.root) for path in self._paths(side)]
-        sets = [one for carrier in carriers if carrier is not None for one in carrier.sets]
-        return any(one.declared and one.hint is not None and one.hint.is_managed for one in sets)
+        paths = self._paths(side)
+        carrier = read_carrier(paths[0], self.given, self.root) if len(paths) == 1 else None
+        one = only_set(carrier, self._set_of(side)) if carrier is not None else None
+        return one.declared if one is not None and target.is_managed else None
+
+    def _set_of(self, side: NamedSide) -> str | None:
+        """Return the name of the set that is chosen for a side, None if none is."""
+        at = next(number for number, one in enumerate(self.names) if one is side)
+        return self._sets[at] if len(self._sets) > 1 else next(iter(self._sets), None)
 
     @staticmethod
     def _of_itself(side: NamedSide, facts: Facts | None) -> Target | None:
@@ -153,24 +189,18 @@ def _side(side: NamedSide, own: Facts | None, other: Facts | None, target: Targe
 
         assert side.target is not None, side  # noqa: S101 - the other kinds are handled above
         return side_of_defaults(load(side.target))._replace(name=side.word)
-    verdict, name = files.verdict(side, target), side.word
+    verdict, name = files.verdict(side, target, other), side.word
     from advisor.analysis.context import target_of
 
+    declared = files.declared(side, target)
+    if declared is not None:
+        from advisor.compare.sides import side_of_file, side_of_service
+
+        return side_of_service(side_of_file(verdict, name), declared, files.instance(other))
     if other is not None and target_of(other.server) == target:
         from advisor.compare.sides import side_of_file_on_server
 
-        made = side_of_file_on_server(other, verdict, name)
-    else:
-        from advisor.compare.sides import side_of_file
+        return side_of_file_on_server(other, verdict, name)
+    from advisor.compare.sides import side_of_file
 
-        made = side_of_file(verdict, name)
-    return _without_service_defaults(made) if files.is_partial(side) else made
-
-
-def _without_service_defaults(side: Side) -> Side:
-    """Return the side of a managed service's document, where values that the service chooses are unknown."""
-    from advisor.verdict.service_settings import CHOSEN_BY_SERVICES
-
-    unknown = {name for name in CHOSEN_BY_SERVICES & side.settings.keys() if not side.settings[name].is_set}
-    settings = {n: s._replace(value=None) if n in unknown else s for n, s in side.settings.items()}
-    return side._replace(settings=settings, is_partial=True)
+    return side_of_file(verdict, name)

@@ -42,24 +42,28 @@ PACKAGE_FOLDERS = (
 )
 
 
-def assume_target(paths: Sequence[str], root: str | None, given: Mapping[str, bytes]) -> Target:
+def assume_target(
+    paths: Sequence[str], root: str | None, given: Mapping[str, bytes], set_name: str | None = None
+) -> Target:
     """Guess the target of files that are read together, with a notice on stderr that says what decided."""
-    target, why = _declared_target(paths, given) or guess_target(
-        read_resolved(paths, newest_target("mysql"), root, given)
+    target, why = _declared_target(paths, given, set_name) or guess_target(
+        read_resolved(paths, newest_target("mysql"), root, given, set_name)
     )
     these = "it is" if len(paths) == 1 else "they are"
     print_notice(f"{', '.join(paths)}: no --target given, so {these} checked for {target.label} ({why})")
     return target
 
 
-def _declared_target(paths: Sequence[str], given: Mapping[str, bytes]) -> tuple[Target, str] | None:
-    """Return the server named by a compose file or similar document."""
+def _declared_target(
+    paths: Sequence[str], given: Mapping[str, bytes], set_name: str | None
+) -> tuple[Target, str] | None:
+    """Return the server named by a compose file or similar document, for its set of that name."""
     carriers = [carrier for path in paths if (carrier := read_carrier(path, given)) is not None]
     if not carriers:
         return None
     from advisor.commands.carrier_texts import hint_of
 
-    return hint_of(carriers)
+    return hint_of(carriers, set_name)
 
 
 def guess_target(resolved: ResolvedFiles) -> tuple[Target, str]:

@@ -20,6 +20,7 @@ from rules.core.context import RuleContext
 from rules.core.managed import service_value
 
 if TYPE_CHECKING:
+    import argparse
     from collections.abc import Mapping, Sequence
 
     from advisor.core.model import Finding, Target
@@ -27,6 +28,7 @@ if TYPE_CHECKING:
     from advisor.optionfile.lines import PlacedLine, ResolvedFiles
     from advisor.verdict.declared import ProviderParameter
     from advisor.verdict.managed import ManagedVerdict
+    from advisor.verdict.outcome import FileVerdict
     from advisor.verdict.settings import Settings
     from rules.core.rule import Rule
     from rules.policy.house_rule import HouseRule
@@ -56,16 +58,40 @@ def managed_findings(
     catalog = load(target)
     instance = None if isinstance(host, AbsentPart) else Instance(host.usable_memory, _processors(host))
     verdict = judge_managed(declared, catalog, parameters, instance)
-    if instance and instance.memory and any("DBInstanceClassMemory" in (one.value or "") for one in declared.options):
-        print_notice(
-            f"{declared.kind}: formulas are evaluated with {format_size(instance.memory)} of memory; the service keeps "
-            "a part of it for itself, so the real results are somewhat lower"
-        )
+    _print_memory(declared, instance)
     settings = service_settings(verdict.file, target, declared.ranges or parameters or {}, instance)
     context = RuleContext(target, catalog, settings, verdict.file, host=host, house=house)
     context.parts["parameters"] = verdict.problems
     found = run_rules(context, [rule for rule in rules if _makes_sense(rule)]).findings
     return [_in_its_terms(finding, declared, target) for finding in found if _is_wanted(finding, verdict, settings)]
+
+
+def managed_verdict(declared: DeclaredSet, target: Target, instance: Instance | None) -> FileVerdict:
+    """Return how the service takes the parameters, with formulas evaluated for an instance, if it is known.
+
+    The lines have no groups, as those of option files do.
+    """
+    _print_memory(declared, instance)
+    verdict = judge_managed(declared, load(target), None, instance).file
+    return verdict._replace(catalog=load(target), resolved=verdict.resolved._replace(files=()))
+
+
+def _print_memory(declared: DeclaredSet, instance: Instance | None) -> None:
+    if instance and instance.memory and any("DBInstanceClassMemory" in (one.value or "") for one in declared.options):
+        print_notice(
+            f"{declared.kind}: formulas are evaluated with {format_size(instance.memory)} of memory; the service keeps "
+            "a part of it for itself, so the real results are somewhat lower"
+        )
+
+
+def instance_of(args: argparse.Namespace) -> Instance | None:
+    """Return what formulas read of the server that --ram, --cpus or --instance-class describe; None without them."""
+    if args.ram is None and args.cpus is None:
+        return None
+    from advisor.collect.declared import host_from_options
+
+    host = host_from_options(ram=args.ram, cpus=args.cpus, disk=None, tar=None)
+    return Instance(host.usable_memory, _processors(host))
 
 
 def read_parameters(path: str) -> dict[str, ProviderParameter]:

@@ -110,18 +110,22 @@ def _rendered_name(path: str) -> str:
     return name
 
 
-def read_resolved(paths: Sequence[str], target: Target, root: str | None, given: Mapping[str, bytes]) -> ResolvedFiles:
+def read_resolved(
+    paths: Sequence[str], target: Target, root: str | None, given: Mapping[str, bytes], set_name: str | None = None
+) -> ResolvedFiles:
     """Read the files as one, with their includes, by the target's rules; `given` are texts that replace files.
 
-    A document with the options of one server is read at its position. Raises OptionFileError for a file that cannot be
-    read, MycnfError for a document of several servers or none.
+    A document with the options of one server is read at its position; of several sets, the one with `set_name`. Raises
+    OptionFileError for a file that cannot be read, MycnfError for a document of several servers or none.
     """
     carriers = {path: carrier for path in paths if (carrier := read_carrier(path, given, root)) is not None}
     if carriers:
-        from advisor.commands.carrier_texts import join_resolved, resolved_of_one
+        from advisor.commands.carrier_texts import join_resolved, only_set, resolved_of
 
         parts = [
-            resolved_of_one(carriers[path], target) if path in carriers else _resolved([path], target, root, given)
+            resolved_of(carriers[path], only_set(carriers[path], set_name), target)
+            if path in carriers
+            else _resolved([path], target, root, given)
             for path in paths
         ]
         return join_resolved(parts)

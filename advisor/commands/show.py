@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from advisor.catalog.load import load
 from advisor.catalog.targets import parse_target, stand_in_note
-from advisor.commands.read_files import configure, missing_group_message, read_resolved, replace_stdin
+from advisor.commands.read_files import configure, missing_group_message, read_carrier, read_resolved, replace_stdin
 from advisor.core import errors
 from advisor.redaction import secrets
 from advisor.report.findings_json import dumps
@@ -31,16 +31,66 @@ def run(args: argparse.Namespace) -> int:
     """Print every option that the files set, with the target's value; refused lines are left out."""
     configure(args)
     paths, given = replace_stdin(args.files, "<stdin>")
-    target = _target(args, paths, given)
-    verdict = judge_file(read_resolved(paths, target, args.root, given), load(target))
-    _tell_problems(verdict)
-    options = {name: _entry(name, line, verdict) for name, line in sorted(verdict.effective.items())}
+    if args.set and len(args.set) > 1:
+        raise errors.MycnfError("--set can be given once: show prints one set, or all without --set")
+    name = args.set[0] if args.set else None
+    sets = _sets_of_document(args, paths, given, name) or [_read_as_one(args, paths, given, name)]
+    for verdict in sets:
+        _tell_problems(verdict.verdict)
     own = {
-        "text": lambda: _text(verdict, options),
-        "json": lambda: dumps({"version": 1, "target": str(target), "options": options}),
+        "text": lambda: "\n".join(_text(one) for one in sets),
+        "json": lambda: dumps({"version": 1, **_json(sets)}),
     }
     write(by_hand("show", args.format, own), args.output)
     return errors.OK
+
+
+class _Shown(NamedTuple):
+    """What one server gets: the label of its set, empty if the files have only one, its target and the verdict."""
+
+    label: str
+    target: Target
+    verdict: FileVerdict
+
+    def options(self) -> dict[str, dict[str, Any]]:
+        """Return the options that are set, by name."""
+        return {name: _entry(name, line, self.verdict) for name, line in sorted(self.verdict.effective.items())}
+
+
+def _read_as_one(args: argparse.Namespace, paths: list[str], given: dict[str, bytes], name: str | None) -> _Shown:
+    target = _target(args, paths, given, name)
+    return _Shown("", target, judge_file(read_resolved(paths, target, args.root, given, name), load(target)))
+
+
+def _sets_of_document(
+    args: argparse.Namespace, paths: list[str], given: dict[str, bytes], name: str | None
+) -> list[_Shown]:
+    """Return the sets of a single document, each for its own server; empty for option files."""
+    carrier = read_carrier(paths[0], given, args.root) if len(paths) == 1 else None
+    if carrier is None:
+        return []
+    from advisor.commands.carrier_texts import resolved_of, sets_named
+    from advisor.commands.carriers import target_of
+    from advisor.commands.managed import instance_of, managed_verdict
+
+    found = []
+    for one in sets_named(carrier, name):
+        target = parse_target(args.target) if args.target else target_of(carrier, one)
+        if one.declared is not None and target.is_managed:
+            verdict = managed_verdict(one.declared, target, instance_of(args))
+        else:
+            verdict = judge_file(resolved_of(carrier, one, target), load(target))
+        found.append(_Shown(one.label if len(carrier.sets) > 1 else "", target, verdict))
+    return found
+
+
+def _json(sets: list[_Shown]) -> dict[str, Any]:
+    """Return the fields of the only set, or a list of the sets, each with its name."""
+    made = [
+        {**({"set": one.label} if one.label else {}), "target": str(one.target), "options": one.options()}
+        for one in sets
+    ]
+    return made[0] if len(made) == 1 else {"sets": made}
 
 
 def _tell_problems(verdict: FileVerdict) -> None:
@@ -56,13 +106,13 @@ def _tell_problems(verdict: FileVerdict) -> None:
             print_notice(line)
 
 
-def _target(args: argparse.Namespace, paths: list[str], given: dict[str, bytes]) -> Target:
+def _target(args: argparse.Namespace, paths: list[str], given: dict[str, bytes], name: str | None) -> Target:
     if args.target:
         target = parse_target(args.target)
     else:
         from advisor.commands.guess_target import assume_target
 
-        target = assume_target(paths, args.root, given)
+        target = assume_target(paths, args.root, given, name)
     return target._replace(platform="" if args.platform == "linux" else args.platform) if args.platform else target
 
 
@@ -70,7 +120,7 @@ def _entry(name: str, line: LineVerdict, verdict: FileVerdict) -> dict[str, Any]
     return {
         "value": secrets.redact_value(name, line.value or ""),
         "running": None if line.running is None else secrets.redact_value(name, line.running),
-        "note": host_note(verdict, name),
+        "note": None if verdict.catalog.target.is_managed else host_note(verdict, name),
         **_written(name, line),
         "overridden": [_written(name, other) for other in verdict.overridden.get(name, ())],
     }
@@ -82,15 +132,18 @@ def _written(name: str, line: LineVerdict) -> dict[str, Any]:
     return {"raw": raw, "file": line.placed.path, "line": at.number, "group": at.group}
 
 
-def _text(verdict: FileVerdict, options: dict[str, dict[str, Any]]) -> str:
-    lines = [f"{plural(len(options), 'option')} set, as {verdict.catalog.target.label} takes them"]
+def _text(shown: _Shown) -> str:
+    verdict, options = shown.verdict, shown.options()
+    them = "it" if len(options) == 1 else "them"
+    label = f"{secrets.escape_text(shown.label)}: " if shown.label else ""
+    lines = [f"{label}{plural(len(options), 'option')} set, as {shown.target.label} takes {them}"]
     wide = min(NAMES, max(map(len, options), default=0))
     for name, o in options.items():
         lines += _option(f"{name:<{wide}}  ", o, told=verdict.effective[name].value is not None)
         lines += [_placed(" " * (wide + 2), f"{x['raw']} was overridden", x) for x in o["overridden"]]
     refused = [line for line in verdict.lines if line.outcome in REFUSED and line.value is None]
     if refused:
-        count = f"{plural(len(refused), 'line is', 'lines are')} left out, for the server refuses or ignores"
+        count = f"{plural(len(refused), 'line is', 'lines are')} left out, because the server refuses or ignores"
         lines.append(wrap(f"{count} {'it' if len(refused) == 1 else 'them'}: mycnf lint says why."))
     return "\n".join(lines) + "\n"
 

@@ -12,6 +12,7 @@ from advisor.compare.pairing import pair_settings
 from advisor.compare.sides import default_of
 from advisor.compare.values import Category, Comparison, OneSided, SettingPair, SideSetting
 from advisor.core.model import Origin
+from advisor.core.sizes import exact_size
 from advisor.preflight.changes import SELF_CHANGING
 from advisor.redaction.secrets import MASK, redact_value
 
@@ -83,6 +84,7 @@ def _is_server_specific(name: str) -> bool:
     return name in NAMES or name in SELF_CHANGING or any(fnmatchcase(name, pattern) for pattern in NAME_PATTERNS)
 
 
+SIZES = ("_size", "_capacity")
 HIDDEN = "a masked secret"
 TEMPLATE = "a template, or a value that only the server can compute"
 
@@ -137,6 +139,8 @@ def _pair(
 
 def _categorize(name: str, both: tuple[SideSetting, SideSetting], sides: tuple[Side, Side]) -> tuple[Category, str]:
     a, b = both
+    if a.lower is not None or b.lower is not None:
+        return _categorize_formula(a, b)
     mine, other = a.value or "", b.value or ""
     if MASK in mine or MASK in other:
         # Values read from a server have secrets masked, so a file's value is masked before they are compared.
@@ -150,7 +154,29 @@ def _categorize(name: str, both: tuple[SideSetting, SideSetting], sides: tuple[S
     return (Category.BY_HOST, by_host) if by_host and a.raw is not None and a.raw == b.raw else (Category.DIFFERS, "")
 
 
+def _categorize_formula(a: SideSetting, b: SideSetting) -> tuple[Category, str]:
+    """Compare the results of formulas, of which only bounds are known: a service keeps a part of the memory."""
+    if a.raw == b.raw and a.lower == b.lower:
+        return Category.ALIKE, ""
+    (least, most), (low, high) = ((int(one.lower or one.value or 0), int(one.value or 0)) for one in (a, b))
+    if most < low or high < least:
+        return Category.DIFFERS, ""
+    texts = [f"{letter} is {_bounds(one)}" for letter, one in (("A", a), ("B", b))]
+    return Category.UNDETERMINED, f"{', '.join(texts)}: the service keeps a part of the memory for itself"
+
+
+def _bounds(held: SideSetting) -> str:
+    number = int(held.value or 0)
+    text = exact_size(number) if held.name.endswith(SIZES) else str(number)
+    return f"at most {text} by the formula {held.raw}" if held.lower is not None else text
+
+
 def _categorize_unknown(a: SideSetting, b: SideSetting) -> tuple[Category, str]:
+    if a.raw is not None and a.raw == b.raw and a.is_set and b.is_set and a.unknown == b.unknown != "":
+        return Category.ALIKE, ""
+    unknown = next((held.unknown for held in (a, b) if held.value is None and held.unknown), "")
+    if unknown:
+        return Category.UNDETERMINED, unknown
     if any(held.value is None and held.is_set for held in (a, b)):
         return Category.UNDETERMINED, TEMPLATE
     if a.value is None and b.value is None:

@@ -26,6 +26,8 @@ from advisor.preflight.next_values import (
 from advisor.preflight.sources import INSTALLED, NextStartOptions, installed_plugins
 from advisor.preflight.start_command import next_command
 from advisor.verdict import REFUSED, judge_file
+from advisor.verdict.formula import FormulaError, Instance, evaluate_formula, is_formula
+from advisor.verdict.service_settings import CHOSEN_BY_SERVICES, DEFAULTS
 from advisor.verdict.settings import Settings, as_variable, location_of
 from advisor.verdict.settled import DAY, DAYS, DEFAULT_CONNECTIONS, SECONDS, StartupSettings
 from advisor.verdict.startup import find_running_values
@@ -39,6 +41,7 @@ if TYPE_CHECKING:
     from advisor.preflight.autosized import Formula
     from advisor.preflight.next_values import NextValue
     from advisor.verdict import FileVerdict, LineVerdict
+    from advisor.verdict.declared import DeclaredSet
     from rules.core.context import RuleContext
 
 
@@ -111,6 +114,8 @@ def _default_value(name: str, catalog: Catalog) -> str | None:
 
 
 SWITCHED = ("bool", "flag")
+SERVICE_DEFAULT = "a default of the service, which mycnf does not know"
+UNKNOWN_FORMULA = "a formula: --instance-class or --ram evaluates it"
 VERSION = "version"  # a running server reports more than the version number
 
 
@@ -129,6 +134,38 @@ def side_of_file(verdict: FileVerdict, name: str) -> Side:
     held.update({name: one for name, one in unshown.items() if name not in roots})
     held[VERSION] = SideSetting(VERSION, verdict.catalog.target.number, Origin.COMPILED)
     return Side(SideKind.FILE, name, verdict.catalog, apply_formulas(held, verdict.catalog))
+
+
+def side_of_service(side: Side, declared: DeclaredSet, instance: Instance | None) -> Side:
+    """Return the side of a managed service's document: with the service's own defaults, and bounds of formulas."""
+    own = {**dict.fromkeys(CHOSEN_BY_SERVICES), **DEFAULTS.get(side.target.build, {})}
+    settings = dict(side.settings)
+    for name, held in side.settings.items():
+        if held.is_set:
+            settings[name] = _with_bounds(held, held.raw or "", instance)
+        elif name in own:
+            text = own[name]
+            unset = held._replace(value=text, unknown="" if text else SERVICE_DEFAULT)
+            settings[name] = _with_bounds(unset, text or "", instance)
+    return side._replace(settings=settings, document=declared.kind)
+
+
+def _with_bounds(held: SideSetting, text: str, instance: Instance | None) -> SideSetting:
+    """Return the setting with the bounds of its formula; other settings as they are.
+
+    The service keeps less than half of the memory for itself, so the formula's result for half of it is a lower bound.
+    """
+    if not is_formula(text):
+        return held
+    whole = instance or Instance()
+    half = whole._replace(memory=whole.memory and whole.memory // 2)
+    try:
+        most, least = (evaluate_formula(text, one) for one in (whole, half))
+    except FormulaError:
+        most = least = None
+    if most is None or least is None or least > most:
+        return held._replace(value=None, raw=text, unknown=UNKNOWN_FORMULA)
+    return held._replace(value=str(most), raw=text, lower=None if least == most else str(least))
 
 
 def side_of_defaults(catalog: Catalog) -> Side:

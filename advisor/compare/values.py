@@ -33,7 +33,8 @@ class SideSetting(NamedTuple):
     `value` is in the notation of SHOW GLOBAL VARIABLES, None if unknown: a default that depends on the host, or a
     template. `raw` is the value as written in a file. `shown` means that the server shows it as a variable.
     `converted_value` is the value in the other side's unit, if that has another name and unit for it. `by_host` says
-    how the host affects a value that a file sets.
+    how the host affects a value that a file sets. `lower` is the lower bound of a formula's result, whose upper bound
+    is then `value`. `unknown` says why the value is unknown, if it is neither a template nor left to the host.
     """
 
     name: str
@@ -45,6 +46,8 @@ class SideSetting(NamedTuple):
     shown: bool = True
     converted_value: str | None = None
     by_host: str = ""
+    lower: str | None = None
+    unknown: str = ""
 
     @property
     def is_set(self) -> bool:
@@ -56,7 +59,8 @@ class Side(NamedTuple):
     """One of the two sides; `settings` by variable, `name` as given by the user.
 
     `server_name` is the server's host name and `taken_at` when it was read, in UTC; both are empty for files and
-    defaults. `is_partial` means that what is not set is unknown: a managed service has defaults of its own.
+    defaults. `document` is what a managed service calls the document of a side, such as DB parameter group; what it
+    does not set is a default of the service.
     """
 
     kind: SideKind
@@ -65,12 +69,17 @@ class Side(NamedTuple):
     settings: Mapping[str, SideSetting]
     server_name: str = ""
     taken_at: str = ""
-    is_partial: bool = False
+    document: str = ""
 
     @property
     def target(self) -> Target:
         """Return the version and flavour."""
         return self.catalog.target
+
+    @property
+    def is_partial(self) -> bool:
+        """Whether what is not set may be unknown, because a managed service has defaults of its own."""
+        return bool(self.document)
 
     @property
     def names_set(self) -> frozenset[str]:

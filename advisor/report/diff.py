@@ -164,6 +164,7 @@ def value_of(held: SideSetting) -> str:
         return TEMPLATE if held.is_set else HOST
     number = parse_whole_number(held.value) if held.name.endswith(SIZES) else None
     text = escape_text(redact_value(held.name, held.value)) if number is None else exact_size(number)
+    text = f"at most {text}" if held.lower is not None else text
     there = held.converted_value
     return f"{text} (as {there})" if there is not None and there != text else text or EMPTY
 
@@ -186,7 +187,7 @@ def source_of(held: SideSetting, side: Side) -> str:
 
 def about(side: Side) -> str:
     """What a side is: its version, its kind, how a server calls itself and when it was read."""
-    parts = [side.target.label, KINDS[side.kind]]
+    parts = [side.target.label, side.document or KINDS[side.kind]]
     if side.server_name:
         parts[1] += f" of {side.server_name}" if side.kind is SideKind.SNAPSHOT else f" {side.server_name}"
     if side.kind is SideKind.SNAPSHOT:

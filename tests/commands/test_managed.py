@@ -206,3 +206,88 @@ def test_explain_says_what_users_of_a_service_can_do(mycnf: Mycnf, name: str, ta
     """explain of an option for a managed target has a line about the service, and none for other servers."""
     assert note in " ".join(mycnf("explain", name, "--target", target).out.split())
     assert "  service" not in mycnf("explain", name, "--target", "mysql-8.0").out
+
+
+TWO_GROUPS = """resource "aws_db_parameter_group" "new" {
+  family = "mysql8.0"
+  parameter {
+    name  = "innodb_buffer_pool_size"
+    value = "{DBInstanceClassMemory*3/4}"
+  }
+  parameter {
+    name  = "max_connections"
+    value = "LEAST({DBInstanceClassMemory/9531392},1000)"
+  }
+}
+resource "aws_db_parameter_group" "old" {
+  family = "mysql5.7"
+  parameter {
+    name  = "query_cache_type"
+    value = "1"
+  }
+}
+"""
+
+
+@pytest.fixture
+def groups(tmp_path: Path) -> str:
+    """A Terraform file with two parameter groups, of two families."""
+    (tmp_path / "groups.tf").write_text(TWO_GROUPS)
+    return str(tmp_path / "groups.tf")
+
+
+def test_show_prints_each_set(mycnf: Mycnf, groups: str) -> None:
+    """show prints each set of a document for its own server, one of them with --set, and evaluates formulas."""
+    found = json.loads(mycnf("show", "--isolated", "--format", "json", "--ram", "32G", groups).out)
+    assert [(one["set"], one["target"][:13], sorted(one["options"])) for one in found["sets"]] == [
+        ("new", "rds-mysql-8.0", ["innodb_buffer_pool_size", "max_connections"]),
+        ("old", "rds-mysql-5.7", ["query_cache_type"]),
+    ]
+    assert found["sets"][0]["options"]["innodb_buffer_pool_size"]["value"] == str(24 << 30)
+    one = mycnf("show", "--isolated", "--set", "old", groups)
+    assert one.out.startswith("old: 1 option set, as Amazon RDS for MySQL 5.7.44 takes it\n")
+    assert "[mysqld]" not in one.err
+    wrong = mycnf("show", "--isolated", "--set", "older", groups)
+    assert (wrong.code, "write --set with one of new, old" in wrong.err) == (2, True)
+
+
+@pytest.mark.parametrize(
+    ("pool", "words", "expected"),
+    [
+        ("24G", (), "a formula: --instance-class or --ram evaluates it"),
+        ("24G", ("--instance-class", "db.r6g.xlarge"), "A is at most 24G by the formula"),
+        ("25G", ("--ram", "32G"), "differs"),
+        ("8G", ("--ram", "32G"), "differs"),
+    ],
+)
+def test_diff_evaluates_formulas(mycnf: Mycnf, groups: str, pool: str, words: tuple[str, ...], expected: str) -> None:
+    """A formula differs from a value only where it does so for all memory that the service may keep for itself."""
+    file = Path(groups).with_name("my.cnf")
+    file.write_text(f"[mysqld]\ninnodb_buffer_pool_size = {pool}\nmax_connections = 1000\n")
+    ended = mycnf("diff", "--isolated", "--set", "new", "--format", "json", *words, groups, str(file))
+    found = json.loads(ended.out)
+    differs = [one["variable"] for one in found["differences"]]
+    assert differs == (["innodb_buffer_pool_size"] if expected == "differs" else [])
+    reasons = {one["variable"]: one["reason"] for one in found["not_told"]}
+    assert reasons.get("innodb_buffer_pool_size", "differs").startswith(expected)
+    assert "max_connections" not in reasons or not words  # LEAST is 1000 for half of the memory too
+
+
+def test_diff_of_two_sets(mycnf: Mycnf, groups: str) -> None:
+    """Two sets of one document are compared with --set for each, and each is read for its own family."""
+    ended = mycnf("diff", "--isolated", "--set", "new", "--set", "old", "--format", "json", groups, groups)
+    found = json.loads(ended.out)
+    assert (found["a"]["target"][:13], found["b"]["target"][:13]) == ("rds-mysql-8.0", "rds-mysql-5.7")
+    assert [one["name"] for one in found["only_b"]] == ["query_cache_type"]
+    several = mycnf("diff", "--isolated", groups, groups)
+    assert (several.code, "2 sets of options: write --set NAME with one of new, old" in several.err) == (2, True)
+
+
+def test_diff_knows_which_defaults_are_the_service_s(mycnf: Mycnf, groups: str, tmp_path: Path) -> None:
+    """A default that a service chooses by itself is unknown, not different; known ones of Amazon are compared."""
+    file = tmp_path / "my.cnf"
+    file.write_text("[mysqld]\ntable_open_cache = 4000\nsync_binlog = 0\n")
+    found = json.loads(mycnf("diff", "--isolated", "--set", "new", "--format", "json", groups, str(file)).out)
+    assert [one["variable"] for one in found["differences"]] == ["sync_binlog"]
+    reasons = {one["variable"]: one["reason"] for one in found["not_told"]}
+    assert reasons["table_open_cache"] == "a default of the service, which mycnf does not know"

@@ -100,17 +100,27 @@ class _InstanceClass(argparse.Action):
         namespace.cpus = namespace.cpus or processors
 
 
-def add_host(p: argparse.ArgumentParser) -> None:
-    """Add the facts of a host that cannot be read."""
+def add_instance(p: argparse.ArgumentParser) -> None:
+    """Add the memory and the processors of a server, which formulas of parameter groups read."""
     p.add_argument("--ram", metavar="SIZE", help="the server's memory, such as 64G, if it can't be read")
     p.add_argument("--cpus", type=int, metavar="N", help="the server's processors, if they can't be read")
-    p.add_argument("--disk", choices=("hdd", "ssd", "nvme"), help="the kind of disk, if it can't be read")
     p.add_argument(
         "--instance-class",
         action=_InstanceClass,
         metavar="CLASS",
         help="the memory and processors of an instance class of Amazon RDS, such as db.r6g.2xlarge",
     )
+
+
+def add_set(p: argparse.ArgumentParser, which: str) -> None:
+    """Add the choice of one of several sets of options in a document."""
+    p.add_argument("--set", metavar="NAME", action="append", help=f"{which} of a document with several, by its name")
+
+
+def add_host(p: argparse.ArgumentParser) -> None:
+    """Add the facts of a host that cannot be read."""
+    add_instance(p)
+    p.add_argument("--disk", choices=("hdd", "ssd", "nvme"), help="the kind of disk, if it can't be read")
     p.add_argument("--host-tar", metavar="TAR", help="a tar of the server's /proc and /sys")
 
 

@@ -8,10 +8,12 @@ from advisor.cli.arguments import (
     SEVERITIES,
     add_baseline,
     add_host,
+    add_instance,
     add_reading,
     add_report_options,
     add_reports,
     add_rule_selection,
+    add_set,
 )
 from advisor.report import formats
 
@@ -63,6 +65,8 @@ def show(p: argparse.ArgumentParser) -> None:
     p.add_argument("files", nargs="+", metavar="FILE", help="option files, read in order as one; - is stdin")
     p.add_argument("--target", metavar="T", help="server version to answer for")
     add_platform(p)
+    add_set(p, "only this set of options")
+    add_instance(p)
     add_report_options(p, "show")
     add_reading(p)
 
@@ -90,6 +94,7 @@ def upgrade(p: argparse.ArgumentParser) -> None:
         default="error",
         help="exit 1 from this severity up (default: error, a line at which the server stops)",
     )
+    add_set(p, "the set of options")
     add_report_options(p, "upgrade")
     add_reading(p)
 

@@ -8,10 +8,12 @@ from advisor.cli.arguments import (
     add_configuration,
     add_connection,
     add_host,
+    add_instance,
     add_reading,
     add_report_options,
     add_reports,
     add_rule_selection,
+    add_set,
     add_window,
 )
 
@@ -61,6 +63,8 @@ def diff(p: argparse.ArgumentParser) -> None:
         action="store_true",
         help="count differences expected between any two servers too, and print values in full",
     )
+    add_set(p, "the set of options (twice: that of A, that of B)")
+    add_instance(p)
     add_report_options(p, "diff")
     add_reading(p)
     add_connection(p)
