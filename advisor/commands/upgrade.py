@@ -8,13 +8,14 @@ from typing import TYPE_CHECKING
 from advisor.analysis.engine import RANK
 from advisor.catalog.load import load
 from advisor.catalog.targets import names_patch, parse_target, stand_in_note
-from advisor.commands.read_files import configure, read_resolved, replace_stdin
+from advisor.commands.read_files import configure, read_carrier, read_resolved, replace_stdin
 from advisor.core import errors
 from advisor.core.errors import MycnfError
-from advisor.core.model import Severity
+from advisor.core.model import Confidence, Severity
 from advisor.report.formats import render
 from advisor.report.output import write
 from advisor.report.paper import Paper
+from advisor.upgrade.change import LineChange, LineEffect
 from advisor.upgrade.move import compare_verdicts
 from advisor.verdict import judge_file
 
@@ -23,8 +24,10 @@ if TYPE_CHECKING:
     from collections.abc import Mapping
 
     from advisor.core.model import Target
+    from advisor.optionfile.lines import PlacedLine, ResolvedFiles
     from advisor.upgrade.change import UpgradeChanges
-    from advisor.verdict import FileVerdict
+    from advisor.verdict import FileVerdict, LineVerdict
+    from advisor.verdict.declared import DeclaredSet
 
 
 def run(args: argparse.Namespace) -> int:
@@ -35,25 +38,31 @@ def run(args: argparse.Namespace) -> int:
     paths, given = replace_stdin(args.files, "<stdin>")
     texts = (args.before, args.after)
     targets = [parse_target(text) for text in texts]
+    if args.set and len(args.set) > 1:
+        raise MycnfError("--set can be given once: upgrade reports about one set")
+    name = args.set[0] if args.set else None
     if any(target.is_managed for target in targets):
-        old, new = _judged_as_servers(paths, targets, args.root, given)
-        move = _without_service_defaults(compare_verdicts(old, new, tuple(paths)), targets[1])
+        resolved = read_resolved(paths, targets[0], args.root, given, name)
+        old, new = _judged_as_servers(resolved, targets)
+        declared = _declared(paths, given, args.root, name)
+        move = _for_service(compare_verdicts(old, new, tuple(paths)), targets, declared, own_lines=args.keep_lines)
     else:
-        old, new = (_judged(paths, text, args.root, given) for text in texts)
+        old, new = (_judged(paths, text, args.root, given, name) for text in texts)
         move = compare_verdicts(old, new, tuple(paths))
     _tell(old, new)
     write(_render(move, args), args.output)
     return errors.FINDINGS if _fails(move, args.fail_on) else errors.OK
 
 
-def _judged(paths: list[str], named: str, root: str | None, given: Mapping[str, bytes]) -> FileVerdict:
+def _judged(
+    paths: list[str], named: str, root: str | None, given: Mapping[str, bytes], name: str | None
+) -> FileVerdict:
     target = parse_target(named)
-    return judge_file(read_resolved(paths, target, root, given), load(target, any_build=not names_patch(named)))
+    resolved = read_resolved(paths, target, root, given, name)
+    return judge_file(resolved, load(target, any_build=not names_patch(named)))
 
 
-def _judged_as_servers(
-    paths: list[str], targets: list[Target], root: str | None, given: Mapping[str, bytes]
-) -> tuple[FileVerdict, FileVerdict]:
+def _judged_as_servers(resolved: ResolvedFiles, targets: list[Target]) -> tuple[FileVerdict, FileVerdict]:
     """Judge the parameters of a managed service as two servers of its versions take them.
 
     Both get what the old family knows: formulas and names that no server knows are left to lint.
@@ -61,21 +70,89 @@ def _judged_as_servers(
     from advisor.core.console import print_notice
 
     old, new = targets
-    resolved = read_resolved(paths, old, root, given)
     print_notice(
         f"{old} and {new} are compared as {old.base.label} and {new.base.label}; mycnf lint checks the service"
     )
     return judge_file(resolved, load(old.base)), judge_file(resolved, load(new.base))
 
 
-def _without_service_defaults(move: UpgradeChanges, target: Target) -> UpgradeChanges:
-    """Leave out changed defaults that the service chooses by itself or does not let its users change."""
+def _declared(paths: list[str], given: Mapping[str, bytes], root: str | None, name: str | None) -> DeclaredSet | None:
+    """Return the parameters in a single document; None for option files."""
+    carrier = read_carrier(paths[0], given, root) if len(paths) == 1 else None
+    if carrier is None:
+        return None
+    from advisor.commands.carrier_texts import only_set
+
+    return only_set(carrier, name).declared
+
+
+def _for_service(
+    move: UpgradeChanges, targets: list[Target], declared: DeclaredSet | None, *, own_lines: bool
+) -> UpgradeChanges:
+    """Return the changes in the terms of the service, as likely ones: it has builds, defaults and checks of its own.
+
+    Changed defaults that the service chooses by itself or does not let its users change are left out. `own_lines`
+    keeps lines of option files; else they are written as the document writes them.
+    """
     from advisor.catalog.managed import platform_parameters
     from advisor.verdict.service_settings import CHOSEN_BY_SERVICES
 
-    platform = platform_parameters(target)
+    old, new = targets
+    platform = platform_parameters(new)
     own = [c for c in move.defaults if platform.can_change(c.option) and c.option not in CHOSEN_BY_SERVICES]
-    return move._replace(defaults=tuple(own))
+    lines = [*move.lines, *_dropped(move, targets, declared)]
+    made = move._replace(
+        before=old,
+        after=new,
+        lines=tuple(sorted(map(_likely, lines), key=lambda one: RANK[one.severity])),
+        defaults=tuple(one._replace(confidence=Confidence.LIKELY) for one in own),
+    )
+    return made if own_lines or declared is None else _in_document_terms(made, declared)
+
+
+def _likely(change: LineChange) -> LineChange:
+    severity = Severity.WARNING if change.severity is Severity.ERROR else change.severity
+    return change._replace(severity=severity, confidence=Confidence.LIKELY)
+
+
+def _dropped(move: UpgradeChanges, targets: list[Target], declared: DeclaredSet | None) -> list[LineChange]:
+    """Return the parameters that only the old family has, and that have no option of the server."""
+    if declared is None or not all(target.is_managed for target in targets):
+        return []
+    from advisor.verdict.managed import UNKNOWN, judge_managed
+
+    before, after = (
+        [one for one in judge_managed(declared, load(target)).problems if one.rule == UNKNOWN] for target in targets
+    )
+    known = {(c.placed.line.number, c.placed.line.column) for c in move.lines}
+    known |= {(one.line.placed.line.number, one.line.placed.line.column) for one in before}
+    return [
+        LineChange(LineEffect.REMOVED, one.severity, one.confidence, _named(one.line), None, one.line, one.message)
+        for one in after
+        if (one.line.placed.line.number, one.line.placed.line.column) not in known
+    ]
+
+
+def _named(line: LineVerdict) -> PlacedLine:
+    """Return the place of a parameter that no option stands for, with its name as the text of the line."""
+    placed = line.placed
+    return placed._replace(line=placed.line._replace(text=placed.line.name or ""))
+
+
+def _in_document_terms(move: UpgradeChanges, declared: DeclaredSet) -> UpgradeChanges:
+    from advisor.commands.carrier_texts import line_of
+    from rules.core.managed import service_value
+
+    catalog = load(move.after)
+
+    def line(text: str) -> str:
+        name, equals, value = text.partition(" = ")
+        return line_of(name, service_value(move.after, catalog.get(name), value), declared) if equals else text
+
+    return move._replace(
+        lines=tuple(one._replace(write=one.write and line(one.write)) for one in move.lines),
+        defaults=tuple(one._replace(keep=one.keep and line(one.keep)) for one in move.defaults),
+    )
 
 
 def _tell(old: FileVerdict, new: FileVerdict) -> None:

@@ -115,6 +115,7 @@ def _default_value(name: str, catalog: Catalog) -> str | None:
 
 SWITCHED = ("bool", "flag")
 SERVICE_DEFAULT = "a default of the service, which mycnf does not know"
+INVALID_VALUE = "a value that is not valid for the service: mycnf lint says why"
 UNKNOWN_FORMULA = "a formula: --instance-class or --ram evaluates it"
 VERSION = "version"  # a running server reports more than the version number
 
@@ -156,7 +157,8 @@ def _with_bounds(held: SideSetting, text: str, instance: Instance | None) -> Sid
     The service keeps less than half of the memory for itself, so the formula's result for half of it is a lower bound.
     """
     if not is_formula(text):
-        return held
+        refused = held.is_set and held.value is None and bool(text)
+        return held._replace(unknown=INVALID_VALUE) if refused else held
     whole = instance or Instance()
     half = whole._replace(memory=whole.memory and whole.memory // 2)
     try:

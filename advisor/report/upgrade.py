@@ -32,6 +32,7 @@ SHOWN = 60
 _STOPS = frozenset({LineEffect.SYNTAX, LineEffect.REMOVED, LineEffect.RENAMED, LineEffect.REFUSED})
 _OTHERWISE = frozenset(LineEffect) - _STOPS - {LineEffect.STILL_REFUSED}
 COMMENT = "# "
+AMAZON = ("rds", "aurora")
 VERSION = 1
 
 
@@ -50,7 +51,7 @@ def document(move: UpgradeChanges, *, every: bool = False) -> Document:
     blocks += [
         Section(f"Refused by {move.before.label} already", already),
         Section(
-            "Options not set here whose default changes data, accounts or replicas",
+            f"{_noun(move)} not set here whose default changes data, accounts or replicas",
             tuple(_default(c, mark) for c in heavy),
         ),
         Section("Lines that still work, or work now", (Items(notes),)),
@@ -77,6 +78,8 @@ def _groups_once(lines: Iterable[LineChange]) -> tuple[LineChange, ...]:
 
 def _head(move: UpgradeChanges, heavy: list[DefaultChange], light: list[DefaultChange]) -> Section:
     """What the report covers, the support for the way, and how much changes."""
+    if move.after.is_managed:
+        return Section("", (Paragraph(SCOPE, indent=2), *_service_counts(move, heavy, light)))
     stops = sum(c.severity is Severity.ERROR for c in move.lines)
     already = sum(c.kind is LineEffect.STILL_REFUSED for c in move.lines)
     other = sum(c.severity is Severity.WARNING for c in move.lines)
@@ -85,6 +88,37 @@ def _head(move: UpgradeChanges, heavy: list[DefaultChange], light: list[DefaultC
         f"{already:,} of them the old one too" if already else "",
         f"{plural(other, 'line is', 'lines are')} taken otherwise" if other else "",
     ]
+    change = _changed_defaults(heavy, light)
+    change += "".join(f"; what {label} changed is not known" for label in unread_versions(move))
+    counts = (Paragraph(", ".join(p for p in lines if p), indent=2), Paragraph(change, indent=2))
+    path = (Paragraph(move.path.words, indent=2), Items(tuple(_pages(move))))
+    return Section("", (Paragraph(SCOPE, indent=2), *path, *counts))
+
+
+def _service_counts(
+    move: UpgradeChanges, heavy: list[DefaultChange], light: list[DefaultChange]
+) -> Iterator[Paragraph]:
+    """How much changes for a managed service, whose group of the new family takes the parameters or refuses them."""
+    family = "the new family" if move.after.build in AMAZON else "the new version"
+    refused = sum(c.kind in _STOPS for c in move.lines)
+    other = sum(c.severity is Severity.WARNING and c.kind not in _STOPS for c in move.lines)
+    lines = [
+        f"{plural(refused, 'parameter is', 'parameters are')} not valid in {family}"
+        if refused
+        else f"mycnf knows no parameter here that is not valid in {family}",
+        f"{plural(other, 'parameter works', 'parameters work')} differently" if other else "",
+    ]
+    yield Paragraph(", ".join(part for part in lines if part), indent=2)
+    yield Paragraph(
+        f"{_changed_defaults(heavy, light)}; they are the server's: compare the service's default groups", indent=2
+    )
+
+
+def _noun(move: UpgradeChanges) -> str:
+    return "Parameters" if move.after.is_managed else "Options"
+
+
+def _changed_defaults(heavy: list[DefaultChange], light: list[DefaultChange]) -> str:
     little = sum(c.area is Area.REST for c in light)
     told = [
         f"{len(heavy):,} for data, accounts or replicas" if heavy else "",
@@ -92,11 +126,7 @@ def _head(move: UpgradeChanges, heavy: list[DefaultChange], light: list[DefaultC
         f"{little:,} of little weight" if little else "",
     ]
     defaults = ", ".join(part for part in told if part)
-    change = f"changed defaults: {defaults}" if defaults else "no default changes"
-    change += "".join(f"; what {label} changed is not known" for label in unread_versions(move))
-    counts = (Paragraph(", ".join(p for p in lines if p), indent=2), Paragraph(change, indent=2))
-    path = (Paragraph(move.path.words, indent=2), Items(tuple(_pages(move))))
-    return Section("", (Paragraph(SCOPE, indent=2), *path, *counts))
+    return f"changed defaults: {defaults}" if defaults else "no default changes"
 
 
 def unread_versions(move: UpgradeChanges) -> list[str]:

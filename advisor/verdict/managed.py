@@ -37,6 +37,8 @@ OWN_VALUES = {"innodb_doublewrite": ("auto",)}
 LONGEST_REASON = 300
 LONGEST_NAME = 80  # characters compared with other names; no variable has as many
 NUMBERS = ("int", "uint", "double")
+# Session variables that MySQL 8.0.3 removed, with what replaces them.
+REMOVED_IN_8 = {"tx_isolation": "transaction_isolation", "tx_read_only": "transaction_read_only"}
 _SUFFIXED = re.compile(r"(\d{1,20})([KMGTPE])B?", re.IGNORECASE)
 
 
@@ -193,6 +195,8 @@ def _unknown(one: DeclaredOption, name: str, context: _Context) -> _Complaint | 
 
 
 def _unknown_to_all(written: str, name: str, context: _Context) -> _Complaint:
+    if name in REMOVED_IN_8:
+        return _Complaint(UNKNOWN, Severity.WARNING, f"{written} was removed in 8.0.3.", f"use {REMOVED_IN_8[name]}")
     presence = find_presence(name)
     if presence is not None:
         reason = explain_elsewhere(presence, context.catalog).reason
@@ -210,6 +214,8 @@ def _unknown_to_all(written: str, name: str, context: _Context) -> _Complaint:
 def _is_known(name: str, context: _Context) -> bool:
     if _option_of(name, context.catalog) or name in context.platform.names or name.startswith(OWN_NAMES):
         return True
+    if name in REMOVED_IN_8 and context.target.since("mysql", 8, 0, 3):
+        return False
     if name in SESSION_VARIABLES or is_component_option(name, context.catalog.target):
         return True
     presence = find_presence(name)

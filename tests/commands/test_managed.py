@@ -150,9 +150,11 @@ def test_a_group_is_compared_by_what_it_sets(mycnf: Mycnf, group: str, tmp_path:
     ended = mycnf("diff", "--isolated", "--format", "json", group, str(tmp_path / "my.cnf"))
     found = json.loads(ended.out)
     assert ended.code == 1
-    assert "only the parameters that it sets are compared" in ended.err
+    assert "settings that neither side sets are not compared" in ended.err
     names = {one["variable"] for one in found["differences"]}
-    assert names == {"innodb_flush_log_at_trx_commit", "sync_binlog", "sort_buffer_size"}
+    assert names == {"innodb_flush_log_at_trx_commit", "sync_binlog"}
+    reasons = {one["variable"]: one["reason"] for one in found["not_told"]}
+    assert reasons["sort_buffer_size"] == "a value that is not valid for the service: mycnf lint says why"
 
 
 def test_an_upgrade_from_family_to_family(mycnf: Mycnf, group: str) -> None:
@@ -291,3 +293,19 @@ def test_diff_knows_which_defaults_are_the_service_s(mycnf: Mycnf, groups: str, 
     assert [one["variable"] for one in found["differences"]] == ["sync_binlog"]
     reasons = {one["variable"]: one["reason"] for one in found["not_told"]}
     assert reasons["table_open_cache"] == "a default of the service, which mycnf does not know"
+
+
+def test_upgrade_speaks_of_families(mycnf: Mycnf, groups: str) -> None:
+    """Upgrade reports name the service and the new family, as likely, and advise lines of the document."""
+    text = Path(groups).read_text().rstrip().removesuffix("}")
+    Path(groups).write_text(f'{text}  parameter {{\n    name  = "tx_isolation"\n    value = "SERIALIZABLE"\n  }}\n}}\n')
+    words = ("upgrade", "--isolated", "--from", "rds-mysql-5.7", "--to", "rds-mysql-8.0", "--set", "old", groups)
+    ended = mycnf(*words)
+    assert (ended.code, mycnf(*words, "--fail-on", "warning").code) == (0, 1)
+    assert "Amazon RDS for MySQL 5.7.44 → Amazon RDS for MySQL 8.0.43" in ended.out
+    assert "2 parameters are not valid in the new family" in ended.out
+    assert "tx_isolation  removed in 8.0.3." in ended.out
+    assert 'keep:  name = "explicit_defaults_for_timestamp", value = "0"' in ended.out
+    assert "server" not in " ".join(line for line in ended.out.splitlines() if line.startswith("warning"))
+    found = json.loads(mycnf(*words, "--format", "json").out)
+    assert {(one["severity"], one["confidence"]) for one in found["lines"]} == {("warning", "likely")}
