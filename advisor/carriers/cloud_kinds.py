@@ -40,6 +40,8 @@ INSTANCE_KEYS = (
     *("db_parameter_group_parameters", "instance_parameters", "parameter_group_parameters"),
 )
 CLUSTER_KEYS = ("db_cluster_parameter_group_parameters", "cluster_parameters", "cluster_parameter_group_parameters")
+# Requests of the AWS CLI (modify-db-parameter-group --cli-input-json) name a group instead of a family.
+REQUEST_KEYS = ("DBParameterGroupName", "DBClusterParameterGroupName")
 FLAG_KEYS = ("database_flags", "databaseFlags")
 VERSION_KEYS = ("database_version", "databaseVersion")
 PARAM_MODULES = r"(?:^|\.)rds_(?:instance_|cluster_)?param(?:eter)?_group$"
@@ -97,10 +99,11 @@ def _groups(reader: Declarations, path: tuple[str, ...], node: Mapping, kind: st
         family = node.get("engine")
     if path[:1] == ("resource",) and kind not in GROUPS:  # of another provider
         return
-    if family is None and kind not in GROUPS and module is None:
+    requested = first(node, REQUEST_KEYS) is not None and isinstance(node.get("Parameters"), Sequence)
+    if family is None and kind not in GROUPS and module is None and not requested:
         return
     named = f"{kind} {_kind(reader, node)} {text_of(node.get('arn')) or ''}"  # a state has the type in the ARN only
-    on_cluster = "cluster" in named.lower()
+    on_cluster = "cluster" in named.lower() or node.get(REQUEST_KEYS[1]) is not None
     for keys, cluster in ((INSTANCE_KEYS, on_cluster), (CLUSTER_KEYS, True)):
         entries = [entry for key in keys for entry in _entries(reader, node, key)]
         if module is not None:

@@ -51,6 +51,11 @@ def run(args: argparse.Namespace) -> int:
 
         own |= {name: partial(writer, suggestion, _describe_host(host)) for name, writer in WRITERS.items()}
     write(by_hand("suggest", args.format, own), args.output)
+    if args.format == "aws" and (names := suggested_file.cluster_parameters(suggestion)):
+        print_notice(
+            f"left out, because the DB cluster parameter group has them: {', '.join(names)}; --format cloudformation "
+            "and terraform print both groups"
+        )
     return errors.OK
 
 

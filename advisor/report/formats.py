@@ -382,5 +382,6 @@ FORMATS = [
         others=SUGGESTED,
     ),
     Format("cloudformation", "CloudFormation", "yaml", "parameter groups of Amazon RDS", others=SUGGESTED),
+    Format("aws", "a request of the AWS CLI", "json", "the parameter group of Amazon RDS", others=SUGGESTED),
     Format("k8s", "a ConfigMap", "yaml", "servers in Kubernetes", others=SUGGESTED),
 ]  # fmt: skip

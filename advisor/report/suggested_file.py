@@ -119,6 +119,32 @@ def cloudformation(suggestion: Suggestion, host: str) -> str:
     return "\n".join(lines) + "\n"
 
 
+def aws_request(suggestion: Suggestion, _host: str) -> str:
+    """Return the JSON that `aws rds modify-db-parameter-group --cli-input-json` takes; raises MycnfError for others.
+
+    It has no comments. Amazon's documentation limits a request to 20 parameters; suggestions have fewer. The parameters
+    of Aurora's cluster group are another request and left out.
+    """
+    target = suggestion.target
+    if target.build not in AMAZON:
+        raise _no_service("aws", "rds-mysql-8.0 or aurora-mysql-3")
+    choices = next(choices for scope, choices in _groups(suggestion) if scope == "instance")
+    parameters = [
+        {
+            "ParameterName": choice.option,
+            "ParameterValue": _value(target, choice),
+            "ApplyMethod": _apply_method(target, choice),
+        }
+        for choice in choices
+    ]
+    return dumps({"DBParameterGroupName": NAME, "Parameters": parameters})
+
+
+def cluster_parameters(suggestion: Suggestion) -> list[str]:
+    """Return the names of the suggested parameters that only a DB cluster parameter group has."""
+    return [choice.option for scope, choices in _groups(suggestion) if scope == "cluster" for choice in choices]
+
+
 def config_map(suggestion: Suggestion, host: str) -> str:
     """Return a ConfigMap of Kubernetes with the option file; raises MycnfError for a managed target."""
     if suggestion.target.is_managed:
@@ -147,8 +173,7 @@ def _group(target: Target, scope: str, choices: Sequence[SuggestedLine]) -> list
     lines = [f'resource "{resource}" "suggested" {{', f'{INDENT}name   = "{NAME}"']
     lines.append(f'{INDENT}family = "{family_of(target)}"')
     for choice in choices:
-        option = load(target).get(choice.option)
-        method = "immediate" if option is not None and option.dynamic else "pending-reboot"
+        method = _apply_method(target, choice)
         lines += ["", *_indented(remarks(choice), 1), f"{INDENT}parameter {{"]
         lines += [
             f'{INDENT * 2}name         = "{choice.option}"',
@@ -156,6 +181,11 @@ def _group(target: Target, scope: str, choices: Sequence[SuggestedLine]) -> list
         ]
         lines += [f'{INDENT * 2}apply_method = "{method}"', f"{INDENT}}}"]
     return [*lines, "}"]
+
+
+def _apply_method(target: Target, choice: SuggestedLine) -> str:
+    option = load(target).get(choice.option)
+    return "immediate" if option is not None and option.dynamic else "pending-reboot"
 
 
 def _flag(target: Target, choice: SuggestedLine) -> list[str]:
@@ -197,5 +227,6 @@ def _no_service(form: str, targets: str) -> MycnfError:
 WRITERS: dict[str, Callable[[Suggestion, str], str]] = {
     "terraform": terraform,
     "cloudformation": cloudformation,
+    "aws": aws_request,
     "k8s": config_map,
 }

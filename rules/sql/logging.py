@@ -281,3 +281,39 @@ def status_in_error_log(context: RuleContext) -> Iterator[Finding]:
             help=help_line(action),
             actions=present(action),
         )
+
+
+@rule(
+    "OBS008",
+    "sampled-slow-log",
+    severity=Severity.NOTE,
+    summary="The slow log is a sample: log_slow_rate_limit leaves out statements.",
+    targets=(Span("mariadb"), Span("mysql", build="percona")),
+    options=(SAMPLED, *SWITCH, OUTPUT),
+    evidence=("OBS-09", "OBS-10"),
+    docs=Docs(
+        why="With log_slow_rate_limit = 10 the log has one statement in 10, or all statements of one session in 10 on "
+        "Percona Server with log_slow_rate_type = session, its default. Counts and total times in the log are too "
+        "small by that factor, and a statement that is rarely slow may be missing. MariaDB's log does not say that it "
+        "is a sample; Percona Server writes the rate beside each statement.",
+        fix="Set it to 1 for a complete log, and raise long_query_time if the log grows too fast.",
+        risk="The log grows faster, and writing it takes time.",
+        exceptions="Servers with so many statements that a complete log costs too much.",
+        reconsider_when="A log that is read only for examples of slow statements.",
+    ),
+)
+def sampled_slow_log(context: RuleContext) -> Iterator[Finding]:
+    """Report an explicitly configured log_slow_rate_limit above 1 with an enabled slow log."""
+    rate = context.number(SAMPLED)
+    if rate is None or rate <= 1 or not context.is_set(SAMPLED) or not _is_slow_log_written(context):
+        return
+    of_sessions = (context.text("log_slow_rate_type") or "query").lower() == "session"
+    sample = f"all statements of one session in {rate:,}" if of_sessions else f"one slow statement in {rate:,}"
+    action = advise(context, SAMPLED, 1, risk="the log grows faster", watch="Slow_queries")
+    yield sampled_slow_log.finding(
+        f"The slow log has {sample}: its counts and total times are too small by that factor.",
+        variable_subject(context, SAMPLED),
+        confidence=Confidence.CERTAIN if context.target.is_mariadb else Confidence.LIKELY,
+        help=help_line(action),
+        actions=present(action),
+    )

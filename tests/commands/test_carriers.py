@@ -192,7 +192,7 @@ def test_conditions_of_a_template(mycnf: Mycnf, tmp_path: Path) -> None:
 
 
 def test_show(mycnf: Mycnf, tmp_path: Path) -> None:
-    """Show reads a document of one server, after option files too, and refuses one of several."""
+    """Show reads a document of one server, after option files too, and prints each set of a document of several."""
     (tmp_path / "my.cnf").write_text("[mysqld]\nmax_connections=5\n")
     (tmp_path / "compose.yml").write_text("services: {db: {image: 'mysql:8.0', command: --max-connections=6}}\n")
     ended = mycnf("show", "--format", "json", "my.cnf", "compose.yml")
@@ -200,8 +200,10 @@ def test_show(mycnf: Mycnf, tmp_path: Path) -> None:
     assert told["target"] == "mysql-8.0.43"
     assert told["options"]["max_connections"]["value"] == "6"
     assert told["options"]["max_connections"]["overridden"][0]["file"] == "my.cnf"
-    refused = mycnf("show", EXAMPLES / "compose.yaml")
-    assert (refused.code, refused.out) == (2, "")
+    several = mycnf("show", "--format", "json", EXAMPLES / "compose.yaml")
+    assert (several.code, len(json.loads(several.out)["sets"]) > 1) == (0, True)
+    refused = mycnf("show", "my.cnf", EXAMPLES / "compose.yaml")
+    assert (refused.code, "write --set NAME with one of" in refused.err) == (2, True)
 
 
 @pytest.mark.parametrize(

@@ -130,3 +130,19 @@ def test_a_format_that_does_not_fit_the_target(mycnf: Mycnf, target: str, form: 
     ended = mycnf("suggest", "--target", target, "--ram", "16G", "--format", form)
     assert ended.code == 2
     assert "--target" in ended.err or "such as" in ended.err
+
+
+def test_a_request_of_the_aws_cli(mycnf: Mycnf, tmp_path: Path) -> None:
+    """The request has the three fields of each parameter that the AWS CLI takes, and lint reads it."""
+    args = ("suggest", "--instance-class", "db.r6g.2xlarge", "--disk", "ssd", "--format", "aws", "--target")
+    request = json.loads(mycnf(*args, "rds-mysql-8.0").out)
+    assert sorted(request) == ["DBParameterGroupName", "Parameters"]
+    rows = {row["ParameterName"]: row for row in request["Parameters"]}
+    assert len(rows) <= 20
+    assert all(sorted(row) == ["ApplyMethod", "ParameterName", "ParameterValue"] for row in rows.values())
+    assert rows["innodb_redo_log_capacity"]["ParameterValue"] == "2147483648"
+    file = tmp_path / "request.json"
+    file.write_text(json.dumps(request))
+    linted = mycnf("lint", "--isolated", "--target", "rds-mysql-8.0", str(file))
+    assert (linted.code, "1 file checked" in linted.out) == (0, True)
+    assert mycnf(*args, "cloudsql-mysql-8.0").code == 2
