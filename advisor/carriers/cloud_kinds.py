@@ -40,6 +40,12 @@ INSTANCE_KEYS = (
     *("db_parameter_group_parameters", "instance_parameters", "parameter_group_parameters"),
 )
 CLUSTER_KEYS = ("db_cluster_parameter_group_parameters", "cluster_parameters", "cluster_parameter_group_parameters")
+# Pulumi's names, with or without the module's file: aws:rds:ParameterGroup, aws:rds/parameterGroup:ParameterGroup.
+PULUMI = (
+    r"(?:aws:rds|gcp:sql|azure:mysql)(?:/\w+)?:"
+    r"(ParameterGroup|ClusterParameterGroup|DatabaseInstance|FlexibleServerConfiguration)"
+)
+PULUMI_KINDS = {"FlexibleServerConfiguration": AZURE[0]}
 # Requests of the AWS CLI (modify-db-parameter-group --cli-input-json) name a group instead of a family.
 REQUEST_KEYS = ("DBParameterGroupName", "DBClusterParameterGroupName")
 FLAG_KEYS = ("database_flags", "databaseFlags")
@@ -82,9 +88,12 @@ def cloud_sets(reader: Declarations) -> Iterator[OptionSet | None]:
 
 
 def _resource(path: tuple[str, ...], node: Mapping) -> tuple[Mapping, str]:
-    """Return the fields of a resource and its type, for Terraform, its plans and states, CloudFormation and Ansible."""
+    """Return the fields of a resource and its type, for Terraform, its plans, CloudFormation, Pulumi and Ansible."""
     kind = text_of(first(node, ("Type", "type"))) or ""
     fields = first(node, ("Properties", "values")) if kind in RESOURCES else None
+    pulumi = re.fullmatch(PULUMI, kind)
+    if pulumi is not None:
+        fields, kind = node.get("properties"), PULUMI_KINDS.get(pulumi[1], kind)
     if isinstance(fields, Mapping):
         return fields, kind
     if path[-2:-1] and path[-2] in RESOURCES:
@@ -279,7 +288,7 @@ def _template_entry(reader: Declarations, node: Mapping) -> Entry | None:
 
 def _server_of(reader: Declarations, node: Mapping) -> str:
     """Return what names the server of a configuration: an expression as written, or a name."""
-    named = first(node, ("server_name", "server_id"))
+    named = first(node, ("server_name", "server_id", "serverName"))
     if not isinstance(named, Scalar) or is_null(named):
         return "server parameters"
     return reader.document.text[named.start : named.end].strip("\"'") if not named.is_known else named.value
